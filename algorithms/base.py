@@ -1,0 +1,91 @@
+"""The executor interface: everything the pipeline knows of an algorithm (DESIGN section 7)."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from algorithms.rows import Rows
+from events.batch import EventBatch
+from events.errors import CepbenchError
+from queries.compile import Workload
+from queries.model import Query
+
+
+class UnsupportedQuery(CepbenchError):
+    """An algorithm cannot evaluate a query; the message gives its reason."""
+
+
+class OutOfOrder(CepbenchError):
+    """An executor was handed an older event than it has seen."""
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What an optimiser may know of a stream before it runs.
+
+    `rates` gives events per unit of stream time by type name, over the whole stream.
+    """
+
+    events: int = 0
+    duration: int = 0
+    rates: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What an algorithm decided about a workload; optimisers subclass it."""
+
+    workload: Workload
+
+
+@dataclass(frozen=True)
+class StateSize:
+    """Live state of an executor: `bytes` in use (not reserved), and live things by kind.
+
+    Kinds are events, edges, aggregates, snapshots, partial matches, trends.
+    """
+
+    bytes: int = 0
+    kinds: Mapping[str, int] = field(default_factory=dict)
+
+    def __add__(self, other: "StateSize") -> "StateSize":
+        kinds = dict(self.kinds)
+        for kind, count in other.kinds.items():
+            kinds[kind] = kinds.get(kind, 0) + count
+        return StateSize(self.bytes + other.bytes, kinds)
+
+
+class Executor(ABC):
+    """Evaluates a plan on one sub-stream. Only `process` and `finish` are timed. Can be pickled between batches."""
+
+    @abstractmethod
+    def process(self, events: EventBatch) -> Rows:
+        """Rows of every window that these events (and their `until`) closed. Raises `OutOfOrder`."""
+
+    @abstractmethod
+    def finish(self) -> Rows:
+        """Rows of all windows that are still open; the executor is spent."""
+
+    @abstractmethod
+    def state(self) -> StateSize:
+        """Live state now."""
+
+
+class Algorithm(ABC):
+    """One system of a paper. Constructor arguments are its parameters, e.g. `cet[detect=hybrid]`."""
+
+    name: ClassVar[str]
+    paper: ClassVar[str]
+
+    @abstractmethod
+    def unsupported(self, query: Query) -> str | None:
+        """Why the query cannot be evaluated, in words, or None."""
+
+    def plan(self, workload: Workload, statistics: Statistics) -> Plan:
+        """The optimiser; by default there is nothing to decide."""
+        return Plan(workload)
+
+    @abstractmethod
+    def executor(self, plan: Plan) -> Executor:
+        """A fresh executor for one sub-stream."""

@@ -1,0 +1,88 @@
+"""What executors return: partial aggregates or matches of closed windows, by query."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class AggregateRows:
+    """`n` windows of one query with at least one match, as partial aggregates over the channels of its layout.
+
+    - `window`: int64[n], window numbers k.
+    - `ring`: uint64[n, R] (modular) or float64[n, R] (float); channel 0 is COUNT(*).
+    - `overflow`: uint64[n]; bit c tells that ring channel c overflowed.
+    - `real`: float64[n, F], sums of float attributes.
+    - `least`: int64[n, M], minima of order-preserving keys (`queries.aggregates`).
+    """
+
+    window: NDArray[np.int64]
+    ring: NDArray[Any]
+    overflow: NDArray[np.uint64]
+    real: NDArray[np.float64]
+    least: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.window)
+
+    @staticmethod
+    def concatenate(parts: Sequence[AggregateRows]) -> AggregateRows:
+        """All rows of `parts` (at least one), in order."""
+        return AggregateRows(
+            np.concatenate([p.window for p in parts]),
+            np.concatenate([p.ring for p in parts]),
+            np.concatenate([p.overflow for p in parts]),
+            np.concatenate([p.real for p in parts]),
+            np.concatenate([p.least for p in parts]),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class MatchRows:
+    """`n` matches of one query.
+
+    - `window`: int64[n], window numbers k.
+    - `offsets`: int64[n + 1]; match i is `positions[offsets[i]:offsets[i + 1]]`.
+    - `positions`: int64, each event's position in the time-ordered input, in the order of the match.
+    """
+
+    window: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+    positions: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.window)
+
+    @staticmethod
+    def concatenate(parts: Sequence[MatchRows]) -> MatchRows:
+        """All matches of `parts` (at least one), in order."""
+        lengths = np.concatenate([np.diff(p.offsets) for p in parts])
+        offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+        return MatchRows(
+            np.concatenate([p.window for p in parts]), offsets, np.concatenate([p.positions for p in parts])
+        )
+
+
+QueryRows = AggregateRows | MatchRows
+
+Rows = dict[int, QueryRows]
+"""Rows by the query's index in the workload; queries without rows are absent."""
+
+
+def concatenate(parts: Sequence[QueryRows]) -> QueryRows:
+    """All rows of one query's parts (of one kind, at least one)."""
+    aggregates = [p for p in parts if isinstance(p, AggregateRows)]
+    if aggregates:
+        return AggregateRows.concatenate(aggregates)
+    return MatchRows.concatenate([p for p in parts if isinstance(p, MatchRows)])
+
+
+def join(parts: Sequence[Rows]) -> Rows:
+    """Rows of several steps as one."""
+    queries = sorted({query for part in parts for query in part})
+    return {query: concatenate([part[query] for part in parts if query in part]) for query in queries}

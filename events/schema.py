@@ -1,0 +1,77 @@
+"""What a stream's events look like: types, attributes, time unit."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+
+from events.errors import InputError
+from events.units import check_time_unit
+
+RESERVED = ("time", "type", "_position")
+
+
+class Kind(StrEnum):
+    """The kind of an attribute. Strings are dictionary codes into `Schema.strings`."""
+
+    INT = "int64"
+    FLOAT = "float64"
+    STRING = "string"
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """A named attribute that every event of the stream may carry."""
+
+    name: str
+    kind: Kind
+
+
+@dataclass(frozen=True)
+class Schema:
+    """Dictionaries and attributes of one stream.
+
+    `types` decodes the type column and `strings` every string attribute: one dictionary for all of them, so that
+    codes of different attributes compare. `time_unit` is one of `events.units.NANOSECONDS`.
+    """
+
+    types: tuple[str, ...]
+    attributes: tuple[Attribute, ...] = ()
+    time_unit: str = "s"
+    strings: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_time_unit(self.time_unit)
+        names = [attribute.name for attribute in self.attributes]
+        for name in names:
+            if name in RESERVED:
+                raise InputError(f"attribute {name!r} is a reserved name; choose another")
+            if names.count(name) > 1:
+                raise InputError(f"attribute {name!r} is declared twice")
+
+    @cached_property
+    def _type_codes(self) -> dict[str, int]:
+        return {name: code for code, name in enumerate(self.types)}
+
+    @cached_property
+    def _string_codes(self) -> dict[str, int]:
+        return {text: code for code, text in enumerate(self.strings)}
+
+    @cached_property
+    def kinds(self) -> dict[str, Kind]:
+        """The kind of each attribute, by name."""
+        return {attribute.name: attribute.kind for attribute in self.attributes}
+
+    def type_code(self, name: str) -> int:
+        """The code of a type, or -1 when no event of the stream has it."""
+        return self._type_codes.get(name, -1)
+
+    def string_code(self, text: str) -> int:
+        """The code of a string value, or -1 when no event of the stream carries it."""
+        return self._string_codes.get(text, -1)
+
+    def decode(self, attribute: str, values: Sequence[int | float]) -> list[int | float | str]:
+        """Stored values of an attribute as a user knows them."""
+        if self.kinds[attribute] is Kind.STRING:
+            return [self.strings[int(value)] for value in values]
+        return list(values)

@@ -1,0 +1,42 @@
+"""Sliding windows and the panes that overlapping windows share."""
+
+from dataclasses import dataclass
+from math import gcd
+
+
+@dataclass(frozen=True)
+class Window:
+    """Window k covers `[k * slide, (k + 1) * slide + within - slide)`, k >= 0 (DESIGN section 5.6).
+
+    Units are those of the stream's time, or events of the sub-stream when `counts_events` is set.
+    """
+
+    within: int
+    slide: int
+    counts_events: bool = False
+
+    def first_at(self, point: int) -> int:
+        """The smallest k whose window holds `point`."""
+        return max(0, (point - self.within) // self.slide + 1)
+
+    def last_at(self, point: int) -> int:
+        """The largest k whose window holds `point`; below `first_at` when windows leave gaps and it lies in one."""
+        return point // self.slide
+
+    def start(self, k: int) -> int:
+        """First unit of window k."""
+        return k * self.slide
+
+    def end(self, k: int) -> int:
+        """First unit after window k."""
+        return k * self.slide + self.within
+
+    @property
+    def overlap(self) -> int:
+        """The most windows that hold one event."""
+        return -(-self.within // self.slide)
+
+    @property
+    def pane(self) -> int:
+        """Length of the panes that every window is made of."""
+        return gcd(self.within, self.slide)

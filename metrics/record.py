@@ -1,0 +1,97 @@
+"""The record of one measured cell: the only thing that plots, claims and the report read."""
+
+from enum import StrEnum
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+FORMAT = 1
+
+
+class Status(StrEnum):
+    """How a cell ended (DESIGN section 8). All but OK keep their reason and are drawn as such."""
+
+    OK = "ok"
+    TIMEOUT = "timeout"
+    OUT_OF_MEMORY = "out-of-memory"
+    UNSUPPORTED = "unsupported"
+    WRONG = "wrong"
+    ERROR = "error"
+
+
+class Strict(BaseModel):
+    """Immutable, and unknown fields are errors."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Samples(Strict):
+    """Raw measurements of one cell, lists of equal meaning per entry; times in seconds.
+
+    - `latency`: one per result row: completion - scheduled arrival of the last event of its window.
+    - `service`: one per processed arrival batch (all sub-streams of one worker).
+    - `state_bytes`: `Executor.state().bytes` summed over the live executors of a worker, over time (memory runs only).
+    """
+
+    latency: list[float] = Field(default_factory=list)
+    service: list[float] = Field(default_factory=list)
+    state_bytes: list[int] = Field(default_factory=list)
+
+
+class Summary(Strict):
+    """What a figure plots; None is not measured. Seconds, events per second, bytes."""
+
+    latency_p50: float | None = None
+    latency_p95: float | None = None
+    latency_p99: float | None = None
+    latency_max: float | None = None
+    latency_mean: float | None = None
+    service_total: float | None = None
+    throughput: float | None = None
+    state_peak: int | None = None
+    state_kinds: dict[str, int] = Field(default_factory=dict)
+    process_peak: int | None = None
+    plan_seconds: float | None = None
+    compile_seconds: float | None = None
+    sustainable_low: float | None = None
+    sustainable_high: float | None = None
+
+
+class Realised(Strict):
+    """The workload as it really was."""
+
+    events: int
+    windows: int
+    rows: int
+    substreams: int
+    rate: float | None = None
+    events_per_window: float | None = None
+    matches_per_window: float | None = None
+    selectivity: float | None = None
+
+
+class Record(Strict):
+    """One cell: one algorithm at one point of an experiment, one repetition."""
+
+    format: int = FORMAT
+    cell: str  # identity: a hash of experiment, profile, point, algorithm, measurement and repetition
+    group: str  # cells with equal group ran on the same input and must give the same answer
+    experiment: str  # e.g. "greta-13.1"
+    profile: str  # smoke, quick, laptop, paper
+    algorithm: str  # specification, e.g. "greta" or "cogra"
+    point: dict[str, Any]  # axis name -> value
+    measurement: str  # "time" or "memory"
+    repetition: int
+    configuration: dict[str, Any]  # everything that the run was given
+    status: Status
+    reason: str = ""
+    limit_seconds: float
+    limit_bytes: int
+    digest: str | None = None  # of the answer: independent of the order of rows
+    overflow: bool = False
+    samples: Samples = Samples()
+    summary: Summary = Summary()
+    realised: Realised | None = None
+    provenance: dict[str, Any] = Field(default_factory=dict)
+    started: str = ""  # ISO 8601, UTC
+    seconds: float = 0.0  # wall time of the whole cell

@@ -1,0 +1,274 @@
+"""A parsed query: what the user wrote, as values. Meaning is given by `queries.automaton` and `queries.compile`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+
+# --- patterns -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Event:
+    """One event of a type, e.g. `Stock S`; an occurrence of the type in the pattern."""
+
+    type: str
+    alias: str | None = None
+
+
+@dataclass(frozen=True)
+class Seq:
+    """`SEQ(P1, ..., Pn)`, n >= 2: matches of the parts, one after another. `Not` may stand only here."""
+
+    parts: tuple[Pattern, ...]
+
+
+@dataclass(frozen=True)
+class Plus:
+    """`P+`: one or more matches of P, one after another."""
+
+    part: Pattern
+
+
+@dataclass(frozen=True)
+class Star:
+    """`P*`: none or more."""
+
+    part: Pattern
+
+
+@dataclass(frozen=True)
+class Maybe:
+    """`P?`: none or one."""
+
+    part: Pattern
+
+
+@dataclass(frozen=True)
+class AtLeast:
+    """`P{n,}`: n or more, n >= 1."""
+
+    part: Pattern
+    count: int
+
+
+@dataclass(frozen=True)
+class Not:
+    """`NOT P`: no match of P between its neighbours (or before the first, after the last)."""
+
+    part: Pattern
+
+
+@dataclass(frozen=True)
+class Or:
+    """`P1 OR ... OR Pn`, n >= 2: the union of the parts' trends, each counted once."""
+
+    parts: tuple[Pattern, ...]
+
+
+@dataclass(frozen=True)
+class And:
+    """`P1 AND ... AND Pn`, n >= 2: unordered combinations of distinct trends, one of each part; top level only."""
+
+    parts: tuple[Pattern, ...]
+
+
+Pattern = Event | Seq | Plus | Star | Maybe | AtLeast | Not | Or | And
+
+
+def children(pattern: Pattern) -> tuple[Pattern, ...]:
+    """The direct sub-patterns."""
+    match pattern:
+        case Event():
+            return ()
+        case Seq(parts) | Or(parts) | And(parts):
+            return parts
+        case Plus(part) | Star(part) | Maybe(part) | Not(part) | AtLeast(part, _):
+            return (part,)
+
+
+def occurrences(pattern: Pattern, negated: bool | None = None) -> Iterator[Event]:
+    """The `Event`s of a pattern from left to right; only those (not) under a NOT when `negated` is given."""
+    yield from _occurrences(pattern, negated, False)
+
+
+def _occurrences(pattern: Pattern, wanted: bool | None, negated: bool) -> Iterator[Event]:
+    if isinstance(pattern, Event):
+        if wanted is None or wanted is negated:
+            yield pattern
+        return
+    for child in children(pattern):
+        yield from _occurrences(child, wanted, negated or isinstance(pattern, Not))
+
+
+# --- clauses --------------------------------------------------------------------------------------------------------
+
+
+class Semantics(StrEnum):
+    """Event matching semantics (dissertation Section 2.4, DESIGN section 5)."""
+
+    ANY = "skip-till-any-match"
+    NEXT = "skip-till-next-match"
+    CONTIGUOUS = "contiguous"
+
+
+class Op(StrEnum):
+    """Comparison operators."""
+
+    LT = "<"
+    LE = "<="
+    GT = ">"
+    GE = ">="
+    EQ = "="
+    NE = "!="
+
+    @property
+    def flipped(self) -> Op:
+        """The operator for exchanged sides."""
+        return {Op.LT: Op.GT, Op.LE: Op.GE, Op.GT: Op.LT, Op.GE: Op.LE}.get(self, self)
+
+
+Number = int | float
+
+
+@dataclass(frozen=True)
+class Operand:
+    """`factor * name.attribute`; a factor of 1 is none."""
+
+    name: str
+    attribute: str
+    factor: Number = 1
+
+
+@dataclass(frozen=True)
+class Equivalence:
+    """`[a, b]`: all events of a match agree on these attributes."""
+
+    attributes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Local:
+    """`operand op constant`: a predicate on single events."""
+
+    operand: Operand
+    op: Op
+    constant: Number | str
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """`left op right`, or `left op NEXT(right)` when `next` is set: adjacent or pairwise (DESIGN section 4)."""
+
+    left: Operand
+    op: Op
+    right: Operand
+    next: bool = False
+
+
+Predicate = Equivalence | Local | Comparison
+
+
+class Function(StrEnum):
+    """Aggregation functions over an attribute."""
+
+    MIN = "MIN"
+    MAX = "MAX"
+    SUM = "SUM"
+    AVG = "AVG"
+
+
+@dataclass(frozen=True)
+class CountAll:
+    """`COUNT(*)`: the number of matches."""
+
+    def __str__(self) -> str:
+        return "COUNT(*)"
+
+
+@dataclass(frozen=True)
+class CountOf:
+    """`COUNT(E)`: the number of events bound to E in all matches."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return f"COUNT({self.name})"
+
+
+@dataclass(frozen=True)
+class AggregateOf:
+    """`MIN|MAX|SUM|AVG(E.attr)` over all events bound to E in all matches, with multiplicity."""
+
+    function: Function
+    name: str
+    attribute: str
+
+    def __str__(self) -> str:
+        return f"{self.function}({self.name}.{self.attribute})"
+
+
+Item = CountAll | CountOf | AggregateOf
+
+
+@dataclass(frozen=True)
+class Aggregates:
+    """RETURN of grouping attributes (already without prefix) and at least one aggregate; `str(item)` names a column."""
+
+    group: tuple[str, ...]
+    items: tuple[Item, ...]
+
+
+@dataclass(frozen=True)
+class Matches:
+    """RETURN MATCHES, and a query without RETURN."""
+
+
+@dataclass(frozen=True)
+class CompleteMatches:
+    """RETURN COMPLETE MATCHES: matches whose events are not all part of another match in the window (Definition 3.1)."""
+
+
+Return = Aggregates | Matches | CompleteMatches
+
+
+@dataclass(frozen=True)
+class Length:
+    """An amount of a canonical unit: a key of `events.units.NANOSECONDS`, or `events`."""
+
+    amount: Fraction
+    unit: str
+
+
+@dataclass(frozen=True)
+class WindowClause:
+    """`WITHIN within SLIDE slide`; both count events or both measure time."""
+
+    within: Length
+    slide: Length
+
+
+@dataclass(frozen=True)
+class Query:
+    """One query. `group_by` and equivalence attributes split the stream; `window` None is the whole stream."""
+
+    name: str
+    returns: Return
+    pattern: Pattern
+    semantics: Semantics = Semantics.ANY
+    predicates: tuple[Predicate, ...] = ()
+    group_by: tuple[str, ...] = ()
+    window: WindowClause | None = None
+
+    @property
+    def equivalence(self) -> tuple[str, ...]:
+        """Attributes of all equivalence predicates, without those of GROUP-BY, in order."""
+        named = [a for p in self.predicates if isinstance(p, Equivalence) for a in p.attributes]
+        return tuple(dict.fromkeys(a for a in named if a not in self.group_by))
+
+    @property
+    def partition(self) -> tuple[str, ...]:
+        """Attributes that split the stream into sub-streams: grouping, then equivalence."""
+        return self.group_by + self.equivalence
