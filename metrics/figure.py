@@ -1,0 +1,89 @@
+"""The figure sidecar: what a drawing needs to know beyond the records, written by a sweep next to its cells.
+
+Layout: `results/<experiment>/<profile>/figure.json` holds one `Figure`, `.../cells/*.json` one `Record` each. With both,
+plots and report need neither the experiment definition nor the algorithms.
+"""
+
+from enum import StrEnum
+from typing import Any, Literal
+
+from pydantic import Field
+
+from metrics.record import Strict
+
+FIGURE_FILE = "figure.json"
+CELLS_FOLDER = "cells"
+
+
+class Scale(StrEnum):
+    """How an axis is divided. CATEGORY keeps the order in which values first appear and draws grouped bars."""
+
+    LINEAR = "linear"
+    LOG = "log"
+    CATEGORY = "category"
+
+
+class Verdict(StrEnum):
+    """What the measurements say about a claim of a paper."""
+
+    REPRODUCED = "reproduced"
+    NOT_REPRODUCED = "not reproduced"
+    NOT_COMPARABLE = "not comparable"
+
+
+class Axis(Strict):
+    """A dimension of the sweep: `name` is a key of `Record.point`."""
+
+    name: str
+    label: str  # for people, without the unit: "Events per window"
+    unit: str = ""
+    scale: Scale = Scale.LINEAR
+
+
+class Panel(Strict):
+    """One small drawing: one metric over the x axis.
+
+    `metric` is a name that `metrics.values.value` knows: a field of `Summary` ("latency_p50", "throughput",
+    "state_peak", ...), "state_kinds.<kind>", "realised.<field>", or "sustainable". `where` keeps only the records
+    whose point has these values, so that panels may show different slices of one sweep.
+    """
+
+    metric: str
+    label: str  # without the unit: "Latency"
+    unit: str = ""  # of the stored value: "s", "B", "events/s"; drawings choose the prefix
+    scale: Literal["linear", "log"] = "log"
+    letter: str = ""  # "(a)"
+    where: dict[str, Any] = Field(default_factory=dict)
+
+
+class ClaimResult(Strict):
+    """A claim of the paper, what was expected and what was measured."""
+
+    text: str  # the claim in our words
+    source: str  # "Section 13.2, Figure 13.1(a)"
+    expected: str  # in words: "at least 100 times", "grows quadratically"
+    measured: float | None = None
+    unit: str = ""  # of `measured`: "x", "s", ...
+    verdict: Verdict
+    reason: str = ""  # why, above all when not comparable
+    computation: str = ""  # how `measured` follows from the records
+
+
+class Figure(Strict):
+    """One figure of a paper as it was swept."""
+
+    id: str  # "13.1"
+    experiment: str  # "greta-13.1", equals `Record.experiment`
+    profile: str  # smoke, quick, laptop, paper
+    title: str
+    paper: str  # short citation
+    caption: str = ""
+    x: Axis
+    panels: tuple[Panel, ...]  # drawn side by side
+    facet: Axis | None = None  # one row of panels per value
+    series: Axis | None = None  # one line per algorithm and value
+    algorithms: tuple[str, ...]  # specifications, in the order of the legend
+    workload: str = ""  # the queries as text
+    stream: str = ""  # the stream in words: generator, parameters, seed
+    environment: dict[str, Any] = Field(default_factory=dict)  # commit, versions, CPU, memory, Spark configuration
+    claims: tuple[ClaimResult, ...] = ()

@@ -1,0 +1,47 @@
+"""The number of a record that a panel or a claim reads, by the metric's name."""
+
+from metrics.record import Realised, Record, Summary
+
+MEMORY_METRICS = frozenset({"state_peak", "process_peak"})
+STATE_KINDS = "state_kinds."
+REALISED = "realised."
+SUSTAINABLE = "sustainable"
+
+_PLAIN = frozenset(Summary.model_fields) - {"state_kinds"}
+
+
+def known(metric: str) -> bool:
+    """Whether `value` can answer for this metric."""
+    if metric.startswith(REALISED):
+        return metric.removeprefix(REALISED) in Realised.model_fields
+    return metric in _PLAIN or metric == SUSTAINABLE or (metric.startswith(STATE_KINDS) and metric != STATE_KINDS)
+
+
+def measurement(metric: str) -> str | None:
+    """Which cells measure it: "memory" or "time"; None if all do.
+
+    Memory has a run of its own (DESIGN section 8), whose times are not to be trusted.
+    """
+    if metric in MEMORY_METRICS or metric.startswith(STATE_KINDS):
+        return "memory"
+    return None if metric.startswith(REALISED) else "time"
+
+
+def value(record: Record, metric: str) -> float | None:
+    """The metric of one cell in seconds, bytes, events per second or a count; None if it was not measured.
+
+    "sustainable" is the lower end of the bracket: the highest rate that was seen to hold. Unknown metrics raise KeyError.
+    """
+    if not known(metric):
+        raise KeyError(f"unknown metric {metric!r}: expected {', '.join(sorted(_PLAIN | {SUSTAINABLE}))}, "
+                       f"{STATE_KINDS}<kind> or {REALISED}<field>")
+    number: float | None
+    if metric == SUSTAINABLE:
+        number = record.summary.sustainable_low
+    elif metric.startswith(STATE_KINDS):
+        number = record.summary.state_kinds.get(metric.removeprefix(STATE_KINDS))
+    elif metric.startswith(REALISED):
+        number = None if record.realised is None else getattr(record.realised, metric.removeprefix(REALISED))
+    else:
+        number = getattr(record.summary, metric)
+    return None if number is None else float(number)
