@@ -1,7 +1,7 @@
 """The figure sidecar: what a drawing needs to know beyond the records, written by a sweep next to its cells.
 
-Layout: `results/<experiment>/<profile>/figure.json` holds one `Figure`, `.../cells/*.json` one `Record` each. With both,
-plots and report need neither the experiment definition nor the algorithms.
+Layout: `results/<experiment>/<profile>/figure.json` holds one `Figure`, `.../cells/*.json` one `Record` each. With
+both, plots and report need neither the experiment definition nor the algorithms.
 """
 
 from enum import StrEnum

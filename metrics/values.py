@@ -30,7 +30,8 @@ def measurement(metric: str) -> str | None:
 def value(record: Record, metric: str) -> float | None:
     """The metric of one cell in seconds, bytes, events per second or a count; None if it was not measured.
 
-    "sustainable" is the lower end of the bracket: the highest rate that was seen to hold. Unknown metrics raise KeyError.
+    "sustainable" is the lower end of the bracket: the highest rate that was seen to hold.
+    Unknown metrics raise KeyError.
     """
     if not known(metric):
         raise KeyError(f"unknown metric {metric!r}: expected {', '.join(sorted(_PLAIN | {SUSTAINABLE}))}, "

@@ -1,0 +1,86 @@
+"""Reads a results folder: `<results>/<experiment>/<profile>/figure.json` with `cells/*.json` beside it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from events.errors import CepbenchError
+from metrics.figure import CELLS_FOLDER, FIGURE_FILE, Figure
+from metrics.record import FORMAT, Record, Strict
+
+Model = TypeVar("Model", bound=Strict)
+
+
+class ResultsError(CepbenchError):
+    """A results folder, figure or record that cannot be used: the message names the file."""
+
+
+@dataclass(frozen=True)
+class Results:
+    """One swept figure: its description and all of its cells, ordered by algorithm, point, measurement, repetition."""
+
+    folder: Path
+    figure: Figure
+    records: tuple[Record, ...]
+
+
+def read(folder: Path) -> Results:
+    """Everything of one experiment and profile. Cells of another experiment or profile are refused."""
+    figure = _parse(folder / FIGURE_FILE, Figure)
+    order = {specification: rank for rank, specification in enumerate(figure.algorithms)}
+    records = list(_records(folder / CELLS_FOLDER, figure))
+    records.sort(key=lambda r: (order.get(r.algorithm, len(order)), r.algorithm, point_key(r.point), r.measurement,
+                                r.repetition, r.cell))
+    return Results(folder, figure, tuple(records))
+
+
+def read_all(root: Path) -> tuple[Results, ...]:
+    """Every experiment and profile under `root`, which may be the results folder or one of the folders in it."""
+    if not root.is_dir():
+        raise ResultsError(f"{root}: no such results folder")
+    folders = sorted(path.parent for pattern in (FIGURE_FILE, f"*/{FIGURE_FILE}", f"*/*/{FIGURE_FILE}")
+                     for path in root.glob(pattern))
+    return tuple(sorted((read(folder) for folder in folders), key=_natural))
+
+
+def point_key(point: dict[str, Any]) -> tuple[tuple[str, bool, float, str], ...]:
+    """Orders points: numbers by value and before text, whatever the order of the axes in the file."""
+    return tuple((name, *value_key(point[name])) for name in sorted(point))
+
+
+def value_key(value: Any) -> tuple[bool, float, str]:
+    """Orders one coordinate: numbers by value, then everything else by its text."""
+    if isinstance(value, int | float):
+        return (False, float(value), "")
+    return (True, 0.0, str(value))
+
+
+def _records(folder: Path, figure: Figure) -> Iterator[Record]:
+    for path in sorted(folder.glob("*.json")):
+        record = _parse(path, Record)
+        if record.format != FORMAT:
+            raise ResultsError(f"{path}: record format {record.format}, expected {FORMAT}; run the experiment again")
+        if (record.experiment, record.profile) != (figure.experiment, figure.profile):
+            raise ResultsError(f"{path}: a cell of {record.experiment} ({record.profile}), "
+                               f"expected {figure.experiment} ({figure.profile})")
+        yield record
+
+
+def _parse(path: Path, model: type[Model]) -> Model:
+    try:
+        return model.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise ResultsError(f"{path}: {(error.strerror or str(error)).lower()}") from None
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise ResultsError(f"{path}: {place + ': ' if place else ''}{first['msg']}") from None
+
+
+def _natural(results: Results) -> tuple[list[tuple[bool, float, str]], str, str]:
+    """Figure 13.4 before 13.10: the parts of the id as numbers."""
+    parts = [value_key(int(part) if part.isdigit() else part) for part in results.figure.id.split(".")]
+    return parts, results.figure.experiment, results.figure.profile
