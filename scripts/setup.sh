@@ -1,0 +1,83 @@
+# Sourced by run_tests.sh, run_all.sh and .ci/run: an up-to-date .venv, and a Java for Spark. Not run by itself.
+#
+# Sets ROOT (the project's folder), VENV and PYTHON (its interpreter). Silent unless there is something to do; ends
+# the caller with status 2 and one line that names what is missing.
+# shellcheck shell=bash
+
+ROOT="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)"
+VENV="$ROOT/.venv"
+PYTHON="$VENV/bin/python"
+
+missing() {
+  printf '%s: %s\n' "$(basename -- "$0")" "$1" >&2
+  exit 2
+}
+
+is_new_enough() {
+  "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1
+}
+
+# A launcher on PATH may stand for a Python that is not installed, so each candidate has to run.
+find_python() {
+  local name
+  for name in python3.13 python3.12 python3.11 python3; do
+    if is_new_enough "$name"; then
+      printf '%s\n' "$name"
+      return
+    fi
+  done
+  missing "Python 3.11 or newer is needed, and none of python3.13, python3.12, python3.11, python3 on PATH is one"
+}
+
+# What the installation depends on: the declared and pinned dependencies, the place, and the interpreter.
+fingerprint() {
+  printf '%s\n' "$ROOT"
+  "$PYTHON" -VV
+  cat -- "$ROOT/pyproject.toml" "$ROOT/constraints.txt"
+}
+
+# Runs a command and shows its output only if it fails.
+quietly() {
+  local log status=0
+  log="$(mktemp)"
+  "$@" >"$log" 2>&1 || status=$?
+  [ "$status" -eq 0 ] || cat -- "$log" >&2
+  rm -f -- "$log"
+  return "$status"
+}
+
+prepare_venv() {
+  local python
+  # A .venv whose interpreter is gone or too old cannot be mended, only made again.
+  if ! is_new_enough "$PYTHON"; then
+    python="$(find_python)" || exit 2
+    "$python" -c 'import venv, ensurepip' >/dev/null 2>&1 ||
+      missing "the venv module of $python is missing (on Debian and Ubuntu: apt install python3-venv)"
+    quietly "$python" -m venv --clear "$VENV" || missing "cannot create the virtual environment $VENV"
+  fi
+  if ! fingerprint | cmp -s - "$VENV/.installed-for"; then
+    printf 'Installing the dependencies into %s (once) ...\n' "$VENV" >&2
+    quietly "$PYTHON" -m pip install --disable-pip-version-check --no-input \
+      --constraint "$ROOT/constraints.txt" --editable "$ROOT[dev]" ||
+      missing "the dependencies could not be installed (see above); they come from your Python package index"
+    fingerprint >"$VENV/.installed-for"
+  fi
+}
+
+# The major version of a Java executable: "17" for 17.0.15, "8" for 1.8.0_412; nothing when it does not run.
+java_version() {
+  "$1" -version 2>&1 | sed -n 's/.* version "\(1\.\)\{0,1\}\([0-9][0-9]*\).*/\2/p' | head -n 1
+}
+
+# Spark starts $JAVA_HOME/bin/java if JAVA_HOME is set, else the java on PATH; so the same one is looked at.
+check_java() {
+  local java="${JAVA_HOME:+$JAVA_HOME/bin/java}" version
+  local need="Spark needs Java 17 or newer (17 or 21 recommended)"
+  [ -n "$java" ] || java="$(command -v java)" || missing "$need; put java on PATH or set JAVA_HOME"
+  version="$(java_version "$java")" || true
+  [ -n "$version" ] || missing "$need, and $java does not run; put java on PATH or set JAVA_HOME"
+  [ "$version" -ge 17 ] || missing "$need, and $java is Java $version; put a newer one on PATH or set JAVA_HOME"
+}
+
+prepare_venv
+check_java
