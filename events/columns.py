@@ -1,0 +1,159 @@
+"""Raw Arrow columns as event columns, or the row where they cannot be."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from events.errors import InputError
+from events.schema import Kind
+from events.units import NANOSECONDS
+
+ARROW = {Kind.INT: pa.int64(), Kind.FLOAT: pa.float64(), Kind.STRING: pa.string()}
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a block of rows comes from: `before` rows of `file` precede it."""
+
+    file: str
+    before: int = 0
+
+    def error(self, index: int, column: str, problem: str) -> InputError:
+        """An error in row `index` (from 0) of the block; users count data rows from 1."""
+        return InputError(f"{self.file}, row {self.before + index + 1}, column {column!r}: {problem}")
+
+
+def times(column: pa.Array, unit: str, place: Place) -> NDArray[np.int64]:
+    """Times in `unit` as int64[n] >= 0; `InputError` names the first row that is null, negative or fractional."""
+    if column.null_count:
+        raise place.error(_first(pc.is_null(column)), "time", "the time is null")
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if _is_text(column.type):
+        column = _parsed_times(pc.utf8_trim_whitespace(column), place)
+    if pa.types.is_date(column.type):
+        column = pc.cast(column, pa.timestamp("s" if pa.types.is_date32(column.type) else "ms"))
+    if pa.types.is_timestamp(column.type):
+        values = _from_timestamps(column, unit, place)
+    elif pa.types.is_integer(column.type):
+        values = _integers(column, "time", place)
+    elif pa.types.is_floating(column.type) or pa.types.is_decimal(column.type):
+        values = _from_floats(_numpy(pc.cast(column, pa.float64())), unit, place)
+    else:
+        raise InputError(f"{place.file}: column 'time' has type {column.type}; expected integers or timestamps")
+    if len(values) and values.min() < 0:
+        index = int(np.argmax(values < 0))
+        raise place.error(index, "time", f"the time {values[index]} is negative")
+    return values
+
+
+def type_names(column: pa.Array, place: Place) -> pa.Array:
+    """Type names as strings; `InputError` names the first row that has none. Integers are names too."""
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if len(column) and not (_is_text(column.type) or pa.types.is_integer(column.type) or pa.types.is_null(column.type)):
+        raise InputError(f"{place.file}: column 'type' has type {column.type}; expected strings")
+    names = pc.cast(column, pa.string())
+    missing = pc.fill_null(pc.equal(names, ""), True)
+    if pc.any(missing).as_py():
+        raise place.error(_first(missing), "type", "the type is empty")
+    return names
+
+
+def attribute(column: pa.Array, name: str, kind: Kind, place: Place) -> pa.Array:
+    """An attribute as int64, float64 or string; nulls stay."""
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if column.type == ARROW[kind]:
+        return column
+    if kind is not Kind.STRING and _is_text(column.type):
+        column = pc.utf8_trim_whitespace(column)
+    if kind is Kind.INT and pa.types.is_integer(column.type):
+        valid = pc.fill_null(column, 0)
+        return pc.if_else(pc.is_valid(column), pa.array(_integers(valid, name, place)), pa.scalar(None, pa.int64()))
+    # Large integers become the nearest float where a column mixes both, as everywhere.
+    return pc.cast(column, ARROW[kind], safe=False)
+
+
+def missing(column: pa.Array) -> NDArray[np.bool_] | None:
+    """bool[n], where an attribute is null or NaN; None if nowhere."""
+    if pa.types.is_floating(column.type):
+        mask = pc.is_null(column, nan_is_null=True)
+    elif column.null_count:
+        mask = pc.is_null(column)
+    else:
+        return None
+    flags = np.asarray(mask.to_numpy(zero_copy_only=False), dtype=np.bool_)
+    return flags if flags.any() else None
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def _parsed_times(column: pa.Array, place: Place) -> pa.Array:
+    for kind in (pa.int64(), pa.float64(), pa.timestamp("ns"), pa.timestamp("ns", "UTC")):
+        try:
+            return pc.cast(column, kind)
+        except pa.ArrowInvalid:
+            continue
+    for index, text in enumerate(column.to_pylist()):
+        try:
+            float(text)
+        except ValueError:
+            raise place.error(index, "time", f"{text!r} is no time; expected a whole number or a timestamp") from None
+    raise place.error(0, "time", "the column mixes notations; expected whole numbers or timestamps")
+
+
+def _from_timestamps(column: pa.Array, unit: str, place: Place) -> NDArray[np.int64]:
+    values = _numpy(pc.cast(column, pa.int64()))
+    have, want = NANOSECONDS[column.type.unit], NANOSECONDS[unit]
+    if have >= want:
+        factor = have // want
+        if len(values) and int(np.abs(values).max()) > (2**63 - 1) // factor:
+            index = int(np.argmax(np.abs(values) > (2**63 - 1) // factor))
+            raise place.error(index, "time", f"the time is too large in {unit!r}; choose a coarser time unit")
+        return values * factor
+    whole, rest = np.divmod(values, want // have)
+    if rest.any():
+        index = int(np.argmax(rest != 0))
+        text = pc.cast(column.slice(index, 1), pa.string())[0].as_py()
+        raise place.error(index, "time", f"{text} is no whole number of {unit!r}; choose a finer time unit")
+    return whole
+
+
+def _from_floats(values: NDArray[np.float64], unit: str, place: Place) -> NDArray[np.int64]:
+    bad = ~(np.isfinite(values) & (np.abs(values) < 2.0**63) & (np.floor(values) == values))
+    if bad.any():
+        index = int(np.argmax(bad))
+        value = values[index]
+        if np.isnan(value):
+            raise place.error(index, "time", "the time is null")
+        if not np.isfinite(value) or abs(value) >= 2.0**63:
+            raise place.error(index, "time", f"the time {value:g} is too large")
+        if value < 0:
+            raise place.error(index, "time", f"the time {float(value)!r} is negative")
+        raise place.error(index, "time", f"{float(value)!r} is fractional; times are whole numbers of {unit!r}")
+    return values.astype(np.int64)
+
+
+def _integers(column: pa.Array, name: str, place: Place) -> NDArray[np.int64]:
+    if pa.types.is_uint64(column.type):
+        values = _numpy(column)
+        if len(values) and values.max() >= 2**63:
+            index = int(np.argmax(values >= 2**63))
+            raise place.error(index, name, f"{values[index]} is beyond 64-bit integers")
+    return _numpy(pc.cast(column, pa.int64()))
+
+
+def _numpy(column: pa.Array) -> NDArray[Any]:
+    array: NDArray[Any] = column.to_numpy(zero_copy_only=False)
+    return array
+
+
+def _first(mask: pa.Array) -> int:
+    return int(np.argmax(mask.to_numpy(zero_copy_only=False)))

@@ -1,0 +1,259 @@
+"""CSV files, plain Parquet files and pandas DataFrames with the columns `time`, `type`, ... as events.
+
+Every refusal is one line that names the file, the row (data rows count from 1) and the column (DESIGN section 3).
+Attributes may be null where no query needs them: `check_needed` tells.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from events import sources
+from events.batch import EventBatch
+from events.columns import ARROW, Place, attribute, missing, times, type_names
+from events.errors import InputError
+from events.schema import RESERVED, Attribute, Kind, Schema
+from events.units import check_time_unit
+
+FRAME = "the DataFrame"
+
+
+@dataclass(frozen=True, eq=False)
+class InputEvents:
+    """Events of a file or DataFrame in time order, and what to know of their origin.
+
+    - `missing`: bool[n] by attribute, where it was null or NaN (only attributes with such events).
+    - `row`: int64[n], each event's row in the input (from 0, counted over all files).
+    - `files`: names of the files with their numbers of rows, in order.
+    - `notices`: what was done to the input that its owner should know, one line each.
+    """
+
+    schema: Schema
+    batch: EventBatch
+    missing: Mapping[str, NDArray[np.bool_]]
+    row: NDArray[np.int64]
+    files: tuple[tuple[str, int], ...]
+    notices: tuple[str, ...] = ()
+
+    def place(self, event: int) -> str:
+        """File and row of an event, for messages."""
+        row = int(self.row[event])
+        for name, rows in self.files:
+            if row < rows:
+                return f"{name}, row {row + 1}"
+            row -= rows
+        raise IndexError(event)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Attributes of a source by name, and the columns that are none (left out, said in `notices`)."""
+
+    kinds: Mapping[str, Kind]
+    notices: tuple[str, ...]
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        """The attributes in column order."""
+        return tuple(Attribute(name, kind) for name, kind in self.kinds.items())
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Checked rows in input order: int64 times, and Arrow columns (strings not yet coded, nulls kept)."""
+
+    time: NDArray[np.int64]
+    type: pa.Array
+    columns: Mapping[str, pa.Array]
+
+
+def read_events(events: str | Path | pd.DataFrame, time_unit: str = "s") -> InputEvents:
+    """All events of a CSV or Parquet file, a folder of such files, or a DataFrame. Raises `InputError`.
+
+    Times are numbers of `time_unit`, or timestamps, which become such numbers since 1970 (UTC).
+    """
+    check_time_unit(time_unit)
+    if isinstance(events, pd.DataFrame):
+        batches = _frame_batches(events)
+        layout = _layout({name: sources.arrow_kind(kind) for name, kind in _fields(batches)}, _fields(batches), FRAME)
+        parts = [checked(batch, layout, time_unit, Place(FRAME)) for batch in batches]
+        return _assemble(layout, parts, ((FRAME, len(events)),), time_unit)
+    source = sources.find(events)
+    layout = source_layout(source)
+    parts, files = [], []
+    for file in source.files:
+        read = list(file_blocks(file, source.is_csv, layout, time_unit))
+        parts += read
+        files.append((str(file), sum(len(block.time) for block in read)))
+    return _assemble(layout, parts, tuple(files), time_unit)
+
+
+def source_layout(source: sources.Source) -> Layout:
+    """The attributes of all files of a source, which must agree on them."""
+    if source.is_csv:
+        for file in source.files:
+            names = next(sources.blocks(file, True)).schema.names
+            _check_columns(names, str(file))
+        kinds = sources.csv_kinds(source)
+        return _layout(kinds, [(name, pa.string()) for name in kinds], str(source.path))
+    merged: dict[str, pa.DataType] = {}
+    for file in source.files:
+        schema = next(sources.blocks(file, False)).schema
+        _check_columns(schema.names, str(file))
+        for field in schema:
+            merged[field.name] = _merge(merged.get(field.name), field.type, field.name, file)
+    fields = list(merged.items())
+    return _layout({name: sources.arrow_kind(kind) for name, kind in fields}, fields, str(source.path))
+
+
+def file_blocks(file: Path, is_csv: bool, layout: Layout, time_unit: str) -> Iterator[Block]:
+    """Checked rows of one file in order, in blocks of bounded size."""
+    before = 0
+    for batch in sources.blocks(file, is_csv):
+        yield checked(batch, layout, time_unit, Place(str(file), before))
+        before += batch.num_rows
+
+
+def checked(batch: pa.RecordBatch, layout: Layout, time_unit: str, place: Place) -> Block:
+    """Rows with valid times and types, and attributes of the layout's kinds."""
+    raw = dict(zip(batch.schema.names, batch.columns, strict=True))
+    columns = {
+        name: attribute(raw[name], name, kind, place) if name in raw else pa.nulls(batch.num_rows, ARROW[kind])
+        for name, kind in layout.kinds.items()
+    }
+    return Block(times(raw["time"], time_unit, place), type_names(raw["type"], place), columns)
+
+
+def check_needed(events: InputEvents, needs: Mapping[str, Collection[str]]) -> None:
+    """`InputError` if an attribute that a query needs is absent, or null or NaN on an event of the type ('*': any)."""
+    for name, attributes in needs.items():
+        for needed in sorted(attributes):
+            if needed not in events.schema.kinds:
+                known = ", ".join(events.schema.kinds) or "no attributes"
+                raise InputError(f"{events.files[0][0]}: column {needed!r} is missing; there are {known}")
+            if needed not in events.missing:
+                continue
+            holes = events.missing[needed]
+            if name != "*":
+                holes = holes & (events.batch.type == events.schema.type_code(name))
+            if holes.any():
+                # The first in the file, which need not be the first in time.
+                found = np.flatnonzero(holes)
+                event = int(found[np.argmin(events.row[found])])
+                kind = events.schema.types[int(events.batch.type[event])]
+                raise InputError(
+                    f"{events.place(event)}, column {needed!r}: null or NaN in an event of type {kind!r}, "
+                    "but a query needs it"
+                )
+
+
+def _frame_batches(frame: pd.DataFrame) -> list[pa.RecordBatch]:
+    try:
+        table = pa.Table.from_pandas(frame, preserve_index=False)
+    except (pa.ArrowException, ValueError, TypeError) as error:
+        raise InputError(f"{FRAME}: {str(error).splitlines()[0]}") from None
+    _check_columns(table.schema.names, FRAME)
+    batches: list[pa.RecordBatch] = table.combine_chunks().to_batches()
+    return batches or [pa.RecordBatch.from_arrays([pa.array([], f.type) for f in table.schema], schema=table.schema)]
+
+
+def _fields(batches: list[pa.RecordBatch]) -> list[tuple[str, pa.DataType]]:
+    return [(field.name, field.type) for field in batches[0].schema]
+
+
+def _check_columns(names: list[str], place: str) -> None:
+    for column in ("time", "type"):
+        if column not in names:
+            raise InputError(f"{place}: column {column!r} is missing; there are {', '.join(map(str, names)) or 'none'}")
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"{place}: column {name!r} appears twice")
+
+
+def _merge(known: pa.DataType | None, kind: pa.DataType, name: str, file: Path) -> pa.DataType:
+    if known is None or pa.types.is_null(known):
+        return kind
+    if pa.types.is_null(kind) or name in RESERVED:
+        return known
+    kinds = {sources.arrow_kind(known), sources.arrow_kind(kind)}
+    if len(kinds) == 1:
+        return known
+    if kinds == {Kind.INT, Kind.FLOAT}:
+        return pa.float64()
+    raise InputError(f"{file}: column {name!r} has type {kind}, but {known} in an earlier file of the folder")
+
+
+def _layout(kinds: Mapping[str, Kind | None], fields: list[tuple[str, pa.DataType]], place: str) -> Layout:
+    attributes: dict[str, Kind] = {}
+    notices = []
+    for name, arrow in fields:
+        kind = kinds[name]
+        if name == "_position" or (name not in RESERVED and kind is None and not _empty(arrow, kinds, name)):
+            notices.append(f"{place}: column {name!r} ({arrow}) is left out; attributes are numbers or strings")
+        elif name not in RESERVED:
+            attributes[name] = kind or Kind.FLOAT
+    return Layout(attributes, tuple(notices))
+
+
+def _empty(arrow: pa.DataType, kinds: Mapping[str, Kind | None], name: str) -> bool:
+    """Whether a column without a kind is one without a value (else it has a type that no attribute has)."""
+    return kinds[name] is None and (pa.types.is_null(arrow) or pa.types.is_string(arrow))
+
+
+def _assemble(layout: Layout, blocks: list[Block], files: tuple[tuple[str, int], ...], time_unit: str) -> InputEvents:
+    """Codes strings and sorts by time (stable)."""
+    time = np.concatenate([block.time for block in blocks])
+    names = pa.chunked_array([block.type for block in blocks], pa.string())
+    arrow = {n: pa.chunked_array([b.columns[n] for b in blocks], ARROW[k]) for n, k in layout.kinds.items()}
+    types = sorted(pc.unique(names).to_pylist())
+    schema = Schema(tuple(types), layout.attributes, time_unit, dictionary(layout, arrow))
+    columns = {name: numbers(column, schema, name) for name, column in arrow.items()}
+    holes = {name: mask for name, column in arrow.items() if (mask := missing(column)) is not None}
+    batch = EventBatch(schema, time, codes(names, schema.types), columns, np.arange(len(time), dtype=np.int64))
+    events = InputEvents(schema, batch, holes, batch.position, files, layout.notices)
+    falls = np.flatnonzero(time[1:] < time[:-1])
+    return events if len(falls) == 0 else _sorted(events, int(falls[0]) + 1)
+
+
+def _sorted(events: InputEvents, first: int) -> InputEvents:
+    """The events by time; `first` is the first that is earlier than the one before it."""
+    order = np.argsort(events.batch.time, kind="stable")
+    batch = replace(events.batch.take(order), position=events.batch.position)
+    holes = {name: mask[order] for name, mask in events.missing.items()}
+    notice = f"{events.place(first)}, column 'time': earlier than the row before; the events were sorted by time"
+    return InputEvents(events.schema, batch, holes, order, events.files, (*events.notices, notice))
+
+
+def dictionary(layout: Layout, columns: Mapping[str, pa.ChunkedArray]) -> tuple[str, ...]:
+    """All strings of all string attributes, sorted; with '' (which stands for null) if there are nulls."""
+    strings: set[str] = set()
+    for name, kind in layout.kinds.items():
+        if kind is Kind.STRING:
+            strings.update("" if text is None else text for text in pc.unique(columns[name]).to_pylist())
+    return tuple(sorted(strings))
+
+
+def codes(column: pa.ChunkedArray | pa.Array, words: tuple[str, ...]) -> NDArray[np.int32]:
+    """int32 codes into `words`, which hold every string of the column."""
+    return _flat(pc.index_in(column, value_set=pa.array(words, pa.string())))
+
+
+def numbers(column: pa.ChunkedArray | pa.Array, schema: Schema, name: str) -> NDArray[np.generic]:
+    """An attribute as `EventBatch` keeps it; null is 0, NaN or the code of ''."""
+    kind = schema.kinds[name]
+    if kind is Kind.STRING:
+        return codes(pc.fill_null(column, ""), schema.strings)
+    return _flat(pc.fill_null(column, 0 if kind is Kind.INT else float("nan")))
+
+
+def _flat(column: pa.ChunkedArray | pa.Array) -> NDArray[Any]:
+    chunked = isinstance(column, pa.ChunkedArray)
+    array: NDArray[Any] = column.to_numpy() if chunked else column.to_numpy(zero_copy_only=False)
+    return array
