@@ -1,0 +1,12 @@
+"""The oracle: answers by enumeration, straight from DESIGN section 5, in exact Python integers.
+
+It reads a query as written (`queries.model`) and events as plain values, and shares nothing with the automaton, the
+compiled tables or the kernels that it judges. It is slow and meant to be obviously right: its time is exponential in
+the events of a window, and nothing is computed incrementally.
+"""
+
+from algorithms.oracle.answering import LIMIT, answer, check_query
+from algorithms.oracle.matching import TooManyMatches
+from algorithms.oracle.stream import plain_events
+
+__all__ = ["LIMIT", "TooManyMatches", "answer", "check_query", "plain_events"]

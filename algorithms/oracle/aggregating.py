@@ -1,0 +1,81 @@
+"""Aggregates over the matches of one row, by definition: every bound event of every match counts (Figure 2.4)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from algorithms.oracle.matching import Match
+from algorithms.oracle.names import Meaning, Origins
+from algorithms.oracle.stream import Value, value_of
+from queries.errors import QueryError
+from queries.model import AggregateOf, CountAll, CountOf, Function, Item
+
+COUNT_LIMIT = 2**64
+SUM_LIMIT = 2**63
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """A value, exact, and whether modular arithmetic overflows on it."""
+
+    value: int | float | None
+    overflow: bool = False
+
+
+def aggregate(item: Item, meaning: Meaning, matches: Sequence[Match]) -> Aggregate:
+    """One RETURN item over the matches of a row (at least one)."""
+    match item:
+        case CountAll():
+            return Aggregate(len(matches), len(matches) >= COUNT_LIMIT)
+        case CountOf(name):
+            count = sum(leaf.origin in meaning.positive(name) for match in matches for _, leaf in match)
+            return Aggregate(count, count >= COUNT_LIMIT)
+        case AggregateOf(function, name, attribute):
+            values = _bound_values(meaning.positive(name), attribute, matches)
+            return _FUNCTIONS[function](values)
+
+
+def _bound_values(origins: Origins, attribute: str, matches: Sequence[Match]) -> list[int | float]:
+    values = [value_of(event, attribute) for match in matches for event, leaf in match if leaf.origin in origins]
+    return [_number(value, attribute) for value in values]
+
+
+def _number(value: Value, attribute: str) -> int | float:
+    if isinstance(value, str):
+        raise QueryError(f"attribute {attribute!r} is a string and cannot be aggregated")
+    return value
+
+
+def _sum(values: list[int | float]) -> Aggregate:
+    if any(isinstance(value, float) for value in values):
+        total = _float_sum(values)
+        return Aggregate(total, len(values) >= COUNT_LIMIT or not math.isfinite(total))
+    return Aggregate(sum(values), sum(abs(value) for value in values) >= SUM_LIMIT)
+
+
+def _float_sum(values: list[int | float]) -> float:
+    try:
+        return math.fsum(values)
+    except (OverflowError, ValueError):  # past the range of float64, or infinities of both signs
+        return math.inf
+
+
+def _average(values: list[int | float]) -> Aggregate:
+    if not values:
+        return Aggregate(None)
+    total = _sum(values)
+    assert total.value is not None
+    return Aggregate(float(total.value) / float(len(values)), total.overflow)
+
+
+def _least(values: list[int | float]) -> Aggregate:
+    return Aggregate(min(values, default=None))
+
+
+def _greatest(values: list[int | float]) -> Aggregate:
+    return Aggregate(max(values, default=None))
+
+
+_FUNCTIONS = {Function.MIN: _least, Function.MAX: _greatest, Function.SUM: _sum, Function.AVG: _average}

@@ -1,0 +1,110 @@
+"""The oracle's answer to a query: rows by query, group and window."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from algorithms.oracle.aggregating import aggregate
+from algorithms.oracle.matching import Match, Search, trend
+from algorithms.oracle.names import Meaning, meaning_of
+from algorithms.oracle.stream import StreamEvent, Value, stream_of, substreams, value_of, windows
+from queries.errors import QueryError
+from queries.model import AggregateOf, Aggregates, CompleteMatches, CountAll, Query
+
+LIMIT = 1_000_000
+
+Key = tuple[tuple[Value, ...], int, int | None]
+"""Group, window start, window end."""
+
+
+def answer(
+    query: Query,
+    events: Sequence[Mapping[str, Any]],
+    time_unit: str = "s",
+    *,
+    limit: int = LIMIT,
+    modular: bool = False,
+) -> list[dict[str, Any]]:
+    """Rows of a query over events in any order: `query`, group attributes, `window_start`, `window_end`, and then
+
+    aggregates under `str(item)` and `overflow`, or a `match` of positions in the time-ordered input. Values are exact;
+    with `modular`, those that overflow in modular arithmetic are None. `limit` bounds the partial matches per window.
+    """
+    meaning = check_query(query)
+    stream = stream_of(events)
+    _check_attributes(meaning, stream)
+    group_size = len(query.group_by)
+    found: dict[Key, list[Match]] = {}
+    for partition, substream in substreams(query, stream).items():
+        for start, end, contents in windows(query.window, substream, time_unit):
+            matches = _matches(meaning, contents, limit)
+            if matches:
+                found.setdefault((partition[:group_size], start, end), []).extend(matches)
+    rows: list[dict[str, Any]] = []
+    for key in sorted(found, key=lambda key: key[:2]):
+        rows += _rows(meaning, key, found[key], modular)
+    return rows
+
+
+def check_query(query: Query) -> Meaning:
+    """A query with its names resolved; `QueryError` for what has no meaning, also when nothing matches."""
+    meaning = meaning_of(query)
+    if isinstance(query.returns, Aggregates):
+        outside = [name for name in query.returns.group if name not in query.group_by]
+        if outside:
+            raise QueryError(f"RETURN may list only attributes of GROUP-BY, not {', '.join(outside)}")
+        if meaning.is_and and (query.returns.items != (CountAll(),) or len(meaning.parts) != 2):
+            raise QueryError("aggregation of AND is COUNT(*) over two parts")
+        for item in query.returns.items:
+            if not isinstance(item, CountAll):
+                meaning.positive(item.name)
+    return meaning
+
+
+def _check_attributes(meaning: Meaning, stream: Sequence[StreamEvent]) -> None:
+    """Refuse events that lack an attribute their type needs, whether or not the search would look at it."""
+    needed: set[tuple[str, str]] = set()
+    for origin, predicates in meaning.locals.items():
+        needed |= {(meaning.types[origin], predicate.operand.attribute) for predicate in predicates}
+    for pair in meaning.adjacent + meaning.pairwise:
+        needed |= {(meaning.types[origin], pair.left.attribute) for origin in pair.first}
+        needed |= {(meaning.types[origin], pair.right.attribute) for origin in pair.second}
+    if isinstance(meaning.query.returns, Aggregates):
+        for item in meaning.query.returns.items:
+            if isinstance(item, AggregateOf):
+                needed |= {(meaning.types[origin], item.attribute) for origin in meaning.positive(item.name)}
+    for event in stream:
+        for type_name, attribute in needed:
+            if event.type == type_name:
+                value_of(event, attribute)
+
+
+def _matches(meaning: Meaning, events: Sequence[StreamEvent], limit: int) -> list[Match]:
+    search = Search(meaning, events, limit)
+    combined = [_in_order(combination) for combination in search.combinations()] if meaning.is_and else []
+    matches = combined if meaning.is_and else search.matches()
+    if isinstance(meaning.query.returns, CompleteMatches):
+        trends = {frozenset(trend(match)) for match in matches}
+        matches = [match for match in matches if not any(frozenset(trend(match)) < other for other in trends)]
+    return matches
+
+
+def _in_order(combination: tuple[Match, ...]) -> Match:
+    """The events of a combination in the order of the stream, an event of two trends once."""
+    bounds = {event.position: (event, leaf) for match in combination for event, leaf in match}
+    return tuple(bounds[position] for position in sorted(bounds))
+
+
+def _rows(meaning: Meaning, key: Key, matches: list[Match], modular: bool) -> list[dict[str, Any]]:
+    query, (group, start, end) = meaning.query, key
+    row: dict[str, Any] = {"query": query.name, **dict(zip(query.group_by, group, strict=True))}
+    row |= {"window_start": start, "window_end": end}
+    if not isinstance(query.returns, Aggregates):
+        return [{**row, "match": list(positions)} for positions in sorted(trend(match) for match in matches)]
+    overflow = False
+    for item in query.returns.items:
+        result = aggregate(item, meaning, matches)
+        row[str(item)] = None if modular and result.overflow else result.value
+        overflow |= result.overflow
+    return [{**row, "overflow": overflow}]

@@ -1,0 +1,156 @@
+"""All matches of a query in one window of one sub-stream, by exhaustive search (DESIGN section 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+
+from algorithms.oracle.comparing import holds_local, holds_pair
+from algorithms.oracle.names import Meaning, Pair
+from algorithms.oracle.steps import Leaf, Negation, Negations, Steps
+from algorithms.oracle.stream import StreamEvent
+from events.errors import CepbenchError
+from queries.model import Semantics
+
+Bound = tuple[StreamEvent, Leaf]
+Match = tuple[Bound, ...]
+
+
+class TooManyMatches(CepbenchError):
+    """The search went past the limit that it was given."""
+
+
+class Search:
+    """The search in one window. `limit` bounds the partial matches that it may visit."""
+
+    def __init__(self, meaning: Meaning, events: Sequence[StreamEvent], limit: int):
+        self._meaning = meaning
+        self._events = events
+        self._limit = limit
+        self._visited = 0
+        self._successors: dict[Bound, list[Bound]] = {}
+        self._spans: dict[Negation, set[tuple[int, int]]] = {}
+
+    def matches(self) -> list[Match]:
+        """Matches of the query's pattern; not for AND."""
+        [part] = self._meaning.parts
+        return [match for match in self._union(part) if self._holds_pairwise(match)]
+
+    def combinations(self) -> list[tuple[Match, ...]]:
+        """One binding per combination of distinct trends, one of each part of an AND, whatever their order."""
+        found: dict[frozenset[tuple[int, ...]], tuple[Match, ...]] = {}
+        for combination in product(*(self._union(part) for part in self._meaning.parts)):
+            trends = frozenset(trend(match) for match in combination)
+            if len(trends) == len(combination) and self._holds_in_any_order(combination):
+                found.setdefault(trends, combination)
+        return list(found.values())
+
+    def _union(self, alternatives: tuple[Steps, ...]) -> list[Match]:
+        """Bindings of the first alternative, and of every later one those whose trend no earlier one has."""
+        semantics = self._meaning.query.semantics
+        union: list[Match] = []
+        trends: set[tuple[int, ...]] = set()
+        for steps in alternatives:
+            fresh = [match for match in self._matches(steps, semantics) if trend(match) not in trends]
+            union += fresh
+            trends |= {trend(match) for match in fresh}
+        return union
+
+    def _matches(self, steps: Steps, semantics: Semantics) -> Iterator[Match]:
+        for event in self._events:
+            for leaf, leading in steps.begin.items():
+                if self._binds(event, leaf) and not self._negated(leading, None, event):
+                    yield from self._extensions(steps, semantics, ((event, leaf),))
+
+    def _extensions(self, steps: Steps, semantics: Semantics, partial: Match) -> Iterator[Match]:
+        """The partial match itself, if it may end here, and everything it grows into."""
+        self._visited += 1
+        if self._visited > self._limit:
+            raise TooManyMatches(f"more than {self._limit} partial matches in one window; raise the limit")
+        event, leaf = partial[-1]
+        if leaf in steps.end and not self._negated(steps.end[leaf], event, None):
+            yield partial
+        for successor in self._next(steps, semantics, (event, leaf)):
+            yield from self._extensions(steps, semantics, (*partial, successor))
+
+    def _next(self, steps: Steps, semantics: Semantics, bound: Bound) -> list[Bound]:
+        """What may follow a bound event. A leaf belongs to one pattern, and so to one semantics."""
+        if bound not in self._successors:
+            found = self._next_under_any(steps, bound)
+            if semantics is not Semantics.ANY and found:
+                earliest = min(event.time for event, _ in found)
+                found = [successor for successor in found if successor[0].time == earliest]
+                if semantics is Semantics.CONTIGUOUS and self._anything_between(bound[0].time, earliest):
+                    found = []
+            self._successors[bound] = found
+        return self._successors[bound]
+
+    def _next_under_any(self, steps: Steps, bound: Bound) -> list[Bound]:
+        event, leaf = bound
+        return [
+            (later, successor)
+            for later in self._events
+            if event.time < later.time
+            for successor, negations in steps.after[leaf].items()
+            if self._binds(later, successor)
+            and self._holds_adjacent(bound, (later, successor))
+            and not self._negated(negations, event, later)
+        ]
+
+    def _binds(self, event: StreamEvent, leaf: Leaf) -> bool:
+        predicates = self._meaning.locals.get(leaf.origin, ())
+        return event.type == leaf.type and all(holds_local(predicate, event) for predicate in predicates)
+
+    def _holds_adjacent(self, bound: Bound, successor: Bound) -> bool:
+        return all(
+            holds_pair(pair, bound[0], successor[0])
+            for pair in self._meaning.adjacent
+            if bound[1].origin in pair.first and successor[1].origin in pair.second
+        )
+
+    def _anything_between(self, after: int, before: int) -> bool:
+        return any(after < event.time < before for event in self._events)
+
+    def _negated(self, negations: Negations, after: StreamEvent | None, before: StreamEvent | None) -> bool:
+        """Whether a negated pattern has a match after the one event and before the other (None: whole window)."""
+        return any(
+            (after is None or after.time < start) and (before is None or end < before.time)
+            for negation in negations
+            for start, end in self._spans_of(negation)
+        )
+
+    def _spans_of(self, negation: Negation) -> set[tuple[int, int]]:
+        """Start and end times of the matches of a negated pattern."""
+        if negation not in self._spans:
+            matches = self._matches(negation.steps, Semantics.ANY)
+            self._spans[negation] = {(match[0][0].time, match[-1][0].time) for match in matches}
+        return self._spans[negation]
+
+    def _holds_pairwise(self, match: Match) -> bool:
+        """Every pair of bound events in the order of the match."""
+        return all(
+            self._holds_pair(pair, earlier, later)
+            for pair in self._meaning.pairwise
+            for index, earlier in enumerate(match)
+            for later in match[index + 1 :]
+        )
+
+    def _holds_in_any_order(self, combination: tuple[Match, ...]) -> bool:
+        """Every pair of bound events: AND knows no order."""
+        bounds = [bound for match in combination for bound in match]
+        return all(
+            self._holds_pair(pair, left, right)
+            for pair in self._meaning.pairwise
+            for i, left in enumerate(bounds)
+            for j, right in enumerate(bounds)
+            if i != j
+        )
+
+    def _holds_pair(self, pair: Pair, left: Bound, right: Bound) -> bool:
+        applies = left[1].origin in pair.first and right[1].origin in pair.second
+        return not applies or holds_pair(pair, left[0], right[0])
+
+
+def trend(match: Match) -> tuple[int, ...]:
+    """The positions of a match's events."""
+    return tuple(event.position for event, _ in match)

@@ -1,0 +1,185 @@
+"""What the names of RETURN and WHERE mean, and what kind of predicate a comparison is (DESIGN section 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from algorithms.oracle.steps import Leaf, Negation, Steps, size, steps_of
+from queries.errors import QueryError
+from queries.model import And, Comparison, Event, Local, Not, Op, Operand, Or, Pattern, Query, children
+
+Origins = frozenset[int]
+POSITIVE = 0
+"""The region of events that are not negated; each NOT is a region of its own, without the NOTs inside it."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """`left op right` for an event bound to one of `first` and an event bound to one of `second`."""
+
+    first: Origins
+    second: Origins
+    left: Operand
+    op: Op
+    right: Operand
+
+
+@dataclass(frozen=True, eq=False)
+class Meaning:
+    """A query with its names resolved.
+
+    - `parts`: what an AND joins (else one part), and of each part what an OR at its top joins (else one alternative).
+    - `types`, `regions`: event type and region of each origin.
+    - `names`: the origins that a name means.
+    - `locals`: predicates on single events, by origin.
+    - `adjacent`, `pairwise`: predicates on transitions, and on pairs of events of a match.
+    """
+
+    query: Query
+    parts: tuple[tuple[Steps, ...], ...]
+    types: tuple[str, ...]
+    regions: tuple[int, ...]
+    names: dict[str, Origins]
+    locals: dict[int, tuple[Local, ...]]
+    adjacent: tuple[Pair, ...]
+    pairwise: tuple[Pair, ...]
+
+    @property
+    def is_and(self) -> bool:
+        """Whether matches combine trends of several parts."""
+        return len(self.parts) > 1
+
+    def positive(self, name: str) -> Origins:
+        """The origins of a name that matches bind; a `QueryError` if it is negated."""
+        origins = _origins(name, self.names)
+        if any(self.regions[origin] != POSITIVE for origin in origins):
+            raise QueryError(f"{name} is negated and binds no event")
+        return origins
+
+
+def meaning_of(query: Query) -> Meaning:
+    """Resolve a query; `QueryError` for unknown names and for what has no meaning."""
+    occurrences = tuple(_occurrences(query.pattern, POSITIVE, iter(range(POSITIVE + 1, 10**6))))
+    regions = tuple(region for _, region in occurrences)
+    names = _names([event for event, _ in occurrences])
+    parts = tuple(
+        tuple(steps_of(alternative, first) for alternative, first in _members(part, Or, first))
+        for part, first in _members(query.pattern, And, 0)
+    )
+    locals_: dict[int, tuple[Local, ...]] = {}
+    adjacent: list[Pair] = []
+    pairwise: list[Pair] = []
+    for predicate in query.predicates:
+        if isinstance(predicate, Local):
+            for origin in _origins(predicate.operand.name, names):
+                locals_[origin] = (*locals_.get(origin, ()), predicate)
+        elif isinstance(predicate, Comparison):
+            pair = Pair(
+                _origins(predicate.left.name, names),
+                _origins(predicate.right.name, names),
+                predicate.left,
+                predicate.op,
+                predicate.right,
+            )
+            _classify(pair, predicate.next, _steps_around(pair, parts, regions), regions, adjacent, pairwise)
+    types = tuple(event.type for event, _ in occurrences)
+    return Meaning(query, parts, types, regions, names, locals_, tuple(adjacent), tuple(pairwise))
+
+
+def _occurrences(pattern: Pattern, region: int, fresh: Iterator[int]) -> Iterator[tuple[Event, int]]:
+    """All events from left to right, with their regions."""
+    if isinstance(pattern, Event):
+        yield pattern, region
+    inner = next(fresh) if isinstance(pattern, Not) else region
+    for child in children(pattern):
+        yield from _occurrences(child, inner, fresh)
+
+
+def _members(pattern: Pattern, kind: type[And] | type[Or], first: int) -> Iterator[tuple[Pattern, int]]:
+    """What an operator at the top joins (those of equal operators directly below it included), with first origins."""
+    if not isinstance(pattern, kind):
+        yield pattern, first
+        return
+    for part in pattern.parts:
+        yield from _members(part, kind, first)
+        first += size(part)
+
+
+def _names(events: list[Event]) -> dict[str, Origins]:
+    """Origins by alias, and by type where no alias has the same name."""
+    names: dict[str, set[int]] = {}
+    aliases = {event.alias for event in events if event.alias is not None}
+    for origin, event in enumerate(events):
+        if event.alias is not None:
+            names.setdefault(event.alias, set()).add(origin)
+        if event.type not in aliases:
+            names.setdefault(event.type, set()).add(origin)
+    return {name: frozenset(origins) for name, origins in names.items()}
+
+
+def _origins(name: str, names: dict[str, Origins]) -> Origins:
+    if name not in names:
+        raise QueryError(f"unknown name {name!r}; the pattern has {', '.join(sorted(names))}")
+    return names[name]
+
+
+def _steps_around(pair: Pair, parts: tuple[tuple[Steps, ...], ...], regions: tuple[int, ...]) -> list[Steps]:
+    """The patterns whose transitions a comparison may restrict: the positive ones, or the copies of one negated one."""
+    wanted = {regions[origin] for origin in pair.first | pair.second}
+    if len(wanted) > 1:
+        raise QueryError(f"{pair.left.name} and {pair.right.name} stand on different sides of a NOT")
+    everywhere = [inner for part in parts for steps in part for inner in _with_negated(steps)]
+    return [steps for steps in everywhere if {regions[leaf.origin] for leaf in steps.after} == wanted]
+
+
+def _with_negated(steps: Steps) -> Iterator[Steps]:
+    yield steps
+    for negation in negations_of(steps):
+        yield from _with_negated(negation.steps)
+
+
+def negations_of(steps: Steps) -> set[Negation]:
+    """The negations directly inside a pattern."""
+    junctions = [steps.begin, steps.end, *steps.after.values()]
+    return {negation for junction in junctions for negations in junction.values() for negation in negations}
+
+
+def _classify(
+    pair: Pair,
+    is_next: bool,
+    around: list[Steps],
+    regions: tuple[int, ...],
+    adjacent: list[Pair],
+    pairwise: list[Pair],
+) -> None:
+    """Put a comparison among the adjacent or the pairwise predicates, with its sides exchanged if need be."""
+    if _transition(pair, around):
+        adjacent.append(pair)
+        return
+    if is_next:
+        raise QueryError(f"{pair.right.name} never comes next after {pair.left.name}")
+    if _before(pair.second, pair.first, around) and not _before(pair.first, pair.second, around):
+        exchanged = Pair(pair.second, pair.first, pair.right, pair.op.flipped, pair.left)
+        _classify(exchanged, False, around, regions, adjacent, pairwise)
+        return
+    if any(regions[origin] != POSITIVE for origin in pair.first):
+        raise QueryError(f"{pair.left.name} and {pair.right.name} are negated and not adjacent")
+    pairwise.append(pair)
+
+
+def _transition(pair: Pair, around: list[Steps]) -> bool:
+    return any(
+        leaf.origin in pair.first and successor.origin in pair.second
+        for steps in around
+        for leaf, successors in steps.after.items()
+        for successor in successors
+    )
+
+
+def _before(first: Origins, second: Origins, around: list[Steps]) -> bool:
+    """Whether a leaf of `first` can come before one of `second` in a match."""
+    leaves: list[tuple[Leaf, Steps]] = [(leaf, steps) for steps in around for leaf in steps.after]
+    return any(
+        later.origin in second for leaf, steps in leaves if leaf.origin in first for later in steps.reachable(leaf)
+    )
