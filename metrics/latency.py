@@ -1,0 +1,36 @@
+"""Latency of result rows, pooled over workers and runs."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Latency:
+    """Percentiles of pooled samples, in the unit of the samples."""
+
+    p50: float
+    p95: float
+    p99: float
+    max: float
+    mean: float
+
+
+def row_latency(completion: NDArray[np.float64], last_arrival: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Completion of each row less the scheduled arrival of the last event of its window, in seconds.
+
+    A row of a window that was closed before its last event was due (its later events are no part of it) is not early:
+    the virtual clock never completes a batch before its arrival, so the difference is never negative beyond rounding.
+    """
+    return np.maximum(completion - last_arrival, 0.0)
+
+
+def pooled(samples: Iterable[Sequence[float]]) -> Latency | None:
+    """Percentiles over all samples together, None if there are none; percentiles are never averaged."""
+    everything = np.concatenate([np.zeros(0), *(np.asarray(part, dtype=np.float64) for part in samples)])
+    if not len(everything):
+        return None
+    p50, p95, p99 = np.percentile(everything, (50, 95, 99))
+    return Latency(float(p50), float(p95), float(p99), float(everything.max()), float(everything.mean()))
