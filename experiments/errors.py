@@ -1,0 +1,11 @@
+"""Errors of experiments and sweeps."""
+
+from events.errors import CepbenchError
+
+
+class ExperimentError(CepbenchError):
+    """An experiment that cannot be used: the message names the file and the field."""
+
+
+class SweepError(CepbenchError):
+    """A sweep that cannot run where it was told to."""

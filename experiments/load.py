@@ -1,0 +1,123 @@
+"""Reads experiment files: YAML, a profile on top, then overrides from the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from experiments.errors import ExperimentError
+from experiments.schema import PROFILES, Experiment, merged
+
+FIGURES = Path(__file__).parent / "figures"
+
+
+def experiments(folder: Path = FIGURES) -> dict[str, Path]:
+    """The experiment files of a folder by id (the file's name), in the order of the figures."""
+    files = {path.stem: path for path in folder.glob("*.yaml")}
+    return dict(sorted(files.items(), key=lambda entry: _natural(entry[0])))
+
+
+def find(name: str, folder: Path = FIGURES) -> Path:
+    """The file of an experiment: an id, or the path of a YAML file. Raises `ExperimentError` with the choices."""
+    known = experiments(folder)
+    if name in known:
+        return known[name]
+    if name.endswith((".yaml", ".yml")):
+        return Path(name)
+    raise ExperimentError(f"unknown experiment {name!r}; choose one of {', '.join(known)} or a .yaml file")
+
+
+def load(path: Path, profile: str = "quick", overrides: Sequence[str] = ()) -> Experiment:
+    """The experiment of a file under a profile, with `overrides` of the form `path=value` (dotted path, YAML value).
+
+    The file is checked as it stands and under every profile that it names, so that a mistake shows at once. Raises
+    `ExperimentError` naming the file and the field.
+    """
+    document = _document(path)
+    profiles = document.pop("profiles", {}) or {}
+    if not isinstance(profiles, Mapping):
+        raise ExperimentError(f"{path}: profiles: expected a mapping of profile names")
+    for name, changes in profiles.items():
+        if name not in PROFILES:
+            raise ExperimentError(f"{path}: profiles: unknown profile {name!r}; choose one of {', '.join(PROFILES)}")
+        if not isinstance(changes, Mapping):
+            raise ExperimentError(f"{path}: profiles.{name}: expected a mapping of fields")
+    _checked(path, document, complete=True)
+    for name, changes in profiles.items():
+        _checked(path, merged(document, changes), f"profiles.{name}: ", complete=True)
+    if profile not in PROFILES:
+        raise ExperimentError(f"unknown profile {profile!r}; choose one of {', '.join(PROFILES)}")
+    document = merged(document, profiles.get(profile, {}))
+    for override in overrides:
+        document = merged(document, parse_override(override))
+    return _checked(path, document, "--set: " if overrides else "")
+
+
+def parse_override(text: str) -> dict[str, Any]:
+    """`limits.seconds=5` as nested mappings; the value is YAML."""
+    name, equals, value = text.partition("=")
+    keys = [key.strip() for key in name.split(".")]
+    if not equals or not all(keys):
+        raise ExperimentError(f"--set takes path=value, for example limits.seconds=5, not {text!r}")
+    try:
+        parsed: Any = yaml.safe_load(value)
+    except yaml.YAMLError:
+        raise ExperimentError(f"--set {name}: {value!r} is no YAML value") from None
+    for key in reversed(keys):
+        parsed = {key: parsed}
+    nested: dict[str, Any] = parsed
+    return nested
+
+
+def _document(path: Path) -> dict[str, Any]:
+    try:
+        document = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ExperimentError(f"{path}: {(error.strerror or str(error)).lower()}") from None
+    except UnicodeDecodeError:
+        raise ExperimentError(f"{path}: not a text file in UTF-8") from None
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        place = "" if mark is None else f"line {mark.line + 1}: "
+        raise ExperimentError(f"{path}: {place}{getattr(error, 'problem', None) or 'not YAML'}") from None
+    if not isinstance(document, dict):
+        raise ExperimentError(f"{path}: expected a mapping with the fields of an experiment")
+    if document.get("id") != path.stem:
+        raise ExperimentError(f"{path}: id: expected the file's name {path.stem!r}, not {document.get('id')!r}")
+    return document
+
+
+def _checked(path: Path, document: Mapping[str, Any], where: str = "", complete: bool = False) -> Experiment:
+    try:
+        experiment = Experiment.model_validate(document)
+        if complete:
+            experiment.check_algorithms()
+    except ValidationError as error:
+        raise ExperimentError(f"{path}: {where}{_first(error)}") from None
+    except ValueError as error:
+        raise ExperimentError(f"{path}: {where}{error}") from None
+    return experiment
+
+
+def _first(error: ValidationError) -> str:
+    """The first mistake in one line: field, what was expected."""
+    mistakes = error.errors(include_url=False)
+    first = mistakes[0]
+    place = ".".join(str(part) for part in first["loc"])
+    message = first["msg"].removeprefix("Value error, ")
+    if first["type"] == "extra_forbidden":
+        message = "unknown field"
+    elif first["type"] == "missing":
+        message = "missing"
+    more = f" (and {len(mistakes) - 1} more)" if len(mistakes) > 1 else ""
+    return f"{place}: {message}{more}" if place else f"{message}{more}"
+
+
+def _natural(name: str) -> tuple[Iterable[int], str]:
+    """Figures in numeric order: greta-13.1, greta-13.3, cogra-19.1."""
+    number = name.rpartition("-")[2]
+    return (tuple(int(part) for part in number.split(".") if part.isdigit()), name)

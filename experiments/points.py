@@ -1,0 +1,132 @@
+"""From an experiment to its cells: the points of its axes, and at each point what every algorithm is given."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from experiments.claims import holds
+from experiments.errors import ExperimentError
+from experiments.schema import Experiment, Open
+from metrics.record import FORMAT
+from metrics.results import value_key
+
+_AXIS = re.compile(r"\$\{(\w+)\}")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One algorithm at one point, one repetition of one measurement.
+
+    `configuration` is all that the run is given: stream, workload, arithmetic, arrival, limits. Cells of one `group`
+    run on the same input and must give the same answer.
+    """
+
+    id: str
+    group: str
+    experiment: str
+    profile: str
+    algorithm: str
+    point: dict[str, Any]
+    measurement: str
+    repetition: int
+    configuration: dict[str, Any]
+
+    @property
+    def name(self) -> str:
+        """For people: `greta at events 1000`."""
+        point = ", ".join(f"{axis} {value}" for axis, value in self.point.items())
+        return f"{self.algorithm} at {point}" if point else self.algorithm
+
+
+def points(experiment: Experiment) -> Iterator[dict[str, Any]]:
+    """The product of `axes`, each combination with every value tuple of `zip`."""
+    zipped = [dict(zip(experiment.zip, values, strict=True)) for values in zip(*experiment.zip.values(), strict=True)]
+    for values in product(*experiment.axes.values()):
+        for together in zipped or [{}]:
+            yield {**dict(zip(experiment.axes, values, strict=True)), **together}
+
+
+def cells(experiment: Experiment, profile: str) -> list[Cell]:
+    """All cells in the order in which they run.
+
+    Repetition by repetition; in each, points from easy to hard if the experiment is monotone; at each point all
+    algorithms one after another in an order that changes from point to point, so that a drift of the machine falls on
+    all of them alike.
+    """
+    ordered = list(points(experiment))
+    if experiment.monotone != "no":
+        ordered.sort(
+            key=lambda point: value_key(point[experiment.plot.x.name]), reverse=experiment.monotone == "decreasing"
+        )
+    result = []
+    for repetition in range(1, experiment.repetitions + 1):
+        for measurement in experiment.measurements:
+            for point in ordered:
+                algorithms = [name for name in experiment.algorithms if not _excluded(experiment, name, point)]
+                random.Random(f"{experiment.id} {repetition} {point}").shuffle(algorithms)
+                result += [_cell(experiment, profile, name, point, measurement, repetition) for name in algorithms]
+    return result
+
+
+def configuration(experiment: Experiment, point: Mapping[str, Any]) -> dict[str, Any]:
+    """What a run at `point` is given, with every `${axis}` replaced."""
+    stream = experiment.stream.model_dump(exclude_none=True)
+    stream["parameters"] = {k: v for k, v in experiment.stream.parameters.items() if v is not None}
+    workload = experiment.workload
+    if workload is None:
+        path = Path(str(substituted(experiment.workload_file, point, "workload_file")))
+        try:
+            workload = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise ExperimentError(f"{experiment.id}: workload_file: cannot read {path}: {error}") from None
+    arrival = experiment.arrival
+    return {
+        "stream": {name: substituted(value, point, f"stream.{name}") for name, value in stream.items()},
+        "workload": substituted(workload, point, "workload"),
+        "arithmetic": experiment.arithmetic,
+        "arrival": {"model": "open", **arrival.model_dump()} if isinstance(arrival, Open) else {"model": "burst"},
+        "limits": experiment.limits.model_dump(),
+    }
+
+
+def substituted(value: Any, point: Mapping[str, Any], where: str) -> Any:
+    """`value` with `${axis}` replaced at every depth. Text that is one `${axis}` alone becomes the axis value."""
+    if isinstance(value, Mapping):
+        return {key: substituted(entry, point, f"{where}.{key}") for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [substituted(entry, point, where) for entry in value]
+    if not isinstance(value, str):
+        return value
+    for name in _AXIS.findall(value):
+        if name not in point:
+            raise ExperimentError(f"{where}: unknown axis ${{{name}}}; there are {', '.join(point) or 'none'}")
+    whole = _AXIS.fullmatch(value.strip())
+    if whole is not None:
+        return point[whole[1]]
+    return _AXIS.sub(lambda match: str(point[match[1]]), value)
+
+
+def identity(*parts: Any) -> str:
+    """A short hash of JSON values, independent of the order of keys."""
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:20]
+
+
+def _excluded(experiment: Experiment, algorithm: str, point: Mapping[str, Any]) -> bool:
+    return any(e.algorithm == algorithm and holds(dict(point), e.where) for e in experiment.exclude)
+
+
+def _cell(
+    experiment: Experiment, profile: str, algorithm: str, point: dict[str, Any], measurement: str, repetition: int
+) -> Cell:
+    given = configuration(experiment, point)
+    group = identity(experiment.id, profile, point, given["stream"], given["workload"], given["arithmetic"])
+    cell = identity(FORMAT, experiment.id, profile, point, algorithm, measurement, repetition, given)
+    return Cell(cell, group, experiment.id, profile, algorithm, point, measurement, repetition, given)
