@@ -16,7 +16,7 @@ CELLS_FOLDER = "cells"
 
 
 class Scale(StrEnum):
-    """How an axis is divided. CATEGORY keeps the order in which values first appear and draws grouped bars."""
+    """How an axis is divided; CATEGORY has neither order nor distance and is drawn as grouped bars."""
 
     LINEAR = "linear"
     LOG = "log"
@@ -38,6 +38,7 @@ class Axis(Strict):
     label: str  # for people, without the unit: "Events per window"
     unit: str = ""
     scale: Scale = Scale.LINEAR
+    values: tuple[Any, ...] = ()  # the order of categories; values that are not listed follow, sorted
 
 
 class Panel(Strict):
