@@ -1,0 +1,135 @@
+"""Scales, ticks and labels of one axis."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from math import log10
+from typing import Any, Literal
+
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis as Side
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullFormatter, SymmetricalLogLocator
+
+from metrics.figure import Axis, Panel, Scale
+from plots.units import human, step, tick
+
+Which = Literal["x", "y"]
+
+MAX_LABELS = 6  # a column of a paper has room for no more
+
+
+def scale_value_axis(axes: Axes, panel: Panel, values: Sequence[float], limits: Sequence[float] = ()) -> None:
+    """Sets scale, limits and ticks of the y axis around `values` and `limits` of failed runs, and its label.
+
+    A logarithmic axis cannot hold zero: it becomes linear below the smallest positive value.
+    """
+    values = [*values, *limits]
+    low, high = (min(values), max(values)) if values else (1.0, 10.0)
+    if panel.scale == "linear":
+        axes.set_ylim(0 if low >= 0 else low * 1.08, high * (1.14 if high in limits else 1.08) if high > 0 else 1.0)
+        _linear_ticks(axes.yaxis, max(abs(low), abs(high)), panel.label, panel.unit)
+        return
+    positive = [value for value in values if value > 0] or [1.0]
+    if low <= 0:
+        axes.set_yscale("symlog", linthresh=min(positive), linscale=0.4)
+        axes.set_ylim(low * 2 if low < 0 else -0.15 * min(positive), max(positive) * 2)
+        axes.yaxis.set_major_locator(SymmetricalLogLocator(linthresh=min(positive), base=10.0))
+    else:
+        axes.set_yscale("log")
+        bottom, top = _padded_decades(low, high)
+        axes.set_ylim(bottom, max(top, high * (top / bottom) ** 0.12 if high in limits else 0.0))  # room for its label
+        _log_ticks(axes.yaxis, *axes.get_ylim())
+    axes.yaxis.set_major_formatter(_formatter(panel.unit))
+    _label(axes.yaxis, panel.label, "" if panel.unit in ("s", "B") else panel.unit)
+
+
+def scale_sweep_axis(axes: Axes, axis: Axis, values: Sequence[float]) -> None:
+    """Sets scale and ticks of a numeric x axis. Ticks stand at swept values where there is room for them."""
+    positive = all(value > 0 for value in values)
+    logarithmic = axis.scale is Scale.LOG and positive and bool(values)
+    if logarithmic:
+        axes.set_xscale("log")
+        low, high = min(values), max(values)
+        margin = (high / low) ** 0.06 if high > low else 2.0
+        axes.set_xlim(low / margin, high * margin)
+    elif values:
+        span = max(values) - min(values) or abs(values[0]) or 1.0
+        axes.set_xlim(min(values) - 0.06 * span, max(values) + 0.06 * span)
+    places = _spread(sorted(values), logarithmic)
+    if places:
+        axes.xaxis.set_major_locator(FixedLocator(places))
+        axes.xaxis.set_minor_locator(FixedLocator([value for value in values if value not in places]))
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.xaxis.set_major_formatter(_formatter(axis.unit))
+    _label(axes.xaxis, axis.label, "" if axis.unit in ("s", "B") else axis.unit)
+
+
+def category_axis(axes: Axes, axis: Axis, values: Sequence[Any]) -> None:
+    """One tick per value, at 0, 1, 2, ..."""
+    axes.set_xlim(-0.6, max(len(values), 1) - 0.4)
+    printed = [category(value, axis.unit) for value in values]
+    axes.xaxis.set_major_locator(FixedLocator(list(range(len(values)))))
+    axes.set_xticks(range(len(values)), printed)
+    if sum(map(len, printed)) > 34:
+        for text in axes.get_xticklabels():
+            text.set(rotation=25, ha="right", rotation_mode="anchor")
+    _label(axes.xaxis, axis.label, "" if axis.unit in ("s", "B") else axis.unit)
+
+
+def category(value: Any, unit: str = "") -> str:
+    """The value of an axis as text."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return tick(float(value), unit) if isinstance(value, int | float) else str(value)
+
+
+def _padded_decades(low: float, high: float) -> tuple[float, float]:
+    """Limits with a little air, and never less than a decade, so that noise does not look like a trend."""
+    if high / low < 10:
+        centre = (low * high) ** 0.5
+        low, high = centre / 10**0.5, centre * 10**0.5
+    margin = (high / low) ** 0.06
+    return low / margin, high * margin
+
+
+def _log_ticks(side: Side, low: float, high: float) -> None:
+    decades = log10(high / low)
+    if decades < 2.2:
+        side.set_major_locator(LogLocator(base=10, subs=(1.0, 2.0, 5.0) if decades < 1.5 else (1.0, 3.0), numticks=12))
+    else:
+        side.set_major_locator(LogLocator(base=10, numticks=MAX_LABELS + 1))
+    side.set_minor_locator(LogLocator(base=10, subs=(2, 3, 4, 5, 6, 7, 8, 9) if decades < 5 else (1.0,), numticks=99))
+    side.set_minor_formatter(NullFormatter())
+
+
+def _linear_ticks(side: Side, largest: float, label: str, unit: str) -> None:
+    """One prefix for the whole axis, named in its label."""
+    factor, printed = step(largest, unit)
+    side.set_major_locator(MaxNLocator(5))
+    if unit in ("s", "B"):
+        side.set_major_formatter(FuncFormatter(lambda value, _: human(value / factor, "", 4)))
+        _label(side, label, printed)
+    else:
+        side.set_major_formatter(_formatter(unit))
+        _label(side, label, unit)
+
+
+def _formatter(unit: str) -> FuncFormatter:
+    return FuncFormatter(lambda value, _: tick(value, unit))
+
+
+def _label(side: Side, label: str, unit: str) -> None:
+    side.set_label_text(f"{label} ({unit})" if unit else label)
+
+
+def _spread(values: Sequence[float], logarithmic: bool) -> list[float]:
+    """Those of the sorted swept values that can carry a label without touching the one before."""
+    distinct = sorted(set(values))
+    if len(distinct) < 2:
+        return list(distinct)
+    at = {value: log10(value) if logarithmic else value for value in distinct}
+    room = (at[distinct[-1]] - at[distinct[0]]) / MAX_LABELS
+    kept = [distinct[0]]
+    for _, value in pairwise(distinct):
+        if at[value] - at[kept[-1]] >= room * 0.999:
+            kept.append(value)
+    return kept

@@ -1,0 +1,150 @@
+"""Marks of cells that have no number: a distinct sign per cause, in the colour of the algorithm.
+
+A timeout stands at its time limit in a latency panel, memory exhaustion at its limit in a panel of process memory:
+the true value lies beyond. Where the limit is not one of the metric, and for unsupported, wrong and error, the sign
+stands on a grey rail at the bad end of the panel, one row per algorithm, where it cannot be read as a value.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import log10
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
+from matplotlib.path import Path
+from matplotlib.ticker import FixedLocator
+from matplotlib.transforms import ScaledTranslation
+
+from metrics.figure import Panel
+from metrics.record import Status
+from plots.points import HIGHER_IS_BETTER
+from plots.style import Style
+from plots.units import human
+
+_ALIGN = {0.0: "left", 0.5: "center", 1.0: "right"}
+
+ROW = 0.085  # height of a row of the rail, as a fraction of the panel
+DODGE = 6.0  # points between signs at the same place
+
+
+def _strokes(*lines: Sequence[tuple[float, float]]) -> Path:
+    vertices = [point for line in lines for point in line]
+    codes = [code for line in lines for code in (Path.MOVETO, *[Path.LINETO] * (len(line) - 1))]
+    return Path(np.array(vertices, dtype=float), codes)
+
+
+def _ring() -> list[tuple[float, float]]:
+    angles = np.linspace(0, 2 * np.pi, 25)
+    return [(float(np.cos(a)), float(np.sin(a))) for a in angles]
+
+
+SIGNS: dict[Status, Path] = {
+    Status.TIMEOUT: _strokes([(0, -1), (0, 1)], [(-0.7, 0.25), (0, 1), (0.7, 0.25)]),
+    Status.OUT_OF_MEMORY: _strokes([(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9), (-0.9, -0.9)],
+                                   [(-0.9, 0.1), (0.9, 0.1)], [(-0.9, -0.4), (0.9, -0.4)]),
+    Status.UNSUPPORTED: _strokes(_ring(), [(-0.7, -0.7), (0.7, 0.7)]),
+    Status.WRONG: _strokes([(-1, 0.4), (1, 0.4)], [(-1, -0.4), (1, -0.4)], [(-0.5, -1), (0.5, 1)]),
+    Status.ERROR: _strokes([(0.45, 1), (-0.55, 0.05), (0.55, 0.05), (-0.45, -1)]),
+}
+_DOWN = _strokes([(0, 1), (0, -1)], [(-0.7, -0.25), (0, -1), (0.7, -0.25)])
+
+LABELS: dict[Status, str] = {
+    Status.TIMEOUT: "timeout",
+    Status.OUT_OF_MEMORY: "out of memory",
+    Status.UNSUPPORTED: "unsupported",
+    Status.WRONG: "wrong answer",
+    Status.ERROR: "error",
+}
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One sign: where on the x axis, why, whose, and the limit it stands at (None: on the rail)."""
+
+    x: float
+    status: Status
+    row: str  # the algorithm (and series value): its row of the rail
+    style: Style
+    limit: float | None = None
+
+
+def draw_marks(axes: Axes, panel: Panel, marks: Sequence[Mark]) -> None:
+    """Draws all signs of a panel; to be called when its limits are final but for the rail."""
+    _draw_at_limits(axes, panel.unit, [mark for mark in marks if mark.limit is not None])
+    railed = [mark for mark in marks if mark.limit is None]
+    rows = {name: number for number, name in enumerate(dict.fromkeys(mark.row for mark in railed))}
+    if not rows:
+        return
+    height = min(0.5, ROW * len(rows) + 0.01)
+    top = panel.metric not in HIGHER_IS_BETTER
+    _make_room(axes, height, top)
+    axes.add_patch(Rectangle((0, 1 - height if top else 0), 1, height, transform=axes.transAxes, facecolor="#eeeeee",
+                             edgecolor="none", zorder=0.5))
+    for mark in railed:
+        inside = (rows[mark.row] + 0.5) * height / len(rows)
+        together = [other for other in railed if other.row == mark.row and other.x == mark.x]
+        y = 1 - inside if top else inside
+        line = _sign(axes, mark, y, axes.get_xaxis_transform(), together.index(mark), len(together))
+        if mark.status is Status.TIMEOUT and not top:
+            line.set_marker(_DOWN)  # the true throughput lies below
+
+
+def legend_handle(status: Status) -> Line2D:
+    """The sign of a status in neutral grey, for the legend."""
+    return Line2D([], [], **_look(status, "#444444"), label=LABELS[status])
+
+
+def _draw_at_limits(axes: Axes, unit: str, marks: Sequence[Mark]) -> None:
+    for limit in sorted({mark.limit for mark in marks if mark.limit is not None}):
+        axes.axhline(limit, color="#777777", linewidth=0.6, dashes=(3, 2), zorder=1)
+        place = _free_place(axes, [mark.x for mark in marks if mark.limit == limit])
+        axes.annotate(f"limit {human(limit, unit)}", (place, limit), xycoords=axes.get_yaxis_transform(), ha=_ALIGN[place], va="bottom",
+                      xytext=(3 - 6 * place, 1), textcoords="offset points", fontsize=6.5, color="#555555")
+    for mark in marks:
+        together = [other for other in marks if (other.x, other.limit) == (mark.x, mark.limit)]
+        _sign(axes, mark, mark.limit or 0.0, axes.transData, together.index(mark), len(together))
+
+
+def _free_place(axes: Axes, xs: Sequence[float]) -> float:
+    """Where along the limit its label meets the fewest signs: at the left, middle or right."""
+    to_panel = axes.transData + axes.transAxes.inverted()
+    taken = [float(to_panel.transform((x, axes.get_ylim()[0]))[0]) for x in xs]
+    return min(_ALIGN, key=lambda place: sum(abs(place + 0.12 * (1 - 2 * place) - x) < 0.17 for x in taken))
+
+
+def _sign(axes: Axes, mark: Mark, y: float, transform: Any, place: int, of: int) -> Line2D:
+    figure = axes.figure
+    shift = ScaledTranslation(DODGE * (place - (of - 1) / 2) / 72, 0, figure.dpi_scale_trans)
+    line = Line2D([mark.x], [y], transform=transform + shift, clip_on=False, zorder=5,
+                  gid=f"{mark.row} {mark.status}", **_look(mark.status, mark.style.color))
+    axes.add_line(line)
+    return line
+
+
+def _look(status: Status, color: str) -> dict[str, Any]:
+    return {"linestyle": "none", "marker": SIGNS[status], "markersize": 5.0, "markeredgewidth": 1.1,
+            "markerfacecolor": "none", "markeredgecolor": color}
+
+
+def _make_room(axes: Axes, height: float, top: bool) -> None:
+    """Moves the limit at the bad end so that the data keep to the rest of the panel, and no tick gets into the rail."""
+    low, high = axes.get_ylim()
+    for side in ("major", "minor"):
+        locator = axes.yaxis.get_major_locator() if side == "major" else axes.yaxis.get_minor_locator()
+        inside = [float(tick) for tick in locator.tick_values(low, high) if low <= tick <= high]
+        (axes.yaxis.set_major_locator if side == "major" else axes.yaxis.set_minor_locator)(FixedLocator(inside))
+    share = height / (1 - height)
+    if axes.get_yscale() == "linear":
+        axes.set_ylim(low if top else low - (high - low) * share, high + (high - low) * share if top else high)
+    elif axes.get_yscale() == "log":
+        factor = 10 ** (log10(high / low) * share)
+        axes.set_ylim(low if top else low / factor, high * factor if top else high)
+    else:  # symmetric: the transform knows how far apart values are drawn
+        transform = axes.yaxis.get_transform()
+        start, stop = transform.transform([low, high])
+        extra = (stop - start) * share
+        ends = transform.inverted().transform([start if top else start - extra, stop + extra if top else stop])
+        axes.set_ylim(float(ends[0]), float(ends[1]))

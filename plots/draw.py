@@ -1,0 +1,143 @@
+"""A figure of small panels, from a results folder to PDF, SVG and PNG."""
+
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure as Drawing
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.legend import Legend
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import NullLocator
+
+from metrics.figure import Figure, Panel, Scale
+from metrics.record import Record, Status
+from metrics.results import Results
+from plots.axes import category
+from plots.bars import HATCHES, draw_bars
+from plots.censored import legend_handle
+from plots.files import write
+from plots.lines import draw_lines, limits, measured
+from plots.points import coordinates, curves, shown
+from plots.style import COLUMN_WIDTH, TEXT_WIDTH, Style, label, paper, series_dashes, styles
+
+FORMATS = ("pdf", "svg", "png")
+PANEL_HEIGHT = 1.75  # inches
+MAX_COLUMNS = 3
+_UNDATED: dict[str, dict[str, Any]] = {"pdf": {"CreationDate": None, "ModDate": None}, "svg": {"Date": None}, "png": {}}
+
+
+def write_drawings(results: Results, folder: Path | None = None) -> dict[str, Path]:
+    """Draws a figure into `folder` (by default beside its cells) as <experiment>.pdf, .svg, .png; paths by format."""
+    target = results.folder if folder is None else folder
+    drawing = draw(results.figure, results.records)
+    return {kind: write(target / f"{results.figure.experiment}.{kind}", render(drawing, kind)) for kind in FORMATS}
+
+
+def render(drawing: Drawing, kind: str) -> bytes:
+    """The drawing as a file of this format; equal drawings give equal bytes."""
+    buffer = io.BytesIO()
+    with paper():
+        drawing.savefig(buffer, format=kind, metadata=_UNDATED[kind])
+    return buffer.getvalue()
+
+
+def draw(figure: Figure, records: Sequence[Record]) -> Drawing:
+    """All panels side by side, a row per facet, and one legend above them."""
+    with paper():
+        return _draw(figure, records)
+
+
+def _draw(figure: Figure, records: Sequence[Record]) -> Drawing:
+    facets = coordinates(records, figure.facet) if figure.facet else (None,)
+    cells = [(facet, panel) for facet in facets or (None,) for panel in figure.panels]
+    columns = max(1, min(MAX_COLUMNS, len(figure.panels)))
+    rows = max(1, -(-len(figure.panels) // columns) * len(facets or (None,)))
+    drawing = Drawing(figsize=(COLUMN_WIDTH if columns == 1 else TEXT_WIDTH, PANEL_HEIGHT * rows + 0.35),
+                      layout=ConstrainedLayoutEngine(w_pad=0.04, h_pad=0.03, wspace=0.03, hspace=0.05))
+    FigureCanvasAgg(drawing)
+    look = styles((*figure.algorithms, *(record.algorithm for record in records)))
+    series = coordinates(records, figure.series) if figure.series else ()
+    grid = drawing.subplots(rows, columns, squeeze=False)
+    per_facet = rows // len(facets or (None,)) * columns
+    for axes in grid.flat:
+        axes.set_visible(False)
+    for number, (facet, panel) in enumerate(cells):
+        place = number // len(figure.panels) * per_facet + number % len(figure.panels)
+        axes = grid.flat[place]
+        axes.set_visible(True)
+        _panel(axes, figure, panel, records, facet, look, series)
+        axes.set_title(_title(figure, panel, number, facet, len(cells)), pad=4, loc="left")
+    _legend(drawing, figure, records, look, series)
+    return drawing
+
+
+def _panel(axes: Axes, figure: Figure, panel: Panel, records: Sequence[Record], facet: Any, look: dict[str, Style],
+           series: Sequence[Any]) -> None:
+    lines = curves(figure, panel, records, facet)
+    numeric = all(isinstance(point.x, int | float) and not isinstance(point.x, bool)
+                  for line in lines for point in line.points)
+    if figure.x.scale is Scale.CATEGORY or not numeric:
+        draw_bars(axes, figure.x, panel, lines, look, series, coordinates(records, figure.x))
+    else:
+        draw_lines(axes, figure.x, panel, lines, look, series)
+    if not lines:
+        axes.text(0.5, 0.5, "not measured", transform=axes.transAxes, ha="center", va="center", color="#777777")
+        axes.xaxis.set_major_locator(NullLocator())
+    if not measured(lines) and not limits(lines):  # there is no value to read off
+        axes.yaxis.set_major_locator(NullLocator())
+        axes.yaxis.set_minor_locator(NullLocator())
+
+
+def _title(figure: Figure, panel: Panel, number: int, facet: Any, of: int) -> str:
+    letter = f"({chr(97 + number % 26)})" if of > 1 else ""
+    if panel.letter and figure.facet is None:
+        letter = panel.letter
+    parts = []
+    if figure.facet and facet is not None:
+        parts.append(f"{figure.facet.label} = {category(facet, figure.facet.unit)}")
+    parts += [f"{name} = {category(value)}" for name, value in panel.where.items()]
+    return " ".join(part for part in (letter, ", ".join(parts)) if part)
+
+
+def _legend(drawing: Drawing, figure: Figure, records: Sequence[Record], look: dict[str, Style],
+            series: Sequence[Any]) -> None:
+    """Algorithms, then values of the series axis, then the signs of the failures that occur."""
+    in_panels = [record for record in records for panel in figure.panels
+                 if shown(figure, panel, record, record.point.get(figure.facet.name) if figure.facet else None)]
+    present = {record.algorithm for record in in_panels}
+    handles: list[Any] = [_algorithm(name, look[name], bool(series), figure) for name in look if name in present]
+    for index, value in enumerate(series):
+        text = f"{figure.series.label} = {category(value, figure.series.unit)}" if figure.series else str(value)
+        handles.append(_series(index, text, figure))
+    failed = {record.status for record in in_panels} - {Status.OK}
+    handles += [legend_handle(status) for status in Status if status in failed]
+    if not handles:
+        return
+    room = drawing.get_figwidth() * drawing.dpi
+    for columns in range(len(handles), 0, -1):  # the fewest rows that fit the width
+        legend: Legend = drawing.legend(handles=handles, loc="outside upper center", ncols=columns, borderaxespad=0.1,
+                                        columnspacing=1.2, handletextpad=0.45, handlelength=2.2, borderpad=0.2)
+        drawing.draw_without_rendering()
+        if legend.get_window_extent().width <= room or columns == 1:
+            return
+        legend.remove()
+
+
+def _algorithm(name: str, style: Style, many: bool, figure: Figure) -> Line2D | Patch:
+    face = "white" if style.hollow else style.color
+    if figure.x.scale is Scale.CATEGORY:
+        return Patch(facecolor=face, edgecolor=style.color, linewidth=0.8, label=label(name))
+    return Line2D([], [], color=style.color, marker=style.marker, markerfacecolor=face, markeredgecolor=style.color,
+                  markeredgewidth=0.8, linestyle="none" if many else style.line, label=label(name))
+
+
+def _series(index: int, text: str, figure: Figure) -> Line2D | Patch:
+    if figure.x.scale is Scale.CATEGORY:
+        hatch = HATCHES[index % len(HATCHES)]
+        return Patch(facecolor="white", edgecolor="#444444", hatch=hatch, linewidth=0.6, label=text)
+    return Line2D([], [], color="#444444", linestyle=(0, series_dashes(index)), label=text)

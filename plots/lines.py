@@ -1,0 +1,74 @@
+"""A panel of lines over a numeric axis: median with its interval, or the raw repetitions when they are few."""
+
+from collections.abc import Mapping, Sequence
+from math import isfinite, nan
+from typing import Any
+
+from matplotlib.axes import Axes
+
+from metrics.figure import Axis, Panel
+from plots.axes import scale_sweep_axis, scale_value_axis
+from plots.censored import Mark, draw_marks
+from plots.points import Curve, Point
+from plots.style import Style, series_dashes
+
+
+def draw_lines(axes: Axes, axis: Axis, panel: Panel, curves: Sequence[Curve], styles: Mapping[str, Style],
+               series: Sequence[Any] = ()) -> None:
+    """Draws `curves`; `styles` by algorithm. With a series axis, line styles tell its values (`series`) apart."""
+    xs = [float(point.x) for curve in curves for point in curve.points]
+    scale_sweep_axis(axes, axis, xs)
+    scale_value_axis(axes, panel, measured(curves), limits(curves))
+    for curve in curves:
+        style = styles[curve.algorithm]
+        _draw_curve(axes, curve, style, (0, series_dashes(series.index(curve.series))) if series else style.line)
+    draw_marks(axes, panel, marks(curves, styles, lambda curve, point: float(point.x)))
+    axes.grid(axis="y", which="major")
+
+
+def measured(curves: Sequence[Curve]) -> list[float]:
+    """Every measured number of a panel."""
+    return [value for curve in curves for point in curve.points for value in point.measured]
+
+
+def limits(curves: Sequence[Curve]) -> list[float]:
+    """The limits at which failed runs stand, each once."""
+    return sorted({f.limit for c in curves for p in c.points for f in p.failures if f.limit is not None})
+
+
+def marks(curves: Sequence[Curve], styles: Mapping[str, Style], place: Any) -> list[Mark]:
+    """A sign for every status that occurred; `place(curve, point)` gives its x."""
+    return [Mark(place(curve, point), failure.status, row_name(curve), styles[curve.algorithm], failure.limit)
+            for curve in curves for point in curve.points for failure in point.failures]
+
+
+def row_name(curve: Curve) -> str:
+    """The algorithm and the series value of a curve."""
+    return curve.algorithm if curve.series is None else f"{curve.algorithm} {curve.series}"
+
+
+def _draw_curve(axes: Axes, curve: Curve, style: Style, line: Any) -> None:
+    points = curve.points
+    look: dict[str, Any] = {"color": style.color, "marker": style.marker, "markeredgewidth": 0.8,
+            "markerfacecolor": "white" if style.hollow else style.color, "markeredgecolor": style.color}
+    # A point without a number breaks the line: joining its neighbours would claim a value between them.
+    medians = [point.estimate.median if point.estimate and point.drawn else nan for point in points]
+    axes.plot([float(point.x) for point in points], medians, linestyle=line, zorder=3, gid=row_name(curve), **look)
+    for point in points:
+        draw_spread(axes, float(point.x), point, style.color)
+
+
+def draw_spread(axes: Axes, x: float, point: Point, color: str) -> None:
+    """The interval of the median as a bar, or every repetition as a dot when there are too few for an interval."""
+    if point.estimate is None:
+        return
+    low, high = point.estimate.low, point.estimate.high
+    if low is not None and high is not None and isfinite(point.estimate.median):
+        ends = axes.get_ylim()
+        below, above = (end if isfinite(end) else ends[int(end > 0)] for end in (low, high))
+        middle = point.estimate.median
+        axes.errorbar([x], [middle], yerr=[[middle - below], [above - middle]], color=color, capsize=1.8,
+                      elinewidth=0.8, capthick=0.8, linestyle="none", zorder=3.5)
+    elif len(point.estimate.values) > 1 or not point.drawn:
+        axes.plot([x] * len(point.measured), point.measured, linestyle="none", marker=".", markersize=3,
+                  markeredgewidth=0, color=color, alpha=0.6, zorder=4)

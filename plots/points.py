@@ -1,0 +1,132 @@
+"""What a panel shows, as values: one curve per algorithm, a median or a cause of failure per x.
+
+Statuses keep their meaning (DESIGN section 8). A timeout or an exhausted memory counts as beyond every measured
+value when the median over repetitions is taken, so that slow repetitions cannot improve a curve by failing. A wrong
+answer, an unsupported query and an error say nothing about time, and their numbers are never read.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import inf, isfinite
+from typing import Any
+
+from metrics.figure import Axis, Figure, Panel
+from metrics.record import Record, Status
+from metrics.results import value_key
+from metrics.statistics import Estimate, estimate
+from metrics.values import measurement, value
+
+HIGHER_IS_BETTER = frozenset({"throughput", "sustainable", "sustainable_low", "sustainable_high"})
+EXCEEDED = frozenset({Status.TIMEOUT, Status.OUT_OF_MEMORY})
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Repetitions of one point that ended with the same status; `limit` is in the metric's unit where it bounds it."""
+
+    status: Status
+    count: int
+    limit: float | None = None
+
+
+@dataclass(frozen=True)
+class Point:
+    """All repetitions of one algorithm at one x; `estimate` is None if no repetition tells anything of the metric."""
+
+    x: Any
+    estimate: Estimate | None
+    failures: tuple[Failure, ...] = ()
+
+    @property
+    def drawn(self) -> bool:
+        """Whether the median is a measured number."""
+        return self.estimate is not None and isfinite(self.estimate.median)
+
+    @property
+    def measured(self) -> tuple[float, ...]:
+        """The finite values, sorted."""
+        return () if self.estimate is None else tuple(v for v in self.estimate.values if isfinite(v))
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One line of a panel; `series` is the value of the figure's series axis, if it has one."""
+
+    algorithm: str
+    series: Any
+    points: tuple[Point, ...]
+
+
+def curves(figure: Figure, panel: Panel, records: Iterable[Record], facet: Any = None) -> tuple[Curve, ...]:
+    """The curves of a panel in the order of the figure's algorithms, then of the series axis; points ordered by x."""
+    chosen = [record for record in records if shown(figure, panel, record, facet)]
+    names = dict.fromkeys((*figure.algorithms, *(record.algorithm for record in chosen)))
+    values = coordinates(chosen, figure.series) if figure.series else (None,)
+    result = []
+    for name in names:
+        for series in values:
+            mine = [r for r in chosen if r.algorithm == name
+                    and (figure.series is None or r.point.get(figure.series.name) == series)]
+            if mine:
+                points = tuple(_point(x, [r for r in mine if r.point.get(figure.x.name) == x], panel.metric)
+                               for x in coordinates(mine, figure.x))
+                result.append(Curve(name, series, points))
+    return tuple(result)
+
+
+def shown(figure: Figure, panel: Panel, record: Record, facet: Any = None) -> bool:
+    """Whether a record belongs to this panel of this facet."""
+    kind = measurement(panel.metric)
+    return ((kind is None or record.measurement == kind or record.status is Status.UNSUPPORTED)
+            and figure.x.name in record.point
+            and (figure.facet is None or record.point.get(figure.facet.name) == facet)
+            and all(record.point.get(name) == wanted for name, wanted in panel.where.items()))
+
+
+def coordinates(records: Iterable[Record], axis: Axis) -> tuple[Any, ...]:
+    """The distinct values of an axis in the records: in the axis' own order, then numbers by size, then text."""
+    found = {value_key(r.point[axis.name]): r.point[axis.name] for r in records if axis.name in r.point}
+    listed = [key for key in dict.fromkeys(map(value_key, axis.values)) if key in found]
+    return tuple(found[key] for key in (*listed, *sorted(found.keys() - set(listed))))
+
+
+def undrawn_axes(figure: Figure, records: Iterable[Record]) -> tuple[str, ...]:
+    """Axes of which several values meet in one point of the figure, so that different cells would be mixed in it.
+
+    An axis that only follows a drawn one (zipped with it) is no such axis.
+    """
+    drawn = {figure.x.name, *(axis.name for axis in (figure.facet, figure.series) if axis)}
+    if figure.panels:
+        drawn |= set.intersection(*(set(panel.where) for panel in figure.panels))
+    seen: dict[tuple[str, ...], dict[str, set[str]]] = {}
+    for record in records:
+        place = tuple(repr(record.point.get(name)) for name in sorted(drawn))
+        for name, coordinate in record.point.items():
+            seen.setdefault(place, {}).setdefault(name, set()).add(repr(coordinate))
+    return tuple(sorted({name for axes in seen.values() for name, values in axes.items() if len(values) > 1}))
+
+
+def _point(x: Any, records: Sequence[Record], metric: str) -> Point:
+    beyond = -inf if metric in HIGHER_IS_BETTER else inf
+    values: list[float] = []
+    for record in records:
+        number = value(record, metric) if record.status is Status.OK else None
+        if record.status in EXCEEDED:
+            values.append(beyond)
+        elif number is not None and isfinite(number):
+            values.append(number)
+    failures = []
+    for status in Status:
+        failed = [record for record in records if record.status is status]
+        if failed and status is not Status.OK:
+            failures.append(Failure(status, len(failed), _limit(failed, status, metric)))
+    return Point(x, estimate(values) if values else None, tuple(failures))
+
+
+def _limit(records: Sequence[Record], status: Status, metric: str) -> float | None:
+    """The value that a failed run reached at least; None where the limit is not one of this metric."""
+    if status is Status.TIMEOUT and (metric.startswith("latency_") or metric == "service_total"):
+        return max(record.limit_seconds for record in records) or None
+    if status is Status.OUT_OF_MEMORY and metric == "process_peak":
+        return float(max(record.limit_bytes for record in records)) or None
+    return None

@@ -1,0 +1,185 @@
+"""One colour, marker and line style per algorithm in every figure, and the look of a figure on paper.
+
+The first eight colours are those of Okabe and Ito, the others Paul Tol's muted set: all are told apart with the common
+forms of colour blindness, and marker and line style carry the same information in print without colour.
+"""
+
+import colorsys
+import hashlib
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import matplotlib
+from matplotlib.colors import to_hex, to_rgb
+
+COLUMN_WIDTH = 3.33  # inches: one column of a two-column paper
+TEXT_WIDTH = 7.0  # inches: both columns
+
+Dashes = tuple[float, ...]  # lengths of on and off in line widths; empty is solid
+
+
+@dataclass(frozen=True)
+class Style:
+    """How one algorithm is drawn."""
+
+    color: str
+    marker: str
+    dashes: Dashes
+    hollow: bool = False  # variants of an algorithm have hollow markers
+
+    @property
+    def line(self) -> Any:
+        """The line style in matplotlib's form."""
+        return (0, self.dashes) if self.dashes else "solid"
+
+
+SOLID: Dashes = ()
+DASHED: Dashes = (5, 1.6)
+DOTTED: Dashes = (1.2, 1.4)
+DASH_DOT: Dashes = (6, 1.6, 1.2, 1.6)
+DASH_DOT_DOT: Dashes = (6, 1.4, 1.2, 1.4, 1.2, 1.4)
+SHORT: Dashes = (2.6, 1.4)
+
+STYLES: dict[str, Style] = {
+    "sase": Style("#d55e00", "s", DASHED),
+    "cet": Style("#e69f00", "D", DASH_DOT),
+    "greta": Style("#0072b2", "^", SOLID),
+    "cogra": Style("#009e73", "o", SOLID),
+    "aseq": Style("#cc79a7", "v", DASHED),
+    "sharon": Style("#56b4e9", "P", DASH_DOT),
+    "spass": Style("#882255", "X", DOTTED),
+    "hamlet": Style("#332288", "<", DASH_DOT),
+    "gloria": Style("#999933", ">", SOLID),
+    "mcep": Style("#aa4499", "p", SHORT),
+    "flink": Style("#7f7f7f", "h", DOTTED),
+    "oracle": Style("#000000", "*", DASH_DOT_DOT),
+}
+
+_SPARE_COLORS = ("#44aa99", "#117733", "#88ccee", "#cc6677", "#661100", "#6699cc", "#ddaa33", "#4a3aa7")
+_SPARE_MARKERS = ("d", "8", "H", "s", "^", "v", "o", "D", "<", ">", "p")
+_SPARE_DASHES = (SHORT, DOTTED, DASH_DOT_DOT, DASHED, DASH_DOT, SOLID)
+_SHADES = (0.72, 1.28, 0.55, 1.45)  # lightness of a variant relative to its algorithm
+
+PAPER: dict[Any, Any] = {
+    "axes.axisbelow": True,
+    "axes.edgecolor": "#333333",
+    "axes.labelpad": 2.5,
+    "axes.labelsize": 8,
+    "axes.linewidth": 0.6,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlesize": 8,
+    "figure.dpi": 100,
+    "figure.facecolor": "white",
+    # STIX matches the Times of most proceedings and comes with matplotlib, so output is the same on every machine.
+    "font.family": ["STIXGeneral", "DejaVu Sans"],
+    "font.size": 8,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.4,
+    "hatch.linewidth": 0.5,
+    "legend.fontsize": 8,
+    "legend.frameon": False,
+    "lines.linewidth": 1.1,
+    "lines.markersize": 4.2,
+    "pdf.fonttype": 42,  # embedded TrueType: publishers refuse Type 3
+    "ps.fonttype": 42,
+    "savefig.dpi": 300,
+    "savefig.facecolor": "white",
+    "svg.fonttype": "path",
+    "svg.hashsalt": "cepbench",  # the same drawing gives the same bytes
+    "text.color": "#111111",
+    "text.parse_math": False,  # a $ in a label is a $
+    "xtick.labelsize": 7.5,
+    "xtick.major.pad": 2,
+    "xtick.major.size": 2.5,
+    "xtick.major.width": 0.6,
+    "xtick.minor.size": 1.3,
+    "xtick.minor.width": 0.4,
+    "ytick.labelsize": 7.5,
+    "ytick.major.pad": 2,
+    "ytick.major.size": 2.5,
+    "ytick.major.width": 0.6,
+    "ytick.minor.size": 1.3,
+    "ytick.minor.width": 0.4,
+}
+
+_LABELS = {
+    "sase": "SASE", "cet": "CET", "greta": "GRETA", "cogra": "COGRA", "aseq": "A-Seq", "sharon": "Sharon",
+    "spass": "SPASS", "hamlet": "Hamlet", "gloria": "Gloria", "mcep": "MCEP", "flink": "Flink", "oracle": "Oracle",
+}
+
+
+@contextmanager
+def paper() -> Iterator[None]:
+    """The look of a paper, whatever the user's own matplotlib settings; they are restored at the end."""
+    with matplotlib.rc_context(), warnings.catch_warnings():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(PAPER)
+        # A name in a script that the fonts lack is drawn as boxes, which is no reason to lose the figure.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        yield
+
+
+def base(specification: str) -> str:
+    """The algorithm's name in a specification: `cet` in `cet[detect=hybrid]`."""
+    return specification.partition("[")[0].strip()
+
+
+def label(specification: str) -> str:
+    """The specification as papers write it: `CET [detect=hybrid]`."""
+    name, bracket, parameters = specification.partition("[")
+    printed = _LABELS.get(name.strip(), name.strip())
+    return f"{printed} [{parameters.strip()}" if bracket else printed
+
+
+def style(specification: str) -> Style:
+    """The style of an algorithm or variant: the same in every figure and process.
+
+    A variant keeps marker and hue of its algorithm, hollow and in another shade. An unknown algorithm takes spare
+    colours and markers by a hash of its name.
+    """
+    name = base(specification)
+    known = STYLES.get(name) or _unknown(name)
+    if specification.strip() == name:
+        return known
+    number = _hash(specification)
+    return replace(known, color=_shade(known.color, _SHADES[number % len(_SHADES)]), hollow=True,
+                   dashes=_SPARE_DASHES[number // len(_SHADES) % len(_SPARE_DASHES)])
+
+
+def styles(specifications: Iterable[str]) -> dict[str, Style]:
+    """Styles of the algorithms of one figure; where two hashes collide, the later one takes the next free style."""
+    chosen: dict[str, Style] = {}
+    for specification in dict.fromkeys(specifications):
+        candidate = style(specification)
+        for attempt in range(len(_SPARE_DASHES) * len(_SPARE_MARKERS)):
+            if candidate not in chosen.values():
+                break
+            candidate = replace(candidate, dashes=_SPARE_DASHES[attempt % len(_SPARE_DASHES)],
+                                marker=_SPARE_MARKERS[attempt // len(_SPARE_DASHES)])
+        chosen[specification] = candidate
+    return chosen
+
+
+def series_dashes(index: int) -> Dashes:
+    """The line style of the n-th value of a series axis, which then tells values apart instead of algorithms."""
+    return (SOLID, DASHED, DOTTED, DASH_DOT, DASH_DOT_DOT, SHORT)[index % 6]
+
+
+def _unknown(name: str) -> Style:
+    number = _hash(name)
+    colors, markers = len(_SPARE_COLORS), len(_SPARE_MARKERS)
+    return Style(_SPARE_COLORS[number % colors], _SPARE_MARKERS[number // colors % markers],
+                 _SPARE_DASHES[number // (colors * markers) % len(_SPARE_DASHES)])
+
+
+def _hash(text: str) -> int:
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
+
+
+def _shade(color: str, factor: float) -> str:
+    hue, lightness, saturation = colorsys.rgb_to_hls(*to_rgb(color))
+    return to_hex(colorsys.hls_to_rgb(hue, min(0.78, max(0.15, lightness * factor)), saturation))

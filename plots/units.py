@@ -1,0 +1,63 @@
+"""Numbers for people: 10 k, 1 M, 250 ms, 1.2 MB (decimal prefixes, as on the axes of the papers)."""
+
+from math import floor, isfinite, log10
+
+Step = tuple[float, str]  # factor and the printed unit
+
+_SECONDS: tuple[Step, ...] = ((1e-9, "ns"), (1e-6, "µs"), (1e-3, "ms"), (1.0, "s"))
+_BYTES: tuple[Step, ...] = ((1.0, "B"), (1e3, "kB"), (1e6, "MB"), (1e9, "GB"), (1e12, "TB"))
+_COUNTS: tuple[Step, ...] = ((1.0, ""), (1e3, "k"), (1e6, "M"), (1e9, "G"), (1e12, "T"))
+
+
+def steps(unit: str) -> tuple[Step, ...]:
+    """The prefixes of a unit, smallest first; units other than s and B count things."""
+    return {"s": _SECONDS, "B": _BYTES}.get(unit, _COUNTS)
+
+
+def step(value: float, unit: str) -> Step:
+    """The largest prefix that leaves at least 1 before the point (or the smallest prefix)."""
+    size = abs(value) * (1 + 1e-9)
+    fitting = [choice for choice in steps(unit) if choice[0] <= size]
+    if not fitting:
+        return steps(unit)[0] if unit in ("s", "B") and value else _plain(unit)
+    return fitting[-1]
+
+
+def human(value: float | None, unit: str = "", digits: int = 3) -> str:
+    """`1.25 MB`, `10 k`, `310 k events/s`; an en dash for None, and the sign ∞."""
+    if value is None:
+        return "–"
+    if not isfinite(value):
+        return "∞" if value > 0 else ("−∞" if value < 0 else "not a number")
+    value = _rounded(value, digits)
+    factor, printed = step(value, unit)
+    number = _number(value / factor, digits)
+    own = "" if unit in ("s", "B") else unit
+    return " ".join(part for part in (number, printed, own) if part)
+
+
+def tick(value: float, unit: str) -> str:
+    """A tick label: as `human`, without the unit of counts, which the axis label names."""
+    return human(value, unit if unit in ("s", "B") else "", digits=4)
+
+
+def plain(value: float, digits: int = 4) -> str:
+    """A number without prefix: 27.3, 1 234, 1.2e+08."""
+    if not isfinite(value):
+        return human(value)
+    return _number(value, digits) if 1e-4 <= abs(value) < 1e7 or value == 0 else f"{value:.{digits - 1}g}"
+
+
+def _plain(unit: str) -> Step:
+    return next(choice for choice in steps(unit) if choice[0] == 1.0)
+
+
+def _rounded(value: float, digits: int) -> float:
+    """Rounds first, so that 999.96 ms becomes 1 s and not 1000 ms."""
+    return round(value, digits - 1 - floor(log10(abs(value)))) if value else 0.0
+
+
+def _number(value: float, digits: int) -> str:
+    rounded = _rounded(value, digits)
+    whole = f"{rounded:,.0f}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+    return whole if abs(rounded) >= 10 ** (digits - 1) else f"{rounded:.{digits}g}"

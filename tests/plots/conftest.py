@@ -1,0 +1,127 @@
+"""Synthetic results: no algorithm runs here."""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from metrics.figure import Axis, ClaimResult, Figure, Panel, Scale, Verdict
+from metrics.record import Realised, Record, Samples, Status, Summary
+
+PANELS = (
+    Panel(metric="latency_p50", label="Latency (median)", unit="s", letter="(a)"),
+    Panel(metric="throughput", label="Throughput", unit="events/s", letter="(b)"),
+    Panel(metric="state_peak", label="Peak state", unit="B", letter="(c)"),
+)
+
+
+def make_figure(**changes: Any) -> Figure:
+    fields: dict[str, Any] = {
+        "id": "13.1",
+        "experiment": "greta-13.1",
+        "profile": "laptop",
+        "title": "Positive patterns, stock stream",
+        "paper": "Poppe 2018, Figure 13.1",
+        "caption": "Events per window vary; each point is a window.",
+        "x": Axis(name="events", label="Events per window", scale=Scale.LOG),
+        "panels": PANELS,
+        "algorithms": ("sase", "greta", "cogra"),
+        "workload": "q1: RETURN sector, COUNT(*)\nPATTERN Stock S+\nWHERE S.price < NEXT(S).price\nWITHIN 10 minutes",
+        "stream": "stock: 10 companies, replicated, seed 7",
+        "environment": {"cpu": "x86-64, 2 cores", "memory": 8 << 30},
+        "claims": (
+            ClaimResult(text="GRETA outperforms SASE.", source="Section 13.2", expected="at least 100 times",
+                        measured=312.4, unit="x", verdict=Verdict.REPRODUCED,
+                        computation="ratio of p50 at the largest x that both finish"),
+            ClaimResult(text="Memory of GRETA is linear.", source="Section 13.2", expected="slope 1 in log-log",
+                        measured=1.42, verdict=Verdict.NOT_REPRODUCED, reason="the index grows too"),
+            ClaimResult(text="Flink fails above 100k.", source="Section 13.2", expected="does not finish",
+                        verdict=Verdict.NOT_COMPARABLE, reason="Flink is not in this figure"),
+        ),
+    }
+    return Figure(**(fields | changes))
+
+
+def make_record(algorithm: str = "greta", point: dict[str, Any] | None = None, **changes: Any) -> Record:
+    point = {"events": 1000} if point is None else point
+    measurement, repetition = changes.get("measurement", "time"), changes.get("repetition", 0)
+    group = json.dumps(point, sort_keys=True)
+    status = changes.get("status", Status.OK)
+    fields: dict[str, Any] = {
+        "cell": f"{algorithm} {group} {measurement} {repetition}",
+        "group": group,
+        "experiment": "greta-13.1",
+        "profile": "laptop",
+        "algorithm": algorithm,
+        "point": point,
+        "measurement": measurement,
+        "repetition": repetition,
+        "configuration": {"arithmetic": "modular"},
+        "status": status,
+        "limit_seconds": 60.0,
+        "limit_bytes": 4 << 30,
+        "digest": "d1ge57" if status is Status.OK else None,
+        "provenance": {"commit": "abc", "versions": {"numpy": "2.0"}},
+        "started": "2025-01-02T03:04:05Z",
+    }
+    return Record(**(fields | changes))
+
+
+def make_sweep() -> list[Record]:
+    """Three algorithms over five sizes; SASE times out, once answers wrongly, GRETA runs out of memory."""
+    records = []
+    for size in (1_000, 10_000, 100_000, 1_000_000, 10_000_000):
+        for algorithm, seconds, bytes_per in (("sase", 2e-10 * size**2.4, 60), ("greta", 3e-9 * size**1.6, 40),
+                                              ("cogra", 4e-8 * size, 0)):
+            for repetition in range(3):
+                factor = 1 + 0.08 * (repetition - 1)
+                realised = Realised(events=size, windows=1, rows=10, substreams=10, matches_per_window=2.0**20)
+                for measurement in ("time", "memory"):
+                    changes: dict[str, Any] = {"measurement": measurement, "repetition": repetition,
+                                               "realised": realised, "digest": f"digest-{size}", "seconds": seconds}
+                    if algorithm == "sase" and size == 1_000_000 and repetition == 0:
+                        changes |= {"status": Status.WRONG, "reason": "differs from greta and cogra in 3 rows",
+                                    "digest": "other", "summary": Summary(latency_p50=1e-9)}
+                    elif seconds > 60 and measurement == "time":
+                        changes |= {"status": Status.TIMEOUT, "reason": "no answer within 60 s", "digest": None}
+                    elif algorithm != "cogra" and size == 10_000_000:
+                        changes |= {"status": Status.OUT_OF_MEMORY, "reason": "a worker exceeded 4 GB", "digest": None}
+                    elif measurement == "time":
+                        took = seconds * factor
+                        changes |= {"summary": Summary(latency_p50=took, throughput=size / took),
+                                    "samples": Samples(latency=[took])}
+                    else:
+                        changes |= {"summary": Summary(state_peak=2_000 + bytes_per * size)}
+                    records.append(make_record(algorithm, {"events": size}, **changes))
+    return records
+
+
+def write_results(root: Path, figure: Figure, records: Sequence[Record]) -> Path:
+    folder = root / figure.experiment / figure.profile
+    (folder / "cells").mkdir(parents=True, exist_ok=True)
+    (folder / "figure.json").write_text(figure.model_dump_json())
+    for number, record in enumerate(records):
+        (folder / "cells" / f"{number:04}.json").write_text(record.model_dump_json())
+    return folder
+
+
+@pytest.fixture
+def figure() -> Callable[..., Figure]:
+    return make_figure
+
+
+@pytest.fixture
+def record() -> Callable[..., Record]:
+    return make_record
+
+
+@pytest.fixture
+def sweep() -> list[Record]:
+    return make_sweep()
+
+
+@pytest.fixture
+def save() -> Callable[[Path, Figure, Sequence[Record]], Path]:
+    return write_results
