@@ -1,0 +1,31 @@
+"""All generators, and how a name and parameters become one."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from generators.base import Generator
+from generators.cluster import Cluster
+from generators.errors import GeneratorError
+from generators.linear_road import LinearRoad
+from generators.parameters import parse
+from generators.ridesharing import Ridesharing
+from generators.stock import Stock
+from generators.transport import Transport
+from generators.uniform import Uniform
+
+GENERATORS: tuple[type[Generator[Any]], ...] = (Stock, LinearRoad, Cluster, Transport, Ridesharing, Uniform)
+
+
+def generator_class(name: str) -> type[Generator[Any]]:
+    """The generator of that name, or a `GeneratorError` that lists all names."""
+    for generator in GENERATORS:
+        if generator.name == name:
+            return generator
+    names = ", ".join(generator.name for generator in GENERATORS)
+    raise GeneratorError(f"unknown generator {name!r}; choose one of {names}")
+
+
+def from_spec(name: str, parameters: Mapping[str, Any]) -> Generator[Any]:
+    """The generator `name` with `parameters` (numbers or their text; what is left out has its default)."""
+    generator = generator_class(name)
+    return generator(parse(name, generator.Parameters, parameters))

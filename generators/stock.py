@@ -1,0 +1,149 @@
+"""Stock transactions: a stand-in for the NYSE data set of the dissertation, which is no longer published."""
+
+from fractions import Fraction
+from math import sqrt
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
+
+from events.schema import Attribute, Kind, Schema
+from generators.base import Columns, Generator
+from generators.groups import bridges
+from generators.parameters import Rate
+from generators.randomness import draw_codes
+from generators.selectivity import SELECTIVE_ATTRIBUTES, SelectiveParameters, selective_columns
+
+SIDES = ("buy", "sell")
+MAX_VOLUME = 10_000
+MAX_TYPES = 10**5
+
+
+class StockParameters(SelectiveParameters):
+    """Defaults are the data set of dissertation 19.1: 225k transactions of 19 companies in 10 sectors in 12 hours."""
+
+    default_duration = Fraction(12 * 3600)
+
+    rate: Rate = Field(Fraction(225_000, 12 * 3600), description="events per second, replicas included")
+    companies: int = Field(19, ge=1, le=10**5, description="companies, without replicas")
+    sectors: int = Field(10, ge=1, le=10**5, description="sectors, without replicas")
+    replicate: int = Field(0, ge=0, le=1000, description="replicas of each transaction beside the original")
+    volatility: float = Field(0.001, ge=0, le=0.1, description="standard deviation of the log price per transaction")
+    company_skew: float = Field(0.0, ge=0, le=5, description="Zipf exponent of transactions per company; 0: equal")
+    typed_by: Literal["stock", "side", "company"] = Field(
+        "stock", description="event types: Stock for all; Buy and Sell; or one per company (C0, C1, ...)"
+    )
+
+    @model_validator(mode="after")
+    def _check_stock(self) -> "StockParameters":
+        if self.sectors > self.companies:
+            raise ValueError(f"sectors = {self.sectors} exceed companies = {self.companies}; use at most one each")
+        if self.simultaneous is not None and self.simultaneous % self.copies:
+            raise ValueError(
+                f"simultaneous = {self.simultaneous} splits a transaction from its {self.replicate} replicas; "
+                f"choose a multiple of {self.copies}"
+            )
+        if self.typed_by == "company" and self.companies * self.copies > MAX_TYPES:
+            raise ValueError(
+                f"typed_by = company makes {self.companies * self.copies} types of companies and their replicas; "
+                f"at most {MAX_TYPES} are allowed"
+            )
+        return self
+
+    @property
+    def copies(self) -> int:
+        """The original and its replicas."""
+        return self.replicate + 1
+
+    @property
+    def block(self) -> int:
+        """Replicas keep the time stamp of the original."""
+        return self.copies if self.simultaneous is None else self.simultaneous
+
+
+class Stock(Generator[StockParameters]):
+    """Stock transactions with price walks per company, and replicas with shifted identifiers.
+
+    Attributes: `company`, `sector`, `transaction` (identifiers), `side` ("buy" or "sell"), `volume` (uniform 1..10000),
+    `price` (cents are the smallest unit), and `score`, `bound` (`generators.selectivity`).
+
+    Replicas follow dissertation 8.1: copy c of a transaction has the same time stamp and values, `company` + c *
+    companies, `sector` + c * sectors and a transaction identifier of its own.
+
+    The log price of a company walks by normal steps of `volatility` per transaction. So that a slice needs no other,
+    the walk passes through anchors: its value where slice k begins is a normal value of (seed, company, k) around the
+    company's base price, and in between it is a Brownian bridge. The anchors' spread is such that the steps keep
+    their distribution; prices therefore return to the base price over slices, and never run away in a long stream.
+    """
+
+    name = "stock"
+    paper = "dissertation 8.1, 13.1, 19.1"
+    Parameters = StockParameters
+
+    def schema(self) -> Schema:
+        """Types by `typed_by`."""
+        companies = self.parameters.companies * self.parameters.copies
+        types = {
+            "stock": ("Stock",),
+            "side": ("Buy", "Sell"),
+            "company": tuple(f"C{company}" for company in range(companies)),
+        }
+        attributes = (
+            Attribute("company", Kind.INT),
+            Attribute("sector", Kind.INT),
+            Attribute("transaction", Kind.INT),
+            Attribute("side", Kind.STRING),
+            Attribute("volume", Kind.INT),
+            Attribute("price", Kind.FLOAT),
+            *SELECTIVE_ATTRIBUTES,
+        )
+        return Schema(types[self.parameters.typed_by], attributes, self.parameters.time_unit, SIDES)
+
+    @property
+    def _together(self) -> int:
+        return self.parameters.copies
+
+    def _columns(self, index: int) -> tuple[NDArray[np.int64] | NDArray[np.int32], Columns]:
+        p = self.parameters
+        n = self.slice_events // p.copies
+        company = draw_codes(self._random("company", index), n, p.companies, p.company_skew)
+        columns: Columns = {
+            "company": company,
+            "sector": company % p.sectors,
+            "side": self._random("side", index).integers(2, size=n, dtype=np.int32),
+            "volume": self._random("volume", index).integers(1, MAX_VOLUME, size=n, endpoint=True),
+            "price": self._prices(company, index),
+            **selective_columns(p, index, n),
+        }
+        if p.copies > 1:
+            copy = np.tile(np.arange(p.copies, dtype=np.int64), n)
+            columns = {name: np.repeat(column, p.copies) for name, column in columns.items()}
+            columns["company"] += copy * p.companies
+            columns["sector"] += copy * p.sectors
+        start = index * self.slice_events
+        columns["transaction"] = np.arange(start, start + self.slice_events, dtype=np.int64)
+        if p.typed_by == "stock":
+            return np.zeros(self.slice_events, dtype=np.int32), columns
+        return columns["side" if p.typed_by == "side" else "company"], columns
+
+    def _prices(self, company: NDArray[np.int64], index: int) -> NDArray[np.float64]:
+        p = self.parameters
+        steps = self._random("price", index).standard_normal(len(company))
+        steps *= p.volatility
+        walk = bridges(company, steps, self._anchors(index), self._anchors(index + 1))
+        np.exp(walk, out=walk)
+        base = self._random("base price", 0).uniform(10.0, 100.0, p.companies)
+        walk *= base[company]
+        prices: NDArray[np.float64] = np.round(walk, 2)
+        return np.maximum(prices, 0.01)
+
+    def _anchors(self, index: int) -> NDArray[np.float64]:
+        """Log price relative to the base price where slice `index` begins, float64[companies].
+
+        Two independent anchors differ by as much as a free walk of the transactions between them would.
+        """
+        p = self.parameters
+        transactions = self.slice_events / p.copies / p.companies
+        spread = p.volatility * sqrt(max(transactions, 1.0) / 2)
+        return self._random("anchor", index).normal(0.0, spread, p.companies)

@@ -1,0 +1,71 @@
+"""Events of independent uniform values, for tests and benchmarks."""
+
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
+
+from events.schema import Attribute, Kind, Schema
+from generators.base import Columns, Generator
+from generators.randomness import draw_codes
+from generators.selectivity import SELECTIVE_ATTRIBUTES, SelectiveParameters, selective_columns
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+MAX_VALUE = 1000
+
+
+class UniformParameters(SelectiveParameters):
+    """Defaults: a small stream of four types at one event per second."""
+
+    default_duration = Fraction(10_000)
+
+    types: int = Field(4, ge=1, le=10**5, description="event types A, B, ..., Z, A1, B1, ...")
+    groups: int = Field(1, ge=1, le=10**9, description="values of the attribute key (trend groups)")
+    tie_probability: float = Field(0.0, ge=0, le=1, description="probability that an event shares the last one's time")
+    type_skew: float = Field(0.0, ge=0, le=5, description="Zipf exponent of events per type, A most; 0: equal")
+    group_skew: float = Field(0.0, ge=0, le=5, description="Zipf exponent of events per group; 0: equal")
+
+    @model_validator(mode="after")
+    def _check_uniform(self) -> "UniformParameters":
+        if self.tie_probability > 0 and self.simultaneous is not None:
+            raise ValueError("tie_probability and simultaneous exclude each other; give one of them")
+        if self.group_skew > 0 and self.groups > 10**6:
+            raise ValueError(f"groups = {self.groups} with group_skew; at most 1000000 groups may be skewed")
+        return self
+
+
+class Uniform(Generator[UniformParameters]):
+    """Independent events: types, groups and values drawn at random, with as many ties as wanted.
+
+    Attributes: `key` (0..groups-1), `value` (uniform integers 0..1000), and `score`, `bound`
+    (`generators.selectivity`). With `tie_probability` q each event, except the first of a slice, has the time stamp of
+    the event before it with probability q, and else the one that its rate gives.
+    """
+
+    name = "uniform"
+    paper = "none; for tests and benchmarks"
+    Parameters = UniformParameters
+
+    def schema(self) -> Schema:
+        """Letters as types."""
+        types = tuple(LETTERS[k % 26] + (str(k // 26) if k >= 26 else "") for k in range(self.parameters.types))
+        attributes = (Attribute("key", Kind.INT), Attribute("value", Kind.INT), *SELECTIVE_ATTRIBUTES)
+        return Schema(types, attributes, self.parameters.time_unit)
+
+    def _columns(self, index: int) -> tuple[NDArray[np.int64] | NDArray[np.int32], Columns]:
+        p, n = self.parameters, self.slice_events
+        columns: Columns = {
+            "key": draw_codes(self._random("key", index), n, p.groups, p.group_skew),
+            "value": self._random("value", index).integers(MAX_VALUE, size=n, dtype=np.int64, endpoint=True),
+            **selective_columns(p, index, n),
+        }
+        return draw_codes(self._random("type", index), n, p.types, p.type_skew), columns
+
+    def _times(self, index: int, start: int, n: int) -> NDArray[np.int64]:
+        times = super()._times(index, start, n)
+        if self.parameters.tie_probability == 0:
+            return times
+        tied = self._random("tie", index).random(n) < self.parameters.tie_probability
+        last_untied = np.maximum.accumulate(np.where(tied, 0, np.arange(n)))
+        return times[last_untied]
