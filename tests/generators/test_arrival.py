@@ -1,0 +1,47 @@
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from generators.arrival import ConstantRate, RisingRate, ticks_per_second
+
+
+@pytest.mark.parametrize("rate", [Fraction(1), Fraction(3000), Fraction(500, 3), Fraction(1, 10_000), Fraction(10**8)])
+@pytest.mark.parametrize("unit", ["ns", "ms", "s", "min", "day"])
+@pytest.mark.parametrize("start", [0, 1, 999_999_999_000])
+def test_constant_rate_is_exact(rate: Fraction, unit: str, start: int) -> None:
+    ticks = ticks_per_second(unit)
+    if (start + 2000) / rate * ticks >= 2**62:
+        start = 10**6  # later events are refused in this unit
+    times = ConstantRate(rate, unit).times(start, 1000)
+    assert times.tolist() == [int(i / rate * ticks) for i in range(start, start + 1000)]
+
+
+def test_the_largest_steps_stay_within_64_bits() -> None:
+    rate = Fraction(10**12 - 1, 10**4)
+    steps = np.arange(0, 2**22, 2**16)
+    assert ConstantRate(rate, "ns").at(steps).tolist() == [int(int(i) / rate * 10**9) for i in steps]
+
+
+@pytest.mark.parametrize("block", [1, 2, 7, 5000])
+@pytest.mark.parametrize("start", [0, 3, 6, 12_345])
+def test_blocks_do_not_depend_on_where_a_slice_starts(block: int, start: int) -> None:
+    arrival = ConstantRate(Fraction(100), "ms", block)
+    assert arrival.times(start, 500).tolist() == arrival.times(0, start + 500)[start:].tolist()
+    assert arrival.times(start, 1)[0] == start // block * block * 10
+
+
+def test_rising_rate_reaches_its_end() -> None:
+    arrival = RisingRate(24, 4000, 10_800, "s")
+    times = arrival.times(0, 21_729_600)
+    assert times[-1] == 10_799
+    assert (np.diff(times) >= 0).all()
+    per_second = np.bincount(times)
+    assert per_second[0] in (24, 25)
+    assert per_second[-1] in (3999, 4000)
+    assert per_second[5400] == pytest.approx(2012, abs=2)
+
+
+def test_rising_rate_without_rise_is_constant() -> None:
+    flat = RisingRate(50, 50, 100, "ms")
+    assert flat.times(0, 1000).tolist() == ConstantRate(Fraction(50), "ms").times(0, 1000).tolist()

@@ -1,0 +1,40 @@
+import numpy as np
+import pytest
+
+from generators.groups import bridges, ranks, stages
+
+
+@pytest.fixture(params=[1, 5, 1000, 70_000])
+def groups(request: pytest.FixtureRequest) -> int:
+    return int(request.param)
+
+
+def test_ranks_count_earlier_events_of_the_group(groups: int) -> None:
+    codes = np.random.default_rng(3).integers(groups, size=3000)
+    seen: dict[int, int] = {}
+    expected = []
+    for code in codes.tolist():
+        expected.append(seen.get(code, 0))
+        seen[code] = expected[-1] + 1
+    assert ranks(codes, groups).tolist() == expected
+
+
+def test_stages_go_round_in_each_group() -> None:
+    codes = np.random.default_rng(3).integers(4, size=2000)
+    stage = stages(codes, 4, 6, np.random.default_rng(4))
+    for group in range(4):
+        own = stage[codes == group]
+        assert ((own[1:] - own[:-1]) % 6 == 1).all()
+
+
+def test_bridges_go_from_first_to_last_by_the_steps(groups: int) -> None:
+    random = np.random.default_rng(5)
+    codes, steps = random.integers(groups, size=3000), random.standard_normal(3000)
+    first, last = random.standard_normal(groups), random.standard_normal(groups)
+    values = bridges(codes, steps, first, last)
+    for group in np.unique(codes).tolist():
+        own = codes == group
+        assert values[own][-1] == pytest.approx(last[group], abs=1e-9)
+        moves = np.diff(np.concatenate(([first[group]], values[own])))
+        shift = moves - steps[own]
+        assert shift == pytest.approx(shift[0], abs=1e-9)
