@@ -10,7 +10,7 @@ the written-out expression. It needs no first, last and follow sets, which is th
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from queries.errors import QueryError
 from queries.model import And, AtLeast, Event, Maybe, Not, Or, Pattern, Plus, Seq, Star, occurrences
@@ -24,11 +24,12 @@ class Leaf:
     origin: int
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Negation:
-    """One copy of a `NOT N`."""
+    """A `NOT N`, known by the origin of its first event: all copies of it say the same."""
 
-    steps: Steps
+    first: int
+    steps: Steps = field(compare=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +134,7 @@ def _negation(negated: Not, first: int) -> Negation:
     inner = steps_of(negated.part, first)
     if any(inner.begin.values()) or any(inner.end.values()):
         raise QueryError("NOT may not begin or end a negated pattern")
-    return Negation(inner)
+    return Negation(first, inner)
 
 
 def _one_or_more(part: _Expression) -> _Expression:
