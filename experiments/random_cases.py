@@ -16,6 +16,8 @@ from events.schema import Attribute, Kind, Schema
 from experiments.random_queries import ATTRIBUTES, STRINGS, TYPES, random_query
 from queries.errors import QueryError
 from queries.model import Query, occurrences
+from queries.parser import parse_query
+from queries.printing import to_text
 
 IRRELEVANT = "Z"
 """A type that no pattern names; contiguous semantics sees it."""
@@ -83,8 +85,8 @@ def split(batch: EventBatch, cuts: Sequence[int]) -> list[EventBatch]:
 
 def _meaningful_query(random: Random) -> Query:
     while True:
-        query = random_query(random)
         try:
+            query = parse_query(to_text(random_query(random)))
             check_query(query)
         except QueryError:
             continue
