@@ -2,6 +2,9 @@
 
 from events.errors import CepbenchError
 
+_MOST_CONTEXT = 100
+"""Characters of a line that are shown on either side of a place."""
+
 
 class QueryError(CepbenchError):
     """A query that means nothing: what was expected, and the underlined place when it is known."""
@@ -13,12 +16,15 @@ class QueryError(CepbenchError):
 
 
 def _underlined(text: str, start: int, stop: int | None) -> str:
-    """The line of `text` that holds offset `start`, with carets under start..stop."""
+    """The line of `text` that holds offset `start`, with carets under start..stop; what is too long to see is cut."""
     start = min(max(start, 0), len(text))
     first = text.rfind("\n", 0, start) + 1
     last = text.find("\n", start)
-    line = text[first : last if last >= 0 else len(text)]
-    width = max(1, min(stop if stop is not None else start + 1, first + len(line)) - start)
+    last = last if last >= 0 else len(text)
     prefix = f"line {text.count(chr(10), 0, start) + 1}: "
-    pad = "".join("\t" if c == "\t" else " " for c in line[: start - first])
-    return f"{prefix}{line.rstrip()}\n{' ' * len(prefix)}{pad}{'^' * width}"
+    left, right = max(first, start - _MOST_CONTEXT), min(last, start + _MOST_CONTEXT)
+    line = "".join(c if c.isprintable() or c == "\t" else "\ufffd" for c in text[left:right]).rstrip()
+    before, after = "…" if left > first else "", "…" if right < last else ""
+    width = max(1, min(stop if stop is not None else start + 1, right) - start)
+    pad = "".join("\t" if c == "\t" else " " for c in before + text[left:start])
+    return f"{prefix}{before}{line}{after}\n{' ' * len(prefix)}{pad}{'^' * width}"

@@ -1,0 +1,123 @@
+"""Syntax errors in the user's words: what was found, and what could have stood there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Set
+from difflib import get_close_matches
+from typing import Any
+
+from lark import Lark
+from lark.exceptions import UnexpectedInput, UnexpectedToken
+
+from queries.lexis import RESERVED
+
+_WORDS = {
+    "RETURN": "RETURN",
+    "PATTERN": "PATTERN",
+    "COMPLETE": "COMPLETE MATCHES",
+    "MATCHES": "MATCHES",
+    "OUTER_ATTRIBUTE": "an attribute",
+    "COUNT": "COUNT(...)",
+    "FUNCTION": "MIN, MAX, SUM or AVG(E.attribute)",
+    "TYPE": "an event type",
+    "SEQ": "SEQ(...)",
+    "NOT": "NOT",
+    "ALIAS": "an alias",
+    "COUNT_AT_LEAST": "a whole number",
+    "SEMANTICS_NAME": "skip-till-any-match, skip-till-next-match or contiguous",
+    "NAME": "an event's name",
+    "NEXT": "NEXT(...)",
+    "ATTRIBUTE": "an attribute",
+    "NUMBER": "a number",
+    "TEXT": "a text in quotes",
+    "COMPARISON": "a comparison (< <= > >= = !=)",
+    "UNIT": "a unit (events, ms, s, min, h, days)",
+    "LPAR": "'('",
+    "RPAR": "')'",
+    "LSQB": "'['",
+    "RSQB": "']'",
+    "RBRACE": "'}'",
+    "DOT": "'.'",
+    "PLUS": "'+'",
+    "STAR": "'*'",
+    "OPTIONAL": "'?'",
+    "LBRACE": "'{n,}'",
+    "SLASH": "'/'",
+    "COMMA": "','",
+    "AND": "AND",
+    "OR": "OR",
+    "SEMANTICS": "SEMANTICS",
+    "WHERE": "WHERE",
+    "GROUP_BY": "GROUP-BY",
+    "WITHIN": "WITHIN",
+    "SLIDE": "SLIDE",
+    "SEMICOLON": "';'",
+    "$END": "the end of the query",
+}
+"""How each terminal of `sase.lark` is called, in the order in which an error lists them."""
+
+_UNSAID = frozenset({"OR_OF", "AND_OF", "SLASH", "SEMICOLON"})
+_NAMES = frozenset({"TYPE", "ALIAS", "ATTRIBUTE", "OUTER_ATTRIBUTE", "NAME"})
+_KEYWORDS = frozenset({word for word in _WORDS.values() if word.isupper()})
+_CLAUSES = ("PATTERN", "SEMANTICS", "WHERE", "GROUP-BY", "WITHIN", "SLIDE")
+_FOUND = re.compile(r"[^\W\d](?:\w|-(?!-))*|\d[\w.]*|[<>=!]+|.", re.DOTALL)
+
+
+def syntax_error(parser: Lark, code: str, error: UnexpectedInput) -> tuple[str, int, int]:
+    """Message and place of what `parser` raised on `code`."""
+    end = len(code.rstrip())
+    start = error.pos_in_stream
+    if start is None or start >= end or (isinstance(error, UnexpectedToken) and error.token.type == "$END"):
+        return f"the query ends too early; expected {_listed(_accepted(parser, code, end))}", end, end + 1
+    match = _FOUND.match(code, start)
+    found = match.group() if match else code[start]
+    stop = start + len(found)
+    if found in "'\"`":
+        line_end = code.find("\n", start)
+        return f"{found} is not closed on this line", start, line_end if line_end >= 0 else end
+    accepted = _accepted(parser, code, start)
+    shown = found if found.isprintable() and len(found) <= 40 else ascii(found[:40])[1:-1]
+    return f"unexpected {shown!r}; expected {_listed(accepted)}{_hint(code, start, found, accepted)}", start, stop
+
+
+def _accepted(parser: Lark, code: str, stop: int) -> Set[str]:
+    """Terminals that could follow `code[:stop]`, of which only the last token is wrong or missing.
+
+    The exception lists those of its LALR state, which are too many before a reduction and too few after it.
+    """
+    interactive: Any = parser.parse_interactive(code)  # lark leaves most of it untyped
+    tokens = interactive.lexer_thread.lex(interactive.parser_state)
+    try:
+        for token in tokens:
+            if token.start_pos is not None and token.start_pos >= stop:
+                break
+            interactive.feed_token(token)
+    except UnexpectedInput:
+        pass  # the wrong token itself has no terminal here
+    return frozenset(interactive.accepts())
+
+
+def _listed(accepted: Set[str]) -> str:
+    words = [word for name, word in _WORDS.items() if name in accepted and (name not in _UNSAID or len(accepted) == 1)]
+    words = list(dict.fromkeys(words))
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
+
+
+def _hint(code: str, start: int, found: str, accepted: Set[str]) -> str:
+    """A word that was perhaps meant, or a rule that was perhaps not known."""
+    word = found.upper()
+    if word == "RETURN" and "$END" in accepted:
+        return "; RETURN stands once, before PATTERN"
+    if word == "PATTERN" and "$END" in accepted:
+        return "; a query has one PATTERN (queries are separated by a blank line or ';')"
+    if word == "OR" and "AND" in accepted:
+        return "; predicates are joined by AND"
+    if word in RESERVED and accepted & _NAMES:
+        return f"; {found} is a keyword: write `{found}` in backticks to use it as a name"
+    near = get_close_matches(word, sorted({_WORDS[n] for n in accepted if n in _WORDS} & _KEYWORDS), 1, 0.7)
+    if near:
+        return f"; did you mean {near[0]}?"
+    before = code[:start].split()[-1:]
+    near = get_close_matches(before[0].upper(), _CLAUSES, 1, 0.7) if before else []
+    return f"; did you mean {near[0]} by {before[0]!r}?" if near and near[0] != before[0].upper() else ""

@@ -1,0 +1,94 @@
+"""From the text of a query to a `Query` (DESIGN section 4). Any text gives a `Query` or a `QueryError`."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from typing import Any, cast
+
+from lark import Lark
+from lark.exceptions import UnexpectedInput
+
+from queries.errors import QueryError
+from queries.expected import syntax_error
+from queries.lexis import QueryText, unquote
+from queries.model import Matches, Query, Semantics
+from queries.resolve import check, known, meanings
+from queries.source import Node, Problem, Source
+from queries.tree import TreeBuilder
+
+MOST_CHARACTERS = 100_000
+"""Longer queries are refused: time and memory stay small whatever the text."""
+
+
+def parse_query(text: str, name: str = "q") -> Query:
+    """The query that `text` writes; a name line in it wins over `name`.
+
+    Raises `QueryError` that underlines the place and lists what was expected, also for a query that is well written
+    and means nothing (`queries.resolve`).
+    """
+    whole = QueryText.of(text)
+    return parse_block(whole, 0, len(whole.shown), name)
+
+
+def parse_block(text: QueryText, start: int, stop: int, name: str, origin: str = "") -> Query:
+    """The query between two offsets of `text`; `origin` precedes messages. Raises `QueryError`."""
+    if stop - start > MOST_CHARACTERS:
+        raise QueryError(f"{origin}a query may have at most {MOST_CHARACTERS} characters", text.shown, start)
+    named = text.name_line(start, stop)
+    if named:
+        name = read_name(text, named, origin)
+        start = text.after_name(named[1])
+    code = text.code[start:stop]
+    try:
+        clauses = cast(dict[str, Node], _parser().parse(code))
+    except UnexpectedInput as error:
+        message, first, last = syntax_error(_parser(), code, error)
+        raise QueryError(origin + message, text.shown, start + first, start + last) from None
+    except Problem as problem:
+        raise QueryError(origin + problem.message, text.shown, start + problem.start, start + problem.stop) from None
+    source = Source(text.shown, clauses, start, origin)
+    query = _query(name, clauses)
+    check(query, source)
+    _check_prefixes(query, source)
+    return query
+
+
+def read_name(text: QueryText, place: tuple[int, int], origin: str = "") -> str:
+    """The name at a place that `QueryText.name_line` found. Raises `QueryError`."""
+    word = text.code[slice(*place)]
+    try:
+        return unquote(word) if word.startswith("`") else word
+    except ValueError as error:
+        raise QueryError(origin + str(error), text.shown, *place) from None
+
+
+@cache
+def _parser() -> Lark:
+    grammar = (files("queries") / "sase.lark").read_text(encoding="utf-8")
+    return Lark(grammar, start="query", parser="lalr", lexer="contextual", transformer=TreeBuilder())
+
+
+def _query(name: str, clauses: dict[str, Node]) -> Query:
+    def value(clause: str, default: Any) -> Any:
+        return clauses[clause].value if clause in clauses else default
+
+    return Query(
+        name=name,
+        returns=value("return", Matches()),
+        pattern=clauses["pattern"].value,
+        semantics=value("semantics", Semantics.ANY),
+        predicates=value("where", ()),
+        group_by=value("group by", ()),
+        window=value("within", None),
+    )
+
+
+def _check_prefixes(query: Query, source: Source) -> None:
+    """The prefix of `E.attr` in RETURN and GROUP-BY is dropped, but must name an event of the pattern."""
+    names = meanings(query.pattern)
+    for clause in ("return", "group by"):
+        for index, node in enumerate(source.clauses[clause].children if clause in source.clauses else ()):
+            for prefix in node.children:
+                if prefix.value not in names:
+                    raise source.error(f"unknown name {prefix.value!r}; {known(names)}", clause, index, 0)

@@ -1,0 +1,223 @@
+"""The canonical text of a query, which parses to the same query, and where its parts stand in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import TypeVar
+
+from queries.lexis import quote_name, quote_text
+from queries.model import (
+    AggregateOf,
+    Aggregates,
+    And,
+    AtLeast,
+    Comparison,
+    CompleteMatches,
+    CountAll,
+    CountOf,
+    Equivalence,
+    Event,
+    Item,
+    Length,
+    Local,
+    Matches,
+    Maybe,
+    Not,
+    Operand,
+    Or,
+    Pattern,
+    Plus,
+    Predicate,
+    Query,
+    Seq,
+    Star,
+)
+from queries.source import Node, Source
+
+Value = TypeVar("Value")
+
+
+def to_text(query: Query) -> str:
+    """`query` in canonical form: one clause a line, in the order of the papers, with everything said.
+
+    `parse_query(to_text(query)) == query` for every query that the parser gives. (Built by hand, a nested OR in OR
+    comes back flat.)
+    """
+    return source_of(query).text
+
+
+def source_of(query: Query) -> Source:
+    """The canonical text with the places of the query's parts, to underline one of them in an error."""
+    writer = _Writer()
+    clauses: dict[str, Node] = {}
+    writer.write(quote_name(query.name) + ":\n")
+    clauses["return"] = writer.returns(query)
+    writer.write("\nPATTERN ")
+    clauses["pattern"] = writer.pattern(query.pattern, _LOOSEST)
+    writer.write("\nSEMANTICS ")
+    clauses["semantics"] = writer.node(query.semantics, str(query.semantics))
+    if query.predicates:
+        writer.write("\nWHERE ")
+        clauses["where"] = writer.listed(query.predicates, " AND ", writer.predicate)
+    if query.group_by:
+        writer.write("\nGROUP-BY ")
+        clauses["group by"] = writer.listed(query.group_by, ", ", writer.name)
+    if query.window is not None:
+        writer.write("\nWITHIN ")
+        within = slide = writer.node(query.window.within, _length(query.window.within))
+        if query.window.slide != query.window.within:
+            writer.write(" SLIDE ")
+            slide = writer.node(query.window.slide, _length(query.window.slide))
+        clauses["within"] = Node(query.window, within.start, slide.stop, (within, slide))
+    return Source(writer.text, clauses)
+
+
+_LOOSEST, _IN_OR, _IN_AND, _IN_NOT, _IN_POSTFIX = range(5)
+"""How tightly the place of a sub-pattern binds: looser patterns need parentheses there."""
+
+_BINDING = {Or: _LOOSEST, And: _IN_OR, Not: _IN_NOT}
+"""The loosest place in which an operator needs no parentheses; the others bind tightest."""
+
+
+class _Writer:
+    """Collects text and gives each part's node."""
+
+    def __init__(self) -> None:
+        self._pieces: list[str] = []
+        self._length = 0
+
+    @property
+    def text(self) -> str:
+        """All that was written."""
+        return "".join(self._pieces)
+
+    def write(self, text: str) -> None:
+        """Appends text."""
+        self._pieces.append(text)
+        self._length += len(text)
+
+    def node(self, value: object, text: str) -> Node:
+        """Appends the whole text of a value."""
+        start = self._length
+        self.write(text)
+        return Node(value, start, self._length)
+
+    def listed(self, values: Sequence[Value], separator: str, write: Callable[[Value], Node]) -> Node:
+        """Appends values with a separator between them."""
+        start = self._length
+        nodes = []
+        for index, value in enumerate(values):
+            if index:
+                self.write(separator)
+            nodes.append(write(value))
+        return Node(values, start, self._length, tuple(nodes))
+
+    def name(self, name: str) -> Node:
+        """Appends a name."""
+        return self.node(name, quote_name(name))
+
+    def returns(self, query: Query) -> Node:
+        """Appends the RETURN clause."""
+        match query.returns:
+            case Matches():
+                return self.node(query.returns, "RETURN MATCHES")
+            case CompleteMatches():
+                return self.node(query.returns, "RETURN COMPLETE MATCHES")
+            case Aggregates(group, items):
+                self.write("RETURN ")
+                columns: tuple[str | Item, ...] = (*group, *items)
+                return self.listed(columns, ", ", lambda c: self.name(c) if isinstance(c, str) else self._item(c))
+
+    def pattern(self, pattern: Pattern, place: int) -> Node:
+        """Appends a pattern, in parentheses where `place` binds tighter."""
+        start = self._length
+        bracket = _BINDING.get(type(pattern), _IN_POSTFIX) < place
+        if bracket:
+            self.write("(")
+        node = self._bare(pattern)
+        if bracket:
+            self.write(")")
+        return Node(pattern, start, self._length, node.children)
+
+    def predicate(self, predicate: Predicate) -> Node:
+        """Appends a predicate."""
+        start = self._length
+        match predicate:
+            case Equivalence(attributes):
+                return self.node(predicate, f"[{', '.join(map(quote_name, attributes))}]")
+            case Local(operand, op, constant):
+                left = self.node(operand, _operand(operand))
+                self.write(f" {op} ")
+                right = self.node(constant, quote_text(constant) if isinstance(constant, str) else repr(constant))
+            case Comparison(first, op, second, following):
+                left = self.node(first, _operand(first))
+                self.write(f" {op} ")
+                right = self.node(second, _operand(second, following))
+        return Node(predicate, start, self._length, (left, right))
+
+    def _bare(self, pattern: Pattern) -> Node:
+        start = self._length
+        match pattern:
+            case Event(name, alias):
+                return self.node(pattern, quote_name(name) + (f" {quote_name(alias)}" if alias is not None else ""))
+            case Seq(parts):
+                self.write("SEQ(")
+                children = self.listed(parts, ", ", lambda part: self.pattern(part, _LOOSEST)).children
+                self.write(")")
+            case Or(parts):
+                children = self.listed(parts, " OR ", lambda part: self.pattern(part, _IN_OR)).children
+            case And(parts):
+                children = self.listed(parts, " AND ", lambda part: self.pattern(part, _IN_AND)).children
+            case Not(part):
+                self.write("NOT ")
+                children = (self.pattern(part, _IN_NOT),)
+            case Plus(part) | Star(part) | Maybe(part) | AtLeast(part):
+                children = (self.pattern(part, _IN_POSTFIX),)
+                self.write(_postfix(pattern))
+        return Node(pattern, start, self._length, children)
+
+    def _item(self, item: Item) -> Node:
+        match item:
+            case CountAll():
+                return self.node(item, "COUNT(*)")
+            case CountOf(name):
+                return self.node(item, f"COUNT({quote_name(name)})")
+            case AggregateOf(function, name, attribute):
+                return self.node(item, f"{function}({quote_name(name)}.{quote_name(attribute)})")
+
+
+def _postfix(pattern: Plus | Star | Maybe | AtLeast) -> str:
+    match pattern:
+        case Plus():
+            return "+"
+        case Star():
+            return "*"
+        case Maybe():
+            return "?"
+        case AtLeast(_, count):
+            return f"{{{count},}}"
+
+
+def _operand(operand: Operand, following: bool = False) -> str:
+    name = quote_name(operand.name)
+    factor = "" if operand.factor == 1 else f"{operand.factor!r} * "
+    return f"{factor}{f'NEXT({name})' if following else name}.{quote_name(operand.attribute)}"
+
+
+def _length(length: Length) -> str:
+    return f"{_exact(length.amount)} {length.unit}"
+
+
+def _exact(amount: Fraction) -> str:
+    """A decimal number if there is an exact one, else `n/d`."""
+    rest, twos, fives = amount.denominator, 0, 0
+    while rest % 2 == 0:
+        rest, twos = rest // 2, twos + 1
+    while rest % 5 == 0:
+        rest, fives = rest // 5, fives + 1
+    digits = max(twos, fives)
+    if rest != 1:
+        return f"{amount.numerator}/{amount.denominator}"
+    whole, part = divmod(int(amount * 10**digits), 10**digits)
+    return f"{whole}.{part:0{digits}}" if digits else str(whole)

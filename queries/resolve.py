@@ -1,0 +1,268 @@
+"""What names mean, and the rules of a query that need no automaton (DESIGN section 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+
+from queries.errors import QueryError
+from queries.model import (
+    Aggregates,
+    And,
+    AtLeast,
+    Comparison,
+    CompleteMatches,
+    CountAll,
+    Equivalence,
+    Event,
+    Local,
+    Maybe,
+    Not,
+    Op,
+    Or,
+    Pattern,
+    Query,
+    Seq,
+    Star,
+    children,
+    occurrences,
+)
+from queries.printing import source_of
+from queries.source import Source
+
+DEEPEST = 100
+"""Most levels of sub-patterns: what walks a pattern may recurse."""
+
+Path = tuple[int, ...]
+"""The way from a pattern to a sub-pattern, child by child."""
+
+_ANSWER_COLUMNS = frozenset({"query", "window_start", "window_end", "match", "overflow"})
+
+
+def denoted(pattern: Pattern, name: str) -> tuple[int, ...]:
+    """What a name in RETURN or WHERE means: indices into `tuple(occurrences(pattern))`.
+
+    An alias means its occurrence, a type all occurrences of the type; a name that is both is the alias. Empty when the
+    pattern has no such name.
+    """
+    return meanings(pattern).get(name, ())
+
+
+def meanings(pattern: Pattern) -> dict[str, tuple[int, ...]]:
+    """All names of a pattern and what they mean, as in `denoted`."""
+    types: dict[str, list[int]] = {}
+    aliases: dict[str, tuple[int, ...]] = {}
+    for index, event in enumerate(occurrences(pattern)):
+        types.setdefault(event.type, []).append(index)
+        if event.alias is not None:
+            aliases[event.alias] = (index,)
+    return {name: tuple(indices) for name, indices in types.items()} | aliases
+
+
+def scopes(pattern: Pattern) -> tuple[Path | None, ...]:
+    """For each occurrence, the path to the innermost NOT that it stands under; None for a positive one."""
+    return tuple(_scopes(pattern, (), None))
+
+
+def nullable(pattern: Pattern) -> bool:
+    """Whether a pattern matches nothing at all, too."""
+    match pattern:
+        case Star() | Maybe() | Not():
+            return True
+        case Seq(parts):
+            return all(map(nullable, parts))
+        case Or(parts) | And(parts):
+            return any(map(nullable, parts))
+        case Event():
+            return False
+        case _:
+            return nullable(pattern.part)
+
+
+def known(names: Mapping[str, tuple[int, ...]]) -> str:
+    """The names of a pattern, for an error."""
+    return f"the pattern has {', '.join([*names][:20])}{', ...' if len(names) > 20 else ''}"
+
+
+def check(query: Query, source: Source | None = None) -> None:
+    """Raises `QueryError` for the first rule that `query` breaks, underlined in `source` (default: canonical text)."""
+    _check_depth(query, source)
+    for rule in _RULES:
+        for message, clause, path in rule(query):
+            raise (source or source_of(query)).error(message, clause, *path)
+
+
+Finding = tuple[str, str, Path]
+"""A broken rule: a message, and the clause and path of the part that breaks it."""
+
+
+def _check_depth(query: Query, source: Source | None) -> None:
+    level: list[tuple[Pattern, Path]] = [(query.pattern, ())]
+    for _ in range(DEEPEST):
+        level = [(c, (*path, i)) for pattern, path in level for i, c in enumerate(children(pattern))]
+    if level:
+        message = f"the pattern is nested too deeply; at most {DEEPEST} levels are allowed"
+        raise source.error(message, "pattern", *level[0][1]) if source else QueryError(message)
+
+
+def _sub_patterns(pattern: Pattern, path: Path = ()) -> Iterator[tuple[Pattern, Path]]:
+    yield pattern, path
+    for index, child in enumerate(children(pattern)):
+        yield from _sub_patterns(child, (*path, index))
+
+
+def _scopes(pattern: Pattern, path: Path, scope: Path | None) -> Iterator[Path | None]:
+    if isinstance(pattern, Event):
+        yield scope
+    for index, child in enumerate(children(pattern)):
+        yield from _scopes(child, (*path, index), path if isinstance(pattern, Not) else scope)
+
+
+def _pattern_rules(query: Query) -> Iterator[Finding]:
+    """Where operators may stand."""
+    if isinstance(query.pattern, Not):
+        yield "NOT stands inside SEQ only, beside a positive pattern", "pattern", ()
+    for pattern, path in _sub_patterns(query.pattern):
+        if isinstance(pattern, And) and path:
+            yield "AND stands at the top of the pattern only", "pattern", path
+        if isinstance(pattern, Seq | Or | And) and len(pattern.parts) < 2:
+            yield f"{type(pattern).__name__.upper()} joins at least two patterns", "pattern", path
+        if isinstance(pattern, AtLeast) and pattern.count < 1:
+            yield "P{n,} needs n >= 1", "pattern", path
+        if isinstance(pattern, Seq) and all(isinstance(part, Not) for part in pattern.parts):
+            yield "a SEQ needs a part without NOT", "pattern", path
+        for index, child in enumerate(children(pattern)):
+            if isinstance(child, Not) and not isinstance(pattern, Seq):
+                yield "NOT stands inside SEQ only, beside a positive pattern", "pattern", (*path, index)
+        if isinstance(pattern, Not):
+            yield from _negation_rules(pattern, path)
+
+
+def _negation_rules(pattern: Not, path: Path) -> Iterator[Finding]:
+    if nullable(pattern.part):
+        yield "a negated pattern may not match nothing; use + instead of * and leave ? out", "pattern", (*path, 0)
+    for backwards in (False, True):
+        edge = _edge_negation(pattern.part, (*path, 0), backwards)
+        if edge is not None:
+            yield "NOT may not begin or end a negated SEQ; put it between two positive parts", "pattern", edge
+
+
+def _edge_negation(pattern: Pattern, path: Path, backwards: bool) -> Path | None:
+    """The path to a NOT with nothing, or only what may be absent, before it (after it)."""
+    if isinstance(pattern, Not):
+        return path
+    parts = list(enumerate(children(pattern)))
+    for index, child in reversed(parts) if backwards else parts:
+        found = _edge_negation(child, (*path, index), backwards)
+        if found is not None:
+            return found
+        if isinstance(pattern, Seq) and not nullable(child):
+            return None
+    return None
+
+
+def _name_rules(query: Query) -> Iterator[Finding]:
+    """Aliases are unique."""
+    seen: set[str] = set()
+    for pattern, path in _sub_patterns(query.pattern):
+        if isinstance(pattern, Event) and pattern.alias is not None:
+            if pattern.alias in seen:
+                yield f"the alias {pattern.alias!r} is given twice; each names one event", "pattern", path
+            seen.add(pattern.alias)
+
+
+def _return_rules(query: Query) -> Iterator[Finding]:
+    """What RETURN lists, and what AND allows."""
+    returns = query.returns
+    conjunction = isinstance(query.pattern, And)
+    if isinstance(returns, CompleteMatches) and conjunction:
+        yield "COMPLETE MATCHES is not defined for AND; use RETURN MATCHES", "return", ()
+    if not isinstance(returns, Aggregates):
+        return
+    if conjunction and len(query.pattern.parts if isinstance(query.pattern, And) else ()) != 2:
+        yield "an aggregation query joins exactly two patterns by AND (RETURN MATCHES takes more)", "pattern", ()
+    names = meanings(query.pattern)
+    negated = [scope is not None for scope in scopes(query.pattern)]
+    yield from _twice(returns.group, "return", 0)
+    yield from _twice(returns.items, "return", len(returns.group))
+    for index, attribute in enumerate(returns.group):
+        if attribute not in query.group_by:
+            listed = f"it has {', '.join(query.group_by)}" if query.group_by else "the query has none"
+            yield f"{attribute!r} is not in GROUP-BY ({listed})", "return", (index,)
+    if not returns.items:
+        yield "RETURN needs an aggregate, such as COUNT(*), or MATCHES", "return", ()
+    for index, item in enumerate(returns.items, len(returns.group)):
+        if isinstance(item, CountAll):
+            continue
+        if conjunction:
+            yield "for AND, COUNT(*) is the only aggregate", "return", (index,)
+        yield from _unknown(names, item.name, "return", (index,))
+        if any(negated[i] for i in names[item.name]):
+            message = f"{item.name!r} stands under NOT, so no match holds it"
+            yield f"{message}; to mean another {item.name} give that one an alias", "return", (index,)
+
+
+def _predicate_rules(query: Query) -> Iterator[Finding]:
+    """Names and constants of WHERE."""
+    names = meanings(query.pattern)
+    scope = scopes(query.pattern)
+    for index, predicate in enumerate(query.predicates):
+        match predicate:
+            case Equivalence(attributes):
+                if not attributes:
+                    yield "an equivalence predicate needs an attribute", "where", (index,)
+            case Local(operand, op, constant):
+                yield from _unknown(names, operand.name, "where", (index, 0))
+                if isinstance(constant, str) and op not in (Op.EQ, Op.NE):
+                    yield "a text compares by = and != only", "where", (index,)
+                if isinstance(constant, str) and operand.factor != 1:
+                    yield "a text has no factor", "where", (index,)
+            case Comparison(left, _, right):
+                yield from _unknown(names, left.name, "where", (index, 0))
+                yield from _unknown(names, right.name, "where", (index, 1))
+                meant = {scope[i] for i in names[left.name] + names[right.name]}
+                if len(meant) > 1:
+                    message = "a comparison may not mix events of different NOTs, or negated and positive ones"
+                    yield f"{message}; give the events that are meant aliases", "where", (index,)
+
+
+def _group_rules(query: Query) -> Iterator[Finding]:
+    """GROUP-BY lists attributes that can become columns of the answer."""
+    yield from _twice(query.group_by, "group by", 0)
+    for index, attribute in enumerate(query.group_by):
+        if attribute in _ANSWER_COLUMNS:
+            yield f"{attribute!r} is a column of every answer; rename the attribute", "group by", (index,)
+
+
+def _window_rules(query: Query) -> Iterator[Finding]:
+    """WITHIN and SLIDE: positive, of one kind, and whole for counts."""
+    if query.window is None:
+        return
+    lengths = (query.window.within, query.window.slide)
+    for index, length in enumerate(lengths):
+        if length.amount <= 0:
+            yield f"{('WITHIN', 'SLIDE')[index]} must be positive", "within", (index,)
+        if length.unit == "events" and length.amount.denominator != 1:
+            yield "a window counts whole events", "within", (index,)
+    if (lengths[0].unit == "events") != (lengths[1].unit == "events"):
+        yield "WITHIN and SLIDE both count events or both measure time", "within", (1,)
+
+
+def _unknown(names: Mapping[str, tuple[int, ...]], name: str, clause: str, path: Path) -> Iterator[Finding]:
+    if name not in names:
+        yield f"unknown name {name!r}; {known(names)}", clause, path
+
+
+def _twice(values: Sequence[Hashable], clause: str, offset: int) -> Iterator[Finding]:
+    if len(set(values)) < len(values):
+        index = next(i for i, value in enumerate(values) if value in values[:i])
+        yield f"{values[index]!s} is listed twice", clause, (offset + index,)
+
+
+_RULES: tuple[Callable[[Query], Iterator[Finding]], ...] = (
+    _pattern_rules,
+    _name_rules,
+    _return_rules,
+    _predicate_rules,
+    _group_rules,
+    _window_rules,
+)
