@@ -1,0 +1,69 @@
+"""Workload files: many queries, separated by blank lines or semicolons, each with an optional name."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from itertools import count
+from pathlib import Path
+
+from events.errors import InputError
+from queries.errors import QueryError
+from queries.lexis import QueryText
+from queries.model import Query
+from queries.parser import parse_block, read_name
+
+_SUFFIX = ".sase"
+
+
+def parse_workload(text: str) -> tuple[Query, ...]:
+    """The queries of a text in their order; nameless ones are called q1, q2, ... after their place.
+
+    Raises `QueryError` with the place in `text`, also when it holds no query or a name is given twice.
+    """
+    return _parse(text, "")
+
+
+def load_workload(path: str | Path) -> tuple[Query, ...]:
+    """The queries of a file. Raises `InputError` for a file that cannot be read, `QueryError` for what is in it."""
+    try:
+        text = Path(path).read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: no UTF-8 text (byte {error.start})") from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: cannot read the workload: {getattr(error, 'strerror', None) or error}") from None
+    return _parse(text, f"{path}: ")
+
+
+def bundled() -> tuple[str, ...]:
+    """Names of the workloads that come with the package."""
+    names = (entry.name for entry in (files("queries") / "workloads").iterdir())
+    return tuple(sorted(name.removesuffix(_SUFFIX) for name in names if name.endswith(_SUFFIX)))
+
+
+def load_bundled(name: str) -> tuple[Query, ...]:
+    """The queries of a bundled workload. Raises `InputError` that lists the names for any other."""
+    if name not in bundled():
+        raise InputError(f"no bundled workload {name!r}; choose one of {', '.join(bundled())}")
+    text = (files("queries") / "workloads" / (name + _SUFFIX)).read_text(encoding="utf-8")
+    return _parse(text, f"{name}: ")
+
+
+def _parse(text: str, origin: str) -> tuple[Query, ...]:
+    whole = QueryText.of(text)
+    blocks = list(whole.blocks())
+    if not blocks:
+        raise QueryError(f"{origin}the workload holds no query")
+    named = [whole.name_line(*block) for block in blocks]
+    taken: set[str] = set()
+    for place in filter(None, named):
+        name = read_name(whole, place, origin)
+        if name in taken:
+            raise QueryError(f"{origin}the name {name!r} is given to two queries", whole.shown, *place)
+        taken.add(name)
+    queries = []
+    for number, block in enumerate(blocks, 1):
+        default = next(name for name in (f"q{n}" for n in count(number)) if name not in taken)
+        query = parse_block(whole, *block, default, origin)
+        taken.add(query.name)
+        queries.append(query)
+    return tuple(queries)
