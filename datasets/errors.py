@@ -1,0 +1,7 @@
+"""Errors of data sets."""
+
+from events.errors import CepbenchError
+
+
+class DatasetError(CepbenchError):
+    """A data set that does not exist or is declared wrongly: one line that says what is allowed."""

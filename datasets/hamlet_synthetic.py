@@ -1,0 +1,28 @@
+"""The synthetic stream that Hamlet's authors published."""
+
+from datasets.base import Dataset, Derived, RawColumn
+from events.schema import Kind
+
+HAMLET_SYNTHETIC = Dataset(
+    name="hamlet_synthetic",
+    summary="Hamlet's published synthetic stream: 100,000 events of 14 types in periodic bursts.",
+    paper="Hamlet 6.1",
+    source=(
+        "published with the code of Hamlet, github.com/LeiMa0324/Hamlet; O. Poppe, C. Lei, L. Ma, E. A. Rundensteiner: "
+        "To Share, or not to Share Online Event Trend Aggregation Over Bursty Event Streams, SIGMOD 2021"
+    ),
+    licence="Not known; ask the authors before redistributing.",
+    files="hamlet_synthetic_*.txt*",
+    columns=(RawColumn("second", "BIGINT"), RawColumn("kind", "BIGINT"), RawColumn("group", "BIGINT")),
+    time="second",
+    time_unit="s",
+    type="concat('T', kind)",
+    attributes=(Derived("key", Kind.INT, "`group`"),),
+    order=("key",),
+    key=("key",),
+    options={"header": "false", "sep": ","},
+    note=(
+        "One event per second, all of one group. The types come round in a fixed order in bursts of 5 events, and of "
+        "20 for type 2. Type k of the published workloads is Tk here, because a type name begins with a letter."
+    ),
+)
