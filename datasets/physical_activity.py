@@ -48,8 +48,8 @@ PHYSICAL_ACTIVITY = Dataset(
     note=(
         "Each recording starts its own clock, so events of different people share time stamps by chance. The 9 "
         "protocol and 5 optional recordings count as 14 people, as in the dissertation (an optional one is 100 + the "
-        "subject). The dissertation names a heart rate, an activity and a person but not how it sampled the recordings; here an "
-        "event is a row with a heart rate. Hand temperatures may be NaN."
+        "subject). The dissertation names a heart rate, an activity and a person but not how it sampled the "
+        "recordings; here an event is a row with a heart rate. Hand temperatures may be NaN."
     ),
 )
 
