@@ -101,8 +101,9 @@ def _draw_at_limits(axes: Axes, unit: str, marks: Sequence[Mark]) -> None:
     for limit in sorted({mark.limit for mark in marks if mark.limit is not None}):
         axes.axhline(limit, color="#777777", linewidth=0.6, dashes=(3, 2), zorder=1)
         place = _free_place(axes, [mark.x for mark in marks if mark.limit == limit])
-        axes.annotate(f"limit {human(limit, unit)}", (place, limit), xycoords=axes.get_yaxis_transform(), ha=_ALIGN[place], va="bottom",
-                      xytext=(3 - 6 * place, 1), textcoords="offset points", fontsize=6.5, color="#555555")
+        axes.annotate(f"limit {human(limit, unit)}", (place, limit), xycoords=axes.get_yaxis_transform(),
+                      xytext=(3 - 6 * place, 1), textcoords="offset points", ha=_ALIGN[place], va="bottom",
+                      fontsize=6.5, color="#555555")
     for mark in marks:
         together = [other for other in marks if (other.x, other.limit) == (mark.x, mark.limit)]
         _sign(axes, mark, mark.limit or 0.0, axes.transData, together.index(mark), len(together))

@@ -1,7 +1,7 @@
 """One colour, marker and line style per algorithm in every figure, and the look of a figure on paper.
 
-The first eight colours are those of Okabe and Ito, the others Paul Tol's muted set: all are told apart with the common
-forms of colour blindness, and marker and line style carry the same information in print without colour.
+Most colours are those of Okabe and Ito, the others Paul Tol's, chosen so that every pair stays apart under simulated
+protanopia, deuteranopia and tritanopia; marker and line style carry the same information in print without colour.
 """
 
 import colorsys
@@ -54,7 +54,7 @@ STYLES: dict[str, Style] = {
     "hamlet": Style("#332288", "<", DASH_DOT),
     "gloria": Style("#999933", ">", SOLID),
     "mcep": Style("#aa4499", "p", SHORT),
-    "flink": Style("#7f7f7f", "h", DOTTED),
+    "flink": Style("#8c6d46", "h", DOTTED),
     "oracle": Style("#000000", "*", DASH_DOT_DOT),
 }
 

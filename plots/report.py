@@ -1,0 +1,94 @@
+"""The report: one self-contained page over all figures of a results folder."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from metrics.figure import Verdict
+from metrics.record import Status
+from metrics.results import Results, read_all
+from plots.agreement import Agreement, groups
+from plots.censored import LABELS
+from plots.draw import write_drawings
+from plots.files import write
+from plots.html import Cell, Html, join, table, tag, trusted
+from plots.page import SCRIPT, STYLE
+from plots.section import anchor, section
+from plots.tables import AGREEMENT_KIND, VERDICT_KIND, badge, status_badge
+
+TITLE = "cepbench report"
+
+
+def write_report(results_dir: Path, out_path: Path) -> Path:
+    """Draws every figure under `results_dir` beside its cells and writes the page; returns `out_path`.
+
+    Equal results give equal bytes. Raises `ResultsError` for a missing folder, an unreadable file or an unwritable one.
+    """
+    everything = read_all(results_dir)
+    sections = [section(results, write_drawings(results), out_path.parent) for results in everything]
+    return write(out_path, page(everything, sections).encode())
+
+
+def page(everything: Sequence[Results], sections: Sequence[Html]) -> str:
+    """The whole document."""
+    contents = [tag("li", tag("a", "Summary", href="#summary"))]
+    contents += [tag("li", tag("a", f"{results.figure.id} {results.figure.title}", href=f"#{anchor(results.figure)}"),
+                     f" {results.figure.profile}" if _several_profiles(everything) else None) for results in everything]
+    body = tag(
+        "body", tag("a", "Skip to the figures", href="#main", class_="skip"),
+        tag("div", tag("nav", tag("h2", "Contents"), tag("ol", contents), aria_label="Contents"),
+            tag("main", _summary(everything), list(sections), id="main"), class_="layout"),
+        tag("script", trusted(SCRIPT)))
+    head = tag("head", tag("meta", charset="utf-8"),
+               tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+               tag("title", TITLE), tag("style", trusted(STYLE)))
+    return f"<!DOCTYPE html>\n{tag('html', head, body, lang='en')}\n"
+
+
+def _summary(everything: Sequence[Results]) -> Html:
+    records = [record for results in everything for record in results.records]
+    claims = [claim for results in everything for claim in results.figure.claims]
+    inputs = [group for results in everything for group in groups(results.records)]
+    parts = [tag("h1", TITLE, id="summary"), tag("p", _period([record.started for record in records]), class_="meta")]
+    if not everything:
+        parts.append(tag("p", "There are no results here yet: run an experiment first.", class_="warning"))
+        return join(parts)
+    verdicts = {verdict: sum(claim.verdict is verdict for claim in claims) for verdict in Verdict}
+    statuses = {status: sum(record.status is status for record in records) for status in Status}
+    disagreeing = sum(group.agreement is Agreement.DISAGREE for group in inputs)
+    agreeing = sum(group.agreement is Agreement.AGREE for group in inputs)
+    tiles = [(len(everything), "figures"), (len(records), "cells"),
+             *((count, LABELS.get(status, "ok")) for status, count in statuses.items() if count),
+             (agreeing, "inputs with equal answers"), (disagreeing, "inputs with unequal answers"),
+             *((count, f"claims {verdict}") for verdict, count in verdicts.items() if count)]
+    parts.append(tag("ul", [tag("li", tag("b", number), tag("span", text)) for number, text in tiles], class_="tiles"))
+    if disagreeing or statuses[Status.WRONG]:
+        parts.append(tag("p", "Some answers are wrong: their times are not drawn, see the red rows below.",
+                         class_="warning"))
+    parts.append(table("Figures", ("Figure", "Title", "Profile", "Cells", "Answers", "Claims"),
+                       [_row(results) for results in everything], sortable=True))
+    return join(parts)
+
+
+def _row(results: Results) -> list[Cell]:
+    figure, records = results.figure, results.records
+    answers = [group.agreement for group in groups(records)]
+    return [
+        Cell(tag("a", figure.id, href=f"#{anchor(figure)}")), Cell(figure.title, kind="text"), Cell(figure.profile),
+        Cell(_counted([(status_badge(s), sum(r.status is s for r in records)) for s in Status]), float(len(records))),
+        Cell(_counted([(badge(a, AGREEMENT_KIND[a]), answers.count(a)) for a in Agreement])),
+        Cell(_counted([(badge(v, VERDICT_KIND[v]), sum(c.verdict is v for c in figure.claims)) for v in Verdict])),
+    ]
+
+
+def _counted(entries: Sequence[tuple[Html, int]]) -> Html:
+    shown = [[tag("span", text, f" {count}", class_="count"), " "] for text, count in entries if count]
+    return join(shown or ["–"])
+
+
+def _period(started: Sequence[str]) -> str | None:
+    times = sorted(time for time in started if time)
+    return f"Measured {times[0]} to {times[-1]} (UTC)." if times else None
+
+
+def _several_profiles(everything: Sequence[Results]) -> bool:
+    return len({results.figure.profile for results in everything}) > 1

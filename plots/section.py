@@ -1,0 +1,143 @@
+"""One figure of the report: drawing, claims, agreement, cells, workload, stream, environment."""
+
+import base64
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from urllib.parse import quote
+
+from metrics.figure import CELLS_FOLDER, FIGURE_FILE, Figure
+from metrics.record import Record, Status
+from metrics.results import Results
+from metrics.values import measurement
+from plots import provenance, tables
+from plots.agreement import Agreement, groups
+from plots.draw import MAX_COLUMNS
+from plots.html import Html, join, tag
+from plots.points import curves, undrawn_axes
+from plots.style import label
+from plots.units import human
+
+CONFIDENCE_NOTE = "Bars are 95 % confidence intervals of the median from order statistics."
+
+
+def anchor(figure: Figure) -> str:
+    """The fragment of a figure in the page."""
+    return f"{figure.experiment}-{figure.profile}".replace(" ", "-")
+
+
+def section(results: Results, drawings: dict[str, Path], page_folder: Path) -> Html:
+    """Everything the page says about one figure. `drawings` by format; links are relative to `page_folder`."""
+    figure, records = results.figure, results.records
+    head = anchor(figure)
+    return tag(
+        "section", tag("h2", f"Figure {figure.id} · {figure.title}", id=f"{head}-title"),
+        tag("p", f"{figure.experiment}, profile {figure.profile}. {figure.paper}", class_="meta"),
+        _mixed(figure, records), tables.provenance(records),
+        _drawing(results, drawings), _files(results, drawings, page_folder),
+        _claims(figure), _agreement(figure, records), _cells(records), _workload(figure), _environment(figure, records),
+        id=head, aria_labelledby=f"{head}-title")
+
+
+def alternative(figure: Figure, records: Sequence[Record]) -> str:
+    """The drawing in words, for those who do not see it."""
+    panels = "; ".join(f"{panel.letter} {panel.label}".strip() for panel in figure.panels)
+    algorithms = ", ".join(label(name) for name in figure.algorithms)
+    failed = sum(record.status is not Status.OK for record in records)
+    return (f"{panels} over {figure.x.label} for {algorithms}. {len(records)} cells, {failed} without a valid result. "
+            "The numbers are in the table of cells.")
+
+
+def _drawing(results: Results, drawings: dict[str, Path]) -> Html:
+    figure, records = results.figure, results.records
+    # An image element keeps the identifiers of one SVG from meeting those of another.
+    source = "data:image/svg+xml;base64," + base64.b64encode(drawings["svg"].read_bytes()).decode()
+    narrow = "narrow" if min(len(figure.panels), MAX_COLUMNS) == 1 else None
+    image = tag("img", src=source, alt=alternative(figure, records), class_=narrow)
+    return tag("figure", tag("div", image, class_="scroll", tabindex="0", role="region", aria_label="Drawing"),
+               tag("figcaption", tag("strong", f"Figure {figure.id}. "), figure.caption),
+               tag("p", " ".join(_notes(figure, records)), class_="note"))
+
+
+def _notes(figure: Figure, records: Sequence[Record]) -> list[str]:
+    """How to read the drawing: only what occurs in it."""
+    facets = {record.point.get(figure.facet.name) if figure.facet else None for record in records}
+    points = [point for facet in facets for panel in figure.panels for curve in curves(figure, panel, records, facet)
+              for point in curve.points]
+    notes = []
+    if any(point.estimate and len(point.estimate.values) > 1 for point in points):
+        notes.append("Each point is the median over repetitions.")
+    if any(point.estimate and point.estimate.low is not None for point in points):
+        notes.append(CONFIDENCE_NOTE)
+    elif any(len(point.measured) > 1 for point in points):
+        notes.append("Dots are the single repetitions, too few for an interval.")
+    if any(failure.limit is not None for point in points for failure in point.failures):
+        limits = sorted({record.limit_seconds for record in records if record.status is Status.TIMEOUT})
+        notes.append(f"Arrows stand at the time limit ({', '.join(human(limit, 's') for limit in limits)}): the true "
+                     "value lies beyond." if limits else "Signs at a limit: the true value lies beyond.")
+    if any(failure.limit is None for point in points for failure in point.failures):
+        notes.append("Signs on the grey rail have no value on this axis; the legend names their cause.")
+    if any(record.status is Status.WRONG for record in records):
+        notes.append("Times of wrong answers are not drawn.")
+    if {measurement(panel.metric) for panel in figure.panels} >= {"time", "memory"}:
+        notes.append("Time and memory come from separate runs.")
+    return notes
+
+
+def _files(results: Results, drawings: dict[str, Path], page_folder: Path) -> Html:
+    targets = {kind.upper(): path for kind, path in drawings.items()}
+    targets |= {"Figure JSON": results.folder / FIGURE_FILE, "Cells": results.folder / CELLS_FOLDER}
+    links = []
+    for text, path in targets.items():
+        relative = quote(Path(os.path.relpath(path, page_folder)).as_posix())
+        links.append(tag("a", text, href=relative + ("/" if path.is_dir() else "")))
+    return tag("p", links, class_="files")
+
+
+def _mixed(figure: Figure, records: Sequence[Record]) -> Html | None:
+    axes = undrawn_axes(figure, records)
+    if not axes:
+        return None
+    return tag("p", "Points of this drawing mix cells that differ in ", ", ".join(axes), ".", class_="warning")
+
+
+def _claims(figure: Figure) -> list[Html]:
+    if not figure.claims:
+        return [tag("h3", "Claims"), tag("p", "No claim is attached to this figure.", class_="note")]
+    return [tag("h3", "Claims"), tables.claims(figure.claims)]
+
+
+def _agreement(figure: Figure, records: Sequence[Record]) -> list[Html]:
+    found = groups(records)
+    if not found:
+        return []
+    counts = {kind: sum(group.agreement is kind for group in found) for kind in Agreement}
+    text = ", ".join(f"{kind}: {count}" for kind, count in counts.items() if count)
+    return [tag("h3", "Agreement of answers"),
+            tag("details", tag("summary", f"{len(found)} inputs ({text})"), tables.agreement(figure, found),
+                open=counts[Agreement.DISAGREE] > 0 or len(found) <= 12)]
+
+
+def _cells(records: Sequence[Record]) -> list[Html]:
+    if not records:
+        return [tag("h3", "Cells"), tag("p", "Nothing has been measured yet.", class_="note")]
+    statuses = [join([tag("span", tables.status_badge(status), f" {count}", class_="count"), " "]) for status in Status
+                if (count := sum(record.status is status for record in records))]
+    return [tag("h3", "Cells"), tag("p", statuses),
+            tag("details", tag("summary", "All cells"), tables.cells(records))]
+
+
+def _workload(figure: Figure) -> list[Html]:
+    parts = [tag("h3", "Workload and stream")]
+    if figure.workload:
+        parts.append(tag("pre", tag("code", figure.workload)))
+    if figure.stream:
+        parts.append(tag("p", figure.stream))
+    return parts if len(parts) > 1 else []
+
+
+def _environment(figure: Figure, records: Sequence[Record]) -> list[Html]:
+    entries = provenance.flat(figure.environment) | provenance.common(records)
+    if not entries:
+        return []
+    return [tag("h3", "Environment"), tag("details", tag("summary", f"{len(entries)} entries"), tables.pairs(entries))]

@@ -1,0 +1,141 @@
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from metrics.figure import Axis, ClaimResult, Scale, Verdict
+from metrics.record import Status, Summary
+from metrics.results import ResultsError
+from plots.agreement import Agreement, groups
+from plots.html import Html, tag
+from plots.provenance import common, differences
+from plots.report import write_report
+
+ATTACK = '<script>alert("x")</script>\'"&<img src=x onerror=alert(1)>'
+
+
+class Balance(HTMLParser):
+    """Checks nesting and collects what the tests ask for."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.seen, self.attributes = [], [], []
+
+    def handle_starttag(self, name, attributes):
+        self.seen.append(name)
+        self.attributes.append((name, dict(attributes)))
+        if name not in ("meta", "img", "br"):
+            self.open.append(name)
+
+    def handle_endtag(self, name):
+        assert self.open.pop() == name
+
+
+def parse(text):
+    parser = Balance()
+    parser.feed(text)
+    assert parser.open == []
+    return parser
+
+
+def test_every_figure_is_there_with_its_files(tmp_path, figure, sweep, record, save):
+    save(tmp_path, figure(), sweep)
+    axis = Axis(name="semantics", label="Semantics", scale=Scale.CATEGORY)
+    save(tmp_path, figure(id="19.2", experiment="cogra-19.2", title="Semantics", x=axis),
+         [record(point={"semantics": "any"}, experiment="cogra-19.2", summary=Summary(latency_p50=1.0))])
+    save(tmp_path, figure(id="19.10", experiment="cogra-19.10", title="Not yet run"), [])
+    out = write_report(tmp_path, tmp_path / "report.html")
+    text = out.read_text()
+    page = parse(text)
+    order = [text.index(f"Figure {number} ·") for number in ("13.1", "19.2", "19.10")]
+    assert order == sorted(order)
+    links = [a["href"] for name, a in page.attributes if name == "a"]
+    for link in links:
+        assert (f'id="{link[1:]}"' in text) if link.startswith("#") else (tmp_path / link).exists()
+    assert "greta-13.1/laptop/greta-13.1.pdf" in links
+    assert "greta-13.1/laptop/figure.json" in links
+    images = [a for name, a in page.attributes if name == "img"]
+    assert len(images) == 3
+    assert all(image["alt"] and image["src"].startswith("data:image/svg+xml;base64,") for image in images)
+    assert all(a.get("scope") for name, a in page.attributes if name == "th")
+    assert not re.search(r'(src|href)="(https?:)?//', text)  # nothing is loaded from elsewhere
+    for expected in ("reproduced", "not reproduced", "not comparable", "312.4 x", "differs from greta and cogra",
+                     "PATTERN Stock S+", "stock: 10 companies", "Nothing has been measured yet"):
+        assert expected in text
+
+
+def test_everything_is_escaped(tmp_path, figure, record, save):
+    claim = ClaimResult(text=ATTACK, source=ATTACK, expected=ATTACK, verdict=Verdict.NOT_COMPARABLE, reason=ATTACK)
+    hostile = figure(id=ATTACK, title=ATTACK, paper=ATTACK, caption=ATTACK, workload=ATTACK, stream=ATTACK,
+                     environment={ATTACK: ATTACK}, claims=(claim,), algorithms=("greta", ATTACK),
+                     x=Axis(name=ATTACK, label=ATTACK, unit=ATTACK, scale=Scale.CATEGORY))
+    records = [record(ATTACK, {ATTACK: ATTACK}, status=Status.ERROR, reason=ATTACK, group=ATTACK, started=ATTACK,
+                      provenance={ATTACK: ATTACK}),
+               record("greta", {ATTACK: ATTACK}, digest=ATTACK, group=ATTACK)]
+    save(tmp_path, hostile, records)
+    text = write_report(tmp_path, tmp_path / "report.html").read_text()
+    page = parse(text)
+    assert page.seen.count("script") == 1
+    assert len([name for name in page.seen if name == "img"]) == 1
+    assert "<script>alert" not in text
+    assert "&lt;script&gt;alert" in text
+
+
+def test_the_report_is_deterministic_and_whole(tmp_path, figure, sweep, save):
+    folder = save(tmp_path, figure(), sweep)
+    first = write_report(tmp_path, tmp_path / "report.html").read_bytes()
+    cells = sorted((folder / "cells").iterdir())
+    for number, path in enumerate(cells):  # the order of files carries no meaning
+        path.rename(path.with_name(f"{len(cells) - number:04}-renamed.json"))
+    assert write_report(tmp_path, tmp_path / "report.html").read_bytes() == first
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+
+
+def test_an_empty_folder_gives_a_page_and_a_missing_one_an_error(tmp_path):
+    assert "no results here yet" in write_report(tmp_path, tmp_path / "report.html").read_text()
+    with pytest.raises(ResultsError, match="no such results folder"):
+        write_report(tmp_path / "absent", tmp_path / "report.html")
+
+
+def test_a_broken_record_is_named(tmp_path, figure, record, save):
+    folder = save(tmp_path, figure(), [record()])
+    (folder / "cells" / "0000.json").write_text('{"format": 1')
+    with pytest.raises(ResultsError, match=r"0000\.json: "):
+        write_report(tmp_path, tmp_path / "report.html")
+
+
+def test_a_wrong_answer_has_no_time_in_the_table(tmp_path, figure, record, save):
+    wrong = record("sase", status=Status.WRONG, digest="other", summary=Summary(latency_p50=0.123456))
+    save(tmp_path, figure(), [wrong, record("greta", summary=Summary(latency_p50=0.5))])
+    text = write_report(tmp_path, tmp_path / "report.html").read_text()
+    assert "500 ms" in text
+    assert "123 ms" not in text
+    assert "Some answers are wrong" in text
+
+
+def test_differences_of_environments_are_pointed_out(tmp_path, figure, record, save):
+    records = [record(repetition=i, provenance={"commit": "abc" if i else "def", "versions": {"numpy": "2.0"}})
+               for i in range(3)]
+    assert differences(records) == {"commit": {"abc": 2, "def": 1}}
+    assert common(records) == {"versions.numpy": "2.0"}
+    save(tmp_path, figure(), records)
+    assert "Not all cells come from the same environment" in write_report(tmp_path, tmp_path / "r.html").read_text()
+
+
+def test_agreement(record):
+    def verdict(*members):
+        (group,) = groups(members)
+        return group.agreement
+
+    answer = record("greta", digest="d")
+    assert verdict(answer, record("cogra", digest="d")) is Agreement.AGREE
+    assert verdict(answer, record("cogra", digest="e")) is Agreement.DISAGREE
+    assert verdict(answer, record("greta", repetition=1, digest="e")) is Agreement.DISAGREE
+    assert verdict(answer, record("cogra", status=Status.WRONG, digest=None)) is Agreement.DISAGREE
+    assert verdict(answer, record("cogra", status=Status.TIMEOUT, digest=None)) is Agreement.ALONE
+    assert verdict(record(status=Status.ERROR)) is Agreement.NONE
+
+
+def test_tags_escape_all_but_html():
+    assert tag("p", "<b>", [Html("<i>"), None, 3], class_='"', hidden=False, open=True) == (
+        '<p class="&quot;" open>&lt;b&gt;<i>3</p>')
