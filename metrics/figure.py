@@ -7,9 +7,10 @@ both, plots and report need neither the experiment definition nor the algorithms
 from enum import StrEnum
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from metrics.record import Strict
+from metrics.values import METRICS, known
 
 FIGURE_FILE = "figure.json"
 CELLS_FOLDER = "cells"
@@ -55,6 +56,13 @@ class Panel(Strict):
     scale: Literal["linear", "log"] = "log"
     letter: str = ""  # "(a)"
     where: dict[str, Any] = Field(default_factory=dict)
+
+    @field_validator("metric")
+    @classmethod
+    def _known(cls, metric: str) -> str:
+        if not known(metric):
+            raise ValueError(f"unknown metric {metric!r}: expected {METRICS}")
+        return metric
 
 
 class ClaimResult(Strict):

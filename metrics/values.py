@@ -8,6 +8,7 @@ REALISED = "realised."
 SUSTAINABLE = "sustainable"
 
 _PLAIN = frozenset(Summary.model_fields) - {"state_kinds"}
+METRICS = f"{', '.join(sorted(_PLAIN | {SUSTAINABLE}))}, {STATE_KINDS}<kind> or {REALISED}<field>"
 
 
 def known(metric: str) -> bool:
@@ -34,8 +35,7 @@ def value(record: Record, metric: str) -> float | None:
     Unknown metrics raise KeyError.
     """
     if not known(metric):
-        raise KeyError(f"unknown metric {metric!r}: expected {', '.join(sorted(_PLAIN | {SUSTAINABLE}))}, "
-                       f"{STATE_KINDS}<kind> or {REALISED}<field>")
+        raise KeyError(f"unknown metric {metric!r}: expected {METRICS}")
     number: float | None
     if metric == SUSTAINABLE:
         number = record.summary.sustainable_low

@@ -1,0 +1,120 @@
+import io
+
+import numpy as np
+import pytest
+from matplotlib.image import imread
+
+from metrics.figure import Axis, Panel, Scale
+from metrics.record import Status, Summary
+from metrics.results import Results, ResultsError
+from plots.censored import LABELS, SIGNS
+from plots.draw import draw, render, write_drawings
+from plots.style import STYLES
+
+
+def lines(axes):
+    return {line.get_gid(): line for line in axes.lines if line.get_gid()}
+
+
+def test_every_failure_has_its_own_sign_and_legend_entry(figure, record):
+    failed = [status for status in Status if status is not Status.OK]
+    assert set(SIGNS) == set(LABELS) == set(failed)
+    records = [record(point={"events": 10 ** (1 + i)}, status=status, reason="why") for i, status in enumerate(failed)]
+    drawing = draw(figure(), records)
+    names = [text.get_text() for text in drawing.legends[0].get_texts()]
+    assert names == ["GRETA", *(LABELS[status] for status in failed)]
+
+
+def test_censored_points_of_the_sweep(figure, sweep):
+    latency, throughput, _ = draw(figure(), sweep).axes
+    curve = lines(latency)["sase"]
+    assert curve.get_color() == STYLES["sase"].color
+    drawn = dict(zip(curve.get_xdata(), curve.get_ydata(), strict=True))
+    assert np.isfinite([drawn[1e3], drawn[1e4]]).all()
+    assert np.isnan([drawn[1e5], drawn[1e6], drawn[1e7]]).all()
+    timeouts = [line for line in latency.lines if line.get_gid() == "sase timeout"]
+    assert {tuple(line.get_ydata()) for line in timeouts} == {(60.0,)}
+    assert [text.get_text() for text in latency.texts] == ["limit 60 s"]
+    assert "sase wrong" in lines(latency)
+    wrong = lines(latency)["sase wrong"]
+    assert 0.8 < wrong.get_ydata()[0] <= 1  # on the rail, in fractions of the panel
+    assert lines(throughput)["sase timeout"].get_ydata()[0] < 0.2
+    assert min(latency.get_ylim()) > 1e-9  # the time of a wrong answer does not even move the axis
+
+
+def test_ticks_keep_out_of_the_rail(figure, sweep):
+    memory = draw(figure(), sweep).axes[2]
+    top = max(memory.yaxis.get_majorticklocs())
+    assert memory.transData.transform((1e3, top))[1] < memory.transAxes.transform((0, 0.83))[1]
+
+
+def test_axis_labels_name_units_and_ticks_are_for_people(figure, sweep):
+    drawing = draw(figure(), sweep)
+    drawing.draw_without_rendering()
+    latency, throughput, memory = drawing.axes
+    assert throughput.get_ylabel() == "Throughput (events/s)"
+    assert {"1 s", "10 ms"} <= {text.get_text() for text in latency.get_yticklabels()}
+    assert {"1 MB"} <= {text.get_text() for text in memory.get_yticklabels()}
+    assert [text.get_text() for text in latency.get_xticklabels()] == ["1 k", "10 k", "100 k", "1 M", "10 M"]
+
+
+def test_few_repetitions_are_points_and_many_have_an_interval(figure, record):
+    records = [record(repetition=i, summary=Summary(latency_p50=1.0 + i)) for i in range(7)]
+    one = (figure().panels[0],)
+    few = draw(figure(panels=one), records[:5]).axes[0]
+    assert not few.containers
+    assert any(len(line.get_ydata()) == 5 for line in few.lines)
+    many = draw(figure(panels=one), records).axes[0]
+    assert len(many.containers) == 1
+
+
+def test_bars_over_categories(figure, record):
+    axis = Axis(name="semantics", label="Semantics", scale=Scale.CATEGORY, values=("next", "any"))
+    records = [record(a, {"semantics": s}, summary=Summary(latency_p50=0.5))
+               for a in ("sase", "cogra") for s in ("any", "next")]
+    axes = draw(figure(x=axis, panels=figure().panels[:1]), records).axes[0]
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["next", "any"]
+    assert len(axes.patches) == 4
+
+
+@pytest.mark.parametrize("scale", ["log", "linear"])
+@pytest.mark.parametrize("x", [Scale.LOG, Scale.LINEAR, Scale.CATEGORY])
+@pytest.mark.parametrize("case", ["empty", "single", "censored", "zero", "text", "negative"])
+def test_whatever_was_measured_can_be_drawn(figure, record, case, x, scale):
+    records = {
+        "empty": [],
+        "single": [record(summary=Summary(latency_p50=0.5))],
+        "censored": [record(name, status=status) for name, status in
+                     (("sase", Status.TIMEOUT), ("greta", Status.ERROR), ("cogra", Status.UNSUPPORTED))],
+        "zero": [record(point={"events": n}, summary=Summary(latency_p50=n * 1.0)) for n in (0, 1, 10)]
+        + [record("sase", {"events": 1}, status=Status.ERROR)],
+        "text": [record(point={"events": text}, summary=Summary(latency_p50=1.0)) for text in ("a", "$x_1$", "事")],
+        "negative": [record(point={"events": n}, summary=Summary(latency_p50=n * 1.0)) for n in (-5, 1, 10)],
+    }[case]
+    panel = Panel(metric="latency_p50", label="Latency", unit="s", scale=scale)
+    assert render(draw(figure(x=Axis(name="events", label="Events", scale=x), panels=(panel,)), records), "png")
+
+
+def test_facets_are_rows(figure, record):
+    records = [record(point={"events": n, "data": d}, summary=Summary(latency_p50=1.0))
+               for n in (1, 2) for d in ("a", "b")]
+    drawing = draw(figure(facet=Axis(name="data", label="Data"), panels=figure().panels[:2]), records)
+    assert [axes.get_title(loc="left") for axes in drawing.axes] == [
+        "(a) Data = a", "(b) Data = a", "(c) Data = b", "(d) Data = b"]
+
+
+def test_files_are_deterministic_and_fonts_are_embedded(tmp_path, figure, sweep):
+    results = Results(tmp_path, figure(), tuple(sweep))
+    first = {kind: path.read_bytes() for kind, path in write_drawings(results).items()}
+    second = {kind: path.read_bytes() for kind, path in write_drawings(results, tmp_path / "again").items()}
+    assert first == second
+    assert sorted(path.name for path in tmp_path.glob("*.*")) == ["greta-13.1.pdf", "greta-13.1.png", "greta-13.1.svg"]
+    assert b"/FontFile2" in first["pdf"]
+    assert b"/Type3" not in first["pdf"]
+    assert imread(io.BytesIO(first["png"])).std() > 0.01
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path, figure):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ResultsError, match=r"file.*cannot be written"):
+        write_drawings(Results(tmp_path, figure(), ()), tmp_path / "file")

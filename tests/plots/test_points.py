@@ -1,0 +1,96 @@
+from math import inf
+
+from metrics.figure import Axis, Panel, Scale
+from metrics.record import Status, Summary
+from plots.points import coordinates, curves, undrawn_axes
+
+LATENCY = Panel(metric="latency_p50", label="Latency", unit="s")
+THROUGHPUT = Panel(metric="throughput", label="Throughput", unit="events/s")
+STATE = Panel(metric="state_peak", label="State", unit="B")
+
+
+def only(figure, panel, records):
+    (curve,) = curves(figure, panel, records)
+    (point,) = curve.points
+    return point
+
+
+def test_a_wrong_answer_is_never_a_time(figure, record):
+    records = [record(status=Status.WRONG, reason="differs", summary=Summary(latency_p50=1e-9)),
+               record(repetition=1, summary=Summary(latency_p50=2.0))]
+    point = only(figure(), LATENCY, records)
+    assert point.measured == (2.0,)
+    assert [f.status for f in point.failures] == [Status.WRONG]
+    assert not only(figure(), LATENCY, records[:1]).drawn
+
+
+def test_errors_and_unsupported_queries_have_no_number(figure, record):
+    for status in (Status.ERROR, Status.UNSUPPORTED):
+        point = only(figure(), LATENCY, [record(status=status, summary=Summary(latency_p50=1.0))])
+        assert point.estimate is None
+
+
+def test_a_timeout_stands_at_the_limit_of_a_latency_and_counts_as_slower_than_everything(figure, record):
+    records = [record(repetition=i, summary=Summary(latency_p50=1.0 + i, throughput=5.0)) for i in range(2)]
+    records += [record(repetition=2 + i, status=Status.TIMEOUT) for i in range(3)]
+    point = only(figure(), LATENCY, records)
+    assert not point.drawn
+    assert point.estimate.median == inf
+    assert point.measured == (1.0, 2.0)
+    assert (point.failures[0].limit, point.failures[0].count) == (60.0, 3)
+    other = only(figure(), THROUGHPUT, records)
+    assert other.estimate.median == -inf
+    assert other.failures[0].limit is None
+
+
+def test_one_timeout_of_three_moves_the_median_but_does_not_hide_it(figure, record):
+    records = [record(repetition=i, summary=Summary(latency_p50=float(i))) for i in (1, 2)]
+    point = only(figure(), LATENCY, [*records, record(status=Status.TIMEOUT)])
+    assert point.drawn
+    assert point.estimate.median == 2.0
+
+
+def test_memory_exhaustion_stands_at_the_limit_of_process_memory_only(figure, record):
+    failed = record(measurement="memory", status=Status.OUT_OF_MEMORY)
+    assert only(figure(), STATE, [failed]).failures[0].limit is None
+    process = Panel(metric="process_peak", label="Memory", unit="B")
+    assert only(figure(), process, [failed]).failures[0].limit == 4 << 30
+
+
+def test_time_is_read_from_time_runs_and_memory_from_memory_runs(figure, record):
+    summary = Summary(latency_p50=1.0, state_peak=7)
+    time, memory = record(summary=summary), record(measurement="memory", summary=summary)
+    assert curves(figure(), LATENCY, [memory]) == ()
+    assert curves(figure(), STATE, [time]) == ()
+    assert only(figure(), STATE, [time, memory]).measured == (7.0,)
+
+
+def test_curves_are_in_the_order_of_the_figure_and_points_in_the_order_of_x(figure, record):
+    records = [record(a, {"events": x}, summary=Summary(latency_p50=1.0))
+               for x in (100, 20, 3) for a in ("new", "cogra", "sase")]
+    found = curves(figure(), LATENCY, records)
+    assert [curve.algorithm for curve in found] == ["sase", "cogra", "new"]
+    assert [point.x for point in found[0].points] == [3, 20, 100]
+
+
+def test_series_facet_and_where_select(figure, record):
+    records = [record(point={"events": 1, "sel": s, "data": d}, summary=Summary(latency_p50=s))
+               for s in (0.1, 0.5) for d in ("stock", "bus")]
+    sweep = figure(series=Axis(name="sel", label="Selectivity"), facet=Axis(name="data", label="Data"))
+    found = curves(sweep, LATENCY, records, "bus")
+    assert [(curve.series, curve.points[0].measured) for curve in found] == [(0.1, (0.1,)), (0.5, (0.5,))]
+    sliced = LATENCY.model_copy(update={"where": {"sel": 0.5}})
+    assert [curve.series for curve in curves(sweep, sliced, records, "bus")] == [0.5]
+
+
+def test_the_axis_fixes_the_order_of_categories(record):
+    records = [record(point={"semantics": s}) for s in ("contiguous", "any", "other", "next")]
+    axis = Axis(name="semantics", label="Semantics", scale=Scale.CATEGORY, values=("any", "next", "contiguous"))
+    assert coordinates(records, axis) == ("any", "next", "contiguous", "other")
+
+
+def test_axes_that_would_be_mixed_are_found_and_zipped_ones_are_not(figure, record):
+    zipped = [record(point={"events": x, "limit": 2 * x, "fixed": 1}) for x in (1, 2)]
+    assert undrawn_axes(figure(), zipped) == ()
+    mixed = [record(point={"events": 1, "seed": seed}) for seed in (1, 2)]
+    assert undrawn_axes(figure(), mixed) == ("seed",)

@@ -1,0 +1,70 @@
+import colorsys
+import subprocess
+import sys
+from itertools import combinations
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+from matplotlib.colors import to_rgb
+
+from plots.style import STYLES, label, paper, style, styles
+
+KNOWN = {"sase", "cet", "greta", "cogra", "aseq", "sharon", "spass", "hamlet", "gloria", "mcep", "flink", "oracle"}
+
+# Machado, Oliveira and Fernandes (2009): full protanopia, deuteranopia and tritanopia on linear RGB.
+BLINDNESS = {
+    "protan": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "deutan": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+    "tritan": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
+}
+
+
+def test_every_algorithm_has_its_own_colour_and_marker():
+    assert set(STYLES) == KNOWN
+    assert len({s.color for s in STYLES.values()}) == len(KNOWN)
+    assert len({s.marker for s in STYLES.values()}) == len(KNOWN)
+
+
+def test_all_algorithms_are_told_apart_with_every_form_of_colour_blindness():
+    for matrix in BLINDNESS.values():
+        seen = [np.clip(np.array(matrix) @ (np.array(to_rgb(STYLES[name].color)) ** 2.2), 0, 1) ** (1 / 2.2)
+                for name in STYLES]
+        assert min(float(np.linalg.norm(x - y)) for x, y in combinations(seen, 2)) > 0.12
+
+
+def test_variants_keep_the_marker_and_hue_and_differ():
+    plain, variant = style("cet"), style("cet[detect=hybrid]")
+    assert variant != plain
+    assert variant.hollow
+    assert variant.marker == plain.marker
+    hues = [colorsys.rgb_to_hls(*to_rgb(s.color))[0] for s in (plain, variant)]
+    assert abs(hues[0] - hues[1]) < 0.03
+
+
+def test_styles_of_one_figure_are_distinct():
+    names = [*KNOWN, *(f"cet[k={k}]" for k in range(20)), *(f"mine{k}" for k in range(40))]
+    chosen = styles(names)
+    assert list(chosen) == names
+    assert len(set(chosen.values())) == len(names)
+    assert all(chosen[name] == STYLES[name] for name in KNOWN)
+
+
+def test_an_unknown_algorithm_has_the_same_style_in_every_process():
+    code = "from plots.style import style; print(style('mine'), style('cet[a=1]'))"
+    root = Path(__file__).parents[2]
+    other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root,
+                           env={"PYTHONHASHSEED": "77", "PYTHONPATH": str(root)})
+    assert other.stdout.strip() == f"{style('mine')} {style('cet[a=1]')}"
+
+
+def test_labels():
+    assert [label(name) for name in ("aseq", "cet[detect=hybrid]", "mine")] == ["A-Seq", "CET [detect=hybrid]", "mine"]
+
+
+def test_the_users_settings_neither_matter_nor_change():
+    with matplotlib.rc_context({"font.size": 33, "pdf.fonttype": 3}):
+        with paper():
+            assert matplotlib.rcParams["font.size"] == 8
+            assert matplotlib.rcParams["pdf.fonttype"] == 42
+        assert matplotlib.rcParams["font.size"] == 33
