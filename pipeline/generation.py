@@ -1,0 +1,80 @@
+"""Generated streams as event stores: slices are generated and written by tasks, nothing passes through the driver."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from generators.base import Generator
+from pipeline.store import Stream, creating, read_stream
+from pipeline.tasks import run_tasks
+from pipeline.writing import BucketWriter, Written, check_key, describe
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Items first..last-1 (slices, or positions) that one task writes as part number `part`."""
+
+    part: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class _Generate:
+    generator: Generator[Any]
+    folder: Path
+    key: tuple[str, ...]
+    buckets: int
+
+    def __call__(self, stretch: Stretch) -> Written:
+        writer = BucketWriter(self.folder, self.generator.schema(), self.key, self.buckets, stretch.part)
+        with writer:
+            for index in range(stretch.first, stretch.last):
+                writer.write(self.generator.slice(index))
+        return writer.written
+
+
+def generate(
+    generator: Generator[Any],
+    path: str | Path,
+    *,
+    spark: SparkSession | None,
+    key: Sequence[str] = (),
+    buckets: int | None = None,
+    partitions: int | None = None,
+    replace: bool = False,
+) -> Stream:
+    """Writes the generator's stream to a new store at `path`, which every worker must be able to write to.
+
+    The stream is the same whatever `buckets` (default: as many as cores; 1 without a key) and `partitions` (tasks), and
+    whether tasks run on Spark or, when `spark` is None, in this process.
+    """
+    schema = generator.schema()
+    buckets = buckets or default_buckets(spark, key)
+    check_key(schema, key, buckets)
+    source: Mapping[str, Any] = generator.source()
+    with creating(path, replace) as folder:
+        task = _Generate(generator, folder.resolve(), tuple(key), buckets)
+        written = run_tasks(spark, task, stretches(generator.slices(), partitions or default_partitions(spark)))
+        describe(folder, schema, key, written, source)
+    return read_stream(path)
+
+
+def stretches(items: int, parts: int) -> list[Stretch]:
+    """Items 0..items-1 in at most `parts` consecutive stretches of nearly equal length; one empty one for nothing."""
+    parts = max(1, min(items, parts))
+    cuts = [items * part // parts for part in range(parts + 1)]
+    return [Stretch(part, cuts[part], cuts[part + 1]) for part in range(parts)]
+
+
+def default_buckets(spark: SparkSession | None, key: Sequence[str]) -> int:
+    """A bucket for every core; one when nothing tells events apart."""
+    return 1 if not key or spark is None else max(1, spark.sparkContext.defaultParallelism)
+
+
+def default_partitions(spark: SparkSession | None) -> int:
+    """Tasks for a stream: several for every core, so that the slowest one does not matter much."""
+    return 1 if spark is None else 4 * spark.sparkContext.defaultParallelism

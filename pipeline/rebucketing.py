@@ -1,0 +1,74 @@
+"""The same stream in other buckets, for queries that split it otherwise."""
+
+import re
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from events.errors import CepbenchError
+from pipeline.generation import Stretch, default_partitions, stretches
+from pipeline.hashing import word
+from pipeline.store import Stream, creating, is_store, read_stream, stream_batches, write_description
+from pipeline.tasks import run_tasks
+from pipeline.writing import BucketWriter, Written, check_key, describe
+
+FOLDER = "_rebucketed"  # readers of Parquet folders skip names that begin with an underscore
+
+
+@dataclass(frozen=True)
+class _Copy:
+    stream: Stream
+    folder: Path
+    key: tuple[str, ...]
+    buckets: int
+
+    def __call__(self, stretch: Stretch) -> Written:
+        writer = BucketWriter(self.folder, self.stream.schema, self.key, self.buckets, stretch.part)
+        with writer:
+            for batch in stream_batches(self.stream, stretch.first, stretch.last):
+                writer.write(batch)
+        return writer.written
+
+
+def rebucket(stream: Stream, key: Sequence[str], buckets: int, *, spark: SparkSession | None) -> Stream:
+    """The stream in `buckets` buckets by `key`; made once and kept beside it for as long as its fingerprint agrees.
+
+    Each task merges the old buckets over a stretch of positions, so nothing is shuffled and memory stays bounded.
+    """
+    check_key(stream.schema, key, buckets)
+    if stream.key == tuple(key) and stream.buckets == buckets:
+        return stream
+    for path in _places(stream, key, buckets):
+        if is_store(path) and (kept := read_stream(path)).fingerprint == stream.fingerprint:
+            return kept
+    error = CepbenchError(f"{stream.path}: no folder to rebucket into")
+    for path in _places(stream, key, buckets):
+        try:
+            return _copy(stream, tuple(key), buckets, path, spark)
+        except CepbenchError as problem:
+            if is_store(path) and (kept := read_stream(path)).fingerprint == stream.fingerprint:
+                return kept  # another process was faster
+            error = problem
+    raise error
+
+
+def _copy(stream: Stream, key: tuple[str, ...], buckets: int, path: Path, spark: SparkSession | None) -> Stream:
+    with creating(path, replace=True) as folder:
+        task = _Copy(replace(stream, path=stream.path.resolve()), folder.resolve(), key, buckets)
+        written = run_tasks(spark, task, stretches(stream.events, default_partitions(spark)))
+        copied = describe(folder, stream.schema, key, written, stream.source)
+        # Nulls are known from the import only: they are stored as values.
+        same = replace(copied, holes=stream.holes, fingerprint=stream.fingerprint)
+        write_description(same, folder)
+    return read_stream(path)
+
+
+def _places(stream: Stream, key: Sequence[str], buckets: int) -> tuple[Path, Path]:
+    """Inside the store, or in the temporary folder if the store cannot be written to."""
+    label = re.sub(r"[^\w-]", "-", "-".join(key))[:80] or "whole"
+    name = f"{label}-{buckets}-{word(repr(tuple(key))):016x}"
+    spare = Path(tempfile.gettempdir()) / "cepbench-rebucketed" / stream.fingerprint / name
+    return stream.path / FOLDER / name, spare

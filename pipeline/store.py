@@ -1,0 +1,312 @@
+"""The event store: a folder with `stream.json` and Parquet files `bucket=NNNN/part-NNNNN.parquet`.
+
+Columns are `time` int64, `type` int32 code, attributes (int64, float64, or int32 code of a string) and `_position`
+int64. A sub-stream of the key lies in one bucket whole; parts of a bucket follow one another in time. A store appears
+complete or not at all (`creating`), and is never changed.
+"""
+
+import json
+import os
+import shutil
+import uuid
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from algorithms.base import Statistics
+from events.batch import EventBatch
+from events.errors import CepbenchError, InputError
+from events.schema import Attribute, Kind, Schema
+
+FORMAT = 1
+STREAM_FILE = "stream.json"
+POSITION = "_position"
+READ_ROWS = 1 << 17
+
+
+@dataclass(frozen=True)
+class TypeSummary:
+    """Events of one type: how many, and the first and last time."""
+
+    events: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class Holes:
+    """Events of one type whose attribute is null or NaN: how many, and where the first came from."""
+
+    events: int
+    first: str
+
+
+@dataclass(frozen=True)
+class Stream:
+    """What `stream.json` says. `types` has only types with events; `holes` is by type, then attribute."""
+
+    path: Path
+    schema: Schema
+    key: tuple[str, ...]
+    bucket_events: tuple[int, ...]
+    types: Mapping[str, TypeSummary]
+    fingerprint: str
+    holes: Mapping[str, Mapping[str, Holes]] = field(default_factory=dict)
+    source: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def buckets(self) -> int:
+        """Number of buckets."""
+        return len(self.bucket_events)
+
+    @property
+    def events(self) -> int:
+        """Number of events."""
+        return sum(self.bucket_events)
+
+    @property
+    def first(self) -> int | None:
+        """Time of the first event."""
+        return min((summary.first for summary in self.types.values()), default=None)
+
+    @property
+    def last(self) -> int | None:
+        """Time of the last event."""
+        return max((summary.last for summary in self.types.values()), default=None)
+
+    @property
+    def statistics(self) -> Statistics:
+        """What an optimiser may know."""
+        return statistics({name: summary.events for name, summary in self.types.items()}, self.first, self.last)
+
+    def check_needed(self, needs: Mapping[str, Collection[str]]) -> None:
+        """`InputError` if an attribute that a query needs is absent, or null or NaN on an event of the type."""
+        for name, attributes in needs.items():
+            for needed in sorted(attributes):
+                if needed not in self.schema.kinds:
+                    known = ", ".join(self.schema.kinds) or "no attributes"
+                    raise InputError(f"{self.path}: column {needed!r} is missing; there are {known}")
+                for kind in self.holes if name == "*" else (name,):
+                    if hole := self.holes.get(kind, {}).get(needed):
+                        raise InputError(
+                            f"{hole.first}, column {needed!r}: null or NaN in an event of type {kind!r} "
+                            f"(one of {hole.events}), but a query needs it"
+                        )
+
+    def document(self) -> dict[str, Any]:
+        """The content of `stream.json`."""
+        duration = self.statistics.duration
+        return {
+            "format": FORMAT,
+            "time_unit": self.schema.time_unit,
+            "events": self.events,
+            "first": self.first,
+            "last": self.last,
+            "types": {
+                name: {"events": s.events, "rate": s.events / duration, "first": s.first, "last": s.last}
+                for name, s in sorted(self.types.items())
+            },
+            "key": list(self.key),
+            "buckets": self.buckets,
+            "fingerprint": self.fingerprint,
+            "source": dict(self.source),
+            "attributes": {a.name: str(a.kind) for a in self.schema.attributes},
+            "nulls": {
+                name: {attribute: {"events": h.events, "first": h.first} for attribute, h in sorted(holes.items())}
+                for name, holes in sorted(self.holes.items())
+            },
+            "bucket_events": list(self.bucket_events),
+            "type_codes": list(self.schema.types),
+            "strings": list(self.schema.strings),
+        }
+
+
+def statistics(counts: Mapping[str, int], first: int | None, last: int | None) -> Statistics:
+    """Statistics of a stream with these events by type, from its first to its last time."""
+    if first is None or last is None:
+        return Statistics()
+    duration = last - first + 1
+    return Statistics(sum(counts.values()), duration, {name: count / duration for name, count in counts.items()})
+
+
+def is_store(path: str | Path) -> bool:
+    """Whether the folder is an event store."""
+    return (Path(path) / STREAM_FILE).is_file()
+
+
+def read_stream(path: str | Path) -> Stream:
+    """The description of the store at `path`. Raises `InputError`."""
+    path = Path(path)
+    try:
+        document = json.loads((path / STREAM_FILE).read_text())
+        if document["format"] != FORMAT:
+            raise InputError(f"{path}/{STREAM_FILE}: format {document['format']}; this version reads format {FORMAT}")
+        attributes = tuple(Attribute(name, Kind(kind)) for name, kind in document["attributes"].items())
+        return Stream(
+            path,
+            Schema(tuple(document["type_codes"]), attributes, document["time_unit"], tuple(document["strings"])),
+            tuple(document["key"]),
+            tuple(document["bucket_events"]),
+            {name: TypeSummary(s["events"], s["first"], s["last"]) for name, s in document["types"].items()},
+            document["fingerprint"],
+            {t: {a: Holes(h["events"], h["first"]) for a, h in by.items()} for t, by in document["nulls"].items()},
+            document["source"],
+        )
+    except OSError as error:
+        raise InputError(f"{path}: no event store: {error.strerror or error}") from None
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"{path}/{STREAM_FILE}: no description of a stream ({error!r})") from None
+
+
+def bucket_folder(bucket: int) -> str:
+    """The name of a bucket's folder."""
+    return f"bucket={bucket:04d}"
+
+
+def bucket_batches(
+    stream: Stream, bucket: int, rows: int = READ_ROWS, attributes: Collection[str] | None = None, start: int = 0
+) -> Iterator[EventBatch]:
+    """Events of a bucket in time order, from position `start` on, at most `rows` at a time.
+
+    Memory is bounded by row groups, whatever the size of the bucket. Only `attributes` are read if given.
+    """
+    names = [n for n in stream.schema.kinds if attributes is None or n in attributes]
+    for file in sorted((stream.path / bucket_folder(bucket)).glob("part-*.parquet")):
+        try:
+            with pq.ParquetFile(file, memory_map=True) as parquet:
+                groups = _groups(parquet, start)
+                columns = ["time", "type", *names, POSITION]
+                for batch in parquet.iter_batches(rows, row_groups=groups, columns=columns, use_threads=False):
+                    events = _events(batch, stream.schema, names)
+                    skip = int(np.searchsorted(events.position, start))
+                    if skip < len(events):
+                        yield events.slice(skip, len(events))
+        except (pa.ArrowException, OSError) as error:
+            raise InputError(f"{file}: unreadable or corrupt Parquet: {str(error).splitlines()[0]}") from None
+
+
+def stream_batches(
+    stream: Stream,
+    start: int = 0,
+    stop: int | None = None,
+    rows: int = READ_ROWS,
+    attributes: Collection[str] | None = None,
+) -> Iterator[EventBatch]:
+    """Events at positions start..stop-1 of the stream in time order: all buckets merged, at most `rows` at a time."""
+    stop = stream.events if stop is None else min(stop, stream.events)
+    if stream.buckets == 1:
+        for batch in bucket_batches(stream, 0, rows, attributes, start):
+            if batch.position[0] < stop:
+                yield batch.slice(0, int(np.searchsorted(batch.position, stop)))
+        return
+    cursors = [_Cursor(bucket_batches(stream, b, rows, attributes, start)) for b in range(stream.buckets)]
+    for low in range(start, stop, rows):
+        high = min(low + rows, stop)
+        pieces = [piece for cursor in cursors for piece in cursor.before(high)]
+        yield _merged(pieces, low, high, stream)
+
+
+@contextmanager
+def creating(path: str | Path, replace: bool = False) -> Iterator[Path]:
+    """A sibling folder to fill, which becomes `path` at the end, or vanishes on an error.
+
+    An existing store is refused, or exchanged with `replace`; anything else at `path` is refused always.
+    """
+    path = Path(path)
+    if path.exists() and not (replace and is_store(path)) and not _is_empty(path):
+        advice = (
+            "choose another path or overwrite it" if is_store(path) else "it is no event store; choose another path"
+        )
+        raise CepbenchError(f"{path} exists already; {advice}")
+    temporary = path.parent / f".{path.name}.{uuid.uuid4().hex[:12]}.tmp"
+    try:
+        temporary.mkdir(parents=True)
+    except OSError as error:
+        raise CepbenchError(f"{path}: cannot create an event store there: {error.strerror}") from None
+    try:
+        yield temporary
+        _exchange(temporary, path)
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
+
+
+def write_description(stream: Stream, folder: Path) -> None:
+    """`stream.json`, the last file of a store."""
+    temporary = folder / f".{STREAM_FILE}.tmp"
+    temporary.write_text(json.dumps(stream.document(), indent=1) + "\n")
+    os.replace(temporary, folder / STREAM_FILE)
+
+
+def _exchange(new: Path, path: Path) -> None:
+    if not path.exists():
+        new.rename(path)
+        return
+    old = new.with_suffix(".old")
+    path.rename(old)
+    new.rename(path)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _is_empty(path: Path) -> bool:
+    return path.is_dir() and not any(path.iterdir())
+
+
+def _groups(parquet: pq.ParquetFile, start: int) -> list[int]:
+    """Row groups that hold a position from `start` on."""
+    metadata = parquet.metadata
+    if start == 0:
+        return list(range(metadata.num_row_groups))
+    place = parquet.schema_arrow.get_field_index(POSITION)
+    largest = [metadata.row_group(g).column(place).statistics.max for g in range(metadata.num_row_groups)]
+    return [group for group, position in enumerate(largest) if position >= start]
+
+
+def _events(batch: pa.RecordBatch, schema: Schema, names: Sequence[str]) -> EventBatch:
+    columns = [column.to_numpy(zero_copy_only=False) for column in batch.columns]
+    attributes = dict(zip(names, columns[2:-1], strict=True))
+    return EventBatch(schema, columns[0], columns[1], attributes, columns[-1])
+
+
+class _Cursor:
+    """Reads one bucket up to given positions."""
+
+    def __init__(self, batches: Iterator[EventBatch]) -> None:
+        self._batches = batches
+        self._rest: EventBatch | None = None
+
+    def before(self, position: int) -> Iterator[EventBatch]:
+        """Unread events at positions below `position`."""
+        while True:
+            batch = self._rest if self._rest is not None else next(self._batches, None)
+            if batch is None:
+                return
+            cut = int(np.searchsorted(batch.position, position))
+            self._rest = batch.slice(cut, len(batch)) if cut < len(batch) else None
+            if cut:
+                yield batch.slice(0, cut)
+            if self._rest is not None:
+                return
+
+
+def _merged(pieces: list[EventBatch], low: int, high: int, stream: Stream) -> EventBatch:
+    if len(pieces) == 1:
+        return pieces[0]
+    position = np.concatenate([piece.position for piece in pieces]) if pieces else np.empty(0, np.int64)
+    if len(position) != high - low:
+        raise InputError(f"{stream.path}: positions {low} to {high - 1} are not complete; the store is damaged")
+    order = np.empty(high - low, np.int64)
+    order[position - low] = np.arange(high - low)
+    return EventBatch(
+        stream.schema,
+        np.concatenate([piece.time for piece in pieces])[order],
+        np.concatenate([piece.type for piece in pieces])[order],
+        {n: np.concatenate([piece.columns[n] for piece in pieces])[order] for n in pieces[0].columns},
+        position[order],
+    )

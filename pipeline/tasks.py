@@ -1,0 +1,59 @@
+"""Running a function over items as Spark tasks, or in this process."""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from events.errors import CepbenchError
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def run_tasks(spark: SparkSession | None, function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+    """`function(item)` of every item, in order: one Spark task each, or here if `spark` is None.
+
+    Items, results and the function must be picklable. A `CepbenchError` of a task is raised here; any other failure of
+    a task (a worker that died, say) becomes a `CepbenchError` of one line.
+    """
+    if spark is None:
+        return [function(item) for item in items]
+    if not items:
+        return []
+    try:
+        outcomes = spark.sparkContext.parallelize(list(items), len(items)).map(_Guarded(function)).collect()
+    except (Py4JError, PySparkException) as error:
+        raise CepbenchError(f"a Spark task failed: {failure(error)}") from None
+    for outcome in outcomes:
+        if isinstance(outcome, CepbenchError):
+            raise outcome
+    return outcomes
+
+
+def failure(error: Exception) -> str:
+    """The line of a Spark failure that says what went wrong: that of the Python exception, else Spark's reason."""
+    text = str(error)
+    _, traceback, rest = text.rpartition("Traceback (most recent call last):\n")
+    if traceback:
+        lines = [line for line in rest.splitlines() if line.strip() and not line.startswith(" ")]
+        if lines:
+            return lines[0]
+    reason = re.search(r"most recent failure: .*?\(TID \d+\)[^:]*: (?:[\w.]+: )?(.+)", text)
+    return (reason[1] if reason else text.strip() or type(error).__name__).splitlines()[0]
+
+
+class _Guarded:
+    """Hands a `CepbenchError` over as a value, because Spark would bury it in a traceback."""
+
+    def __init__(self, function: Callable[[Any], Any]) -> None:
+        self.function = function
+
+    def __call__(self, item: Any) -> Any:
+        try:
+            return self.function(item)
+        except CepbenchError as error:
+            return error
