@@ -1,0 +1,93 @@
+"""Evaluation on Spark: one task per bucket and job, which reads its bucket with pyarrow; the driver merges rows."""
+
+import tempfile
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pandas as pd
+from pyspark.sql import SparkSession
+
+from algorithms.answer import AnswerBuilder
+from pipeline.generation import default_buckets
+from pipeline.import_dataset import import_events
+from pipeline.in_process import BATCH_ROWS, holds_whole
+from pipeline.jobs import Counts, Job, Prepared, parse_supported, prepare, run_job
+from pipeline.rebucketing import rebucket
+from pipeline.session import session
+from pipeline.store import Stream, bucket_batches, is_store, read_stream
+from pipeline.tasks import run_tasks
+
+
+@dataclass(frozen=True)
+class BucketTask:
+    """One bucket of a store that holds the sub-streams of a job whole."""
+
+    prepared: Prepared
+    job: int
+    stream: Stream
+    bucket: int
+
+
+def evaluate_on_spark(
+    workload_text: str,
+    events: str | Path | pd.DataFrame,
+    algorithm: str,
+    arithmetic: str = "modular",
+    time_unit: str = "s",
+    notify: Callable[[str], None] = warnings.warn,
+    *,
+    master: str | None = None,
+) -> pd.DataFrame:
+    """As `pipeline.evaluate`, on Spark. On a cluster, the store must lie in a folder that every worker sees.
+
+    Files and DataFrames are first imported into a store in the temporary folder.
+    """
+    queries, made = parse_supported(workload_text, algorithm)
+    spark = session(master)
+    with tempfile.TemporaryDirectory(prefix="cepbench-") as scratch:
+        if not isinstance(events, pd.DataFrame) and is_store(events):
+            stream = read_stream(events)
+        else:
+            stream, notices = import_events(events, Path(scratch) / "store", spark=spark, time_unit=time_unit)
+            for notice in notices:
+                notify(notice)
+        prepared = prepare(queries, made, stream.schema, arithmetic, stream.statistics)
+        stream.check_needed(prepared.workload.needs)
+        answer, _ = run_on_spark(prepared, stream, spark)
+    return answer.frame()
+
+
+def run_on_spark(prepared: Prepared, stream: Stream, spark: SparkSession) -> tuple[AnswerBuilder, Counts]:
+    """The answer of a prepared workload on a store, and what the tasks met."""
+    tasks = [
+        BucketTask(prepared, number, placed, bucket)
+        for number, job in enumerate(prepared.jobs)
+        for placed in [bucketed_for(job, stream, spark)]
+        for bucket in range(placed.buckets)
+        if placed.bucket_events[bucket]
+    ]
+    answer, counts = AnswerBuilder(prepared.workload), Counts()
+    for part, met in run_tasks(spark, run_bucket, tasks):
+        answer.merge(part)
+        counts = counts + met
+    return answer, counts
+
+
+def bucketed_for(job: Job, stream: Stream, spark: SparkSession) -> Stream:
+    """The stream in buckets that hold the job's sub-streams whole, as many as there are cores if they can be split."""
+    buckets = default_buckets(spark, job.partition)
+    if holds_whole(stream, job.partition) and (stream.buckets > 1 or buckets == 1):
+        found = stream
+    else:
+        found = rebucket(stream, job.partition, buckets, spark=spark)
+    return replace(found, path=found.path.resolve())
+
+
+def run_bucket(task: BucketTask) -> tuple[AnswerBuilder, Counts]:
+    """Runs a task in a worker."""
+    job = task.prepared.jobs[task.job]
+    answer = AnswerBuilder(task.prepared.workload)
+    batches = bucket_batches(task.stream, task.bucket, BATCH_ROWS, job.attributes)
+    return answer, run_job(task.prepared, job, batches, answer)

@@ -1,0 +1,166 @@
+"""Real events as event stores: files and DataFrames, and data sets as they are declared, read by Spark."""
+
+import tempfile
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sql
+
+from datasets.base import Dataset
+from events.columns import ARROW
+from events.errors import InputError
+from events.files import Layout, file_blocks, read_events, source_layout
+from events.sources import find
+from events.units import check_time_unit
+from pipeline.generation import default_buckets, default_partitions
+from pipeline.staging import ROW, ROW_BITS, STAGE_ROWS, Staged, store_staged
+from pipeline.store import Stream, creating, read_stream
+from pipeline.tasks import failure, run_tasks
+from pipeline.writing import BucketWriter, check_key, describe
+
+BAD = "time IS NULL OR time < 0 OR type IS NULL OR type = ''"
+
+
+def import_events(
+    events: str | Path | pd.DataFrame,
+    path: str | Path,
+    *,
+    spark: SparkSession | None,
+    time_unit: str = "s",
+    key: Sequence[str] = (),
+    buckets: int | None = None,
+    replace: bool = False,
+) -> tuple[Stream, tuple[str, ...]]:
+    """A CSV or Parquet file, a folder of such files, or a DataFrame as a store at `path`, with notices to its owner.
+
+    Without Spark, or from a DataFrame, all events must fit into memory.
+    """
+    check_time_unit(time_unit)
+    if spark is None or isinstance(events, pd.DataFrame):
+        return _import_here(events, path, time_unit, key, buckets or default_buckets(spark, key), replace)
+    source = find(events)
+    layout = source_layout(source)
+    staged = Staged(layout, tuple(str(file) for file in source.files))
+    with tempfile.TemporaryDirectory(prefix=".cepbench-stage-", dir=_parent(path)) as scratch:
+        stage = Path(scratch).resolve() / "stage"
+        stage.mkdir()
+        files = [(number, file.resolve()) for number, file in enumerate(source.files)]
+        run_tasks(spark, partial(_stage_file, staged, source.is_csv, time_unit, stage), files)
+        origin = {"files": [file.name for file in source.files]}
+        return store_staged(spark, staged, stage, Path(path), time_unit, key, buckets, replace, origin)
+
+
+def import_dataset(
+    dataset: Dataset,
+    raw: str | Path,
+    path: str | Path,
+    *,
+    spark: SparkSession,
+    key: Sequence[str] | None = None,
+    buckets: int | None = None,
+    replace: bool = False,
+) -> Stream:
+    """A data set, downloaded to the folder `raw`, as a store at `path`, bucketed by the declared key by default.
+
+    Raises `InputError` that names file, row and column for a row without a valid time or type.
+    """
+    files = sorted(Path(raw).rglob(dataset.files))
+    if not files:
+        raise InputError(f"{raw}: no files {dataset.files} of data set {dataset.name}; see {dataset.source}")
+    staged = Staged(Layout({a.name: a.kind for a in dataset.attributes}, ()))
+    with tempfile.TemporaryDirectory(prefix=".cepbench-stage-", dir=_parent(path)) as scratch:
+        stage = Path(scratch).resolve() / "stage"
+        try:
+            _stage_dataset(spark, dataset, files, staged, stage)
+        except PySparkException as error:
+            _refuse_bad_rows(spark, dataset, files)
+            raise InputError(f"{raw}: data set {dataset.name} cannot be read: {failure(error)}") from None
+        origin = {"dataset": dataset.name, "files": [str(file.relative_to(raw)) for file in files]}
+        key = dataset.key if key is None else key
+        stream, _ = store_staged(spark, staged, stage, Path(path), dataset.time_unit, key, buckets, replace, origin)
+    return stream
+
+
+def _stage_dataset(spark: SparkSession, dataset: Dataset, files: Sequence[Path], staged: Staged, stage: Path) -> None:
+    """Events in the declared order: ranges of time become parts, in order."""
+    events = _kept(dataset, _read(spark, dataset, files)).selectExpr(*dataset.select())
+    if not events.filter(BAD).isEmpty():
+        _refuse_bad_rows(spark, dataset, files)
+    ordered = events.repartitionByRange(default_partitions(spark), "time").sortWithinPartitions(*dataset.order_by())
+    columns = [sql.col(f"`{name}`").alias(column) for name, column in staged.columns.items()]
+    ordered.select("time", "type", *columns, sql.lit(0).cast("bigint").alias(ROW)).write.parquet(str(stage))
+
+
+def _read(spark: SparkSession, dataset: Dataset, files: Sequence[Path]) -> DataFrame:
+    reader = spark.read.format(dataset.format).options(**dataset.options).schema(dataset.raw_schema())
+    return reader.load([str(file.resolve()) for file in files])
+
+
+def _kept(dataset: Dataset, raw: DataFrame) -> DataFrame:
+    return raw if dataset.filter is None else raw.filter(dataset.filter)
+
+
+def _refuse_bad_rows(spark: SparkSession, dataset: Dataset, files: Sequence[Path]) -> None:
+    """`InputError` for the first row without a valid time or type. Each file is read whole, to count its rows."""
+    for file in files:
+        raw = _read(spark, dataset, [file]).coalesce(1).withColumn(ROW, sql.monotonically_increasing_id())
+        bad = _kept(dataset, raw).selectExpr(*dataset.select(), ROW).filter(BAD).orderBy(ROW).limit(1).collect()
+        for row in bad:
+            place = f"{file}, row {row[ROW] + 1}"
+            if row["time"] is None:
+                raise InputError(f"{place}, column 'time': the time is null")
+            if row["time"] < 0:
+                raise InputError(f"{place}, column 'time': the time {row['time']} is negative")
+            raise InputError(f"{place}, column 'type': the type is empty")
+
+
+def _import_here(
+    events: str | Path | pd.DataFrame, path: str | Path, time_unit: str, key: Sequence[str], buckets: int, replace: bool
+) -> tuple[Stream, tuple[str, ...]]:
+    found = read_events(events, time_unit)
+    check_key(found.schema, key, buckets)
+    with creating(path, replace) as folder:
+        writer = BucketWriter(folder, found.schema, key, buckets, 0)
+        with writer:
+            for start in range(0, len(found.batch), STAGE_ROWS):
+                holes = {name: mask[start : start + STAGE_ROWS] for name, mask in found.missing.items()}
+                origin = partial(_shifted, found.place, start)
+                writer.write(found.batch.slice(start, start + STAGE_ROWS), holes, origin)
+        files = [Path(name).name for name, _ in found.files]
+        describe(folder, found.schema, key, [writer.written], {"files": files})
+    return read_stream(path), found.notices
+
+
+def _stage_file(staged: Staged, is_csv: bool, time_unit: str, stage: Path, item: tuple[int, Path]) -> None:
+    """Copies one file to the stage, checked and typed."""
+    number, file = item
+    kinds = staged.layout.kinds
+    fields = [("time", pa.int64()), ("type", pa.string()), *((staged.columns[n], ARROW[k]) for n, k in kinds.items())]
+    schema = pa.schema([*fields, (ROW, pa.int64())])
+    row = number << ROW_BITS
+    with pq.ParquetWriter(stage / f"part-{number:06d}.parquet", schema) as writer:
+        for block in file_blocks(file, is_csv, staged.layout, time_unit):
+            n = len(block.time)
+            rows = pa.array(np.arange(row, row + n, dtype=np.int64))
+            arrays = [pa.array(block.time), block.type, *(block.columns[name] for name in kinds), rows]
+            writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
+            row += n
+
+
+def _shifted(place: Any, start: int, event: int) -> str:
+    return str(place(start + event))
+
+
+def _parent(path: str | Path) -> Path:
+    """The folder of a store to be created; staging beside it is seen by every worker that sees the store."""
+    parent = Path(path).absolute().parent
+    parent.mkdir(parents=True, exist_ok=True)
+    return parent

@@ -1,0 +1,162 @@
+"""From staged Parquet files of checked rows to an event store.
+
+Spark sorts the staged parts if they are not in time order; a survey of the sorted parts gives the dictionaries and each
+part's first position; then every part is written to the buckets by a task of its own.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from pyspark.sql import SparkSession
+
+from events.batch import EventBatch
+from events.columns import missing
+from events.files import Layout, codes, numbers
+from events.schema import Kind, Schema
+from pipeline.generation import default_buckets, default_partitions
+from pipeline.store import Stream, creating, read_stream
+from pipeline.tasks import run_tasks
+from pipeline.writing import BucketWriter, Written, check_key, describe
+
+ROW = "_row"
+ROW_BITS = 40  # of a row within its file; the rest is the file's number
+STAGE_ROWS = 1 << 18
+
+
+@dataclass(frozen=True)
+class Staged:
+    """Where staged parts lie, what their columns c0, c1, ... are, and which files `_row` refers to."""
+
+    layout: Layout
+    files: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """The staged name of each attribute; attributes may be called anything, staged columns not."""
+        return {name: f"c{i}" for i, name in enumerate(self.layout.kinds)}
+
+    def place(self, row: int) -> str:
+        """File and row that a `_row` stands for."""
+        return f"{self.files[row >> ROW_BITS]}, row {(row & (2**ROW_BITS - 1)) + 1}"
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What one staged part holds: `late` is the first `_row` that is earlier than the row before it."""
+
+    rows: int
+    first: int | None
+    last: int | None
+    first_row: int
+    late: int | None
+    types: frozenset[str]
+    strings: frozenset[str]
+
+
+def store_staged(
+    spark: SparkSession,
+    staged: Staged,
+    stage: Path,
+    path: Path,
+    time_unit: str,
+    key: Sequence[str],
+    buckets: int | None,
+    replace: bool,
+    origin: Mapping[str, Any],
+) -> tuple[Stream, tuple[str, ...]]:
+    """Writes the Parquet files in `stage` to a new store at `path`; `origin` becomes its source."""
+    parts = sorted(stage.glob("*.parquet"))
+    surveys = run_tasks(spark, partial(_survey, staged), parts)
+    notices = staged.layout.notices
+    late = _late(surveys)
+    if late is not None:
+        place = f"{staged.place(late)}, column 'time'" if staged.files else "the data set"
+        notices += (f"{place}: earlier than the row before; the events were sorted by time",)
+        parts = _sort(spark, stage)
+        surveys = run_tasks(spark, partial(_survey, staged), parts)
+    types = sorted(frozenset[str]().union(*(survey.types for survey in surveys)))
+    strings = sorted(frozenset[str]().union(*(survey.strings for survey in surveys)))
+    schema = Schema(tuple(types), staged.layout.attributes, time_unit, tuple(strings))
+    buckets = buckets or default_buckets(spark, key)
+    check_key(schema, key, buckets)
+    starts = [0, *accumulate(survey.rows for survey in surveys)]
+    with creating(path, replace) as folder:
+        task = partial(_write_part, staged, schema, folder.resolve(), tuple(key), buckets)
+        items = [(number, part, starts[number]) for number, part in enumerate(parts)]
+        describe(folder, schema, key, run_tasks(spark, task, items), origin)
+    return read_stream(path), notices
+
+
+def _survey(staged: Staged, part: Path) -> Survey:
+    rows, first, last, first_row, late = 0, None, None, 0, None
+    types: set[str] = set()
+    strings: set[str] = set()
+    texts = [staged.columns[name] for name, kind in staged.layout.kinds.items() if kind is Kind.STRING]
+    with pq.ParquetFile(part) as parquet:
+        for batch in parquet.iter_batches(STAGE_ROWS, columns=["time", "type", *texts, ROW]):
+            if batch.num_rows == 0:
+                continue
+            time, row = batch["time"].to_numpy(), batch[ROW].to_numpy()
+            if first is None:
+                first, first_row = int(time[0]), int(row[0])
+            falls = np.flatnonzero(np.diff(time, prepend=time[0] if last is None else last) < 0)
+            late = int(row[falls[0]]) if late is None and len(falls) else late
+            last = int(time[-1])
+            rows += batch.num_rows
+            types.update(pc.unique(batch["type"]).to_pylist())
+            for name in texts:
+                strings.update("" if text is None else text for text in pc.unique(batch[name]).to_pylist())
+    return Survey(rows, first, last, first_row, late, frozenset(types), frozenset(strings))
+
+
+def _late(surveys: Sequence[Survey]) -> int | None:
+    """The first row, over all parts, that is earlier than the one before it."""
+    last: int | None = None
+    for survey in surveys:
+        if last is not None and survey.first is not None and survey.first < last:
+            return survey.first_row
+        if survey.late is not None:
+            return survey.late
+        last = survey.last if survey.last is not None else last
+    return None
+
+
+def _sort(spark: SparkSession, stage: Path) -> list[Path]:
+    """Sorts all staged parts by time, then by row: ranges of time become parts, in order."""
+    target = stage.parent / "sorted"
+    frame = spark.read.parquet(str(stage)).repartitionByRange(default_partitions(spark), "time")
+    frame.sortWithinPartitions("time", ROW).write.parquet(str(target))
+    return sorted(target.glob("part-*.parquet"))
+
+
+def _write_part(
+    staged: Staged, schema: Schema, folder: Path, key: tuple[str, ...], buckets: int, item: tuple[int, Path, int]
+) -> Written:
+    number, part, position = item
+    writer = BucketWriter(folder, schema, key, buckets, number)
+    with writer, pq.ParquetFile(part) as parquet:
+        for batch in parquet.iter_batches(STAGE_ROWS):
+            raw = {name: batch[column] for name, column in staged.columns.items()}
+            events = EventBatch(
+                schema,
+                batch["time"].to_numpy(),
+                codes(batch["type"], schema.types),
+                {name: numbers(column, schema, name) for name, column in raw.items()},
+                np.arange(position, position + batch.num_rows, dtype=np.int64),
+            )
+            holes = {name: mask for name, column in raw.items() if (mask := missing(column)) is not None}
+            origin = partial(_origin, staged, batch[ROW].to_numpy()) if staged.files else None
+            writer.write(events, holes, origin)
+            position += batch.num_rows
+    return writer.written
+
+
+def _origin(staged: Staged, rows: Any, event: int) -> str:
+    return staged.place(int(rows[event]))
