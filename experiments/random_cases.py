@@ -28,12 +28,18 @@ BIG = 2**62
 
 @dataclass(frozen=True)
 class Case:
-    """One query on one stream of the schema below, events in time order; batches end before the indices `cuts`."""
+    """One query on one stream of the schema of `random_queries`, events in time order.
+
+    Batches end before the indices `cuts`. With `promise` a batch tells in `until` when the next event comes; with
+    `pickled` executors are pickled after every batch.
+    """
 
     seed: int
     query: Query
     events: tuple[Mapping[str, Any], ...]
-    cuts: tuple[int, ...]
+    cuts: tuple[int, ...] = ()
+    promise: bool = False
+    pickled: bool = False
 
 
 def random_case(seed: int) -> Case:
@@ -41,7 +47,8 @@ def random_case(seed: int) -> Case:
     random = Random(seed)
     query = _meaningful_query(random)
     events = _random_events(random, query)
-    return Case(seed, query, events, random_cuts(random, len(events)))
+    cuts = random_cuts(random, len(events))
+    return Case(seed, query, events, cuts, promise=random.random() < 0.5, pickled=random.random() < 0.3)
 
 
 def random_cuts(random: Random, size: int) -> tuple[int, ...]:
@@ -62,20 +69,19 @@ def inside_time_stamps(case: Case) -> tuple[int, ...]:
 
 
 def batch_of(events: Sequence[Mapping[str, Any]], time_unit: str = "s") -> EventBatch:
-    """Events of the random schema as one batch."""
+    """Events of the random schema as one batch, read-only as batches from Arrow are."""
     attributes = tuple(Attribute(name, kind) for name, kind in ATTRIBUTES.items())
     schema = Schema((*TYPES, IRRELEVANT), attributes, time_unit, STRINGS)
     columns: dict[str, Any] = {}
     for name, kind in ATTRIBUTES.items():
         values = [schema.string_code(event[name]) if kind is Kind.STRING else event[name] for event in events]
         columns[name] = np.array(values, DTYPES[kind])
-    return EventBatch(
-        schema,
-        np.array([event["time"] for event in events], np.int64),
-        np.array([schema.type_code(event["type"]) for event in events], np.int32),
-        columns,
-        np.arange(len(events), dtype=np.int64),
-    )
+    time = np.array([event["time"] for event in events], np.int64)
+    type_codes = np.array([schema.type_code(event["type"]) for event in events], np.int32)
+    position = np.arange(len(events), dtype=np.int64)
+    for array in (time, type_codes, position, *columns.values()):
+        array.flags.writeable = False
+    return EventBatch(schema, time, type_codes, columns, position)
 
 
 def split(batch: EventBatch, cuts: Sequence[int]) -> list[EventBatch]:

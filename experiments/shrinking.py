@@ -25,6 +25,7 @@ from queries.model import (
     Semantics,
     Seq,
     Star,
+    WindowClause,
 )
 from queries.parser import parse_query
 from queries.printing import to_text
@@ -57,8 +58,12 @@ def _smaller(case: Case) -> Iterator[Case]:
     """Candidates, the ones that drop most first."""
     if case.cuts:
         yield replace(case, cuts=())
+    if case.pickled:
+        yield replace(case, pickled=False)
+    if case.promise:
+        yield replace(case, promise=False)
     size = len(case.events)
-    length = size // 2
+    length = size
     while length:
         for start in range(0, size, length):
             yield _without_events(case, start, min(start + length, size))
@@ -95,8 +100,7 @@ def _smaller_queries(query: Query) -> Iterator[Query]:
         yield replace(query, predicates=query.predicates[:index] + query.predicates[index + 1 :])
     if query.window is not None:
         yield replace(query, window=None)
-        if query.window.slide != query.window.within:
-            yield replace(query, window=replace(query.window, slide=query.window.within))
+        yield from (replace(query, window=window) for window in _smaller_windows(query.window))
     if query.group_by:
         returns = query.returns
         if isinstance(returns, Aggregates):
@@ -116,6 +120,20 @@ def _smaller_queries(query: Query) -> Iterator[Query]:
     for pattern in _smaller_patterns(query.pattern):
         if not isinstance(pattern, Not):
             yield replace(query, pattern=pattern)
+
+
+def _smaller_windows(window: WindowClause) -> Iterator[WindowClause]:
+    """Tumbling windows instead of others, then shorter ones that are still of their kind."""
+    within, slide = window.within.amount, window.slide.amount
+    lengths = [] if within == slide else [(within, within)]
+    if within > 1 and slide > 1:
+        lengths.append((within - 1, slide - 1))
+    if within > slide + 1:
+        lengths.append((within - 1, slide))
+    if slide > within + 1:
+        lengths.append((within, slide - 1))
+    for shorter_within, shorter_slide in lengths:
+        yield WindowClause(replace(window.within, amount=shorter_within), replace(window.slide, amount=shorter_slide))
 
 
 def _without_factors(query: Query, predicate: Local | Comparison) -> Iterator[Query]:

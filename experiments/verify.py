@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from random import Random
 
-import pandas as pd
-
 from algorithms.base import UnsupportedQuery
 from algorithms.oracle import TooManyMatches
+from algorithms.registry import make
 from events.errors import CepbenchError
 from experiments.agreement import difference, expected_rows, frame_of
+from experiments.evaluators import Evaluator, evaluator_of
 from experiments.random_cases import Case, every_event, inside_time_stamps, random_case
 from experiments.shrinking import shrink
 from queries.errors import QueryError
@@ -22,10 +23,6 @@ from queries.printing import to_text
 
 LIMIT = 20_000
 """Partial matches that the oracle may visit in a window; cases beyond it are left out."""
-
-Evaluator = Callable[[Case, Sequence[int]], pd.DataFrame]
-"""The answer to a case whose batches are cut at the given indices. Raises `UnsupportedQuery` with the reason, or
-`QueryError` for a query that does not compile."""
 
 Progress = Callable[[int], None]
 """Told the number of cases done."""
@@ -39,11 +36,10 @@ class Failure:
     reason: str
 
     def __str__(self) -> str:
-        """The query, the events as CSV, the cuts and both answers: all that is needed to run it again."""
-        cuts = ", ".join(map(str, self.case.cuts)) or "none"
+        """The query, the events as CSV, how they came in batches and the right answer: enough to run it again."""
         return (
             f"seed {self.case.seed}: {self.reason}\n\n{to_text(self.case.query)}\n\n{_csv(self.case)}\n"
-            f"batches end before events: {cuts}\n\nexpected:\n{_expected(self.case)}"
+            f"{_batches(self.case)}\n\nexpected:\n{_expected(self.case)}"
         )
 
 
@@ -75,6 +71,11 @@ class VerifyReport:
         lines += [f"  {count} left out: {reason}" for reason, count in _by_count(self.left_out)]
         lines.append("all answers are right" if self.failure is None else f"wrong answer\n\n{self.failure}")
         return "\n".join(lines)
+
+
+def verify(algorithm_spec: str, cases: int, seed: int, progress: Progress | None = None) -> VerifyReport:
+    """Compare an algorithm, given as `name` or `name[parameter=value]`, with the oracle on random cases."""
+    return verify_evaluator(evaluator_of(make(algorithm_spec)), algorithm_spec, cases, seed, progress)
 
 
 def verify_evaluator(
@@ -126,7 +127,7 @@ def wrong(case: Case, evaluate: Evaluator) -> str | None:
     """How the answer to a case differs from the oracle's, or None. An error that is none of ours is a wrong answer."""
     expected = expected_rows(case, LIMIT)
     try:
-        frame = evaluate(case, case.cuts)
+        frame = evaluate(case)
     except (UnsupportedQuery, QueryError):
         raise
     except Exception as error:
@@ -148,10 +149,21 @@ def _by_count(reasons: Mapping[str, int]) -> list[tuple[str, int]]:
     return sorted(reasons.items(), key=lambda item: (-item[1], item[0]))
 
 
+def _batches(case: Case) -> str:
+    if not case.cuts:
+        return "in one batch"
+    how = f"batches end before events {', '.join(map(str, case.cuts))} (counted from 0)"
+    how += ", each telling the time of the next event" if case.promise else ""
+    return how + (", executors pickled after each" if case.pickled else "")
+
+
 def _csv(case: Case) -> str:
-    names = list(dict.fromkeys(name for event in case.events for name in event)) or ["time", "type"]
+    """The events with the attributes that the query names."""
+    words = set(re.findall(r"\w+", to_text(case.query)))
+    attributes = dict.fromkeys(name for event in case.events for name in event if name in words)
+    names = list(dict.fromkeys(("time", "type", *attributes)))
     text = io.StringIO()
-    writer = csv.DictWriter(text, names, lineterminator="\n")
+    writer = csv.DictWriter(text, names, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
     writer.writerows(case.events)
     return text.getvalue()

@@ -75,7 +75,7 @@ def test_an_alias_covers_all_copies() -> None:
 # --- windows and groups ---------------------------------------------------------------------------------------------
 
 
-def windows(clause: str, events: str, unit: str = "s") -> list[tuple[int, int, int]]:
+def windows(clause: str, events: str, unit: str = "s") -> list[tuple[int, int | None, int]]:
     found = rows(f"RETURN COUNT(*) PATTERN SEQ(A, B) {clause}", events, time_unit=unit)
     return [(row["window_start"], row["window_end"], row["COUNT(*)"]) for row in found]
 

@@ -1,0 +1,123 @@
+from collections import Counter
+from dataclasses import replace
+from itertools import pairwise
+
+from algorithms.oracle import TooManyMatches, answer, plain_events
+from experiments.random_cases import (
+    Case,
+    batch_of,
+    every_event,
+    inside_time_stamps,
+    random_case,
+    split,
+)
+from experiments.shrinking import shrink
+from queries.model import Not, Pattern, Query, Semantics, children
+from queries.parser import parse_query
+from queries.printing import to_text
+
+CASES = [random_case(seed) for seed in range(400)]
+
+
+def operators(pattern: Pattern) -> list[str]:
+    return [type(pattern).__name__, *(name for child in children(pattern) for name in operators(child))]
+
+
+def test_a_seed_gives_one_case() -> None:
+    assert random_case(7) == random_case(7)
+    assert random_case(7) != random_case(8)
+
+
+def test_cases_cover_the_language() -> None:
+    seen = Counter(name for case in CASES for name in set(operators(case.query.pattern)))
+    assert set(seen) == {"Event", "Seq", "Plus", "Star", "Maybe", "AtLeast", "Not", "Or", "And"}
+    assert min(seen.values()) >= 5
+    assert {case.query.semantics for case in CASES} == set(Semantics)
+    predicates = {type(predicate).__name__ for case in CASES for predicate in case.query.predicates}
+    assert predicates == {"Equivalence", "Local", "Comparison"}
+    assert {type(case.query.returns).__name__ for case in CASES} == {"Aggregates", "Matches", "CompleteMatches"}
+    windows = [case.query.window for case in CASES]
+    assert {None if window is None else window.within.unit for window in windows} == {None, "s", "events"}
+    assert any(case.query.group_by for case in CASES)
+
+
+def test_many_cases_have_an_answer_and_few_are_too_large() -> None:
+    found = Counter(_kind(case) for case in CASES)
+    assert found["rows"] > len(CASES) / 3
+    assert found["too large"] < len(CASES) / 20
+
+
+def _kind(case: Case) -> str:
+    try:
+        return "rows" if answer(case.query, case.events, limit=20_000) else "none"
+    except TooManyMatches:
+        return "too large"
+
+
+def test_streams_are_in_time_order_with_simultaneous_events() -> None:
+    times = [[event["time"] for event in case.events] for case in CASES]
+    assert all(stream == sorted(stream) for stream in times)
+    assert sum(len(stream) != len(set(stream)) for stream in times) > len(CASES) / 3
+
+
+def test_queries_can_be_written_down() -> None:
+    assert all(parse_query(to_text(case.query)) == case.query for case in CASES)
+
+
+def test_a_batch_holds_the_events_of_the_case() -> None:
+    for case in CASES[:50]:
+        assert plain_events(batch_of(case.events)) == list(case.events)
+
+
+def test_cuts_split_a_batch_without_loss() -> None:
+    for case in CASES[:50]:
+        batch = batch_of(case.events)
+        for cuts in ((), case.cuts, every_event(case), inside_time_stamps(case)):
+            pieces = split(batch, cuts)
+            assert [event for piece in pieces for event in plain_events(piece)] == list(case.events)
+            assert len(pieces) == len(cuts) + 1
+
+
+def test_cuts_inside_time_stamps() -> None:
+    case = next(case for case in CASES if inside_time_stamps(case))
+    for one, other in pairwise(split(batch_of(case.events), inside_time_stamps(case))):
+        assert one.time[-1] == other.time[0]
+
+
+def test_shrinking_keeps_what_fails_only() -> None:
+    def has_two_of_the_first_type(case: Case) -> bool:
+        kinds = Counter(event["type"] for event in case.events)
+        return kinds["A"] >= 2
+
+    case = next(case for case in CASES if has_two_of_the_first_type(case) and case.query.predicates and case.cuts)
+    small = shrink(case, has_two_of_the_first_type)
+    assert [event["type"] for event in small.events] == ["A", "A"]
+    assert small.cuts == ()
+    assert not small.query.predicates
+    assert not small.query.group_by
+    assert small.query.window is None
+    assert operators(small.query.pattern) == ["Event"]
+
+
+def test_shrinking_keeps_a_negation_that_matters() -> None:
+    case = next(case for case in CASES if _negated(case.query))
+    small = shrink(case, lambda candidate: _negated(candidate.query))
+    assert sorted(operators(small.query.pattern)) == ["Event", "Event", "Not", "Seq"]
+    assert small.events == ()
+
+
+def test_shrinking_moves_cuts_with_the_events() -> None:
+    events = tuple({"time": time, "type": "A", "g": 1, "h": 1, "x": 0, "y": 0.0, "s": "u"} for time in (1, 1, 2, 2))
+    case = Case(0, parse_query("RETURN COUNT(*) PATTERN A"), events, (1, 3))
+
+    def is_cut_inside_time_two(case: Case) -> bool:
+        times = [event["time"] for event in case.events]
+        return any(times[cut - 1] == times[cut] for cut in case.cuts)
+
+    small = shrink(case, is_cut_inside_time_two)
+    assert (len(small.events), small.cuts) == (2, (1,))
+    assert replace(case, cuts=()) != case
+
+
+def _negated(query: Query) -> bool:
+    return Not.__name__ in operators(query.pattern)
