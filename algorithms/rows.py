@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,10 @@ class AggregateRows:
 
     def __len__(self) -> int:
         return len(self.window)
+
+    def renumbered(self, window: int) -> AggregateRows:
+        """The same rows, all of one window."""
+        return replace(self, window=np.full(len(self), window, np.int64))
 
     @staticmethod
     def concatenate(parts: Sequence[AggregateRows]) -> AggregateRows:
@@ -57,6 +61,10 @@ class MatchRows:
 
     def __len__(self) -> int:
         return len(self.window)
+
+    def renumbered(self, window: int) -> MatchRows:
+        """The same matches, all of one window."""
+        return replace(self, window=np.full(len(self), window, np.int64))
 
     @staticmethod
     def concatenate(parts: Sequence[MatchRows]) -> MatchRows:

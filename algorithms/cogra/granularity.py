@@ -1,0 +1,54 @@
+"""The static query analyzer of COGRA: the coarsest granularity that is exact (dissertation Chapter 14, Table 14.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import StrEnum
+
+from queries.automaton import Automaton, Negations
+from queries.model import Semantics
+
+
+class Granularity(StrEnum):
+    """At which granularity aggregates are kept."""
+
+    TYPE = "type"
+    MIXED = "mixed"
+    PATTERN = "pattern"
+
+
+def select(automaton: Automaton, semantics: Semantics) -> Granularity:
+    """Table 14.1."""
+    if semantics is not Semantics.ANY:
+        return Granularity.PATTERN
+    return Granularity.MIXED if has_adjacent_predicates(automaton) else Granularity.TYPE
+
+
+def has_adjacent_predicates(automaton: Automaton) -> bool:
+    """Whether some transition is restricted by a predicate on adjacent events."""
+    return any(t.predicates for t in automaton.transitions)
+
+
+def unsupported_negation(automaton: Automaton, semantics: Semantics) -> str | None:
+    """Why a negation cannot be kept at type granularity, or None.
+
+    A type-grained aggregate has forgotten when its events came. A match of a negative sub-pattern may therefore only
+    empty it, which is right if the match is one event: all events in the aggregate came before it. A longer match
+    leaves those that came after its START event valid. A leading negation needs no aggregate and may be any pattern.
+    """
+    for negations, where in _emptying(automaton, semantics):
+        for negation in negations:
+            inner = automaton.negations[negation]
+            if any(p.start is None or p.end is None for p in inner.positions) or inner.transitions:
+                return f"a negated sequence {where} cannot be kept at type granularity; only a single negated event can"
+            if semantics is Semantics.NEXT and where == "between events":
+                return "negation between events is not kept at pattern granularity under skip-till-next-match"
+    return None
+
+
+def _emptying(automaton: Automaton, semantics: Semantics) -> Iterator[tuple[Negations, str]]:
+    if semantics is not Semantics.CONTIGUOUS:  # nothing can lie between contiguous events
+        for t in automaton.transitions:
+            yield t.negations, "between events"
+    for p in automaton.positions:
+        yield p.end or frozenset(), "at the end of the pattern"

@@ -1,0 +1,155 @@
+"""Evaluators without single events: a cell, or a count, per position and window."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from algorithms.base import StateSize
+from algorithms.execution import FOREVER, Evaluator
+from algorithms.kernels.batches import ROWS, RowBuffer, concatenated, kernel_events
+from algorithms.kernels.cells import cell_bytes
+from algorithms.kernels.negation import Negation, latest_starts, stacked
+from algorithms.kernels.type_grained import (
+    ANY,
+    CONTIGUOUS,
+    HIGH,
+    LOW,
+    NEXT,
+    NOW,
+    TOUCHED,
+    advance,
+    aggregate_trends,
+    make_slots,
+    new_state,
+    slot_count,
+)
+from algorithms.kernels.type_grained_count import CountRows, Template, close, count_trends, new_counts
+from algorithms.rows import AggregateRows
+from events.batch import EventBatch
+from events.windows import Window
+from queries.compile import CompiledQuery, Part
+from queries.model import Semantics
+
+SEMANTICS = {Semantics.ANY: ANY, Semantics.NEXT: NEXT, Semantics.CONTIGUOUS: CONTIGUOUS}
+
+
+class TypeGrained(Evaluator):
+    """All aggregates under all semantics without predicates on adjacent events (Section 15.1, Table 18.1).
+
+    O(n * w * l) time for n events in w windows each and a pattern of length l, O(K * l) space.
+
+    Under skip-till-next-match and contiguous semantics Algorithm 9 keeps one last event. That undercounts when several
+    partial trends wait; the cell of a position holds all of them, and is emptied when an event extends them (next) or
+    when the time moves on (contiguous), so space stays O(l) and time O(n * l).
+    """
+
+    def __init__(self, query: CompiledQuery, part: Part, window: Window) -> None:
+        self.query, self.tables, self.window = query, part.tables, window
+        self.semantics = SEMANTICS[query.query.semantics]
+        horizon = None if window.within == FOREVER else window.within
+        self.negations = [Negation(negation, horizon) for negation in part.negations]
+        kept = np.ones(len(part.tables.start), np.bool_)
+        self.slots = make_slots(part.tables, len(part.negations), kept, kept, self.semantics == CONTIGUOUS)
+        self.cells = new_state(window.overlap, self.slots, query.layout, query.arithmetic)
+        self.buffer = RowBuffer(query, window.overlap)
+
+    def process(self, events: EventBatch) -> AggregateRows | None:
+        """Rows of the windows that these events closed."""
+        time, kind, ints, reals = kernel_events(self.query, events)
+        negated = stacked(self.negations, time, kind, ints, reals)
+        parts: list[AggregateRows] = []
+        done = 0
+        while done < len(time):
+            done, size = aggregate_trends(
+                done, time, kind, ints, reals, negated, self.tables, self.slots, self.semantics, self.window.within,
+                self.window.slide, self.cells, self.buffer.window, self.buffer.cells, 0,
+            )  # fmt: skip
+            parts += self.buffer.rows(size)
+        if events.until is not None and events.until > self.cells.clock[NOW]:
+            parts += self._advance(events.until)
+        return concatenated(parts)
+
+    def finish(self) -> AggregateRows | None:
+        """Rows of the windows that are still open."""
+        return concatenated(self._advance(2 * FOREVER - 1))
+
+    def state(self) -> StateSize:
+        """Cells of the open windows."""
+        low, high = self.cells.clock[LOW], self.cells.clock[HIGH]
+        aggregates = int(high - low + 1) * (slot_count(self.slots) + 1)
+        pending = int(self.cells.clock[TOUCHED]) * int(high - low + 1)
+        kept = sum(negation.vertices for negation in self.negations)
+        size = (aggregates + pending) * cell_bytes(self.tables) + 24 * kept
+        return StateSize(size, {"aggregates": aggregates + pending, "events": kept})
+
+    def _advance(self, now: int) -> list[AggregateRows]:
+        size = advance(
+            now, latest_starts(self.negations), self.slots, self.semantics, self.window.within, self.window.slide,
+            self.cells, self.buffer.window, self.buffer.cells, 0,
+        )  # fmt: skip
+        return self.buffer.rows(size)
+
+
+class TypeGrainedCount(Evaluator):
+    """COUNT(*) under skip-till-any-match without predicates, negation and repeated types: Algorithm 7 itself."""
+
+    def __init__(self, query: CompiledQuery, part: Part, window: Window) -> None:
+        tables = part.tables
+        dtype = np.uint64 if query.arithmetic == "modular" else np.float64
+        position = np.full(len(tables.binding_ptr) - 1, -1, np.int64)
+        bound = np.diff(tables.binding_ptr) > 0
+        position[bound] = tables.binding[tables.binding_ptr[:-1][bound]]
+        self.query, self.window = query, window
+        self.template = Template(
+            position,
+            tables.start.astype(dtype),
+            tables.end,
+            tables.enter_ptr.astype(np.uint64),
+            tables.source.astype(np.uint64),
+        )
+        self.counts = new_counts(window.overlap, len(tables.start), query.arithmetic)
+        capacity = max(ROWS, 2 * window.overlap)
+        self.rows = CountRows(np.empty(capacity, np.int64), np.empty(capacity, dtype), np.empty(capacity, np.bool_))
+
+    @staticmethod
+    def suits(query: CompiledQuery, part: Part) -> bool:
+        """Whether the query is one of those."""
+        tables, layout = part.tables, query.layout
+        channels = len(layout.ring) + len(layout.real) + len(layout.least)
+        plain = channels == 1 and not part.negations and len(tables.local.op) == 0
+        return plain and query.query.semantics is Semantics.ANY and bool(np.all(np.diff(tables.binding_ptr) <= 1))
+
+    def process(self, events: EventBatch) -> AggregateRows | None:
+        """Rows of the windows that these events closed."""
+        time, kind, _, _ = kernel_events(self.query, events)
+        parts: list[AggregateRows] = []
+        done = 0
+        while done < len(time):
+            done, size = count_trends(
+                done, time, kind, self.template, self.window.within, self.window.slide, self.counts, self.rows, 0
+            )
+            parts += self._rows(size)
+        if events.until is not None and events.until > self.counts.clock[NOW]:
+            parts += self._advance(events.until)
+        return concatenated(parts)
+
+    def finish(self) -> AggregateRows | None:
+        """Rows of the windows that are still open."""
+        return concatenated(self._advance(2 * FOREVER - 1))
+
+    def state(self) -> StateSize:
+        """A count and its overflow flag per position and open window, and those that wait."""
+        clock = self.counts.clock
+        counts = int(clock[HIGH] - clock[LOW] + 1) * (len(self.template.start) + int(clock[TOUCHED]))
+        return StateSize(9 * counts, {"aggregates": counts})
+
+    def _advance(self, now: int) -> list[AggregateRows]:
+        size = close(now, self.template, self.window.within, self.window.slide, self.counts, self.rows, 0)
+        return self._rows(size)
+
+    def _rows(self, size: int) -> list[AggregateRows]:
+        if size == 0:
+            return []
+        window, count, over = (array[:size].copy() for array in self.rows)
+        nothing = np.empty((size, 0))
+        return [AggregateRows(window, count[:, None], over.astype(np.uint64), nothing, nothing.astype(np.int64))]

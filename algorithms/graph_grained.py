@@ -1,0 +1,167 @@
+"""The evaluator over a GRETA graph: GRETA keeps every position per event, COGRA only those that predicates need."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from algorithms.base import StateSize
+from algorithms.execution import FOREVER, Evaluator
+from algorithms.kernels.batches import RowBuffer, concatenated, kernel_events
+from algorithms.kernels.cells import Cells, cell_bytes, empty_cells
+from algorithms.kernels.graph import DONE, EDGES, LIVE, NO_BLOCK, ROOM, Graph, advance_graph, propagate
+from algorithms.kernels.negation import Negation, latest_starts, stacked
+from algorithms.kernels.type_grained import HIGH, LOW, NOW, make_slots, new_state, slot_count
+from algorithms.rows import AggregateRows
+from events.batch import EventBatch
+from events.windows import Window
+from queries.compile import CompiledQuery, Part
+from queries.tables import OPERATORS, Tables
+from queries.model import Op
+
+VERTICES = 256
+"""Vertices per block: sorted insertion moves at most so many; larger blocks were not faster to sum."""
+FIRST_BLOCKS = 8
+
+
+class GraphGrained(Evaluator):
+    """Skip-till-any-match over a graph of the positions in `kept` (bool[P]) and cells of the others.
+
+    O(n**2 k) time and O(n k) space for n kept events per window that lie in k windows each (Theorem 11.5);
+    O(n (t + n_e) k) for COGRA with n_e kept events and t other positions (Theorem 15.4).
+    """
+
+    def __init__(self, query: CompiledQuery, part: Part, window: Window, kept: NDArray[np.bool_]) -> None:
+        self.query, self.tables, self.window = query, part.tables, window
+        horizon = None if window.within == FOREVER else window.within
+        self.negations = [Negation(negation, horizon) for negation in part.negations]
+        self.slots = make_slots(part.tables, len(part.negations), ~kept, ~kept, contiguous=False)
+        self.cells = new_state(window.overlap, self.slots, query.layout, query.arithmetic)
+        self.graph = _new_graph(query, part.tables, window.overlap, kept)
+        self.buffer = RowBuffer(query, window.overlap)
+
+    def process(self, events: EventBatch) -> AggregateRows | None:
+        """Rows of the windows that these events closed."""
+        time, kind, ints, reals = kernel_events(self.query, events)
+        negated = stacked(self.negations, time, kind, ints, reals)
+        parts: list[AggregateRows] = []
+        done, stopped = 0, DONE
+        while done < len(time):
+            done, size, stopped = propagate(
+                done, time, kind, ints, reals, negated, self.tables, self.slots, self.window.within, self.window.slide,
+                self.window.pane, self.graph, self.cells, self.buffer.window, self.buffer.cells, 0,
+            )  # fmt: skip
+            parts += self.buffer.rows(size)
+            if stopped == ROOM:
+                self.graph = _grown(self.graph, self.window.overlap)
+        if events.until is not None and events.until > self.cells.clock[NOW]:
+            parts += self._advance(events.until)
+        return concatenated(parts)
+
+    def finish(self) -> AggregateRows | None:
+        """Rows of the windows that are still open."""
+        return concatenated(self._advance(2 * FOREVER - 1))
+
+    @property
+    def edges(self) -> int:
+        """Edges visited so far."""
+        return int(self.graph.counters[EDGES])
+
+    def state(self) -> StateSize:
+        """Live vertices with their attributes and cells, and the cells of the open windows."""
+        low, high = self.cells.clock[LOW], self.cells.clock[HIGH]
+        windows = int(high - low + 1)
+        vertices = int(self.graph.counters[LIVE])
+        negative = sum(negation.vertices for negation in self.negations)
+        attributes = len(self.graph.ints) + len(self.graph.reals)
+        sorted_by = 1 if np.any(self.graph.sort_column >= 0) else 0
+        cells = windows * (1 + slot_count(self.slots)) + vertices * self.window.overlap
+        size = cells * cell_bytes(self.tables) + vertices * 8 * (1 + attributes + sorted_by) + 24 * negative
+        return StateSize(size, {"events": vertices + negative, "aggregates": cells})
+
+    def _advance(self, now: int) -> list[AggregateRows]:
+        size = advance_graph(
+            now, latest_starts(self.negations), self.tables, self.slots, self.window.within, self.window.slide,
+            self.graph, self.cells, self.buffer.window, self.buffer.cells, 0,
+        )  # fmt: skip
+        return self.buffer.rows(size)
+
+
+def _new_graph(query: CompiledQuery, tables: Tables, span: int, kept: NDArray[np.bool_]) -> Graph:
+    positions = len(tables.start)
+    blocks = FIRST_BLOCKS + 2 * positions
+    trailing = np.diff(tables.trailing_ptr) > 0
+    column, real = _sort_columns(tables)
+    return Graph(
+        kept=kept,
+        late=kept & tables.end & trailing,
+        prunable=kept & ~(tables.end & trailing) & _leads_over_negation(tables),
+        sort_column=column,
+        sort_real=real,
+        head=np.full(positions, NO_BLOCK, np.int64),
+        tail=np.full(positions, NO_BLOCK, np.int64),
+        next=np.full(blocks, NO_BLOCK, np.int64),
+        free=np.arange(blocks, dtype=np.int64),
+        free_blocks=np.array([blocks], np.int64),
+        size=np.zeros(blocks, np.int64),
+        shown=np.zeros(blocks, np.int64),
+        low=np.zeros(blocks, np.int64),
+        high=np.zeros(blocks, np.int64),
+        pane=np.zeros(blocks, np.int64),
+        time=np.zeros((blocks, VERTICES), np.int64),
+        order=np.zeros((blocks, VERTICES), np.int64),
+        ints=np.zeros((len(query.ints), blocks * VERTICES), np.int64),
+        reals=np.zeros((len(query.reals), blocks * VERTICES), np.float64),
+        cells=empty_cells(blocks * span * VERTICES, query.layout, query.arithmetic),
+        counters=np.zeros(3, np.int64),
+        waiting=np.zeros(positions, np.int64),
+        selected=np.zeros(VERTICES, np.int64),
+        reached=empty_cells(span, query.layout, query.arithmetic),
+    )
+
+
+def _leads_over_negation(tables: Tables) -> NDArray[np.bool_]:
+    """bool[P]: positions that have transitions, all of them negated."""
+    negated = np.diff(tables.between_ptr) > 0
+    leads = np.zeros(len(tables.start), np.bool_)
+    leads[tables.source] = True
+    leads[tables.source[~negated]] = False
+    return leads
+
+
+def _sort_columns(tables: Tables) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Per position the attribute, and its family, by which its first indexable edge predicate compares it."""
+    column = np.full(len(tables.start), -1, np.int64)
+    real = np.zeros(len(tables.start), np.bool_)
+    adjacent = tables.adjacent
+    for e, source in enumerate(tables.source):
+        for k in range(adjacent.ptr[e], adjacent.ptr[e + 1]):
+            if column[source] < 0 and adjacent.op[k] != OPERATORS[Op.NE] and adjacent.left_factor[k] > 0:
+                column[source], real[source] = adjacent.left_column[k], adjacent.real[k]
+    return column, real
+
+
+def _grown(graph: Graph, span: int) -> Graph:
+    """The same graph with twice the blocks."""
+    blocks = len(graph.next)
+    free = np.concatenate([graph.free, np.zeros(blocks, np.int64)])
+    count = int(graph.free_blocks[0])
+    free[count : count + blocks] = np.arange(blocks, 2 * blocks)
+    per_block = [graph.next, graph.size, graph.shown, graph.low, graph.high, graph.pane, graph.time, graph.order]
+    wide = dict(zip(("next", "size", "shown", "low", "high", "pane", "time", "order"), map(_doubled, per_block), strict=True))
+    cells = Cells(*(_doubled(array) for array in graph.cells))
+    assert len(cells.over) == 2 * blocks * span * VERTICES
+    return graph._replace(
+        **wide,
+        free=free,
+        free_blocks=np.array([count + blocks], np.int64),
+        ints=np.concatenate([graph.ints, np.zeros_like(graph.ints)], axis=1),
+        reals=np.concatenate([graph.reals, np.zeros_like(graph.reals)], axis=1),
+        cells=cells,
+    )
+
+
+def _doubled(array: NDArray[Any]) -> NDArray[Any]:
+    return np.concatenate([array, np.zeros_like(array)])

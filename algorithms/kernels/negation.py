@@ -1,0 +1,186 @@
+"""Matches of negative sub-patterns, summarised by the latest START (dissertation Section 11.2).
+
+A match of N that starts at s and ends at f forbids a pair of events (e, e') with `e.time < s` and `f < e'.time`. So for
+an event at time t all that matters is the greatest s among the matches that ended before t: an earlier event e may
+connect over N iff `e.time >= s`. This is invalid event pruning, with finished trends pruned at once (Definition 11.3,
+Theorem 11.4): of a negative graph only the greatest START time that reaches each vertex is kept.
+
+Without predicates on adjacent events and nested negation one value per position is enough: O(l) per event. Otherwise
+vertices are kept and each event visits its predecessors, as GRETA does: O(n) per event, O(n) space.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from algorithms.kernels.predicates import hold
+from queries.compile import Part
+
+NEVER = -1
+
+
+class Negation:
+    """Follows one negated sub-pattern, and those nested in it, on one sub-stream.
+
+    `horizon` is the window length, beyond which events are forgotten, or None.
+    """
+
+    def __init__(self, part: Part, horizon: int | None) -> None:
+        self.tables = part.tables
+        self.nested = [Negation(negation, horizon) for negation in part.negations]
+        self.horizon = horizon
+        self.by_type = not self.nested and len(self.tables.adjacent.op) == 0
+        positions = len(self.tables.start)
+        self.best = np.full((2, positions), NEVER, np.int64)  # committed, and of the current time stamp
+        self.clock = np.array([NEVER, NEVER, NEVER], np.int64)  # current time, latest start before it, and at it
+        self.live = 0
+        self.vertex = np.empty((3, 0), np.int64)  # time, position, greatest start
+        self.ints: NDArray[np.int64] | None = None
+        self.reals: NDArray[np.float64] | None = None
+
+    @property
+    def latest(self) -> int:
+        """The greatest start among all matches so far, or NEVER."""
+        return int(max(self.clock[1], self.clock[2]))
+
+    @property
+    def vertices(self) -> int:
+        """Events kept, here and in nested sub-patterns."""
+        return self.live + sum(nested.vertices for nested in self.nested)
+
+    def follow(
+        self, time: NDArray[np.int64], kind: NDArray[np.int32], ints: NDArray[np.int64], reals: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        """int64[n]: for each event, the greatest start among the matches that ended before its time, or NEVER."""
+        seen = np.empty(len(time), np.int64)
+        if self.by_type:
+            _by_type(time, kind, ints, reals, self.tables, self.best, self.clock, seen)
+            return seen
+        nested = stacked(self.nested, time, kind, ints, reals)
+        self._reserve(len(time), ints, reals)
+        assert self.ints is not None and self.reals is not None
+        self.live = _by_event(
+            time, kind, ints, reals, self.tables, nested, self.vertex, self.ints, self.reals, self.live, self.clock, seen
+        )
+        if self.horizon is not None and self.live:
+            self._forget(int(time[-1]) - self.horizon)
+        return seen
+
+    def _reserve(self, events: int, ints: NDArray[np.int64], reals: NDArray[np.float64]) -> None:
+        """Room for the vertices that a batch may add."""
+        if self.ints is None or self.reals is None:
+            self.ints, self.reals = np.empty((len(ints), 0), np.int64), np.empty((len(reals), 0))
+        most = int(np.diff(self.tables.binding_ptr).max(initial=0))
+        needed = self.live + events * most
+        if needed > self.vertex.shape[1]:
+            more = max(needed, 2 * self.vertex.shape[1]) - self.vertex.shape[1]
+            self.vertex = _wider(self.vertex, more)
+            self.ints, self.reals = _wider(self.ints, more), _wider(self.reals, more)
+
+    def _forget(self, before: int) -> None:
+        """Drops vertices older than every window that is still open."""
+        assert self.ints is not None and self.reals is not None
+        first = int(np.searchsorted(self.vertex[0, : self.live], before, side="left"))
+        if first > self.live // 2:
+            rest = slice(first, self.live)
+            self.live -= first
+            for array in (self.vertex, self.ints, self.reals):
+                array[:, : self.live] = array[:, rest].copy()
+
+
+def stacked(
+    negations: list[Negation],
+    time: NDArray[np.int64],
+    kind: NDArray[np.int32],
+    ints: NDArray[np.int64],
+    reals: NDArray[np.float64],
+) -> NDArray[np.int64]:
+    """int64[n, J]: `follow` of each negation, a row per event."""
+    rows = np.empty((len(time), len(negations)), np.int64)
+    for j, negation in enumerate(negations):
+        rows[:, j] = negation.follow(time, kind, ints, reals)
+    return rows
+
+
+def latest_starts(negations: list[Negation]) -> NDArray[np.int64]:
+    """int64[J]: the greatest start so far of each negation."""
+    return np.array([negation.latest for negation in negations], np.int64)
+
+
+def _wider(array: NDArray[Any], more: int) -> NDArray[Any]:
+    return np.concatenate([array, np.empty((len(array), more), array.dtype)], axis=1)
+
+
+@njit(cache=True)
+def _by_type(time, kind, ints, reals, tables, best, clock, seen):
+    """One greatest start per position; `best[1]` waits for the current time stamp to end."""
+    for i in range(len(time)):
+        if time[i] != clock[0]:
+            _commit(best, clock, time[i])
+        seen[i] = clock[1]
+        for b in range(tables.binding_ptr[kind[i]], tables.binding_ptr[kind[i] + 1]):
+            p = tables.binding[b]
+            if not hold(tables.local, p, ints, reals, i, ints, reals, i):
+                continue
+            start = time[i] if tables.start[p] else NEVER
+            for e in range(tables.enter_ptr[p], tables.enter_ptr[p + 1]):
+                start = max(start, best[0, tables.source[e]])
+            best[1, p] = max(best[1, p], start)
+            if tables.end[p]:
+                clock[2] = max(clock[2], start)
+
+
+@njit(cache=True)
+def _commit(best, clock, now):
+    for p in range(best.shape[1]):
+        best[0, p] = max(best[0, p], best[1, p])
+    clock[1] = max(clock[1], clock[2])
+    clock[0] = now
+
+
+@njit(cache=True)
+def _by_event(time, kind, ints, reals, tables, nested, vertex, vertex_ints, vertex_reals, live, clock, seen):
+    """One greatest start per vertex; returns the number of vertices. Vertices of the current time are skipped by time."""
+    for i in range(len(time)):
+        now = time[i]
+        if now != clock[0]:
+            clock[1] = max(clock[1], clock[2])
+            clock[0] = now
+        seen[i] = clock[1]
+        known = live
+        for b in range(tables.binding_ptr[kind[i]], tables.binding_ptr[kind[i] + 1]):
+            p = tables.binding[b]
+            if not hold(tables.local, p, ints, reals, i, ints, reals, i):
+                continue
+            start = now if tables.start[p] else NEVER
+            for e in range(tables.enter_ptr[p], tables.enter_ptr[p + 1]):
+                floor = NEVER
+                for k in range(tables.between_ptr[e], tables.between_ptr[e + 1]):
+                    floor = max(floor, nested[i, tables.between[k]])
+                for v in range(known - 1, -1, -1):
+                    if vertex[0, v] < floor:
+                        break
+                    if (
+                        vertex[1, v] == tables.source[e]
+                        and vertex[0, v] < now
+                        and vertex[2, v] > start
+                        and hold(tables.adjacent, e, vertex_ints, vertex_reals, v, ints, reals, i)
+                    ):
+                        start = vertex[2, v]
+            if start == NEVER:
+                continue
+            vertex[0, live], vertex[1, live], vertex[2, live] = now, p, start
+            for c in range(ints.shape[0]):
+                vertex_ints[c, live] = ints[c, i]
+            for c in range(reals.shape[0]):
+                vertex_reals[c, live] = reals[c, i]
+            live += 1
+            if tables.end[p]:
+                clock[2] = max(clock[2], start)
+    return live
+
+

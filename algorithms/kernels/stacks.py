@@ -1,0 +1,191 @@
+"""The stacks of SASE: matched events with pointers to the events that may precede them (dissertation 8.1, 19.1).
+
+Each position of the automaton has a stack. An event that is pushed gets, per transition, pointers into the stack of
+the source: one pointer to its top if every event below may precede it (the pointer to the most recent instance of
+SASE), or one to each predecessor if predicates or the semantics select them.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from algorithms.kernels.predicates import hold
+
+NOBODY = -1
+ALONE = -2
+ANY, NEXT, CONTIGUOUS = 0, 1, 2
+EVENTS, POINTERS, WAITING, SHOWN, NOW = 0, 1, 2, 3, 4
+
+
+class Stacks(NamedTuple):
+    """Events 0..count[EVENTS]-1 in time order.
+
+    - `time[V]`, `position[V]`, `place[V]` (position in the input), `barrier[V]` (latest START of a leading negation),
+      `below[V]` (the next event down the same stack), `ints[I, V]`, `reals[F, V]`.
+    - pointers of event v: `pointer_ptr[v]:pointer_ptr[v + 1]`; `target` is an event, `floor` the earliest time down to
+      which the stack below it counts too, or ALONE.
+    - `top[P]`, `shown[P]`: the stacks, with and without the events of the current time.
+    - `waiting[V]`: events without successor (next, contiguous), the first `count[SHOWN]` of `count[WAITING]` before the
+      current time; `taken[V]`: extended at the current time.
+    """
+
+    time: NDArray[np.int64]
+    position: NDArray[np.int64]
+    place: NDArray[np.int64]
+    barrier: NDArray[np.int64]
+    below: NDArray[np.int64]
+    ints: NDArray[np.int64]
+    reals: NDArray[np.float64]
+    pointer_ptr: NDArray[np.int64]
+    target: NDArray[np.int64]
+    floor: NDArray[np.int64]
+    top: NDArray[np.int64]
+    shown: NDArray[np.int64]
+    waiting: NDArray[np.int64]
+    taken: NDArray[np.bool_]
+    count: NDArray[np.int64]
+
+
+@njit(cache=True)
+def push_events(first, last, time, kind, place, ints, reals, negated, tables, semantics, oldest, stacks):
+    """Pushes events first..last-1; returns the next event: less than `last` when `stacks` is out of room.
+
+    Events before `oldest` are in no open window. O(n) per event with predicates, O(l) without.
+    """
+    count = stacks.count
+    for i in range(first, last):
+        if time[i] != count[NOW]:
+            _show(semantics, stacks)
+            count[NOW] = time[i]
+        bindings = tables.binding_ptr[kind[i] + 1] - tables.binding_ptr[kind[i]]
+        needed = bindings * (count[EVENTS] + 1) * max(1, np.max(np.diff(tables.enter_ptr)))
+        if count[EVENTS] + bindings >= len(stacks.time) or count[POINTERS] + needed > len(stacks.target):
+            return i
+        for b in range(tables.binding_ptr[kind[i]], tables.binding_ptr[kind[i] + 1]):
+            p = tables.binding[b]
+            if hold(tables.local, p, ints, reals, i, ints, reals, i):
+                _push(i, p, time[i], place[i], ints, reals, negated, tables, semantics, oldest, stacks)
+    return last
+
+
+@njit(cache=True)
+def _push(i, p, now, place, ints, reals, negated, tables, semantics, oldest, stacks):
+    count = stacks.count
+    v = count[EVENTS]
+    before = count[POINTERS]
+    for e in range(tables.enter_ptr[p], tables.enter_ptr[p + 1]):
+        floor = oldest
+        for k in range(tables.between_ptr[e], tables.between_ptr[e + 1]):
+            floor = max(floor, negated[i, tables.between[k]])
+        if semantics == ANY:
+            _point_down(i, e, floor, ints, reals, tables, stacks)
+        else:
+            _point_to_waiting(i, e, floor, ints, reals, tables, stacks)
+    if not tables.start[p] and count[POINTERS] == before:
+        return
+    barrier = np.int64(-1)
+    for k in range(tables.leading_ptr[p], tables.leading_ptr[p + 1]):
+        barrier = max(barrier, negated[i, tables.leading[k]])
+    stacks.time[v], stacks.position[v], stacks.place[v], stacks.barrier[v] = now, p, place, barrier
+    for c in range(ints.shape[0]):
+        stacks.ints[c, v] = ints[c, i]
+    for c in range(reals.shape[0]):
+        stacks.reals[c, v] = reals[c, i]
+    stacks.below[v] = stacks.top[p]
+    stacks.top[p] = v
+    stacks.pointer_ptr[v + 1] = count[POINTERS]
+    count[EVENTS] = v + 1
+    if semantics != ANY:
+        stacks.waiting[count[WAITING]] = v
+        stacks.taken[v] = False
+        count[WAITING] += 1
+
+
+@njit(cache=True, inline="always")
+def _point(target, floor, stacks):
+    at = stacks.count[POINTERS]
+    stacks.target[at], stacks.floor[at] = target, floor
+    stacks.count[POINTERS] = at + 1
+
+
+@njit(cache=True)
+def _point_down(i, e, floor, ints, reals, tables, stacks):
+    """Pointers over transition e under skip-till-any-match."""
+    u = stacks.shown[tables.source[e]]
+    if tables.adjacent.ptr[e] == tables.adjacent.ptr[e + 1]:
+        if u != NOBODY and stacks.time[u] >= floor:
+            _point(u, floor, stacks)
+        return
+    while u != NOBODY and stacks.time[u] >= floor:
+        if hold(tables.adjacent, e, stacks.ints, stacks.reals, u, ints, reals, i):
+            _point(u, ALONE, stacks)
+        u = stacks.below[u]
+
+
+@njit(cache=True)
+def _point_to_waiting(i, e, floor, ints, reals, tables, stacks):
+    """Pointers over transition e to events that have no earlier successor (Definition 2.7)."""
+    for w in range(stacks.count[SHOWN]):
+        u = stacks.waiting[w]
+        if stacks.position[u] != tables.source[e] or stacks.time[u] < floor:
+            continue
+        if hold(tables.adjacent, e, stacks.ints, stacks.reals, u, ints, reals, i):
+            _point(u, ALONE, stacks)
+            stacks.taken[u] = True
+
+
+@njit(cache=True)
+def _show(semantics, stacks):
+    """Ends a time stamp: its events may now precede others."""
+    count = stacks.count
+    for p in range(len(stacks.top)):
+        stacks.shown[p] = stacks.top[p]
+    kept = 0
+    for w in range(count[WAITING]):
+        u = stacks.waiting[w]
+        if stacks.taken[u] or (semantics == CONTIGUOUS and w < count[SHOWN]):
+            continue
+        stacks.waiting[kept] = u
+        kept += 1
+    count[WAITING] = kept
+    count[SHOWN] = kept
+
+
+@njit(cache=True)
+def drop_before(oldest, stacks):
+    """Forgets events before time `oldest` and renumbers the rest; returns how many were dropped."""
+    count = stacks.count
+    size = count[EVENTS]
+    gone = np.searchsorted(stacks.time[:size], oldest)
+    if gone == 0:
+        return 0
+    removed = stacks.pointer_ptr[gone]
+    for v in range(gone, size):
+        w = v - gone
+        stacks.time[w], stacks.position[w], stacks.place[w] = stacks.time[v], stacks.position[v], stacks.place[v]
+        stacks.barrier[w] = stacks.barrier[v]
+        stacks.below[w] = max(stacks.below[v] - gone, NOBODY)
+        stacks.taken[w] = stacks.taken[v]
+        stacks.pointer_ptr[w + 1] = stacks.pointer_ptr[v + 1] - removed
+        for c in range(stacks.ints.shape[0]):
+            stacks.ints[c, w] = stacks.ints[c, v]
+        for c in range(stacks.reals.shape[0]):
+            stacks.reals[c, w] = stacks.reals[c, v]
+    for at in range(removed, count[POINTERS]):
+        stacks.target[at - removed] = max(stacks.target[at] - gone, NOBODY)
+        stacks.floor[at - removed] = stacks.floor[at]
+    for p in range(len(stacks.top)):
+        stacks.top[p] = max(stacks.top[p] - gone, NOBODY)
+        stacks.shown[p] = max(stacks.shown[p] - gone, NOBODY)
+    kept, shown = 0, 0
+    for w in range(count[WAITING]):
+        if stacks.waiting[w] >= gone:
+            stacks.waiting[kept] = stacks.waiting[w] - gone
+            kept += 1
+            shown += w < count[SHOWN]
+    count[EVENTS], count[POINTERS], count[WAITING], count[SHOWN] = size - gone, count[POINTERS] - removed, kept, shown
+    return gone

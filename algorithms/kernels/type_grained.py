@@ -1,0 +1,269 @@
+"""Type-grained aggregation: one cell per position and window (dissertation Section 15.1, Algorithm 7).
+
+Serves every query that needs no single events: all aggregates, local predicates, a type at several positions, negation
+by single events, and the other two semantics. `algorithms.kernels.type_grained_count` is the short cut for COUNT(*).
+
+Events of one time stamp never precede one another, so what they add waits in `pending` cells until the time moves on.
+Cells are numbered `(k % K) * slots + slot` for window k, where K is the most windows that hold one event.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from algorithms.kernels.cells import Cells, add, begin, clear, copy, empty_cells, extend, is_empty
+from algorithms.kernels.predicates import hold
+from queries.aggregates import Layout
+from queries.tables import Tables
+
+ANY, NEXT, CONTIGUOUS = 0, 1, 2
+NOW, LOW, HIGH, TOUCHED, OCCUPIED = 0, 1, 2, 3, 4
+
+
+class Slots(NamedTuple):
+    """What the cells of a window stand for.
+
+    Slot p < P holds the trends that end at position p and may be extended. Each transition with a negation and each
+    END position with a trailing one has a slot of its own, which a match of the negation empties.
+
+    - `feed_ptr[P + 1]`, `feed`: slots that an event at a position adds to.
+    - `read[E]`: the slot that transition e reads.
+    - `direct[P]`: END positions whose trends are final at once; `late`: slots that are final when the window closes.
+    - `void_ptr[J + 1]`, `void`: slots that a match of negation j empties.
+    """
+
+    feed_ptr: NDArray[np.int64]
+    feed: NDArray[np.int64]
+    read: NDArray[np.int64]
+    direct: NDArray[np.bool_]
+    late: NDArray[np.int64]
+    void_ptr: NDArray[np.int64]
+    void: NDArray[np.int64]
+
+
+class State(NamedTuple):
+    """Cells of all open windows.
+
+    `cells`, `pending`: K * S cells; `final`: K cells; `scratch`: 1 cell. `touched[S]`: slots with pending cells,
+    `marked[S]`: whether a slot is listed there, `consumed[S]`: whether it was read at the current time.
+    `clock`: current time, lowest and highest window opened, number of touched slots, whether an event came at the
+    current time (1) or only windows were closed up to it (0). `seen[J]`: negation starts known.
+    """
+
+    cells: Cells
+    pending: Cells
+    final: Cells
+    scratch: Cells
+    touched: NDArray[np.int64]
+    marked: NDArray[np.bool_]
+    consumed: NDArray[np.bool_]
+    clock: NDArray[np.int64]
+    seen: NDArray[np.int64]
+
+
+@njit(cache=True)
+def aggregate_trends(
+    first, time, kind, ints, reals, negated, tables, slots, semantics, within, slide, state, out_window, out, out_size
+):
+    """Processes events `first..`; returns (next event, rows in `out`).
+
+    Stops before an event that might close more windows than `out` has room for. `negated[n, J]` holds, per event, the
+    latest START among earlier matches of each negation. O(w * l) per event of w windows and l transitions.
+    """
+    span = len(state.final.over)
+    clock = state.clock
+    for i in range(first, len(time)):
+        now = time[i]
+        if now != clock[NOW]:
+            if out_size + span > len(out_window):
+                return i, out_size
+            out_size = advance(now, negated[i], slots, semantics, within, slide, state, out_window, out, out_size)
+        clock[OCCUPIED] = 1
+        low = clock[LOW]
+        high = now // slide
+        for b in range(tables.binding_ptr[kind[i]], tables.binding_ptr[kind[i] + 1]):
+            p = tables.binding[b]
+            if not hold(tables.local, p, ints, reals, i, ints, reals, i):
+                continue
+            if semantics == NEXT:
+                for e in range(tables.enter_ptr[p], tables.enter_ptr[p + 1]):
+                    state.consumed[slots.read[e]] = True
+            reach = first_free_window(p, i, low, high, negated, tables, slide)
+            _bind(i, p, low, high, reach, ints, reals, tables, slots, state)
+    return len(time), out_size
+
+
+@njit(cache=True)
+def first_free_window(p, i, low, high, negated, tables, slide):
+    """The lowest window in low..high+1 that holds no earlier match of a leading negation of START position p."""
+    reach = low
+    for k in range(tables.leading_ptr[p], tables.leading_ptr[p + 1]):
+        while reach <= high and reach * slide <= negated[i, tables.leading[k]]:
+            reach += 1
+    return reach
+
+
+@njit(cache=True, inline="always")
+def _bind(i, p, low, high, reach, ints, reals, tables, slots, state):
+    """Event i at position p in windows low..high; trends may begin in windows reach..high."""
+    span = len(state.final.over)
+    size = len(state.touched)
+    for k in range(low, high + 1):
+        base = (k % span) * size
+        clear(state.scratch, 0)
+        for e in range(tables.enter_ptr[p], tables.enter_ptr[p + 1]):
+            add(state.scratch, 0, state.cells, base + slots.read[e])
+        if tables.start[p] and k >= reach:
+            begin(state.scratch, 0)
+        if is_empty(state.scratch, 0):
+            continue
+        extend(state.scratch, 0, tables, p, ints, reals, i)
+        feed(p, k % span, slots, state, state.scratch, 0)
+
+
+@njit(cache=True, inline="always")
+def feed(p, w, slots, state, trends, j):
+    """Adds cell j of `trends`, those of an event at position p, to what the window of row w keeps."""
+    for f in range(slots.feed_ptr[p], slots.feed_ptr[p + 1]):
+        slot = slots.feed[f]
+        add(state.pending, w * len(state.touched) + slot, trends, j)
+        if not state.marked[slot]:
+            state.marked[slot] = True
+            state.touched[state.clock[TOUCHED]] = slot
+            state.clock[TOUCHED] += 1
+    if slots.direct[p]:
+        add(state.final, w, trends, j)
+
+
+@njit(cache=True)
+def advance(now, negated, slots, semantics, within, slide, state, out_window, out, out_size):
+    """Ends the current time stamp, closes windows that end by `now`, opens those of `now`; returns rows in `out`.
+
+    `out` must have room for K rows.
+    """
+    clock = state.clock
+    commit(negated, slots, semantics, state)
+    clock[NOW] = now
+    while clock[LOW] <= clock[HIGH] and clock[LOW] * slide + within <= now:
+        out_size = close_window(slots, state, out_window, out, out_size)
+    clock[LOW] = max(clock[LOW], (now - within) // slide + 1, 0)
+    clock[HIGH] = max(clock[HIGH], now // slide)
+    return out_size
+
+
+@njit(cache=True)
+def close_window(slots, state, out_window, out, out_size):
+    """Writes the row of the lowest open window, if it has a trend, and forgets the window; returns rows in `out`."""
+    clock = state.clock
+    size = len(state.touched)
+    final = clock[LOW] % len(state.final.over)
+    base = final * size
+    for f in range(len(slots.late)):
+        add(state.final, final, state.cells, base + slots.late[f])
+    if not is_empty(state.final, final):
+        out_window[out_size] = clock[LOW]
+        copy(out, out_size, state.final, final)
+        out_size += 1
+    clear(state.final, final)
+    for slot in range(size):
+        clear(state.cells, base + slot)
+    clock[LOW] += 1
+    return out_size
+
+
+@njit(cache=True)
+def commit(negated, slots, semantics, state):
+    """Lets later events see the trends that ended at the current time stamp."""
+    clock = state.clock
+    span = len(state.final.over)
+    size = len(state.touched)
+    low, high = clock[LOW], clock[HIGH]
+    for j in range(len(negated)):
+        if negated[j] > state.seen[j]:  # a match of a single event, at the time stamp that ends
+            state.seen[j] = negated[j]
+            for v in range(slots.void_ptr[j], slots.void_ptr[j + 1]):
+                for k in range(low, high + 1):
+                    clear(state.cells, (k % span) * size + slots.void[v])
+    if semantics != ANY:
+        for p in range(len(slots.direct)):
+            if state.consumed[p] or (semantics == CONTIGUOUS and clock[OCCUPIED] == 1):
+                for k in range(low, high + 1):
+                    clear(state.cells, (k % span) * size + p)
+                state.consumed[p] = False
+    for t in range(clock[TOUCHED]):
+        slot = state.touched[t]
+        state.marked[slot] = False
+        for k in range(low, high + 1):
+            at = (k % span) * size + slot
+            add(state.cells, at, state.pending, at)
+            clear(state.pending, at)
+    clock[TOUCHED] = 0
+    clock[OCCUPIED] = 0
+
+
+
+
+def new_state(span: int, slots: Slots, layout: Layout, arithmetic: str) -> State:
+    """State of `span` windows before the first event."""
+    size = slot_count(slots)
+    return State(
+        empty_cells(span * size, layout, arithmetic),
+        empty_cells(span * size, layout, arithmetic),
+        empty_cells(span, layout, arithmetic),
+        empty_cells(1, layout, arithmetic),
+        np.zeros(size, np.int64),
+        np.zeros(size, np.bool_),
+        np.zeros(size, np.bool_),
+        np.array([-1, 0, -1, 0, 0], np.int64),
+        np.full(len(slots.void_ptr) - 1, -1, np.int64),
+    )
+
+
+def slot_count(slots: Slots) -> int:
+    """Slots per window."""
+    return int(max(len(slots.direct), *(array.max(initial=-1) + 1 for array in (slots.feed, slots.read, slots.late))))
+
+
+def make_slots(
+    tables: Tables, negations: int, kept: NDArray[np.bool_], late_kept: NDArray[np.bool_], contiguous: bool
+) -> Slots:
+    """Slots for an automaton: the positions in `kept` feed those that transitions read, and END positions in
+    `late_kept` with a trailing negation feed one that is final when the window closes.
+
+    Between contiguous events nothing can match, so under that semantics transitions need no slots of their own.
+    """
+    positions = len(tables.start)
+    feeds: list[list[int]] = [[p] if kept[p] else [] for p in range(positions)]
+    void: list[list[int]] = [[] for _ in range(negations)]
+    read = tables.source.copy()
+    late = []
+    size = positions
+    for e, source in enumerate(tables.source):
+        between = tables.between[tables.between_ptr[e] : tables.between_ptr[e + 1]]
+        if len(between) and kept[source] and not contiguous:
+            read[e] = size
+            feeds[source].append(size)
+            for j in between:
+                void[j].append(size)
+            size += 1
+    trailing = np.diff(tables.trailing_ptr) > 0
+    for p in np.flatnonzero(tables.end & trailing & late_kept):
+        for j in tables.trailing[tables.trailing_ptr[p] : tables.trailing_ptr[p + 1]]:
+            void[j].append(size)
+        feeds[p].append(size)
+        late.append(size)
+        size += 1
+    feed_ptr, feed_list = _lists(feeds)
+    void_ptr, void_list = _lists(void)
+    direct = tables.end & ~trailing
+    return Slots(feed_ptr, feed_list, read, direct, np.array(late, np.int64), void_ptr, void_list)
+
+
+def _lists(rows: list[list[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    ptr = np.zeros(len(rows) + 1, np.int64)
+    np.cumsum([len(row) for row in rows], out=ptr[1:])
+    return ptr, np.array([item for row in rows for item in row], np.int64)

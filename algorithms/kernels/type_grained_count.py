@@ -1,0 +1,187 @@
+"""Algorithm 7 (dissertation Section 15.1) as it stands: COUNT(*) under skip-till-any-match, one position per type.
+
+The short cut of `algorithms.kernels.type_grained` for queries without predicates and negation. An event that is alone
+at its time stamp updates the counts at once; only simultaneous events, which never precede one another, wait.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from algorithms.kernels.type_grained import HIGH, LOW, NOW, TOUCHED
+
+Index = NDArray[np.uint64]
+
+
+class Template(NamedTuple):
+    """The automaton: `position[T]` of a type or -1; `start[P]` 0 or 1 in the dtype of counts; predecessors in CSR.
+
+    Indices are unsigned because Numba would else test each one for Python's negative indexing.
+    """
+
+    position: NDArray[np.int64]
+    start: NDArray[Any]
+    end: NDArray[np.bool_]
+    enter_ptr: Index
+    source: Index
+
+
+class Counts(NamedTuple):
+    """Counts of K windows: that of position p in window k is entry `(k % K) * P + p`.
+
+    `count` counts trends that ended before the current time stamp, `pending` those that end at it; `over` and
+    `pending_over` mark the overflowed ones. `waiting[P]` lists positions with pending counts; `clock` holds the
+    current time, the lowest and the highest window opened, and the length of `waiting`.
+    """
+
+    count: NDArray[Any]
+    over: NDArray[np.bool_]
+    pending: NDArray[Any]
+    pending_over: NDArray[np.bool_]
+    waiting: Index
+    clock: NDArray[np.int64]
+
+
+class CountRows(NamedTuple):
+    """Output: window, count, overflow."""
+
+    window: NDArray[np.int64]
+    count: NDArray[Any]
+    over: NDArray[np.bool_]
+
+
+def new_counts(span: int, positions: int, arithmetic: str) -> Counts:
+    """Counts of `span` windows before the first event."""
+    dtype = np.uint64 if arithmetic == "modular" else np.float64
+    cells = span * positions
+    return Counts(
+        np.zeros(cells, dtype),
+        np.zeros(cells, np.bool_),
+        np.zeros(cells, dtype),
+        np.zeros(cells, np.bool_),
+        np.zeros(positions, np.uint64),
+        np.array([-1, 0, -1, 0], np.int64),
+    )
+
+
+@njit(cache=True, error_model="numpy")
+def count_trends(first, time, kind, template, within, slide, counts, rows, written):
+    """Processes events `first..`; returns (next event, rows written): it stops where `rows` might not suffice.
+
+    O(w * l) per event of w windows and l predecessor positions; O(K * P) space.
+    """
+    size = np.uint64(len(counts.waiting))
+    span = np.uint64(len(counts.count)) // size
+    one = np.uint64(1)
+    clock = counts.clock
+    now, waiting = clock[NOW], clock[TOUCHED]
+    low, high = clock[LOW], clock[HIGH]
+    boundary = min(low * slide + within, (high + 1) * slide)  # divisions are left to the boundaries of panes
+    row = np.uint64(low) % span * size
+    windows = np.uint64(high - low + 1)
+    last = len(time) - 1
+    for i in range(first, len(time)):
+        alone = False
+        if time[i] != now:
+            if time[i] >= boundary:
+                clock[NOW], clock[TOUCHED] = now, waiting
+                if written + np.int64(span) > len(rows.window):
+                    return i, written
+                written = close(time[i], template, within, slide, counts, rows, written)
+                low, high = clock[LOW], clock[HIGH]
+                boundary = min(low * slide + within, (high + 1) * slide)
+                row = np.uint64(low) % span * size
+                windows = np.uint64(high - low + 1)
+            elif waiting > 0:
+                _show(waiting, row, windows, size, counts)
+            waiting = 0
+            now = time[i]
+            alone = i < last and time[i + 1] != now
+        position = template.position[kind[i]]
+        if position < 0:
+            continue
+        p = np.uint64(position)
+        if not alone:
+            listed = False
+            for k in range(waiting):
+                listed |= counts.waiting[k] == p
+            if not listed:
+                counts.waiting[waiting] = p
+                waiting += 1
+        base = row
+        for _ in range(windows):
+            trends = template.start[p]
+            over = False
+            for e in range(template.enter_ptr[p], template.enter_ptr[p + one]):
+                q = base + template.source[e]
+                more = counts.count[q]
+                trends += more
+                over |= counts.over[q] | (trends < more)
+            q = base + p
+            if alone:
+                total = counts.count[q] + trends
+                counts.over[q] |= over | (total < trends)
+                counts.count[q] = total
+            else:
+                total = counts.pending[q] + trends
+                counts.pending_over[q] |= over | (total < trends)
+                counts.pending[q] = total
+            base += size
+            if base == span * size:
+                base = np.uint64(0)
+    clock[NOW], clock[TOUCHED] = now, waiting
+    return len(time), written
+
+
+@njit(cache=True, error_model="numpy")
+def close(now, template, within, slide, counts, rows, written):
+    """Ends the current time stamp, closes windows that end by `now`, opens those of `now`; needs room for K rows."""
+    clock = counts.clock
+    size = np.uint64(len(counts.waiting))
+    span = np.uint64(len(counts.count)) // size
+    _show(clock[TOUCHED], np.uint64(clock[LOW]) % span * size, np.uint64(clock[HIGH] - clock[LOW] + 1), size, counts)
+    clock[TOUCHED] = 0
+    clock[NOW] = now
+    while clock[LOW] <= clock[HIGH] and clock[LOW] * slide + within <= now:
+        base = np.uint64(clock[LOW]) % span * size
+        trends = counts.count.dtype.type(0)
+        over = False
+        for p in range(size):
+            if template.end[p]:
+                more = counts.count[base + p]
+                trends += more
+                over |= counts.over[base + p] | (trends < more)
+        if trends != 0 or over:
+            rows.window[written] = clock[LOW]
+            rows.count[written] = trends
+            rows.over[written] = over
+            written += 1
+        for p in range(size):
+            counts.count[base + p] = 0
+            counts.over[base + p] = False
+        clock[LOW] += 1
+    clock[LOW] = max(clock[LOW], (now - within) // slide + 1, 0)
+    clock[HIGH] = max(clock[HIGH], now // slide)
+    return written
+
+
+@njit(cache=True, error_model="numpy")
+def _show(waiting, row, windows, size, counts):
+    """Moves pending counts to where later events see them, in the windows from cell `row` on."""
+    cells = np.uint64(len(counts.count))
+    for _ in range(windows):
+        for k in range(waiting):
+            q = row + counts.waiting[k]
+            more = counts.pending[q]
+            total = counts.count[q] + more
+            counts.over[q] |= counts.pending_over[q] | (total < more)
+            counts.count[q] = total
+            counts.pending[q] = 0
+            counts.pending_over[q] = False
+        row += size
+        if row == cells:
+            row = np.uint64(0)

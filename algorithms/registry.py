@@ -1,0 +1,55 @@
+"""All algorithms, and specification strings such as `cet[detect=hybrid, memory=64MB]`."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from typing import Any
+
+from algorithms.base import Algorithm
+from algorithms.cogra import Cogra
+from algorithms.greta import Greta
+from algorithms.sase import Sase
+from events.errors import CepbenchError
+
+ALGORITHMS: tuple[type[Algorithm], ...] = (Sase, Greta, Cogra)
+
+_SPECIFICATION = re.compile(r"\s*([\w-]+)\s*(?:\[(.*)\])?\s*", re.DOTALL)
+
+
+class UnknownAlgorithm(CepbenchError):
+    """A specification that names no algorithm, or parameters that it does not have."""
+
+
+def make(specification: str) -> Algorithm:
+    """The algorithm of a specification `name` or `name[parameter=value, ...]`; values arrive as strings."""
+    found = _SPECIFICATION.fullmatch(specification)
+    classes = {algorithm.name: algorithm for algorithm in ALGORITHMS}
+    if found is None or found[1] not in classes:
+        raise UnknownAlgorithm(f"unknown algorithm {specification!r}; choose one of {', '.join(sorted(classes))}")
+    algorithm = classes[found[1]]
+    given = _parameters(specification, found[2] or "")
+    allowed = parameters(algorithm)
+    for name in given:
+        if name not in allowed:
+            choices = f"it has {', '.join(allowed)}" if allowed else "it has none"
+            raise UnknownAlgorithm(f"{algorithm.name} has no parameter {name!r}; {choices}")
+    return algorithm(**given)
+
+
+def parameters(algorithm: type[Algorithm]) -> dict[str, Any]:
+    """The parameters of an algorithm with their defaults."""
+    signature = inspect.signature(algorithm)
+    return {name: p.default for name, p in signature.parameters.items() if p.kind is p.POSITIONAL_OR_KEYWORD}
+
+
+def _parameters(specification: str, text: str) -> dict[str, str]:
+    given: dict[str, str] = {}
+    for item in filter(None, (part.strip() for part in text.split(","))):
+        name, equals, value = (piece.strip() for piece in item.partition("="))
+        if not equals or not name or not value:
+            raise UnknownAlgorithm(f"{specification!r}: write parameters as name=value, not {item!r}")
+        if name in given:
+            raise UnknownAlgorithm(f"{specification!r}: parameter {name!r} is given twice")
+        given[name] = value
+    return given

@@ -1,0 +1,196 @@
+"""SASE: stacks with pointers, then construction of all trends, then aggregation (dissertation 8.1, 13.1, 19.1; ch. 9)."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from algorithms.base import Algorithm, Executor, Plan, StateSize
+from algorithms.execution import FOREVER, Evaluator, IndependentQueries
+from algorithms.kernels.batches import kernel_events
+from algorithms.kernels.cells import cell_bytes, clear, empty_cells, is_empty
+from algorithms.kernels.construction import DEPTH, LONGEST, TRENDS, WRITTEN, Found, Search, construct
+from algorithms.kernels.negation import Negation, latest_starts, stacked
+from algorithms.kernels.stacks import (
+    ANY,
+    CONTIGUOUS,
+    EVENTS,
+    NEXT,
+    NOBODY,
+    POINTERS,
+    Stacks,
+    drop_before,
+    push_events,
+)
+from algorithms.rows import AggregateRows, MatchRows, QueryRows, concatenate
+from events.batch import EventBatch
+from events.windows import Window
+from queries.analysis import analyse
+from queries.compile import CompiledQuery, Part
+from queries.model import Aggregates, CompleteMatches, Query, Semantics
+
+FIRST_EVENTS = 256
+FOUND_MATCHES = 65_536
+FOUND_EVENTS = 1_048_576
+SEMANTICS = {Semantics.ANY: ANY, Semantics.NEXT: NEXT, Semantics.CONTIGUOUS: CONTIGUOUS}
+
+
+class Sase(Algorithm):
+    """The two-step baseline: at the end of each window, depth-first search constructs every trend of the stacks.
+
+    O(l) time per trend of length l, so exponential in the events of a window under skip-till-any-match; space is
+    linear in events and pointers, plus the one trend under construction. Where no predicate selects predecessors, an
+    event has one pointer to the top of the stack below (as in SASE), else one to each predecessor. Pairwise predicates
+    are postponed to construction, as SASE++ does. All semantics, clauses and MATCHES are supported.
+    """
+
+    name: ClassVar[str] = "sase"
+    paper: ClassVar[str] = "Wu et al., SIGMOD 2006; Zhang et al., SIGMOD 2014; Poppe 2018 (dissertation), 8.1, 13.1, 19.1"
+
+    def unsupported(self, query: Query) -> str | None:
+        """Complete matches, and AND of match queries."""
+        if isinstance(query.returns, CompleteMatches):
+            return "SASE constructs all trends and does not tell the complete ones"
+        if analyse(query).conjunction and not isinstance(query.returns, Aggregates):
+            return "AND returns a count of pairs, not matches"
+        return None
+
+    def executor(self, plan: Plan) -> Executor:
+        """Stacks per query."""
+        return IndependentQueries(plan.workload, SaseEvaluator)
+
+
+class SaseEvaluator(Evaluator):
+    """Stacks of one automaton, shared by overlapping windows; construction is repeated in each window."""
+
+    def __init__(self, query: CompiledQuery, part: Part, window: Window) -> None:
+        self.query, self.tables, self.window = query, part.tables, window
+        self.semantics = SEMANTICS[query.query.semantics]
+        horizon = None if window.within == FOREVER else window.within
+        self.negations = [Negation(negation, horizon) for negation in part.negations]
+        self.stacks = _new_stacks(query, len(part.tables.start))
+        self.writes = not isinstance(query.query.returns, Aggregates)
+        self.total = empty_cells(1, query.layout, query.arithmetic)
+        self.low = 0
+        self.longest = 0
+
+    def process(self, events: EventBatch) -> QueryRows | None:
+        """Rows of the windows that these events closed."""
+        time, kind, ints, reals = kernel_events(self.query, events)
+        place = events.position.view()
+        place.flags.writeable = False
+        negated = stacked(self.negations, time, kind, ints, reals)
+        parts: list[QueryRows] = []
+        done = 0
+        while done < len(time):
+            parts += self._close(int(time[done]), negated[done])
+            self.low = max(self.low, self.window.first_at(int(time[done])))
+            last = int(np.searchsorted(time, self.window.end(self.low), side="left"))
+            while done < last:
+                done = push_events(
+                    done, last, time, kind, place, ints, reals, negated, self.tables, self.semantics,
+                    self.window.start(self.low), self.stacks,
+                )  # fmt: skip
+                if done < last:
+                    self.stacks = _grown(self.stacks)
+        if events.until is not None:
+            parts += self._close(events.until, latest_starts(self.negations))
+        return concatenate(parts) if parts else None
+
+    def finish(self) -> QueryRows | None:
+        """Rows of the windows that are still open."""
+        parts = self._close(2 * FOREVER - 1, latest_starts(self.negations))
+        return concatenate(parts) if parts else None
+
+    def state(self) -> StateSize:
+        """Events in stacks, pointers between them, and the longest trend constructed so far."""
+        events, pointers = int(self.stacks.count[EVENTS]), int(self.stacks.count[POINTERS])
+        attributes = 6 + len(self.stacks.ints) + len(self.stacks.reals)
+        negative = sum(negation.vertices for negation in self.negations)
+        size = 8 * events * attributes + 16 * pointers + 24 * (self.longest + negative) + cell_bytes(self.tables)
+        return StateSize(size, {"events": events + negative, "edges": pointers, "trends": 1 if self.longest else 0})
+
+    def _close(self, now: int, latest: NDArray[np.int64]) -> list[QueryRows]:
+        """Rows of all windows that end by `now`; `latest` holds the START of the latest match of each negation."""
+        parts: list[QueryRows] = []
+        while self.window.end(self.low) <= now and self.stacks.count[EVENTS] > 0:
+            parts += self._construct(self.low, latest)
+            self.low += 1
+            drop_before(self.window.start(self.low), self.stacks)
+        return parts
+
+    def _construct(self, k: int, latest: NDArray[np.int64]) -> list[QueryRows]:
+        ends_from = self._valid_ends(latest)
+        room = int(self.stacks.count[EVENTS]) + 1
+        search = Search(np.zeros(room, np.int64), np.zeros(room, np.int64), np.zeros(room, np.int64), np.zeros(5, np.int64))
+        matches, events = (FOUND_MATCHES, FOUND_EVENTS + room) if self.writes else (0, 0)
+        found = Found(np.zeros(matches, np.int64), np.zeros(events, np.int64))
+        parts: list[QueryRows] = []
+        clear(self.total, 0)
+        ended = False
+        while not ended:
+            start = self.window.start(k)
+            ended = construct(start, ends_from, self.tables, self.stacks, search, self.total, found)
+            if self.writes and search.place[TRENDS]:
+                parts.append(_matches(k, search, found))
+            search.place[TRENDS] = search.place[WRITTEN] = 0
+        assert search.place[DEPTH] == 0
+        self.longest = max(self.longest, int(search.place[LONGEST]))
+        if not self.writes and not is_empty(self.total, 0):
+            ring, over, real, least = (array.copy() for array in self.total)
+            parts.append(AggregateRows(np.array([k], np.int64), ring, over, real, least))
+        return parts
+
+    def _valid_ends(self, latest: NDArray[np.int64]) -> NDArray[np.int64]:
+        """int64[P]: END events before this time are invalidated by a trailing negation."""
+        ends_from = np.full(len(self.tables.start), -1, np.int64)
+        for p in range(len(ends_from)):
+            negations = self.tables.trailing[self.tables.trailing_ptr[p] : self.tables.trailing_ptr[p + 1]]
+            ends_from[p] = latest[negations].max(initial=-1)
+        return ends_from
+
+
+def _matches(k: int, search: Search, found: Found) -> MatchRows:
+    size = int(search.place[TRENDS])
+    offsets = found.offsets[: size + 1].copy()
+    return MatchRows(np.full(size, k, np.int64), offsets, found.positions[: offsets[-1]].copy())
+
+
+def _new_stacks(query: CompiledQuery, positions: int) -> Stacks:
+    def column() -> NDArray[np.int64]:
+        return np.zeros(FIRST_EVENTS, np.int64)
+
+    return Stacks(
+        time=column(),
+        position=column(),
+        place=column(),
+        barrier=column(),
+        below=column(),
+        ints=np.zeros((len(query.ints), FIRST_EVENTS), np.int64),
+        reals=np.zeros((len(query.reals), FIRST_EVENTS), np.float64),
+        pointer_ptr=np.zeros(FIRST_EVENTS + 1, np.int64),
+        target=column(),
+        floor=column(),
+        top=np.full(positions, NOBODY, np.int64),
+        shown=np.full(positions, NOBODY, np.int64),
+        waiting=column(),
+        taken=np.zeros(FIRST_EVENTS, np.bool_),
+        count=np.array([0, 0, 0, 0, -1], np.int64),
+    )
+
+
+def _grown(stacks: Stacks) -> Stacks:
+    """The same stacks with twice the room for events, pointers or both, whichever are scarce."""
+    wide: dict[str, NDArray[Any]] = {}
+    if 2 * stacks.count[EVENTS] >= len(stacks.time):
+        wide = {name: _wider(getattr(stacks, name)) for name in _PER_EVENT}
+    return stacks._replace(target=_wider(stacks.target), floor=_wider(stacks.floor), **wide)
+
+
+_PER_EVENT = ("time", "position", "place", "barrier", "below", "ints", "reals", "pointer_ptr", "waiting", "taken")
+
+
+def _wider(array: NDArray[Any]) -> NDArray[Any]:
+    return np.concatenate([array, np.zeros_like(array)], axis=-1)

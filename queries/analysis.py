@@ -1,0 +1,85 @@
+"""From a query to the automata that algorithms run (the Query Analyzer of GRETA and COGRA)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+
+from queries.automaton import Automaton, build
+from queries.combination import ambiguous, overlap, product, restrict, unite, without
+from queries.errors import QueryError
+from queries.model import And, Event, Or, Pattern, Query, Semantics, children, occurrences
+from queries.predicates import Names, apply_predicates
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What a query's pattern comes to.
+
+    `automata` holds one automaton whose paths are the query's matches; for `P1 AND P2` those of P1, of P2 and of
+    the trends that both match, and `conjunction` is set.
+    """
+
+    automata: tuple[Automaton, ...]
+    conjunction: bool
+    names: Names
+
+
+def analyse(query: Query) -> Analysis:
+    """Automata of `query` with its predicates; raises `QueryError` when the query has no exact meaning here."""
+    names = Names.of(query.pattern)
+    whole = apply_predicates(build(query.pattern), query, names)
+    pattern = query.pattern
+    decided = query.semantics is not Semantics.NEXT
+    tops = pattern.parts if isinstance(pattern, And) else (pattern,)
+    _check_nested_or(tops)
+    sides = []
+    offset = 0
+    for top in tops:
+        sides.append(_disjoint_union(whole, top, offset, decided))
+        offset += _count(top)
+    if not isinstance(pattern, And):
+        return Analysis(tuple(sides), False, names)
+    if len(sides) != 2:
+        raise QueryError("AND joins exactly two patterns here")
+    if any(ambiguous(side) for side in sides):
+        raise QueryError("a side of AND binds some events in two ways; its trends cannot be counted as pairs")
+    both = product(sides[0], sides[1])
+    if both.positions and not decided:
+        raise QueryError("the sides of AND may match the same events, which skip-till-next-match does not count")
+    return Analysis((sides[0], sides[1], both), True, names)
+
+
+def _disjoint_union(whole: Automaton, pattern: Pattern, offset: int, decided: bool) -> Automaton:
+    """The part of `whole` that stands for `pattern`; alternatives of a top-level OR lose what earlier ones match."""
+    parts = pattern.parts if isinstance(pattern, Or) else (pattern,)
+    alternatives = []
+    for part in parts:
+        own = whole.at(range(offset, offset + _count(part)))
+        alternatives.append(restrict(whole, own))
+        offset += _count(part)
+
+    union = alternatives[0]
+    for i, alternative in enumerate(alternatives[1:], start=1):
+        earlier = reduce(unite, alternatives[:i])
+        fresh = without(alternative, earlier, decided) if overlap(earlier, alternative) else alternative
+        union = unite(union, fresh)
+    return union
+
+
+def _check_nested_or(tops: tuple[Pattern, ...]) -> None:
+    frontier = [child for top in tops for child in children(top)]
+    while frontier:
+        pattern = frontier.pop()
+        frontier.extend(children(pattern))
+        if isinstance(pattern, Or):
+            automata = [build(part) for part in pattern.parts]
+            if any(overlap(a, b) for i, a in enumerate(automata) for b in automata[i + 1 :]):
+                raise QueryError(
+                    "alternatives of an OR inside another pattern may match the same events; make them disjoint or "
+                    "put the OR at the top of the pattern"
+                )
+
+
+def _count(pattern: Pattern) -> int:
+    return 1 if isinstance(pattern, Event) else sum(1 for _ in occurrences(pattern))

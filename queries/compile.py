@@ -1,0 +1,190 @@
+"""A workload bound to a stream's schema: tables, windows, channels, and what each query needs of the events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from events.batch import EventBatch
+from events.errors import CepbenchError
+from events.schema import Kind, Schema
+from events.units import in_units
+from events.windows import Window
+from queries.aggregates import COUNT_ALL, Column, Layout, Transform, layout
+from queries.analysis import Analysis, analyse
+from queries.automaton import Automaton
+from queries.errors import QueryError
+from queries.model import AggregateOf, Aggregates, Comparison, Local, Query, WindowClause
+from queries.predicates import Names
+from queries.tables import Columns, Tables, build_tables
+
+ARITHMETICS = ("modular", "float")
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """An automaton and its tables, with the tables of its negated sub-patterns (same columns)."""
+
+    automaton: Automaton
+    tables: Tables
+    negations: tuple[Part, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class CompiledQuery:
+    """A query that can run on events of one schema.
+
+    - `parts`: one; or, for a conjunction, those of both sides and of their common trends.
+    - `window`: in the stream's units, or None for the whole stream.
+    - `layout`: channels of the aggregates (COUNT(*) alone for match queries).
+    - `ints`, `reals`: the kernel columns that the tables refer to.
+    - `kinds`: the kind of each attribute of the stream.
+    - `needs`: attributes that events of a type must carry ('*' for every type).
+    """
+
+    index: int
+    query: Query
+    arithmetic: str
+    analysis: Analysis
+    parts: tuple[Part, ...]
+    window: Window | None
+    layout: Layout
+    ints: tuple[Column, ...]
+    reals: tuple[Column, ...]
+    kinds: Mapping[str, Kind]
+    needs: Mapping[str, frozenset[str]]
+
+    @property
+    def partition(self) -> tuple[str, ...]:
+        """Attributes that split the stream into sub-streams."""
+        return self.query.partition
+
+    def columns(self, events: EventBatch) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """`ints[I, n]` and `reals[F, n]` of a batch, as the tables number them."""
+        ints = np.empty((len(self.ints), len(events)), np.int64)
+        reals = np.empty((len(self.reals), len(events)), np.float64)
+        for row, column in enumerate(self.ints):
+            ints[row] = int_column(events, column)
+        for row, column in enumerate(self.reals):
+            reals[row] = events.columns[column.attribute]
+        return ints, reals
+
+
+@dataclass(frozen=True, eq=False)
+class Workload:
+    """Queries compiled for one schema and one arithmetic (`modular` or `float`)."""
+
+    queries: tuple[CompiledQuery, ...]
+    schema: Schema
+    arithmetic: str
+
+    def __iter__(self) -> Iterator[CompiledQuery]:
+        return iter(self.queries)
+
+    def __len__(self) -> int:
+        return len(self.queries)
+
+    @property
+    def needs(self) -> dict[str, frozenset[str]]:
+        """Attributes that any query needs, by type ('*': of every event)."""
+        union: dict[str, frozenset[str]] = {}
+        for query in self.queries:
+            for name, attributes in query.needs.items():
+                union[name] = union.get(name, frozenset()) | attributes
+        return union
+
+
+def compile_workload(queries: Sequence[Query], schema: Schema, arithmetic: str = "modular") -> Workload:
+    """Binds queries to a schema. Raises `QueryError` naming the query, or `InputError` for a missing attribute."""
+    if arithmetic not in ARITHMETICS:
+        raise CepbenchError(f"unknown arithmetic {arithmetic!r}; choose {' or '.join(ARITHMETICS)}")
+    compiled = []
+    for index, query in enumerate(queries):
+        try:
+            compiled.append(_compile(index, query, schema, arithmetic))
+        except QueryError as error:
+            raise QueryError(f"query {query.name}: {error}") from None
+    return Workload(tuple(compiled), schema, arithmetic)
+
+
+def int_column(events: EventBatch, column: Column) -> NDArray[np.int64]:
+    """An attribute as an int64 kernel column."""
+    values = events.columns[column.attribute]
+    if column.transform is Transform.INT:
+        return values.astype(np.int64, copy=False)
+    if column.transform is Transform.MAGNITUDE:
+        return np.abs(values.astype(np.int64, copy=False))  # |-2**63| wraps to 2**63 in the ring, as it should
+    keys = sortable(values)
+    return keys if column.transform is Transform.KEY else ~keys
+
+
+def sortable(values: NDArray[np.generic]) -> NDArray[np.int64]:
+    """int64 keys in the order of int64 or float64 values; `unsortable` inverts it."""
+    if values.dtype != np.float64:
+        return values.astype(np.int64, copy=False)
+    positive_zero = np.add(values, 0.0, dtype=np.float64)  # -0.0 + 0.0 is 0.0: equal values get equal keys
+    bits = positive_zero.view(np.int64)
+    return np.where(bits >= 0, bits, bits ^ np.int64(2**63 - 1))
+
+
+def unsortable(keys: NDArray[np.int64]) -> NDArray[np.float64]:
+    """float64 values of their sortable keys."""
+    return np.where(keys >= 0, keys, keys ^ np.int64(2**63 - 1)).view(np.float64)
+
+
+def _compile(index: int, query: Query, schema: Schema, arithmetic: str) -> CompiledQuery:
+    analysis = analyse(query)
+    needs = _needs(query, analysis.names)
+    for attributes in needs.values():
+        for attribute in sorted(attributes):
+            if attribute not in schema.kinds:
+                known = ", ".join(schema.kinds) or "none"
+                raise QueryError(f"the events have no attribute {attribute!r}; they have {known}")
+    counted = _layout(query, schema, arithmetic, analysis.names)
+    columns = Columns(schema)
+    parts = tuple(_part(automaton, counted, schema, columns, analysis.names) for automaton in analysis.automata)
+    window = None if query.window is None else _window(query.window, schema)
+    return CompiledQuery(
+        index, query, arithmetic, analysis, parts, window, counted, tuple(columns.ints), tuple(columns.reals),
+        schema.kinds, needs,
+    )  # fmt: skip
+
+
+def _part(automaton: Automaton, counted: Layout, schema: Schema, columns: Columns, names: Names) -> Part:
+    tables = build_tables(automaton, counted, schema, columns, names)
+    nothing = Layout((COUNT_ALL,), (), ())
+    return Part(automaton, tables, tuple(_part(n, nothing, schema, columns, names) for n in automaton.negations))
+
+
+def _layout(query: Query, schema: Schema, arithmetic: str, names: Names) -> Layout:
+    if not isinstance(query.returns, Aggregates):
+        return Layout((COUNT_ALL,), (), ())
+    same: dict[tuple[int, ...], str] = {}
+
+    def canonical(name: str) -> str:
+        return same.setdefault(names.indices(name), name)
+
+    return layout(query.returns, schema, arithmetic, canonical)
+
+
+def _needs(query: Query, names: Names) -> dict[str, frozenset[str]]:
+    needs: dict[str, set[str]] = {"*": set(query.partition)}
+    operands = [p.operand for p in query.predicates if isinstance(p, Local)]
+    operands += [side for p in query.predicates if isinstance(p, Comparison) for side in (p.left, p.right)]
+    used = [(o.name, o.attribute) for o in operands]
+    if isinstance(query.returns, Aggregates):
+        used += [(i.name, i.attribute) for i in query.returns.items if isinstance(i, AggregateOf)]
+    for name, attribute in used:
+        for occurrence in names.indices(name):
+            needs.setdefault(names.events[occurrence].type, set()).add(attribute)
+    return {name: frozenset(attributes) for name, attributes in needs.items() if attributes}
+
+
+def _window(clause: WindowClause, schema: Schema) -> Window:
+    if clause.within.unit == "events":
+        return Window(int(clause.within.amount), int(clause.slide.amount), counts_events=True)
+    within = in_units(clause.within.amount, clause.within.unit, schema.time_unit, "WITHIN")
+    return Window(within, in_units(clause.slide.amount, clause.slide.unit, schema.time_unit, "SLIDE"))

@@ -1,0 +1,132 @@
+"""Which occurrences a predicate's names denote, and where in the automaton it applies (DESIGN section 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from queries.automaton import Automaton, Pairwise
+from queries.errors import QueryError
+from queries.model import Comparison, Event, Local, Not, Operand, Pattern, Query, children, occurrences
+
+
+@dataclass(frozen=True)
+class Names:
+    """Resolves a name to occurrences: an alias to its own, a type to all of the type; an alias wins."""
+
+    events: tuple[Event, ...]
+    negated: frozenset[int]
+
+    @staticmethod
+    def of(pattern: Pattern) -> Names:
+        """Names of a pattern's occurrences, numbered from left to right."""
+        flags = list(_negated(pattern, False))
+        return Names(tuple(occurrences(pattern)), frozenset(i for i, negated in enumerate(flags) if negated))
+
+    def indices(self, name: str) -> tuple[int, ...]:
+        """Occurrences of `name`; a `QueryError` lists the names there are."""
+        found = tuple(i for i, event in enumerate(self.events) if event.alias == name)
+        found = found or tuple(i for i, event in enumerate(self.events) if event.type == name)
+        if not found:
+            known = sorted({e.alias or e.type for e in self.events})
+            raise QueryError(f"unknown name {name!r}; the pattern has {', '.join(known)}")
+        return found
+
+
+def _negated(pattern: Pattern, inside: bool) -> Iterator[bool]:
+    """For each occurrence from left to right, whether it stands under a NOT."""
+    if isinstance(pattern, Event):
+        yield inside
+    for child in children(pattern):
+        yield from _negated(child, inside or isinstance(pattern, Not))
+
+
+def apply_predicates(automaton: Automaton, query: Query, names: Names) -> Automaton:
+    """`automaton` of `query` with each predicate on the positions and transitions that it restricts.
+
+    Local predicates go to positions, also of negated sub-patterns. A comparison is adjacent where its first name has
+    a transition to its second, else pairwise; sides are exchanged when only the reverse order can occur. `NEXT` must
+    be adjacent. Raises `QueryError`.
+    """
+    for predicate in query.predicates:
+        match predicate:
+            case Local(operand):
+                automaton = _apply_local(automaton, predicate, names.indices(operand.name))
+            case Comparison(left, _, right):
+                automaton = _apply_comparison(
+                    automaton, predicate, names.indices(left.name), names.indices(right.name), names
+                )
+    return automaton
+
+
+def _apply_local(automaton: Automaton, predicate: Local, targets: Sequence[int]) -> Automaton:
+    wanted = automaton.at(targets)
+    positions = tuple(
+        replace(p, predicates=(*p.predicates, predicate)) if i in wanted else p
+        for i, p in enumerate(automaton.positions)
+    )
+    negations = tuple(_apply_local(n, predicate, targets) for n in automaton.negations)
+    return replace(automaton, positions=positions, negations=negations)
+
+
+def _apply_comparison(
+    automaton: Automaton, predicate: Comparison, left: Sequence[int], right: Sequence[int], names: Names
+) -> Automaton:
+    sides = {i in names.negated for i in (*left, *right)}
+    if len(sides) == 2:
+        raise QueryError(
+            f"{_text(predicate.left)} {predicate.op} {_text(predicate.right)} relates a negated event to a positive one; "
+            "a comparison may use either only negated or only positive events"
+        )
+    if sides == {True}:
+        negations = tuple(_within(n, predicate, left, right) for n in automaton.negations)
+        return replace(automaton, negations=negations)
+    return classify(automaton, predicate, automaton.at(left), automaton.at(right))
+
+
+def _within(automaton: Automaton, predicate: Comparison, left: Sequence[int], right: Sequence[int]) -> Automaton:
+    """A comparison of negated names, applied in the negated sub-pattern that holds both."""
+    lefts, rights = automaton.at(left), automaton.at(right)
+    if lefts and rights:
+        automaton = classify(automaton, predicate, lefts, rights)
+        if automaton.pairwise:
+            raise QueryError("a negated pattern takes predicates on single and on adjacent events only")
+        return automaton
+    return replace(automaton, negations=tuple(_within(n, predicate, left, right) for n in automaton.negations))
+
+
+def classify(
+    automaton: Automaton, predicate: Comparison, left: frozenset[int], right: frozenset[int]
+) -> Automaton:
+    """`automaton` with `predicate` as an adjacent or a pairwise one between two sets of positions."""
+    edges = automaton.all_transitions
+    adjacent = {(s, t) for s, t in edges if s in left and t in right}
+    if not adjacent and predicate.next:
+        raise QueryError(
+            f"NEXT({predicate.right.name}) never directly follows {predicate.left.name} in the pattern; "
+            "leave NEXT out to compare events that are not adjacent"
+        )
+    if not adjacent and not _before(edges, left, right) and _before(edges, right, left):
+        flipped = Comparison(predicate.right, predicate.op.flipped, predicate.left)
+        return classify(automaton, flipped, right, left)
+    if not adjacent:
+        return replace(automaton, pairwise=(*automaton.pairwise, Pairwise(predicate, left, right)))
+    transitions = tuple(
+        replace(t, predicates=(*t.predicates, predicate)) if (t.source, t.target) in adjacent else t
+        for t in automaton.transitions
+    )
+    return replace(automaton, transitions=transitions)
+
+
+def _before(edges: frozenset[tuple[int, int]], sources: frozenset[int], targets: frozenset[int]) -> bool:
+    """Whether some path of at least one transition leads from `sources` to `targets`."""
+    reached: set[int] = set()
+    frontier = set(sources)
+    while frontier:
+        frontier = {t for s, t in edges if s in frontier} - reached
+        reached |= frontier
+    return bool(reached & targets)
+
+
+def _text(operand: Operand) -> str:
+    return f"{operand.name}.{operand.attribute}"

@@ -1,0 +1,210 @@
+"""An automaton as arrays: what kernels read. Nothing is compiled per query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from events.schema import Kind, Schema
+from queries.aggregates import Channel, Column, Layout, Transform
+from queries.automaton import Automaton, Position
+from queries.errors import QueryError
+from queries.model import Comparison, Local, Op, Operand
+from queries.predicates import Names
+
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+OPERATORS = {Op.LT: 0, Op.LE: 1, Op.GT: 2, Op.GE: 3, Op.EQ: 4, Op.NE: 5}
+
+
+class Predicates(NamedTuple):
+    """Comparisons in lists: list i is entries `ptr[i]:ptr[i + 1]`.
+
+    `real` tells whether an entry compares `factor * reals[column]` (float64) or `ints[column]` (int64, no factor).
+    The right side is a column of the second event, or the constant when `right_column` is -1.
+    """
+
+    ptr: Ints
+    real: Flags
+    op: Ints
+    left_column: Ints
+    left_factor: NDArray[np.float64]
+    right_column: Ints
+    right_factor: NDArray[np.float64]
+    int_constant: Ints
+    real_constant: NDArray[np.float64]
+
+
+class Weights(NamedTuple):
+    """Channels of one family: `bound[c, p]` tells that events at position p count for channel c.
+
+    `column[c]` is the weight's column in `ints` or `reals`, or -1 for the weight 1.
+    """
+
+    bound: Flags
+    column: Ints
+
+
+class Tables(NamedTuple):
+    """One automaton over a stream's type codes. Lists are CSR: `x_ptr[i]:x_ptr[i + 1]`.
+
+    - positions of a type: `binding_ptr[T + 1]`, `binding`.
+    - transitions by target: `enter_ptr[P + 1]`, `source[E]`; their negations `between_ptr[E + 1]`, `between`, and
+      adjacent predicates `adjacent` (list per transition, left side the source).
+    - `start[P]`, `end[P]`; leading and trailing negations of positions `leading_ptr`, `trailing_ptr`.
+    - `local`: predicates per position.
+    - `pairwise`: list per pairwise predicate (one entry each); `pair_left[N, P]`, `pair_right[N, P]`.
+    - `ring`, `real`, `least`: channels of the aggregates; ring channel 0 is COUNT(*), bound nowhere.
+    """
+
+    binding_ptr: Ints
+    binding: Ints
+    enter_ptr: Ints
+    source: Ints
+    between_ptr: Ints
+    between: Ints
+    start: Flags
+    end: Flags
+    leading_ptr: Ints
+    leading: Ints
+    trailing_ptr: Ints
+    trailing: Ints
+    local: Predicates
+    adjacent: Predicates
+    pairwise: Predicates
+    pair_left: Flags
+    pair_right: Flags
+    ring: Weights
+    real: Weights
+    least: Weights
+
+
+class Columns:
+    """The kernel columns that the tables of one query refer to, in order of first use."""
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+        self.ints: list[Column] = []
+        self.reals: list[Column] = []
+
+    def index(self, column: Column) -> int:
+        """The column's row in `ints` or `reals`."""
+        family = self.reals if column.transform is Transform.REAL else self.ints
+        if column not in family:
+            family.append(column)
+        return family.index(column)
+
+
+def build_tables(
+    automaton: Automaton, layout: Layout, schema: Schema, columns: Columns, names: Names
+) -> Tables:
+    """Tables of an automaton; columns that it needs are added to `columns`. Raises `QueryError` for bad comparisons."""
+    positions = automaton.positions
+    binding_ptr, binding = _csr(
+        [i for i, p in enumerate(positions) if schema.type_code(p.type) == code] for code in range(len(schema.types))
+    )
+    enter_ptr, source = _csr([t.source for t in automaton.transitions if t.target == i] for i in range(len(positions)))
+    between_ptr, between = _csr(sorted(t.negations) for t in automaton.transitions)
+    leading_ptr, leading = _csr(sorted(p.start or ()) for p in positions)
+    trailing_ptr, trailing = _csr(sorted(p.end or ()) for p in positions)
+    pairs = automaton.pairwise
+    return Tables(
+        binding_ptr,
+        binding,
+        enter_ptr,
+        source,
+        between_ptr,
+        between,
+        np.array([p.start is not None for p in positions], np.bool_),
+        np.array([p.end is not None for p in positions], np.bool_),
+        leading_ptr,
+        leading,
+        trailing_ptr,
+        trailing,
+        _predicates([p.predicates for p in positions], columns),
+        _predicates([t.predicates for t in automaton.transitions], columns),
+        _predicates([(p.predicate,) for p in pairs], columns),
+        _membership([p.left for p in pairs], len(positions)),
+        _membership([p.right for p in pairs], len(positions)),
+        *(_weights(family, positions, columns, names) for family in (layout.ring, layout.real, layout.least)),
+    )
+
+
+def _csr(lists: Iterable[Sequence[int]]) -> tuple[Ints, Ints]:
+    rows = [list(row) for row in lists]
+    ptr = np.zeros(len(rows) + 1, np.int64)
+    np.cumsum([len(row) for row in rows], out=ptr[1:])
+    return ptr, np.array([item for row in rows for item in row], np.int64)
+
+
+def _membership(sets: Sequence[frozenset[int]], width: int) -> Flags:
+    member = np.zeros((len(sets), width), np.bool_)
+    for row, items in enumerate(sets):
+        member[row, sorted(items)] = True
+    return member
+
+
+def _weights(
+    channels: tuple[Channel, ...], positions: tuple[Position, ...], columns: Columns, names: Names
+) -> Weights:
+    bound = np.zeros((len(channels), len(positions)), np.bool_)
+    column = np.full(len(channels), -1, np.int64)
+    for c, channel in enumerate(channels):
+        if channel.name:
+            wanted = set(names.indices(channel.name))
+            bound[c] = [bool(wanted.intersection(p.occurrences)) for p in positions]
+        if channel.column is not None:
+            column[c] = columns.index(channel.column)
+    return Weights(bound, column)
+
+
+def _predicates(lists: Sequence[Sequence[Local | Comparison]], columns: Columns) -> Predicates:
+    ptr = np.zeros(len(lists) + 1, np.int64)
+    np.cumsum([len(row) for row in lists], out=ptr[1:])
+    entries = [_entry(predicate, columns) for row in lists for predicate in row]
+    dtypes: tuple[type[np.generic], ...] = (
+        np.bool_, np.int64, np.int64, np.float64, np.int64, np.float64, np.int64, np.float64,
+    )  # fmt: skip
+    arrays: list[Any] = [np.array([e[i] for e in entries], dtype) for i, dtype in enumerate(dtypes)]
+    return Predicates(ptr, *arrays)
+
+
+def _entry(predicate: Local | Comparison, columns: Columns) -> tuple[bool, int, int, float, int, float, int, float]:
+    if isinstance(predicate, Comparison):
+        left, right = predicate.left, predicate.right
+        kinds = [columns.schema.kinds[left.attribute], columns.schema.kinds[right.attribute]]
+        if Kind.STRING in kinds:
+            if kinds != [Kind.STRING, Kind.STRING]:
+                raise QueryError(f"{left.name}.{left.attribute} and {right.name}.{right.attribute} cannot be compared: "
+                                 "one is a string, the other a number")  # fmt: skip
+            _check_string(predicate.op, left, right)
+        real = left.factor != 1 or right.factor != 1 or Kind.FLOAT in kinds
+        transform = Transform.REAL if real else Transform.INT
+        right_column = columns.index(Column(right.attribute, transform))
+        left_column = columns.index(Column(left.attribute, transform))
+        return (real, OPERATORS[predicate.op], left_column, float(left.factor), right_column, float(right.factor), 0, 0.0)
+    operand, constant = predicate.operand, predicate.constant
+    kind = columns.schema.kinds[operand.attribute]
+    if (kind is Kind.STRING) != isinstance(constant, str):
+        what = "a string" if kind is Kind.STRING else "a number"
+        raise QueryError(f"{operand.name}.{operand.attribute} is {what}, but it is compared with {constant!r}")
+    if isinstance(constant, str):
+        _check_string(predicate.op, operand)
+        column = columns.index(Column(operand.attribute, Transform.INT))
+        return (False, OPERATORS[predicate.op], column, 1.0, -1, 1.0, columns.schema.string_code(constant), 0.0)
+    real = kind is Kind.FLOAT or isinstance(constant, float) or operand.factor != 1 or abs(constant) >= 2**63
+    column = columns.index(Column(operand.attribute, Transform.REAL if real else Transform.INT))
+    exact = 0 if real else int(constant)
+    return (real, OPERATORS[predicate.op], column, float(operand.factor), -1, 1.0, exact, float(constant))
+
+
+def _check_string(op: Op, *operands: Operand) -> None:
+    name = f"{operands[0].name}.{operands[0].attribute}"
+    if op not in (Op.EQ, Op.NE):
+        raise QueryError(f"{name} is a string; strings compare with = and != only, not {op}")
+    if any(operand.factor != 1 for operand in operands):
+        raise QueryError(f"{name} is a string and takes no factor")
