@@ -36,7 +36,7 @@ def scale_value_axis(axes: Axes, panel: Panel, values: Sequence[float], limits: 
     else:
         axes.set_yscale("log")
         bottom, top = _padded_decades(low, high)
-        axes.set_ylim(bottom, max(top, high * (top / bottom) ** 0.12 if high in limits else 0.0))  # room for its label
+        axes.set_ylim(bottom, max(top, high * (top / bottom) ** 0.16 if high in limits else 0.0))  # room for its label
         _log_ticks(axes.yaxis, *axes.get_ylim())
     axes.yaxis.set_major_formatter(_formatter(panel.unit))
     _label(axes.yaxis, panel.label, "" if panel.unit in ("s", "B") else panel.unit)
