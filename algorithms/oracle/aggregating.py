@@ -24,8 +24,8 @@ class Aggregate:
     overflow: bool = False
 
 
-def aggregate(item: Item, meaning: Meaning, matches: Sequence[Match]) -> Aggregate:
-    """One RETURN item over the matches of a row (at least one)."""
+def aggregate(item: Item, meaning: Meaning, matches: Sequence[Match], floats: frozenset[str]) -> Aggregate:
+    """One RETURN item over the matches of a row (at least one); `floats` names the attributes that are floats."""
     match item:
         case CountAll():
             return Aggregate(len(matches), len(matches) >= COUNT_LIMIT)
@@ -34,7 +34,8 @@ def aggregate(item: Item, meaning: Meaning, matches: Sequence[Match]) -> Aggrega
             return Aggregate(count, count >= COUNT_LIMIT)
         case AggregateOf(function, name, attribute):
             values = _bound_values(meaning.positive(name), attribute, matches)
-            return _FUNCTIONS[function](values)
+            nothing = 0.0 if attribute in floats else 0
+            return _sum(values, nothing) if function is Function.SUM else _FUNCTIONS[function](values)
 
 
 def _bound_values(origins: Origins, attribute: str, matches: Sequence[Match]) -> list[int | float]:
@@ -48,7 +49,9 @@ def _number(value: Value, attribute: str) -> int | float:
     return value
 
 
-def _sum(values: list[int | float]) -> Aggregate:
+def _sum(values: list[int | float], nothing: int | float) -> Aggregate:
+    if not values:
+        return Aggregate(nothing)
     if any(isinstance(value, float) for value in values):
         total = _float_sum(values)
         return Aggregate(total, len(values) >= COUNT_LIMIT or not math.isfinite(total))
@@ -65,7 +68,7 @@ def _float_sum(values: list[int | float]) -> float:
 def _average(values: list[int | float]) -> Aggregate:
     if not values:
         return Aggregate(None)
-    total = _sum(values)
+    total = _sum(values, 0)
     assert total.value is not None
     return Aggregate(float(total.value) / float(len(values)), total.overflow)
 
@@ -78,4 +81,4 @@ def _greatest(values: list[int | float]) -> Aggregate:
     return Aggregate(max(values, default=None))
 
 
-_FUNCTIONS = {Function.MIN: _least, Function.MAX: _greatest, Function.SUM: _sum, Function.AVG: _average}
+_FUNCTIONS = {Function.MIN: _least, Function.MAX: _greatest, Function.AVG: _average}

@@ -41,9 +41,10 @@ def answer(
             matches = _matches(meaning, contents, limit)
             if matches:
                 found.setdefault((partition[:group_size], start, end), []).extend(matches)
+    floats = frozenset(name for event in stream for name, value in event.attributes.items() if isinstance(value, float))
     rows: list[dict[str, Any]] = []
     for key in sorted(found, key=lambda key: key[:2]):
-        rows += _rows(meaning, key, found[key], modular)
+        rows += _rows(meaning, key, found[key], floats, modular)
     return rows
 
 
@@ -96,7 +97,9 @@ def _in_order(combination: tuple[Match, ...]) -> Match:
     return tuple(bounds[position] for position in sorted(bounds))
 
 
-def _rows(meaning: Meaning, key: Key, matches: list[Match], modular: bool) -> list[dict[str, Any]]:
+def _rows(
+    meaning: Meaning, key: Key, matches: list[Match], floats: frozenset[str], modular: bool
+) -> list[dict[str, Any]]:
     query, (group, start, end) = meaning.query, key
     row: dict[str, Any] = {"query": query.name, **dict(zip(query.group_by, group, strict=True))}
     row |= {"window_start": start, "window_end": end}
@@ -104,7 +107,7 @@ def _rows(meaning: Meaning, key: Key, matches: list[Match], modular: bool) -> li
         return [{**row, "match": list(positions)} for positions in sorted(trend(match) for match in matches)]
     overflow = False
     for item in query.returns.items:
-        result = aggregate(item, meaning, matches)
+        result = aggregate(item, meaning, matches, floats)
         row[str(item)] = None if modular and result.overflow else result.value
         overflow |= result.overflow
     return [{**row, "overflow": overflow}]

@@ -121,6 +121,12 @@ def test_aggregates_over_events_that_are_not_bound() -> None:
     assert row["overflow"] is False
 
 
+def test_the_sum_of_no_float_is_a_float() -> None:
+    first, second = rows("RETURN SUM(B.x) PATTERN A OR B WITHIN 2 s", "A1 B2/0.5")
+    assert (first["SUM(B.x)"], second["SUM(B.x)"]) == (0.0, 0.5)
+    assert isinstance(first["SUM(B.x)"], float)
+
+
 def test_aggregates_count_with_multiplicity() -> None:
     [row] = rows(f"RETURN {ALL} PATTERN SEQ(A+, B)", "A1/0 A2/0 B3/4 B4/-1")
     assert [row[name] for name in ALL.split(", ")] == [6, 6, -1, 4, 9, 1.5]
