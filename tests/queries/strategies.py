@@ -1,0 +1,164 @@
+"""Random queries that the language can write, in the form that the parser gives them."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+from hypothesis import strategies as st
+
+from queries.errors import QueryError
+from queries.model import (
+    AggregateOf,
+    Aggregates,
+    And,
+    AtLeast,
+    Comparison,
+    CompleteMatches,
+    CountAll,
+    CountOf,
+    Equivalence,
+    Event,
+    Function,
+    Item,
+    Length,
+    Local,
+    Matches,
+    Maybe,
+    Not,
+    Op,
+    Operand,
+    Or,
+    Pattern,
+    Plus,
+    Predicate,
+    Query,
+    Return,
+    Semantics,
+    Seq,
+    Star,
+    WindowClause,
+    occurrences,
+)
+from queries.resolve import check
+
+NAMES = st.one_of(
+    st.sampled_from(
+        ["A", "B", "C", "Stock", "x_1", "_", "s", "min", "where", "SEQ", "Group_By", "count", "next", "events"]
+    ),
+    st.text(min_size=1, max_size=5),
+)
+INTEGERS = st.integers(-(2**63), 2**63 - 1)
+FLOATS = st.floats(allow_nan=False, allow_infinity=False)
+AMOUNTS = st.fractions(min_value=Fraction(1, 10**6), max_value=10**9, max_denominator=10**6)
+
+
+def _flat(kind: type[Or] | type[And], parts: list[Pattern]) -> Pattern:
+    flat: list[Pattern] = []
+    for part in parts:
+        flat.extend(part.parts if isinstance(part, kind) else (part,))
+    return kind(tuple(flat))
+
+
+def _grown(inner: st.SearchStrategy[Pattern]) -> st.SearchStrategy[Pattern]:
+    several = st.lists(inner, min_size=2, max_size=3)
+    return st.one_of(
+        several.map(lambda parts: Seq(tuple(parts))),
+        st.tuples(inner, inner, inner).map(lambda p: Seq((p[0], Not(p[1]), p[2]))),
+        several.map(lambda parts: _flat(Or, parts)),
+        inner.map(Plus),
+        inner.map(Star),
+        inner.map(Maybe),
+        st.builds(AtLeast, inner, st.integers(1, 4)),
+    )
+
+
+def _named_apart(pattern: Pattern, seen: set[str]) -> Pattern:
+    """`pattern` without the aliases that come a second time."""
+    match pattern:
+        case Event(alias=alias):
+            twice = alias in seen
+            seen.add(alias or "")
+            return replace(pattern, alias=None) if twice else pattern
+        case Seq(parts) | Or(parts) | And(parts):
+            return replace(pattern, parts=tuple(_named_apart(part, seen) for part in parts))
+        case _:
+            return replace(pattern, part=_named_apart(pattern.part, seen))
+
+
+EVENTS: st.SearchStrategy[Pattern] = st.builds(Event, NAMES, st.none() | NAMES)
+NESTED = st.recursive(EVENTS, _grown, max_leaves=6)
+PATTERNS = st.one_of(NESTED, NESTED, NESTED, st.tuples(NESTED, NESTED).map(lambda parts: _flat(And, list(parts)))).map(
+    lambda pattern: _named_apart(pattern, {""})
+)
+
+# Names of events depend on the pattern: here they are numbers, which `_named` looks up.
+NUMBERS = st.integers(0, 5).map(str)
+OPERANDS = st.builds(Operand, NUMBERS, NAMES, st.one_of(st.just(1), INTEGERS, FLOATS))
+PREDICATES: st.SearchStrategy[Predicate] = st.one_of(
+    st.builds(Equivalence, st.lists(NAMES, min_size=1, max_size=3).map(tuple)),
+    st.builds(Local, OPERANDS, st.sampled_from(Op), INTEGERS | FLOATS),
+    st.builds(Local, st.builds(Operand, NUMBERS, NAMES), st.sampled_from([Op.EQ, Op.NE]), st.text(max_size=6)),
+    st.builds(Comparison, OPERANDS, st.sampled_from(Op), OPERANDS, st.booleans()),
+)
+ITEMS: st.SearchStrategy[Item] = st.one_of(
+    st.just(CountAll()), st.builds(CountOf, NUMBERS), st.builds(AggregateOf, st.sampled_from(Function), NUMBERS, NAMES)
+)
+RETURNS: st.SearchStrategy[Return] = st.one_of(
+    st.just(Matches()),
+    st.just(CompleteMatches()),
+    st.builds(Aggregates, st.just(()), st.lists(ITEMS, min_size=1, max_size=3).map(tuple)),
+)
+TIMES = st.builds(Length, AMOUNTS, st.sampled_from(["ns", "us", "ms", "s", "min", "h", "day"]))
+COUNTS = st.builds(Length, st.integers(1, 10**12).map(Fraction), st.just("events"))
+WINDOWS = st.one_of(
+    st.none(),
+    st.builds(WindowClause, TIMES, TIMES),
+    st.builds(WindowClause, COUNTS, COUNTS),
+    TIMES.map(lambda length: WindowClause(length, length)),
+)
+QUERIES = st.builds(
+    Query,
+    name=NAMES,
+    returns=RETURNS,
+    pattern=PATTERNS,
+    semantics=st.sampled_from(Semantics),
+    predicates=st.lists(PREDICATES, max_size=3).map(tuple),
+    group_by=st.lists(NAMES, max_size=2, unique=True).map(tuple),
+    window=WINDOWS,
+)
+
+
+def _named(query: Query) -> Query:
+    """`query` with names of its pattern for numbers, and grouping attributes in RETURN."""
+    names = [event.alias or event.type for event in occurrences(query.pattern)]
+
+    def operand(value: Operand) -> Operand:
+        return replace(value, name=names[int(value.name) % len(names)])
+
+    def predicate(value: Predicate) -> Predicate:
+        match value:
+            case Local():
+                return replace(value, operand=operand(value.operand))
+            case Comparison():
+                return replace(value, left=operand(value.left), right=operand(value.right))
+        return value
+
+    def item(value: Item) -> Item:
+        return value if isinstance(value, CountAll) else replace(value, name=names[int(value.name) % len(names)])
+
+    returns = query.returns
+    if isinstance(returns, Aggregates):
+        returns = Aggregates(query.group_by[:1], tuple(dict.fromkeys(map(item, returns.items))))
+    return replace(query, returns=returns, predicates=tuple(map(predicate, query.predicates)))
+
+
+def _means_something(query: Query) -> bool:
+    try:
+        check(query)
+    except QueryError:
+        return False
+    return True
+
+
+def queries() -> st.SearchStrategy[Query]:
+    """Queries that pass `queries.resolve.check`."""
+    return QUERIES.map(_named).filter(_means_something)

@@ -1,0 +1,64 @@
+from dataclasses import replace
+
+import pytest
+
+from queries.errors import QueryError
+from queries.model import Aggregates, And, AtLeast, CountOf, Event, Plus, Query, Seq, WindowClause
+from queries.parser import parse_query
+from queries.resolve import check, denoted, nullable, scopes
+
+PATTERN = parse_query("PATTERN SEQ(A x, NOT SEQ(C, NOT E, A), B A, A+)").pattern
+
+
+def test_names_denote_occurrences() -> None:
+    assert denoted(PATTERN, "x") == (0,)
+    assert denoted(PATTERN, "C") == (1,)
+    assert denoted(PATTERN, "A") == (4,)  # the alias wins over the type
+    assert denoted(PATTERN, "B") == (4,)
+    assert denoted(PATTERN, "nothing") == ()
+    assert denoted(parse_query("PATTERN SEQ(A x, NOT A, B, A+)").pattern, "A") == (0, 1, 3)
+
+
+def test_scopes_are_the_innermost_negations() -> None:
+    assert scopes(PATTERN) == (None, (1,), (1, 0, 1), (1,), None, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("A", False), ("A?", True), ("A*", True), ("(A?)+", True), ("A?, B*", True), ("A?, B", False), ("A OR B*", True)],
+)
+def test_nullable(text: str, expected: bool) -> None:
+    assert nullable(parse_query(f"PATTERN {text}").pattern) is expected
+
+
+def test_queries_built_by_hand_are_underlined_in_their_canonical_text() -> None:
+    query = parse_query("q: RETURN COUNT(*) PATTERN A WITHIN 5 s")
+    assert query.window is not None
+    broken = [
+        replace(query, pattern=Seq((Event("A"),))),
+        replace(query, pattern=Plus(And((Event("A"), Event("B"))))),
+        replace(query, pattern=AtLeast(Event("A"), 0)),
+        replace(query, returns=Aggregates((), (CountOf("B"),))),
+        replace(
+            query,
+            window=WindowClause(query.window.within, replace(query.window.slide, amount=-query.window.slide.amount)),
+        ),
+    ]
+    for one in broken:
+        with pytest.raises(QueryError) as caught:
+            check(one)
+        assert caught.value.place
+    check(query)
+
+
+def test_depth_is_limited() -> None:
+    def nested(levels: int) -> Query:
+        query = parse_query("PATTERN A")
+        for _ in range(levels):
+            query = replace(query, pattern=Plus(query.pattern))
+        return query
+
+    check(nested(99))
+    for levels in (100, 100_000):
+        with pytest.raises(QueryError, match="nested too deeply; at most 100 levels"):
+            check(nested(levels))

@@ -1,0 +1,112 @@
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from events.errors import InputError
+from queries.errors import QueryError
+from queries.model import Event, Seq
+from queries.parser import parse_query
+from queries.printing import to_text
+from queries.workloads import bundled, load_bundled, load_workload, parse_workload
+
+ROOT = Path(__file__).parents[2]
+
+
+def names(text: str) -> list[str]:
+    return [query.name for query in parse_workload(text)]
+
+
+def test_separators_and_names() -> None:
+    text = "a\nPATTERN A\n\nb: RETURN COUNT(*)\nPATTERN B\n   \nPATTERN C; d :\nPATTERN D;;\n\n\nPATTERN E;"
+    for ends in ("\n", "\r\n", "\r"):
+        queries = parse_workload(text.replace("\n", ends))
+        assert [query.name for query in queries] == ["a", "b", "q3", "d", "q5"]
+        assert [query.pattern for query in queries] == [Event(name) for name in "ABCDE"]
+
+
+def test_comments() -> None:
+    text = """-- a comment-only block; no query
+
+    q1 -- named
+    PATTERN SEQ(A, -- first; not an end
+
+        -- this block is no query; either
+    """
+    with pytest.raises(QueryError, match="ends too early"):
+        parse_workload(text)
+    assert names("-- only\n-- comments\n\nPATTERN A\n-- between\nWHERE A.x = ';' -- end\n\n-- the end") == ["q1"]
+
+
+def test_default_names_keep_out_of_the_way() -> None:
+    assert names("PATTERN A; q1: PATTERN B; q3: PATTERN C; PATTERN D") == ["q2", "q1", "q3", "q4"]
+
+
+def test_a_name_given_twice() -> None:
+    with pytest.raises(QueryError) as caught:
+        parse_workload("q1\nPATTERN A\n\n`q1`: PATTERN B")
+    assert str(caught.value) == "the name 'q1' is given to two queries\nline 4: `q1`: PATTERN B\n        ^^^^"
+
+
+@pytest.mark.parametrize("text", ["", " \n\n ", ";;", "-- nothing\n;"])
+def test_no_query(text: str) -> None:
+    with pytest.raises(QueryError, match="the workload holds no query"):
+        parse_workload(text)
+
+
+def test_errors_name_the_line_of_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "w.sase"
+    path.write_text("q1\nPATTERN A\n\n-- second\nq2\nPATTERN A\nWHERE B.x = 1\n")
+    with pytest.raises(QueryError) as caught:
+        load_workload(path)
+    assert str(caught.value) == (
+        f"{path}: unknown name 'B'; the pattern has A\n"
+        "line 7: WHERE B.x = 1\n"
+        "              ^^^"
+    )  # fmt: skip
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "latin").write_bytes(b"PATTERN Stra\xdfe")
+    with pytest.raises(InputError, match="no UTF-8 text"):
+        load_workload(tmp_path / "latin")
+    with pytest.raises(InputError, match="missing: cannot read the workload: No such file"):
+        load_workload(tmp_path / "missing")
+    with pytest.raises(InputError, match="Is a directory"):
+        load_workload(tmp_path)
+    with pytest.raises(InputError, match="cannot read"):
+        load_workload("a\0b")
+
+
+@pytest.mark.parametrize("name", bundled())
+def test_bundled_workloads(name: str) -> None:
+    for query in load_bundled(name):
+        assert parse_query(to_text(query)) == query
+
+
+def test_what_is_bundled() -> None:
+    assert {"stock", "cluster", "linear-road", "transport", "traffic", "ridesharing"} <= set(bundled())
+    for name in ("stock", "cluster", "linear-road"):  # a query of dissertation 13.1 and its nine variations
+        assert len(load_bundled(name)) == 10
+    traffic = load_bundled("traffic")
+    assert [query.name for query in traffic] == [f"q{number}" for number in range(1, 8)]
+    assert traffic[4].pattern == Seq((Event("MainSt"), Event("StateSt")))
+    with pytest.raises(InputError, match="no bundled workload 'nope'; choose one of check-kiting, cluster"):
+        load_bundled("nope")
+
+
+def test_the_grammar_and_the_workloads_are_found_in_a_zip(tmp_path: Path) -> None:
+    archive = tmp_path / "packages.zip"
+    with zipfile.ZipFile(archive, "w") as target:
+        for package in ("events", "queries"):
+            for path in (ROOT / package).rglob("*"):
+                if path.suffix in (".py", ".lark", ".sase"):
+                    target.write(path, path.relative_to(ROOT))
+    code = "from queries.workloads import bundled, load_bundled; print(sum(len(load_bundled(n)) for n in bundled()))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env={"PYTHONPATH": str(archive)}, capture_output=True
+    )
+    assert done.stderr == b""
+    assert int(done.stdout) == sum(len(load_bundled(name)) for name in bundled())
