@@ -78,7 +78,7 @@ def syntax_error(parser: Lark, code: str, error: UnexpectedInput) -> tuple[str, 
         return f"{found} is not closed on this line", start, line_end if line_end >= 0 else end
     accepted = _accepted(parser, code, start)
     shown = found if found.isprintable() and len(found) <= 40 else ascii(found[:40])[1:-1]
-    return f"unexpected {shown!r}; expected {_listed(accepted)}{_hint(code, start, found, accepted)}", start, stop
+    return f"unexpected '{shown}'; expected {_listed(accepted)}{_hint(code, start, found, accepted)}", start, stop
 
 
 def _accepted(parser: Lark, code: str, stop: int) -> Set[str]:
