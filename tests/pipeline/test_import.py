@@ -1,0 +1,107 @@
+"""Files and data sets as stores: with Spark and without, the same stream and the same errors."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from datasets.base import Dataset, Derived, RawColumn
+from events.errors import InputError
+from events.files import read_events
+from events.schema import Kind
+from pipeline.import_dataset import import_dataset, import_events
+from pipeline.store import read_stream, stream_batches
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+TICKS = Dataset(
+    name="ticks",
+    summary="",
+    paper="",
+    source="nowhere",
+    licence="",
+    files="ticks_*.txt",
+    columns=(RawColumn("name", "STRING"), RawColumn("at", "STRING"), RawColumn("price", "DOUBLE")),
+    time="CAST(at AS BIGINT) * 60",
+    time_unit="s",
+    type="upper(name)",
+    attributes=(Derived("who", Kind.STRING, "name"), Derived("price", Kind.FLOAT, "price")),
+    order=("who", "price"),
+    key=("who",),
+    filter="price > 0 OR price IS NULL",
+    options={"header": "false"},
+)
+
+
+def shuffled_folder(folder: Path) -> Path:
+    random = np.random.default_rng(1)
+    folder.mkdir()
+    for name in ("a.parquet", "b.parquet"):
+        table = {
+            "time": random.integers(0, 300, 1000),
+            "type": random.choice(["A", "B"], 1000),
+            "x y": [None if r < 0.01 else r for r in random.random(1000)],
+            "s": random.choice(["u", "v", None], 1000),
+        }
+        pq.write_table(pa.table(table), folder / name)
+    return folder
+
+
+@pytest.mark.spark
+def test_spark_imports_what_one_process_reads(tmp_path: Path, spark: "SparkSession") -> None:
+    folder = shuffled_folder(tmp_path / "raw")
+    expected = read_events(folder)
+    stream, notices = import_events(folder, tmp_path / "store", spark=spark, key=("s",), buckets=3)
+    here, _ = import_events(folder, tmp_path / "here", spark=None)
+    assert notices == expected.notices
+    assert stream.schema == expected.schema
+    assert stream.fingerprint == here.fingerprint
+    assert stream.holes == here.holes
+    assert stream.source == {"files": ["a.parquet", "b.parquet"]}
+    found = list(stream_batches(stream))
+    for name, column in expected.batch.columns.items():
+        assert np.array_equal(np.concatenate([b.columns[name] for b in found]), column, equal_nan=True)
+    assert np.array_equal(np.concatenate([b.time for b in found]), expected.batch.time)
+    with pytest.raises(InputError, match=r"[ab]\.parquet, row \d+, column 'x y': null or NaN in an event of type 'A'"):
+        stream.check_needed({"A": ["x y"]})
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["here", "raw", "store"]
+    (tmp_path / "e.csv").write_text("time,type,x\n1,A,1\n2,A,\n-3,A,1\n")
+    with pytest.raises(InputError, match=r"e\.csv, row 3, column 'time': the time -3 is negative"):
+        import_events(tmp_path / "e.csv", tmp_path / "bad", spark=spark)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["e.csv", "here", "raw", "store"]
+
+
+def test_a_frame_is_imported_without_spark(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"time": [3, 1], "type": ["A", "B"], "x": [1.5, np.nan]})
+    stream, notices = import_events(frame, tmp_path / "store", spark=None, time_unit="ms", key=("x",), buckets=2)
+    assert len(notices) == 1
+    assert stream == read_stream(tmp_path / "store")
+    assert (stream.schema.time_unit, stream.events, stream.first, stream.last) == ("ms", 2, 1, 3)
+    with pytest.raises(InputError, match="the DataFrame, row 2, column 'x'"):
+        stream.check_needed({"*": ["x"]})
+
+
+@pytest.mark.spark
+def test_a_data_set_is_read_as_declared(tmp_path: Path, spark: "SparkSession") -> None:
+    raw = tmp_path / "raw"
+    raw.mkdir()
+    (raw / "ticks_2.txt").write_text("b,1,2.5\na,1,3\na,0,-1\n")
+    (raw / "ticks_1.txt").write_text("a,2,1\nb,1,\n")
+    stream = import_dataset(TICKS, raw, tmp_path / "store", spark=spark, buckets=2)
+    assert (stream.key, stream.buckets, stream.schema.types) == (("who",), 2, ("A", "B"))
+    events = next(stream_batches(stream, rows=100))
+    assert events.time.tolist() == [60, 60, 60, 120]
+    assert stream.schema.decode("who", events.columns["who"].tolist()) == ["a", "b", "b", "a"]
+    assert stream.holes["B"]["price"].events == 1
+    assert stream.source == {"dataset": "ticks", "files": ["ticks_1.txt", "ticks_2.txt"]}
+    (raw / "ticks_2.txt").write_text("b,1,-5\na,1,3\na,soon,1\n")
+    with pytest.raises(InputError, match=r"ticks_2\.txt, row 3, column 'time': the time is null"):
+        import_dataset(TICKS, raw, tmp_path / "bad", spark=spark)
+    with pytest.raises(InputError, match=r"no files ticks_\*\.txt of data set ticks; see nowhere"):
+        import_dataset(TICKS, tmp_path / "store", tmp_path / "bad", spark=spark)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["raw", "store"]
