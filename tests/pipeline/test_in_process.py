@@ -1,0 +1,154 @@
+"""Evaluation in this process: partitioning, cuts, and everything that is refused before it runs."""
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pipeline
+from algorithms.base import Algorithm, UnsupportedQuery
+from algorithms.registry import ALGORITHMS
+from events.batch import EventBatch
+from events.errors import CepbenchError, InputError
+from events.files import read_events
+from generators.registry import from_spec
+from pipeline.generation import generate
+from pipeline.in_process import answer_of, evaluate_batches
+from pipeline.rebucketing import rebucket
+from pipeline.substreams import decode, split
+from queries.errors import QueryError
+
+WORKLOAD = """
+whole: RETURN COUNT(*), SUM(A.value) PATTERN SEQ(A, B) WITHIN 40 seconds SLIDE 20 seconds
+
+keyed: RETURN key, COUNT(*), AVG(A.value) PATTERN SEQ(A+, B) WHERE A.value < NEXT(A).value GROUP-BY key
+WITHIN 40 seconds
+
+both: RETURN key, COUNT(*) PATTERN SEQ(A, B) WHERE [value] GROUP-BY key
+"""
+
+
+def frame() -> pd.DataFrame:
+    random = np.random.default_rng(3)
+    return pd.DataFrame(
+        {
+            "time": np.sort(random.integers(0, 200, 400)),
+            "type": random.choice(["A", "B", "C"], 400),
+            "key": random.choice(["u", "v", "w"], 400),
+            "value": random.integers(0, 4, 400),
+        }
+    )
+
+
+def test_split_is_a_partition_in_stream_order() -> None:
+    events = read_events(frame()).batch
+    for attributes in (("key",), ("value",), ("key", "value"), ("value", "key", "value")):
+        pieces = split(events, attributes)
+        assert sorted(p for _, piece in pieces for p in piece.position.tolist()) == list(range(400))
+        keys = [key for key, _ in pieces]
+        assert len(set(keys)) == len(keys)
+        for key, piece in pieces:
+            assert (np.diff(piece.position) > 0).all()
+            assert {tuple(row) for row in zip(*(piece.columns[a].tolist() for a in attributes), strict=True)} == {key}
+            decoded = decode(events.schema, attributes, key)
+            assert all(isinstance(value, str) == (a == "key") for a, value in zip(attributes, decoded, strict=True))
+    assert split(events, ()) == [((), events)]
+    assert split(events.slice(5, 5), ("key",)) == []
+    assert split(events.slice(5, 6), ("key",))[0][1].position.tolist() == [5]
+    zeros = pd.DataFrame({"time": [1, 1, 2], "type": "A", "x": [0.0, -0.0, 1.5]})
+    assert [len(piece) for _, piece in split(read_events(zeros).batch, ("x",))] == [2, 1]
+
+
+def test_counts_are_those_of_a_plain_loop() -> None:
+    events = frame()
+    answer = pipeline.evaluate(WORKLOAD, events, "greta")
+    for key in ("u", "v", "w"):
+        expected = 0
+        for value in range(4):
+            part = events[(events["key"] == key) & (events["value"] == value)]
+            first, last = part[part["type"] == "A"]["time"], part[part["type"] == "B"]["time"]
+            expected += int((first.to_numpy()[:, None] < last.to_numpy()).sum())
+        row = answer[(answer["query"] == "both") & (answer["key"] == key)]
+        assert row["COUNT(*)"].tolist() == [expected]
+
+
+def cuts(batch: EventBatch, seed: int) -> list[EventBatch]:
+    random = np.random.default_rng(seed)
+    places = [0, *np.sort(random.integers(0, len(batch) + 1, 60)).tolist(), len(batch)]
+    pieces = []
+    for start, stop in itertools.pairwise(places):
+        until = int(batch.time[stop]) if stop < len(batch) and random.random() < 0.5 else None
+        pieces.append(batch.slice(start, stop, until))
+    return pieces
+
+
+@pytest.mark.parametrize("algorithm", ["sase", "greta"])
+def test_batches_may_be_cut_anywhere(algorithm: str) -> None:
+    whole = pipeline.evaluate(WORKLOAD, frame(), algorithm)
+    assert set(whole["query"]) == {"whole", "keyed", "both"}
+    events = read_events(frame())
+    for seed in range(3):
+        cut = evaluate_batches(WORKLOAD, events.schema, cuts(events.batch, seed), algorithm)
+        pd.testing.assert_frame_equal(cut, whole)
+
+
+def test_files_stores_and_frames_give_one_answer(tmp_path: Path) -> None:
+    generator = from_spec("uniform", {"events": 2000, "groups": 5, "tie_probability": 0.3})
+    store = generate(generator, tmp_path / "store", spark=None, key=("key",), buckets=3)
+    columns = next(generator.batches())
+    letters = np.array(generator.schema().types)
+    table = pd.DataFrame({"time": columns.time, "type": letters[columns.type], **columns.columns})
+    table.to_csv(tmp_path / "e.csv", index=False)
+    table.to_parquet(tmp_path / "e.parquet")
+    whole = rebucket(store, (), 1, spark=None)
+    answers = [
+        answer_of(WORKLOAD, events, "greta").digest()
+        for events in (table, tmp_path / "e.csv", str(tmp_path / "e.parquet"), store.path, whole.path)
+    ]
+    assert len(set(answers)) == 1
+    assert answer_of(WORKLOAD, table, "sase").digest() == answers[0]
+
+
+def test_times_have_a_unit() -> None:
+    events = pd.DataFrame({"time": [0, 1500], "type": ["A", "B"]})
+    query = "RETURN COUNT(*) PATTERN SEQ(A, B) WITHIN 2 seconds"
+    assert pipeline.evaluate(query, events, "greta", time_unit="ms")["COUNT(*)"].tolist() == [1]
+    assert len(pipeline.evaluate(query, events, "greta")) == 0
+
+
+def test_what_was_done_to_the_input_is_said() -> None:
+    events = pd.DataFrame({"time": [2, 1], "type": ["B", "A"]})
+    said: list[str] = []
+    query = "RETURN COUNT(*) PATTERN SEQ(A, B)"
+    assert len(pipeline.evaluate(query, events, "greta", notify=said.append)) == 1
+    assert len(said) == 1
+    with pytest.warns(UserWarning, match="row 2, column 'time': earlier than the row before"):
+        pipeline.evaluate(query, events, "greta")
+
+
+def test_refused_before_anything_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    counting = "RETURN COUNT(*) PATTERN A"
+    with pytest.raises(QueryError, match="line 1"):
+        pipeline.evaluate("RETURN COUNT(*) PATTERN SEQ(A,", frame(), "greta")
+    with pytest.raises(CepbenchError, match="unknown algorithm 'none'"):
+        pipeline.evaluate(counting, frame(), "none")
+    with pytest.raises(CepbenchError, match="unknown arithmetic 'exact'"):
+        pipeline.evaluate(counting, frame(), "greta", "exact")
+    with pytest.raises(InputError, match="no such file or folder"):
+        pipeline.evaluate(counting, tmp_path / "none.csv", "greta")
+    holes = frame().assign(value=lambda f: f["value"].where(f["type"] != "A"))
+    with pytest.raises(InputError, match="column 'value': null or NaN in an event of type 'A'"):
+        pipeline.evaluate("RETURN SUM(A.value) PATTERN A", holes, "greta")
+    assert len(pipeline.evaluate("RETURN SUM(B.value) PATTERN B", holes, "greta")) == 1
+    with pytest.raises(InputError, match="column 'value'"):
+        pipeline.evaluate("RETURN COUNT(*) PATTERN B GROUP-BY value", holes, "greta")
+    greta: type[Algorithm] = next(a for a in ALGORITHMS if a.name == "greta")
+    monkeypatch.setattr(greta, "unsupported", lambda self, query: "it is Friday")
+    with pytest.raises(UnsupportedQuery, match=r"^greta cannot evaluate query q1: it is Friday$"):
+        pipeline.evaluate(counting, tmp_path / "none.csv", "greta")
+
+
+def test_no_events() -> None:
+    assert len(pipeline.evaluate("RETURN COUNT(*) PATTERN A", pd.DataFrame({"time": [], "type": []}), "greta")) == 0
