@@ -1,0 +1,72 @@
+"""`cepbench generate`: a stream as an event store."""
+
+from pathlib import Path
+
+import click
+
+from cli.options import Pair, master
+
+
+@click.command()
+@click.argument("name")
+@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="Folder of the new event store.")
+@click.option("-p", "parameters", type=Pair(), multiple=True, help="A parameter; `datasets NAME` lists them.")
+@click.option("--seed", type=click.IntRange(min=0), help="Seed of all randomness; the same as -p seed=N.")
+@click.option(
+    "--key", metavar="A,B", help="Attributes that queries split the stream by; buckets hold sub-streams whole."
+)
+@click.option("--buckets", type=click.IntRange(min=1), help="Buckets of the store; by default as many as cores.")
+@click.option("--replace", is_flag=True, help="Replace a store that is already there.")
+@click.option(
+    "--raw", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Downloaded files of a data set."
+)
+@master
+def generate(
+    name: str,
+    output: Path,
+    parameters: tuple[tuple[str, str], ...],
+    seed: int | None,
+    key: str | None,
+    buckets: int | None,
+    replace: bool,
+    raw: Path | None,
+    master: str | None,
+) -> None:
+    """Generate a stream into an event store.
+
+    NAME is a stream of `cepbench datasets`. A generated one depends on its parameters and seed only, not on --master;
+    without --master it is generated in this process. A real one is read from --raw by Spark.
+    """
+    from pipeline.session import session, stop
+
+    attributes = None if key is None else [attribute.strip() for attribute in key.split(",") if attribute.strip()]
+    try:
+        if raw is not None:
+            from datasets.registry import dataset
+            from pipeline.import_dataset import import_dataset
+
+            if parameters or seed is not None:
+                raise click.UsageError("a data set that is read from --raw has no parameters and no seed")
+            stream = import_dataset(
+                dataset(name), raw, output, spark=session(master), key=attributes, buckets=buckets, replace=replace
+            )
+        else:
+            from generators.registry import from_spec
+            from pipeline.generation import generate as write
+
+            generator = from_spec(name, _parameters(parameters, seed))
+            spark = None if master is None else session(master)
+            stream = write(generator, output, spark=spark, key=attributes or (), buckets=buckets, replace=replace)
+    finally:
+        stop()
+    click.echo(f"{output}: {stream.events} events in {stream.buckets} buckets, fingerprint {stream.fingerprint}")
+
+
+def _parameters(pairs: tuple[tuple[str, str], ...], seed: int | None) -> dict[str, str | int]:
+    """Parameters by name; none may be given twice."""
+    given: list[tuple[str, str | int]] = [*pairs, *([] if seed is None else [("seed", seed)])]
+    names = [name for name, _ in given]
+    for name in names:
+        if names.count(name) > 1:
+            raise click.UsageError(f"parameter {name!r} is given twice")
+    return dict(given)

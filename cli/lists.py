@@ -1,0 +1,78 @@
+"""`cepbench algorithms`, `datasets` and `experiments`: what there is, one line each."""
+
+import click
+
+from cli.tables import show
+
+as_json = click.option("--json", "as_json", is_flag=True, help="As a JSON list instead of text.")
+
+
+@click.command()
+@as_json
+def algorithms(as_json: bool) -> None:
+    """List the algorithms and their parameters."""
+    from algorithms.registry import ALGORITHMS, parameters
+
+    rows = [
+        {
+            "name": algorithm.name,
+            "parameters": ", ".join(f"{name}={default}" for name, default in parameters(algorithm).items()),
+            "summary": (algorithm.__doc__ or "").strip().split("\n", 1)[0],
+            "paper": algorithm.paper,
+        }
+        for algorithm in ALGORITHMS
+    ]
+    show(rows, as_json)
+
+
+@click.command()
+@click.argument("name", required=False)
+@as_json
+def datasets(name: str | None, as_json: bool) -> None:
+    """List the streams that there are.
+
+    With the NAME of a generated stream, list its parameters. With --json, attributes and parameters of all are told.
+    """
+    from datasets.registry import DATASETS
+    from generators.registry import GENERATORS, generator_class
+
+    if name is not None:
+        show([vars(parameter) for parameter in generator_class(name).describe().parameters], as_json)
+        return
+    rows: list[dict[str, object]] = []
+    for generator in GENERATORS:
+        found = generator.describe()
+        row: dict[str, object] = {"name": found.name, "kind": "generated", "summary": found.summary}
+        row["paper"] = found.paper
+        if as_json:
+            row |= {"types": found.types, "attributes": found.attributes}
+            row |= {"parameters": [vars(parameter) for parameter in found.parameters]}
+        rows.append(row)
+    for real in DATASETS:
+        row = {"name": real.name, "kind": "real", "summary": real.summary, "paper": real.paper}
+        if as_json:
+            row |= {"types": None, "attributes": [f"{a.name} ({a.kind})" for a in real.attributes]}
+            row |= {"source": real.source, "licence": real.licence, "note": real.note}
+        rows.append(row)
+    show(rows, as_json)
+
+
+@click.command()
+@as_json
+def experiments(as_json: bool) -> None:
+    """List the experiments, one per figure of a paper."""
+    from experiments.load import experiments as files
+    from experiments.load import load
+
+    loaded = [load(path) for path in files().values()]
+    rows = [
+        {
+            "id": found.id,
+            "figure": found.figure,
+            "title": found.title,
+            "algorithms": found.algorithms if as_json else ", ".join(found.algorithms),
+            "paper": found.paper,
+        }
+        for found in loaded
+    ]
+    show(rows, as_json)

@@ -1,0 +1,98 @@
+"""The `cepbench` command: its sub-commands, and what a user sees when one of them fails.
+
+Every failure is one clear line on stderr and an exit status, never a traceback:
+
+- 2: the request or the input is wrong (`CepbenchError`, an unusable file or option); a query error also shows the
+  underlined place.
+- 1: a check failed (`verify`, `run`, `compare`), or there is an error in cepbench itself.
+- 130: interrupted.
+
+`CEPBENCH_DEBUG=1` shows the traceback all the same.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+
+from cli.generate import generate
+from cli.lists import algorithms, datasets, experiments
+from cli.query import query
+from cli.results import compare, plot, report
+from cli.run import run
+from cli.verify import verify
+from events.errors import CepbenchError
+
+CHECK_FAILED = 1
+WRONG_USE = 2
+INTERRUPTED = 130
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(package_name="cepbench", message="%(prog)s %(version)s")
+def cepbench() -> None:
+    """Run, check and compare Complex Event Processing algorithms."""
+
+
+for command in (algorithms, datasets, experiments, query, generate, run, plot, report, compare, verify):
+    cepbench.add_command(command)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Runs the command line (by default that of the process) and exits with its status."""
+    if os.environ.get("CEPBENCH_DEBUG") == "1":
+        sys.exit(_call(arguments))
+    try:
+        status = _call(arguments)
+    except click.UsageError as error:
+        status = _fail(error.format_message(), _hint(error))
+    except click.ClickException as error:
+        status = _fail(error.format_message())
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("cepbench: interrupted", err=True)
+        status = INTERRUPTED
+    except CepbenchError as error:
+        status = _fail(str(error))
+    except BrokenPipeError:
+        # Whoever read the output has left; there is nobody to tell, and nothing more to flush.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = CHECK_FAILED
+    except OSError as error:
+        status = _fail(_told(error))
+    except MemoryError:
+        status = _fail("out of memory; use fewer events, or shorter windows")
+    except Exception as error:
+        problem = str(error).strip().split("\n", 1)[0]
+        click.echo(
+            f"cepbench: unexpected {type(error).__name__}{': ' if problem else ''}{problem} "
+            "(an error in cepbench; CEPBENCH_DEBUG=1 shows where)",
+            err=True,
+        )
+        status = CHECK_FAILED
+    sys.exit(status)
+
+
+def _call(arguments: Sequence[str] | None) -> int:
+    """The status of a command that was not stopped by an error; click gives it back when the command exits early."""
+    status = cepbench.main(None if arguments is None else list(arguments), prog_name="cepbench", standalone_mode=False)
+    return status if isinstance(status, int) else 0
+
+
+def _fail(message: str, hint: str = "") -> int:
+    click.echo(f"cepbench: {message}{hint}", err=True)
+    return WRONG_USE
+
+
+def _hint(error: click.UsageError) -> str:
+    return f" (see '{error.ctx.command_path} --help')" if error.ctx else ""
+
+
+def _told(error: OSError) -> str:
+    """`file: reason`, as far as the system says so."""
+    reason = (error.strerror or str(error) or type(error).__name__).lower()
+    return reason if error.filename is None else f"{error.filename}: {reason}"
+
+
+if __name__ == "__main__":
+    main()

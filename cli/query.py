@@ -1,0 +1,86 @@
+"""`cepbench query`: the answer of one workload on one stream."""
+
+from pathlib import Path
+
+import click
+
+from cli.options import input_file, master
+from cli.tables import FORMS, answer_text
+
+
+@click.command()
+@click.option("-q", "--query", "workload", required=True, type=input_file, help="File with one or many queries.")
+@click.option(
+    "-e",
+    "--events",
+    required=True,
+    type=click.Path(exists=True, path_type=Path),
+    help="Event store, or CSV or Parquet file, or a folder of such files.",
+)
+@click.option(
+    "-a", "--algorithm", required=True, metavar="SPEC", help="Algorithm, such as greta or name[parameter=value]."
+)
+@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="File for the answer.")
+@click.option(
+    "--format", "form", type=click.Choice(FORMS), help="Form of the answer; by default that of the file, else table."
+)
+@click.option(
+    "--arithmetic",
+    type=click.Choice(["modular", "float"]),
+    default="modular",
+    show_default=True,
+    help="Counts modulo 2^64 with an overflow flag, or 64-bit floats.",
+)
+@click.option("--time-unit", default="s", show_default=True, metavar="U", help="Unit of the times in a file.")
+@master
+def query(
+    workload: Path,
+    events: Path,
+    algorithm: str,
+    output: Path | None,
+    form: str | None,
+    arithmetic: str,
+    time_unit: str,
+    master: str | None,
+) -> None:
+    """Evaluate queries on a stream.
+
+    Without --master it runs in this process and needs no Java.
+    """
+    text = _text(workload)
+    if master is None:
+        from pipeline.in_process import evaluate
+
+        answer = evaluate(text, events, algorithm, arithmetic, time_unit, _notice)
+    else:
+        from pipeline.distributed import evaluate_on_spark
+        from pipeline.session import stop
+
+        try:
+            answer = evaluate_on_spark(text, events, algorithm, arithmetic, time_unit, _notice, master=master)
+        finally:
+            stop()
+
+    shown = answer_text(answer, form or _form_of(output))
+    if output is None:
+        click.echo(shown, nl=False)
+    else:
+        from plots.files import write
+
+        write(output, shown.encode())
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise click.UsageError(f"{file} is no UTF-8 text (byte {error.start})") from None
+
+
+def _notice(text: str) -> None:
+    click.echo(f"cepbench: {text}", err=True)
+
+
+def _form_of(file: Path | None) -> str:
+    suffix = "" if file is None else file.suffix.lstrip(".")
+    return suffix if suffix in FORMS else FORMS[0]

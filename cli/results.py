@@ -1,0 +1,64 @@
+"""`cepbench plot`, `report` and `compare`: what was measured, drawn and written up."""
+
+from pathlib import Path
+
+import click
+
+from cli.options import results
+from cli.tables import answer_text
+
+folder = click.Path(exists=True, file_okay=False, path_type=Path)
+
+
+@click.command()
+@click.argument("experiments", metavar="[EXPERIMENT]...", nargs=-1)
+@results
+@click.option("-o", "--output", type=click.Path(file_okay=False, path_type=Path), help="Folder for the drawings.")
+def plot(experiments: tuple[str, ...], results: Path, output: Path | None) -> None:
+    """Draw the measured figures.
+
+    All, or those of the EXPERIMENTs, become PDF, SVG and PNG files, by default beside their cells.
+    """
+    from metrics.results import read_all
+    from plots.draw import write_drawings
+
+    everything = read_all(results)
+    measured = [found.figure.experiment for found in everything]
+    for name in experiments:
+        if name not in measured:
+            choices = ", ".join(dict.fromkeys(measured)) or "none"
+            raise click.UsageError(f"{results} has no cells of experiment {name!r}; measured are: {choices}")
+    for found in everything:
+        if not experiments or found.figure.experiment in experiments:
+            for path in write_drawings(found, output).values():
+                click.echo(path)
+
+
+@click.command()
+@results
+@click.option(
+    "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="The page; by default RESULTS/report.html."
+)
+def report(results: Path, output: Path | None) -> None:
+    """Write all measured figures up on one page."""
+    from plots.report import write_report
+
+    click.echo(write_report(results, output or results / "report.html"))
+
+
+@click.command()
+@click.argument("a", type=folder)
+@click.argument("b", type=folder)
+@click.option(
+    "--format", "form", type=click.Choice(["text", "table", "csv", "json"]), default="text", show_default=True
+)
+def compare(a: Path, b: Path, form: str) -> None:
+    """Compare two results folders.
+
+    Tells how times, memory, statuses and answers of the same cells changed from A to B.
+    """
+    from plots.compare import compare as table_of
+    from plots.compare import describe
+
+    table = table_of(a, b)
+    click.echo(describe(table) if form == "text" else answer_text(table, form).rstrip("\n"))

@@ -1,0 +1,61 @@
+"""`cepbench run`: the experiments."""
+
+from pathlib import Path
+
+import click
+
+from cli.lists import experiments as list_experiments
+from cli.options import master, results
+from cli.results import report
+
+PROFILES = ("smoke", "quick", "laptop", "paper")
+
+
+@click.command()
+@click.argument("experiments", metavar="[EXPERIMENT]...", nargs=-1)
+@click.option("--profile", type=click.Choice(PROFILES), default="quick", show_default=True, help="Size of the runs.")
+@click.option("--set", "overrides", multiple=True, metavar="K=V", help="Change a field, such as limits.seconds=5.")
+@click.option("--list", "listing", is_flag=True, help="List the experiments and stop.")
+@click.option("--dry-run", is_flag=True, help="List the cells that would run and stop.")
+@click.option("--report", "with_report", is_flag=True, help="Then draw the figures and write RESULTS/report.html.")
+@results
+@master
+@click.pass_context
+def run(
+    context: click.Context,
+    experiments: tuple[str, ...],
+    profile: str,
+    overrides: tuple[str, ...],
+    listing: bool,
+    dry_run: bool,
+    with_report: bool,
+    results: Path,
+    master: str | None,
+) -> None:
+    """Run experiments on Spark.
+
+    All, or the EXPERIMENTs: names of `cepbench experiments`, or .yaml files. Finished cells are not run again.
+    The status is 1 if an answer is wrong or a cell ended with an error.
+    """
+    if listing:
+        context.invoke(list_experiments, as_json=False)
+        return
+
+    from experiments import sweep
+    from metrics.record import Status
+
+    planned = sweep.plan(experiments, profile, overrides)
+    if dry_run:
+        click.echo("\n".join(sweep.listing(planned, results)))
+        return
+
+    from pipeline.session import stop
+
+    try:
+        swept = sweep.run(planned, results, master, notify=click.echo)
+    finally:
+        stop()
+    if with_report:
+        context.invoke(report, results=results, output=None)
+    if swept.statuses.get(Status.WRONG) or swept.statuses.get(Status.ERROR):
+        context.exit(1)

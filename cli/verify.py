@@ -1,0 +1,41 @@
+"""`cepbench verify`: random differential tests of algorithms against the oracle."""
+
+import sys
+from functools import partial
+from typing import Any
+
+import click
+
+
+@click.command()
+@click.option("-a", "--algorithm", "specifications", multiple=True, metavar="SPEC", help="Algorithm; by default all.")
+@click.option("--cases", type=click.IntRange(min=1), default=500, show_default=True, help="Random cases per algorithm.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the cases.")
+@click.pass_context
+def verify(context: click.Context, specifications: tuple[str, ...], cases: int, seed: int) -> None:
+    """Compare algorithms with the oracle.
+
+    Evaluates random queries on random streams, with batches cut in every way.
+
+    Prints the smallest failing stream, and exits with status 1 if there is one.
+    """
+    from tqdm import tqdm
+
+    from algorithms.registry import ALGORITHMS, make
+    from experiments.verify import verify as verified
+
+    chosen = specifications or tuple(algorithm.name for algorithm in ALGORITHMS)
+    for specification in chosen:
+        make(specification)  # an unknown one is refused before the others run
+    clean = True
+    for specification in chosen:
+        with tqdm(total=cases, desc=specification, unit="case", disable=not sys.stderr.isatty(), leave=False) as bar:
+            found = verified(specification, cases, seed, partial(_advance, bar))
+        click.echo(found)
+        clean = clean and found.clean
+    if not clean:
+        context.exit(1)
+
+
+def _advance(bar: Any, done: int) -> None:
+    bar.update(done - bar.n)
