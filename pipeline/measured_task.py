@@ -1,0 +1,185 @@
+"""What one worker does for a measured cell: prepares, warms up, replays its bucket under the clock, and reports."""
+
+from __future__ import annotations
+
+import gc
+import os
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from algorithms.answer import AnswerBuilder
+from algorithms.base import Algorithm, Executor, Plan, StateSize
+from algorithms.rows import Rows
+from events.batch import EventBatch
+from events.errors import CepbenchError
+from metrics.memory import PeakMemory
+from metrics.record import Status
+from pipeline.arrivals import ArrivalModel, Burst, OpenRate
+from pipeline.beacon import Address, Signal
+from pipeline.in_process import holds_whole
+from pipeline.replay import Family, Measured, replay
+from pipeline.store import Stream, bucket_batches, read_stream, stream_batches
+from pipeline.substreams import RawKey, decode, split
+from pipeline.warmup import warm_up
+from queries.compile import CompiledQuery, Workload, compile_workload
+from queries.workloads import parse_workload
+
+WHOLE_STREAM = -1
+"""Instead of a bucket: all buckets merged, for workloads that no bucketing fits."""
+
+
+@dataclass(frozen=True)
+class Open:
+    """The open arrival model: events per second, and events per micro-batch."""
+
+    rate: float
+    batch: int = 1000
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a cell runs. `arrival` None is burst; `memory` asks for states and process memory instead of times."""
+
+    store: Path
+    workload: str
+    algorithm: Algorithm
+    arithmetic: str = "modular"
+    arrival: Open | None = None
+    memory: bool = False
+
+
+@dataclass
+class Report:
+    """What a worker hands back. `answer` is None if the run did not end."""
+
+    bucket: int
+    status: Status
+    reason: str = ""
+    measured: Measured = field(default_factory=Measured)
+    answer: AnswerBuilder | None = None
+    process_peak: int | None = None
+    plan_seconds: float = 0.0
+    compile_seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class MeasuredTask:
+    """The task of one bucket. With `idle`, executors that do nothing take the place of the algorithm's."""
+
+    job: Job
+    beacon: Address | None = None
+    idle: bool = False
+
+    def __call__(self, bucket: int) -> Report:
+        """Never raises: what goes wrong is the report's status and reason."""
+        try:
+            return self._run(bucket)
+        except MemoryError as error:
+            return Report(bucket, Status.OUT_OF_MEMORY, _line(error) or "the worker's memory limit")
+        except CepbenchError as error:
+            return Report(bucket, Status.ERROR, _line(error))
+        except Exception as error:  # an algorithm's own failure ends its cell, not the sweep
+            return Report(bucket, Status.ERROR, f"{type(error).__name__}: {_line(error)}".rstrip(": "))
+
+    def _run(self, bucket: int) -> Report:
+        job = self.job
+        stream = read_stream(job.store)
+        workload = compile_workload(parse_workload(job.workload), stream.schema, job.arithmetic)
+        parts = families(workload)
+        started = time.perf_counter()
+        plans = [job.algorithm.plan(part, stream.statistics) for _, part in parts]
+        planned = time.perf_counter()
+        for _, part in parts:
+            warm_up(job.algorithm, part)
+        report = Report(bucket, Status.OK, answer=AnswerBuilder(workload))
+        report.plan_seconds, report.compile_seconds = planned - started, time.perf_counter() - planned
+
+        def emit(number: int, key: RawKey, rows: Rows) -> None:
+            numbers, part = parts[number]
+            decoded = decode(part.schema, part.queries[0].partition, key)
+            for query, found in rows.items():
+                assert report.answer is not None
+                report.answer.add(numbers[query], decoded, found)
+
+        runs = [self._family(part, plan) for (_, part), plan in zip(parts, plans, strict=True)]
+        batches = _batches(stream, bucket, workload)
+        arrival = _arrival(job.arrival, workload)
+        gc.collect()
+        gc.freeze()
+        gc.disable()
+        with ExitStack() as measuring:
+            memory = measuring.enter_context(PeakMemory()) if job.memory else None
+            measuring.enter_context(Signal(self.beacon, os.getpid()))
+            report.measured = replay(batches, arrival, runs, emit, states=job.memory)
+        gc.enable()
+        report.process_peak = None if memory is None else memory.peak
+        return report
+
+    def _family(self, part: Workload, plan: Plan) -> Family:
+        query = part.queries[0]
+        return Family(
+            split=partial(split, attributes=query.partition),
+            executor=Idle if self.idle else partial(self.job.algorithm.executor, plan),
+            windows={query.index: query.window for query in part},
+            group=len(query.query.group_by),
+        )
+
+
+class Idle(Executor):
+    """Does nothing: what a worker costs without an algorithm."""
+
+    def process(self, events: EventBatch) -> Rows:
+        """No rows."""
+        return {}
+
+    def finish(self) -> Rows:
+        """No rows."""
+        return {}
+
+    def state(self) -> StateSize:
+        """Nothing."""
+        return StateSize()
+
+
+def families(workload: Workload) -> list[tuple[tuple[int, ...], Workload]]:
+    """The queries that split the stream alike as workloads of their own, with their places in the whole workload."""
+    alike: dict[tuple[tuple[str, ...], int], list[CompiledQuery]] = {}
+    for query in workload:
+        alike.setdefault((query.partition, len(query.query.group_by)), []).append(query)
+    return [
+        (
+            tuple(query.index for query in queries),
+            compile_workload([query.query for query in queries], workload.schema, workload.arithmetic),
+        )
+        for queries in alike.values()
+    ]
+
+
+def buckets(stream: Stream, workload: Workload) -> list[int]:
+    """The buckets to run, one worker each: a sub-stream must lie in one bucket whole, for every query."""
+    if all(holds_whole(stream, query.partition) for query in workload):
+        return [bucket for bucket, events in enumerate(stream.bucket_events) if events]
+    return [WHOLE_STREAM]
+
+
+def _batches(stream: Stream, bucket: int, workload: Workload) -> Iterator[EventBatch]:
+    needed = frozenset[str]().union(*workload.needs.values())
+    if bucket == WHOLE_STREAM:
+        return stream_batches(stream, attributes=needed)
+    return bucket_batches(stream, bucket, attributes=needed)
+
+
+def _arrival(given: Open | None, workload: Workload) -> ArrivalModel:
+    if given is None:
+        return Burst([query.window for query in workload], workload.schema.time_unit)
+    return OpenRate(given.rate, given.batch)
+
+
+def _line(error: BaseException) -> str:
+    """The first line of a message."""
+    lines: Iterable[str] = str(error).strip().splitlines()
+    return next(iter(lines), "")

@@ -1,0 +1,95 @@
+"""The workload of a cell as it really was: rate, events and matches per window, selectivity of adjacent predicates."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from algorithms.answer import AnswerBuilder
+from events.batch import EventBatch
+from events.units import seconds
+from metrics.record import Realised
+from pipeline.store import Stream, stream_batches
+from pipeline.substreams import split
+from queries.compile import CompiledQuery, Workload
+from queries.model import Comparison, Op, Operand, occurrences
+
+SAMPLE_EVENTS = 20_000
+SAMPLE_PAIRS = 100_000
+
+_COMPARE = {
+    Op.LT: np.less,
+    Op.LE: np.less_equal,
+    Op.GT: np.greater,
+    Op.GE: np.greater_equal,
+    Op.EQ: np.equal,
+    Op.NE: np.not_equal,
+}
+
+
+def realised(stream: Stream, workload: Workload, answer: AnswerBuilder, substream_count: int) -> Realised:
+    """What a record says of the input and the answer. Reads up to `SAMPLE_EVENTS` events of the stream."""
+    rows, matches = answer.rows, answer.matches
+    found = {int(k) for parts in answer.parts.values() for part in parts for k in np.unique(part.window)}
+    duration = stream.statistics.duration
+    query = workload.queries[0] if len(workload) else None
+    return Realised(
+        events=stream.events,
+        windows=len(found),
+        rows=rows,
+        substreams=substream_count,
+        rate=stream.events / seconds(duration, stream.schema.time_unit) if duration else None,
+        events_per_window=None if query is None else _events_per_window(stream, query),
+        matches_per_window=matches / len(found) if found and np.isfinite(matches) else None,
+        selectivity=None if query is None else _selectivity(stream, query),
+    )
+
+
+def _events_per_window(stream: Stream, query: CompiledQuery) -> float:
+    """Events of the whole stream (all groups) in a window of the query, on average."""
+    window, duration = query.window, stream.statistics.duration
+    if window is None or not duration:
+        return float(stream.events)
+    if window.counts_events:
+        return float(min(window.within, stream.events))
+    return stream.events * min(1.0, window.within / duration)
+
+
+def _selectivity(stream: Stream, query: CompiledQuery) -> float | None:
+    """Share of pairs of events of a sub-stream, one before the other, that pass the adjacent predicates; sampled."""
+    predicates = [p for p in query.query.predicates if isinstance(p, Comparison)]
+    if not predicates:
+        return None
+    passed = pairs = 0
+    random = np.random.default_rng(0)
+    for batch in stream_batches(stream, stop=SAMPLE_EVENTS, rows=SAMPLE_EVENTS):
+        parts = split(batch, query.partition)
+        for _, part in parts:
+            first, second = _pairs(part, query, predicates[0], max(100, SAMPLE_PAIRS // len(parts)), random)
+            good = part.time[first] < part.time[second]
+            pairs += int(good.sum())
+            for predicate in predicates:
+                good &= _COMPARE[predicate.op](
+                    _values(part, predicate.left, first), _values(part, predicate.right, second)
+                )
+            passed += int(good.sum())
+    return passed / pairs if pairs else None
+
+
+def _pairs(
+    part: EventBatch, query: CompiledQuery, predicate: Comparison, count: int, random: np.random.Generator
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """`count` random pairs of rows, of the types to which the sides of the predicate refer."""
+    left, right = (_rows(part, query, side) for side in (predicate.left, predicate.right))
+    if not len(left) or not len(right):
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    return random.choice(left, count), random.choice(right, count)
+
+
+def _rows(part: EventBatch, query: CompiledQuery, side: Operand) -> NDArray[np.int64]:
+    types = {e.type for e in occurrences(query.query.pattern, False) if side.name in (e.alias, e.type)}
+    return np.flatnonzero(np.isin(part.type, [part.schema.type_code(name) for name in types])).astype(np.int64)
+
+
+def _values(part: EventBatch, side: Operand, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    return part.columns[side.attribute][rows].astype(np.float64) * side.factor

@@ -1,0 +1,66 @@
+"""Runs an algorithm on a few made-up events, so that kernels are compiled and loaded before the clock starts."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from algorithms.base import Algorithm, Statistics
+from events.batch import DTYPES, EventBatch
+from events.schema import Kind, Schema
+from queries.compile import CompiledQuery, Workload
+from queries.model import occurrences
+
+EVENTS = 16
+"""Few enough for an algorithm that enumerates all their combinations."""
+
+PER_WINDOW = 6
+MOST_QUERIES = 20
+"""Kernels do not depend on the query, so a few queries of a large workload show all of them."""
+
+
+def warm_up(algorithm: Algorithm, workload: Workload) -> None:
+    """Runs the whole workload once, and its first queries one by one."""
+    alone = [Workload((query,), workload.schema, workload.arithmetic) for query in workload.queries[:MOST_QUERIES]]
+    for some in (workload, *(alone if len(workload) > 1 else ())):
+        executor = algorithm.executor(algorithm.plan(some, Statistics()))
+        events = made_up(some)
+        half = len(events) // 2
+        executor.process(events.slice(0, half))
+        executor.process(events.slice(half, len(events), until=int(events.time[-1])))
+        executor.state()
+        executor.process(events.slice(len(events), len(events), until=int(events.time[-1]) + _step(some)))
+        executor.finish()
+
+
+def made_up(workload: Workload) -> EventBatch:
+    """`EVENTS` events whose types follow the patterns from left to right again and again, with random attributes.
+
+    A time window holds about `PER_WINDOW` of them, so that some windows close.
+    """
+    schema = workload.schema
+    codes = [schema.type_code(event.type) for query in workload for event in occurrences(query.query.pattern, False)]
+    codes = [code for code in codes if code >= 0] or [0]
+    random = np.random.default_rng(0)
+    return EventBatch(
+        schema,
+        np.arange(EVENTS, dtype=np.int64) * _step(workload),
+        np.resize(np.array(codes, np.int32), EVENTS),
+        {attribute.name: _column(schema, attribute.kind, random) for attribute in schema.attributes},
+        np.arange(EVENTS, dtype=np.int64),
+    )
+
+
+def _column(schema: Schema, kind: Kind, random: np.random.Generator) -> NDArray[np.generic]:
+    if kind is Kind.FLOAT:
+        return random.random(EVENTS)
+    most = max(1, len(schema.strings)) if kind is Kind.STRING else 10
+    return random.integers(most, size=EVENTS).astype(DTYPES[kind])
+
+
+def _step(workload: Workload) -> int:
+    return max(1, min((_within(query) for query in workload), default=1) // PER_WINDOW)
+
+
+def _within(query: CompiledQuery) -> int:
+    return 1 if query.window is None or query.window.counts_events else query.window.within
