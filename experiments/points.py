@@ -18,6 +18,9 @@ from experiments.schema import Experiment, Open
 from metrics.record import FORMAT
 from metrics.results import value_key
 
+_IDENTIFYING = (
+    "group", "experiment", "profile", "algorithm", "point", "measurement", "repetition", "configuration",
+)  # fmt: skip
 _AXIS = re.compile(r"\$\{(\w+)\}")
 
 
@@ -112,6 +115,13 @@ def substituted(value: Any, point: Mapping[str, Any], where: str) -> Any:
     if whole is not None:
         return point[whole[1]]
     return _AXIS.sub(lambda match: str(point[match[1]]), value)
+
+
+def identified(cell: Cell) -> dict[str, Any]:
+    """The fields of a record that say which cell it is, by name."""
+    limits = cell.configuration["limits"]
+    fields = {name: getattr(cell, name) for name in _IDENTIFYING}
+    return {**fields, "cell": cell.id, "limit_seconds": limits["seconds"], "limit_bytes": limits["memory"]}
 
 
 def identity(*parts: Any) -> str:

@@ -1,0 +1,107 @@
+"""The files of a sweep: one record per finished cell, written whole or not at all; one sweep per results folder."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import uuid
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pydantic import BaseModel, ValidationError
+
+from experiments.errors import SweepError
+from metrics.figure import CELLS_FOLDER, FIGURE_FILE, Figure
+from metrics.record import FORMAT, Record
+
+LOCK_FILE = ".lock"
+SUPERSEDED = "superseded"
+"""Beside the cells: records of other configurations, which come back into use when their configuration does."""
+
+
+@contextmanager
+def locked(results: Path) -> Iterator[None]:
+    """The results folder for this sweep alone; the system frees it however the process ends."""
+    try:
+        results.mkdir(parents=True, exist_ok=True)
+        handle = os.open(results / LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o666)
+    except OSError as error:
+        raise SweepError(f"{results}: the results folder is not writable: {_told(error)}") from None
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            owner = os.read(handle, 20).decode(errors="replace").strip()
+            raise SweepError(f"{results}: another sweep (process {owner or 'unknown'}) runs in this folder") from None
+        os.ftruncate(handle, 0)
+        os.write(handle, str(os.getpid()).encode())
+        yield
+    finally:
+        os.close(handle)
+
+
+class CellFiles:
+    """The folder of one experiment and profile."""
+
+    def __init__(self, results: Path, experiment: str, profile: str) -> None:
+        self.folder = results / experiment / profile
+        self._cells = self.folder / CELLS_FOLDER
+        self._superseded = self.folder / SUPERSEDED
+
+    def open(self, wanted: Collection[str]) -> dict[str, Record]:
+        """Records of the `wanted` cells that are finished. Other records are put aside, none is deleted."""
+        try:
+            self._cells.mkdir(parents=True, exist_ok=True)
+            for path in sorted(self._cells.glob("*.json")):
+                if path.stem not in wanted:
+                    self._superseded.mkdir(exist_ok=True)
+                    os.replace(path, self._superseded / path.name)
+            for cell in wanted:
+                aside = self._superseded / f"{cell}.json"
+                if aside.exists():
+                    os.replace(aside, self._cells / aside.name)
+        except OSError as error:
+            raise SweepError(f"{self.folder}: the results folder is not writable: {_told(error)}") from None
+        return self.read(wanted)
+
+    def read(self, wanted: Collection[str]) -> dict[str, Record]:
+        """Records of the `wanted` cells that are finished; a file that is no record counts as unfinished."""
+        found = {}
+        for path in sorted(self._cells.glob("*.json")):
+            if path.stem not in wanted:
+                continue
+            try:
+                record = Record.model_validate_json(path.read_bytes())
+            except (OSError, ValidationError):
+                continue
+            if record.format == FORMAT:
+                found[record.cell] = record
+        return found
+
+    def write(self, record: Record) -> None:
+        """Stores one record."""
+        _write(self._cells / f"{record.cell}.json", record)
+
+    def write_figure(self, figure: Figure) -> None:
+        """Stores the figure's description."""
+        _write(self.folder / FIGURE_FILE, figure)
+
+
+def _write(path: Path, model: BaseModel) -> None:
+    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with temporary.open("w", encoding="utf-8") as file:
+            file.write(model.model_dump_json(indent=1))
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except OSError as error:
+        raise SweepError(f"{path}: cannot be written: {_told(error)}") from None
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _told(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()

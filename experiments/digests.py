@@ -1,0 +1,51 @@
+"""Whether the algorithms of a cell group gave the same answer; one that did not is `wrong` (DESIGN section 8)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from metrics.record import Record, Status
+
+REFERENCE = "oracle"
+"""The algorithm whose answer decides, where it takes part."""
+
+
+def judged(records: Iterable[Record]) -> list[Record]:
+    """Records whose status has to change, as they should be; of one group.
+
+    The oracle's answer is right; without it, the one of more than half of the algorithms is. If there is no such
+    answer, nobody can tell and all are wrong. An algorithm that contradicts itself does not vote.
+    """
+    answered = [r for r in records if r.digest is not None and r.status in (Status.OK, Status.WRONG)]
+    right = _right(answered)
+    changed = []
+    for record in answered:
+        status, reason = Status.OK, ""
+        if record.digest != right:
+            status, reason = Status.WRONG, _difference(record, right, answered)
+        if (record.status, record.reason) != (status, reason):
+            changed.append(record.model_copy(update={"status": status, "reason": reason}))
+    return changed
+
+
+def _right(answered: list[Record]) -> str | None:
+    digests: dict[str, set[str]] = defaultdict(set)
+    for record in answered:
+        if record.digest is not None:
+            digests[record.algorithm].add(record.digest)
+    if len(digests.get(REFERENCE, ())) == 1:
+        return next(iter(digests[REFERENCE]))
+    votes: dict[str, int] = defaultdict(int)
+    for own in digests.values():
+        if len(own) == 1:
+            votes[next(iter(own))] += 1
+    return next((digest for digest, count in votes.items() if 2 * count > len(digests)), None)
+
+
+def _difference(record: Record, right: str | None, answered: list[Record]) -> str:
+    others = sorted({r.algorithm for r in answered if r.digest != record.digest})
+    if right is not None:
+        agreed = sorted({r.algorithm for r in answered if r.digest == right})
+        return f"the answer differs from that of {', '.join(agreed)}"
+    return f"the answer differs from that of {', '.join(others)}, and no majority tells which one is right"

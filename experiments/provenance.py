@@ -1,0 +1,61 @@
+"""Where a measurement comes from: code, versions, machine, Spark."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ("cepbench", "pyspark", "pyarrow", "numpy", "numba", "llvmlite", "pandas")
+
+
+def environment(spark: dict[str, str] | None = None) -> dict[str, Any]:
+    """JSON values; `spark` is the configuration of the session."""
+    return {
+        **commit(),
+        "versions": {"python": platform.python_version(), **{name: _version(name) for name in PACKAGES}},
+        "system": f"{platform.system()} {platform.release()}",
+        "cpu": _cpu(),
+        "cores": os.cpu_count() or 1,
+        "memory_bytes": psutil.virtual_memory().total,
+        **({} if spark is None else {"spark": spark}),
+    }
+
+
+def commit() -> dict[str, Any]:
+    """The commit of the sources, and whether they differ from it; None where they are no Git checkout."""
+    found = _git("rev-parse", "HEAD")
+    changed = _git("status", "--porcelain")
+    return {"commit": found, "dirty": None if changed is None else bool(changed)}
+
+
+def _git(*arguments: str) -> str | None:
+    try:
+        done = subprocess.run(("git", "-C", str(ROOT), *arguments), capture_output=True, text=True, timeout=20)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def _cpu() -> str:
+    """The model's name."""
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()

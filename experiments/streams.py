@@ -1,0 +1,69 @@
+"""The event stores of a sweep: prepared once by Spark, kept under the results folder, found again by what made them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+from datasets.registry import dataset
+from events.errors import CepbenchError
+from experiments.points import identity
+from generators.registry import from_spec
+from pipeline.generation import default_buckets, generate
+from pipeline.import_dataset import import_dataset, import_events
+from pipeline.measured import Session
+from pipeline.store import Stream, is_store, read_stream
+from queries.workloads import parse_workload
+
+STREAMS_FOLDER = "streams"
+
+
+def check_stream(configuration: Mapping[str, Any]) -> None:
+    """Refuses a stream specification that cannot be prepared, before anything runs. Raises `CepbenchError`."""
+    stream = configuration["stream"]
+    if "generator" in stream:
+        from_spec(stream["generator"], stream["parameters"])
+        return
+    if "dataset" in stream:
+        dataset(stream["dataset"])
+        if "path" not in stream:
+            raise CepbenchError(f"data set {stream['dataset']}: give the path of its files (--set stream.path=FOLDER)")
+    if not Path(stream["path"]).exists():
+        raise CepbenchError(f"{stream['path']}: no such file or folder")
+
+
+def prepare_stream(configuration: Mapping[str, Any], folder: Path, spark: Session) -> Stream:
+    """The store of a configuration's stream, bucketed by what all its queries partition on; made if it is not there."""
+    stream = configuration["stream"]
+    key = common_key(configuration["workload"])
+    buckets = default_buckets(spark, key)
+    path = folder / identity(_source(stream), key, buckets)
+    if is_store(path):
+        return read_stream(path)
+    if "generator" in stream:
+        generator = from_spec(stream["generator"], stream["parameters"])
+        return generate(generator, path, spark=spark, key=key, buckets=buckets)
+    if "dataset" in stream:
+        return import_dataset(dataset(stream["dataset"]), stream["path"], path, spark=spark, key=key, buckets=buckets)
+    if is_store(stream["path"]):
+        return read_stream(stream["path"])
+    return import_events(stream["path"], path, spark=spark, time_unit=stream["time_unit"], key=key, buckets=buckets)[0]
+
+
+def common_key(workload: str) -> tuple[str, ...]:
+    """Attributes by which every query splits the stream, in the order of the first one."""
+    partitions: Sequence[tuple[str, ...]] = [query.partition for query in parse_workload(workload)]
+    shared = reduce(lambda a, b: a & b, (set(p) for p in partitions))
+    return tuple(name for name in partitions[0] if name in shared)
+
+
+def _source(stream: Mapping[str, Any]) -> Any:
+    """What makes a stream what it is; a file also by its size and time of change."""
+    if "generator" in stream:
+        return dict(from_spec(stream["generator"], stream["parameters"]).source())
+    root = Path(stream["path"]).resolve()
+    files = sorted(p for p in root.rglob("*") if p.is_file()) if root.is_dir() else [root]
+    told = [(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
+    return [stream.get("dataset"), stream["time_unit"], told]

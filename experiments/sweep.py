@@ -1,0 +1,253 @@
+"""Runs the cells of experiments, each once: what is finished stays finished, however a sweep ends."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from algorithms.base import Algorithm
+from algorithms.registry import make
+from events.errors import CepbenchError
+from experiments.cell_files import CellFiles, locked
+from experiments.digests import judged
+from experiments.early_stop import EarlyStop
+from experiments.estimate import Estimate, bound, total_bound, words
+from experiments.figure import figure
+from experiments.load import experiments as experiment_files
+from experiments.load import find, load
+from experiments.points import Cell, cells, identified
+from experiments.provenance import environment
+from experiments.schema import Experiment
+from experiments.streams import STREAMS_FOLDER, check_stream, prepare_stream
+from metrics.record import Record, Status
+from pipeline.measured import Job, Open, Outcome, Session, SparkGone, configuration_of, measure, measuring_session
+from queries.workloads import parse_workload
+
+MakeAlgorithm = Callable[[str], Algorithm]
+
+
+@dataclass(frozen=True)
+class Planned:
+    """An experiment under a profile, with its cells in the order in which they run."""
+
+    experiment: Experiment
+    profile: str
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True)
+class Swept:
+    """What a sweep left: the folders of its experiments, and how many of their cells have each status."""
+
+    folders: tuple[Path, ...]
+    statuses: Mapping[Status, int]
+    run: int  # cells that this sweep ran; the others were there
+
+
+def plan(
+    names: Sequence[str] = (),
+    profile: str = "quick",
+    overrides: Sequence[str] = (),
+    make_algorithm: MakeAlgorithm = make,
+) -> list[Planned]:
+    """Experiments (ids or files; all if none) with their cells. Everything that can be refused is refused here.
+
+    Raises `CepbenchError`: an unknown experiment, profile or field, a malformed query, an unknown algorithm, a stream
+    that cannot be made.
+    """
+    planned = []
+    for name in dict.fromkeys(names or experiment_files()):
+        experiment = load(find(name), profile, overrides)
+        for specification in experiment.algorithms:
+            make_algorithm(specification)
+        found = tuple(cells(experiment, profile))
+        for configuration in {cell.group: cell.configuration for cell in found}.values():
+            parse_workload(configuration["workload"])
+            check_stream(configuration)
+        planned.append(Planned(experiment, profile, found))
+    return planned
+
+
+def listing(planned: Sequence[Planned], results: Path) -> list[str]:
+    """What would run, a line per cell, and the most time that it takes."""
+    lines, missing = [], list[Cell]()
+    for entry in planned:
+        finished = CellFiles(results, entry.experiment.id, entry.profile).read([cell.id for cell in entry.cells])
+        for cell in entry.cells:
+            state = "finished" if cell.id in finished else f"at most {words(bound(cell))}"
+            lines.append(f"{cell.experiment} {cell.name}, {cell.measurement} {cell.repetition}: {state}")
+            if cell.id not in finished:
+                missing.append(cell)
+    lines.append(
+        f"{len(missing)} of {len(lines)} cells to run, at most {words(total_bound(missing))}, plus the streams"
+    )
+    return lines
+
+
+def run(
+    planned: Sequence[Planned],
+    results: Path,
+    master: str | None = None,
+    *,
+    make_algorithm: MakeAlgorithm = make,
+    notify: Callable[[str], None] = lambda line: None,
+    progress: bool = True,
+) -> Swept:
+    """Runs all cells that are not finished, and writes records and figures under `results`.
+
+    `notify` is told one line per experiment. Raises `CepbenchError` if the folder cannot be used or Spark does not run.
+    """
+    statuses: Counter[Status] = Counter()
+    count = 0
+    with locked(results):
+        sweep = _Sweep(results, master, make_algorithm, notify, progress)
+        with closing(sweep):
+            sweep.open(planned)
+            for entry in planned:
+                records, ran = sweep.run(entry)
+                count += ran
+                statuses.update(record.status for record in records.values())
+    return Swept(tuple(sweep.files[entry.experiment.id].folder for entry in planned), statuses, count)
+
+
+class _Sweep:
+    def __init__(
+        self,
+        results: Path,
+        master: str | None,
+        make_algorithm: MakeAlgorithm,
+        notify: Callable[[str], None],
+        progress: bool,
+    ) -> None:
+        self._results, self._master, self._make, self._notify = results, master, make_algorithm, notify
+        self._progress = progress
+        self._estimate = Estimate()
+        self._bar: tqdm[Any] | None = None
+        self.files: dict[str, CellFiles] = {}
+        self._records: dict[str, dict[str, Record]] = {}
+        self._waiting: list[Cell] = []
+        self._environment: dict[str, Any] | None = None
+
+    def open(self, planned: Sequence[Planned]) -> None:
+        """Finds what is finished."""
+        for entry in planned:
+            files = CellFiles(self._results, entry.experiment.id, entry.profile)
+            records = files.open({cell.id for cell in entry.cells})
+            self.files[entry.experiment.id], self._records[entry.experiment.id] = files, records
+            self._waiting += [cell for cell in entry.cells if cell.id not in records]
+        total = sum(len(entry.cells) for entry in planned)
+        self._bar = tqdm(
+            total=total,
+            initial=total - len(self._waiting),
+            unit="cell",
+            disable=None if self._progress else True,
+            bar_format="{l_bar}{bar}| {n_fmt}/{total_fmt} cells, {elapsed} so far{postfix}",
+            dynamic_ncols=True,
+        )
+
+    def close(self) -> None:
+        """Ends the progress bar."""
+        if self._bar is not None:
+            self._bar.close()
+
+    def run(self, entry: Planned) -> tuple[dict[str, Record], int]:
+        """All cells of one experiment; records by cell, and how many of them were written now."""
+        experiment, records = entry.experiment, self._records[entry.experiment.id]
+        missing = [cell for cell in entry.cells if cell.id not in records]
+        stop = EarlyStop(experiment, records.values())
+        started = time.monotonic()
+        try:
+            for cell in missing:
+                self._show(cell)
+                self._finish(cell, stop.skipped(cell) or self._measured(cell), stop)
+        finally:
+            self._write_figure(entry)
+        self._notify(_told(entry, records, len(missing), time.monotonic() - started))
+        return records, len(missing)
+
+    def _finish(self, cell: Cell, record: Record, stop: EarlyStop) -> None:
+        """Stores a record, and what it changes for others of its group."""
+        records, files = self._records[cell.experiment], self.files[cell.experiment]
+        files.write(record)
+        records[cell.id] = record
+        stop.saw(record)
+        self._agree(cell.experiment, cell.group)
+        self._waiting.remove(cell)
+        if self._bar is not None:
+            self._bar.update()
+
+    def _measured(self, cell: Cell) -> Record:
+        """Runs one cell. Raises `CepbenchError` only if Spark is gone; everything else becomes a status."""
+        limits = cell.configuration["limits"]
+        spark = measuring_session(self._master, limits["memory"])
+        if self._environment is None or self._environment["spark"] != configuration_of(spark):
+            self._environment = environment(configuration_of(spark))
+        began, started = datetime.now(UTC), time.monotonic()
+        try:
+            job = self._job(cell, spark)
+            started = time.monotonic()
+            outcome = measure(spark, job, limits["seconds"])
+        except SparkGone:
+            raise
+        except CepbenchError as error:
+            outcome = Outcome(Status.ERROR, " ".join(str(error).split()))
+        record = Record(
+            **identified(cell),
+            **vars(outcome),
+            provenance=self._environment,
+            started=began.isoformat(timespec="seconds"),
+            seconds=time.monotonic() - started,
+        )
+        self._estimate.finished(cell, record.seconds)
+        return record
+
+    def _job(self, cell: Cell, spark: Session) -> Job:
+        given = cell.configuration
+        stream = prepare_stream(given, self._results / STREAMS_FOLDER, spark)
+        arrival = given["arrival"]
+        return Job(
+            store=stream.path.resolve(),
+            workload=given["workload"],
+            algorithm=self._make(cell.algorithm),
+            arithmetic=given["arithmetic"],
+            arrival=Open(arrival["rate"], arrival["batch"]) if arrival["model"] == "open" else None,
+            memory=cell.measurement == "memory",
+        )
+
+    def _agree(self, experiment: str, group: str) -> None:
+        """Compares the answers of a group, as far as it is there."""
+        records = self._records[experiment]
+        for changed in judged(record for record in records.values() if record.group == group):
+            records[changed.cell] = changed
+            self.files[experiment].write(changed)
+
+    def _write_figure(self, entry: Planned) -> None:
+        """The figure of what is there; also of an experiment that was interrupted."""
+        records = self._records[entry.experiment.id]
+        for group in {cell.group for cell in entry.cells}:
+            self._agree(entry.experiment.id, group)
+        if records:
+            self.files[entry.experiment.id].write_figure(
+                figure(entry.experiment, entry.profile, list(records.values()))
+            )
+
+    def _show(self, cell: Cell) -> None:
+        if self._bar is not None:
+            left = words(self._estimate.remaining(self._waiting))
+            self._bar.set_description_str(f"{cell.experiment} {cell.algorithm}", refresh=False)
+            self._bar.set_postfix_str(f"about {left} left, at most {words(total_bound(self._waiting))}")
+
+
+def _told(entry: Planned, records: Mapping[str, Record], ran: int, seconds: float) -> str:
+    """`greta-13.1: 24 cells: 22 ok, 2 timeout (3 run in 40 s)`."""
+    counts = Counter(record.status.value for record in records.values())
+    told = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
+    return f"{entry.experiment.id}: {len(records)} cells: {told} ({ran} run in {words(seconds)})"
