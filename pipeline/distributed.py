@@ -4,6 +4,7 @@ import tempfile
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -22,9 +23,8 @@ from pipeline.tasks import run_tasks
 
 @dataclass(frozen=True)
 class BucketTask:
-    """One bucket of a store that holds the sub-streams of a job whole."""
+    """One bucket of a store that holds the sub-streams of a job (by its number) whole."""
 
-    prepared: Prepared
     job: int
     stream: Stream
     bucket: int
@@ -62,14 +62,16 @@ def evaluate_on_spark(
 def run_on_spark(prepared: Prepared, stream: Stream, spark: SparkSession) -> tuple[AnswerBuilder, Counts]:
     """The answer of a prepared workload on a store, and what the tasks met."""
     tasks = [
-        BucketTask(prepared, number, placed, bucket)
+        BucketTask(number, placed, bucket)
         for number, job in enumerate(prepared.jobs)
         for placed in [bucketed_for(job, stream, spark)]
         for bucket in range(placed.buckets)
         if placed.bucket_events[bucket]
     ]
+    # The largest first, so that none is left alone at the end.
+    tasks.sort(key=lambda task: -task.stream.bucket_events[task.bucket])
     answer, counts = AnswerBuilder(prepared.workload), Counts()
-    for part, met in run_tasks(spark, run_bucket, tasks):
+    for part, met in run_tasks(spark, partial(run_bucket, prepared), tasks):
         answer.merge(part)
         counts = counts + met
     return answer, counts
@@ -85,9 +87,9 @@ def bucketed_for(job: Job, stream: Stream, spark: SparkSession) -> Stream:
     return replace(found, path=found.path.resolve())
 
 
-def run_bucket(task: BucketTask) -> tuple[AnswerBuilder, Counts]:
+def run_bucket(prepared: Prepared, task: BucketTask) -> tuple[AnswerBuilder, Counts]:
     """Runs a task in a worker."""
-    job = task.prepared.jobs[task.job]
-    answer = AnswerBuilder(task.prepared.workload)
+    job = prepared.jobs[task.job]
+    answer = AnswerBuilder(prepared.workload)
     batches = bucket_batches(task.stream, task.bucket, BATCH_ROWS, job.attributes)
-    return answer, run_job(task.prepared, job, batches, answer)
+    return answer, run_job(prepared, job, batches, answer)

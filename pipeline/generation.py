@@ -8,7 +8,8 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from generators.base import Generator
-from pipeline.store import Stream, creating, read_stream
+from pipeline.creation import creating
+from pipeline.store import Stream, read_stream
 from pipeline.tasks import run_tasks
 from pipeline.writing import BucketWriter, Written, check_key, describe
 

@@ -20,9 +20,10 @@ from events.errors import InputError
 from events.files import Layout, file_blocks, read_events, source_layout
 from events.sources import find
 from events.units import check_time_unit
+from pipeline.creation import creating
 from pipeline.generation import default_buckets, default_partitions
 from pipeline.staging import ROW, ROW_BITS, STAGE_ROWS, Staged, store_staged
-from pipeline.store import Stream, creating, read_stream
+from pipeline.store import Stream, read_stream
 from pipeline.tasks import failure, run_tasks
 from pipeline.writing import BucketWriter, check_key, describe
 

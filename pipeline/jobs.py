@@ -1,6 +1,6 @@
 """A workload made ready for a stream: queries that split the stream alike form a job; jobs run on batches of events."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from algorithms.answer import AnswerBuilder
@@ -80,11 +80,6 @@ def run_job(prepared: Prepared, job: Job, batches: Iterable[EventBatch], answer:
     for batch in batches:
         run.process(batch)
     return run.finish()
-
-
-def needed(jobs: Collection[Job]) -> frozenset[str]:
-    """The attributes that any of the jobs reads."""
-    return frozenset[str]().union(*(job.attributes for job in jobs))
 
 
 class _Run:

@@ -9,9 +9,10 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from events.errors import CepbenchError
+from pipeline.creation import creating
 from pipeline.generation import Stretch, default_partitions, stretches
 from pipeline.hashing import word
-from pipeline.store import Stream, creating, is_store, read_stream, stream_batches, write_description
+from pipeline.store import Stream, is_store, read_stream, stream_batches, write_description
 from pipeline.tasks import run_tasks
 from pipeline.writing import BucketWriter, Written, check_key, describe
 

@@ -20,8 +20,9 @@ from events.batch import EventBatch
 from events.columns import missing
 from events.files import Layout, codes, numbers
 from events.schema import Kind, Schema
+from pipeline.creation import creating
 from pipeline.generation import default_buckets, default_partitions
-from pipeline.store import Stream, creating, read_stream
+from pipeline.store import Stream, read_stream
 from pipeline.tasks import run_tasks
 from pipeline.writing import BucketWriter, Written, check_key, describe
 

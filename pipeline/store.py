@@ -2,15 +2,12 @@
 
 Columns are `time` int64, `type` int32 code, attributes (int64, float64, or int32 code of a string) and `_position`
 int64. A sub-stream of the key lies in one bucket whole; parts of a bucket follow one another in time. A store appears
-complete or not at all (`creating`), and is never changed.
+complete or not at all (`pipeline.creation`), and is never changed.
 """
 
 import json
 import os
-import shutil
-import uuid
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,7 +18,7 @@ import pyarrow.parquet as pq
 
 from algorithms.base import Statistics
 from events.batch import EventBatch
-from events.errors import CepbenchError, InputError
+from events.errors import InputError
 from events.schema import Attribute, Kind, Schema
 
 FORMAT = 1
@@ -212,50 +209,11 @@ def stream_batches(
         yield _merged(pieces, low, high, stream)
 
 
-@contextmanager
-def creating(path: str | Path, replace: bool = False) -> Iterator[Path]:
-    """A sibling folder to fill, which becomes `path` at the end, or vanishes on an error.
-
-    An existing store is refused, or exchanged with `replace`; anything else at `path` is refused always.
-    """
-    path = Path(path)
-    if path.exists() and not (replace and is_store(path)) and not _is_empty(path):
-        advice = (
-            "choose another path or overwrite it" if is_store(path) else "it is no event store; choose another path"
-        )
-        raise CepbenchError(f"{path} exists already; {advice}")
-    temporary = path.parent / f".{path.name}.{uuid.uuid4().hex[:12]}.tmp"
-    try:
-        temporary.mkdir(parents=True)
-    except OSError as error:
-        raise CepbenchError(f"{path}: cannot create an event store there: {error.strerror}") from None
-    try:
-        yield temporary
-        _exchange(temporary, path)
-    except BaseException:
-        shutil.rmtree(temporary, ignore_errors=True)
-        raise
-
-
 def write_description(stream: Stream, folder: Path) -> None:
     """`stream.json`, the last file of a store."""
     temporary = folder / f".{STREAM_FILE}.tmp"
     temporary.write_text(json.dumps(stream.document(), indent=1) + "\n")
     os.replace(temporary, folder / STREAM_FILE)
-
-
-def _exchange(new: Path, path: Path) -> None:
-    if not path.exists():
-        new.rename(path)
-        return
-    old = new.with_suffix(".old")
-    path.rename(old)
-    new.rename(path)
-    shutil.rmtree(old, ignore_errors=True)
-
-
-def _is_empty(path: Path) -> bool:
-    return path.is_dir() and not any(path.iterdir())
 
 
 def _groups(parquet: pq.ParquetFile, start: int) -> list[int]:

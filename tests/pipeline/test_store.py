@@ -9,8 +9,9 @@ import pytest
 from events.batch import EventBatch
 from events.errors import CepbenchError, InputError
 from events.schema import Attribute, Kind, Schema
+from pipeline.creation import creating
 from pipeline.rebucketing import rebucket
-from pipeline.store import bucket_batches, creating, is_store, read_stream, stream_batches
+from pipeline.store import bucket_batches, is_store, read_stream, stream_batches
 from pipeline.writing import BucketWriter, describe
 
 SCHEMA = Schema(
