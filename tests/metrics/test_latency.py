@@ -1,0 +1,27 @@
+import numpy as np
+
+from metrics.latency import pooled, row_latency
+
+
+def test_percentiles_are_those_of_all_samples_together():
+    found = pooled([[1.0] * 99, [100.0]])
+    assert found is not None
+    assert (found.p50, found.max, found.mean) == (1.0, 100.0, 1.99)
+    assert found.p95 == 1.0
+    # The mean of the workers' own percentiles would be 50.5.
+    assert found.p99 < 3
+
+
+def test_known_percentiles():
+    found = pooled([[float(i) for i in range(101)]])
+    assert found is not None
+    assert (found.p50, found.p95, found.p99, found.max, found.mean) == (50.0, 95.0, 99.0, 100.0, 50.0)
+
+
+def test_nothing_was_measured():
+    assert pooled([]) is None
+    assert pooled([[], []]) is None
+
+
+def test_latency_is_completion_less_arrival():
+    assert row_latency(np.array([5.0, 6.0]), np.array([4.0, 6.0])).tolist() == [1.0, 0.0]
