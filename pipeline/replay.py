@@ -24,7 +24,7 @@ from pipeline.substreams import RawKey
 class Family:
     """Queries that split the stream alike.
 
-    - `split`: a batch into sub-streams, with their keys; its batches carry no `until`.
+    - `split`: a batch into sub-streams, with their keys.
     - `executor`: a fresh one for a sub-stream.
     - `windows`: of each query by its index, None for the whole stream.
     - `group`: how many leading values of a sub-stream's key are its group.
@@ -136,7 +136,7 @@ class _Worker:
             if executor is None:
                 executor = executors[key] = family.executor()
             started[key] = _last_end(family.windows, int(piece.time[-1]))
-            self._process(number, key, executor, piece if apart else piece.slice(0, len(piece), until))
+            self._process(number, key, executor, piece.slice(0, len(piece), None if apart else until))
             if apart:
                 waiting.add(key)
             else:

@@ -1,0 +1,176 @@
+"""Algorithms with a known behaviour, for tests of measurement. All count the events of each window."""
+
+import os
+import time
+from typing import ClassVar
+
+import numba
+import numpy as np
+
+from algorithms.base import Algorithm, Executor, Plan, StateSize
+from algorithms.rows import AggregateRows, Rows
+from events.batch import EventBatch
+from queries.model import Query
+
+
+class Counter(Executor):
+    def __init__(self, plan: Plan, more: int = 0) -> None:
+        self.query = plan.workload.queries[0]
+        self.counts: dict[int, int] = {}
+        self.more = more
+
+    def process(self, events: EventBatch) -> Rows:
+        window = self.query.window
+        assert window is not None
+        for moment in events.time.tolist():
+            for k in range(window.first_at(moment), window.last_at(moment) + 1):
+                self.counts[k] = self.counts.get(k, 0) + 1
+        now = max([events.until or 0, *events.time[-1:].tolist()])
+        return self._rows([k for k in sorted(self.counts) if window.end(k) <= now])
+
+    def finish(self) -> Rows:
+        return self._rows(sorted(self.counts))
+
+    def state(self) -> StateSize:
+        return StateSize(8 * sum(self.counts.values()), {"events": sum(self.counts.values())})
+
+    def _rows(self, closed: list[int]) -> Rows:
+        if not closed:
+            return {}
+        n = len(closed)
+        counts = np.array([[self.counts.pop(k) + self.more] for k in closed], np.uint64)
+        empty = np.empty((n, 0))
+        rows = AggregateRows(np.array(closed), counts, np.zeros(n, np.uint64), empty, empty.astype(np.int64))
+        return {self.query.index: rows}
+
+
+class Counting(Algorithm):
+    """Answers at once, and `more` too much."""
+
+    name: ClassVar[str] = "counting"
+    paper: ClassVar[str] = "none"
+
+    def __init__(self, more: int = 0) -> None:
+        self.more = more
+
+    def unsupported(self, query: Query) -> str | None:
+        return None
+
+    def executor(self, plan: Plan) -> Executor:
+        return Counter(plan, self.more)
+
+
+class Picky(Counting):
+    name: ClassVar[str] = "picky"
+
+    def unsupported(self, query: Query) -> str | None:
+        return "it is picky"
+
+
+@numba.njit
+def spin(n: int) -> int:
+    x = 0
+    for i in range(n):
+        for j in range(n):
+            x ^= i * j + x
+    return x
+
+
+class _Stuck(Counter):
+    def process(self, events: EventBatch) -> Rows:
+        spin(10**9 if len(events) > 20 else 3)  # warm-up streams are shorter
+        return super().process(events)
+
+
+class Stuck(Counting):
+    """Never comes back from compiled code, which holds the interpreter."""
+
+    name: ClassVar[str] = "stuck"
+
+    def executor(self, plan: Plan) -> Executor:
+        return _Stuck(plan)
+
+
+class _Hungry(Counter):
+    def process(self, events: EventBatch) -> Rows:
+        if len(events) > 20:
+            self.blocks = [np.ones(10_000_000) for _ in range(1000)]  # 80 GB
+        return super().process(events)
+
+
+class Hungry(Counting):
+    """Needs more memory than there is."""
+
+    name: ClassVar[str] = "hungry"
+
+    def executor(self, plan: Plan) -> Executor:
+        return _Hungry(plan)
+
+
+class _Holding(Counter):
+    def process(self, events: EventBatch) -> Rows:
+        self.block = np.ones(25_000_000)  # 200 MB
+        time.sleep(0.2)
+        return super().process(events)
+
+
+class Holding(Counting):
+    """Holds 200 MB."""
+
+    name: ClassVar[str] = "holding"
+
+    def executor(self, plan: Plan) -> Executor:
+        return _Holding(plan)
+
+
+class _Broken(Counter):
+    def process(self, events: EventBatch) -> Rows:
+        if len(events) > 20:
+            raise ZeroDivisionError("one by nothing\nand more")
+        return super().process(events)
+
+
+class Broken(Counting):
+    name: ClassVar[str] = "broken"
+
+    def executor(self, plan: Plan) -> Executor:
+        return _Broken(plan)
+
+
+class _Dying(Counter):
+    def process(self, events: EventBatch) -> Rows:
+        if len(events) > 20:
+            os._exit(1)
+        return super().process(events)
+
+
+class Dying(Counting):
+    name: ClassVar[str] = "dying"
+
+    def executor(self, plan: Plan) -> Executor:
+        return _Dying(plan)
+
+
+class _Slow(Counter):
+    def process(self, events: EventBatch) -> Rows:
+        time.sleep(0.001 * len(events))
+        return super().process(events)
+
+
+class Slow(Counting):
+    """Takes a millisecond per event."""
+
+    name: ClassVar[str] = "slow"
+
+    def executor(self, plan: Plan) -> Executor:
+        return _Slow(plan)
+
+
+DOUBLES = {cls.name: cls for cls in (Counting, Picky, Stuck, Hungry, Holding, Broken, Dying, Slow)}
+
+
+def make(specification: str) -> Algorithm:
+    """By name; `counting2` answers wrongly, by two."""
+    if specification.startswith("counting"):
+        return Counting(int(specification.removeprefix("counting") or 0))
+    return DOUBLES[specification]()

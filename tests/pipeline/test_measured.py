@@ -1,0 +1,123 @@
+import dataclasses
+import os
+import time
+
+import psutil
+import pytest
+
+from algorithms.base import Algorithm
+from events.errors import CepbenchError
+from generators.registry import from_spec
+from metrics.record import Status
+from pipeline.generation import generate
+from pipeline.measured import Job, Open, measure, measuring_session
+from tests.pipeline.doubles import Broken, Counting, Dying, Holding, Hungry, Picky, Slow, Stuck
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
+
+EVENTS = 600
+QUERY = "RETURN key, COUNT(*) PATTERN A+ GROUP-BY key WITHIN 100 s"
+
+
+@pytest.fixture(scope="module")
+def spark():
+    return measuring_session("local[2]", 3 * 10**9)
+
+
+@pytest.fixture(scope="module")
+def store(spark, tmp_path_factory):
+    generator = from_spec("uniform", {"events": EVENTS, "types": 1, "groups": 4, "rate": 1})
+    return generate(generator, tmp_path_factory.mktemp("stores") / "uniform", spark=spark, key=("key",), buckets=2).path
+
+
+def job(store, algorithm: Algorithm, **more) -> Job:
+    return dataclasses.replace(Job(store, QUERY, algorithm), **more)
+
+
+def test_a_cell_that_goes_well(spark, store):
+    outcome = measure(spark, job(store, Counting()), seconds=60)
+    assert (outcome.status, outcome.reason) == (Status.OK, "")
+    assert outcome.digest
+    assert outcome.realised is not None
+    assert (outcome.realised.events, outcome.realised.windows, outcome.realised.rows) == (EVENTS, 6, 24)
+    assert outcome.realised.substreams == 4
+    assert outcome.realised.matches_per_window == 100
+    assert outcome.realised.events_per_window == 100
+    assert len(outcome.samples.latency) == 24
+    assert len(outcome.samples.service) == 12  # six intervals on each of two workers
+    assert outcome.summary.service_total == pytest.approx(sum(outcome.samples.service))
+    assert outcome.summary.throughput == pytest.approx(EVENTS / sum(outcome.samples.service))
+    assert outcome.summary.latency_p50 is not None
+    assert outcome.summary.latency_max == max(outcome.samples.latency)
+    assert outcome.summary.sustainable_low is None
+
+
+def test_open_rate_gives_a_bracket_of_the_capacity(spark, store):
+    outcome = measure(spark, job(store, Slow(), arrival=Open(rate=100, batch=10)), seconds=60)
+    assert outcome.status is Status.OK, outcome.reason
+    low, high = outcome.summary.sustainable_low, outcome.summary.sustainable_high
+    assert low is not None
+    assert high is not None
+    # A millisecond per event on each of two workers, of which one may have more of the four groups.
+    assert 700 < low <= high < 2100
+
+
+def test_the_answer_does_not_depend_on_the_arrival_model(spark, store):
+    burst = measure(spark, job(store, Counting()), seconds=60)
+    opened = measure(spark, job(store, Counting(), arrival=Open(rate=100, batch=7)), seconds=60)
+    assert burst.digest == opened.digest
+    assert measure(spark, job(store, Counting(1)), seconds=60).digest != burst.digest
+
+
+def test_a_worker_stuck_in_compiled_code_is_killed_at_the_limit(spark, store):
+    started = time.monotonic()
+    outcome = measure(spark, job(store, Stuck()), seconds=2)
+    assert outcome.status is Status.TIMEOUT
+    assert "2 s" in outcome.reason
+    assert time.monotonic() - started < 60
+    assert not _spinning()
+    assert measure(spark, job(store, Counting()), seconds=60).status is Status.OK
+
+
+def test_memory_beyond_the_limit(spark, store):
+    outcome = measure(spark, job(store, Hungry()), seconds=60)
+    assert outcome.status is Status.OUT_OF_MEMORY
+    assert "Unable to allocate" in outcome.reason
+    assert "\n" not in outcome.reason
+
+
+def test_memory_is_that_above_an_idle_worker(spark, store):
+    outcome = measure(spark, job(store, Holding(), memory=True), seconds=60)
+    assert outcome.status is Status.OK, outcome.reason
+    peak = outcome.summary.process_peak
+    assert peak is not None
+    assert 700 * 10**6 < peak < 1300 * 10**6  # four sub-streams of 200 MB, each of which is replaced once made
+    # A window has 100 events; each worker has its peak in a window of its own.
+    assert 100 <= outcome.summary.state_kinds["events"] <= 130
+    assert outcome.summary.state_peak == outcome.summary.state_kinds["events"] * 8
+    assert outcome.samples.latency == []
+
+
+def test_other_ends(spark, store):
+    picky = measure(spark, job(store, Picky()), seconds=60)
+    assert (picky.status, picky.reason) == (Status.UNSUPPORTED, "q1: it is picky")
+    broken = measure(spark, job(store, Broken()), seconds=60)
+    assert (broken.status, broken.reason) == (Status.ERROR, "ZeroDivisionError: one by nothing")
+    dying = measure(spark, job(store, Dying()), seconds=60)
+    assert (dying.status, dying.reason) == (Status.ERROR, "the Python worker died")
+
+
+def test_what_cannot_be_used_at_all_is_refused(spark, store):
+    with pytest.raises(CepbenchError, match="no attribute 'price'"):
+        measure(spark, job(store, Counting(), workload="RETURN MAX(A.price) PATTERN A+ WITHIN 1 min"), seconds=60)
+    with pytest.raises(CepbenchError, match="no event store"):
+        measure(spark, job(store / "nowhere", Counting()), seconds=60)
+
+
+def _spinning() -> list[int]:
+    """Python descendants of this process that use the processor."""
+    busy = []
+    for child in psutil.Process(os.getpid()).children(recursive=True):
+        if "python" in child.name() and child.cpu_percent(0.2) > 50:
+            busy.append(child.pid)
+    return busy

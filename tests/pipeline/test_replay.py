@@ -1,0 +1,141 @@
+from functools import partial
+
+import numpy as np
+import pytest
+
+from algorithms.answer import AnswerBuilder
+from algorithms.base import Executor, Plan
+from algorithms.rows import Rows
+from events.batch import EventBatch
+from events.schema import Attribute, Kind, Schema
+from metrics.clock import completions
+from pipeline import replay as replaying
+from pipeline.arrivals import Burst, OpenRate
+from pipeline.replay import Family, Measured, replay
+from pipeline.substreams import split
+from queries.compile import Workload, compile_workload
+from queries.workloads import parse_workload
+from tests.pipeline.doubles import Counter
+
+SCHEMA = Schema(("A",), (Attribute("g", Kind.INT),))
+QUERY = "RETURN g, COUNT(*) PATTERN A+ GROUP-BY g WITHIN 10 s"
+
+
+def stream(times: list[int], groups: list[int]) -> EventBatch:
+    n = len(times)
+    columns = {"g": np.array(groups, np.int64)}
+    return EventBatch(SCHEMA, np.array(times, np.int64), np.zeros(n, np.int32), columns, np.arange(n, dtype=np.int64))
+
+
+class Clock:
+    """Every call of an executor takes as long as it has events, plus one."""
+
+    def __init__(self) -> None:
+        self.now = 0
+
+    def perf_counter_ns(self) -> int:
+        return self.now
+
+
+class Ticking(Executor):
+    def __init__(self, clock: Clock, inner: Executor) -> None:
+        self.clock, self.inner = clock, inner
+
+    def process(self, events: EventBatch) -> Rows:
+        self.clock.now += (len(events) + 1) * 10**9
+        return self.inner.process(events)
+
+    def finish(self) -> Rows:
+        return self.inner.finish()
+
+    def state(self):
+        return self.inner.state()
+
+
+def run(batch: EventBatch, arrival, clock: Clock, query: str = QUERY, states: bool = False):
+    workload: Workload = compile_workload(parse_workload(query), SCHEMA)
+    answer = AnswerBuilder(workload)
+    first = workload.queries[0]
+
+    def emit(number, key, rows):
+        for index, found in rows.items():
+            answer.add(index, key, found)
+
+    family = Family(
+        partial(split, attributes=first.partition),
+        lambda: Ticking(clock, Counter(Plan(workload))),
+        {first.index: first.window},
+        len(first.query.group_by),
+    )
+    cut = len(batch) // 2
+    pieces = [batch.slice(0, cut), batch.slice(cut, len(batch))]
+    measured: Measured = replay(pieces, arrival(workload), [family], emit, states)
+    return measured, answer
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    fake = Clock()
+    monkeypatch.setattr(replaying, "time", fake)
+    return fake
+
+
+def burst(workload):
+    return Burst([query.window for query in workload], "s")
+
+
+def test_burst_by_hand(clock):
+    # Interval [0, 10): groups 0 and 1 get two and one event. [10, 20): group 0 gets one; group 1 has nothing open.
+    measured, answer = run(stream([1, 2, 9, 11], [0, 1, 0, 0]), burst, clock)
+    assert measured.events == 4
+    assert measured.substreams == 2
+    assert answer.rows == 3
+    assert answer.matches == 4
+    # The batch is cut after two events: calls of 1, 1 and 1 event, and one without events that closes group 1.
+    assert measured.service == [2 + 2 + 2 + 1, 2]
+    # Both rows of the first window are done after 7 s, the one of the second after 2 s.
+    assert measured.latency == [7.0, 7.0, 2.0]
+    assert measured.last == [2, 3]
+
+
+def test_a_slow_interval_delays_the_next_one(clock):
+    times = list(range(20))
+    measured, _ = run(stream(times, [0] * 20), burst, clock)
+    assert measured.service == [11.0, 11.0]
+    done = completions(np.array([10.0, 20.0]), np.array(measured.service))
+    assert measured.latency == (done - [10.0, 20.0]).tolist() == [11.0, 12.0]
+
+
+def test_open_rate_by_hand(clock):
+    # One event per second; micro-batches of two. Windows [0, 10) and [10, 20) close with later events.
+    batch = stream([1, 2, 11, 12, 21, 22], [0] * 6)
+    measured, answer = run(batch, lambda workload: OpenRate(1.0, 2), clock)
+    assert answer.rows == 3
+    # Batches arrive at 2, 4 and 6 s; pieces are cut in the middle of the second.
+    assert measured.service == [3.0, 2.0 + 2.0, 3.0]
+    done = [5.0, 9.0, 12.0]
+    # The first window's last event came at 2 s and its row with the second batch; the second's at 4, third batch; the
+    # third is closed by the end of the stream, its last event came at 6.
+    assert measured.latency == [done[1] - 2, done[2] - 4, done[2] - 6]
+
+
+def test_states_are_seen_before_windows_close(clock):
+    measured, answer = run(stream([1, 2, 3, 11], [0, 0, 1, 0]), burst, clock, states=True)
+    assert answer.rows == 3
+    assert measured.peak.kinds == {"events": 3}
+    assert measured.peak.bytes == 24 == max(measured.state_bytes)
+    assert measured.state_bytes[-1] == 0
+
+
+@pytest.mark.parametrize("states", [False, True])
+def test_sliding_windows_all_close(clock, states):
+    query = "RETURN g, COUNT(*) PATTERN A+ GROUP-BY g WITHIN 10 s SLIDE 5 s"
+    measured, answer = run(stream([1, 7, 30], [0, 1, 0]), burst, clock, query, states)
+    # The events at 1, 7 and 30 lie in one, two and two windows.
+    assert answer.rows == 5
+    assert len(measured.latency) == 5
+
+
+def test_nothing_to_replay(clock):
+    measured, answer = run(stream([], []), burst, clock)
+    assert (measured.events, measured.service, measured.latency, answer.rows) == (0, [], [], 0)
