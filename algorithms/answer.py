@@ -136,7 +136,8 @@ def _carries(ring: NDArray[Any], first: NDArray[np.int64]) -> NDArray[np.uint64]
     high = np.add.reduceat(ring >> np.uint64(32), first, axis=0)
     carried = (high + (low >> np.uint64(32))) >> np.uint64(32) != 0
     bits = np.left_shift(np.uint64(1), np.arange(ring.shape[1], dtype=np.uint64))
-    return np.bitwise_or.reduce(np.where(carried, bits, np.uint64(0)), axis=1)
+    flags: NDArray[np.uint64] = np.bitwise_or.reduce(np.where(carried, bits, np.uint64(0)), axis=1)
+    return flags
 
 
 def _sorted_matches(rows: MatchRows) -> MatchRows:
@@ -260,6 +261,7 @@ class _Values:
 def _nullable(values: NDArray[Any], nothing: NDArray[np.bool_]) -> Any:
     """A nullable pandas array: UInt64, Int64 or Float64."""
     plain = np.where(nothing, values.dtype.type(0), values)
-    array = pd.array(plain, dtype={"u": "UInt64", "i": "Int64", "f": "Float64"}[values.dtype.kind])
+    dtype: Any = {"u": "UInt64", "i": "Int64", "f": "Float64"}[values.dtype.kind]
+    array: Any = pd.array(plain, dtype=dtype)
     array[nothing] = pd.NA
     return array

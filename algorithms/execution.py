@@ -14,10 +14,9 @@ import numpy as np
 from algorithms.base import Executor, OutOfOrder, StateSize
 from algorithms.rows import AggregateRows, QueryRows, Rows, concatenate
 from events.batch import EventBatch
-from events.windows import Window
+from events.windows import FOREVER, Window
 from queries.compile import CompiledQuery, Part, Workload
 
-FOREVER = 2**62
 WHOLE_STREAM = Window(FOREVER, FOREVER)
 
 
@@ -147,10 +146,13 @@ class Conjunction(Evaluator):
                 kept.append((k, pairs, overflow))
         if not kept:
             return None
-        ring = [[pairs % 2**64] if self.modular else [float("inf") if over else float(pairs)] for _, pairs, over in kept]
+        if self.modular:
+            ring = np.array([[pairs % 2**64] for _, pairs, _ in kept], np.uint64)
+        else:
+            ring = np.array([[np.inf if over else float(pairs)] for _, pairs, over in kept])
         return AggregateRows(
             np.array([k for k, _, _ in kept], np.int64),
-            np.array(ring, np.uint64 if self.modular else np.float64),
+            ring,
             np.array([over for _, _, over in kept], np.uint64),
             np.empty((len(kept), 0)),
             np.empty((len(kept), 0), np.int64),

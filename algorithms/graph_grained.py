@@ -8,18 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from algorithms.base import StateSize
-from algorithms.execution import FOREVER, Evaluator
-from algorithms.kernels.batches import RowBuffer, concatenated, kernel_events
+from algorithms.execution import Evaluator
+from algorithms.kernels.batches import concatenated, first_rows, kernel_events, new_rows, sliding
 from algorithms.kernels.cells import Cells, cell_bytes, empty_cells
-from algorithms.kernels.graph import DONE, EDGES, LIVE, NO_BLOCK, ROOM, Graph, advance_graph, propagate
-from algorithms.kernels.negation import Negation, latest_starts, stacked
+from algorithms.kernels.graph import DONE, ROOM, propagate
+from algorithms.kernels.negation import latest_starts, negations_of
+from algorithms.kernels.panes import advance_graph
 from algorithms.kernels.type_grained import HIGH, LOW, NOW, make_slots, new_state, slot_count
+from algorithms.kernels.vertices import EDGES, LIVE, NO_BLOCK, Graph
 from algorithms.rows import AggregateRows
 from events.batch import EventBatch
-from events.windows import Window
+from events.windows import FOREVER, Window
 from queries.compile import CompiledQuery, Part
-from queries.tables import OPERATORS, Tables
 from queries.model import Op
+from queries.tables import OPERATORS, Tables
 
 VERTICES = 256
 """Vertices per block: sorted insertion moves at most so many; larger blocks were not faster to sum."""
@@ -35,27 +37,24 @@ class GraphGrained(Evaluator):
 
     def __init__(self, query: CompiledQuery, part: Part, window: Window, kept: NDArray[np.bool_]) -> None:
         self.query, self.tables, self.window = query, part.tables, window
-        horizon = None if window.within == FOREVER else window.within
-        self.negations = [Negation(negation, horizon) for negation in part.negations]
+        self.negations = negations_of(query, part, window)
         self.slots = make_slots(part.tables, len(part.negations), ~kept, ~kept, contiguous=False)
         self.cells = new_state(window.overlap, self.slots, query.layout, query.arithmetic)
         self.graph = _new_graph(query, part.tables, window.overlap, kept)
-        self.buffer = RowBuffer(query, window.overlap)
+        self.rows = new_rows(query, window.overlap)
 
     def process(self, events: EventBatch) -> AggregateRows | None:
         """Rows of the windows that these events closed."""
-        time, kind, ints, reals = kernel_events(self.query, events)
-        negated = stacked(self.negations, time, kind, ints, reals)
+        batch = kernel_events(self.query, events, self.negations)
         parts: list[AggregateRows] = []
         done, stopped = 0, DONE
-        while done < len(time):
+        while done < len(events):
             done, size, stopped = propagate(
-                done, time, kind, ints, reals, negated, self.tables, self.slots, self.window.within, self.window.slide,
-                self.window.pane, self.graph, self.cells, self.buffer.window, self.buffer.cells, 0,
-            )  # fmt: skip
-            parts += self.buffer.rows(size)
+                done, batch, self.tables, self.slots, sliding(self.window), self.graph, self.cells, self.rows, 0
+            )
+            parts += first_rows(self.rows, size)
             if stopped == ROOM:
-                self.graph = _grown(self.graph, self.window.overlap)
+                self.graph = _grown(self.graph)
         if events.until is not None and events.until > self.cells.clock[NOW]:
             parts += self._advance(events.until)
         return concatenated(parts)
@@ -83,10 +82,10 @@ class GraphGrained(Evaluator):
 
     def _advance(self, now: int) -> list[AggregateRows]:
         size = advance_graph(
-            now, latest_starts(self.negations), self.tables, self.slots, self.window.within, self.window.slide,
-            self.graph, self.cells, self.buffer.window, self.buffer.cells, 0,
+            now, latest_starts(self.negations), self.tables, self.slots, sliding(self.window), self.graph, self.cells,
+            self.rows, 0,
         )  # fmt: skip
-        return self.buffer.rows(size)
+        return first_rows(self.rows, size)
 
 
 def _new_graph(query: CompiledQuery, tables: Tables, span: int, kept: NDArray[np.bool_]) -> Graph:
@@ -143,24 +142,24 @@ def _sort_columns(tables: Tables) -> tuple[NDArray[np.int64], NDArray[np.bool_]]
     return column, real
 
 
-def _grown(graph: Graph, span: int) -> Graph:
+def _grown(graph: Graph) -> Graph:
     """The same graph with twice the blocks."""
     blocks = len(graph.next)
     free = np.concatenate([graph.free, np.zeros(blocks, np.int64)])
     count = int(graph.free_blocks[0])
     free[count : count + blocks] = np.arange(blocks, 2 * blocks)
-    per_block = [graph.next, graph.size, graph.shown, graph.low, graph.high, graph.pane, graph.time, graph.order]
-    wide = dict(zip(("next", "size", "shown", "low", "high", "pane", "time", "order"), map(_doubled, per_block), strict=True))
-    cells = Cells(*(_doubled(array) for array in graph.cells))
-    assert len(cells.over) == 2 * blocks * span * VERTICES
+    wide: dict[str, Any] = {name: _doubled(getattr(graph, name)) for name in _PER_BLOCK}
     return graph._replace(
         **wide,
+        cells=Cells(*(_doubled(array) for array in graph.cells)),
         free=free,
         free_blocks=np.array([count + blocks], np.int64),
         ints=np.concatenate([graph.ints, np.zeros_like(graph.ints)], axis=1),
         reals=np.concatenate([graph.reals, np.zeros_like(graph.reals)], axis=1),
-        cells=cells,
     )
+
+
+_PER_BLOCK = ("next", "size", "shown", "low", "high", "pane", "time", "order")
 
 
 def _doubled(array: NDArray[Any]) -> NDArray[Any]:

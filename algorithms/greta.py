@@ -21,7 +21,7 @@ class Greta(Algorithm):
     Every event visits each of its predecessors in the graph: O(n**2 k) time, O(n k) space for n events per window of
     which each lies in k windows. One graph serves all overlapping windows; vertices lie in time panes by type and, for
     range predicates, in the order of an attribute (Section 11.4). Graphs of negative sub-patterns are summarised by the
-    latest START of their finished trends, which invalidates the same events (Section 11.2; `algorithms.kernels.negation`).
+    latest START of their finished trends, which invalidates the same events (Section 11.2, `kernels.negation`).
 
     Departures: a sorted block of at most 256 vertices takes the place of the tree index; simultaneous events are one
     stream transaction, in which none precedes another. Extensions of Chapter 12 (several occurrences of a type,

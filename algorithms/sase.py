@@ -1,4 +1,4 @@
-"""SASE: stacks with pointers, then construction of all trends, then aggregation (dissertation 8.1, 13.1, 19.1; ch. 9)."""
+"""SASE: stacks with pointers, then trend construction, then aggregation (dissertation 8.1, 9, 13.1, 19.1)."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from algorithms.base import Algorithm, Executor, Plan, StateSize
-from algorithms.execution import FOREVER, Evaluator, IndependentQueries
-from algorithms.kernels.batches import kernel_events
+from algorithms.execution import Evaluator, IndependentQueries
+from algorithms.kernels.batches import aggregate_rows, kernel_events, readonly
 from algorithms.kernels.cells import cell_bytes, clear, empty_cells, is_empty
 from algorithms.kernels.construction import DEPTH, LONGEST, TRENDS, WRITTEN, Found, Search, construct
-from algorithms.kernels.negation import Negation, latest_starts, stacked
+from algorithms.kernels.negation import latest_starts, negations_of
 from algorithms.kernels.stacks import (
     ANY,
     CONTIGUOUS,
@@ -24,9 +24,9 @@ from algorithms.kernels.stacks import (
     drop_before,
     push_events,
 )
-from algorithms.rows import AggregateRows, MatchRows, QueryRows, concatenate
+from algorithms.rows import MatchRows, QueryRows, concatenate
 from events.batch import EventBatch
-from events.windows import Window
+from events.windows import FOREVER, Window
 from queries.analysis import analyse
 from queries.compile import CompiledQuery, Part
 from queries.model import Aggregates, CompleteMatches, Query, Semantics
@@ -47,7 +47,9 @@ class Sase(Algorithm):
     """
 
     name: ClassVar[str] = "sase"
-    paper: ClassVar[str] = "Wu et al., SIGMOD 2006; Zhang et al., SIGMOD 2014; Poppe 2018 (dissertation), 8.1, 13.1, 19.1"
+    paper: ClassVar[str] = (
+        "Wu et al., SIGMOD 2006; Zhang et al., SIGMOD 2014; Poppe 2018 (dissertation), 8.1, 13.1, 19.1"
+    )
 
     def unsupported(self, query: Query) -> str | None:
         """Complete matches, and AND of match queries."""
@@ -68,8 +70,7 @@ class SaseEvaluator(Evaluator):
     def __init__(self, query: CompiledQuery, part: Part, window: Window) -> None:
         self.query, self.tables, self.window = query, part.tables, window
         self.semantics = SEMANTICS[query.query.semantics]
-        horizon = None if window.within == FOREVER else window.within
-        self.negations = [Negation(negation, horizon) for negation in part.negations]
+        self.negations = negations_of(query, part, window)
         self.stacks = _new_stacks(query, len(part.tables.start))
         self.writes = not isinstance(query.query.returns, Aggregates)
         self.total = empty_cells(1, query.layout, query.arithmetic)
@@ -78,21 +79,17 @@ class SaseEvaluator(Evaluator):
 
     def process(self, events: EventBatch) -> QueryRows | None:
         """Rows of the windows that these events closed."""
-        time, kind, ints, reals = kernel_events(self.query, events)
-        place = events.position.view()
-        place.flags.writeable = False
-        negated = stacked(self.negations, time, kind, ints, reals)
+        batch = kernel_events(self.query, events, self.negations)
+        place, time = readonly(events.position), batch.time
         parts: list[QueryRows] = []
         done = 0
         while done < len(time):
-            parts += self._close(int(time[done]), negated[done])
+            parts += self._close(int(time[done]), batch.negated[done])
             self.low = max(self.low, self.window.first_at(int(time[done])))
             last = int(np.searchsorted(time, self.window.end(self.low), side="left"))
             while done < last:
-                done = push_events(
-                    done, last, time, kind, place, ints, reals, negated, self.tables, self.semantics,
-                    self.window.start(self.low), self.stacks,
-                )  # fmt: skip
+                oldest = self.window.start(self.low)
+                done = push_events(done, last, batch, place, self.tables, self.semantics, oldest, self.stacks)
                 if done < last:
                     self.stacks = _grown(self.stacks)
         if events.until is not None:
@@ -106,7 +103,7 @@ class SaseEvaluator(Evaluator):
 
     def state(self) -> StateSize:
         """Events in stacks, pointers between them, and the longest trend constructed so far."""
-        events, pointers = int(self.stacks.count[EVENTS]), int(self.stacks.count[POINTERS])
+        events, pointers = int(self.stacks.counters[EVENTS]), int(self.stacks.counters[POINTERS])
         attributes = 6 + len(self.stacks.ints) + len(self.stacks.reals)
         negative = sum(negation.vertices for negation in self.negations)
         size = 8 * events * attributes + 16 * pointers + 24 * (self.longest + negative) + cell_bytes(self.tables)
@@ -115,7 +112,7 @@ class SaseEvaluator(Evaluator):
     def _close(self, now: int, latest: NDArray[np.int64]) -> list[QueryRows]:
         """Rows of all windows that end by `now`; `latest` holds the START of the latest match of each negation."""
         parts: list[QueryRows] = []
-        while self.window.end(self.low) <= now and self.stacks.count[EVENTS] > 0:
+        while self.window.end(self.low) <= now and self.stacks.counters[EVENTS] > 0:
             parts += self._construct(self.low, latest)
             self.low += 1
             drop_before(self.window.start(self.low), self.stacks)
@@ -123,8 +120,10 @@ class SaseEvaluator(Evaluator):
 
     def _construct(self, k: int, latest: NDArray[np.int64]) -> list[QueryRows]:
         ends_from = self._valid_ends(latest)
-        room = int(self.stacks.count[EVENTS]) + 1
-        search = Search(np.zeros(room, np.int64), np.zeros(room, np.int64), np.zeros(room, np.int64), np.zeros(5, np.int64))
+        room = int(self.stacks.counters[EVENTS]) + 1
+        search = Search(
+            np.zeros(room, np.int64), np.zeros(room, np.int64), np.zeros(room, np.int64), np.zeros(5, np.int64)
+        )
         matches, events = (FOUND_MATCHES, FOUND_EVENTS + room) if self.writes else (0, 0)
         found = Found(np.zeros(matches, np.int64), np.zeros(events, np.int64))
         parts: list[QueryRows] = []
@@ -139,8 +138,7 @@ class SaseEvaluator(Evaluator):
         assert search.place[DEPTH] == 0
         self.longest = max(self.longest, int(search.place[LONGEST]))
         if not self.writes and not is_empty(self.total, 0):
-            ring, over, real, least = (array.copy() for array in self.total)
-            parts.append(AggregateRows(np.array([k], np.int64), ring, over, real, least))
+            parts.append(aggregate_rows(np.array([k], np.int64), self.total, 1))
         return parts
 
     def _valid_ends(self, latest: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -177,14 +175,14 @@ def _new_stacks(query: CompiledQuery, positions: int) -> Stacks:
         shown=np.full(positions, NOBODY, np.int64),
         waiting=column(),
         taken=np.zeros(FIRST_EVENTS, np.bool_),
-        count=np.array([0, 0, 0, 0, -1], np.int64),
+        counters=np.array([0, 0, 0, 0, -1], np.int64),
     )
 
 
 def _grown(stacks: Stacks) -> Stacks:
     """The same stacks with twice the room for events, pointers or both, whichever are scarce."""
-    wide: dict[str, NDArray[Any]] = {}
-    if 2 * stacks.count[EVENTS] >= len(stacks.time):
+    wide: dict[str, Any] = {}
+    if 2 * stacks.counters[EVENTS] >= len(stacks.time):
         wide = {name: _wider(getattr(stacks, name)) for name in _PER_EVENT}
     return stacks._replace(target=_wider(stacks.target), floor=_wider(stacks.floor), **wide)
 

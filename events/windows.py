@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from math import gcd
 
+FOREVER = 2**62
+"""A window length beyond every time stamp."""
+
 
 @dataclass(frozen=True)
 class Window:

@@ -59,7 +59,7 @@ def _plain(value: Any) -> Any:
 def _equal(wanted: Any, got: Any) -> bool:
     if isinstance(wanted, bool) or isinstance(got, bool):
         return wanted is got
-    if isinstance(wanted, float) and isinstance(got, int | float):
+    if isinstance(wanted, int | float) and isinstance(got, int | float) and float in (type(wanted), type(got)):
         return math.isclose(wanted, got, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
     return type(wanted) is type(got) and bool(wanted == got)
 

@@ -23,7 +23,7 @@ NO_VALUE = 2**63 - 1
 
 
 class Transform(StrEnum):
-    """How an attribute becomes a kernel column: int64 (`INT`, `MAGNITUDE`, `KEY`, `INVERTED_KEY`) or float64 (`REAL`)."""
+    """How an attribute becomes a kernel column: float64 for `REAL`, else int64."""
 
     INT = "int"
     MAGNITUDE = "magnitude"

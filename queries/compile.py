@@ -116,9 +116,10 @@ def int_column(events: EventBatch, column: Column) -> NDArray[np.int64]:
     if column.transform is Transform.INT:
         return values.astype(np.int64, copy=False)
     if column.transform is Transform.MAGNITUDE:
-        return np.abs(values.astype(np.int64, copy=False))  # |-2**63| wraps to 2**63 in the ring, as it should
+        magnitude: NDArray[np.int64] = np.abs(values.astype(np.int64, copy=False))
+        return magnitude  # |-2**63| wraps to 2**63 in the ring, as it should
     keys = sortable(values)
-    return keys if column.transform is Transform.KEY else ~keys
+    return keys if column.transform is Transform.KEY else np.invert(keys)
 
 
 def sortable(values: NDArray[np.generic]) -> NDArray[np.int64]:

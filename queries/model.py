@@ -228,7 +228,7 @@ class Matches:
 
 @dataclass(frozen=True)
 class CompleteMatches:
-    """RETURN COMPLETE MATCHES: matches whose events are not all part of another match in the window (Definition 3.1)."""
+    """RETURN COMPLETE MATCHES: matches whose events are not all in another match of the window (Definition 3.1)."""
 
 
 Return = Aggregates | Matches | CompleteMatches

@@ -75,8 +75,8 @@ def _apply_comparison(
     sides = {i in names.negated for i in (*left, *right)}
     if len(sides) == 2:
         raise QueryError(
-            f"{_text(predicate.left)} {predicate.op} {_text(predicate.right)} relates a negated event to a positive one; "
-            "a comparison may use either only negated or only positive events"
+            f"{_text(predicate.left)} {predicate.op} {_text(predicate.right)} relates a negated event to a positive "
+            "one; a comparison may use either only negated or only positive events"
         )
     if sides == {True}:
         negations = tuple(_within(n, predicate, left, right) for n in automaton.negations)
@@ -95,9 +95,7 @@ def _within(automaton: Automaton, predicate: Comparison, left: Sequence[int], ri
     return replace(automaton, negations=tuple(_within(n, predicate, left, right) for n in automaton.negations))
 
 
-def classify(
-    automaton: Automaton, predicate: Comparison, left: frozenset[int], right: frozenset[int]
-) -> Automaton:
+def classify(automaton: Automaton, predicate: Comparison, left: frozenset[int], right: frozenset[int]) -> Automaton:
     """`automaton` with `predicate` as an adjacent or a pairwise one between two sets of positions."""
     edges = automaton.all_transitions
     adjacent = {(s, t) for s, t in edges if s in left and t in right}

@@ -6,15 +6,15 @@ import numpy as np
 
 from algorithms.base import StateSize
 from algorithms.cogra.type_grained import SEMANTICS
-from algorithms.execution import FOREVER, Evaluator
-from algorithms.kernels.batches import RowBuffer, concatenated, kernel_events
+from algorithms.execution import Evaluator
+from algorithms.kernels.batches import concatenated, first_rows, kernel_events, new_rows, sliding
 from algorithms.kernels.cells import Cells, cell_bytes, empty_cells
-from algorithms.kernels.negation import Negation, latest_starts, stacked
+from algorithms.kernels.negation import latest_starts, negations_of
 from algorithms.kernels.pattern_grained import DONE, ROOM, SIZE, Waiting, advance_waiting, extend_waiting
 from algorithms.kernels.type_grained import CONTIGUOUS, HIGH, LOW, NOW, make_slots, new_state
 from algorithms.rows import AggregateRows
 from events.batch import EventBatch
-from events.windows import Window
+from events.windows import FOREVER, Window
 from queries.compile import CompiledQuery, Part
 
 FIRST_EVENTS = 64
@@ -30,27 +30,25 @@ class PatternGrained(Evaluator):
     def __init__(self, query: CompiledQuery, part: Part, window: Window) -> None:
         self.query, self.tables, self.window = query, part.tables, window
         self.semantics = SEMANTICS[query.query.semantics]
-        horizon = None if window.within == FOREVER else window.within
-        self.negations = [Negation(negation, horizon) for negation in part.negations]
+        self.negations = negations_of(query, part, window)
         nothing, all_ends = np.zeros(len(part.tables.start), np.bool_), part.tables.end
         contiguous = self.semantics == CONTIGUOUS
         self.slots = make_slots(part.tables, len(part.negations), nothing, all_ends, contiguous)
         self.cells = new_state(window.overlap, self.slots, query.layout, query.arithmetic)
         self.waiting = _new_waiting(query, window.overlap, FIRST_EVENTS)
-        self.buffer = RowBuffer(query, window.overlap)
+        self.rows = new_rows(query, window.overlap)
 
     def process(self, events: EventBatch) -> AggregateRows | None:
         """Rows of the windows that these events closed."""
-        time, kind, ints, reals = kernel_events(self.query, events)
-        negated = stacked(self.negations, time, kind, ints, reals)
+        batch = kernel_events(self.query, events, self.negations)
         parts: list[AggregateRows] = []
         done, stopped = 0, DONE
-        while done < len(time):
+        while done < len(events):
             done, size, stopped = extend_waiting(
-                done, time, kind, ints, reals, negated, self.tables, self.slots, self.semantics, self.window.within,
-                self.window.slide, self.waiting, self.cells, self.buffer.window, self.buffer.cells, 0,
+                done, batch, self.tables, self.slots, self.semantics, sliding(self.window), self.waiting, self.cells,
+                self.rows, 0,
             )  # fmt: skip
-            parts += self.buffer.rows(size)
+            parts += first_rows(self.rows, size)
             if stopped == ROOM:
                 self.waiting = _grown(self.waiting, self.query, self.window.overlap)
         if events.until is not None and events.until > self.cells.clock[NOW]:
@@ -64,7 +62,7 @@ class PatternGrained(Evaluator):
     def state(self) -> StateSize:
         """Waiting events with their cells, and a final cell per open window."""
         low, high = self.cells.clock[LOW], self.cells.clock[HIGH]
-        events = int(self.waiting.count[SIZE])
+        events = int(self.waiting.counters[SIZE])
         cells = events * self.window.overlap + int(high - low + 1) * (1 + len(self.slots.late))
         attributes = 2 + len(self.waiting.ints) + len(self.waiting.reals)
         negative = sum(negation.vertices for negation in self.negations)
@@ -73,10 +71,10 @@ class PatternGrained(Evaluator):
 
     def _advance(self, now: int) -> list[AggregateRows]:
         size = advance_waiting(
-            now, latest_starts(self.negations), self.slots, self.semantics, self.window.within, self.window.slide,
-            self.waiting, self.cells, self.buffer.window, self.buffer.cells, 0,
+            now, latest_starts(self.negations), self.slots, self.semantics, sliding(self.window), self.waiting,
+            self.cells, self.rows, 0,
         )  # fmt: skip
-        return self.buffer.rows(size)
+        return first_rows(self.rows, size)
 
 
 def _new_waiting(query: CompiledQuery, span: int, room: int) -> Waiting:
@@ -103,4 +101,4 @@ def _grown(waiting: Waiting, query: CompiledQuery, span: int) -> Waiting:
     for old, new in zip(waiting.cells, wide.cells, strict=True):
         new[: len(old)] = old
     assert isinstance(wide.cells, Cells)
-    return wide._replace(count=waiting.count, reached=waiting.reached)
+    return wide._replace(counters=waiting.counters, reached=waiting.reached)

@@ -5,10 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from algorithms.base import StateSize
-from algorithms.execution import FOREVER, Evaluator
-from algorithms.kernels.batches import ROWS, RowBuffer, concatenated, kernel_events
+from algorithms.execution import Evaluator
+from algorithms.kernels.batches import (
+    ROWS,
+    concatenated,
+    first_rows,
+    kernel_events,
+    new_rows,
+    readonly,
+    sliding,
+)
 from algorithms.kernels.cells import cell_bytes
-from algorithms.kernels.negation import Negation, latest_starts, stacked
+from algorithms.kernels.negation import latest_starts, negations_of
 from algorithms.kernels.type_grained import (
     ANY,
     CONTIGUOUS,
@@ -26,7 +34,7 @@ from algorithms.kernels.type_grained import (
 from algorithms.kernels.type_grained_count import CountRows, Template, close, count_trends, new_counts
 from algorithms.rows import AggregateRows
 from events.batch import EventBatch
-from events.windows import Window
+from events.windows import FOREVER, Window
 from queries.compile import CompiledQuery, Part
 from queries.model import Semantics
 
@@ -46,25 +54,22 @@ class TypeGrained(Evaluator):
     def __init__(self, query: CompiledQuery, part: Part, window: Window) -> None:
         self.query, self.tables, self.window = query, part.tables, window
         self.semantics = SEMANTICS[query.query.semantics]
-        horizon = None if window.within == FOREVER else window.within
-        self.negations = [Negation(negation, horizon) for negation in part.negations]
+        self.negations = negations_of(query, part, window)
         kept = np.ones(len(part.tables.start), np.bool_)
         self.slots = make_slots(part.tables, len(part.negations), kept, kept, self.semantics == CONTIGUOUS)
         self.cells = new_state(window.overlap, self.slots, query.layout, query.arithmetic)
-        self.buffer = RowBuffer(query, window.overlap)
+        self.rows = new_rows(query, window.overlap)
 
     def process(self, events: EventBatch) -> AggregateRows | None:
         """Rows of the windows that these events closed."""
-        time, kind, ints, reals = kernel_events(self.query, events)
-        negated = stacked(self.negations, time, kind, ints, reals)
+        batch = kernel_events(self.query, events, self.negations)
         parts: list[AggregateRows] = []
         done = 0
-        while done < len(time):
+        while done < len(events):
             done, size = aggregate_trends(
-                done, time, kind, ints, reals, negated, self.tables, self.slots, self.semantics, self.window.within,
-                self.window.slide, self.cells, self.buffer.window, self.buffer.cells, 0,
-            )  # fmt: skip
-            parts += self.buffer.rows(size)
+                done, batch, self.tables, self.slots, self.semantics, sliding(self.window), self.cells, self.rows, 0
+            )
+            parts += first_rows(self.rows, size)
         if events.until is not None and events.until > self.cells.clock[NOW]:
             parts += self._advance(events.until)
         return concatenated(parts)
@@ -83,11 +88,9 @@ class TypeGrained(Evaluator):
         return StateSize(size, {"aggregates": aggregates + pending, "events": kept})
 
     def _advance(self, now: int) -> list[AggregateRows]:
-        size = advance(
-            now, latest_starts(self.negations), self.slots, self.semantics, self.window.within, self.window.slide,
-            self.cells, self.buffer.window, self.buffer.cells, 0,
-        )  # fmt: skip
-        return self.buffer.rows(size)
+        latest = latest_starts(self.negations)
+        size = advance(now, latest, self.slots, self.semantics, sliding(self.window), self.cells, self.rows, 0)
+        return first_rows(self.rows, size)
 
 
 class TypeGrainedCount(Evaluator):
@@ -121,13 +124,11 @@ class TypeGrainedCount(Evaluator):
 
     def process(self, events: EventBatch) -> AggregateRows | None:
         """Rows of the windows that these events closed."""
-        time, kind, _, _ = kernel_events(self.query, events)
+        time, kind = readonly(events.time), readonly(events.type)
         parts: list[AggregateRows] = []
         done = 0
         while done < len(time):
-            done, size = count_trends(
-                done, time, kind, self.template, self.window.within, self.window.slide, self.counts, self.rows, 0
-            )
+            done, size = count_trends(done, time, kind, self.template, sliding(self.window), self.counts, self.rows, 0)
             parts += self._rows(size)
         if events.until is not None and events.until > self.counts.clock[NOW]:
             parts += self._advance(events.until)
@@ -144,12 +145,12 @@ class TypeGrainedCount(Evaluator):
         return StateSize(9 * counts, {"aggregates": counts})
 
     def _advance(self, now: int) -> list[AggregateRows]:
-        size = close(now, self.template, self.window.within, self.window.slide, self.counts, self.rows, 0)
+        size = close(now, self.template, sliding(self.window), self.counts, self.rows, 0)
         return self._rows(size)
 
     def _rows(self, size: int) -> list[AggregateRows]:
         if size == 0:
             return []
-        window, count, over = (array[:size].copy() for array in self.rows)
-        nothing = np.empty((size, 0))
-        return [AggregateRows(window, count[:, None], over.astype(np.uint64), nothing, nothing.astype(np.int64))]
+        window, trends = self.rows.window[:size].copy(), self.rows.trends[:size, None].copy()
+        over = self.rows.over[:size].astype(np.uint64)
+        return [AggregateRows(window, trends, over, np.empty((size, 0)), np.empty((size, 0), np.int64))]

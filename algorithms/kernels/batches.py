@@ -1,56 +1,59 @@
-"""Batches and rows at the border between executors and kernels."""
+"""Batches and rows at the border between evaluators and kernels."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from algorithms.kernels.cells import Cells, empty_cells
+from algorithms.kernels.negation import Negation, with_negated
+from algorithms.kernels.streams import KernelEvents, RowCells, Sliding
 from algorithms.rows import AggregateRows
 from events.batch import EventBatch
+from events.windows import Window
 from queries.compile import CompiledQuery
 
 ROWS = 1024
 
 
-class KernelEvents(NamedTuple):
-    """A batch as kernels read it: int64[n], int32[n] codes, int64[I, n], float64[F, n]; all read-only."""
-
-    time: NDArray[np.int64]
-    kind: NDArray[np.int32]
-    ints: NDArray[np.int64]
-    reals: NDArray[np.float64]
-
-
-def kernel_events(query: CompiledQuery, events: EventBatch) -> KernelEvents:
-    """Views of a batch; read-only whatever they were, since Numba compiles a kernel per kind of array."""
+def kernel_events(query: CompiledQuery, events: EventBatch, negations: list[Negation]) -> KernelEvents:
+    """Views of a batch, with what negations say of it; read-only, since Numba compiles a kernel per kind of array."""
     ints, reals = query.columns(events)
-    arrays = (events.time, events.type, ints, reals)
-    return KernelEvents(*(_readonly(np.ascontiguousarray(array)) for array in arrays))
+    nothing = np.empty((len(events), 0), np.int64)
+    arrays = (events.time, events.type, ints, reals, nothing)
+    return with_negated(negations, KernelEvents(*(readonly(np.ascontiguousarray(array)) for array in arrays)))
 
 
-def _readonly(array: NDArray[Any]) -> NDArray[Any]:
+def readonly(array: NDArray[Any]) -> NDArray[Any]:
+    """A read-only view."""
     view = array.view()
     view.flags.writeable = False
     return view
 
 
-class RowBuffer:
-    """Where kernels write the rows of closed windows, `ROWS` or two generations of windows at a time."""
+def sliding(window: Window) -> Sliding:
+    """A window as kernels read it."""
+    return Sliding(window.within, window.slide, window.pane)
 
-    def __init__(self, query: CompiledQuery, span: int) -> None:
-        capacity = max(ROWS, 2 * span)
-        self.window = np.empty(capacity, np.int64)
-        self.cells: Cells = empty_cells(capacity, query.layout, query.arithmetic)
 
-    def rows(self, size: int) -> list[AggregateRows]:
-        """A copy of the first `size` rows, if there are any."""
-        if size == 0:
-            return []
-        ring, over, real, least = (array[:size].copy() for array in self.cells)
-        return [AggregateRows(self.window[:size].copy(), ring, over, real, least)]
+def new_rows(query: CompiledQuery, span: int) -> RowCells:
+    """Room for the rows of closed windows: `ROWS`, or two generations of `span` windows."""
+    capacity = max(ROWS, 2 * span)
+    return RowCells(np.empty(capacity, np.int64), empty_cells(capacity, query.layout, query.arithmetic))
+
+
+def first_rows(rows: RowCells, size: int) -> list[AggregateRows]:
+    """A copy of the first `size` rows, if there are any."""
+    return [aggregate_rows(rows.window[:size].copy(), rows.cells, size)] if size else []
+
+
+def aggregate_rows(window: NDArray[np.int64], cells: Cells, size: int) -> AggregateRows:
+    """The first `size` cells as the rows of `window`."""
+    return AggregateRows(
+        window, cells.ring[:size].copy(), cells.over[:size].copy(), cells.real[:size].copy(), cells.least[:size].copy()
+    )
 
 
 def concatenated(parts: list[AggregateRows]) -> AggregateRows | None:

@@ -2,7 +2,7 @@
 
 A cell holds the channels of `queries.aggregates` for one set of trends. Adding cells unites disjoint sets; extending a
 cell by an event appends the event to each trend (dissertation Theorem 12.1, Table 18.1). Counts are generic in the
-dtype of `ring`: uint64 is the ring modulo 2**64 with a sticky overflow bit per channel, float64 shows overflow as infinity.
+dtype of `ring`: uint64 is the ring modulo 2**64 with a sticky overflow bit per channel; float64 overflows to infinity.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from algorithms.kernels.arrays import Ints, Reals
 from queries.aggregates import NO_VALUE, Layout
 from queries.tables import Tables
 
@@ -22,12 +23,12 @@ HALF = np.uint64(32)
 
 
 class Cells(NamedTuple):
-    """N cells: `ring` uint64|float64[N, R], `over` uint64[N] (bit c: ring channel c), `real` float64[N, F], `least` int64[N, M]."""
+    """N cells of R ring, F real and M least channels; bit c of `over` tells that ring channel c overflowed."""
 
     ring: NDArray[Any]
     over: NDArray[np.uint64]
-    real: NDArray[np.float64]
-    least: NDArray[np.int64]
+    real: Reals
+    least: Ints
 
 
 def empty_cells(count: int, layout: Layout, arithmetic: str) -> Cells:
@@ -41,7 +42,7 @@ def empty_cells(count: int, layout: Layout, arithmetic: str) -> Cells:
 
 
 @njit(cache=True, inline="always")
-def clear(cells, i):
+def clear(cells: Cells, i: int) -> None:
     """Makes cell i that of no trend."""
     for c in range(cells.ring.shape[1]):
         cells.ring[i, c] = cells.ring.dtype.type(0)
@@ -53,7 +54,7 @@ def clear(cells, i):
 
 
 @njit(cache=True, inline="always")
-def copy(cells, i, other, j):
+def copy(cells: Cells, i: int, other: Cells, j: int) -> None:
     """Sets cell i to cell j of `other`."""
     for c in range(cells.ring.shape[1]):
         cells.ring[i, c] = other.ring[j, c]
@@ -65,7 +66,7 @@ def copy(cells, i, other, j):
 
 
 @njit(cache=True, inline="always")
-def add(cells, i, other, j):
+def add(cells: Cells, i: int, other: Cells, j: int) -> None:
     """Adds the trends of cell j of `other` to cell i."""
     over = cells.over[i] | other.over[j]
     for c in range(cells.ring.shape[1]):
@@ -82,13 +83,14 @@ def add(cells, i, other, j):
 
 
 @njit(cache=True, inline="always")
-def is_empty(cells, i):
+def is_empty(cells: Cells, i: int) -> bool:
     """Whether cell i holds no trend: an overflowed count may be zero and is not empty."""
-    return cells.ring[i, 0] == 0 and cells.over[i] & ONE == ZERO
+    empty: bool = cells.ring[i, 0] == 0 and cells.over[i] & ONE == ZERO
+    return empty
 
 
 @njit(cache=True, inline="always")
-def begin(cells, i):
+def begin(cells: Cells, i: int) -> None:
     """Adds the trend of no event yet: the caller extends it by a START event."""
     count = cells.ring[i, 0] + cells.ring.dtype.type(1)
     if count < cells.ring[i, 0]:
@@ -97,7 +99,7 @@ def begin(cells, i):
 
 
 @njit(cache=True, inline="always")
-def exceeds(weight, count):
+def exceeds(weight: np.uint64, count: np.uint64) -> bool:
     """Whether weight * count >= 2**64."""
     if (weight | count) >> HALF == ZERO or weight == ZERO:
         return False
@@ -105,7 +107,7 @@ def exceeds(weight, count):
 
 
 @njit(cache=True)
-def extend(cells, i, tables, position, ints, reals, event):
+def extend(cells: Cells, i: int, tables: Tables, position: int, ints: Ints, reals: Reals, event: int) -> None:
     """Appends an event bound to `position` to every trend of cell i; `ints[I, n]`, `reals[F, n]` are its columns."""
     count = cells.ring[i, 0]
     many = cells.over[i] & ONE

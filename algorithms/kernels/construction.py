@@ -6,10 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from algorithms.kernels.arrays import Ints
+from algorithms.kernels.cells import Cells
 from algorithms.kernels.predicates import hold
-from algorithms.kernels.stacks import ALONE, EVENTS, NOBODY
+from algorithms.kernels.stacks import ALONE, EVENTS, NOBODY, Stacks
+from queries.tables import Tables
 
 CURSOR, DEPTH, LONGEST, WRITTEN, TRENDS = 0, 1, 2, 3, 4
 
@@ -20,21 +22,23 @@ class Search(NamedTuple):
     `place`: next END event to start from, depth, greatest depth, events and trends written to the output.
     """
 
-    path: NDArray[np.int64]
-    pointer: NDArray[np.int64]
-    candidate: NDArray[np.int64]
-    place: NDArray[np.int64]
+    path: Ints
+    pointer: Ints
+    candidate: Ints
+    place: Ints
 
 
 class Found(NamedTuple):
     """Matches as output: `offsets[m + 1]`, `positions`; both empty when trends are aggregated."""
 
-    offsets: NDArray[np.int64]
-    positions: NDArray[np.int64]
+    offsets: Ints
+    positions: Ints
 
 
 @njit(cache=True)
-def construct(earliest, ends_from, tables, stacks, search, total, found):
+def construct(
+    earliest: int, ends_from: Ints, tables: Tables, stacks: Stacks, search: Search, total: Cells, found: Found
+) -> bool:
     """Constructs every trend of one window and adds it to cell 0 of `total` or writes it to `found`.
 
     `earliest`: start of the window; `ends_from[P]`: END events before this time are invalid. Returns False when
@@ -71,9 +75,9 @@ def construct(earliest, ends_from, tables, stacks, search, total, found):
 
 
 @njit(cache=True)
-def _next_end(earliest, ends_from, tables, stacks, place):
+def _next_end(earliest: int, ends_from: Ints, tables: Tables, stacks: Stacks, place: Ints) -> int:
     """The next END event of the window, or NOBODY."""
-    while place[CURSOR] < stacks.count[EVENTS]:
+    while place[CURSOR] < stacks.counters[EVENTS]:
         v = place[CURSOR]
         place[CURSOR] = v + 1
         p = stacks.position[v]
@@ -83,7 +87,7 @@ def _next_end(earliest, ends_from, tables, stacks, place):
 
 
 @njit(cache=True, inline="always")
-def _next_predecessor(earliest, stacks, search):
+def _next_predecessor(earliest: int, stacks: Stacks, search: Search) -> int:
     """The next event that may precede the last one of the path, or NOBODY."""
     d = search.place[DEPTH] - 1
     stop = stacks.pointer_ptr[search.path[d] + 1]
@@ -106,7 +110,7 @@ def _next_predecessor(earliest, stacks, search):
 
 
 @njit(cache=True)
-def _step_back(search, place, v):
+def _step_back(search: Search, place: Ints, v: int) -> None:
     """Undoes the choice of event v, so that the search finds it again."""
     if place[DEPTH] == 0:
         place[CURSOR] = v
@@ -118,7 +122,7 @@ def _step_back(search, place, v):
 
 
 @njit(cache=True)
-def _pairs_hold(depth, tables, stacks, search):
+def _pairs_hold(depth: int, tables: Tables, stacks: Stacks, search: Search) -> bool:
     """Whether the earliest event of the path satisfies the pairwise predicates with all later ones."""
     e = search.path[depth]
     for n in range(len(tables.pairwise.op)):
@@ -134,7 +138,7 @@ def _pairs_hold(depth, tables, stacks, search):
 
 
 @njit(cache=True)
-def _write(length, stacks, search, found):
+def _write(length: int, stacks: Stacks, search: Search, found: Found) -> None:
     place = search.place
     at = place[WRITTEN]
     for d in range(length):
@@ -145,7 +149,7 @@ def _write(length, stacks, search, found):
 
 
 @njit(cache=True, inline="always")
-def _aggregate(length, tables, stacks, search, total):
+def _aggregate(length: int, tables: Tables, stacks: Stacks, search: Search, total: Cells) -> None:
     """The second step: one constructed trend is added to the aggregates."""
     one = total.ring.dtype.type(1)
     total.ring[0, 0] += one

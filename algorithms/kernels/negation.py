@@ -17,8 +17,12 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from algorithms.kernels.arrays import Ints, Reals
 from algorithms.kernels.predicates import hold
-from queries.compile import Part
+from algorithms.kernels.streams import KernelEvents, fits
+from events.windows import FOREVER, Window
+from queries.compile import CompiledQuery, Part
+from queries.tables import Tables
 
 NEVER = -1
 
@@ -29,9 +33,9 @@ class Negation:
     `horizon` is the window length, beyond which events are forgotten, or None.
     """
 
-    def __init__(self, part: Part, horizon: int | None) -> None:
+    def __init__(self, part: Part, horizon: int | None, ints: int, reals: int) -> None:
         self.tables = part.tables
-        self.nested = [Negation(negation, horizon) for negation in part.negations]
+        self.nested = [Negation(negation, horizon, ints, reals) for negation in part.negations]
         self.horizon = horizon
         self.by_type = not self.nested and len(self.tables.adjacent.op) == 0
         positions = len(self.tables.start)
@@ -39,8 +43,8 @@ class Negation:
         self.clock = np.array([NEVER, NEVER, NEVER], np.int64)  # current time, latest start before it, and at it
         self.live = 0
         self.vertex = np.empty((3, 0), np.int64)  # time, position, greatest start
-        self.ints: NDArray[np.int64] | None = None
-        self.reals: NDArray[np.float64] | None = None
+        self.ints = np.empty((ints, 0), np.int64)
+        self.reals = np.empty((reals, 0), np.float64)
 
     @property
     def latest(self) -> int:
@@ -52,30 +56,26 @@ class Negation:
         """Events kept, here and in nested sub-patterns."""
         return self.live + sum(nested.vertices for nested in self.nested)
 
-    def follow(
-        self, time: NDArray[np.int64], kind: NDArray[np.int32], ints: NDArray[np.int64], reals: NDArray[np.float64]
-    ) -> NDArray[np.int64]:
-        """int64[n]: for each event, the greatest start among the matches that ended before its time, or NEVER."""
-        seen = np.empty(len(time), np.int64)
+    def follow(self, events: KernelEvents) -> Ints:
+        """int64[n]: for each event, the greatest start among the matches that ended before its time, or NEVER.
+
+        `events.negated` is not read.
+        """
+        seen = np.empty(len(events.time), np.int64)
         if self.by_type:
-            _by_type(time, kind, ints, reals, self.tables, self.best, self.clock, seen)
+            _by_type(events, self.tables, self.best, self.clock, seen)
             return seen
-        nested = stacked(self.nested, time, kind, ints, reals)
-        self._reserve(len(time), ints, reals)
-        assert self.ints is not None and self.reals is not None
-        self.live = _by_event(
-            time, kind, ints, reals, self.tables, nested, self.vertex, self.ints, self.reals, self.live, self.clock, seen
-        )
+        events = with_negated(self.nested, events)
+        self._reserve(events)
+        self.live = _by_event(events, self.tables, self.vertex, self.ints, self.reals, self.live, self.clock, seen)
         if self.horizon is not None and self.live:
-            self._forget(int(time[-1]) - self.horizon)
+            self._forget(int(events.time[-1]) - self.horizon)
         return seen
 
-    def _reserve(self, events: int, ints: NDArray[np.int64], reals: NDArray[np.float64]) -> None:
+    def _reserve(self, events: KernelEvents) -> None:
         """Room for the vertices that a batch may add."""
-        if self.ints is None or self.reals is None:
-            self.ints, self.reals = np.empty((len(ints), 0), np.int64), np.empty((len(reals), 0))
         most = int(np.diff(self.tables.binding_ptr).max(initial=0))
-        needed = self.live + events * most
+        needed = self.live + len(events.time) * most
         if needed > self.vertex.shape[1]:
             more = max(needed, 2 * self.vertex.shape[1]) - self.vertex.shape[1]
             self.vertex = _wider(self.vertex, more)
@@ -83,7 +83,6 @@ class Negation:
 
     def _forget(self, before: int) -> None:
         """Drops vertices older than every window that is still open."""
-        assert self.ints is not None and self.reals is not None
         first = int(np.searchsorted(self.vertex[0, : self.live], before, side="left"))
         if first > self.live // 2:
             rest = slice(first, self.live)
@@ -92,21 +91,22 @@ class Negation:
                 array[:, : self.live] = array[:, rest].copy()
 
 
-def stacked(
-    negations: list[Negation],
-    time: NDArray[np.int64],
-    kind: NDArray[np.int32],
-    ints: NDArray[np.int64],
-    reals: NDArray[np.float64],
-) -> NDArray[np.int64]:
-    """int64[n, J]: `follow` of each negation, a row per event."""
-    rows = np.empty((len(time), len(negations)), np.int64)
+def with_negated(negations: list[Negation], events: KernelEvents) -> KernelEvents:
+    """`events` with what each negation says of them: `follow`, a column per negation."""
+    negated = np.empty((len(events.time), len(negations)), np.int64)
     for j, negation in enumerate(negations):
-        rows[:, j] = negation.follow(time, kind, ints, reals)
-    return rows
+        negated[:, j] = negation.follow(events)
+    negated.flags.writeable = False
+    return events._replace(negated=negated)
 
 
-def latest_starts(negations: list[Negation]) -> NDArray[np.int64]:
+def negations_of(query: CompiledQuery, part: Part, window: Window) -> list[Negation]:
+    """The negations of an automaton; events are forgotten once they have left all windows."""
+    horizon = None if window.within >= FOREVER else window.within
+    return [Negation(negation, horizon, len(query.ints), len(query.reals)) for negation in part.negations]
+
+
+def latest_starts(negations: list[Negation]) -> Ints:
     """int64[J]: the greatest start so far of each negation."""
     return np.array([negation.latest for negation in negations], np.int64)
 
@@ -116,17 +116,17 @@ def _wider(array: NDArray[Any], more: int) -> NDArray[Any]:
 
 
 @njit(cache=True)
-def _by_type(time, kind, ints, reals, tables, best, clock, seen):
+def _by_type(events: KernelEvents, tables: Tables, best: Ints, clock: Ints, seen: Ints) -> None:
     """One greatest start per position; `best[1]` waits for the current time stamp to end."""
-    for i in range(len(time)):
-        if time[i] != clock[0]:
-            _commit(best, clock, time[i])
+    for i in range(len(events.time)):
+        if events.time[i] != clock[0]:
+            _commit(best, clock, events.time[i])
         seen[i] = clock[1]
-        for b in range(tables.binding_ptr[kind[i]], tables.binding_ptr[kind[i] + 1]):
+        for b in range(tables.binding_ptr[events.kind[i]], tables.binding_ptr[events.kind[i] + 1]):
             p = tables.binding[b]
-            if not hold(tables.local, p, ints, reals, i, ints, reals, i):
+            if not fits(p, i, events, tables):
                 continue
-            start = time[i] if tables.start[p] else NEVER
+            start = events.time[i] if tables.start[p] else NEVER
             for e in range(tables.enter_ptr[p], tables.enter_ptr[p + 1]):
                 start = max(start, best[0, tables.source[e]])
             best[1, p] = max(best[1, p], start)
@@ -135,7 +135,7 @@ def _by_type(time, kind, ints, reals, tables, best, clock, seen):
 
 
 @njit(cache=True)
-def _commit(best, clock, now):
+def _commit(best: Ints, clock: Ints, now: int) -> None:
     for p in range(best.shape[1]):
         best[0, p] = max(best[0, p], best[1, p])
     clock[1] = max(clock[1], clock[2])
@@ -143,24 +143,33 @@ def _commit(best, clock, now):
 
 
 @njit(cache=True)
-def _by_event(time, kind, ints, reals, tables, nested, vertex, vertex_ints, vertex_reals, live, clock, seen):
-    """One greatest start per vertex; returns the number of vertices. Vertices of the current time are skipped by time."""
-    for i in range(len(time)):
-        now = time[i]
+def _by_event(
+    events: KernelEvents,
+    tables: Tables,
+    vertex: Ints,
+    vertex_ints: Ints,
+    vertex_reals: Reals,
+    live: int,
+    clock: Ints,
+    seen: Ints,
+) -> int:
+    """One greatest start per vertex; returns the number of vertices. Those of the current time are skipped."""
+    for i in range(len(events.time)):
+        now = events.time[i]
         if now != clock[0]:
             clock[1] = max(clock[1], clock[2])
             clock[0] = now
         seen[i] = clock[1]
         known = live
-        for b in range(tables.binding_ptr[kind[i]], tables.binding_ptr[kind[i] + 1]):
+        for b in range(tables.binding_ptr[events.kind[i]], tables.binding_ptr[events.kind[i] + 1]):
             p = tables.binding[b]
-            if not hold(tables.local, p, ints, reals, i, ints, reals, i):
+            if not fits(p, i, events, tables):
                 continue
             start = now if tables.start[p] else NEVER
             for e in range(tables.enter_ptr[p], tables.enter_ptr[p + 1]):
                 floor = NEVER
                 for k in range(tables.between_ptr[e], tables.between_ptr[e + 1]):
-                    floor = max(floor, nested[i, tables.between[k]])
+                    floor = max(floor, events.negated[i, tables.between[k]])
                 for v in range(known - 1, -1, -1):
                     if vertex[0, v] < floor:
                         break
@@ -168,19 +177,17 @@ def _by_event(time, kind, ints, reals, tables, nested, vertex, vertex_ints, vert
                         vertex[1, v] == tables.source[e]
                         and vertex[0, v] < now
                         and vertex[2, v] > start
-                        and hold(tables.adjacent, e, vertex_ints, vertex_reals, v, ints, reals, i)
+                        and hold(tables.adjacent, e, vertex_ints, vertex_reals, v, events.ints, events.reals, i)
                     ):
                         start = vertex[2, v]
             if start == NEVER:
                 continue
             vertex[0, live], vertex[1, live], vertex[2, live] = now, p, start
-            for c in range(ints.shape[0]):
-                vertex_ints[c, live] = ints[c, i]
-            for c in range(reals.shape[0]):
-                vertex_reals[c, live] = reals[c, i]
+            for c in range(events.ints.shape[0]):
+                vertex_ints[c, live] = events.ints[c, i]
+            for c in range(events.reals.shape[0]):
+                vertex_reals[c, live] = events.reals[c, i]
             live += 1
             if tables.end[p]:
                 clock[2] = max(clock[2], start)
     return live
-
-

@@ -10,127 +10,161 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from algorithms.kernels.arrays import Flags, Ints, Reals
 from algorithms.kernels.cells import Cells, add, begin, clear, copy, extend, is_empty
 from algorithms.kernels.predicates import hold
+from algorithms.kernels.streams import KernelEvents, RowCells, Sliding, fits
 from algorithms.kernels.type_grained import (
     CONTIGUOUS,
     LOW,
     NOW,
     OCCUPIED,
+    Slots,
+    State,
     advance,
     feed,
     first_free_window,
 )
+from queries.tables import Tables
 
 ROOM, OUTPUT, DONE = 0, 1, 2
 SHOWN, SIZE = 0, 1
 
 
 class Waiting(NamedTuple):
-    """Events without a successor: the first `count[SHOWN]` came before the current time stamp, `count[SIZE]` in all.
+    """Events without a successor: `counters[SIZE]` in all, the first `counters[SHOWN]` before the current time stamp.
 
     `position[V]`, `high[V]` (the last window of the event), `taken[V]` (extended at the current time), attributes
     `ints[I, V]`, `reals[F, V]`; cell `v * K + k % K` is that of window k. `reached`: K cells.
     """
 
-    position: NDArray[np.int64]
-    high: NDArray[np.int64]
-    taken: NDArray[np.bool_]
-    ints: NDArray[np.int64]
-    reals: NDArray[np.float64]
+    position: Ints
+    high: Ints
+    taken: Flags
+    ints: Ints
+    reals: Reals
     cells: Cells
     reached: Cells
-    count: NDArray[np.int64]
+    counters: Ints
 
 
 @njit(cache=True)
 def extend_waiting(
-    first, time, kind, ints, reals, negated, tables, slots, semantics, within, slide, waiting, state,
-    out_window, out, out_size,
-):  # fmt: skip
+    first: int,
+    events: KernelEvents,
+    tables: Tables,
+    slots: Slots,
+    semantics: int,
+    window: Sliding,
+    waiting: Waiting,
+    state: State,
+    out: RowCells,
+    size: int,
+) -> tuple[int, int, int]:
     """Processes events `first..`; returns (next event, rows in `out`, why it stopped: ROOM, OUTPUT or DONE)."""
     span = len(state.final.over)
     clock = state.clock
-    for i in range(first, len(time)):
-        now = time[i]
+    for i in range(first, len(events.time)):
+        now = events.time[i]
         if now != clock[NOW]:
-            if out_size + span > len(out_window):
-                return i, out_size, OUTPUT
-            out_size = advance_waiting(
-                now, negated[i], slots, semantics, within, slide, waiting, state, out_window, out, out_size
-            )
+            if size + span > len(out.window):
+                return i, size, OUTPUT
+            size = advance_waiting(now, events.negated[i], slots, semantics, window, waiting, state, out, size)
         clock[OCCUPIED] = 1
-        positions = tables.binding_ptr[kind[i] + 1] - tables.binding_ptr[kind[i]]
-        if waiting.count[SIZE] + positions > len(waiting.position):
-            return i, out_size, ROOM
-        low, high = clock[LOW], now // slide
-        for b in range(tables.binding_ptr[kind[i]], tables.binding_ptr[kind[i] + 1]):
+        positions = tables.binding_ptr[events.kind[i] + 1] - tables.binding_ptr[events.kind[i]]
+        if waiting.counters[SIZE] + positions > len(waiting.position):
+            return i, size, ROOM
+        low, high = clock[LOW], now // window.slide
+        for b in range(tables.binding_ptr[events.kind[i]], tables.binding_ptr[events.kind[i] + 1]):
             p = tables.binding[b]
-            if hold(tables.local, p, ints, reals, i, ints, reals, i):
-                _bind(i, p, low, high, ints, reals, negated, tables, slots, slide, waiting, state)
-    return len(time), out_size, DONE
+            if fits(p, i, events, tables):
+                _bind(i, p, low, high, events, tables, slots, window, waiting, state)
+    return len(events.time), size, DONE
 
 
 @njit(cache=True)
-def _bind(i, p, low, high, ints, reals, negated, tables, slots, slide, waiting, state):
+def _bind(
+    i: int,
+    p: int,
+    low: int,
+    high: int,
+    events: KernelEvents,
+    tables: Tables,
+    slots: Slots,
+    window: Sliding,
+    waiting: Waiting,
+    state: State,
+) -> None:
     """Event i at position p extends the waiting events that it may follow, and waits."""
     span = len(state.final.over)
     for k in range(high - low + 1):
         clear(waiting.reached, k)
     for e in range(tables.enter_ptr[p], tables.enter_ptr[p + 1]):
-        for v in range(waiting.count[SHOWN]):
+        for v in range(waiting.counters[SHOWN]):
             if waiting.position[v] != tables.source[e]:
                 continue
-            if not hold(tables.adjacent, e, waiting.ints, waiting.reals, v, ints, reals, i):
+            if not hold(tables.adjacent, e, waiting.ints, waiting.reals, v, events.ints, events.reals, i):
                 continue
             waiting.taken[v] = True
             for k in range(low, min(high, waiting.high[v]) + 1):
                 add(waiting.reached, k - low, waiting.cells, v * span + k % span)
     if tables.start[p]:
-        for k in range(first_free_window(p, i, low, high, negated, tables, slide), high + 1):
+        for k in range(first_free_window(p, i, low, high, events, tables, window), high + 1):
             begin(waiting.reached, k - low)
     found = False
     for k in range(low, high + 1):
         if not is_empty(waiting.reached, k - low):
             found = True
-            extend(waiting.reached, k - low, tables, p, ints, reals, i)
+            extend(waiting.reached, k - low, tables, p, events.ints, events.reals, i)
             feed(p, k % span, slots, state, waiting.reached, k - low)
     if not found:
         return
-    v = waiting.count[SIZE]
-    waiting.count[SIZE] = v + 1
+    v = waiting.counters[SIZE]
+    waiting.counters[SIZE] = v + 1
     waiting.position[v], waiting.high[v], waiting.taken[v] = p, high, False
-    for c in range(ints.shape[0]):
-        waiting.ints[c, v] = ints[c, i]
-    for c in range(reals.shape[0]):
-        waiting.reals[c, v] = reals[c, i]
+    for c in range(events.ints.shape[0]):
+        waiting.ints[c, v] = events.ints[c, i]
+    for c in range(events.reals.shape[0]):
+        waiting.reals[c, v] = events.reals[c, i]
     for k in range(low, high + 1):
         copy(waiting.cells, v * span + k % span, waiting.reached, k - low)
 
 
 @njit(cache=True)
-def advance_waiting(now, negated, slots, semantics, within, slide, waiting, state, out_window, out, out_size):
-    """Ends the current time stamp, closes windows that end by `now`, settles the waiting events; returns rows in `out`."""
+def advance_waiting(
+    now: int,
+    negated: Ints,
+    slots: Slots,
+    semantics: int,
+    window: Sliding,
+    waiting: Waiting,
+    state: State,
+    out: RowCells,
+    size: int,
+) -> int:
+    """Ends the current time stamp, closes windows, settles the waiting events; returns rows in `out`."""
     only_last = semantics == CONTIGUOUS and state.clock[OCCUPIED] == 1
-    out_size = advance(now, negated, slots, semantics, within, slide, state, out_window, out, out_size)
+    size = advance(now, negated, slots, semantics, window, state, out, size)
     _settle(only_last, waiting, state.clock[LOW], len(state.final.over))
-    return out_size
+    return size
 
 
 @njit(cache=True)
-def _settle(only_last, waiting, low, span):
+def _settle(only_last: bool, waiting: Waiting, low: int, span: int) -> None:
     """Drops events that were extended or left all windows (all older ones if `only_last`); the rest are shown."""
     kept = 0
-    for v in range(waiting.count[SIZE]):
-        old = v < waiting.count[SHOWN]
+    for v in range(waiting.counters[SIZE]):
+        old = v < waiting.counters[SHOWN]
         if waiting.high[v] < low or waiting.taken[v] or (only_last and old):
             continue
         if kept < v:
-            waiting.position[kept], waiting.high[kept], waiting.taken[kept] = waiting.position[v], waiting.high[v], False
+            waiting.position[kept], waiting.high[kept], waiting.taken[kept] = (
+                waiting.position[v],
+                waiting.high[v],
+                False,
+            )
             for c in range(waiting.ints.shape[0]):
                 waiting.ints[c, kept] = waiting.ints[c, v]
             for c in range(waiting.reals.shape[0]):
@@ -138,5 +172,5 @@ def _settle(only_last, waiting, low, span):
             for k in range(span):
                 copy(waiting.cells, kept * span + k, waiting.cells, v * span + k)
         kept += 1
-    waiting.count[SHOWN] = kept
-    waiting.count[SIZE] = kept
+    waiting.counters[SHOWN] = kept
+    waiting.counters[SIZE] = kept

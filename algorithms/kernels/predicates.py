@@ -1,10 +1,15 @@
 """Evaluation of predicate tables (`queries.tables.Predicates`): one kernel for all queries."""
 
+from __future__ import annotations
+
 from numba import njit
+
+from algorithms.kernels.arrays import Ints, Reals
+from queries.tables import Predicates
 
 
 @njit(cache=True, inline="always")
-def compare(op, left, right):
+def compare(op: int, left: float, right: float) -> bool:
     """`left op right` for operator codes of `queries.tables.OPERATORS`."""
     if op == 0:
         return left < right
@@ -20,15 +25,23 @@ def compare(op, left, right):
 
 
 @njit(cache=True, inline="always")
-def hold(predicates, which, left_ints, left_reals, left, right_ints, right_reals, right):
+def hold(
+    predicates: Predicates,
+    which: int,
+    left_ints: Ints,
+    left_reals: Reals,
+    left: int,
+    right_ints: Ints,
+    right_reals: Reals,
+    right: int,
+) -> bool:
     """Whether all predicates of list `which` hold for columns of event `left` and, if binary, of event `right`."""
     for k in range(predicates.ptr[which], predicates.ptr[which + 1]):
         column = predicates.right_column[k]
         if predicates.real[k]:
             a = predicates.left_factor[k] * left_reals[predicates.left_column[k], left]
-            if column < 0:
-                b = predicates.real_constant[k]
-            else:
+            b = predicates.real_constant[k]
+            if column >= 0:
                 b = predicates.right_factor[k] * right_reals[column, right]
             if not compare(predicates.op[k], a, b):
                 return False

@@ -11,9 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from algorithms.kernels.arrays import Flags, Ints, Reals
 from algorithms.kernels.predicates import hold
+from algorithms.kernels.streams import KernelEvents, fits
+from queries.tables import Tables
 
 NOBODY = -1
 ALONE = -2
@@ -22,79 +24,94 @@ EVENTS, POINTERS, WAITING, SHOWN, NOW = 0, 1, 2, 3, 4
 
 
 class Stacks(NamedTuple):
-    """Events 0..count[EVENTS]-1 in time order.
+    """Events 0..counters[EVENTS]-1 in time order.
 
     - `time[V]`, `position[V]`, `place[V]` (position in the input), `barrier[V]` (latest START of a leading negation),
       `below[V]` (the next event down the same stack), `ints[I, V]`, `reals[F, V]`.
     - pointers of event v: `pointer_ptr[v]:pointer_ptr[v + 1]`; `target` is an event, `floor` the earliest time down to
       which the stack below it counts too, or ALONE.
     - `top[P]`, `shown[P]`: the stacks, with and without the events of the current time.
-    - `waiting[V]`: events without successor (next, contiguous), the first `count[SHOWN]` of `count[WAITING]` before the
-      current time; `taken[V]`: extended at the current time.
+    - `waiting[V]`: events without successor (next, contiguous), `counters[WAITING]` in all, the first `counters[SHOWN]`
+      before the current time; `taken[V]`: extended at the current time.
     """
 
-    time: NDArray[np.int64]
-    position: NDArray[np.int64]
-    place: NDArray[np.int64]
-    barrier: NDArray[np.int64]
-    below: NDArray[np.int64]
-    ints: NDArray[np.int64]
-    reals: NDArray[np.float64]
-    pointer_ptr: NDArray[np.int64]
-    target: NDArray[np.int64]
-    floor: NDArray[np.int64]
-    top: NDArray[np.int64]
-    shown: NDArray[np.int64]
-    waiting: NDArray[np.int64]
-    taken: NDArray[np.bool_]
-    count: NDArray[np.int64]
+    time: Ints
+    position: Ints
+    place: Ints
+    barrier: Ints
+    below: Ints
+    ints: Ints
+    reals: Reals
+    pointer_ptr: Ints
+    target: Ints
+    floor: Ints
+    top: Ints
+    shown: Ints
+    waiting: Ints
+    taken: Flags
+    counters: Ints
 
 
 @njit(cache=True)
-def push_events(first, last, time, kind, place, ints, reals, negated, tables, semantics, oldest, stacks):
+def push_events(
+    first: int,
+    last: int,
+    events: KernelEvents,
+    place: Ints,
+    tables: Tables,
+    semantics: int,
+    oldest: int,
+    stacks: Stacks,
+) -> int:
     """Pushes events first..last-1; returns the next event: less than `last` when `stacks` is out of room.
 
     Events before `oldest` are in no open window. O(n) per event with predicates, O(l) without.
     """
-    count = stacks.count
+    count = stacks.counters
+    most = 0
+    for p in range(len(stacks.top)):
+        most = max(most, tables.enter_ptr[p + 1] - tables.enter_ptr[p])
+    one_each = semantics == ANY and len(tables.adjacent.op) == 0
     for i in range(first, last):
-        if time[i] != count[NOW]:
+        if events.time[i] != count[NOW]:
             _show(semantics, stacks)
-            count[NOW] = time[i]
-        bindings = tables.binding_ptr[kind[i] + 1] - tables.binding_ptr[kind[i]]
-        needed = bindings * (count[EVENTS] + 1) * max(1, np.max(np.diff(tables.enter_ptr)))
+            count[NOW] = events.time[i]
+        bindings = tables.binding_ptr[events.kind[i] + 1] - tables.binding_ptr[events.kind[i]]
+        needed = bindings * most * (1 if one_each else count[EVENTS] + bindings)
         if count[EVENTS] + bindings >= len(stacks.time) or count[POINTERS] + needed > len(stacks.target):
             return i
-        for b in range(tables.binding_ptr[kind[i]], tables.binding_ptr[kind[i] + 1]):
+        for b in range(tables.binding_ptr[events.kind[i]], tables.binding_ptr[events.kind[i] + 1]):
             p = tables.binding[b]
-            if hold(tables.local, p, ints, reals, i, ints, reals, i):
-                _push(i, p, time[i], place[i], ints, reals, negated, tables, semantics, oldest, stacks)
+            if fits(p, i, events, tables):
+                _push(i, p, place[i], events, tables, semantics, oldest, stacks)
     return last
 
 
 @njit(cache=True)
-def _push(i, p, now, place, ints, reals, negated, tables, semantics, oldest, stacks):
-    count = stacks.count
+def _push(
+    i: int, p: int, place: int, events: KernelEvents, tables: Tables, semantics: int, oldest: int, stacks: Stacks
+) -> None:
+    count = stacks.counters
     v = count[EVENTS]
     before = count[POINTERS]
     for e in range(tables.enter_ptr[p], tables.enter_ptr[p + 1]):
         floor = oldest
         for k in range(tables.between_ptr[e], tables.between_ptr[e + 1]):
-            floor = max(floor, negated[i, tables.between[k]])
+            floor = max(floor, events.negated[i, tables.between[k]])
         if semantics == ANY:
-            _point_down(i, e, floor, ints, reals, tables, stacks)
+            _point_down(i, e, floor, events, tables, stacks)
         else:
-            _point_to_waiting(i, e, floor, ints, reals, tables, stacks)
+            _point_to_waiting(i, e, floor, events, tables, stacks)
     if not tables.start[p] and count[POINTERS] == before:
         return
-    barrier = np.int64(-1)
+    barrier = -1
     for k in range(tables.leading_ptr[p], tables.leading_ptr[p + 1]):
-        barrier = max(barrier, negated[i, tables.leading[k]])
-    stacks.time[v], stacks.position[v], stacks.place[v], stacks.barrier[v] = now, p, place, barrier
-    for c in range(ints.shape[0]):
-        stacks.ints[c, v] = ints[c, i]
-    for c in range(reals.shape[0]):
-        stacks.reals[c, v] = reals[c, i]
+        barrier = max(barrier, events.negated[i, tables.leading[k]])
+    stacks.time[v], stacks.position[v], stacks.place[v], stacks.barrier[v] = events.time[i], p, place, barrier
+    for c in range(events.ints.shape[0]):
+        stacks.ints[c, v] = events.ints[c, i]
+    for c in range(events.reals.shape[0]):
+        stacks.reals[c, v] = events.reals[c, i]
     stacks.below[v] = stacks.top[p]
     stacks.top[p] = v
     stacks.pointer_ptr[v + 1] = count[POINTERS]
@@ -106,14 +123,14 @@ def _push(i, p, now, place, ints, reals, negated, tables, semantics, oldest, sta
 
 
 @njit(cache=True, inline="always")
-def _point(target, floor, stacks):
-    at = stacks.count[POINTERS]
+def _point(target: int, floor: int, stacks: Stacks) -> None:
+    at = stacks.counters[POINTERS]
     stacks.target[at], stacks.floor[at] = target, floor
-    stacks.count[POINTERS] = at + 1
+    stacks.counters[POINTERS] = at + 1
 
 
 @njit(cache=True)
-def _point_down(i, e, floor, ints, reals, tables, stacks):
+def _point_down(i: int, e: int, floor: int, events: KernelEvents, tables: Tables, stacks: Stacks) -> None:
     """Pointers over transition e under skip-till-any-match."""
     u = stacks.shown[tables.source[e]]
     if tables.adjacent.ptr[e] == tables.adjacent.ptr[e + 1]:
@@ -121,27 +138,27 @@ def _point_down(i, e, floor, ints, reals, tables, stacks):
             _point(u, floor, stacks)
         return
     while u != NOBODY and stacks.time[u] >= floor:
-        if hold(tables.adjacent, e, stacks.ints, stacks.reals, u, ints, reals, i):
+        if hold(tables.adjacent, e, stacks.ints, stacks.reals, u, events.ints, events.reals, i):
             _point(u, ALONE, stacks)
         u = stacks.below[u]
 
 
 @njit(cache=True)
-def _point_to_waiting(i, e, floor, ints, reals, tables, stacks):
+def _point_to_waiting(i: int, e: int, floor: int, events: KernelEvents, tables: Tables, stacks: Stacks) -> None:
     """Pointers over transition e to events that have no earlier successor (Definition 2.7)."""
-    for w in range(stacks.count[SHOWN]):
+    for w in range(stacks.counters[SHOWN]):
         u = stacks.waiting[w]
         if stacks.position[u] != tables.source[e] or stacks.time[u] < floor:
             continue
-        if hold(tables.adjacent, e, stacks.ints, stacks.reals, u, ints, reals, i):
+        if hold(tables.adjacent, e, stacks.ints, stacks.reals, u, events.ints, events.reals, i):
             _point(u, ALONE, stacks)
             stacks.taken[u] = True
 
 
 @njit(cache=True)
-def _show(semantics, stacks):
+def _show(semantics: int, stacks: Stacks) -> None:
     """Ends a time stamp: its events may now precede others."""
-    count = stacks.count
+    count = stacks.counters
     for p in range(len(stacks.top)):
         stacks.shown[p] = stacks.top[p]
     kept = 0
@@ -156,11 +173,11 @@ def _show(semantics, stacks):
 
 
 @njit(cache=True)
-def drop_before(oldest, stacks):
+def drop_before(oldest: int, stacks: Stacks) -> int:
     """Forgets events before time `oldest` and renumbers the rest; returns how many were dropped."""
-    count = stacks.count
+    count = stacks.counters
     size = count[EVENTS]
-    gone = np.searchsorted(stacks.time[:size], oldest)
+    gone = int(np.searchsorted(stacks.time[:size], oldest))
     if gone == 0:
         return 0
     removed = stacks.pointer_ptr[gone]

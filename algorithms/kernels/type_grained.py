@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from algorithms.kernels.arrays import Flags, Ints
 from algorithms.kernels.cells import Cells, add, begin, clear, copy, empty_cells, extend, is_empty
-from algorithms.kernels.predicates import hold
+from algorithms.kernels.streams import KernelEvents, RowCells, Sliding, fits
 from queries.aggregates import Layout
 from queries.tables import Tables
 
@@ -36,13 +36,13 @@ class Slots(NamedTuple):
     - `void_ptr[J + 1]`, `void`: slots that a match of negation j empties.
     """
 
-    feed_ptr: NDArray[np.int64]
-    feed: NDArray[np.int64]
-    read: NDArray[np.int64]
-    direct: NDArray[np.bool_]
-    late: NDArray[np.int64]
-    void_ptr: NDArray[np.int64]
-    void: NDArray[np.int64]
+    feed_ptr: Ints
+    feed: Ints
+    read: Ints
+    direct: Flags
+    late: Ints
+    void_ptr: Ints
+    void: Ints
 
 
 class State(NamedTuple):
@@ -58,57 +58,69 @@ class State(NamedTuple):
     pending: Cells
     final: Cells
     scratch: Cells
-    touched: NDArray[np.int64]
-    marked: NDArray[np.bool_]
-    consumed: NDArray[np.bool_]
-    clock: NDArray[np.int64]
-    seen: NDArray[np.int64]
+    touched: Ints
+    marked: Flags
+    consumed: Flags
+    clock: Ints
+    seen: Ints
 
 
 @njit(cache=True)
 def aggregate_trends(
-    first, time, kind, ints, reals, negated, tables, slots, semantics, within, slide, state, out_window, out, out_size
-):
-    """Processes events `first..`; returns (next event, rows in `out`).
+    first: int,
+    events: KernelEvents,
+    tables: Tables,
+    slots: Slots,
+    semantics: int,
+    window: Sliding,
+    state: State,
+    out: RowCells,
+    size: int,
+) -> tuple[int, int]:
+    """Processes events `first..`; returns (next event, rows in `out`, `size` before).
 
-    Stops before an event that might close more windows than `out` has room for. `negated[n, J]` holds, per event, the
-    latest START among earlier matches of each negation. O(w * l) per event of w windows and l transitions.
+    Stops before an event that might close more windows than `out` has room for. O(w l) per event in w windows, for l
+    transitions into its positions.
     """
     span = len(state.final.over)
     clock = state.clock
-    for i in range(first, len(time)):
-        now = time[i]
+    for i in range(first, len(events.time)):
+        now = events.time[i]
         if now != clock[NOW]:
-            if out_size + span > len(out_window):
-                return i, out_size
-            out_size = advance(now, negated[i], slots, semantics, within, slide, state, out_window, out, out_size)
+            if size + span > len(out.window):
+                return i, size
+            size = advance(now, events.negated[i], slots, semantics, window, state, out, size)
         clock[OCCUPIED] = 1
         low = clock[LOW]
-        high = now // slide
-        for b in range(tables.binding_ptr[kind[i]], tables.binding_ptr[kind[i] + 1]):
+        high = now // window.slide
+        for b in range(tables.binding_ptr[events.kind[i]], tables.binding_ptr[events.kind[i] + 1]):
             p = tables.binding[b]
-            if not hold(tables.local, p, ints, reals, i, ints, reals, i):
+            if not fits(p, i, events, tables):
                 continue
             if semantics == NEXT:
                 for e in range(tables.enter_ptr[p], tables.enter_ptr[p + 1]):
                     state.consumed[slots.read[e]] = True
-            reach = first_free_window(p, i, low, high, negated, tables, slide)
-            _bind(i, p, low, high, reach, ints, reals, tables, slots, state)
-    return len(time), out_size
+            reach = first_free_window(p, i, low, high, events, tables, window)
+            _bind(i, p, low, high, reach, events, tables, slots, state)
+    return len(events.time), size
 
 
 @njit(cache=True)
-def first_free_window(p, i, low, high, negated, tables, slide):
+def first_free_window(
+    p: int, i: int, low: int, high: int, events: KernelEvents, tables: Tables, window: Sliding
+) -> int:
     """The lowest window in low..high+1 that holds no earlier match of a leading negation of START position p."""
     reach = low
     for k in range(tables.leading_ptr[p], tables.leading_ptr[p + 1]):
-        while reach <= high and reach * slide <= negated[i, tables.leading[k]]:
+        while reach <= high and reach * window.slide <= events.negated[i, tables.leading[k]]:
             reach += 1
     return reach
 
 
 @njit(cache=True, inline="always")
-def _bind(i, p, low, high, reach, ints, reals, tables, slots, state):
+def _bind(
+    i: int, p: int, low: int, high: int, reach: int, events: KernelEvents, tables: Tables, slots: Slots, state: State
+) -> None:
     """Event i at position p in windows low..high; trends may begin in windows reach..high."""
     span = len(state.final.over)
     size = len(state.touched)
@@ -121,12 +133,12 @@ def _bind(i, p, low, high, reach, ints, reals, tables, slots, state):
             begin(state.scratch, 0)
         if is_empty(state.scratch, 0):
             continue
-        extend(state.scratch, 0, tables, p, ints, reals, i)
+        extend(state.scratch, 0, tables, p, events.ints, events.reals, i)
         feed(p, k % span, slots, state, state.scratch, 0)
 
 
 @njit(cache=True, inline="always")
-def feed(p, w, slots, state, trends, j):
+def feed(p: int, w: int, slots: Slots, state: State, trends: Cells, j: int) -> None:
     """Adds cell j of `trends`, those of an event at position p, to what the window of row w keeps."""
     for f in range(slots.feed_ptr[p], slots.feed_ptr[p + 1]):
         slot = slots.feed[f]
@@ -140,7 +152,9 @@ def feed(p, w, slots, state, trends, j):
 
 
 @njit(cache=True)
-def advance(now, negated, slots, semantics, within, slide, state, out_window, out, out_size):
+def advance(
+    now: int, negated: Ints, slots: Slots, semantics: int, window: Sliding, state: State, out: RowCells, size: int
+) -> int:
     """Ends the current time stamp, closes windows that end by `now`, opens those of `now`; returns rows in `out`.
 
     `out` must have room for K rows.
@@ -148,35 +162,35 @@ def advance(now, negated, slots, semantics, within, slide, state, out_window, ou
     clock = state.clock
     commit(negated, slots, semantics, state)
     clock[NOW] = now
-    while clock[LOW] <= clock[HIGH] and clock[LOW] * slide + within <= now:
-        out_size = close_window(slots, state, out_window, out, out_size)
-    clock[LOW] = max(clock[LOW], (now - within) // slide + 1, 0)
-    clock[HIGH] = max(clock[HIGH], now // slide)
-    return out_size
+    while clock[LOW] <= clock[HIGH] and clock[LOW] * window.slide + window.within <= now:
+        size = close_window(slots, state, out, size)
+    clock[LOW] = max(clock[LOW], (now - window.within) // window.slide + 1, 0)
+    clock[HIGH] = max(clock[HIGH], now // window.slide)
+    return size
 
 
 @njit(cache=True)
-def close_window(slots, state, out_window, out, out_size):
+def close_window(slots: Slots, state: State, out: RowCells, size: int) -> int:
     """Writes the row of the lowest open window, if it has a trend, and forgets the window; returns rows in `out`."""
     clock = state.clock
-    size = len(state.touched)
+    slots_each = len(state.touched)
     final = clock[LOW] % len(state.final.over)
-    base = final * size
+    base = final * slots_each
     for f in range(len(slots.late)):
         add(state.final, final, state.cells, base + slots.late[f])
     if not is_empty(state.final, final):
-        out_window[out_size] = clock[LOW]
-        copy(out, out_size, state.final, final)
-        out_size += 1
+        out.window[size] = clock[LOW]
+        copy(out.cells, size, state.final, final)
+        size += 1
     clear(state.final, final)
-    for slot in range(size):
+    for slot in range(slots_each):
         clear(state.cells, base + slot)
     clock[LOW] += 1
-    return out_size
+    return size
 
 
 @njit(cache=True)
-def commit(negated, slots, semantics, state):
+def commit(negated: Ints, slots: Slots, semantics: int, state: State) -> None:
     """Lets later events see the trends that ended at the current time stamp."""
     clock = state.clock
     span = len(state.final.over)
@@ -205,8 +219,6 @@ def commit(negated, slots, semantics, state):
     clock[OCCUPIED] = 0
 
 
-
-
 def new_state(span: int, slots: Slots, layout: Layout, arithmetic: str) -> State:
     """State of `span` windows before the first event."""
     size = slot_count(slots)
@@ -228,9 +240,7 @@ def slot_count(slots: Slots) -> int:
     return int(max(len(slots.direct), *(array.max(initial=-1) + 1 for array in (slots.feed, slots.read, slots.late))))
 
 
-def make_slots(
-    tables: Tables, negations: int, kept: NDArray[np.bool_], late_kept: NDArray[np.bool_], contiguous: bool
-) -> Slots:
+def make_slots(tables: Tables, negations: int, kept: Flags, late_kept: Flags, contiguous: bool) -> Slots:
     """Slots for an automaton: the positions in `kept` feed those that transitions read, and END positions in
     `late_kept` with a trailing negation feed one that is final when the window closes.
 
@@ -263,7 +273,7 @@ def make_slots(
     return Slots(feed_ptr, feed_list, read, direct, np.array(late, np.int64), void_ptr, void_list)
 
 
-def _lists(rows: list[list[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _lists(rows: list[list[int]]) -> tuple[Ints, Ints]:
     ptr = np.zeros(len(rows) + 1, np.int64)
     np.cumsum([len(row) for row in rows], out=ptr[1:])
     return ptr, np.array([item for row in rows for item in row], np.int64)

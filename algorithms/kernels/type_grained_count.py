@@ -12,6 +12,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from algorithms.kernels.arrays import Codes, Flags, Ints
+from algorithms.kernels.streams import Sliding
 from algorithms.kernels.type_grained import HIGH, LOW, NOW, TOUCHED
 
 Index = NDArray[np.uint64]
@@ -23,9 +25,9 @@ class Template(NamedTuple):
     Indices are unsigned because Numba would else test each one for Python's negative indexing.
     """
 
-    position: NDArray[np.int64]
+    position: Ints
     start: NDArray[Any]
-    end: NDArray[np.bool_]
+    end: Flags
     enter_ptr: Index
     source: Index
 
@@ -33,25 +35,25 @@ class Template(NamedTuple):
 class Counts(NamedTuple):
     """Counts of K windows: that of position p in window k is entry `(k % K) * P + p`.
 
-    `count` counts trends that ended before the current time stamp, `pending` those that end at it; `over` and
+    `trends` counts those that ended before the current time stamp, `pending` those that end at it; `over` and
     `pending_over` mark the overflowed ones. `waiting[P]` lists positions with pending counts; `clock` holds the
     current time, the lowest and the highest window opened, and the length of `waiting`.
     """
 
-    count: NDArray[Any]
-    over: NDArray[np.bool_]
+    trends: NDArray[Any]
+    over: Flags
     pending: NDArray[Any]
-    pending_over: NDArray[np.bool_]
+    pending_over: Flags
     waiting: Index
-    clock: NDArray[np.int64]
+    clock: Ints
 
 
 class CountRows(NamedTuple):
     """Output: window, count, overflow."""
 
-    window: NDArray[np.int64]
-    count: NDArray[Any]
-    over: NDArray[np.bool_]
+    window: Ints
+    trends: NDArray[Any]
+    over: Flags
 
 
 def new_counts(span: int, positions: int, arithmetic: str) -> Counts:
@@ -69,18 +71,29 @@ def new_counts(span: int, positions: int, arithmetic: str) -> Counts:
 
 
 @njit(cache=True, error_model="numpy")
-def count_trends(first, time, kind, template, within, slide, counts, rows, written):
+def count_trends(
+    first: int,
+    time: Ints,
+    kind: Codes,
+    template: Template,
+    window: Sliding,
+    counts: Counts,
+    rows: CountRows,
+    written: int,
+) -> tuple[int, int]:
     """Processes events `first..`; returns (next event, rows written): it stops where `rows` might not suffice.
 
     O(w * l) per event of w windows and l predecessor positions; O(K * P) space.
     """
     size = np.uint64(len(counts.waiting))
-    span = np.uint64(len(counts.count)) // size
+    span = np.uint64(len(counts.trends)) // size
     one = np.uint64(1)
     clock = counts.clock
     now, waiting = clock[NOW], clock[TOUCHED]
     low, high = clock[LOW], clock[HIGH]
-    boundary = min(low * slide + within, (high + 1) * slide)  # divisions are left to the boundaries of panes
+    boundary = min(
+        low * window.slide + window.within, (high + 1) * window.slide
+    )  # divisions are left to the boundaries of panes
     row = np.uint64(low) % span * size
     windows = np.uint64(high - low + 1)
     last = len(time) - 1
@@ -91,9 +104,9 @@ def count_trends(first, time, kind, template, within, slide, counts, rows, writt
                 clock[NOW], clock[TOUCHED] = now, waiting
                 if written + np.int64(span) > len(rows.window):
                     return i, written
-                written = close(time[i], template, within, slide, counts, rows, written)
+                written = close(time[i], template, window, counts, rows, written)
                 low, high = clock[LOW], clock[HIGH]
-                boundary = min(low * slide + within, (high + 1) * slide)
+                boundary = min(low * window.slide + window.within, (high + 1) * window.slide)
                 row = np.uint64(low) % span * size
                 windows = np.uint64(high - low + 1)
             elif waiting > 0:
@@ -118,14 +131,14 @@ def count_trends(first, time, kind, template, within, slide, counts, rows, writt
             over = False
             for e in range(template.enter_ptr[p], template.enter_ptr[p + one]):
                 q = base + template.source[e]
-                more = counts.count[q]
+                more = counts.trends[q]
                 trends += more
                 over |= counts.over[q] | (trends < more)
             q = base + p
             if alone:
-                total = counts.count[q] + trends
+                total = counts.trends[q] + trends
                 counts.over[q] |= over | (total < trends)
-                counts.count[q] = total
+                counts.trends[q] = total
             else:
                 total = counts.pending[q] + trends
                 counts.pending_over[q] |= over | (total < trends)
@@ -138,48 +151,48 @@ def count_trends(first, time, kind, template, within, slide, counts, rows, writt
 
 
 @njit(cache=True, error_model="numpy")
-def close(now, template, within, slide, counts, rows, written):
+def close(now: int, template: Template, window: Sliding, counts: Counts, rows: CountRows, written: int) -> int:
     """Ends the current time stamp, closes windows that end by `now`, opens those of `now`; needs room for K rows."""
     clock = counts.clock
     size = np.uint64(len(counts.waiting))
-    span = np.uint64(len(counts.count)) // size
+    span = np.uint64(len(counts.trends)) // size
     _show(clock[TOUCHED], np.uint64(clock[LOW]) % span * size, np.uint64(clock[HIGH] - clock[LOW] + 1), size, counts)
     clock[TOUCHED] = 0
     clock[NOW] = now
-    while clock[LOW] <= clock[HIGH] and clock[LOW] * slide + within <= now:
+    while clock[LOW] <= clock[HIGH] and clock[LOW] * window.slide + window.within <= now:
         base = np.uint64(clock[LOW]) % span * size
-        trends = counts.count.dtype.type(0)
+        trends = counts.trends.dtype.type(0)
         over = False
         for p in range(size):
             if template.end[p]:
-                more = counts.count[base + p]
+                more = counts.trends[base + p]
                 trends += more
                 over |= counts.over[base + p] | (trends < more)
         if trends != 0 or over:
             rows.window[written] = clock[LOW]
-            rows.count[written] = trends
+            rows.trends[written] = trends
             rows.over[written] = over
             written += 1
         for p in range(size):
-            counts.count[base + p] = 0
+            counts.trends[base + p] = 0
             counts.over[base + p] = False
         clock[LOW] += 1
-    clock[LOW] = max(clock[LOW], (now - within) // slide + 1, 0)
-    clock[HIGH] = max(clock[HIGH], now // slide)
+    clock[LOW] = max(clock[LOW], (now - window.within) // window.slide + 1, 0)
+    clock[HIGH] = max(clock[HIGH], now // window.slide)
     return written
 
 
 @njit(cache=True, error_model="numpy")
-def _show(waiting, row, windows, size, counts):
+def _show(waiting: int, row: np.uint64, windows: np.uint64, size: np.uint64, counts: Counts) -> None:
     """Moves pending counts to where later events see them, in the windows from cell `row` on."""
-    cells = np.uint64(len(counts.count))
+    cells = np.uint64(len(counts.trends))
     for _ in range(windows):
         for k in range(waiting):
             q = row + counts.waiting[k]
             more = counts.pending[q]
-            total = counts.count[q] + more
+            total = counts.trends[q] + more
             counts.over[q] |= counts.pending_over[q] | (total < more)
-            counts.count[q] = total
+            counts.trends[q] = total
             counts.pending[q] = 0
             counts.pending_over[q] = False
         row += size

@@ -1,0 +1,46 @@
+"""What kernels read and write besides their state: a batch of events, a window specification, rows."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from numba import njit
+
+from algorithms.kernels.arrays import Codes, Ints, Reals
+from algorithms.kernels.cells import Cells
+from algorithms.kernels.predicates import hold
+from queries.tables import Tables
+
+
+class KernelEvents(NamedTuple):
+    """A batch: `time` int64[n], `kind` int32[n] type codes, `ints` int64[I, n], `reals` float64[F, n], all read-only.
+
+    `negated` int64[n, J] holds, per event, the latest START among the matches of each negation that ended earlier.
+    """
+
+    time: Ints
+    kind: Codes
+    ints: Ints
+    reals: Reals
+    negated: Ints
+
+
+class Sliding(NamedTuple):
+    """Window k covers [k * slide, k * slide + within); every window is made of whole panes."""
+
+    within: int
+    slide: int
+    pane: int
+
+
+class RowCells(NamedTuple):
+    """Rows of closed windows: `window[N]` and a cell each."""
+
+    window: Ints
+    cells: Cells
+
+
+@njit(cache=True, inline="always")
+def fits(p: int, i: int, events: KernelEvents, tables: Tables) -> bool:
+    """Whether event i passes the local predicates of position p."""
+    return hold(tables.local, p, events.ints, events.reals, i, events.ints, events.reals, i)
