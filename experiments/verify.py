@@ -103,7 +103,7 @@ def verify_evaluator(
         else:
             compared += 1
             with_rows += bool(rows)
-            failure = None if failing is None else _smallest(failing, evaluate)
+            failure = None if failing is None else smallest_failure(failing, evaluate)
         if progress is not None:
             progress(done)
     return VerifyReport(algorithm, done, compared, with_rows, dict(refused), dict(left_out), failure)
@@ -135,7 +135,8 @@ def wrong(case: Case, evaluate: Evaluator) -> str | None:
     return difference(expected, frame)
 
 
-def _smallest(case: Case, evaluate: Evaluator) -> Failure:
+def smallest_failure(case: Case, evaluate: Evaluator) -> Failure:
+    """What is left of a failing case when all that does not matter is dropped."""
     small = shrink(case, lambda candidate: wrong(candidate, evaluate) is not None)
     return Failure(small, wrong(small, evaluate) or "")
 
