@@ -1,0 +1,34 @@
+import json
+
+import pytest
+
+
+@pytest.mark.parametrize(("command", "field", "known"), [
+    ("algorithms", "name", {"sase", "greta", "cogra"}),
+    ("datasets", "name", {"stock", "cluster", "transport", "ridesharing"}),
+    ("experiments", "id", {"greta-13.1", "cogra-19.1"}),
+])  # fmt: skip
+def test_lists_as_text_and_json(cepbench, command, field, known):
+    rows = json.loads(cepbench(command, "--json").out)
+    names = [row[field] for row in rows]
+    assert known <= set(names)
+    lines = cepbench(command).out.splitlines()
+    assert [line.split()[0] for line in lines] == [field, *names]
+
+
+def test_parameters_of_a_stream(cepbench):
+    rows = json.loads(cepbench("datasets", "stock", "--json").out)
+    assert {"seed", "rate", "events", "selectivity"} <= {row["name"] for row in rows}
+    assert "selectivity" in cepbench("datasets", "stock").out
+
+
+def test_every_listed_stream_can_be_generated(cepbench, tmp_path):
+    for row in json.loads(cepbench("datasets", "--json").out):
+        if row["kind"] == "generated":
+            ended = cepbench("generate", row["name"], "-o", tmp_path / row["name"], "-p", "events=50")
+            assert (ended.status, ended.err) == (0, "")
+            assert "50 events" in ended.out
+
+
+def test_run_lists_the_experiments(cepbench):
+    assert cepbench("run", "--list").out == cepbench("experiments").out

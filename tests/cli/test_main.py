@@ -1,0 +1,109 @@
+"""Exit statuses, and what a user sees of errors that nobody expected."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import click
+import pytest
+from click.testing import CliRunner
+
+import cli.main
+from cli.main import cepbench as group
+from events.errors import CepbenchError
+
+MODULE = (sys.executable, "-m", "cli.main")
+
+
+@pytest.mark.parametrize("name", ["", *group.commands])
+def test_help(name):
+    result = CliRunner().invoke(group, [*name.split(), "--help"])
+    assert result.exit_code == 0
+    assert "Usage: " in result.output
+    assert "..." not in result.output.replace("...]", "").replace("]...", ""), "a summary is cut off"
+
+
+def test_version(cepbench):
+    assert cepbench("--version").out.startswith("cepbench 0.")
+
+
+def test_no_command_is_a_usage_error():
+    assert subprocess.run(MODULE, capture_output=True, check=False).returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "message"),
+    [
+        (CepbenchError("the stream is empty"), 2, "cepbench: the stream is empty\n"),
+        (PermissionError(13, "Permission denied", "x.csv"), 2, "cepbench: x.csv: permission denied\n"),
+        (OSError(28, "No space left on device"), 2, "cepbench: no space left on device\n"),
+        (click.UsageError("no such thing"), 2, "cepbench: no such thing (see 'cepbench algorithms --help')\n"),
+        (MemoryError(), 2, "cepbench: out of memory; use fewer events, or shorter windows\n"),
+        (KeyboardInterrupt(), 130, "cepbench: interrupted\n"),
+    ],
+)
+def test_errors_become_one_line(cepbench, monkeypatch, error, status, message):
+    fail(monkeypatch, error)
+    ended = cepbench("algorithms")
+    assert (ended.status, ended.err.lstrip("\n")) == (status, message)
+
+
+def test_error_of_ours_is_told_without_a_traceback(cepbench, monkeypatch):
+    fail(monkeypatch, ZeroDivisionError("division by zero\nmore"))
+    ended = cepbench("algorithms")
+    assert ended.status == 1
+    assert ended.err.startswith("cepbench: unexpected ZeroDivisionError: division by zero (")
+    assert "CEPBENCH_DEBUG=1" in ended.err
+    assert ended.err.count("\n") == 1
+
+
+def test_debugging_shows_the_traceback(monkeypatch):
+    fail(monkeypatch, ZeroDivisionError())
+    monkeypatch.setenv("CEPBENCH_DEBUG", "1")
+    with pytest.raises(ZeroDivisionError):
+        cli.main.main(["algorithms"])
+
+
+def fail(monkeypatch, error):
+    def raising(**_):
+        raise error
+
+    monkeypatch.setattr(group.commands["algorithms"], "callback", raising)
+
+
+def test_broken_pipe_is_quiet():
+    command = f"{sys.executable} -m cli.main datasets --json | head -c 1"
+    result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert result.stdout == "["
+    assert result.stderr == ""
+
+
+def test_interrupt():
+    command = (*MODULE, "verify", "-a", "cogra", "--cases", "1000000")
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        time.sleep(4)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert out == ""
+    assert err.strip() == "cepbench: interrupted"
+
+
+def test_help_is_fast():
+    subprocess.run((*MODULE, "--help"), capture_output=True, check=True)
+    seconds = []
+    for _ in range(5):
+        started = time.perf_counter()
+        subprocess.run((*MODULE, "--help"), capture_output=True, check=True)
+        seconds.append(time.perf_counter() - started)
+    assert min(seconds) < 0.5
+
+
+def test_help_imports_nothing_heavy():
+    code = (
+        "import sys, cli.main; print(sorted({'numpy', 'pandas', 'numba', 'pyspark', 'matplotlib'} & set(sys.modules)))"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ)
+    assert result.stdout.strip() == "[]"

@@ -1,0 +1,81 @@
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+README = Path(__file__).resolve().parents[2] / "README.md"
+
+
+def test_table(cepbench, query_file, event_file):
+    ended = cepbench("query", "-q", query_file, "-e", event_file, "-a", "cogra")
+    assert ended.status == 0
+    assert ended.err == ""
+    assert ended.out.splitlines() == [
+        "query  window_start  window_end  COUNT(*)  overflow",
+        "q1     0             10          3         false",
+        "q1     10            20          1         false",
+    ]
+
+
+@pytest.mark.parametrize("algorithm", ["sase", "greta"])
+def test_json_is_the_same_for_every_algorithm(cepbench, query_file, event_file, algorithm):
+    ended = cepbench("query", "-q", query_file, "-e", event_file, "-a", algorithm, "--format", "json")
+    assert json.loads(ended.out) == [
+        {"query": "q1", "window_start": 0, "window_end": 10, "COUNT(*)": 3, "overflow": False},
+        {"query": "q1", "window_start": 10, "window_end": 20, "COUNT(*)": 1, "overflow": False},
+    ]
+
+
+def test_form_follows_the_name_of_the_file(cepbench, query_file, event_file, tmp_path):
+    target = tmp_path / "answer.csv"
+    ended = cepbench("query", "-q", query_file, "-e", event_file, "-a", "sase", "-o", target)
+    assert (ended.status, ended.out) == (0, "")
+    assert target.read_text().splitlines()[1] == "q1,0,10,3,False"
+
+
+def test_matches_are_lists_of_positions(cepbench, query_file, event_file):
+    query_file.write_text("PATTERN SEQ(A, B) WITHIN 10 s")
+    ended = cepbench("query", "-q", query_file, "-e", event_file, "-a", "sase", "--format", "json")
+    assert [row["match"] for row in json.loads(ended.out)] == [[0, 2], [1, 2], [3, 4]]
+
+
+def test_overflow_is_null_and_flagged(cepbench, query_file, tmp_path):
+    query_file.write_text("RETURN COUNT(*) PATTERN A+")
+    events = tmp_path / "long.csv"
+    events.write_text("time,type\n" + "".join(f"{time},A\n" for time in range(70)))
+    modular = cepbench("query", "-q", query_file, "-e", events, "-a", "cogra", "--format", "json")
+    assert json.loads(modular.out)[0]["COUNT(*)"] is None
+    assert json.loads(modular.out)[0]["overflow"] is True
+    real = cepbench("query", "-q", query_file, "-e", events, "-a", "cogra", "--arithmetic", "float", "--format", "json")
+    assert json.loads(real.out)[0]["COUNT(*)"] == pytest.approx(2**70 - 1)
+
+
+def test_time_unit_of_a_file(cepbench, query_file, event_file):
+    ended = cepbench(
+        "query", "-q", query_file, "-e", event_file, "-a", "cogra", "--time-unit", "ms", "--format", "json"
+    )
+    assert json.loads(ended.out)[0]["window_end"] == 10_000
+
+
+def test_no_rows_is_an_answer(cepbench, query_file, event_file):
+    query_file.write_text("RETURN COUNT(*) PATTERN SEQ(B, C)")
+    ended = cepbench("query", "-q", query_file, "-e", event_file, "-a", "greta", "--format", "json")
+    assert (ended.status, json.loads(ended.out)) == (0, [])
+
+
+def test_example_of_the_readme(cepbench, tmp_path):
+    events, query, answer = re.findall(r"```\n((?:time|RETURN|query).*?)```", README.read_text(), re.DOTALL)
+    (tmp_path / "events.csv").write_text(events)
+    (tmp_path / "query.sase").write_text(query)
+    for algorithm in ("cogra", "greta", "sase"):
+        ended = cepbench("query", "-q", tmp_path / "query.sase", "-e", tmp_path / "events.csv", "-a", algorithm)
+        assert ended.out == answer
+
+
+@pytest.mark.spark
+def test_spark_gives_the_same_answer(cepbench, query_file, event_file):
+    command = ("query", "-q", query_file, "-e", event_file, "-a", "greta", "--format", "json")
+    ended = cepbench(*command, "--master", "local[2]")
+    assert (ended.status, ended.err) == (0, "")
+    assert ended.out == cepbench(*command).out

@@ -1,0 +1,21 @@
+def test_verify_tells_what_it_compared(cepbench):
+    ended = cepbench("verify", "-a", "greta", "-a", "cogra", "--cases", "20", "--seed", "3")
+    assert ended.status == 0
+    assert "greta: 20 cases" in ended.out
+    assert "cogra: 20 cases" in ended.out
+
+
+def test_unknown_algorithm_is_refused_before_anything_runs(cepbench):
+    ended = cepbench("verify", "-a", "greta", "-a", "nothing", "--cases", "20")
+    assert (ended.status, ended.out) == (2, "")
+    assert "nothing" in ended.err
+
+
+def test_failure_is_status_1(cepbench, monkeypatch):
+    from algorithms.execution import IndependentQueries
+
+    monkeypatch.setattr(IndependentQueries, "finish", lambda self: {})
+    ended = cepbench("verify", "-a", "greta", "--cases", "200")
+    assert ended.status == 1
+    assert "wrong answer" in ended.out
+    assert "time,type" in ended.out

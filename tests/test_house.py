@@ -1,0 +1,143 @@
+"""What holds for the project as a whole: sizes, names, versions, and that the documents tell the truth."""
+
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PACKAGES = PROJECT["tool"]["mypy"]["packages"]
+MAX_LINES = 400
+DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+COMMANDS = ["algorithms", "datasets", "experiments", "query", "generate", "run", "plot", "report", "compare", "verify"]
+
+
+def tracked(*suffixes: str) -> list[Path]:
+    folders = [*PACKAGES, "tests", "docs", "benchmarks", "scripts", ".ci"]
+    files = [file for folder in folders for file in (ROOT / folder).rglob("*") if file.is_file()]
+    files += [file for file in ROOT.iterdir() if file.is_file()]
+    return sorted(file for file in files if file.suffix in suffixes and "__pycache__" not in file.parts)
+
+
+def test_no_python_file_is_too_long() -> None:
+    lengths = {str(file.relative_to(ROOT)): len(file.read_text().splitlines()) for file in tracked(".py")}
+    assert {name: n for name, n in lengths.items() if n > MAX_LINES} == {}
+
+
+def test_every_package_is_built_typed_and_layered() -> None:
+    folders = sorted(p.parent.name for p in ROOT.glob("*/__init__.py") if p.parent.name != "tests")
+    tool = PROJECT["tool"]
+    assert folders == sorted(PACKAGES)
+    assert folders == sorted(name.rstrip("*") for name in tool["setuptools"]["packages"]["find"]["include"])
+    assert folders == sorted(tool["importlinter"]["root_packages"])
+    assert folders == sorted(tool["ruff"]["lint"]["isort"]["known-first-party"])
+
+
+def test_every_subfolder_with_code_is_a_package() -> None:
+    folders = {file.parent for name in PACKAGES for file in (ROOT / name).rglob("*.py")}
+    assert [folder for folder in folders if not (folder / "__init__.py").exists()] == []
+
+
+def test_version_is_in_the_changelog() -> None:
+    assert version("cepbench") == PROJECT["project"]["version"]
+    assert f"## [{PROJECT['project']['version']}]" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_every_declared_dependency_is_pinned_within_its_bounds() -> None:
+    from packaging.requirements import Requirement
+    from packaging.utils import canonicalize_name
+
+    lines = [line for line in (ROOT / "constraints.txt").read_text().splitlines() if not line.startswith("#")]
+    pins = {canonicalize_name(name): pin for name, pin in (line.split("==") for line in lines)}
+    declared = [*PROJECT["project"]["dependencies"], *PROJECT["project"]["optional-dependencies"]["dev"]]
+    for requirement in map(Requirement, declared):
+        operators = {bound.operator for bound in requirement.specifier}
+        assert operators == {">=", "<"}, f"{requirement} is not bounded on both sides"
+        assert pins[canonicalize_name(requirement.name)] in requirement.specifier
+
+
+def test_pyspark_is_named_in_the_pipeline_only() -> None:
+    imports = re.compile(r"^\s*(import|from) pyspark", re.MULTILINE)
+    files = [file for name in PACKAGES if name != "pipeline" for file in (ROOT / name).rglob("*.py")]
+    assert [file for file in files if imports.search(file.read_text())] == []
+
+
+@pytest.mark.parametrize(
+    ("what", "pattern"),
+    [
+        ("a marker of unfinished work", r"\b(TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b"),
+        ("a path of one machine", r"/(home|Users|root|work)" r"/\w|/op" r"t/\w"),
+        ("a debugger", r"\b(breakpoint\(" r"\)|pdb\.set" r"_trace)"),
+        ("a class name without a meaning", r"^\s*class \w*(Manager|Utils?|Helper|Factory)" r"\b"),
+        ("an address of a package index", r"pythonhosted" r"\.org|pypi" r"\.org|/simple" r"/"),
+    ],
+)
+def test_no_file_holds(what: str, pattern: str) -> None:
+    texts = {
+        file: file.read_text() for file in tracked(".py", ".md", ".sh", ".toml", ".txt", ".yaml", ".sase", ".lark")
+    }
+    found = {str(file.relative_to(ROOT)): re.search(pattern, text, re.MULTILINE) for file, text in texts.items()}
+    assert {file: match.group() for file, match in found.items() if match} == {}, what
+
+
+@pytest.mark.parametrize("script", ["run_tests.sh", "run_all.sh", "scripts/setup.sh", ".ci/run"])
+def test_scripts_are_valid_and_strict(script: str) -> None:
+    path = ROOT / script
+    subprocess.run(["bash", "-n", str(path)], check=True)
+    if script != "scripts/setup.sh":
+        assert "set -euo pipefail" in path.read_text()
+        assert path.stat().st_mode & 0o111
+
+
+def cited_commands() -> list[str]:
+    text = "\n".join(file.read_text() for file in DOCUMENTS)
+    blocks = re.findall(r"```(?:sh|console)\n(.*?)```", text, re.DOTALL)
+    lines = [line.removeprefix("$ ") for block in blocks for line in block.replace("\\\n", " ").splitlines()]
+    return sorted({line for line in lines if line.startswith(("cepbench ", "./"))})
+
+
+def test_documents_cite_both_scripts_and_every_command() -> None:
+    cited = cited_commands()
+    assert any(line.startswith("./run_tests.sh") for line in cited)
+    assert any(line.startswith("./run_all.sh") for line in cited)
+    assert {line.split()[1] for line in cited if line.startswith("cepbench ")} >= set(COMMANDS)
+
+
+@pytest.mark.parametrize("line", cited_commands())
+def test_cited_command_exists_with_its_options(line: str) -> None:
+    import click
+
+    from cli.main import cepbench
+
+    words = shlex.split(line, comments=True)
+    if words[0] != "cepbench":
+        assert (ROOT / words[0]).exists()
+        if words[0] == "./run_tests.sh":
+            return
+        words = ["cepbench", "run", *words[1:]]
+    if words[1].startswith("-"):
+        return
+    command = cepbench.get_command(click.Context(cepbench), words[1])
+    assert command is not None, words[1]
+    options = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
+    assert [word for word in words[2:] if word.startswith("-") and word.split("=")[0] not in options | {"--help"}] == []
+
+
+@pytest.mark.parametrize("file", DOCUMENTS, ids=lambda file: file.name)
+def test_links_between_documents_lead_somewhere(file: Path) -> None:
+    links = re.findall(r"\]\(([^)#\s]+)[^)]*\)", file.read_text())
+    assert [link for link in links if "://" not in link and not (file.parent / link).exists()] == []
+
+
+def test_module_is_runnable_from_any_directory(tmp_path: Path) -> None:
+    result = subprocess.run(
+        [sys.executable, "-m", "cli.main", "experiments"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, result.stderr
+    assert "greta-13.1" in result.stdout
