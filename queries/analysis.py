@@ -34,9 +34,11 @@ def analyse(query: Query) -> Analysis:
     tops = pattern.parts if isinstance(pattern, And) else (pattern,)
     _check_nested_or(tops)
     sides = []
+    owned = []
     offset = 0
     for top in tops:
         sides.append(_disjoint_union(whole, top, offset, decided))
+        owned.append(whole.at(range(offset, offset + _count(top))))
         offset += _count(top)
     if not isinstance(pattern, And):
         return Analysis(tuple(sides), False, names)
@@ -44,7 +46,11 @@ def analyse(query: Query) -> Analysis:
         raise QueryError("AND joins exactly two patterns here")
     if any(ambiguous(side) for side in sides):
         raise QueryError("a side of AND binds some events in two ways; its trends cannot be counted as pairs")
+    if any(not any(p.left | p.right <= own for own in owned) for p in whole.pairwise):
+        raise QueryError("a predicate compares events of both sides of AND; its pairs need constructed trends")
     both = product(sides[0], sides[1])
+    if both.positions and any(side.pairwise for side in sides):
+        raise QueryError("the sides of AND may match the same events but compare events that are not adjacent")
     if both.positions and not decided:
         raise QueryError("the sides of AND may match the same events, which skip-till-next-match does not count")
     return Analysis((sides[0], sides[1], both), True, names)
