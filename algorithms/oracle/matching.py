@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import product
+from itertools import permutations, product
 
 from algorithms.oracle.comparing import holds_local, holds_pair
 from algorithms.oracle.names import Meaning, Pair
@@ -39,9 +39,10 @@ class Search:
     def combinations(self) -> list[tuple[Match, ...]]:
         """One binding per combination of distinct trends, one of each part of an AND, whatever their order."""
         found: dict[frozenset[tuple[int, ...]], tuple[Match, ...]] = {}
-        for combination in product(*(self._union(part) for part in self._meaning.parts)):
+        parts = [[match for match in self._union(part) if self._holds_pairwise(match)] for part in self._meaning.parts]
+        for combination in product(*parts):
             trends = frozenset(trend(match) for match in combination)
-            if len(trends) == len(combination) and self._holds_in_any_order(combination):
+            if len(trends) == len(combination) and self._holds_across(combination):
                 found.setdefault(trends, combination)
         return list(found.values())
 
@@ -135,15 +136,13 @@ class Search:
             for later in match[index + 1 :]
         )
 
-    def _holds_in_any_order(self, combination: tuple[Match, ...]) -> bool:
-        """Every pair of bound events: AND knows no order."""
-        bounds = [bound for match in combination for bound in match]
+    def _holds_across(self, combination: tuple[Match, ...]) -> bool:
+        """Every pair of events bound by different parts, whatever their order: AND has none."""
         return all(
             self._holds_pair(pair, left, right)
             for pair in self._meaning.pairwise
-            for i, left in enumerate(bounds)
-            for j, right in enumerate(bounds)
-            if i != j
+            for one, other in permutations(combination, 2)
+            for left, right in product(one, other)
         )
 
     def _holds_pair(self, pair: Pair, left: Bound, right: Bound) -> bool:

@@ -127,3 +127,10 @@ def test_and_reports_its_events_in_the_order_of_the_stream() -> None:
     query = parse_query("RETURN MATCHES PATTERN A AND B AND C WHERE A.x < B.x")
     rows = answer(query, stream("C1/0 B2/5 A3/3 A4/7"))
     assert [row["match"] for row in rows] == [[0, 1, 2]]
+
+
+def test_predicates_of_and_hold_in_order_within_a_part_and_in_any_order_across() -> None:
+    assert (
+        count("SEQ(A, C, B)+ AND D WHERE A.x < B.x", "A1/1 C2/0 B3/2 A4/9 C5/0 B6/10 D7") == 5
+    )  # a4 is not held against b3
+    assert count("A AND B WHERE A.x < B.x", "B1/5 A2/3 A3/7") == 1
