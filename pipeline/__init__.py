@@ -2,10 +2,14 @@
 
 from typing import TYPE_CHECKING, Any
 
+from pipeline.packages import use_unpacked
+
 if TYPE_CHECKING:
     from pipeline.in_process import evaluate
 
 __all__ = ["evaluate"]
+
+use_unpacked()
 
 
 def __getattr__(name: str) -> Any:

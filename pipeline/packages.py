@@ -1,5 +1,14 @@
-"""The project's own packages as one zip file, which travels with a job to the workers of a cluster."""
+"""The project's own packages as one zip file, which travels with a job to the workers of a cluster.
 
+A worker unpacks it once into a folder named after its content: kernels that were compiled for one job are found by the
+next, which they would not be in a zip file that every job puts somewhere else.
+"""
+
+import hashlib
+import os
+import shutil
+import sys
+import tempfile
 import zipfile
 from pathlib import Path
 
@@ -23,3 +32,41 @@ def write_packages(folder: Path) -> Path:
                     info.external_attr = 0o644 << 16
                     archive.writestr(info, file.read_bytes())
     return path
+
+
+def cache_folder() -> Path:
+    """The folder of this user for unpacked packages and compiled kernels, on the machine that asks."""
+    return Path(tempfile.gettempdir()) / f"cepbench-cache-{os.getuid()}"
+
+
+def use_unpacked() -> None:
+    """In a worker that imports from the zip file: imports the other packages from an unpacked copy.
+
+    Without a folder of its own to unpack into, the worker stays with the zip file, which only compiles more often.
+    """
+    if not zipfile.is_zipfile(ROOT):
+        return
+    cache = cache_folder()
+    target = cache / hashlib.blake2b(ROOT.read_bytes(), digest_size=16).hexdigest()
+    try:
+        cache.mkdir(mode=0o700, exist_ok=True)
+        if cache.stat().st_uid != os.getuid():
+            return
+        if not target.is_dir():
+            _unpack(target)
+    except OSError:
+        return
+    sys.path.insert(0, str(target))
+
+
+def _unpack(target: Path) -> None:
+    temporary = Path(tempfile.mkdtemp(prefix=".unpack-", dir=target.parent))
+    try:
+        with zipfile.ZipFile(ROOT) as archive:
+            archive.extractall(temporary)
+        temporary.rename(target)
+    except OSError:
+        if not target.is_dir():  # else another worker was faster
+            raise
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)

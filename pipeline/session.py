@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 
 from events.errors import CepbenchError
 from pipeline.java import check_java
-from pipeline.packages import ROOT, write_packages
+from pipeline.packages import ROOT, cache_folder, write_packages
 
 DEFAULT_MASTER = "local[*]"
 LOOPBACK = "127.0.0.1"
@@ -95,10 +95,9 @@ def _settings(master: str) -> dict[str, str]:
         settings["spark.executorEnv.PYTHONPATH"] = str(ROOT)
         settings["spark.sql.shuffle.partitions"] = str(2 * (os.cpu_count() or 1))
     else:
-        # Functions of a zip file are cached in the user's cache folder, which a worker's user may not have.
-        cache = str(Path(tempfile.gettempdir()) / f"cepbench-cache-{os.getuid()}")
-        settings["spark.executorEnv.NUMBA_CACHE_DIR"] = cache
-        settings["spark.executorEnv.XDG_CACHE_HOME"] = cache
+        # A worker's user may not have a cache folder; Numba looks at the second for functions in a zip file.
+        settings["spark.executorEnv.NUMBA_CACHE_DIR"] = str(cache_folder() / "numba")
+        settings["spark.executorEnv.XDG_CACHE_HOME"] = str(cache_folder())
     if _on_loopback(master):
         settings["spark.driver.host"] = LOOPBACK
         settings["spark.driver.bindAddress"] = LOOPBACK
