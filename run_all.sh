@@ -5,5 +5,5 @@ set -euo pipefail
 # shellcheck source=scripts/setup.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/scripts/setup.sh"
 
-cd -- "$ROOT"
-exec "$PYTHON" -m cli.main run --report "$@"
+# Paths among the arguments are relative to where the caller stands.
+exec "$VENV/bin/cepbench" run --report --results "$ROOT/results" "$@"
