@@ -68,7 +68,7 @@ class Negation:
         events = with_negated(self.nested, events)
         self._reserve(events)
         self.live = _by_event(events, self.tables, self.vertex, self.ints, self.reals, self.live, self.clock, seen)
-        if self.horizon is not None and self.live:
+        if self.horizon is not None and self.live and len(events.time):
             self._forget(int(events.time[-1]) - self.horizon)
         return seen
 

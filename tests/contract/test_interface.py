@@ -118,6 +118,16 @@ def test_until_alone_closes_windows(algorithm: Algorithm) -> None:
     assert [len(rows) for rows in executor.process(events.slice(0, 0, until=4)).values()] == [1]
 
 
+def test_until_alone_reaches_negated_patterns(algorithm: Algorithm) -> None:
+    query = parse_query("RETURN COUNT(*) PATTERN SEQ(NOT SEQ(C, NOT E, D), A) WITHIN 2 s")
+    reason = algorithm.unsupported(query)
+    if reason is not None:
+        pytest.skip(reason)
+    events = batch(stream("C0 A1 C2 D4 A5"))
+    pieces = [events.slice(0, 3), events.slice(0, 0, until=4), events.slice(3, 5)]
+    assert difference(answer(query, stream("C0 A1 C2 D4 A5")), run(algorithm, query, pieces)) is None
+
+
 def test_a_pickled_executor_goes_on_by_itself(algorithm: Algorithm) -> None:
     events = batch(stream(EVENTS))
     query = parse_query(PLAIN)
