@@ -34,9 +34,8 @@ class Estimate:
 
 
 def bound(cell: Cell) -> float:
-    """The most that a cell takes: its limit and preparation, twice for memory (DESIGN section 8)."""
-    runs = 2 if cell.measurement == "memory" else 1
-    return runs * (float(cell.configuration["limits"]["seconds"]) + PREPARATION)
+    """The most that a cell takes: its limit, and preparation."""
+    return float(cell.configuration["limits"]["seconds"]) + PREPARATION
 
 
 def total_bound(cells: Sequence[Cell]) -> float:

@@ -91,8 +91,8 @@ def configuration_of(spark: Session) -> dict[str, str]:
 def measure(spark: SparkSession, job: Job, seconds: float) -> Outcome:
     """Runs the cell; `seconds` is the limit of each worker's measured part.
 
-    The session must give every task a fresh worker. A memory cell runs twice: first with executors that do nothing,
-    whose process memory is subtracted. Raises `CepbenchError` for a workload or stream that cannot be used at all.
+    The session must give every task a fresh worker. Raises `CepbenchError` for a workload or stream that cannot be used
+    at all.
     """
     stream = read_stream(job.store)
     workload = compile_workload(parse_workload(job.workload), stream.schema, job.arithmetic)
@@ -102,16 +102,10 @@ def measure(spark: SparkSession, job: Job, seconds: float) -> Outcome:
         if reason is not None:
             return Outcome(Status.UNSUPPORTED, f"{query.query.name}: {reason}")
     items = buckets(stream, workload)
-    idle: list[Report] = []
-    if job.memory:
-        reports = _run(spark, MeasuredTask(job, idle=True), items, seconds)
-        if isinstance(reports, Outcome):
-            return replace(reports, reason=f"without the algorithm: {reports.reason}")
-        idle = reports
     reports = _run(spark, MeasuredTask(job), items, seconds)
     if isinstance(reports, Outcome):
         return reports
-    return _outcome(job, stream, workload, reports, idle)
+    return _outcome(job, stream, workload, reports)
 
 
 def _run(spark: SparkSession, task: MeasuredTask, items: Sequence[int], seconds: float) -> list[Report] | Outcome:
@@ -215,9 +209,7 @@ def _cut_off(watch: _Watch, reason: str, seconds: float) -> Outcome:
 # --- results ----------------------------------------------------------------------------------------------------------
 
 
-def _outcome(
-    job: Job, stream: Stream, workload: Workload, reports: Sequence[Report], idle: Sequence[Report]
-) -> Outcome:
+def _outcome(job: Job, stream: Stream, workload: Workload, reports: Sequence[Report]) -> Outcome:
     answer = AnswerBuilder(workload)
     for report in reports:
         assert report.answer is not None
@@ -238,7 +230,7 @@ def _outcome(
             update={
                 "state_peak": sum(m.peak.bytes for m in measured),
                 "state_kinds": kinds,
-                "process_peak": _above_idle(reports, idle),
+                "process_peak": sum(report.process_peak or 0 for report in reports),
             }
         )
         samples = Samples(state_bytes=list(chain.from_iterable(m.state_bytes for m in measured)))
@@ -267,12 +259,6 @@ def _outcome(
         summary=summary,
         realised=realised(stream, workload, answer, sum(m.substreams for m in measured)),
     )
-
-
-def _above_idle(reports: Sequence[Report], idle: Sequence[Report]) -> int:
-    """Peak process memory over that of the run without the algorithm, summed over workers."""
-    floor = {report.bucket: report.process_peak or 0 for report in idle}
-    return sum(max(0, (report.process_peak or 0) - floor[report.bucket]) for report in reports)
 
 
 def _bracket(job: Job, stream: Stream, reports: Sequence[Report]) -> Bracket | None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import gc
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 from algorithms.answer import AnswerBuilder
-from algorithms.base import Algorithm, Executor, Plan, StateSize
+from algorithms.base import Algorithm, Executor, StateSize
 from algorithms.rows import Rows
 from events.batch import EventBatch
 from events.errors import CepbenchError
@@ -54,7 +54,10 @@ class Job:
 
 @dataclass
 class Report:
-    """What a worker hands back. `answer` is None if the run did not end."""
+    """What a worker hands back.
+
+    `answer` is None if the run did not end. `process_peak`: bytes (PSS) above those of executors that do nothing.
+    """
 
     bucket: int
     status: Status
@@ -68,11 +71,14 @@ class Report:
 
 @dataclass(frozen=True)
 class MeasuredTask:
-    """The task of one bucket. With `idle`, executors that do nothing take the place of the algorithm's."""
+    """The task of one bucket.
+
+    A memory run replays the bucket twice: first with executors that do nothing, in the same worker after the same
+    warm-up, so that the difference of the two peaks is what the algorithm holds.
+    """
 
     job: Job
     beacon: Address | None = None
-    idle: bool = False
 
     def __call__(self, bucket: int) -> Report:
         """Never raises: what goes wrong is the report's status and reason."""
@@ -105,28 +111,26 @@ class MeasuredTask:
                 assert report.answer is not None
                 report.answer.add(numbers[query], decoded, found)
 
-        runs = [self._family(part, plan) for (_, part), plan in zip(parts, plans, strict=True)]
-        batches = _batches(stream, bucket, workload)
+        runs = [
+            _family(part, partial(job.algorithm.executor, plan)) for (_, part), plan in zip(parts, plans, strict=True)
+        ]
+        nothing = [_family(part, Idle) for _, part in parts]
         arrival = _arrival(job.arrival, workload)
+        floor = 0
+        if job.memory:
+            with PeakMemory() as memory:
+                replay(_batches(stream, bucket, workload), arrival, nothing, emit, states=True)
+            floor = memory.peak
         gc.collect()
         gc.freeze()
         gc.disable()
         with ExitStack() as measuring:
-            memory = measuring.enter_context(PeakMemory()) if job.memory else None
+            sampler = measuring.enter_context(PeakMemory()) if job.memory else None
             measuring.enter_context(Signal(self.beacon, os.getpid()))
-            report.measured = replay(batches, arrival, runs, emit, states=job.memory)
+            report.measured = replay(_batches(stream, bucket, workload), arrival, runs, emit, states=job.memory)
         gc.enable()
-        report.process_peak = None if memory is None else memory.peak
+        report.process_peak = None if sampler is None else max(0, sampler.peak - floor)
         return report
-
-    def _family(self, part: Workload, plan: Plan) -> Family:
-        query = part.queries[0]
-        return Family(
-            split=partial(split, attributes=query.partition),
-            executor=Idle if self.idle else partial(self.job.algorithm.executor, plan),
-            windows={query.index: query.window for query in part},
-            group=len(query.query.group_by),
-        )
 
 
 class Idle(Executor):
@@ -164,6 +168,16 @@ def buckets(stream: Stream, workload: Workload) -> list[int]:
     if all(holds_whole(stream, query.partition) for query in workload):
         return [bucket for bucket, events in enumerate(stream.bucket_events) if events]
     return [WHOLE_STREAM]
+
+
+def _family(part: Workload, executor: Callable[[], Executor]) -> Family:
+    query = part.queries[0]
+    return Family(
+        split=partial(split, attributes=query.partition),
+        executor=executor,
+        windows={query.index: query.window for query in part},
+        group=len(query.query.group_by),
+    )
 
 
 def _batches(stream: Stream, bucket: int, workload: Workload) -> Iterator[EventBatch]:
