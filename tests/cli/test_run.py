@@ -1,0 +1,108 @@
+"""Experiments from the command line, with a small one of our own."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+EXPERIMENT = """
+id: small
+figure: "0.1"
+paper: none
+title: A small experiment
+stream:
+  generator: uniform
+  parameters: {rate: 10, events: "${events}", seed: 1}
+workload: |
+  RETURN COUNT(*) PATTERN (SEQ(A+, B))+ WITHIN 2 seconds
+axes:
+  events: [40, 80]
+algorithms: [greta, cogra]
+measurements: [time]
+limits: {seconds: 60}
+plot:
+  x: {name: events, label: Events}
+  panels:
+    - {metric: latency_mean, label: Latency, unit: s}
+claims:
+  - kind: ratio
+    text: COGRA is at least a little faster than GRETA.
+    source: nowhere
+    metric: latency_mean
+    of: greta
+    to: cogra
+    at: last
+    at_least: 0.0001
+"""
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    file = tmp_path / "small.yaml"
+    file.write_text(EXPERIMENT)
+    return file
+
+
+def test_dry_run_lists_the_cells_and_runs_none(cepbench, small, tmp_path):
+    ended = cepbench("run", small, "--dry-run", "--results", tmp_path / "results")
+    assert (ended.status, ended.err) == (0, "")
+    lines = ended.out.splitlines()
+    assert len(lines) == 5
+    assert lines[-1].startswith("4 of 4 cells to run")
+    assert not (tmp_path / "results").exists()
+
+
+def test_settings_change_the_cells(cepbench, small, tmp_path):
+    ended = cepbench("run", small, "--dry-run", "--set", "axes.events=[10]", "--set", "algorithms=[cogra]")
+    assert ended.out.splitlines()[-1].startswith("1 of 1 cells to run")
+
+
+@pytest.mark.parametrize(
+    ("setting", "word"),
+    [
+        ("nothing", "path=value"),
+        ("colour=red", "colour"),
+        ("limits.seconds=-1", "limits.seconds"),
+        ("algorithms=[nothing]", "nothing"),
+        ("workload=PATTERN", "PATTERN"),
+        ("stream.generator=nothing", "nothing"),
+    ],
+)
+def test_bad_settings_are_refused(cepbench, small, tmp_path, setting, word):
+    ended = cepbench("run", small, "--set", setting, "--results", tmp_path / "results")
+    assert ended.status == 2
+    assert word in ended.err
+    assert not (tmp_path / "results").exists()
+
+
+def test_results_folder_that_cannot_be_written(cepbench, small, tmp_path):
+    (tmp_path / "file").write_text("")
+    ended = cepbench("run", small, "--results", tmp_path / "file" / "results")
+    assert ended.status == 2
+    assert str(tmp_path / "file") in ended.err
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_run_report_plot_and_compare(cepbench, small, tmp_path):
+    results = tmp_path / "results"
+    command = ("run", small, "--report", "--results", results, "--master", "local[2]")
+    ended = cepbench(*command)
+    assert ended.status == 0, ended.err
+    assert "4 ok (4 run" in ended.out
+    cells = [json.loads(file.read_text()) for file in results.glob("small/*/cells/*.json")]
+    assert [cell["status"] for cell in cells] == ["ok"] * 4
+    assert len({cell["digest"] for cell in cells}) == 2
+    page = (results / "report.html").read_text()
+    assert "COGRA is at least a little faster than GRETA." in page
+
+    assert "(0 run" in cepbench(*command).out
+
+    drawn = cepbench("plot", "small", "--results", results, "-o", tmp_path / "drawings").out.splitlines()
+    assert sorted(Path(line).suffix for line in drawn) == [".pdf", ".png", ".svg"]
+    assert all(Path(line).stat().st_size > 1000 for line in drawn)
+
+    compared = cepbench("compare", results, results)
+    assert compared.status == 0
+    assert "4 cells in both" in compared.out
+    assert len(json.loads(cepbench("compare", results, results, "--format", "json").out)) == 4
