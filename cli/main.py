@@ -10,6 +10,7 @@ Every failure is one clear line on stderr and an exit status, never a traceback:
 `CEPBENCH_DEBUG=1` shows the traceback all the same.
 """
 
+import logging
 import os
 import sys
 from collections.abc import Sequence
@@ -43,6 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Runs the command line (by default that of the process) and exits with its status."""
     if os.environ.get("CEPBENCH_DEBUG") == "1":
         sys.exit(_call(arguments))
+    logging.disable()  # Py4J logs the traceback of whatever interrupts a call to Spark
     try:
         status = _call(arguments)
     except click.UsageError as error:

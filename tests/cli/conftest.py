@@ -1,5 +1,6 @@
 """Small inputs, and the command as a user meets it."""
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +33,7 @@ def cepbench(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     def run(*arguments: str | Path) -> Ended:
         with pytest.raises(SystemExit) as ended:
             main([str(argument) for argument in arguments])
+        logging.disable(logging.NOTSET)  # other tests may look at logs
         captured = capsys.readouterr()
         assert "Traceback" not in captured.err
         return Ended(int(ended.value.code or 0), captured.out, captured.err)
