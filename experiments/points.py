@@ -62,7 +62,7 @@ def cells(experiment: Experiment, profile: str) -> list[Cell]:
 
     Repetition by repetition; in each, points from easy to hard if the experiment is monotone; at each point all
     algorithms one after another in an order that changes from point to point, so that a drift of the machine falls on
-    all of them alike.
+    all of them alike. Memory is measured in the first repetition only, because it hardly varies.
     """
     ordered = list(points(experiment))
     if experiment.monotone != "no":
@@ -71,7 +71,7 @@ def cells(experiment: Experiment, profile: str) -> list[Cell]:
         )
     result = []
     for repetition in range(1, experiment.repetitions + 1):
-        for measurement in experiment.measurements:
+        for measurement in experiment.measurements if repetition == 1 else ["time"]:
             for point in ordered:
                 algorithms = [name for name in experiment.algorithms if not _excluded(experiment, name, point)]
                 random.Random(f"{experiment.id} {repetition} {point}").shuffle(algorithms)

@@ -116,8 +116,5 @@ def test_what_cannot_be_used_at_all_is_refused(spark, store):
 
 def _spinning() -> list[int]:
     """Python descendants of this process that use the processor."""
-    busy = []
-    for child in psutil.Process(os.getpid()).children(recursive=True):
-        if "python" in child.name() and child.cpu_percent(0.2) > 50:
-            busy.append(child.pid)
-    return busy
+    children = psutil.Process(os.getpid()).children(recursive=True)
+    return [child.pid for child in children if "python" in child.name() and child.cpu_percent(0.2) > 50]

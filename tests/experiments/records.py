@@ -1,0 +1,41 @@
+"""Records for tests."""
+
+from typing import Any
+
+from metrics.record import Realised, Record, Samples, Status, Summary
+
+
+def record(
+    algorithm: str,
+    point: dict[str, Any],
+    status: Status = Status.OK,
+    *,
+    repetition: int = 1,
+    measurement: str = "time",
+    limit: float = 10.0,
+    batches: int = 1,
+    digest: str | None = "same",
+    seconds: float = 1.0,
+    **summary: Any,
+) -> Record:
+    """A record of the experiment e; `summary` fields as measured."""
+    ok = status is Status.OK
+    return Record(
+        cell=f"{algorithm} {point} {measurement} {repetition}",
+        group=str(point),
+        experiment="e",
+        profile="quick",
+        algorithm=algorithm,
+        point=point,
+        measurement=measurement,
+        repetition=repetition,
+        configuration={},
+        status=status,
+        limit_seconds=limit,
+        limit_bytes=10**9,
+        digest=digest if ok or status is Status.WRONG else None,
+        samples=Samples(service=[0.1] * batches) if ok else Samples(),
+        summary=Summary(**summary),
+        realised=Realised(events=1000, windows=1, rows=1, substreams=1) if ok else None,
+        seconds=seconds,
+    )

@@ -1,0 +1,11 @@
+"""A sweep with the test algorithms as a process of its own: `python -m tests.experiments.sweeping FILE RESULTS`."""
+
+import sys
+from pathlib import Path
+
+from experiments.sweep import plan, run
+from tests.pipeline.doubles import make
+
+if __name__ == "__main__":
+    planned = plan([sys.argv[1]], make_algorithm=make)
+    print(run(planned, Path(sys.argv[2]), "local[2]", make_algorithm=make, progress=False).run)

@@ -1,0 +1,67 @@
+import multiprocessing
+import os
+
+import pytest
+
+from experiments.cell_files import CellFiles, locked
+from experiments.errors import SweepError
+from tests.experiments.records import record
+
+
+def test_records_come_back(tmp_path):
+    files = CellFiles(tmp_path, "e", "quick")
+    assert files.open(["a"]) == {}
+    a = record("fast", {"n": 1}).model_copy(update={"cell": "a"})
+    files.write(a)
+    assert files.open(["a"]) == {"a": a}
+    assert [path.name for path in (tmp_path / "e/quick/cells").iterdir()] == ["a.json"]
+
+
+def test_other_configurations_are_put_aside_and_taken_back(tmp_path):
+    files = CellFiles(tmp_path, "e", "quick")
+    files.open([])
+    a = record("fast", {"n": 1}).model_copy(update={"cell": "a"})
+    files.write(a)
+    assert files.open(["b"]) == {}
+    assert list((tmp_path / "e/quick/cells").iterdir()) == []
+    assert files.open(["a", "b"]) == {"a": a}
+
+
+def test_a_broken_file_is_an_unfinished_cell(tmp_path):
+    files = CellFiles(tmp_path, "e", "quick")
+    files.open(["a"])
+    (tmp_path / "e/quick/cells/a.json").write_text('{"cell": "a"')
+    assert files.open(["a"]) == {}
+
+
+def test_a_folder_that_cannot_be_written_to(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(SweepError, match="not writable"), locked(tmp_path / "file"):
+        pass
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results/e").write_text("")
+    with pytest.raises(SweepError, match="not writable"):
+        CellFiles(tmp_path / "results", "e", "quick").open([])
+
+
+def _hold(folder, ready, release):
+    with locked(folder):
+        ready.set()
+        release.wait(30)
+
+
+def test_one_sweep_per_folder(tmp_path):
+    context = multiprocessing.get_context("spawn")
+    ready, release = context.Event(), context.Event()
+    other = context.Process(target=_hold, args=(tmp_path, ready, release))
+    other.start()
+    assert ready.wait(30)
+    with (
+        pytest.raises(SweepError, match=rf"another sweep \(process {other.pid}\) runs in this folder"),
+        locked(tmp_path),
+    ):
+        pass
+    other.kill()  # a lock does not outlive its owner
+    other.join()
+    with locked(tmp_path):
+        assert (tmp_path / ".lock").read_text() == str(os.getpid())

@@ -1,0 +1,58 @@
+from experiments.digests import judged
+from metrics.record import Status
+from tests.experiments.records import record
+
+POINT = {"n": 1}
+
+
+def statuses(*answers):
+    """Algorithm and digest of each cell -> its status afterwards."""
+    records = [record(a, POINT, repetition=i, digest=d) for i, (a, d) in enumerate(answers)]
+    changed = {r.cell: r for r in judged(records)}
+    return [changed.get(r.cell, r).status for r in records]
+
+
+def test_agreement():
+    assert statuses(("a", "x"), ("b", "x"), ("c", "x")) == [Status.OK] * 3
+    assert judged([record("a", POINT)]) == []
+
+
+def test_the_majority_is_right():
+    assert statuses(("a", "x"), ("b", "y"), ("c", "x")) == [Status.OK, Status.WRONG, Status.OK]
+
+
+def test_two_that_disagree_are_both_wrong():
+    assert statuses(("a", "x"), ("b", "y")) == [Status.WRONG, Status.WRONG]
+    assert statuses(("a", "x"), ("b", "y"), ("c", "z")) == [Status.WRONG] * 3
+
+
+def test_algorithms_vote_and_not_cells():
+    assert statuses(("a", "x"), ("a", "x"), ("a", "x"), ("b", "y"), ("c", "y")) == [Status.WRONG] * 3 + [Status.OK] * 2
+
+
+def test_the_oracle_decides():
+    assert statuses(("a", "x"), ("b", "x"), ("oracle", "y")) == [Status.WRONG, Status.WRONG, Status.OK]
+
+
+def test_who_contradicts_himself_has_no_vote():
+    found = statuses(("a", "x"), ("a", "y"), ("b", "x"), ("c", "x"))
+    assert found == [Status.OK, Status.WRONG, Status.OK, Status.OK]
+
+
+def test_reasons_name_the_others_and_are_taken_back():
+    records = [record("a", POINT), record("b", POINT, digest="other")]
+    wrong = judged(records)
+    assert {r.algorithm: r.reason for r in wrong} == {
+        "a": "the answer differs from that of b, and no majority tells which one is right",
+        "b": "the answer differs from that of a, and no majority tells which one is right",
+    }
+    later = judged([*wrong, record("c", POINT)])
+    assert [(r.algorithm, r.status, r.reason) for r in later] == [
+        ("a", Status.OK, ""),
+        ("b", Status.WRONG, "the answer differs from that of a, c"),
+    ]
+
+
+def test_cells_without_an_answer_do_not_count():
+    records = [record("a", POINT), record("b", POINT, Status.TIMEOUT), record("c", POINT, Status.ERROR)]
+    assert judged(records) == []

@@ -1,0 +1,58 @@
+from dataclasses import replace
+
+from experiments.early_stop import EarlyStop
+from experiments.load import load
+from experiments.points import cells, identified
+from metrics.record import Record, Status
+from tests.experiments.files import write
+
+
+def cut(cell, status=Status.TIMEOUT, seconds=12.0):
+    return Record(**identified(cell), status=status, seconds=seconds)
+
+
+def found(tmp_path, **changes):
+    experiment = load(write(tmp_path, axes={"events": [10, 20, 30], "g": ["x", "y"]}, **changes))
+    return experiment, {(c.algorithm, c.point["events"], c.point["g"]): c for c in cells(experiment, "quick")}
+
+
+def test_harder_points_are_not_run(tmp_path):
+    experiment, known = found(tmp_path, monotone=True)
+    stop = EarlyStop(experiment, [cut(known["slow", 20, "x"])])
+    skipped = {key for key, cell in known.items() if stop.skipped(cell)}
+    assert skipped == {("slow", 20, "x"), ("slow", 30, "x")}
+    record = stop.skipped(known["slow", 30, "x"])
+    assert record is not None
+    assert (record.status, record.reason) == (Status.TIMEOUT, "not run: timed out at events 20")
+    assert (record.seconds, record.cell) == (0, known["slow", 30, "x"].id)
+
+
+def test_decreasing(tmp_path):
+    experiment, known = found(tmp_path, monotone="decreasing")
+    stop = EarlyStop(experiment, [])
+    stop.saw(cut(known["slow", 20, "y"], Status.OUT_OF_MEMORY))
+    record = stop.skipped(known["slow", 10, "y"])
+    assert record is not None
+    assert (record.status, record.reason) == (Status.OUT_OF_MEMORY, "not run: ran out of memory at events 20")
+    assert stop.skipped(known["slow", 30, "y"]) is None
+
+
+def test_only_if_the_experiment_says_so(tmp_path):
+    experiment, known = found(tmp_path)
+    stop = EarlyStop(experiment, [cut(known["slow", 10, "x"])])
+    assert not any(stop.skipped(cell) for cell in known.values())
+
+
+def test_other_ends_and_cells_that_did_not_run_prove_nothing(tmp_path):
+    experiment, known = found(tmp_path, monotone=True)
+    stop = EarlyStop(experiment, [cut(known["slow", 10, "x"], Status.ERROR), cut(known["slow", 10, "y"], seconds=0)])
+    assert not any(stop.skipped(cell) for cell in known.values())
+
+
+def test_repetitions_of_a_cut_point_are_not_run(tmp_path):
+    experiment, known = found(tmp_path, monotone=True)
+    cell = known["slow", 10, "x"]
+    again = replace(cell, repetition=2, id="again")
+    record = EarlyStop(experiment, [cut(cell)]).skipped(again)
+    assert record is not None
+    assert (record.cell, record.repetition) == ("again", 2)

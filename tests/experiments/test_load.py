@@ -1,0 +1,92 @@
+import pytest
+
+from experiments.errors import ExperimentError
+from experiments.load import experiments, find, load
+from tests.experiments.files import SMALL, write
+
+
+def test_a_file_with_profiles_and_overrides(tmp_path):
+    path = write(tmp_path, profiles={"smoke": {"limits": {"seconds": 5}, "axes": {"events": [7]}}})
+    smoke = load(path, "smoke")
+    assert (smoke.limits.seconds, smoke.limits.memory, smoke.axes["events"]) == (5, 3 * 10**9, [7])
+    assert load(path, "quick").axes["events"] == [100, 200]
+    changed = load(path, "smoke", ["axes.events=[8, 9]", "repetitions=3", "algorithms=[slow]"])
+    assert (changed.axes["events"], changed.repetitions, changed.algorithms) == ([8, 9], 3, ["slow"])
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"colour": "red"}, "colour: unknown field"),
+        ({"title": None}, "title: missing"),
+        ({"repetitions": 0}, "repetitions: Input should be greater than or equal to 1"),
+        ({"limits": {"seconds": 5, "memory": "3 apples"}}, "limits.memory: a size is a number of bytes or like '4 GB'"),
+        ({"limits": {"seconds": 5, "memory": "1 MB"}}, "limits.memory: Input should be greater"),
+        ({"zip": {"a": [1, 2], "b": [1]}}, "zip: axes go together value by value"),
+        ({"zip": {"events": [1]}}, "zip: axis 'events' is also in axes"),
+        ({"axes": {"events": []}}, "axes.events: List should have at least 1 item"),
+        ({"workload_file": "x.sase"}, "give either workload"),
+        ({"workload": None}, "give either workload"),
+        ({"stream": {"parameters": {}}}, "stream: give one of generator"),
+        ({"stream": {"generator": "stock", "path": "x"}}, "stream: give one of generator"),
+        ({"monotone": "sideways"}, "monotone: Input should be"),
+        ({"arrival": {"rate": -1}}, "arrival"),
+        ({"exclude": [{"algorithm": "sase"}]}, "exclude.0: 'sase' is not among the algorithms counting, slow"),
+        ({"exclude": [{"algorithm": "slow", "where": {"rate": 1}}]}, "exclude.0.where: unknown axis 'rate'"),
+        ({"claims": [{**SMALL["claims"][0], "of": "sase"}]}, "claims.0: 'sase' is not among the algorithms"),
+        ({"claims": [{**SMALL["claims"][0], "metric": "speed"}]}, "claims.0.metric: unknown metric 'speed'"),
+        ({"claims": [{**SMALL["claims"][0], "at_least": None}]}, "claims.0.ratio: give at_least, at_most or both"),
+        ({"claims": [{**SMALL["claims"][0], "kind": "rumour"}]}, "claims.0: Input tag 'rumour'"),
+        ({"plot": {**SMALL["plot"], "x": {"name": "rate", "label": "R"}}}, "plot.x: unknown axis 'rate'"),
+        ({"profiles": {"tiny": {}}}, "profiles: unknown profile 'tiny'; choose one of smoke, quick, laptop, paper"),
+        ({"profiles": {"smoke": {"repetitions": -1}}}, "profiles.smoke: repetitions"),
+        ({"id": "other-1.1"}, "id: expected the file's name 'small-1.1', not 'other-1.1'"),
+    ],
+)
+def test_mistakes_are_named_in_one_line(tmp_path, changes, message):
+    path = write(tmp_path, **changes)
+    with pytest.raises(ExperimentError) as caught:
+        load(path)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("limits.seconds", "--set takes path=value"),
+        ("=5", "--set takes path=value"),
+        ("limits.secnods=5", "--set: limits.secnods: unknown field"),
+        ("axes.events=[1", "is no YAML value"),
+    ],
+)
+def test_wrong_overrides(tmp_path, override, message):
+    with pytest.raises(ExperimentError, match=message.replace("[", r"\[")):
+        load(write(tmp_path), overrides=[override])
+
+
+def test_files_that_are_no_experiments(tmp_path):
+    with pytest.raises(ExperimentError, match="no such file"):
+        load(tmp_path / "nothing.yaml")
+    broken = tmp_path / "broken.yaml"
+    broken.write_text("id: [")
+    with pytest.raises(ExperimentError, match=r"broken.yaml: line \d+: "):
+        load(broken)
+    broken.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ExperimentError, match=r"UTF-8|not YAML|special characters"):
+        load(broken)
+    broken.write_text("- a\n- b\n")
+    with pytest.raises(ExperimentError, match="expected a mapping"):
+        load(broken)
+    with pytest.raises(ExperimentError, match="unknown experiment 'greta-99'; choose one of"):
+        find("greta-99")
+
+
+@pytest.mark.parametrize("profile", ["smoke", "quick", "laptop", "paper"])
+@pytest.mark.parametrize("name", experiments())
+def test_the_figures_of_the_papers_load(name, profile):
+    experiment = load(find(name), profile)
+    assert experiment.claims
+    assert experiment.description
+    assert experiment.figure == name.rpartition("-")[2]

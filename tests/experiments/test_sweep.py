@@ -1,0 +1,175 @@
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from events.errors import CepbenchError
+from experiments.sweep import listing, plan, run
+from metrics.figure import Verdict
+from metrics.record import Status
+from metrics.results import read
+from tests.experiments.files import write
+from tests.pipeline.doubles import make
+
+ROOT = Path(__file__).resolve().parents[2]
+spark = [pytest.mark.spark, pytest.mark.slow]
+
+
+def sweep(path, results, *overrides):
+    told: list[str] = []
+    planned = plan([str(path)], overrides=overrides, make_algorithm=make)
+    swept = run(planned, results, "local[2]", make_algorithm=make, notify=told.append, progress=False)
+    return swept, told
+
+
+def by_cell(results):
+    return {r.cell: r for r in read(results / "small-1.1/quick").records}
+
+
+class TestSweeps:
+    pytestmark = spark
+
+    def test_a_sweep_and_the_next_ones(self, tmp_path):
+        path, results = write(tmp_path, measurements=["time", "memory"]), tmp_path / "results"
+        swept, told = sweep(path, results)
+        assert swept.run == 8
+        assert swept.statuses == {Status.OK: 8}
+        assert told[0].startswith("small-1.1: 8 cells: 8 ok (8 run in ")
+        found = read(swept.folders[0])
+        assert found.figure.algorithms == ("counting", "slow")
+        assert found.figure.claims[0].verdict is Verdict.REPRODUCED
+        assert found.figure.claims[0].measured is not None
+        assert found.figure.workload.startswith("RETURN key, COUNT(*)")
+        first = found.records[0]
+        assert first.realised is not None
+        assert first.realised.events == first.point["events"]
+        assert first.provenance["spark"]["spark.python.worker.reuse"] == "false"
+        assert first.provenance["versions"]["pyspark"]
+        assert first.provenance["cores"] > 0
+        assert {"commit", "dirty", "cpu", "memory_bytes", "system"} <= first.provenance.keys()
+        assert len({r.digest for r in found.records if r.point["events"] == 100}) == 1
+        assert len({r.digest for r in found.records}) == 2
+        assert len(list((results / "streams").iterdir())) == 2
+
+        before = by_cell(results)
+        assert sweep(path, results)[0].run == 0
+        assert by_cell(results) == before
+        # Another configuration has cells of its own; going back, the first ones are still there.
+        assert sweep(path, results, "limits.seconds=29", "axes.events=[100]", "measurements=[time]")[0].run == 2
+        assert len(by_cell(results)) == 2
+        assert sweep(path, results)[0].run == 0
+        assert by_cell(results) == before
+
+    def test_all_ends_in_one_sweep(self, tmp_path):
+        path, results = (
+            write(
+                tmp_path,
+                algorithms=["counting", "counting0", "counting2", "stuck", "hungry", "picky", "broken"],
+                axes={"events": [100, 200]},
+                limits={"seconds": 2, "memory": "3 GB"},
+                monotone=True,
+                claims=None,
+            ),
+            tmp_path / "results",
+        )
+        swept, _ = sweep(path, results)
+        ends = {(r.algorithm, r.point["events"]): (r.status, r.reason) for r in read(swept.folders[0]).records}
+        for events in (100, 200):
+            assert ends["counting", events] == ends["counting0", events] == (Status.OK, "")
+            assert ends["counting2", events] == (
+                Status.WRONG,
+                "the answer differs from that of counting, counting0",
+            )
+            assert ends["picky", events] == (Status.UNSUPPORTED, "q1: it is picky")
+            assert ends["broken", events] == (Status.ERROR, "ZeroDivisionError: one by nothing")
+        assert ends["stuck", 100] == (Status.TIMEOUT, "killed after 2 s of measured time")
+        assert ends["stuck", 200] == (Status.TIMEOUT, "not run: timed out at events 100")
+        assert ends["hungry", 100][0] is Status.OUT_OF_MEMORY
+        assert ends["hungry", 200] == (Status.OUT_OF_MEMORY, "not run: ran out of memory at events 100")
+
+    def test_a_stream_that_cannot_be_read_is_an_error_of_its_cells(self, tmp_path):
+        events = tmp_path / "events.csv"
+        events.write_text("time,type,key\n1,A,1\n-5,A,2\n")
+        path = write(tmp_path, stream={"path": str(events)}, axes={"events": [1]}, algorithms=["counting"], claims=None)
+        swept, _ = sweep(path, tmp_path / "results")
+        record = read(swept.folders[0]).records[0]
+        assert record.status is Status.ERROR
+        assert "events.csv, row 2" in record.reason
+
+    def test_killed_at_any_moment(self, tmp_path):
+        path, results = write(tmp_path, axes={"events": [100, 150, 200]}), tmp_path / "results"
+        cells = results / "small-1.1/quick/cells"
+        seen: dict[str, str] = {}
+        chance = random.Random(2)
+        for _ in range(2):
+            known = len(seen)
+            process = start(path, results)
+            try:
+                wait_for(lambda known=known: len(list(cells.glob("*.json"))) > known, process)
+                time.sleep(chance.uniform(0, 3))
+            finally:
+                process.send_signal(signal.SIGKILL)
+                process.wait()
+                process.stdout.close()
+            for file in cells.glob("*.json"):
+                record = json.loads(file.read_text())  # every record is whole
+                assert seen.setdefault(record["cell"], record["started"]) == record["started"]
+        assert 2 <= len(seen) <= 6
+        process = start(path, results)
+        out, _ = process.communicate(timeout=300)
+        assert process.returncode == 0
+        assert int(out) == 6 - len(seen)
+        finished = {r.cell: r.started for r in read(results / "small-1.1/quick").records}
+        assert len(finished) == 6
+        assert finished.items() >= seen.items()
+        assert not list(cells.glob(".*"))
+
+
+def start(path, results):
+    command = [sys.executable, "-m", "tests.experiments.sweeping", str(path), str(results)]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, env={**os.environ})
+
+
+def wait_for(condition, process, seconds=240):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert process.poll() is None, "the sweep ended early"
+        assert time.monotonic() < end, "no new cell"
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"workload": "RETURN key COUNT(*)"}, "expected"),
+        ({"stream": {"generator": "stocks"}}, "unknown generator 'stocks'"),
+        ({"stream": {"generator": "stock", "parameters": {"speed": 1}}}, "no parameter 'speed'"),
+        ({"stream": {"path": "/nowhere/events.csv"}}, "/nowhere/events.csv: no such file"),
+        ({"stream": {"dataset": "nasdaq"}}, "give the path of its files"),
+        ({"workload": "RETURN COUNT(*) PATTERN A+ WITHIN ${minutes} min"}, "workload: unknown axis"),
+    ],
+)
+def test_what_cannot_run_is_refused_before_anything_runs(tmp_path, changes, message):
+    path = write(tmp_path, **changes)
+    with pytest.raises(CepbenchError, match=message.replace("$", r"\$")):
+        plan([str(path)], make_algorithm=make)
+
+
+def test_unknown_algorithms_are_refused(tmp_path):
+    with pytest.raises(CepbenchError, match="unknown algorithm 'counting'"):
+        plan([str(write(tmp_path))])
+
+
+def test_a_listing_gives_an_upper_bound(tmp_path):
+    planned = plan([str(write(tmp_path, limits={"seconds": 52, "memory": "3 GB"}))], make_algorithm=make)
+    lines = listing(planned, tmp_path / "results")
+    assert len(lines) == 5
+    assert "small-1.1 counting at events 100, within 50, time 1: at most 60 s" in lines
+    assert lines[-1] == "4 of 4 cells to run, at most 4 min, plus the streams"
+    assert not (tmp_path / "results").exists()
