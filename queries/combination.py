@@ -47,16 +47,12 @@ def unite(one: Automaton, other: Automaton) -> Automaton:
         Pairwise(p.predicate, frozenset(i + shift for i in p.left), frozenset(i + shift for i in p.right))
         for p in other.pairwise
     )
-    return Automaton(
-        one.positions + other.positions, one.transitions + moved, one.negations, one.pairwise + pairwise
-    )
+    return Automaton(one.positions + other.positions, one.transitions + moved, one.negations, one.pairwise + pairwise)
 
 
 def overlap(one: Automaton, other: Automaton) -> bool:
     """Whether some sequence of event types is matched by both, predicates and negations aside."""
-    return any(
-        one.positions[p].end is not None and other.positions[q].end is not None for p, q in _pairs(one, other)
-    )
+    return any(one.positions[p].end is not None and other.positions[q].end is not None for p, q in _pairs(one, other))
 
 
 def ambiguous(automaton: Automaton) -> bool:
@@ -89,7 +85,9 @@ def product(one: Automaton, other: Automaton) -> Automaton:
         )
     labels = {(t.source, t.target): t for t in other.transitions}
     transitions = [
-        Transition(number[t.source, u], number[t.target, v], t.negations | w.negations, _distinct(t.predicates + w.predicates))
+        Transition(
+            number[t.source, u], number[t.target, v], t.negations | w.negations, _distinct(t.predicates + w.predicates)
+        )
         for t in one.transitions
         for (u, v), w in labels.items()
         if (t.source, u) in number and (t.target, v) in number
@@ -169,10 +167,7 @@ def _pair_edges(one: Automaton, other: Automaton) -> Callable[[tuple[int, int]],
 
     def edges(pair: tuple[int, int]) -> set[tuple[int, int]]:
         return {
-            (t, v)
-            for t in left[pair[0]]
-            for v in right[pair[1]]
-            if one.positions[t].type == other.positions[v].type
+            (t, v) for t in left[pair[0]] for v in right[pair[1]] if one.positions[t].type == other.positions[v].type
         }
 
     return edges

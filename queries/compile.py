@@ -128,7 +128,8 @@ def sortable(values: NDArray[np.generic]) -> NDArray[np.int64]:
         return values.astype(np.int64, copy=False)
     positive_zero = np.add(values, 0.0, dtype=np.float64)  # -0.0 + 0.0 is 0.0: equal values get equal keys
     bits = positive_zero.view(np.int64)
-    return np.where(bits >= 0, bits, bits ^ np.int64(2**63 - 1))
+    keys: NDArray[np.int64] = np.where(bits >= 0, bits, bits ^ np.int64(2**63 - 1))
+    return keys
 
 
 def unsortable(keys: NDArray[np.int64]) -> NDArray[np.float64]:

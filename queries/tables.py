@@ -99,9 +99,7 @@ class Columns:
         return family.index(column)
 
 
-def build_tables(
-    automaton: Automaton, layout: Layout, schema: Schema, columns: Columns, names: Names
-) -> Tables:
+def build_tables(automaton: Automaton, layout: Layout, schema: Schema, columns: Columns, names: Names) -> Tables:
     """Tables of an automaton; columns that it needs are added to `columns`. Raises `QueryError` for bad comparisons."""
     positions = automaton.positions
     binding_ptr, binding = _csr(
@@ -148,9 +146,7 @@ def _membership(sets: Sequence[frozenset[int]], width: int) -> Flags:
     return member
 
 
-def _weights(
-    channels: tuple[Channel, ...], positions: tuple[Position, ...], columns: Columns, names: Names
-) -> Weights:
+def _weights(channels: tuple[Channel, ...], positions: tuple[Position, ...], columns: Columns, names: Names) -> Weights:
     bound = np.zeros((len(channels), len(positions)), np.bool_)
     column = np.full(len(channels), -1, np.int64)
     for c, channel in enumerate(channels):
@@ -186,7 +182,16 @@ def _entry(predicate: Local | Comparison, columns: Columns) -> tuple[bool, int, 
         transform = Transform.REAL if real else Transform.INT
         right_column = columns.index(Column(right.attribute, transform))
         left_column = columns.index(Column(left.attribute, transform))
-        return (real, OPERATORS[predicate.op], left_column, float(left.factor), right_column, float(right.factor), 0, 0.0)
+        return (
+            real,
+            OPERATORS[predicate.op],
+            left_column,
+            float(left.factor),
+            right_column,
+            float(right.factor),
+            0,
+            0.0,
+        )
     operand, constant = predicate.operand, predicate.constant
     kind = columns.schema.kinds[operand.attribute]
     if (kind is Kind.STRING) != isinstance(constant, str):

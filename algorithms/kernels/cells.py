@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from algorithms.kernels.arrays import Ints, Reals
+from algorithms.kernels.compilation import inlined
 from queries.aggregates import NO_VALUE, Layout
 from queries.tables import Tables
 
@@ -41,7 +41,7 @@ def empty_cells(count: int, layout: Layout, arithmetic: str) -> Cells:
     )
 
 
-@njit(cache=True, inline="always")
+@inlined
 def clear(cells: Cells, i: int) -> None:
     """Makes cell i that of no trend."""
     for c in range(cells.ring.shape[1]):
@@ -53,7 +53,7 @@ def clear(cells: Cells, i: int) -> None:
         cells.least[i, c] = NO_VALUE
 
 
-@njit(cache=True, inline="always")
+@inlined
 def copy(cells: Cells, i: int, other: Cells, j: int) -> None:
     """Sets cell i to cell j of `other`."""
     for c in range(cells.ring.shape[1]):
@@ -65,7 +65,7 @@ def copy(cells: Cells, i: int, other: Cells, j: int) -> None:
         cells.least[i, c] = other.least[j, c]
 
 
-@njit(cache=True, inline="always")
+@inlined
 def add(cells: Cells, i: int, other: Cells, j: int) -> None:
     """Adds the trends of cell j of `other` to cell i."""
     over = cells.over[i] | other.over[j]
@@ -82,14 +82,14 @@ def add(cells: Cells, i: int, other: Cells, j: int) -> None:
         cells.least[i, c] = min(cells.least[i, c], other.least[j, c])
 
 
-@njit(cache=True, inline="always")
+@inlined
 def is_empty(cells: Cells, i: int) -> bool:
     """Whether cell i holds no trend: an overflowed count may be zero and is not empty."""
     empty: bool = cells.ring[i, 0] == 0 and cells.over[i] & ONE == ZERO
     return empty
 
 
-@njit(cache=True, inline="always")
+@inlined
 def begin(cells: Cells, i: int) -> None:
     """Adds the trend of no event yet: the caller extends it by a START event."""
     count = cells.ring[i, 0] + cells.ring.dtype.type(1)
@@ -98,7 +98,7 @@ def begin(cells: Cells, i: int) -> None:
     cells.ring[i, 0] = count
 
 
-@njit(cache=True, inline="always")
+@inlined
 def exceeds(weight: np.uint64, count: np.uint64) -> bool:
     """Whether weight * count >= 2**64."""
     if (weight | count) >> HALF == ZERO or weight == ZERO:
@@ -106,7 +106,7 @@ def exceeds(weight: np.uint64, count: np.uint64) -> bool:
     return weight * count // weight != count
 
 
-@njit(cache=True)
+@inlined
 def extend(cells: Cells, i: int, tables: Tables, position: int, ints: Ints, reals: Reals, event: int) -> None:
     """Appends an event bound to `position` to every trend of cell i; `ints[I, n]`, `reals[F, n]` are its columns."""
     count = cells.ring[i, 0]

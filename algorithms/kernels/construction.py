@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from algorithms.kernels.arrays import Ints
 from algorithms.kernels.cells import Cells
+from algorithms.kernels.compilation import inlined, kernel
 from algorithms.kernels.predicates import hold
 from algorithms.kernels.stacks import ALONE, EVENTS, NOBODY, Stacks
 from queries.tables import Tables
@@ -35,7 +35,7 @@ class Found(NamedTuple):
     positions: Ints
 
 
-@njit(cache=True)
+@kernel
 def construct(
     earliest: int, ends_from: Ints, tables: Tables, stacks: Stacks, search: Search, total: Cells, found: Found
 ) -> bool:
@@ -74,7 +74,7 @@ def construct(
                 _aggregate(depth + 1, tables, stacks, search, total)
 
 
-@njit(cache=True)
+@kernel
 def _next_end(earliest: int, ends_from: Ints, tables: Tables, stacks: Stacks, place: Ints) -> int:
     """The next END event of the window, or NOBODY."""
     while place[CURSOR] < stacks.counters[EVENTS]:
@@ -86,7 +86,7 @@ def _next_end(earliest: int, ends_from: Ints, tables: Tables, stacks: Stacks, pl
     return NOBODY
 
 
-@njit(cache=True, inline="always")
+@inlined
 def _next_predecessor(earliest: int, stacks: Stacks, search: Search) -> int:
     """The next event that may precede the last one of the path, or NOBODY."""
     d = search.place[DEPTH] - 1
@@ -109,7 +109,7 @@ def _next_predecessor(earliest: int, stacks: Stacks, search: Search) -> int:
     return NOBODY
 
 
-@njit(cache=True)
+@kernel
 def _step_back(search: Search, place: Ints, v: int) -> None:
     """Undoes the choice of event v, so that the search finds it again."""
     if place[DEPTH] == 0:
@@ -121,7 +121,7 @@ def _step_back(search: Search, place: Ints, v: int) -> None:
     search.candidate[d] = v
 
 
-@njit(cache=True)
+@kernel
 def _pairs_hold(depth: int, tables: Tables, stacks: Stacks, search: Search) -> bool:
     """Whether the earliest event of the path satisfies the pairwise predicates with all later ones."""
     e = search.path[depth]
@@ -137,7 +137,7 @@ def _pairs_hold(depth: int, tables: Tables, stacks: Stacks, search: Search) -> b
     return True
 
 
-@njit(cache=True)
+@kernel
 def _write(length: int, stacks: Stacks, search: Search, found: Found) -> None:
     place = search.place
     at = place[WRITTEN]
@@ -148,7 +148,7 @@ def _write(length: int, stacks: Stacks, search: Search, found: Found) -> None:
     found.offsets[place[TRENDS]] = at + length
 
 
-@njit(cache=True, inline="always")
+@inlined
 def _aggregate(length: int, tables: Tables, stacks: Stacks, search: Search, total: Cells) -> None:
     """The second step: one constructed trend is added to the aggregates."""
     one = total.ring.dtype.type(1)

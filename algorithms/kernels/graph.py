@@ -7,9 +7,9 @@ Positions that are not kept per event use the cells of `algorithms.kernels.type_
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from algorithms.kernels.cells import Cells, add, begin, clear, copy, extend, is_empty
+from algorithms.kernels.compilation import inlined, kernel
 from algorithms.kernels.panes import advance_graph
 from algorithms.kernels.streams import KernelEvents, RowCells, Sliding, fits
 from algorithms.kernels.type_grained import LOW, NOW, Slots, State, feed, first_free_window
@@ -19,7 +19,7 @@ from queries.tables import Tables
 ROOM, OUTPUT, DONE = 0, 1, 2
 
 
-@njit(cache=True)
+@kernel
 def propagate(
     first: int,
     events: KernelEvents,
@@ -56,7 +56,7 @@ def propagate(
     return len(events.time), size, DONE
 
 
-@njit(cache=True)
+@inlined
 def _insert(
     i: int,
     p: int,
@@ -109,7 +109,7 @@ def _insert(
             copy(graph.cells, (block * span + k % span) * width + v, graph.reached, k - low)
 
 
-@njit(cache=True)
+@inlined
 def _block_for(p: int, pane: int, low: int, high: int, graph: Graph) -> int:
     """The last block of position p if it is of this pane and has room, else a new one."""
     width = graph.time.shape[1]
@@ -136,7 +136,7 @@ def _block_for(p: int, pane: int, low: int, high: int, graph: Graph) -> int:
     return block
 
 
-@njit(cache=True)
+@inlined
 def _visit(i: int, e: int, low: int, floor: int, events: KernelEvents, tables: Tables, graph: Graph, span: int) -> None:
     """Adds the cells of all predecessors of event i over transition e to `graph.reached`."""
     width = graph.time.shape[1]
@@ -158,13 +158,15 @@ def _visit(i: int, e: int, low: int, floor: int, events: KernelEvents, tables: T
                 elif whole:
                     for v in range(found):
                         add(graph.reached, k - low, graph.cells, base + v)
+                elif plain:
+                    _sum_selected_counts(graph.reached, k - low, graph, base, found)
                 else:
                     for s in range(found):
                         add(graph.reached, k - low, graph.cells, base + graph.selected[s])
         block = graph.next[block]
 
 
-@njit(cache=True, inline="always")
+@inlined
 def _sum_counts(cells: Cells, to: int, vertices: Cells, base: int, found: int) -> None:
     """`add` of `found` consecutive cells that hold COUNT(*) alone."""
     total = cells.ring[to, 0]
@@ -175,5 +177,21 @@ def _sum_counts(cells: Cells, to: int, vertices: Cells, base: int, found: int) -
         total += more
         carried |= total < more
         over |= vertices.over[v]
+    cells.ring[to, 0] = total
+    cells.over[to] = over | np.uint64(1) if carried else over
+
+
+@inlined
+def _sum_selected_counts(cells: Cells, to: int, graph: Graph, base: int, found: int) -> None:
+    """`add` of the cells of the `found` selected vertices, which hold COUNT(*) alone."""
+    total = cells.ring[to, 0]
+    over = cells.over[to]
+    carried = False
+    for s in range(np.uint64(found)):
+        v = np.uint64(base + graph.selected[s])
+        more = graph.cells.ring[v, 0]
+        total += more
+        carried |= total < more
+        over |= graph.cells.over[v]
     cells.ring[to, 0] = total
     cells.over[to] = over | np.uint64(1) if carried else over

@@ -14,10 +14,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from algorithms.kernels.arrays import Ints, Reals
+from algorithms.kernels.compilation import kernel
 from algorithms.kernels.predicates import hold
 from algorithms.kernels.streams import KernelEvents, fits
 from events.windows import FOREVER, Window
@@ -108,14 +108,16 @@ def negations_of(query: CompiledQuery, part: Part, window: Window) -> list[Negat
 
 def latest_starts(negations: list[Negation]) -> Ints:
     """int64[J]: the greatest start so far of each negation."""
-    return np.array([negation.latest for negation in negations], np.int64)
+    latest = np.array([negation.latest for negation in negations], np.int64)
+    latest.flags.writeable = False  # as rows of `KernelEvents.negated` are: one kernel serves both
+    return latest
 
 
 def _wider(array: NDArray[Any], more: int) -> NDArray[Any]:
     return np.concatenate([array, np.empty((len(array), more), array.dtype)], axis=1)
 
 
-@njit(cache=True)
+@kernel
 def _by_type(events: KernelEvents, tables: Tables, best: Ints, clock: Ints, seen: Ints) -> None:
     """One greatest start per position; `best[1]` waits for the current time stamp to end."""
     for i in range(len(events.time)):
@@ -134,7 +136,7 @@ def _by_type(events: KernelEvents, tables: Tables, best: Ints, clock: Ints, seen
                 clock[2] = max(clock[2], start)
 
 
-@njit(cache=True)
+@kernel
 def _commit(best: Ints, clock: Ints, now: int) -> None:
     for p in range(best.shape[1]):
         best[0, p] = max(best[0, p], best[1, p])
@@ -142,7 +144,7 @@ def _commit(best: Ints, clock: Ints, now: int) -> None:
     clock[0] = now
 
 
-@njit(cache=True)
+@kernel
 def _by_event(
     events: KernelEvents,
     tables: Tables,

@@ -4,17 +4,16 @@
 
 from __future__ import annotations
 
-from numba import njit
-
 from algorithms.kernels.arrays import Ints
 from algorithms.kernels.cells import add
+from algorithms.kernels.compilation import inlined, kernel
 from algorithms.kernels.streams import RowCells, Sliding
 from algorithms.kernels.type_grained import ANY, HIGH, LOW, NOW, Slots, State, close_window, commit
 from algorithms.kernels.vertices import LIVE, NO_BLOCK, PENDING, Graph, show
 from queries.tables import Tables
 
 
-@njit(cache=True)
+@kernel
 def advance_graph(
     now: int,
     negated: Ints,
@@ -48,7 +47,7 @@ def advance_graph(
     return size
 
 
-@njit(cache=True)
+@inlined
 def _add_valid_ends(p: int, negated: Ints, tables: Tables, graph: Graph, state: State) -> None:
     """Adds the END events of position p that no trailing negation invalidates to the lowest open window's result."""
     span = len(state.final.over)
@@ -66,7 +65,7 @@ def _add_valid_ends(p: int, negated: Ints, tables: Tables, graph: Graph, state: 
         block = graph.next[block]
 
 
-@njit(cache=True)
+@inlined
 def _purge(p: int, negated: Ints, tables: Tables, graph: Graph, low: int) -> None:
     """Frees the oldest blocks of a position whose pane has left all windows, or whose vertices are all invalid."""
     floor = -1

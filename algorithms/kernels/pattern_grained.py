@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from numba import njit
-
 from algorithms.kernels.arrays import Flags, Ints, Reals
 from algorithms.kernels.cells import Cells, add, begin, clear, copy, extend, is_empty
+from algorithms.kernels.compilation import kernel
 from algorithms.kernels.predicates import hold
 from algorithms.kernels.streams import KernelEvents, RowCells, Sliding, fits
 from algorithms.kernels.type_grained import (
@@ -50,7 +49,7 @@ class Waiting(NamedTuple):
     counters: Ints
 
 
-@njit(cache=True)
+@kernel
 def extend_waiting(
     first: int,
     events: KernelEvents,
@@ -84,7 +83,7 @@ def extend_waiting(
     return len(events.time), size, DONE
 
 
-@njit(cache=True)
+@kernel
 def _bind(
     i: int,
     p: int,
@@ -132,7 +131,7 @@ def _bind(
         copy(waiting.cells, v * span + k % span, waiting.reached, k - low)
 
 
-@njit(cache=True)
+@kernel
 def advance_waiting(
     now: int,
     negated: Ints,
@@ -151,7 +150,7 @@ def advance_waiting(
     return size
 
 
-@njit(cache=True)
+@kernel
 def _settle(only_last: bool, waiting: Waiting, low: int, span: int) -> None:
     """Drops events that were extended or left all windows (all older ones if `only_last`); the rest are shown."""
     kept = 0

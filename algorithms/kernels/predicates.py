@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from numba import njit
-
 from algorithms.kernels.arrays import Ints, Reals
+from algorithms.kernels.compilation import inlined
 from queries.tables import Predicates
 
 
-@njit(cache=True, inline="always")
+@inlined
 def compare(op: int, left: float, right: float) -> bool:
     """`left op right` for operator codes of `queries.tables.OPERATORS`."""
     if op == 0:
@@ -24,7 +23,7 @@ def compare(op: int, left: float, right: float) -> bool:
     return left != right
 
 
-@njit(cache=True, inline="always")
+@inlined
 def hold(
     predicates: Predicates,
     which: int,

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from algorithms.kernels.arrays import Flags, Ints, Reals
+from algorithms.kernels.compilation import inlined, kernel
 from algorithms.kernels.predicates import hold
 from algorithms.kernels.streams import KernelEvents, fits
 from queries.tables import Tables
@@ -52,7 +52,7 @@ class Stacks(NamedTuple):
     counters: Ints
 
 
-@njit(cache=True)
+@kernel
 def push_events(
     first: int,
     last: int,
@@ -87,7 +87,7 @@ def push_events(
     return last
 
 
-@njit(cache=True)
+@kernel
 def _push(
     i: int, p: int, place: int, events: KernelEvents, tables: Tables, semantics: int, oldest: int, stacks: Stacks
 ) -> None:
@@ -122,14 +122,14 @@ def _push(
         count[WAITING] += 1
 
 
-@njit(cache=True, inline="always")
+@inlined
 def _point(target: int, floor: int, stacks: Stacks) -> None:
     at = stacks.counters[POINTERS]
     stacks.target[at], stacks.floor[at] = target, floor
     stacks.counters[POINTERS] = at + 1
 
 
-@njit(cache=True)
+@kernel
 def _point_down(i: int, e: int, floor: int, events: KernelEvents, tables: Tables, stacks: Stacks) -> None:
     """Pointers over transition e under skip-till-any-match."""
     u = stacks.shown[tables.source[e]]
@@ -143,7 +143,7 @@ def _point_down(i: int, e: int, floor: int, events: KernelEvents, tables: Tables
         u = stacks.below[u]
 
 
-@njit(cache=True)
+@kernel
 def _point_to_waiting(i: int, e: int, floor: int, events: KernelEvents, tables: Tables, stacks: Stacks) -> None:
     """Pointers over transition e to events that have no earlier successor (Definition 2.7)."""
     for w in range(stacks.counters[SHOWN]):
@@ -155,7 +155,7 @@ def _point_to_waiting(i: int, e: int, floor: int, events: KernelEvents, tables: 
             stacks.taken[u] = True
 
 
-@njit(cache=True)
+@kernel
 def _show(semantics: int, stacks: Stacks) -> None:
     """Ends a time stamp: its events may now precede others."""
     count = stacks.counters
@@ -172,7 +172,7 @@ def _show(semantics: int, stacks: Stacks) -> None:
     count[SHOWN] = kept
 
 
-@njit(cache=True)
+@kernel
 def drop_before(oldest: int, stacks: Stacks) -> int:
     """Forgets events before time `oldest` and renumbers the rest; returns how many were dropped."""
     count = stacks.counters

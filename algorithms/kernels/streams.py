@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from numba import njit
-
 from algorithms.kernels.arrays import Codes, Ints, Reals
 from algorithms.kernels.cells import Cells
+from algorithms.kernels.compilation import inlined
 from algorithms.kernels.predicates import hold
 from queries.tables import Tables
 
@@ -40,7 +39,7 @@ class RowCells(NamedTuple):
     cells: Cells
 
 
-@njit(cache=True, inline="always")
+@inlined
 def fits(p: int, i: int, events: KernelEvents, tables: Tables) -> bool:
     """Whether event i passes the local predicates of position p."""
     return hold(tables.local, p, events.ints, events.reals, i, events.ints, events.reals, i)

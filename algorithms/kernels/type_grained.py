@@ -12,10 +12,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from algorithms.kernels.arrays import Flags, Ints
 from algorithms.kernels.cells import Cells, add, begin, clear, copy, empty_cells, extend, is_empty
+from algorithms.kernels.compilation import inlined, kernel
 from algorithms.kernels.streams import KernelEvents, RowCells, Sliding, fits
 from queries.aggregates import Layout
 from queries.tables import Tables
@@ -65,7 +65,7 @@ class State(NamedTuple):
     seen: Ints
 
 
-@njit(cache=True)
+@kernel
 def aggregate_trends(
     first: int,
     events: KernelEvents,
@@ -84,15 +84,21 @@ def aggregate_trends(
     """
     span = len(state.final.over)
     clock = state.clock
+    boundary = next_boundary(clock, window)
     for i in range(first, len(events.time)):
         now = events.time[i]
         if now != clock[NOW]:
-            if size + span > len(out.window):
+            if now < boundary:
+                commit(events.negated[i], slots, semantics, state)
+                clock[NOW] = now
+            elif size + span > len(out.window):
                 return i, size
-            size = advance(now, events.negated[i], slots, semantics, window, state, out, size)
+            else:
+                size = advance(now, events.negated[i], slots, semantics, window, state, out, size)
+                boundary = next_boundary(clock, window)
         clock[OCCUPIED] = 1
         low = clock[LOW]
-        high = now // window.slide
+        high = clock[HIGH]
         for b in range(tables.binding_ptr[events.kind[i]], tables.binding_ptr[events.kind[i] + 1]):
             p = tables.binding[b]
             if not fits(p, i, events, tables):
@@ -105,7 +111,7 @@ def aggregate_trends(
     return len(events.time), size
 
 
-@njit(cache=True)
+@inlined
 def first_free_window(
     p: int, i: int, low: int, high: int, events: KernelEvents, tables: Tables, window: Sliding
 ) -> int:
@@ -117,7 +123,7 @@ def first_free_window(
     return reach
 
 
-@njit(cache=True, inline="always")
+@inlined
 def _bind(
     i: int, p: int, low: int, high: int, reach: int, events: KernelEvents, tables: Tables, slots: Slots, state: State
 ) -> None:
@@ -137,7 +143,7 @@ def _bind(
         feed(p, k % span, slots, state, state.scratch, 0)
 
 
-@njit(cache=True, inline="always")
+@inlined
 def feed(p: int, w: int, slots: Slots, state: State, trends: Cells, j: int) -> None:
     """Adds cell j of `trends`, those of an event at position p, to what the window of row w keeps."""
     for f in range(slots.feed_ptr[p], slots.feed_ptr[p + 1]):
@@ -151,7 +157,13 @@ def feed(p: int, w: int, slots: Slots, state: State, trends: Cells, j: int) -> N
         add(state.final, w, trends, j)
 
 
-@njit(cache=True)
+@inlined
+def next_boundary(clock: Ints, window: Sliding) -> int:
+    """The time at which a window ends or begins: until then a new time stamp needs no more than a commit."""
+    return min(clock[LOW] * window.slide + window.within, (clock[HIGH] + 1) * window.slide)
+
+
+@kernel
 def advance(
     now: int, negated: Ints, slots: Slots, semantics: int, window: Sliding, state: State, out: RowCells, size: int
 ) -> int:
@@ -169,7 +181,7 @@ def advance(
     return size
 
 
-@njit(cache=True)
+@kernel
 def close_window(slots: Slots, state: State, out: RowCells, size: int) -> int:
     """Writes the row of the lowest open window, if it has a trend, and forgets the window; returns rows in `out`."""
     clock = state.clock
@@ -189,7 +201,7 @@ def close_window(slots: Slots, state: State, out: RowCells, size: int) -> int:
     return size
 
 
-@njit(cache=True)
+@inlined
 def commit(negated: Ints, slots: Slots, semantics: int, state: State) -> None:
     """Lets later events see the trends that ended at the current time stamp."""
     clock = state.clock

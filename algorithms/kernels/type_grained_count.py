@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from algorithms.kernels.arrays import Codes, Flags, Ints
+from algorithms.kernels.compilation import kernel
 from algorithms.kernels.streams import Sliding
 from algorithms.kernels.type_grained import HIGH, LOW, NOW, TOUCHED
 
@@ -70,7 +70,7 @@ def new_counts(span: int, positions: int, arithmetic: str) -> Counts:
     )
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def count_trends(
     first: int,
     time: Ints,
@@ -150,7 +150,7 @@ def count_trends(
     return len(time), written
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def close(now: int, template: Template, window: Sliding, counts: Counts, rows: CountRows, written: int) -> int:
     """Ends the current time stamp, closes windows that end by `now`, opens those of `now`; needs room for K rows."""
     clock = counts.clock
@@ -182,7 +182,7 @@ def close(now: int, template: Template, window: Sliding, counts: Counts, rows: C
     return written
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _show(waiting: int, row: np.uint64, windows: np.uint64, size: np.uint64, counts: Counts) -> None:
     """Moves pending counts to where later events see them, in the windows from cell `row` on."""
     cells = np.uint64(len(counts.trends))

@@ -12,10 +12,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from numba import njit
-
 from algorithms.kernels.arrays import Flags, Ints, Reals
 from algorithms.kernels.cells import Cells
+from algorithms.kernels.compilation import inlined, kernel
 from algorithms.kernels.predicates import compare, hold
 from algorithms.kernels.streams import KernelEvents
 from queries.tables import Predicates, Tables
@@ -62,7 +61,7 @@ class Graph(NamedTuple):
     reached: Cells
 
 
-@njit(cache=True)
+@kernel
 def select(i: int, e: int, block: int, floor: int, events: KernelEvents, tables: Tables, graph: Graph) -> int:
     """Writes to `graph.selected` the vertices of a block that event i may follow over e; returns how many."""
     adjacent = tables.adjacent
@@ -79,6 +78,10 @@ def select(i: int, e: int, block: int, floor: int, events: KernelEvents, tables:
                 sorted_by = k
                 begin_at, end_at = _range(k, block, i, events, adjacent, graph)
                 break
+    if sorted_by >= 0 and adjacent.ptr[e + 1] - adjacent.ptr[e] == 1 and graph.time[block, 0] >= floor:
+        for s in range(begin_at, end_at):  # the range decides alone
+            graph.selected[s - begin_at] = graph.order[block, s]
+        return end_at - begin_at
     found = 0
     for s in range(begin_at, end_at):
         v = graph.order[block, s] if sorted_by >= 0 else s
@@ -90,7 +93,7 @@ def select(i: int, e: int, block: int, floor: int, events: KernelEvents, tables:
     return found
 
 
-@njit(cache=True)
+@inlined
 def _range(k: int, block: int, i: int, events: KernelEvents, adjacent: Predicates, graph: Graph) -> tuple[int, int]:
     """Where in a block's sorted order predicate k may hold: its left side does not decrease along the order."""
     shown = graph.shown[block]
@@ -107,7 +110,7 @@ def _range(k: int, block: int, i: int, events: KernelEvents, adjacent: Predicate
     )
 
 
-@njit(cache=True)
+@kernel
 def _first_not(op: int, k: int, block: int, i: int, events: KernelEvents, adjacent: Predicates, graph: Graph) -> int:
     """The first place in a block's order where `left op right` fails, for op < or <=, by binary search."""
     base = block * graph.time.shape[1]
@@ -128,7 +131,7 @@ def _first_not(op: int, k: int, block: int, i: int, events: KernelEvents, adjace
     return lowest
 
 
-@njit(cache=True)
+@inlined
 def show(p: int, graph: Graph) -> None:
     """Makes the vertices of the time stamp that ended visible, and inserts them into the sorted order."""
     width = graph.time.shape[1]
@@ -149,7 +152,7 @@ def show(p: int, graph: Graph) -> None:
         block = graph.next[block]
 
 
-@njit(cache=True, inline="always")
+@inlined
 def _key_less(p: int, v: int, u: int, graph: Graph) -> bool:
     """Whether vertex v sorts before vertex u."""
     if graph.sort_real[p]:
