@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from experiments.errors import SweepError
 from metrics.figure import CELLS_FOLDER, FIGURE_FILE, Figure
-from metrics.record import FORMAT, Record
+from metrics.record import FORMAT, Record, Status
 
 LOCK_FILE = ".lock"
 SUPERSEDED = "superseded"
@@ -66,7 +66,10 @@ class CellFiles:
         return self.read(wanted)
 
     def read(self, wanted: Collection[str]) -> dict[str, Record]:
-        """Records of the `wanted` cells that are finished; a file that is no record counts as unfinished."""
+        """Records of the `wanted` cells that are finished.
+
+        A file that is no record counts as unfinished, and so does an error: what failed may be mended by now.
+        """
         found = {}
         for path in sorted(self._cells.glob("*.json")):
             if path.stem not in wanted:
@@ -75,7 +78,7 @@ class CellFiles:
                 record = Record.model_validate_json(path.read_bytes())
             except (OSError, ValidationError):
                 continue
-            if record.format == FORMAT:
+            if record.format == FORMAT and record.status is not Status.ERROR:
                 found[record.cell] = record
         return found
 

@@ -5,6 +5,7 @@ import pytest
 
 from experiments.cell_files import CellFiles, locked
 from experiments.errors import SweepError
+from metrics.record import Status
 from tests.experiments.records import record
 
 
@@ -32,6 +33,14 @@ def test_a_broken_file_is_an_unfinished_cell(tmp_path):
     files.open(["a"])
     (tmp_path / "e/quick/cells/a.json").write_text('{"cell": "a"')
     assert files.open(["a"]) == {}
+
+
+def test_errors_are_run_again(tmp_path):
+    files = CellFiles(tmp_path, "e", "quick")
+    files.open([])
+    for name, status in (("a", Status.ERROR), ("b", Status.TIMEOUT), ("c", Status.WRONG)):
+        files.write(record("fast", {"n": 1}, status).model_copy(update={"cell": name}))
+    assert set(files.open(["a", "b", "c"])) == {"b", "c"}
 
 
 def test_a_folder_that_cannot_be_written_to(tmp_path):
