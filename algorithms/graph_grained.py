@@ -8,17 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from algorithms.base import StateSize
-from algorithms.execution import Evaluator
-from algorithms.kernels.batches import concatenated, first_rows, kernel_events, new_rows, sliding
+from algorithms.kernel_evaluator import KernelEvaluator
 from algorithms.kernels.cells import Cells, cell_bytes, empty_cells
-from algorithms.kernels.graph import DONE, ROOM, propagate
-from algorithms.kernels.negation import latest_starts, negations_of
+from algorithms.kernels.graph import ROOM, propagate
+from algorithms.kernels.negation import latest_starts
 from algorithms.kernels.panes import advance_graph
+from algorithms.kernels.streams import KernelEvents
 from algorithms.kernels.type_grained import HIGH, LOW, NOW, make_slots, new_state, slot_count
 from algorithms.kernels.vertices import EDGES, LIVE, NO_BLOCK, Graph
-from algorithms.rows import AggregateRows
-from events.batch import EventBatch
-from events.windows import FOREVER, Window
+from events.windows import Window
 from queries.compile import CompiledQuery, Part
 from queries.model import Op
 from queries.tables import OPERATORS, Tables
@@ -28,7 +26,7 @@ VERTICES = 256
 FIRST_BLOCKS = 8
 
 
-class GraphGrained(Evaluator):
+class GraphGrained(KernelEvaluator):
     """Skip-till-any-match over a graph of the positions in `kept` (bool[P]) and cells of the others.
 
     O(n**2 k) time and O(n k) space for n kept events per window that lie in k windows each (Theorem 11.5);
@@ -36,32 +34,26 @@ class GraphGrained(Evaluator):
     """
 
     def __init__(self, query: CompiledQuery, part: Part, window: Window, kept: NDArray[np.bool_]) -> None:
-        self.query, self.tables, self.window = query, part.tables, window
-        self.negations = negations_of(query, part, window)
+        super().__init__(query, part, window)
         self.slots = make_slots(part.tables, len(part.negations), ~kept, ~kept, contiguous=False)
         self.cells = new_state(window.overlap, self.slots, query.layout, query.arithmetic)
         self.graph = _new_graph(query, part.tables, window.overlap, kept)
-        self.rows = new_rows(query, window.overlap)
 
-    def process(self, events: EventBatch) -> AggregateRows | None:
-        """Rows of the windows that these events closed."""
-        batch = kernel_events(self.query, events, self.negations)
-        parts: list[AggregateRows] = []
-        done, stopped = 0, DONE
-        while done < len(events):
-            done, size, stopped = propagate(
-                done, batch, self.tables, self.slots, sliding(self.window), self.graph, self.cells, self.rows, 0
-            )
-            parts += first_rows(self.rows, size)
-            if stopped == ROOM:
-                self.graph = _grown(self.graph)
-        if events.until is not None and events.until > self.cells.clock[NOW]:
-            parts += self._advance(events.until)
-        return concatenated(parts)
+    def step(self, first: int, events: KernelEvents) -> tuple[int, int]:
+        done, size, stopped = propagate(
+            first, events, self.tables, self.slots, self.window, self.graph, self.cells, self.rows, 0
+        )
+        if stopped == ROOM:
+            self.graph = _grown(self.graph)
+        return done, size
 
-    def finish(self) -> AggregateRows | None:
-        """Rows of the windows that are still open."""
-        return concatenated(self._advance(2 * FOREVER - 1))
+    def advance(self, now: int) -> int:
+        latest = latest_starts(self.negations)
+        return advance_graph(now, latest, self.tables, self.slots, self.window, self.graph, self.cells, self.rows, 0)
+
+    @property
+    def now(self) -> int:
+        return int(self.cells.clock[NOW])
 
     @property
     def edges(self) -> int:
@@ -73,19 +65,11 @@ class GraphGrained(Evaluator):
         low, high = self.cells.clock[LOW], self.cells.clock[HIGH]
         windows = int(high - low + 1)
         vertices = int(self.graph.counters[LIVE])
-        negative = sum(negation.vertices for negation in self.negations)
         attributes = len(self.graph.ints) + len(self.graph.reals)
         sorted_by = 1 if np.any(self.graph.sort_column >= 0) else 0
-        cells = windows * (1 + slot_count(self.slots)) + vertices * self.window.overlap
-        size = cells * cell_bytes(self.tables) + vertices * 8 * (1 + attributes + sorted_by) + 24 * negative
-        return StateSize(size, {"events": vertices + negative, "aggregates": cells})
-
-    def _advance(self, now: int) -> list[AggregateRows]:
-        size = advance_graph(
-            now, latest_starts(self.negations), self.tables, self.slots, sliding(self.window), self.graph, self.cells,
-            self.rows, 0,
-        )  # fmt: skip
-        return first_rows(self.rows, size)
+        cells = windows * (1 + slot_count(self.slots)) + vertices * self.span
+        size = cells * cell_bytes(self.tables) + vertices * 8 * (1 + attributes + sorted_by) + 24 * self.negative_events
+        return StateSize(size, {"events": vertices + self.negative_events, "aggregates": cells})
 
 
 def _new_graph(query: CompiledQuery, tables: Tables, span: int, kept: NDArray[np.bool_]) -> Graph:
@@ -117,7 +101,6 @@ def _new_graph(query: CompiledQuery, tables: Tables, span: int, kept: NDArray[np
         counters=np.zeros(3, np.int64),
         waiting=np.zeros(positions, np.int64),
         selected=np.zeros(VERTICES, np.int64),
-        reached=empty_cells(span, query.layout, query.arithmetic),
     )
 
 

@@ -32,8 +32,16 @@ def read(folder: Path) -> Results:
     figure = _parse(folder / FIGURE_FILE, Figure)
     order = {specification: rank for rank, specification in enumerate(figure.algorithms)}
     records = list(_records(folder / CELLS_FOLDER, figure))
-    records.sort(key=lambda r: (order.get(r.algorithm, len(order)), r.algorithm, point_key(r.point), r.measurement,
-                                r.repetition, r.cell))
+    records.sort(
+        key=lambda r: (
+            order.get(r.algorithm, len(order)),
+            r.algorithm,
+            point_key(r.point),
+            r.measurement,
+            r.repetition,
+            r.cell,
+        )
+    )
     return Results(folder, figure, tuple(records))
 
 
@@ -41,8 +49,11 @@ def read_all(root: Path) -> tuple[Results, ...]:
     """Every experiment and profile under `root`, which may be the results folder or one of the folders in it."""
     if not root.is_dir():
         raise ResultsError(f"{root}: no such results folder")
-    folders = sorted(path.parent for pattern in (FIGURE_FILE, f"*/{FIGURE_FILE}", f"*/*/{FIGURE_FILE}")
-                     for path in root.glob(pattern))
+    folders = sorted(
+        path.parent
+        for pattern in (FIGURE_FILE, f"*/{FIGURE_FILE}", f"*/*/{FIGURE_FILE}")
+        for path in root.glob(pattern)
+    )
     return tuple(sorted((read(folder) for folder in folders), key=_natural))
 
 
@@ -64,8 +75,10 @@ def _records(folder: Path, figure: Figure) -> Iterator[Record]:
         if record.format != FORMAT:
             raise ResultsError(f"{path}: record format {record.format}, expected {FORMAT}; run the experiment again")
         if (record.experiment, record.profile) != (figure.experiment, figure.profile):
-            raise ResultsError(f"{path}: a cell of {record.experiment} ({record.profile}), "
-                               f"expected {figure.experiment} ({figure.profile})")
+            raise ResultsError(
+                f"{path}: a cell of {record.experiment} ({record.profile}), "
+                f"expected {figure.experiment} ({figure.profile})"
+            )
         yield record
 
 

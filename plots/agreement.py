@@ -53,5 +53,10 @@ def _group(name: str, members: list[Record]) -> Group:
         mine = digests.setdefault(record.algorithm, {})
         if record.digest is not None and record.status in (Status.OK, Status.WRONG):
             mine[record.digest] = None
-    return Group(name, members[0].point, {key: tuple(found) for key, found in digests.items()},
-                 {key: tuple(found) for key, found in statuses.items()}, any(record.overflow for record in members))
+    return Group(
+        name,
+        members[0].point,
+        {key: tuple(found) for key, found in digests.items()},
+        {key: tuple(found) for key, found in statuses.items()},
+        any(record.overflow for record in members),
+    )

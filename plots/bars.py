@@ -16,8 +16,15 @@ GROUP_WIDTH = 0.82  # of the distance between two categories
 HATCHES = ("", "////", "....", "xxxx", "\\\\\\\\")
 
 
-def draw_bars(axes: Axes, axis: Axis, panel: Panel, curves: Sequence[Curve], styles: Mapping[str, Style],
-              series: Sequence[Any] = (), categories: Sequence[Any] = ()) -> None:
+def draw_bars(
+    axes: Axes,
+    axis: Axis,
+    panel: Panel,
+    curves: Sequence[Curve],
+    styles: Mapping[str, Style],
+    series: Sequence[Any] = (),
+    categories: Sequence[Any] = (),
+) -> None:
     """One group per category, one bar per curve in it; with a series axis, hatches tell its values apart.
 
     `categories` fixes the order and keeps panels aligned; by default, those of the curves in order of appearance.
@@ -36,10 +43,18 @@ def draw_bars(axes: Axes, axis: Axis, panel: Panel, curves: Sequence[Curve], sty
         style = styles[curve.algorithm]
         drawn = [(place(curve, point), point) for point in curve.points]
         tops = [(x, point.estimate.median) for x, point in drawn if point.estimate is not None and point.drawn]
-        axes.bar([x for x, _ in tops], [top - floor for _, top in tops], width=width * 0.92, bottom=floor,
-                 facecolor="white" if style.hollow else style.color, edgecolor=style.color if style.hollow else "white",
-                 linewidth=0.8 if style.hollow else 0.3, zorder=2, gid=row_name(curve),
-                 hatch=HATCHES[series.index(curve.series) % len(HATCHES)] if series else "")
+        axes.bar(
+            [x for x, _ in tops],
+            [top - floor for _, top in tops],
+            width=width * 0.92,
+            bottom=floor,
+            facecolor="white" if style.hollow else style.color,
+            edgecolor=style.color if style.hollow else "white",
+            linewidth=0.8 if style.hollow else 0.3,
+            zorder=2,
+            gid=row_name(curve),
+            hatch=HATCHES[series.index(curve.series) % len(HATCHES)] if series else "",
+        )
         for x, point in drawn:
             draw_spread(axes, x, point, "#222222")
     draw_marks(axes, panel, marks(curves, styles, place))

@@ -43,8 +43,11 @@ def _ring() -> list[tuple[float, float]]:
 
 SIGNS: dict[Status, Path] = {
     Status.TIMEOUT: _strokes([(0, -1), (0, 1)], [(-0.7, 0.25), (0, 1), (0.7, 0.25)]),
-    Status.OUT_OF_MEMORY: _strokes([(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9), (-0.9, -0.9)],
-                                   [(-0.9, 0.1), (0.9, 0.1)], [(-0.9, -0.4), (0.9, -0.4)]),
+    Status.OUT_OF_MEMORY: _strokes(
+        [(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9), (-0.9, -0.9)],
+        [(-0.9, 0.1), (0.9, 0.1)],
+        [(-0.9, -0.4), (0.9, -0.4)],
+    ),
     Status.UNSUPPORTED: _strokes(_ring(), [(-0.7, -0.7), (0.7, 0.7)]),
     Status.WRONG: _strokes([(-1, 0.4), (1, 0.4)], [(-1, -0.4), (1, -0.4)], [(-0.5, -1), (0.5, 1)]),
     Status.ERROR: _strokes([(0.45, 1), (-0.55, 0.05), (0.55, 0.05), (-0.45, -1)]),
@@ -81,8 +84,17 @@ def draw_marks(axes: Axes, panel: Panel, marks: Sequence[Mark]) -> None:
     height = min(0.5, ROW * len(rows) + 0.01)
     top = panel.metric not in HIGHER_IS_BETTER
     _make_room(axes, height, top)
-    axes.add_patch(Rectangle((0, 1 - height if top else 0), 1, height, transform=axes.transAxes, facecolor="#eeeeee",
-                             edgecolor="none", zorder=0.5))
+    axes.add_patch(
+        Rectangle(
+            (0, 1 - height if top else 0),
+            1,
+            height,
+            transform=axes.transAxes,
+            facecolor="#eeeeee",
+            edgecolor="none",
+            zorder=0.5,
+        )
+    )
     for mark in railed:
         inside = (rows[mark.row] + 0.5) * height / len(rows)
         together = [other for other in railed if other.row == mark.row and other.x == mark.x]
@@ -101,9 +113,17 @@ def _draw_at_limits(axes: Axes, unit: str, marks: Sequence[Mark]) -> None:
     for limit in sorted({mark.limit for mark in marks if mark.limit is not None}):
         axes.axhline(limit, color="#777777", linewidth=0.6, dashes=(3, 2), zorder=1)
         place = _free_place(axes, [mark.x for mark in marks if mark.limit == limit])
-        axes.annotate(f"limit {human(limit, unit)}", (place, limit), xycoords=axes.get_yaxis_transform(),
-                      xytext=(3 - 6 * place, 1), textcoords="offset points", ha=_ALIGN[place], va="bottom",
-                      fontsize=6.5, color="#555555")
+        axes.annotate(
+            f"limit {human(limit, unit)}",
+            (place, limit),
+            xycoords=axes.get_yaxis_transform(),
+            xytext=(3 - 6 * place, 1),
+            textcoords="offset points",
+            ha=_ALIGN[place],
+            va="bottom",
+            fontsize=6.5,
+            color="#555555",
+        )
     for mark in marks:
         together = [other for other in marks if (other.x, other.limit) == (mark.x, mark.limit)]
         _sign(axes, mark, mark.limit or 0.0, axes.transData, together.index(mark), len(together))
@@ -119,15 +139,28 @@ def _free_place(axes: Axes, xs: Sequence[float]) -> float:
 def _sign(axes: Axes, mark: Mark, y: float, transform: Any, place: int, of: int) -> Line2D:
     figure = axes.figure
     shift = ScaledTranslation(DODGE * (place - (of - 1) / 2) / 72, 0, figure.dpi_scale_trans)
-    line = Line2D([mark.x], [y], transform=transform + shift, clip_on=False, zorder=5,
-                  gid=f"{mark.row} {mark.status}", **_look(mark.status, mark.style.color))
+    line = Line2D(
+        [mark.x],
+        [y],
+        transform=transform + shift,
+        clip_on=False,
+        zorder=5,
+        gid=f"{mark.row} {mark.status}",
+        **_look(mark.status, mark.style.color),
+    )
     axes.add_line(line)
     return line
 
 
 def _look(status: Status, color: str) -> dict[str, Any]:
-    return {"linestyle": "none", "marker": SIGNS[status], "markersize": 5.0, "markeredgewidth": 1.1,
-            "markerfacecolor": "none", "markeredgecolor": color}
+    return {
+        "linestyle": "none",
+        "marker": SIGNS[status],
+        "markersize": 5.0,
+        "markeredgewidth": 1.1,
+        "markerfacecolor": "none",
+        "markeredgecolor": color,
+    }
 
 
 def _make_room(axes: Axes, height: float, top: bool) -> None:

@@ -14,8 +14,14 @@ from metrics.values import measurement, value
 from plots.points import HIGHER_IS_BETTER
 from plots.units import human
 
-COMPARED = {"latency_p50": "s", "latency_p95": "s", "latency_p99": "s", "throughput": "events/s", "state_peak": "B",
-            "process_peak": "B"}
+COMPARED = {
+    "latency_p50": "s",
+    "latency_p95": "s",
+    "latency_p99": "s",
+    "throughput": "events/s",
+    "state_peak": "B",
+    "process_peak": "B",
+}
 IDENTITY = ["experiment", "profile", "algorithm", "point", "measurement", "repetition"]
 
 Key = tuple[str, str, str, str, str, int]
@@ -31,11 +37,20 @@ def compare(a: Path, b: Path) -> pd.DataFrame:
     """
     left, right = _cells(a), _cells(b)
     rows = [_row(key, left.get(key), right.get(key)) for key in dict.fromkeys((*left, *right))]
-    columns = [*IDENTITY, "status_a", "status_b", "status_changed", "digest_changed",
-               *(f"{metric}_{part}" for metric in COMPARED for part in ("a", "b", "ratio"))]
+    columns = [
+        *IDENTITY,
+        "status_a",
+        "status_b",
+        "status_changed",
+        "digest_changed",
+        *(f"{metric}_{part}" for metric in COMPARED for part in ("a", "b", "ratio")),
+    ]
     table = pd.DataFrame(rows, columns=columns)
-    numbers = {name: "Float64" for name in columns if name.rsplit("_", 1)[-1] in ("a", "b", "ratio")
-               and not name.startswith("status")}
+    numbers = {
+        name: "Float64"
+        for name in columns
+        if name.rsplit("_", 1)[-1] in ("a", "b", "ratio") and not name.startswith("status")
+    }
     return table.astype({**numbers, "repetition": "int64", "status_changed": "bool", "digest_changed": "boolean"})
 
 
@@ -45,10 +60,14 @@ def describe(table: pd.DataFrame) -> str:
     A ratio is the geometric mean over the cells that are ok in both folders, with the smallest and the largest.
     """
     both = table["status_a"].notna() & table["status_b"].notna()
-    lines = [f"{int(both.sum())} cells in both, {int(table['status_b'].isna().sum())} only in a, "
-             f"{int(table['status_a'].isna().sum())} only in b"]
-    lines += [f"status {row['status_a']} -> {row['status_b']}: {_place(row)}"
-              for row in table[both & table["status_changed"]].to_dict("records")]
+    lines = [
+        f"{int(both.sum())} cells in both, {int(table['status_b'].isna().sum())} only in a, "
+        f"{int(table['status_a'].isna().sum())} only in b"
+    ]
+    lines += [
+        f"status {row['status_a']} -> {row['status_b']}: {_place(row)}"
+        for row in table[both & table["status_changed"]].to_dict("records")
+    ]
     answers = table[table["digest_changed"].fillna(False)]
     lines += [f"another answer: {_place(row)}" for row in answers.to_dict("records")]
     for (experiment, algorithm), group in table.groupby(["experiment", "algorithm"], sort=False):
@@ -65,8 +84,10 @@ def _ratio_line(name: str, group: pd.DataFrame, metric: str, unit: str, ratios: 
     word = "unchanged" if abs(log(mean)) < log(1.02) else "better" if better else "worse"
     shared = group[group[f"{metric}_ratio"].notna()]
     middle = [human(float(shared[f"{metric}_{side}"].median()), unit) for side in ("a", "b")]
-    return (f"{name}: x{mean:.3g} ({word}; {min(ratios):.3g} to {max(ratios):.3g} over {len(ratios)} cells, "
-            f"median {middle[0]} -> {middle[1]})")
+    return (
+        f"{name}: x{mean:.3g} ({word}; {min(ratios):.3g} to {max(ratios):.3g} over {len(ratios)} cells, "
+        f"median {middle[0]} -> {middle[1]})"
+    )
 
 
 def _cells(folder: Path) -> dict[Key, Record]:

@@ -57,8 +57,10 @@ def _draw(figure: Figure, records: Sequence[Record]) -> Drawing:
     cells = [(facet, panel) for facet in facets or (None,) for panel in figure.panels]
     columns = max(1, min(MAX_COLUMNS, len(figure.panels)))
     rows = max(1, -(-len(figure.panels) // columns) * len(facets or (None,)))
-    drawing = Drawing(figsize=(COLUMN_WIDTH if columns == 1 else TEXT_WIDTH, PANEL_HEIGHT * rows + 0.35),
-                      layout=ConstrainedLayoutEngine(w_pad=0.04, h_pad=0.03, wspace=0.03, hspace=0.05))
+    drawing = Drawing(
+        figsize=(COLUMN_WIDTH if columns == 1 else TEXT_WIDTH, PANEL_HEIGHT * rows + 0.35),
+        layout=ConstrainedLayoutEngine(w_pad=0.04, h_pad=0.03, wspace=0.03, hspace=0.05),
+    )
     FigureCanvasAgg(drawing)
     look = styles((*figure.algorithms, *(record.algorithm for record in records)))
     series = coordinates(records, figure.series) if figure.series else ()
@@ -76,11 +78,19 @@ def _draw(figure: Figure, records: Sequence[Record]) -> Drawing:
     return drawing
 
 
-def _panel(axes: Axes, figure: Figure, panel: Panel, records: Sequence[Record], facet: Any, look: dict[str, Style],
-           series: Sequence[Any]) -> None:
+def _panel(
+    axes: Axes,
+    figure: Figure,
+    panel: Panel,
+    records: Sequence[Record],
+    facet: Any,
+    look: dict[str, Style],
+    series: Sequence[Any],
+) -> None:
     lines = curves(figure, panel, records, facet)
-    numeric = all(isinstance(point.x, int | float) and not isinstance(point.x, bool)
-                  for line in lines for point in line.points)
+    numeric = all(
+        isinstance(point.x, int | float) and not isinstance(point.x, bool) for line in lines for point in line.points
+    )
     if figure.x.scale is Scale.CATEGORY or not numeric:
         draw_bars(axes, figure.x, panel, lines, look, series, coordinates(records, figure.x))
     else:
@@ -104,11 +114,16 @@ def _title(figure: Figure, panel: Panel, number: int, facet: Any, of: int) -> st
     return " ".join(part for part in (letter, ", ".join(parts)) if part)
 
 
-def _legend(drawing: Drawing, figure: Figure, records: Sequence[Record], look: dict[str, Style],
-            series: Sequence[Any]) -> None:
+def _legend(
+    drawing: Drawing, figure: Figure, records: Sequence[Record], look: dict[str, Style], series: Sequence[Any]
+) -> None:
     """Algorithms, then values of the series axis, then the signs of the failures that occur."""
-    in_panels = [record for record in records for panel in figure.panels
-                 if shown(figure, panel, record, record.point.get(figure.facet.name) if figure.facet else None)]
+    in_panels = [
+        record
+        for record in records
+        for panel in figure.panels
+        if shown(figure, panel, record, record.point.get(figure.facet.name) if figure.facet else None)
+    ]
     present = {record.algorithm for record in in_panels}
     handles: list[Any] = [_algorithm(name, look[name], bool(series), figure) for name in look if name in present]
     for index, value in enumerate(series):
@@ -120,8 +135,16 @@ def _legend(drawing: Drawing, figure: Figure, records: Sequence[Record], look: d
         return
     room = drawing.get_figwidth() * drawing.dpi
     for columns in range(len(handles), 0, -1):  # the fewest rows that fit the width
-        legend: Legend = drawing.legend(handles=handles, loc="outside upper center", ncols=columns, borderaxespad=0.1,
-                                        columnspacing=1.2, handletextpad=0.45, handlelength=2.2, borderpad=0.2)
+        legend: Legend = drawing.legend(
+            handles=handles,
+            loc="outside upper center",
+            ncols=columns,
+            borderaxespad=0.1,
+            columnspacing=1.2,
+            handletextpad=0.45,
+            handlelength=2.2,
+            borderpad=0.2,
+        )
         drawing.draw_without_rendering()
         if legend.get_window_extent().width <= room or columns == 1:
             return
@@ -132,8 +155,17 @@ def _algorithm(name: str, style: Style, many: bool, figure: Figure) -> Line2D | 
     face = "white" if style.hollow else style.color
     if figure.x.scale is Scale.CATEGORY:
         return Patch(facecolor=face, edgecolor=style.color, linewidth=0.8, label=label(name))
-    return Line2D([], [], color=style.color, marker=style.marker, markerfacecolor=face, markeredgecolor=style.color,
-                  markeredgewidth=0.8, linestyle="none" if many else style.line, label=label(name))
+    return Line2D(
+        [],
+        [],
+        color=style.color,
+        marker=style.marker,
+        markerfacecolor=face,
+        markeredgecolor=style.color,
+        markeredgewidth=0.8,
+        linestyle="none" if many else style.line,
+        label=label(name),
+    )
 
 
 def _series(index: int, text: str, figure: Figure) -> Line2D | Patch:

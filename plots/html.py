@@ -30,7 +30,9 @@ def tag(name: str, /, *content: Content, **attributes: Any) -> Html:
     """An element. `class_` and `data_sort` become `class` and `data-sort`; None and False attributes are left out."""
     written = "".join(
         f" {key.rstrip('_').replace('_', '-')}" + ("" if value is True else f'="{escape(str(value), quote=True)}"')
-        for key, value in attributes.items() if value is not None and value is not False)
+        for key, value in attributes.items()
+        if value is not None and value is not False
+    )
     return Html(f"<{name}{written}>" if name in _VOID else f"<{name}{written}>{join(content)}</{name}>")
 
 
@@ -47,13 +49,23 @@ def join(content: Iterable[Content]) -> Html:
     return Html("".join(parts))
 
 
-def table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[Content]], sortable: bool = False,
-          first_is_head: bool = True) -> Html:
+def table(
+    caption: str,
+    heads: Sequence[str],
+    rows: Iterable[Sequence[Content]],
+    sortable: bool = False,
+    first_is_head: bool = True,
+) -> Html:
     """A table that scrolls sideways when the window is narrow; `Cell` entries carry sort keys and classes."""
     body = [tag("tr", [_cell(entry, first_is_head and place == 0) for place, entry in enumerate(row)]) for row in rows]
     head = tag("tr", [tag("th", tag("button", h, type="button") if sortable else h, scope="col") for h in heads])
-    inner = tag("table", tag("caption", caption), tag("thead", head), tag("tbody", body),
-                class_="sortable" if sortable else None)
+    inner = tag(
+        "table",
+        tag("caption", caption),
+        tag("thead", head),
+        tag("tbody", body),
+        class_="sortable" if sortable else None,
+    )
     return tag("div", inner, class_="scroll", tabindex="0", role="region", aria_label=caption)
 
 
@@ -64,5 +76,10 @@ def trusted(text: str) -> Html:
 
 def _cell(entry: Content, head: bool) -> Html:
     cell = entry if isinstance(entry, Cell) else Cell(entry)
-    return tag("th" if head else "td", cell.content, scope="row" if head else None, class_=cell.kind or None,
-               data_sort=None if cell.sort is None else repr(cell.sort) if isinstance(cell.sort, float) else cell.sort)
+    return tag(
+        "th" if head else "td",
+        cell.content,
+        scope="row" if head else None,
+        class_=cell.kind or None,
+        data_sort=None if cell.sort is None else repr(cell.sort) if isinstance(cell.sort, float) else cell.sort,
+    )

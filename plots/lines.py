@@ -13,8 +13,14 @@ from plots.points import Curve, Point
 from plots.style import Style, series_dashes
 
 
-def draw_lines(axes: Axes, axis: Axis, panel: Panel, curves: Sequence[Curve], styles: Mapping[str, Style],
-               series: Sequence[Any] = ()) -> None:
+def draw_lines(
+    axes: Axes,
+    axis: Axis,
+    panel: Panel,
+    curves: Sequence[Curve],
+    styles: Mapping[str, Style],
+    series: Sequence[Any] = (),
+) -> None:
     """Draws `curves`; `styles` by algorithm. With a series axis, line styles tell its values (`series`) apart."""
     xs = [float(point.x) for curve in curves for point in curve.points]
     scale_sweep_axis(axes, axis, xs)
@@ -38,8 +44,12 @@ def limits(curves: Sequence[Curve]) -> list[float]:
 
 def marks(curves: Sequence[Curve], styles: Mapping[str, Style], place: Any) -> list[Mark]:
     """A sign for every status that occurred; `place(curve, point)` gives its x."""
-    return [Mark(place(curve, point), failure.status, row_name(curve), styles[curve.algorithm], failure.limit)
-            for curve in curves for point in curve.points for failure in point.failures]
+    return [
+        Mark(place(curve, point), failure.status, row_name(curve), styles[curve.algorithm], failure.limit)
+        for curve in curves
+        for point in curve.points
+        for failure in point.failures
+    ]
 
 
 def row_name(curve: Curve) -> str:
@@ -49,8 +59,13 @@ def row_name(curve: Curve) -> str:
 
 def _draw_curve(axes: Axes, curve: Curve, style: Style, line: Any) -> None:
     points = curve.points
-    look: dict[str, Any] = {"color": style.color, "marker": style.marker, "markeredgewidth": 0.8,
-            "markerfacecolor": "white" if style.hollow else style.color, "markeredgecolor": style.color}
+    look: dict[str, Any] = {
+        "color": style.color,
+        "marker": style.marker,
+        "markeredgewidth": 0.8,
+        "markerfacecolor": "white" if style.hollow else style.color,
+        "markeredgecolor": style.color,
+    }
     # A point without a number breaks the line: joining its neighbours would claim a value between them.
     medians = [point.estimate.median if point.estimate and point.drawn else nan for point in points]
     axes.plot([float(point.x) for point in points], medians, linestyle=line, zorder=3, gid=row_name(curve), **look)
@@ -67,8 +82,26 @@ def draw_spread(axes: Axes, x: float, point: Point, color: str) -> None:
         ends = axes.get_ylim()
         below, above = (end if isfinite(end) else ends[int(end > 0)] for end in (low, high))
         middle = point.estimate.median
-        axes.errorbar([x], [middle], yerr=[[middle - below], [above - middle]], color=color, capsize=1.8,
-                      elinewidth=0.8, capthick=0.8, linestyle="none", zorder=3.5)
+        axes.errorbar(
+            [x],
+            [middle],
+            yerr=[[middle - below], [above - middle]],
+            color=color,
+            capsize=1.8,
+            elinewidth=0.8,
+            capthick=0.8,
+            linestyle="none",
+            zorder=3.5,
+        )
     elif len(point.estimate.values) > 1 or not point.drawn:
-        axes.plot([x] * len(point.measured), point.measured, linestyle="none", marker=".", markersize=3,
-                  markeredgewidth=0, color=color, alpha=0.6, zorder=4)
+        axes.plot(
+            [x] * len(point.measured),
+            point.measured,
+            linestyle="none",
+            marker=".",
+            markersize=3,
+            markeredgewidth=0,
+            color=color,
+            alpha=0.6,
+            zorder=4,
+        )

@@ -65,11 +65,16 @@ def curves(figure: Figure, panel: Panel, records: Iterable[Record], facet: Any =
     result = []
     for name in names:
         for series in values:
-            mine = [r for r in chosen if r.algorithm == name
-                    and (figure.series is None or r.point.get(figure.series.name) == series)]
+            mine = [
+                r
+                for r in chosen
+                if r.algorithm == name and (figure.series is None or r.point.get(figure.series.name) == series)
+            ]
             if mine:
-                points = tuple(_point(x, [r for r in mine if r.point.get(figure.x.name) == x], panel.metric)
-                               for x in coordinates(mine, figure.x))
+                points = tuple(
+                    _point(x, [r for r in mine if r.point.get(figure.x.name) == x], panel.metric)
+                    for x in coordinates(mine, figure.x)
+                )
                 result.append(Curve(name, series, points))
     return tuple(result)
 
@@ -77,10 +82,12 @@ def curves(figure: Figure, panel: Panel, records: Iterable[Record], facet: Any =
 def shown(figure: Figure, panel: Panel, record: Record, facet: Any = None) -> bool:
     """Whether a record belongs to this panel of this facet."""
     kind = measurement(panel.metric)
-    return ((kind is None or record.measurement == kind or record.status is Status.UNSUPPORTED)
-            and figure.x.name in record.point
-            and (figure.facet is None or record.point.get(figure.facet.name) == facet)
-            and all(record.point.get(name) == wanted for name, wanted in panel.where.items()))
+    return (
+        (kind is None or record.measurement == kind or record.status is Status.UNSUPPORTED)
+        and figure.x.name in record.point
+        and (figure.facet is None or record.point.get(figure.facet.name) == facet)
+        and all(record.point.get(name) == wanted for name, wanted in panel.where.items())
+    )
 
 
 def coordinates(records: Iterable[Record], axis: Axis) -> tuple[Any, ...]:

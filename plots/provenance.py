@@ -25,8 +25,11 @@ def common(records: Iterable[Record]) -> dict[str, str]:
 
 def differences(records: Iterable[Record]) -> dict[str, dict[str, int]]:
     """What is not: for each key the values and how many records have each, most frequent first."""
-    return {key: dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
-            for key, counts in _counts(records).items() if len(counts) > 1}
+    return {
+        key: dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+        for key, counts in _counts(records).items()
+        if len(counts) > 1
+    }
 
 
 def _counts(records: Iterable[Record]) -> dict[str, Counter[str]]:

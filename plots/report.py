@@ -31,16 +31,32 @@ def write_report(results_dir: Path, out_path: Path) -> Path:
 def page(everything: Sequence[Results], sections: Sequence[Html]) -> str:
     """The whole document."""
     contents = [tag("li", tag("a", "Summary", href="#summary"))]
-    contents += [tag("li", tag("a", f"{results.figure.id} {results.figure.title}", href=f"#{anchor(results.figure)}"),
-                     f" {results.figure.profile}" if _several_profiles(everything) else None) for results in everything]
+    contents += [
+        tag(
+            "li",
+            tag("a", f"{results.figure.id} {results.figure.title}", href=f"#{anchor(results.figure)}"),
+            f" {results.figure.profile}" if _several_profiles(everything) else None,
+        )
+        for results in everything
+    ]
     body = tag(
-        "body", tag("a", "Skip to the figures", href="#main", class_="skip"),
-        tag("div", tag("nav", tag("h2", "Contents"), tag("ol", contents), aria_label="Contents"),
-            tag("main", _summary(everything), list(sections), id="main"), class_="layout"),
-        tag("script", trusted(SCRIPT)))
-    head = tag("head", tag("meta", charset="utf-8"),
-               tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-               tag("title", TITLE), tag("style", trusted(STYLE)))
+        "body",
+        tag("a", "Skip to the figures", href="#main", class_="skip"),
+        tag(
+            "div",
+            tag("nav", tag("h2", "Contents"), tag("ol", contents), aria_label="Contents"),
+            tag("main", _summary(everything), list(sections), id="main"),
+            class_="layout",
+        ),
+        tag("script", trusted(SCRIPT)),
+    )
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("title", TITLE),
+        tag("style", trusted(STYLE)),
+    )
     return f"<!DOCTYPE html>\n{tag('html', head, body, lang='en')}\n"
 
 
@@ -56,16 +72,27 @@ def _summary(everything: Sequence[Results]) -> Html:
     statuses = {status: sum(record.status is status for record in records) for status in Status}
     disagreeing = sum(group.agreement is Agreement.DISAGREE for group in inputs)
     agreeing = sum(group.agreement is Agreement.AGREE for group in inputs)
-    tiles = [(len(everything), "figures"), (len(records), "cells"),
-             *((count, LABELS.get(status, "ok")) for status, count in statuses.items() if count),
-             (agreeing, "inputs with equal answers"), (disagreeing, "inputs with unequal answers"),
-             *((count, f"claims {verdict}") for verdict, count in verdicts.items() if count)]
+    tiles = [
+        (len(everything), "figures"),
+        (len(records), "cells"),
+        *((count, LABELS.get(status, "ok")) for status, count in statuses.items() if count),
+        (agreeing, "inputs with equal answers"),
+        (disagreeing, "inputs with unequal answers"),
+        *((count, f"claims {verdict}") for verdict, count in verdicts.items() if count),
+    ]
     parts.append(tag("ul", [tag("li", tag("b", number), tag("span", text)) for number, text in tiles], class_="tiles"))
     if disagreeing or statuses[Status.WRONG]:
-        parts.append(tag("p", "Some answers are wrong: their times are not drawn, see the red rows below.",
-                         class_="warning"))
-    parts.append(table("Figures", ("Figure", "Title", "Profile", "Cells", "Answers", "Claims"),
-                       [_row(results) for results in everything], sortable=True))
+        parts.append(
+            tag("p", "Some answers are wrong: their times are not drawn, see the red rows below.", class_="warning")
+        )
+    parts.append(
+        table(
+            "Figures",
+            ("Figure", "Title", "Profile", "Cells", "Answers", "Claims"),
+            [_row(results) for results in everything],
+            sortable=True,
+        )
+    )
     return join(parts)
 
 
@@ -73,7 +100,9 @@ def _row(results: Results) -> list[Cell]:
     figure, records = results.figure, results.records
     answers = [group.agreement for group in groups(records)]
     return [
-        Cell(tag("a", figure.id, href=f"#{anchor(figure)}")), Cell(figure.title, kind="text"), Cell(figure.profile),
+        Cell(tag("a", figure.id, href=f"#{anchor(figure)}")),
+        Cell(figure.title, kind="text"),
+        Cell(figure.profile),
         Cell(_counted([(status_badge(s), sum(r.status is s for r in records)) for s in Status]), float(len(records))),
         Cell(_counted([(badge(a, AGREEMENT_KIND[a]), answers.count(a)) for a in Agreement])),
         Cell(_counted([(badge(v, VERDICT_KIND[v]), sum(c.verdict is v for c in figure.claims)) for v in Verdict])),

@@ -31,12 +31,21 @@ def section(results: Results, drawings: dict[str, Path], page_folder: Path) -> H
     figure, records = results.figure, results.records
     head = anchor(figure)
     return tag(
-        "section", tag("h2", f"Figure {figure.id} · {figure.title}", id=f"{head}-title"),
+        "section",
+        tag("h2", f"Figure {figure.id} · {figure.title}", id=f"{head}-title"),
         tag("p", f"{figure.experiment}, profile {figure.profile}. {figure.paper}", class_="meta"),
-        _mixed(figure, records), tables.provenance(records),
-        _drawing(results, drawings), _files(results, drawings, page_folder),
-        _claims(figure), _agreement(figure, records), _cells(records), _workload(figure), _environment(figure, records),
-        id=head, aria_labelledby=f"{head}-title")
+        _mixed(figure, records),
+        tables.provenance(records),
+        _drawing(results, drawings),
+        _files(results, drawings, page_folder),
+        _claims(figure),
+        _agreement(figure, records),
+        _cells(records),
+        _workload(figure),
+        _environment(figure, records),
+        id=head,
+        aria_labelledby=f"{head}-title",
+    )
 
 
 def alternative(figure: Figure, records: Sequence[Record]) -> str:
@@ -44,8 +53,10 @@ def alternative(figure: Figure, records: Sequence[Record]) -> str:
     panels = "; ".join(f"{panel.letter} {panel.label}".strip() for panel in figure.panels)
     algorithms = ", ".join(label(name) for name in figure.algorithms)
     failed = sum(record.status is not Status.OK for record in records)
-    return (f"{panels} over {figure.x.label} for {algorithms}. {len(records)} cells, {failed} without a valid result. "
-            "The numbers are in the table of cells.")
+    return (
+        f"{panels} over {figure.x.label} for {algorithms}. {len(records)} cells, {failed} without a valid result. "
+        "The numbers are in the table of cells."
+    )
 
 
 def _drawing(results: Results, drawings: dict[str, Path]) -> Html:
@@ -54,16 +65,24 @@ def _drawing(results: Results, drawings: dict[str, Path]) -> Html:
     source = "data:image/svg+xml;base64," + base64.b64encode(drawings["svg"].read_bytes()).decode()
     narrow = "narrow" if min(len(figure.panels), MAX_COLUMNS) == 1 else None
     image = tag("img", src=source, alt=alternative(figure, records), class_=narrow)
-    return tag("figure", tag("div", image, class_="scroll", tabindex="0", role="region", aria_label="Drawing"),
-               tag("figcaption", tag("strong", f"Figure {figure.id}. "), figure.caption),
-               tag("p", " ".join(_notes(figure, records)), class_="note"))
+    return tag(
+        "figure",
+        tag("div", image, class_="scroll", tabindex="0", role="region", aria_label="Drawing"),
+        tag("figcaption", tag("strong", f"Figure {figure.id}. "), figure.caption),
+        tag("p", " ".join(_notes(figure, records)), class_="note"),
+    )
 
 
 def _notes(figure: Figure, records: Sequence[Record]) -> list[str]:
     """How to read the drawing: only what occurs in it."""
     facets = {record.point.get(figure.facet.name) if figure.facet else None for record in records}
-    points = [point for facet in facets for panel in figure.panels for curve in curves(figure, panel, records, facet)
-              for point in curve.points]
+    points = [
+        point
+        for facet in facets
+        for panel in figure.panels
+        for curve in curves(figure, panel, records, facet)
+        for point in curve.points
+    ]
     notes = []
     if any(point.estimate and len(point.estimate.values) > 1 for point in points):
         notes.append("Each point is the median over repetitions.")
@@ -73,8 +92,12 @@ def _notes(figure: Figure, records: Sequence[Record]) -> list[str]:
         notes.append("Dots are the single repetitions, too few for an interval.")
     if any(failure.limit is not None for point in points for failure in point.failures):
         limits = sorted({record.limit_seconds for record in records if record.status is Status.TIMEOUT})
-        notes.append(f"Arrows stand at the time limit ({', '.join(human(limit, 's') for limit in limits)}): the true "
-                     "value lies beyond." if limits else "Signs at a limit: the true value lies beyond.")
+        notes.append(
+            f"Arrows stand at the time limit ({', '.join(human(limit, 's') for limit in limits)}): the true "
+            "value lies beyond."
+            if limits
+            else "Signs at a limit: the true value lies beyond."
+        )
     if any(failure.limit is None for point in points for failure in point.failures):
         notes.append("Signs on the grey rail have no value on this axis; the legend names their cause.")
     if any(record.status is Status.WRONG for record in records):
@@ -113,18 +136,26 @@ def _agreement(figure: Figure, records: Sequence[Record]) -> list[Html]:
         return []
     counts = {kind: sum(group.agreement is kind for group in found) for kind in Agreement}
     text = ", ".join(f"{kind}: {count}" for kind, count in counts.items() if count)
-    return [tag("h3", "Agreement of answers"),
-            tag("details", tag("summary", f"{len(found)} inputs ({text})"), tables.agreement(figure, found),
-                open=counts[Agreement.DISAGREE] > 0 or len(found) <= 12)]
+    return [
+        tag("h3", "Agreement of answers"),
+        tag(
+            "details",
+            tag("summary", f"{len(found)} inputs ({text})"),
+            tables.agreement(figure, found),
+            open=counts[Agreement.DISAGREE] > 0 or len(found) <= 12,
+        ),
+    ]
 
 
 def _cells(records: Sequence[Record]) -> list[Html]:
     if not records:
         return [tag("h3", "Cells"), tag("p", "Nothing has been measured yet.", class_="note")]
-    statuses = [join([tag("span", tables.status_badge(status), f" {count}", class_="count"), " "]) for status in Status
-                if (count := sum(record.status is status for record in records))]
-    return [tag("h3", "Cells"), tag("p", statuses),
-            tag("details", tag("summary", "All cells"), tables.cells(records))]
+    statuses = [
+        join([tag("span", tables.status_badge(status), f" {count}", class_="count"), " "])
+        for status in Status
+        if (count := sum(record.status is status for record in records))
+    ]
+    return [tag("h3", "Cells"), tag("p", statuses), tag("details", tag("summary", "All cells"), tables.cells(records))]
 
 
 def _workload(figure: Figure) -> list[Html]:

@@ -107,8 +107,18 @@ PAPER: dict[Any, Any] = {
 }
 
 _LABELS = {
-    "sase": "SASE", "cet": "CET", "greta": "GRETA", "cogra": "COGRA", "aseq": "A-Seq", "sharon": "Sharon",
-    "spass": "SPASS", "hamlet": "Hamlet", "gloria": "Gloria", "mcep": "MCEP", "flink": "Flink", "oracle": "Oracle",
+    "sase": "SASE",
+    "cet": "CET",
+    "greta": "GRETA",
+    "cogra": "COGRA",
+    "aseq": "A-Seq",
+    "sharon": "Sharon",
+    "spass": "SPASS",
+    "hamlet": "Hamlet",
+    "gloria": "Gloria",
+    "mcep": "MCEP",
+    "flink": "Flink",
+    "oracle": "Oracle",
 }
 
 
@@ -146,8 +156,12 @@ def style(specification: str) -> Style:
     if specification.strip() == name:
         return known
     number = _hash(specification)
-    return replace(known, color=_shade(known.color, _SHADES[number % len(_SHADES)]), hollow=True,
-                   dashes=_SPARE_DASHES[number // len(_SHADES) % len(_SPARE_DASHES)])
+    return replace(
+        known,
+        color=_shade(known.color, _SHADES[number % len(_SHADES)]),
+        hollow=True,
+        dashes=_SPARE_DASHES[number // len(_SHADES) % len(_SPARE_DASHES)],
+    )
 
 
 def styles(specifications: Iterable[str]) -> dict[str, Style]:
@@ -158,8 +172,11 @@ def styles(specifications: Iterable[str]) -> dict[str, Style]:
         for attempt in range(len(_SPARE_DASHES) * len(_SPARE_MARKERS)):
             if candidate not in chosen.values():
                 break
-            candidate = replace(candidate, dashes=_SPARE_DASHES[attempt % len(_SPARE_DASHES)],
-                                marker=_SPARE_MARKERS[attempt // len(_SPARE_DASHES)])
+            candidate = replace(
+                candidate,
+                dashes=_SPARE_DASHES[attempt % len(_SPARE_DASHES)],
+                marker=_SPARE_MARKERS[attempt // len(_SPARE_DASHES)],
+            )
         chosen[specification] = candidate
     return chosen
 
@@ -172,8 +189,11 @@ def series_dashes(index: int) -> Dashes:
 def _unknown(name: str) -> Style:
     number = _hash(name)
     colors, markers = len(_SPARE_COLORS), len(_SPARE_MARKERS)
-    return Style(_SPARE_COLORS[number % colors], _SPARE_MARKERS[number // colors % markers],
-                 _SPARE_DASHES[number // (colors * markers) % len(_SPARE_DASHES)])
+    return Style(
+        _SPARE_COLORS[number % colors],
+        _SPARE_MARKERS[number // colors % markers],
+        _SPARE_DASHES[number // (colors * markers) % len(_SPARE_DASHES)],
+    )
 
 
 def _hash(text: str) -> int:

@@ -16,21 +16,37 @@ from plots.units import human, plain
 DIGEST = 8  # characters shown of a digest
 
 STATUS_KIND = {
-    Status.OK: "good", Status.TIMEOUT: "mid", Status.OUT_OF_MEMORY: "mid", Status.UNSUPPORTED: "",
-    Status.WRONG: "bad", Status.ERROR: "bad",
+    Status.OK: "good",
+    Status.TIMEOUT: "mid",
+    Status.OUT_OF_MEMORY: "mid",
+    Status.UNSUPPORTED: "",
+    Status.WRONG: "bad",
+    Status.ERROR: "bad",
 }
 VERDICT_KIND = {Verdict.REPRODUCED: "good", Verdict.NOT_REPRODUCED: "bad", Verdict.NOT_COMPARABLE: "mid"}
 AGREEMENT_KIND = {Agreement.AGREE: "good", Agreement.DISAGREE: "bad", Agreement.ALONE: "", Agreement.NONE: ""}
 
 # (metric, head, unit); a column without any number is left out
 _MEASURED = (
-    ("latency_p50", "p50", "s"), ("latency_p95", "p95", "s"), ("latency_p99", "p99", "s"), ("latency_max", "max", "s"),
-    ("latency_mean", "mean", "s"), ("service_total", "service", "s"), ("throughput", "throughput", "events/s"),
-    ("sustainable_low", "sustainable from", "events/s"), ("sustainable_high", "sustainable to", "events/s"),
-    ("state_peak", "state peak", "B"), ("process_peak", "process peak", "B"), ("plan_seconds", "plan", "s"),
-    ("compile_seconds", "compile", "s"), ("realised.events", "events", ""), ("realised.windows", "windows", ""),
-    ("realised.rows", "rows", ""), ("realised.substreams", "sub-streams", ""),
-    ("realised.matches_per_window", "matches per window", ""), ("realised.selectivity", "selectivity", ""),
+    ("latency_p50", "p50", "s"),
+    ("latency_p95", "p95", "s"),
+    ("latency_p99", "p99", "s"),
+    ("latency_max", "max", "s"),
+    ("latency_mean", "mean", "s"),
+    ("service_total", "service", "s"),
+    ("throughput", "throughput", "events/s"),
+    ("sustainable_low", "sustainable from", "events/s"),
+    ("sustainable_high", "sustainable to", "events/s"),
+    ("state_peak", "state peak", "B"),
+    ("process_peak", "process peak", "B"),
+    ("plan_seconds", "plan", "s"),
+    ("compile_seconds", "compile", "s"),
+    ("realised.events", "events", ""),
+    ("realised.windows", "windows", ""),
+    ("realised.rows", "rows", ""),
+    ("realised.substreams", "sub-streams", ""),
+    ("realised.matches_per_window", "matches per window", ""),
+    ("realised.selectivity", "selectivity", ""),
 )
 
 
@@ -49,12 +65,20 @@ def claims(results: Sequence[ClaimResult]) -> Html:
     rows: list[list[Content]] = []
     for claim in results:
         reasons = [text for text in (claim.reason, claim.computation) if text]
-        rows.append([Cell(join([claim.text, " ", tag("span", f"({claim.source})", class_="meta")]), kind="text"),
-                     Cell(claim.expected, kind="text"), Cell(_measured(claim), kind="number"),
-                     badge(claim.verdict, VERDICT_KIND[claim.verdict]),
-                     Cell(join([tag("div", text) for text in reasons]), kind="text")])
-    return table("Claims of the paper against these measurements",
-                 ("Claim", "Expected", "Measured", "Verdict", "Reason and computation"), rows)
+        rows.append(
+            [
+                Cell(join([claim.text, " ", tag("span", f"({claim.source})", class_="meta")]), kind="text"),
+                Cell(claim.expected, kind="text"),
+                Cell(_measured(claim), kind="number"),
+                badge(claim.verdict, VERDICT_KIND[claim.verdict]),
+                Cell(join([tag("div", text) for text in reasons]), kind="text"),
+            ]
+        )
+    return table(
+        "Claims of the paper against these measurements",
+        ("Claim", "Expected", "Measured", "Verdict", "Reason and computation"),
+        rows,
+    )
 
 
 def agreement(figure: Figure, groups: Sequence[Group]) -> Html:
@@ -72,10 +96,21 @@ def agreement(figure: Figure, groups: Sequence[Group]) -> Html:
             differs = group.agreement is Agreement.DISAGREE and bool(digests or Status.WRONG in failed)
             row.append(Cell(join(parts) if parts else "–", kind="differs" if differs else "same"))
         overflow = [" ", badge("overflow", "mid")] if group.overflow else []
-        rows.append([*row, Cell(join([badge(group.agreement, AGREEMENT_KIND[group.agreement]), *overflow]),
-                                sort=str(group.agreement))])
-    return table("Digest of each algorithm's answer on the same input", (*axes, *map(label, names), "Answers"), rows,
-                 sortable=True)
+        rows.append(
+            [
+                *row,
+                Cell(
+                    join([badge(group.agreement, AGREEMENT_KIND[group.agreement]), *overflow]),
+                    sort=str(group.agreement),
+                ),
+            ]
+        )
+    return table(
+        "Digest of each algorithm's answer on the same input",
+        (*axes, *map(label, names), "Answers"),
+        rows,
+        sortable=True,
+    )
 
 
 def cells(records: Sequence[Record]) -> Html:
@@ -84,17 +119,38 @@ def cells(records: Sequence[Record]) -> Html:
     used = [column for column in _MEASURED if any(_number(record, column[0]) is not None for record in records)]
     rows: list[list[Content]] = []
     for record in records:
-        row: list[Content] = [label(record.algorithm), *(_coordinate(record.point.get(axis)) for axis in axes),
-                              record.measurement, Cell(record.repetition, float(record.repetition), "number"),
-                              Cell(status_badge(record.status), str(record.status)), Cell(record.reason, kind="text")]
+        row: list[Content] = [
+            label(record.algorithm),
+            *(_coordinate(record.point.get(axis)) for axis in axes),
+            record.measurement,
+            Cell(record.repetition, float(record.repetition), "number"),
+            Cell(status_badge(record.status), str(record.status)),
+            Cell(record.reason, kind="text"),
+        ]
         for metric, _, unit in used:
             number = _number(record, metric)
             row.append(Cell(human(number, unit), number, "number"))
         digest = tag("code", record.digest[:DIGEST], title=record.digest) if record.digest else "–"
-        rows.append([*row, Cell(digest, record.digest or ""), "yes" if record.overflow else "no",
-                     Cell(human(record.seconds, "s"), float(record.seconds), "number")])
-    heads = ("Algorithm", *axes, "measurement", "repetition", "status", "reason", *(head for _, head, _ in used),
-             "digest", "overflow", "wall time")
+        rows.append(
+            [
+                *row,
+                Cell(digest, record.digest or ""),
+                "yes" if record.overflow else "no",
+                Cell(human(record.seconds, "s"), float(record.seconds), "number"),
+            ]
+        )
+    heads = (
+        "Algorithm",
+        *axes,
+        "measurement",
+        "repetition",
+        "status",
+        "reason",
+        *(head for _, head, _ in used),
+        "digest",
+        "overflow",
+        "wall time",
+    )
     return table(f"{len(records)} cells", heads, rows, sortable=True)
 
 
@@ -103,10 +159,16 @@ def provenance(records: Sequence[Record]) -> Html | None:
     found = differences(records)
     if not found:
         return None
-    rows = [[key, Cell(join([tag("div", tag("code", text), f" in {count} cells") for text, count in values.items()]))]
-            for key, values in found.items()]
-    return tag("div", tag("strong", "Not all cells come from the same environment."),
-               table("Where records differ", ("Key", "Values"), rows), class_="warning")
+    rows = [
+        [key, Cell(join([tag("div", tag("code", text), f" in {count} cells") for text, count in values.items()]))]
+        for key, values in found.items()
+    ]
+    return tag(
+        "div",
+        tag("strong", "Not all cells come from the same environment."),
+        table("Where records differ", ("Key", "Values"), rows),
+        class_="warning",
+    )
 
 
 def pairs(entries: dict[str, str]) -> Html:

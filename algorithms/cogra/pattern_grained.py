@@ -6,21 +6,19 @@ import numpy as np
 
 from algorithms.base import StateSize
 from algorithms.cogra.type_grained import SEMANTICS
-from algorithms.execution import Evaluator
-from algorithms.kernels.batches import concatenated, first_rows, kernel_events, new_rows, sliding
+from algorithms.kernel_evaluator import KernelEvaluator
 from algorithms.kernels.cells import Cells, cell_bytes, empty_cells
-from algorithms.kernels.negation import latest_starts, negations_of
-from algorithms.kernels.pattern_grained import DONE, ROOM, SIZE, Waiting, advance_waiting, extend_waiting
+from algorithms.kernels.negation import latest_starts
+from algorithms.kernels.pattern_grained import ROOM, SIZE, Waiting, advance_waiting, extend_waiting
+from algorithms.kernels.streams import KernelEvents
 from algorithms.kernels.type_grained import CONTIGUOUS, HIGH, LOW, NOW, make_slots, new_state
-from algorithms.rows import AggregateRows
-from events.batch import EventBatch
-from events.windows import FOREVER, Window
+from events.windows import Window
 from queries.compile import CompiledQuery, Part
 
 FIRST_EVENTS = 64
 
 
-class PatternGrained(Evaluator):
+class PatternGrained(KernelEvaluator):
     """Skip-till-next-match and contiguous semantics with predicates on adjacent events.
 
     O(n u k) time and O(u k) space for u waiting events and k windows per event. Algorithm 9 assumes u = 1 and
@@ -28,53 +26,40 @@ class PatternGrained(Evaluator):
     """
 
     def __init__(self, query: CompiledQuery, part: Part, window: Window) -> None:
-        self.query, self.tables, self.window = query, part.tables, window
+        super().__init__(query, part, window)
         self.semantics = SEMANTICS[query.query.semantics]
-        self.negations = negations_of(query, part, window)
         nothing, all_ends = np.zeros(len(part.tables.start), np.bool_), part.tables.end
         contiguous = self.semantics == CONTIGUOUS
         self.slots = make_slots(part.tables, len(part.negations), nothing, all_ends, contiguous)
         self.cells = new_state(window.overlap, self.slots, query.layout, query.arithmetic)
         self.waiting = _new_waiting(query, window.overlap, FIRST_EVENTS)
-        self.rows = new_rows(query, window.overlap)
 
-    def process(self, events: EventBatch) -> AggregateRows | None:
-        """Rows of the windows that these events closed."""
-        batch = kernel_events(self.query, events, self.negations)
-        parts: list[AggregateRows] = []
-        done, stopped = 0, DONE
-        while done < len(events):
-            done, size, stopped = extend_waiting(
-                done, batch, self.tables, self.slots, self.semantics, sliding(self.window), self.waiting, self.cells,
-                self.rows, 0,
-            )  # fmt: skip
-            parts += first_rows(self.rows, size)
-            if stopped == ROOM:
-                self.waiting = _grown(self.waiting, self.query, self.window.overlap)
-        if events.until is not None and events.until > self.cells.clock[NOW]:
-            parts += self._advance(events.until)
-        return concatenated(parts)
+    def step(self, first: int, events: KernelEvents) -> tuple[int, int]:
+        done, size, stopped = extend_waiting(
+            first, events, self.tables, self.slots, self.semantics, self.window, self.waiting, self.cells, self.rows, 0
+        )
+        if stopped == ROOM:
+            self.waiting = _grown(self.waiting, self.query, self.span)
+        return done, size
 
-    def finish(self) -> AggregateRows | None:
-        """Rows of the windows that are still open."""
-        return concatenated(self._advance(2 * FOREVER - 1))
+    def advance(self, now: int) -> int:
+        latest = latest_starts(self.negations)
+        return advance_waiting(
+            now, latest, self.slots, self.semantics, self.window, self.waiting, self.cells, self.rows, 0
+        )
+
+    @property
+    def now(self) -> int:
+        return int(self.cells.clock[NOW])
 
     def state(self) -> StateSize:
         """Waiting events with their cells, and a final cell per open window."""
         low, high = self.cells.clock[LOW], self.cells.clock[HIGH]
         events = int(self.waiting.counters[SIZE])
-        cells = events * self.window.overlap + int(high - low + 1) * (1 + len(self.slots.late))
+        cells = events * self.span + int(high - low + 1) * (1 + len(self.slots.late))
         attributes = 2 + len(self.waiting.ints) + len(self.waiting.reals)
-        negative = sum(negation.vertices for negation in self.negations)
-        size = cells * cell_bytes(self.tables) + 8 * events * attributes + 24 * negative
-        return StateSize(size, {"events": events + negative, "aggregates": cells})
-
-    def _advance(self, now: int) -> list[AggregateRows]:
-        size = advance_waiting(
-            now, latest_starts(self.negations), self.slots, self.semantics, sliding(self.window), self.waiting,
-            self.cells, self.rows, 0,
-        )  # fmt: skip
-        return first_rows(self.rows, size)
+        size = cells * cell_bytes(self.tables) + 8 * events * attributes + 24 * self.negative_events
+        return StateSize(size, {"events": events + self.negative_events, "aggregates": cells})
 
 
 def _new_waiting(query: CompiledQuery, span: int, room: int) -> Waiting:
@@ -85,7 +70,6 @@ def _new_waiting(query: CompiledQuery, span: int, room: int) -> Waiting:
         np.zeros((len(query.ints), room), np.int64),
         np.zeros((len(query.reals), room), np.float64),
         empty_cells(room * span, query.layout, query.arithmetic),
-        empty_cells(span, query.layout, query.arithmetic),
         np.zeros(2, np.int64),
     )
 
@@ -101,4 +85,4 @@ def _grown(waiting: Waiting, query: CompiledQuery, span: int) -> Waiting:
     for old, new in zip(waiting.cells, wide.cells, strict=True):
         new[: len(old)] = old
     assert isinstance(wide.cells, Cells)
-    return wide._replace(counters=waiting.counters, reached=waiting.reached)
+    return wide._replace(counters=waiting.counters)

@@ -6,17 +6,16 @@ import numpy as np
 
 from algorithms.base import StateSize
 from algorithms.execution import Evaluator
+from algorithms.kernel_evaluator import KernelEvaluator
 from algorithms.kernels.batches import (
     ROWS,
     concatenated,
-    first_rows,
-    kernel_events,
-    new_rows,
     readonly,
     sliding,
 )
 from algorithms.kernels.cells import cell_bytes
-from algorithms.kernels.negation import latest_starts, negations_of
+from algorithms.kernels.negation import latest_starts
+from algorithms.kernels.streams import KernelEvents
 from algorithms.kernels.type_grained import (
     ANY,
     CONTIGUOUS,
@@ -41,7 +40,7 @@ from queries.model import Semantics
 SEMANTICS = {Semantics.ANY: ANY, Semantics.NEXT: NEXT, Semantics.CONTIGUOUS: CONTIGUOUS}
 
 
-class TypeGrained(Evaluator):
+class TypeGrained(KernelEvaluator):
     """All aggregates under all semantics without predicates on adjacent events (Section 15.1, Table 18.1).
 
     O(n * w * l) time for n events in w windows each and a pattern of length l, O(K * l) space.
@@ -52,45 +51,33 @@ class TypeGrained(Evaluator):
     """
 
     def __init__(self, query: CompiledQuery, part: Part, window: Window) -> None:
-        self.query, self.tables, self.window = query, part.tables, window
+        super().__init__(query, part, window)
         self.semantics = SEMANTICS[query.query.semantics]
-        self.negations = negations_of(query, part, window)
         kept = np.ones(len(part.tables.start), np.bool_)
         self.slots = make_slots(part.tables, len(part.negations), kept, kept, self.semantics == CONTIGUOUS)
         self.cells = new_state(window.overlap, self.slots, query.layout, query.arithmetic)
-        self.rows = new_rows(query, window.overlap)
 
-    def process(self, events: EventBatch) -> AggregateRows | None:
-        """Rows of the windows that these events closed."""
-        batch = kernel_events(self.query, events, self.negations)
-        parts: list[AggregateRows] = []
-        done = 0
-        while done < len(events):
-            done, size = aggregate_trends(
-                done, batch, self.tables, self.slots, self.semantics, sliding(self.window), self.cells, self.rows, 0
-            )
-            parts += first_rows(self.rows, size)
-        if events.until is not None and events.until > self.cells.clock[NOW]:
-            parts += self._advance(events.until)
-        return concatenated(parts)
+    def step(self, first: int, events: KernelEvents) -> tuple[int, int]:
+        return aggregate_trends(
+            first, events, self.tables, self.slots, self.semantics, self.window, self.cells, self.rows, 0
+        )
 
-    def finish(self) -> AggregateRows | None:
-        """Rows of the windows that are still open."""
-        return concatenated(self._advance(2 * FOREVER - 1))
+    def advance(self, now: int) -> int:
+        latest = latest_starts(self.negations)
+        return advance(now, latest, self.slots, self.semantics, self.window, self.cells, self.rows, 0)
+
+    @property
+    def now(self) -> int:
+        return int(self.cells.clock[NOW])
 
     def state(self) -> StateSize:
         """Cells of the open windows."""
         low, high = self.cells.clock[LOW], self.cells.clock[HIGH]
         aggregates = int(high - low + 1) * (slot_count(self.slots) + 1)
         pending = int(self.cells.clock[TOUCHED]) * int(high - low + 1)
-        kept = sum(negation.vertices for negation in self.negations)
+        kept = self.negative_events
         size = (aggregates + pending) * cell_bytes(self.tables) + 24 * kept
         return StateSize(size, {"aggregates": aggregates + pending, "events": kept})
-
-    def _advance(self, now: int) -> list[AggregateRows]:
-        latest = latest_starts(self.negations)
-        size = advance(now, latest, self.slots, self.semantics, sliding(self.window), self.cells, self.rows, 0)
-        return first_rows(self.rows, size)
 
 
 class TypeGrainedCount(Evaluator):
@@ -102,7 +89,7 @@ class TypeGrainedCount(Evaluator):
         position = np.full(len(tables.binding_ptr) - 1, -1, np.int64)
         bound = np.diff(tables.binding_ptr) > 0
         position[bound] = tables.binding[tables.binding_ptr[:-1][bound]]
-        self.query, self.window = query, window
+        self.window = sliding(window)
         self.template = Template(
             position,
             tables.start.astype(dtype),
@@ -128,7 +115,7 @@ class TypeGrainedCount(Evaluator):
         parts: list[AggregateRows] = []
         done = 0
         while done < len(time):
-            done, size = count_trends(done, time, kind, self.template, sliding(self.window), self.counts, self.rows, 0)
+            done, size = count_trends(done, time, kind, self.template, self.window, self.counts, self.rows, 0)
             parts += self._rows(size)
         if events.until is not None and events.until > self.counts.clock[NOW]:
             parts += self._advance(events.until)
@@ -145,7 +132,7 @@ class TypeGrainedCount(Evaluator):
         return StateSize(9 * counts, {"aggregates": counts})
 
     def _advance(self, now: int) -> list[AggregateRows]:
-        size = close(now, self.template, sliding(self.window), self.counts, self.rows, 0)
+        size = close(now, self.template, self.window, self.counts, self.rows, 0)
         return self._rows(size)
 
     def _rows(self, size: int) -> list[AggregateRows]:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from algorithms.kernels.cells import Cells, add, begin, clear, copy, extend, is_empty
+from algorithms.kernels.cells import Cells, add, clear, copy
 from algorithms.kernels.compilation import inlined, kernel
 from algorithms.kernels.panes import advance_graph
-from algorithms.kernels.streams import KernelEvents, RowCells, Sliding, fits
-from algorithms.kernels.type_grained import LOW, NOW, Slots, State, feed, first_free_window
+from algorithms.kernels.streams import KernelEvents, RowCells, Sliding, fits, keep_columns
+from algorithms.kernels.type_grained import LOW, NOW, Slots, State, append
 from algorithms.kernels.vertices import EDGES, LIVE, NO_BLOCK, PENDING, Graph, select
 from queries.tables import Tables
 
@@ -73,27 +73,18 @@ def _insert(
     span = len(state.final.over)
     size = len(state.touched)
     for k in range(high - low + 1):
-        clear(graph.reached, k)
+        clear(state.reached, k)
     for e in range(tables.enter_ptr[p], tables.enter_ptr[p + 1]):
         q = tables.source[e]
         if graph.kept[q]:
             floor = -1
             for k in range(tables.between_ptr[e], tables.between_ptr[e + 1]):
                 floor = max(floor, events.negated[i, tables.between[k]])
-            _visit(i, e, low, floor, events, tables, graph, span)
+            _visit(i, e, low, floor, events, tables, graph, state)
         else:
             for k in range(low, high + 1):
-                add(graph.reached, k - low, state.cells, (k % span) * size + slots.read[e])
-    if tables.start[p]:
-        for k in range(first_free_window(p, i, low, high, events, tables, window), high + 1):
-            begin(graph.reached, k - low)
-    found = False
-    for k in range(low, high + 1):
-        if is_empty(graph.reached, k - low):
-            continue
-        found = True
-        extend(graph.reached, k - low, tables, p, events.ints, events.reals, i)
-        feed(p, k % span, slots, state, graph.reached, k - low)
+                add(state.reached, k - low, state.cells, (k % span) * size + slots.read[e])
+    found = append(i, p, low, high, events, tables, slots, window, state)
     if found and graph.kept[p]:
         block = _block_for(p, events.time[i] // window.pane, low, high, graph)
         v = graph.size[block]
@@ -101,12 +92,9 @@ def _insert(
         graph.counters[LIVE] += 1
         width = graph.time.shape[1]
         graph.time[block, v] = events.time[i]
-        for c in range(events.ints.shape[0]):
-            graph.ints[c, block * width + v] = events.ints[c, i]
-        for c in range(events.reals.shape[0]):
-            graph.reals[c, block * width + v] = events.reals[c, i]
+        keep_columns(i, events, graph.ints, graph.reals, block * width + v)
         for k in range(low, high + 1):
-            copy(graph.cells, (block * span + k % span) * width + v, graph.reached, k - low)
+            copy(graph.cells, (block * span + k % span) * width + v, state.reached, k - low)
 
 
 @inlined
@@ -137,8 +125,11 @@ def _block_for(p: int, pane: int, low: int, high: int, graph: Graph) -> int:
 
 
 @inlined
-def _visit(i: int, e: int, low: int, floor: int, events: KernelEvents, tables: Tables, graph: Graph, span: int) -> None:
-    """Adds the cells of all predecessors of event i over transition e to `graph.reached`."""
+def _visit(
+    i: int, e: int, low: int, floor: int, events: KernelEvents, tables: Tables, graph: Graph, state: State
+) -> None:
+    """Adds the cells of all predecessors of event i over transition e to `state.reached`."""
+    span = len(state.final.over)
     width = graph.time.shape[1]
     checked = tables.adjacent.ptr[e + 1] > tables.adjacent.ptr[e]
     plain = graph.cells.ring.shape[1] == 1 and graph.cells.real.shape[1] == 0 and graph.cells.least.shape[1] == 0
@@ -154,15 +145,15 @@ def _visit(i: int, e: int, low: int, floor: int, events: KernelEvents, tables: T
             for k in range(max(low, graph.low[block]), graph.high[block] + 1):
                 base = (block * span + k % span) * width
                 if whole and plain:
-                    _sum_counts(graph.reached, k - low, graph.cells, base, found)
+                    _sum_counts(state.reached, k - low, graph.cells, base, found)
                 elif whole:
                     for v in range(found):
-                        add(graph.reached, k - low, graph.cells, base + v)
+                        add(state.reached, k - low, graph.cells, base + v)
                 elif plain:
-                    _sum_selected_counts(graph.reached, k - low, graph, base, found)
+                    _sum_selected_counts(state.reached, k - low, graph, base, found)
                 else:
                     for s in range(found):
-                        add(graph.reached, k - low, graph.cells, base + graph.selected[s])
+                        add(state.reached, k - low, graph.cells, base + graph.selected[s])
         block = graph.next[block]
 
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from algorithms.kernels.arrays import Ints, Reals
 from algorithms.kernels.compilation import kernel
 from algorithms.kernels.predicates import hold
-from algorithms.kernels.streams import KernelEvents, fits
+from algorithms.kernels.streams import KernelEvents, fits, keep_columns
 from events.windows import FOREVER, Window
 from queries.compile import CompiledQuery, Part
 from queries.tables import Tables
@@ -185,10 +185,7 @@ def _by_event(
             if start == NEVER:
                 continue
             vertex[0, live], vertex[1, live], vertex[2, live] = now, p, start
-            for c in range(events.ints.shape[0]):
-                vertex_ints[c, live] = events.ints[c, i]
-            for c in range(events.reals.shape[0]):
-                vertex_reals[c, live] = events.reals[c, i]
+            keep_columns(i, events, vertex_ints, vertex_reals, live)
             live += 1
             if tables.end[p]:
                 clock[2] = max(clock[2], start)

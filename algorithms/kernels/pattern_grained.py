@@ -11,10 +11,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from algorithms.kernels.arrays import Flags, Ints, Reals
-from algorithms.kernels.cells import Cells, add, begin, clear, copy, extend, is_empty
+from algorithms.kernels.cells import Cells, add, clear, copy
 from algorithms.kernels.compilation import kernel
 from algorithms.kernels.predicates import hold
-from algorithms.kernels.streams import KernelEvents, RowCells, Sliding, fits
+from algorithms.kernels.streams import KernelEvents, RowCells, Sliding, fits, keep_columns
 from algorithms.kernels.type_grained import (
     CONTIGUOUS,
     LOW,
@@ -23,8 +23,7 @@ from algorithms.kernels.type_grained import (
     Slots,
     State,
     advance,
-    feed,
-    first_free_window,
+    append,
 )
 from queries.tables import Tables
 
@@ -36,7 +35,7 @@ class Waiting(NamedTuple):
     """Events without a successor: `counters[SIZE]` in all, the first `counters[SHOWN]` before the current time stamp.
 
     `position[V]`, `high[V]` (the last window of the event), `taken[V]` (extended at the current time), attributes
-    `ints[I, V]`, `reals[F, V]`; cell `v * K + k % K` is that of window k. `reached`: K cells.
+    `ints[I, V]`, `reals[F, V]`; cell `v * K + k % K` is that of window k.
     """
 
     position: Ints
@@ -45,7 +44,6 @@ class Waiting(NamedTuple):
     ints: Ints
     reals: Reals
     cells: Cells
-    reached: Cells
     counters: Ints
 
 
@@ -99,7 +97,7 @@ def _bind(
     """Event i at position p extends the waiting events that it may follow, and waits."""
     span = len(state.final.over)
     for k in range(high - low + 1):
-        clear(waiting.reached, k)
+        clear(state.reached, k)
     for e in range(tables.enter_ptr[p], tables.enter_ptr[p + 1]):
         for v in range(waiting.counters[SHOWN]):
             if waiting.position[v] != tables.source[e]:
@@ -108,27 +106,15 @@ def _bind(
                 continue
             waiting.taken[v] = True
             for k in range(low, min(high, waiting.high[v]) + 1):
-                add(waiting.reached, k - low, waiting.cells, v * span + k % span)
-    if tables.start[p]:
-        for k in range(first_free_window(p, i, low, high, events, tables, window), high + 1):
-            begin(waiting.reached, k - low)
-    found = False
-    for k in range(low, high + 1):
-        if not is_empty(waiting.reached, k - low):
-            found = True
-            extend(waiting.reached, k - low, tables, p, events.ints, events.reals, i)
-            feed(p, k % span, slots, state, waiting.reached, k - low)
-    if not found:
+                add(state.reached, k - low, waiting.cells, v * span + k % span)
+    if not append(i, p, low, high, events, tables, slots, window, state):
         return
     v = waiting.counters[SIZE]
     waiting.counters[SIZE] = v + 1
     waiting.position[v], waiting.high[v], waiting.taken[v] = p, high, False
-    for c in range(events.ints.shape[0]):
-        waiting.ints[c, v] = events.ints[c, i]
-    for c in range(events.reals.shape[0]):
-        waiting.reals[c, v] = events.reals[c, i]
+    keep_columns(i, events, waiting.ints, waiting.reals, v)
     for k in range(low, high + 1):
-        copy(waiting.cells, v * span + k % span, waiting.reached, k - low)
+        copy(waiting.cells, v * span + k % span, state.reached, k - low)
 
 
 @kernel

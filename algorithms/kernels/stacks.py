@@ -14,7 +14,7 @@ import numpy as np
 from algorithms.kernels.arrays import Flags, Ints, Reals
 from algorithms.kernels.compilation import inlined, kernel
 from algorithms.kernels.predicates import hold
-from algorithms.kernels.streams import KernelEvents, fits
+from algorithms.kernels.streams import KernelEvents, fits, keep_columns
 from queries.tables import Tables
 
 NOBODY = -1
@@ -108,10 +108,7 @@ def _push(
     for k in range(tables.leading_ptr[p], tables.leading_ptr[p + 1]):
         barrier = max(barrier, events.negated[i, tables.leading[k]])
     stacks.time[v], stacks.position[v], stacks.place[v], stacks.barrier[v] = events.time[i], p, place, barrier
-    for c in range(events.ints.shape[0]):
-        stacks.ints[c, v] = events.ints[c, i]
-    for c in range(events.reals.shape[0]):
-        stacks.reals[c, v] = events.reals[c, i]
+    keep_columns(i, events, stacks.ints, stacks.reals, v)
     stacks.below[v] = stacks.top[p]
     stacks.top[p] = v
     stacks.pointer_ptr[v + 1] = count[POINTERS]

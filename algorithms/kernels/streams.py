@@ -43,3 +43,12 @@ class RowCells(NamedTuple):
 def fits(p: int, i: int, events: KernelEvents, tables: Tables) -> bool:
     """Whether event i passes the local predicates of position p."""
     return hold(tables.local, p, events.ints, events.reals, i, events.ints, events.reals, i)
+
+
+@inlined
+def keep_columns(i: int, events: KernelEvents, ints: Ints, reals: Reals, at: int) -> None:
+    """Copies the columns of event i to place `at` of `ints[I, V]` and `reals[F, V]`."""
+    for c in range(events.ints.shape[0]):
+        ints[c, at] = events.ints[c, i]
+    for c in range(events.reals.shape[0]):
+        reals[c, at] = events.reals[c, i]

@@ -48,7 +48,7 @@ class Slots(NamedTuple):
 class State(NamedTuple):
     """Cells of all open windows.
 
-    `cells`, `pending`: K * S cells; `final`: K cells; `scratch`: 1 cell. `touched[S]`: slots with pending cells,
+    `cells`, `pending`: K * S cells; `final`, `reached`: K cells. `touched[S]`: slots with pending cells,
     `marked[S]`: whether a slot is listed there, `consumed[S]`: whether it was read at the current time.
     `clock`: current time, lowest and highest window opened, number of touched slots, whether an event came at the
     current time (1) or only windows were closed up to it (0). `seen[J]`: negation starts known.
@@ -57,7 +57,7 @@ class State(NamedTuple):
     cells: Cells
     pending: Cells
     final: Cells
-    scratch: Cells
+    reached: Cells
     touched: Ints
     marked: Flags
     consumed: Flags
@@ -106,8 +106,8 @@ def aggregate_trends(
             if semantics == NEXT:
                 for e in range(tables.enter_ptr[p], tables.enter_ptr[p + 1]):
                     state.consumed[slots.read[e]] = True
-            reach = first_free_window(p, i, low, high, events, tables, window)
-            _bind(i, p, low, high, reach, events, tables, slots, state)
+            _collect(p, low, high, tables, slots, state)
+            append(i, p, low, high, events, tables, slots, window, state)
     return len(events.time), size
 
 
@@ -124,23 +124,41 @@ def first_free_window(
 
 
 @inlined
-def _bind(
-    i: int, p: int, low: int, high: int, reach: int, events: KernelEvents, tables: Tables, slots: Slots, state: State
-) -> None:
-    """Event i at position p in windows low..high; trends may begin in windows reach..high."""
-    span = len(state.final.over)
-    size = len(state.touched)
+def append(
+    i: int,
+    p: int,
+    low: int,
+    high: int,
+    events: KernelEvents,
+    tables: Tables,
+    slots: Slots,
+    window: Sliding,
+    state: State,
+) -> bool:
+    """Appends event i at position p to the trends in `state.reached` (cell k - low for window k), begins those that it
+    starts, and feeds them to their windows; tells whether there is any.
+    """
+    if tables.start[p]:
+        for k in range(first_free_window(p, i, low, high, events, tables, window), high + 1):
+            begin(state.reached, k - low)
+    found = False
     for k in range(low, high + 1):
-        base = (k % span) * size
-        clear(state.scratch, 0)
+        if not is_empty(state.reached, k - low):
+            found = True
+            extend(state.reached, k - low, tables, p, events.ints, events.reals, i)
+            feed(p, k % len(state.final.over), slots, state, state.reached, k - low)
+    return found
+
+
+@inlined
+def _collect(p: int, low: int, high: int, tables: Tables, slots: Slots, state: State) -> None:
+    """Sets `state.reached` to the trends that an event at position p may extend in windows low..high."""
+    span = len(state.final.over)
+    for k in range(low, high + 1):
+        base = (k % span) * len(state.touched)
+        clear(state.reached, k - low)
         for e in range(tables.enter_ptr[p], tables.enter_ptr[p + 1]):
-            add(state.scratch, 0, state.cells, base + slots.read[e])
-        if tables.start[p] and k >= reach:
-            begin(state.scratch, 0)
-        if is_empty(state.scratch, 0):
-            continue
-        extend(state.scratch, 0, tables, p, events.ints, events.reals, i)
-        feed(p, k % span, slots, state, state.scratch, 0)
+            add(state.reached, k - low, state.cells, base + slots.read[e])
 
 
 @inlined
@@ -238,7 +256,7 @@ def new_state(span: int, slots: Slots, layout: Layout, arithmetic: str) -> State
         empty_cells(span * size, layout, arithmetic),
         empty_cells(span * size, layout, arithmetic),
         empty_cells(span, layout, arithmetic),
-        empty_cells(1, layout, arithmetic),
+        empty_cells(span, layout, arithmetic),
         np.zeros(size, np.int64),
         np.zeros(size, np.bool_),
         np.zeros(size, np.bool_),

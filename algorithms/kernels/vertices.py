@@ -58,7 +58,6 @@ class Graph(NamedTuple):
     counters: Ints
     waiting: Ints
     selected: Ints
-    reached: Cells
 
 
 @kernel

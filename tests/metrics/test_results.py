@@ -5,15 +5,33 @@ from metrics.record import Realised, Record, Status, Summary
 from metrics.results import ResultsError, read, read_all
 from metrics.values import measurement, value
 
-FIGURE = Figure(id="13.1", experiment="greta-13.1", profile="smoke", title="t", paper="p",
-                x=Axis(name="n", label="Events"), panels=(Panel(metric="latency_p50", label="Latency"),),
-                algorithms=("sase", "greta"))
+FIGURE = Figure(
+    id="13.1",
+    experiment="greta-13.1",
+    profile="smoke",
+    title="t",
+    paper="p",
+    x=Axis(name="n", label="Events"),
+    panels=(Panel(metric="latency_p50", label="Latency"),),
+    algorithms=("sase", "greta"),
+)
 
 
 def record(algorithm="greta", n=1, **changes):
-    fields = {"cell": f"{algorithm}{n}", "group": str(n), "experiment": "greta-13.1", "profile": "smoke",
-              "algorithm": algorithm, "point": {"n": n}, "measurement": "time", "repetition": 0, "configuration": {},
-              "status": Status.OK, "limit_seconds": 1.0, "limit_bytes": 1}
+    fields = {
+        "cell": f"{algorithm}{n}",
+        "group": str(n),
+        "experiment": "greta-13.1",
+        "profile": "smoke",
+        "algorithm": algorithm,
+        "point": {"n": n},
+        "measurement": "time",
+        "repetition": 0,
+        "configuration": {},
+        "status": Status.OK,
+        "limit_seconds": 1.0,
+        "limit_bytes": 1,
+    }
     return Record(**(fields | changes))
 
 
@@ -40,13 +58,16 @@ def test_figures_are_found_at_every_level_and_sorted_by_number(tmp_path):
     assert len(read_all(tmp_path / "e9")) == len(read_all(tmp_path / "e9" / "smoke")) == 1
 
 
-@pytest.mark.parametrize(("text", "message"), [
-    ("{", "Invalid JSON"),
-    ('{"format": 1}', "Field required"),
-    (record().model_dump_json().replace('"ok"', '"fine"'), "status"),
-    (record(experiment="other").model_dump_json(), "a cell of other"),
-    (record(format=99).model_dump_json(), "format 99"),
-])
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "Invalid JSON"),
+        ('{"format": 1}', "Field required"),
+        (record().model_dump_json().replace('"ok"', '"fine"'), "status"),
+        (record(experiment="other").model_dump_json(), "a cell of other"),
+        (record(format=99).model_dump_json(), "format 99"),
+    ],
+)
 def test_a_bad_cell_is_refused_in_one_line_that_names_it(tmp_path, text, message):
     folder = save(tmp_path, FIGURE, [])
     (folder / "cells" / "bad.json").write_text(text)
@@ -69,9 +90,24 @@ def test_an_unknown_metric_is_refused():
 
 
 def test_values():
-    full = record(summary=Summary(latency_p50=0.5, state_kinds={"edges": 7}, sustainable_low=3.0, sustainable_high=4.0),
-                  realised=Realised(events=10, windows=1, rows=1, substreams=1))
-    assert [value(full, m) for m in ("latency_p50", "state_kinds.edges", "state_kinds.events", "sustainable",
-                                     "realised.events", "throughput")] == [0.5, 7.0, None, 3.0, 10.0, None]
+    full = record(
+        summary=Summary(latency_p50=0.5, state_kinds={"edges": 7}, sustainable_low=3.0, sustainable_high=4.0),
+        realised=Realised(events=10, windows=1, rows=1, substreams=1),
+    )
+    assert [
+        value(full, m)
+        for m in (
+            "latency_p50",
+            "state_kinds.edges",
+            "state_kinds.events",
+            "sustainable",
+            "realised.events",
+            "throughput",
+        )
+    ] == [0.5, 7.0, None, 3.0, 10.0, None]
     assert [measurement(m) for m in ("latency_p50", "state_peak", "state_kinds.edges", "realised.rows")] == [
-        "time", "memory", "memory", None]
+        "time",
+        "memory",
+        "memory",
+        None,
+    ]

@@ -28,7 +28,15 @@ def test_an_interval_needs_six_values_for_95_percent():
 def test_ranks_of_the_published_table():
     # Ranks for 95 % in the usual table of distribution-free intervals for the median (Conover, Table A3).
     assert {n: interval_rank(n)[0] for n in (6, 8, 9, 12, 15, 20, 25, 30)} == {
-        6: 1, 8: 1, 9: 2, 12: 3, 15: 4, 20: 6, 25: 8, 30: 10}
+        6: 1,
+        8: 1,
+        9: 2,
+        12: 3,
+        15: 4,
+        20: 6,
+        25: 8,
+        30: 10,
+    }
 
 
 @given(st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=60))

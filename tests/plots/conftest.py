@@ -32,13 +32,30 @@ def make_figure(**changes: Any) -> Figure:
         "stream": "stock: 10 companies, replicated, seed 7",
         "environment": {"cpu": "x86-64, 2 cores", "memory": 8 << 30},
         "claims": (
-            ClaimResult(text="GRETA outperforms SASE.", source="Section 13.2", expected="at least 100 times",
-                        measured=312.4, unit="x", verdict=Verdict.REPRODUCED,
-                        computation="ratio of p50 at the largest x that both finish"),
-            ClaimResult(text="Memory of GRETA is linear.", source="Section 13.2", expected="slope 1 in log-log",
-                        measured=1.42, verdict=Verdict.NOT_REPRODUCED, reason="the index grows too"),
-            ClaimResult(text="Flink fails above 100k.", source="Section 13.2", expected="does not finish",
-                        verdict=Verdict.NOT_COMPARABLE, reason="Flink is not in this figure"),
+            ClaimResult(
+                text="GRETA outperforms SASE.",
+                source="Section 13.2",
+                expected="at least 100 times",
+                measured=312.4,
+                unit="x",
+                verdict=Verdict.REPRODUCED,
+                computation="ratio of p50 at the largest x that both finish",
+            ),
+            ClaimResult(
+                text="Memory of GRETA is linear.",
+                source="Section 13.2",
+                expected="slope 1 in log-log",
+                measured=1.42,
+                verdict=Verdict.NOT_REPRODUCED,
+                reason="the index grows too",
+            ),
+            ClaimResult(
+                text="Flink fails above 100k.",
+                source="Section 13.2",
+                expected="does not finish",
+                verdict=Verdict.NOT_COMPARABLE,
+                reason="Flink is not in this figure",
+            ),
         ),
     }
     return Figure(**(fields | changes))
@@ -73,25 +90,39 @@ def make_sweep() -> list[Record]:
     """Three algorithms over five sizes; SASE times out, once answers wrongly, GRETA runs out of memory."""
     records = []
     for size in (1_000, 10_000, 100_000, 1_000_000, 10_000_000):
-        for algorithm, seconds, bytes_per in (("sase", 2e-10 * size**2.4, 60), ("greta", 3e-9 * size**1.6, 40),
-                                              ("cogra", 4e-8 * size, 0)):
+        for algorithm, seconds, bytes_per in (
+            ("sase", 2e-10 * size**2.4, 60),
+            ("greta", 3e-9 * size**1.6, 40),
+            ("cogra", 4e-8 * size, 0),
+        ):
             for repetition in range(3):
                 factor = 1 + 0.08 * (repetition - 1)
                 realised = Realised(events=size, windows=1, rows=10, substreams=10, matches_per_window=2.0**20)
                 for measurement in ("time", "memory"):
-                    changes: dict[str, Any] = {"measurement": measurement, "repetition": repetition,
-                                               "realised": realised, "digest": f"digest-{size}", "seconds": seconds}
+                    changes: dict[str, Any] = {
+                        "measurement": measurement,
+                        "repetition": repetition,
+                        "realised": realised,
+                        "digest": f"digest-{size}",
+                        "seconds": seconds,
+                    }
                     if algorithm == "sase" and size == 1_000_000 and repetition == 0:
-                        changes |= {"status": Status.WRONG, "reason": "differs from greta and cogra in 3 rows",
-                                    "digest": "other", "summary": Summary(latency_p50=1e-9)}
+                        changes |= {
+                            "status": Status.WRONG,
+                            "reason": "differs from greta and cogra in 3 rows",
+                            "digest": "other",
+                            "summary": Summary(latency_p50=1e-9),
+                        }
                     elif seconds > 60 and measurement == "time":
                         changes |= {"status": Status.TIMEOUT, "reason": "no answer within 60 s", "digest": None}
                     elif algorithm != "cogra" and size == 10_000_000:
                         changes |= {"status": Status.OUT_OF_MEMORY, "reason": "a worker exceeded 4 GB", "digest": None}
                     elif measurement == "time":
                         took = seconds * factor
-                        changes |= {"summary": Summary(latency_p50=took, throughput=size / took),
-                                    "samples": Samples(latency=[took])}
+                        changes |= {
+                            "summary": Summary(latency_p50=took, throughput=size / took),
+                            "samples": Samples(latency=[took]),
+                        }
                     else:
                         changes |= {"summary": Summary(state_peak=2_000 + bytes_per * size)}
                     records.append(make_record(algorithm, {"events": size}, **changes))

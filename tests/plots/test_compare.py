@@ -13,8 +13,12 @@ def folders(tmp_path, figure, record, save):
         return record(**changes, summary=Summary(latency_p50=2.0, throughput=50.0))
 
     before = [fast(), fast(repetition=1), fast(repetition=2), record("sase", status=Status.TIMEOUT)]
-    after = [slow(), slow(repetition=1, digest="new"), record(repetition=2, status=Status.ERROR),
-             record("cogra", summary=Summary(latency_p50=1.0))]
+    after = [
+        slow(),
+        slow(repetition=1, digest="new"),
+        record(repetition=2, status=Status.ERROR),
+        record("cogra", summary=Summary(latency_p50=1.0)),
+    ]
     save(tmp_path / "a", figure(), before)
     save(tmp_path / "b", figure(), after)
     return tmp_path / "a", tmp_path / "b"

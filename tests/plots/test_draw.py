@@ -70,8 +70,11 @@ def test_few_repetitions_are_points_and_many_have_an_interval(figure, record):
 
 def test_bars_over_categories(figure, record):
     axis = Axis(name="semantics", label="Semantics", scale=Scale.CATEGORY, values=("next", "any"))
-    records = [record(a, {"semantics": s}, summary=Summary(latency_p50=0.5))
-               for a in ("sase", "cogra") for s in ("any", "next")]
+    records = [
+        record(a, {"semantics": s}, summary=Summary(latency_p50=0.5))
+        for a in ("sase", "cogra")
+        for s in ("any", "next")
+    ]
     axes = draw(figure(x=axis, panels=figure().panels[:1]), records).axes[0]
     assert [text.get_text() for text in axes.get_xticklabels()] == ["next", "any"]
     assert len(axes.patches) == 4
@@ -84,8 +87,10 @@ def test_whatever_was_measured_can_be_drawn(figure, record, case, x, scale):
     records = {
         "empty": [],
         "single": [record(summary=Summary(latency_p50=0.5))],
-        "censored": [record(name, status=status) for name, status in
-                     (("sase", Status.TIMEOUT), ("greta", Status.ERROR), ("cogra", Status.UNSUPPORTED))],
+        "censored": [
+            record(name, status=status)
+            for name, status in (("sase", Status.TIMEOUT), ("greta", Status.ERROR), ("cogra", Status.UNSUPPORTED))
+        ],
         "zero": [record(point={"events": n}, summary=Summary(latency_p50=n * 1.0)) for n in (0, 1, 10)]
         + [record("sase", {"events": 1}, status=Status.ERROR)],
         "text": [record(point={"events": text}, summary=Summary(latency_p50=1.0)) for text in ("a", "$x_1$", "事")],
@@ -96,11 +101,16 @@ def test_whatever_was_measured_can_be_drawn(figure, record, case, x, scale):
 
 
 def test_facets_are_rows(figure, record):
-    records = [record(point={"events": n, "data": d}, summary=Summary(latency_p50=1.0))
-               for n in (1, 2) for d in ("a", "b")]
+    records = [
+        record(point={"events": n, "data": d}, summary=Summary(latency_p50=1.0)) for n in (1, 2) for d in ("a", "b")
+    ]
     drawing = draw(figure(facet=Axis(name="data", label="Data"), panels=figure().panels[:2]), records)
     assert [axes.get_title(loc="left") for axes in drawing.axes] == [
-        "(a) Data = a", "(b) Data = a", "(c) Data = b", "(d) Data = b"]
+        "(a) Data = a",
+        "(b) Data = a",
+        "(c) Data = b",
+        "(d) Data = b",
+    ]
 
 
 def test_files_are_deterministic_and_fonts_are_embedded(tmp_path, figure, sweep):

@@ -16,8 +16,10 @@ def only(figure, panel, records):
 
 
 def test_a_wrong_answer_is_never_a_time(figure, record):
-    records = [record(status=Status.WRONG, reason="differs", summary=Summary(latency_p50=1e-9)),
-               record(repetition=1, summary=Summary(latency_p50=2.0))]
+    records = [
+        record(status=Status.WRONG, reason="differs", summary=Summary(latency_p50=1e-9)),
+        record(repetition=1, summary=Summary(latency_p50=2.0)),
+    ]
     point = only(figure(), LATENCY, records)
     assert point.measured == (2.0,)
     assert [f.status for f in point.failures] == [Status.WRONG]
@@ -66,16 +68,22 @@ def test_time_is_read_from_time_runs_and_memory_from_memory_runs(figure, record)
 
 
 def test_curves_are_in_the_order_of_the_figure_and_points_in_the_order_of_x(figure, record):
-    records = [record(a, {"events": x}, summary=Summary(latency_p50=1.0))
-               for x in (100, 20, 3) for a in ("new", "cogra", "sase")]
+    records = [
+        record(a, {"events": x}, summary=Summary(latency_p50=1.0))
+        for x in (100, 20, 3)
+        for a in ("new", "cogra", "sase")
+    ]
     found = curves(figure(), LATENCY, records)
     assert [curve.algorithm for curve in found] == ["sase", "cogra", "new"]
     assert [point.x for point in found[0].points] == [3, 20, 100]
 
 
 def test_series_facet_and_where_select(figure, record):
-    records = [record(point={"events": 1, "sel": s, "data": d}, summary=Summary(latency_p50=s))
-               for s in (0.1, 0.5) for d in ("stock", "bus")]
+    records = [
+        record(point={"events": 1, "sel": s, "data": d}, summary=Summary(latency_p50=s))
+        for s in (0.1, 0.5)
+        for d in ("stock", "bus")
+    ]
     sweep = figure(series=Axis(name="sel", label="Selectivity"), facet=Axis(name="data", label="Data"))
     found = curves(sweep, LATENCY, records, "bus")
     assert [(curve.series, curve.points[0].measured) for curve in found] == [(0.1, (0.1,)), (0.5, (0.5,))]

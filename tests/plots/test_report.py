@@ -41,8 +41,11 @@ def parse(text):
 def test_every_figure_is_there_with_its_files(tmp_path, figure, sweep, record, save):
     save(tmp_path, figure(), sweep)
     axis = Axis(name="semantics", label="Semantics", scale=Scale.CATEGORY)
-    save(tmp_path, figure(id="19.2", experiment="cogra-19.2", title="Semantics", x=axis),
-         [record(point={"semantics": "any"}, experiment="cogra-19.2", summary=Summary(latency_p50=1.0))])
+    save(
+        tmp_path,
+        figure(id="19.2", experiment="cogra-19.2", title="Semantics", x=axis),
+        [record(point={"semantics": "any"}, experiment="cogra-19.2", summary=Summary(latency_p50=1.0))],
+    )
     save(tmp_path, figure(id="19.10", experiment="cogra-19.10", title="Not yet run"), [])
     out = write_report(tmp_path, tmp_path / "report.html")
     text = out.read_text()
@@ -59,19 +62,45 @@ def test_every_figure_is_there_with_its_files(tmp_path, figure, sweep, record, s
     assert all(image["alt"] and image["src"].startswith("data:image/svg+xml;base64,") for image in images)
     assert all(a.get("scope") for name, a in page.attributes if name == "th")
     assert not re.search(r'(src|href)="(https?:)?//', text)  # nothing is loaded from elsewhere
-    for expected in ("reproduced", "not reproduced", "not comparable", "312.4 x", "differs from greta and cogra",
-                     "PATTERN Stock S+", "stock: 10 companies", "Nothing has been measured yet"):
+    for expected in (
+        "reproduced",
+        "not reproduced",
+        "not comparable",
+        "312.4 x",
+        "differs from greta and cogra",
+        "PATTERN Stock S+",
+        "stock: 10 companies",
+        "Nothing has been measured yet",
+    ):
         assert expected in text
 
 
 def test_everything_is_escaped(tmp_path, figure, record, save):
     claim = ClaimResult(text=ATTACK, source=ATTACK, expected=ATTACK, verdict=Verdict.NOT_COMPARABLE, reason=ATTACK)
-    hostile = figure(id=ATTACK, title=ATTACK, paper=ATTACK, caption=ATTACK, workload=ATTACK, stream=ATTACK,
-                     environment={ATTACK: ATTACK}, claims=(claim,), algorithms=("greta", ATTACK),
-                     x=Axis(name=ATTACK, label=ATTACK, unit=ATTACK, scale=Scale.CATEGORY))
-    records = [record(ATTACK, {ATTACK: ATTACK}, status=Status.ERROR, reason=ATTACK, group=ATTACK, started=ATTACK,
-                      provenance={ATTACK: ATTACK}),
-               record("greta", {ATTACK: ATTACK}, digest=ATTACK, group=ATTACK)]
+    hostile = figure(
+        id=ATTACK,
+        title=ATTACK,
+        paper=ATTACK,
+        caption=ATTACK,
+        workload=ATTACK,
+        stream=ATTACK,
+        environment={ATTACK: ATTACK},
+        claims=(claim,),
+        algorithms=("greta", ATTACK),
+        x=Axis(name=ATTACK, label=ATTACK, unit=ATTACK, scale=Scale.CATEGORY),
+    )
+    records = [
+        record(
+            ATTACK,
+            {ATTACK: ATTACK},
+            status=Status.ERROR,
+            reason=ATTACK,
+            group=ATTACK,
+            started=ATTACK,
+            provenance={ATTACK: ATTACK},
+        ),
+        record("greta", {ATTACK: ATTACK}, digest=ATTACK, group=ATTACK),
+    ]
     save(tmp_path, hostile, records)
     text = write_report(tmp_path, tmp_path / "report.html").read_text()
     page = parse(text)
@@ -114,8 +143,10 @@ def test_a_wrong_answer_has_no_time_in_the_table(tmp_path, figure, record, save)
 
 
 def test_differences_of_environments_are_pointed_out(tmp_path, figure, record, save):
-    records = [record(repetition=i, provenance={"commit": "abc" if i else "def", "versions": {"numpy": "2.0"}})
-               for i in range(3)]
+    records = [
+        record(repetition=i, provenance={"commit": "abc" if i else "def", "versions": {"numpy": "2.0"}})
+        for i in range(3)
+    ]
     assert differences(records) == {"commit": {"abc": 2, "def": 1}}
     assert common(records) == {"versions.numpy": "2.0"}
     save(tmp_path, figure(), records)
@@ -138,4 +169,5 @@ def test_agreement(record):
 
 def test_tags_escape_all_but_html():
     assert tag("p", "<b>", [Html("<i>"), None, 3], class_='"', hidden=False, open=True) == (
-        '<p class="&quot;" open>&lt;b&gt;<i>3</p>')
+        '<p class="&quot;" open>&lt;b&gt;<i>3</p>'
+    )

@@ -29,8 +29,10 @@ def test_every_algorithm_has_its_own_colour_and_marker():
 # Blue and green of Okabe and Ito are 0.118 apart under tritanopia: no pair may be closer than the closest of theirs.
 def test_all_algorithms_are_told_apart_with_every_form_of_colour_blindness():
     for matrix in BLINDNESS.values():
-        seen = [np.clip(np.array(matrix) @ (np.array(to_rgb(STYLES[name].color)) ** 2.2), 0, 1) ** (1 / 2.2)
-                for name in STYLES]
+        seen = [
+            np.clip(np.array(matrix) @ (np.array(to_rgb(STYLES[name].color)) ** 2.2), 0, 1) ** (1 / 2.2)
+            for name in STYLES
+        ]
         assert min(float(np.linalg.norm(x - y)) for x, y in combinations(seen, 2)) > 0.11
 
 
@@ -54,8 +56,14 @@ def test_styles_of_one_figure_are_distinct():
 def test_an_unknown_algorithm_has_the_same_style_in_every_process():
     code = "from plots.style import style; print(style('mine'), style('cet[a=1]'))"
     root = Path(__file__).parents[2]
-    other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root,
-                           env={"PYTHONHASHSEED": "77", "PYTHONPATH": str(root)})
+    other = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=root,
+        env={"PYTHONHASHSEED": "77", "PYTHONPATH": str(root)},
+    )
     assert other.stdout.strip() == f"{style('mine')} {style('cet[a=1]')}"
 
 
