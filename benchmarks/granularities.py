@@ -1,0 +1,35 @@
+"""COGRA's granularities, GRETA and SASE on one stream: events per second, and the ratio to the coarsest.
+
+Run by hand: python benchmarks/granularities.py
+"""
+
+from __future__ import annotations
+
+from streams import best_of, evaluate, random_stream
+
+WITHIN = "WITHIN 1000 s"
+CASES = [
+    ("type-grained, COUNT(*)", "cogra", "RETURN COUNT(*) PATTERN (SEQ(A+, B))+"),
+    ("type-grained, all aggregates", "cogra", "RETURN COUNT(A), SUM(A.x), MIN(A.x) PATTERN (SEQ(A+, B))+"),
+    ("pattern-grained, next", "cogra", "RETURN COUNT(*) PATTERN (SEQ(A+, B))+ SEMANTICS next"),
+    ("pattern-grained, contiguous", "cogra", "RETURN COUNT(*) PATTERN (SEQ(A+, B))+ SEMANTICS cont"),
+    ("pattern-grained, next, predicate", "cogra",
+     "RETURN COUNT(*) PATTERN (SEQ(A+, B))+ SEMANTICS next WHERE A.x < NEXT(A).x"),
+    ("mixed-grained, predicate", "cogra", "RETURN COUNT(*) PATTERN (SEQ(A+, B))+ WHERE A.x < NEXT(A).x"),
+    ("event-grained", "greta", "RETURN COUNT(*) PATTERN (SEQ(A+, B))+"),
+    ("two-step, contiguous", "sase", "RETURN COUNT(*) PATTERN (SEQ(A+, B))+ SEMANTICS cont"),
+]  # fmt: skip
+
+
+def main() -> None:
+    stream = random_stream(1_000_000)
+    coarsest = None
+    print(f"{'granularity':<34} {'algorithm':<9} {'M events/s':>10} {'slower by':>9}")
+    for name, algorithm, query in CASES:
+        seconds = best_of(lambda a=algorithm, q=f"{query} {WITHIN}": evaluate(a, q, stream), 3)  # type: ignore[misc]
+        coarsest = coarsest or seconds
+        print(f"{name:<34} {algorithm:<9} {len(stream) / seconds / 1e6:>10.2f} {seconds / coarsest:>9.1f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,41 @@
+"""GRETA: edges visited per second, and how time grows with the events of a window (quadratic: ratio 4 per doubling).
+
+Run by hand: python benchmarks/graph.py
+"""
+
+from __future__ import annotations
+
+from streams import best_of, evaluate, random_stream
+
+from algorithms.execution import IndependentQueries
+from algorithms.graph_grained import GraphGrained
+
+QUERIES = {
+    "A+": "RETURN COUNT(*) PATTERN A+",
+    "(SEQ(A+, B))+": "RETURN COUNT(*) PATTERN (SEQ(A+, B))+",
+    "A+, predicate holds for half": "RETURN COUNT(*) PATTERN A+ WHERE A.x < NEXT(A).x",
+    "A+, four windows per event": "RETURN COUNT(*) PATTERN A+ WITHIN 8000 s SLIDE 2000 s",
+    "A+, SUM and MIN": "RETURN SUM(A.x), MIN(A.x) PATTERN A+",
+}
+SIZES = (10_000, 20_000, 40_000)
+
+
+def main() -> None:
+    print(f"{'query':<30} {'events':>7} {'M edges':>8} {'M edges/s':>10} {'time ratio':>10}")
+    for name, query in QUERIES.items():
+        before = None
+        for size in SIZES:
+            stream = random_stream(size)
+            executor, _ = evaluate("greta", query, stream)
+            assert isinstance(executor, IndependentQueries)
+            (evaluator,) = executor.evaluators.values()
+            assert isinstance(evaluator, GraphGrained)
+            seconds = best_of(lambda query=query, stream=stream: evaluate("greta", query, stream), 3)  # type: ignore[misc]
+            ratio = "" if before is None else f"{seconds / before:.2f}"
+            rate = evaluator.edges / seconds / 1e6
+            print(f"{name:<30} {size:>7} {evaluator.edges / 1e6:>8.1f} {rate:>10.0f} {ratio:>10}", flush=True)
+            before = seconds
+
+
+if __name__ == "__main__":
+    main()

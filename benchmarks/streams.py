@@ -1,0 +1,52 @@
+"""Streams and timing for the benchmarks."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from algorithms.base import Executor, Statistics
+from algorithms.registry import make
+from algorithms.rows import Rows
+from events.batch import EventBatch
+from events.schema import Attribute, Kind, Schema
+from queries.compile import compile_workload
+from queries.parser import parse_query
+
+BATCH = 1 << 20
+REPETITIONS = 5
+
+
+def random_stream(events: int, types: int = 2, simultaneous: int = 1, seed: int = 0) -> EventBatch:
+    """Events of random types with a uniform attribute x, `simultaneous` of them at each time stamp."""
+    random = np.random.default_rng(seed)
+    schema = Schema(tuple("ABCDEFGH"[:types]), (Attribute("x", Kind.FLOAT),))
+    return EventBatch(
+        schema,
+        np.arange(events, dtype=np.int64) // simultaneous,
+        random.integers(0, types, events).astype(np.int32),
+        {"x": random.random(events)},
+        np.arange(events, dtype=np.int64),
+    )
+
+
+def best_of(run: Callable[[], object], repetitions: int = REPETITIONS) -> float:
+    """The least CPU time of a run in seconds, after one run that compiles."""
+    run()
+    times = []
+    for _ in range(repetitions):
+        begin = time.process_time()
+        run()
+        times.append(time.process_time() - begin)
+    return min(times)
+
+
+def evaluate(specification: str, query: str, events: EventBatch) -> tuple[Executor, list[Rows]]:
+    """All rows of a query over a stream in one sub-stream, fed in batches, and the spent executor."""
+    workload = compile_workload([parse_query(query)], events.schema)
+    algorithm = make(specification)
+    executor = algorithm.executor(algorithm.plan(workload, Statistics()))
+    parts = [executor.process(events.slice(i, min(i + BATCH, len(events)))) for i in range(0, len(events), BATCH)]
+    return executor, [*parts, executor.finish()]
