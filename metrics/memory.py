@@ -1,8 +1,14 @@
-"""Memory of a process: proportional set size (PSS), now and at its peak."""
+"""Memory of a process: proportional set size (PSS), now and at its peak.
 
+Counted are pages that no file backs. Those of libraries and memory-mapped input are split among all processes that map
+them, so the PSS of a worker would jump by tens of megabytes whenever another one ends.
+"""
+
+import inspect
 import os
 import subprocess
 import sys
+from pathlib import Path
 from types import TracebackType
 
 import psutil
@@ -10,29 +16,38 @@ import psutil
 INTERVAL = 0.01
 """Seconds between two looks of the sampler."""
 
-# The sampler is another process, started afresh: a thread would stand still while a kernel holds the interpreter, and
-# a forked child would share the pages that it is to count (PSS splits shared pages among their owners).
-_SAMPLER = """
-import select, sys
-import psutil
-process, interval, peak = psutil.Process(int(sys.argv[1])), float(sys.argv[2]), 0
-print("ready", flush=True)
-try:
-    while not select.select([sys.stdin], [], [], interval)[0]:
-        peak = max(peak, process.memory_full_info().pss)
-except psutil.Error:
-    pass
-print(peak, flush=True)
-"""
-
 
 def pss(pid: int | None = None) -> int:
     """Proportional set size of a process (of this one by default) in bytes.
 
-    Where the system does not know it, the unique set size, and the resident set size failing that.
+    Where the system does not tell pages apart, of all pages; failing that, the unique or the resident set size.
     """
-    info = psutil.Process(pid).memory_full_info()
-    return int(getattr(info, "pss", 0) or getattr(info, "uss", 0) or info.rss)
+    process = psutil.Process(pid)
+    try:
+        lines = Path(f"/proc/{process.pid}/smaps_rollup").read_text().splitlines()
+        sizes = {line.split(":")[0]: line.split()[1] for line in lines if line.startswith("Pss_")}
+        return 1024 * (int(sizes["Pss_Anon"]) + int(sizes["Pss_Shmem"]))
+    except (OSError, KeyError):
+        info = process.memory_full_info()
+        return int(getattr(info, "pss", 0) or getattr(info, "uss", 0) or info.rss)
+
+
+# The sampler is another process, started afresh: a thread would stand still while a kernel holds the interpreter, and
+# a forked child would share the pages that it is to count (PSS splits shared pages among their owners).
+_SAMPLER = f"""
+import select, sys
+from pathlib import Path
+import psutil
+{inspect.getsource(pss)}
+pid, interval, peak = int(sys.argv[1]), float(sys.argv[2]), 0
+print("ready", flush=True)
+try:
+    while not select.select([sys.stdin], [], [], interval)[0]:
+        peak = max(peak, pss(pid))
+except psutil.Error:
+    pass
+print(peak, flush=True)
+"""
 
 
 class PeakMemory:
