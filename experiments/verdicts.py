@@ -243,7 +243,7 @@ def _number(cell: Record, metric: str, records: Iterable[Record]) -> Interval:
     if metric == "throughput" and finished.realised is not None:
         return Interval(0.0, finished.realised.events / cell.limit_seconds)
     # One of the arrival batches took at least its share of the limit, and its rows waited for it.
-    batches = max(1, len(finished.samples.service))
+    batches = (finished.realised.batches if finished.realised else None) or max(1, len(finished.samples.service))
     if metric == "latency_max" or (metric.startswith("latency") and batches == 1):
         return Interval(cell.limit_seconds / batches, inf)
     return ANYTHING
@@ -259,8 +259,9 @@ def _fails(claim: Fails, records: Sequence[Record], axis: str) -> ClaimResult:
             reason = f"{name} was not run" if bad is None else f"{name} is {bad.status.value} at {_named(bad.point)}"
             return ClaimResult(**result, verdict=Verdict.NOT_COMPARABLE, reason=reason)
     failed = [r for r in records if r.algorithm == claim.algorithm and r.status in cut]
-    failed.sort(key=lambda r: value_key(r.point.get(axis)))
-    computation = f"the first point of {axis} at which {claim.algorithm} was cut off by a limit"
+    # Points that were not run because an easier one was cut off say less than that one.
+    failed.sort(key=lambda r: (r.seconds == 0, value_key(r.point.get(axis))))
+    computation = f"the first point of {axis} at which {claim.algorithm} ran and was cut off by a limit"
     if not failed:
         reason = f"{claim.algorithm} finished everywhere; larger points or shorter limits may show it"
         return ClaimResult(**result, verdict=Verdict.NOT_REPRODUCED, reason=reason, computation=computation)

@@ -64,6 +64,7 @@ class Realised(Strict):
     windows: int
     rows: int
     substreams: int
+    batches: int | None = None  # arrival batches of the worker that had most
     rate: float | None = None
     events_per_window: float | None = None
     matches_per_window: float | None = None

@@ -257,7 +257,7 @@ def _outcome(job: Job, stream: Stream, workload: Workload, reports: Sequence[Rep
         overflow=answer.overflow,
         samples=samples,
         summary=summary,
-        realised=realised(stream, workload, answer, sum(m.substreams for m in measured)),
+        realised=realised(stream, workload, answer, measured),
     )
 
 

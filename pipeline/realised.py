@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,6 +11,7 @@ from algorithms.answer import AnswerBuilder
 from events.batch import EventBatch
 from events.units import seconds
 from metrics.record import Realised
+from pipeline.replay import Measured
 from pipeline.store import Stream, stream_batches
 from pipeline.substreams import split
 from queries.compile import CompiledQuery, Workload
@@ -27,8 +30,11 @@ _COMPARE = {
 }
 
 
-def realised(stream: Stream, workload: Workload, answer: AnswerBuilder, substream_count: int) -> Realised:
-    """What a record says of the input and the answer. Reads up to `SAMPLE_EVENTS` events of the stream."""
+def realised(stream: Stream, workload: Workload, answer: AnswerBuilder, measured: Sequence[Measured]) -> Realised:
+    """What a record says of the input and the answer; `measured` by worker.
+
+    Reads up to `SAMPLE_EVENTS` events of the stream.
+    """
     rows, matches = answer.rows, answer.matches
     found = {int(k) for parts in answer.parts.values() for part in parts for k in np.unique(part.window)}
     duration = stream.statistics.duration
@@ -37,7 +43,8 @@ def realised(stream: Stream, workload: Workload, answer: AnswerBuilder, substrea
         events=stream.events,
         windows=len(found),
         rows=rows,
-        substreams=substream_count,
+        substreams=sum(worker.substreams for worker in measured),
+        batches=max(len(worker.service) for worker in measured),
         rate=stream.events / seconds(duration, stream.schema.time_unit) if duration else None,
         events_per_window=None if query is None else _events_per_window(stream, query),
         matches_per_window=matches / len(found) if found and np.isfinite(matches) else None,

@@ -36,6 +36,6 @@ def record(
         digest=digest if ok or status is Status.WRONG else None,
         samples=Samples(service=[0.1] * batches) if ok else Samples(),
         summary=Summary(**summary),
-        realised=Realised(events=1000, windows=1, rows=1, substreams=1) if ok else None,
+        realised=Realised(events=1000, windows=1, rows=1, substreams=1, batches=batches) if ok else None,
         seconds=seconds,
     )

@@ -160,6 +160,9 @@ def test_fails():
     result = judge(claim, records)
     assert (result.verdict, result.measured) == (Verdict.REPRODUCED, 2.0)
     assert result.expected == "slow does not finish where fast finish"
+    # With fewer groups being harder, 4 was tried and 2 was not.
+    tried = [*curve("slow", [None, None, None], seconds=0)[:2], record("slow", {"n": 4}, Status.TIMEOUT)]
+    assert judge(claim, [*tried, *curve("fast", [1.0, 1.0, 1.0])]).measured == 4.0
     assert judge(claim, curve("slow", [1.0]) + curve("fast", [1.0])).verdict is Verdict.NOT_REPRODUCED
     both = judge(claim, curve("slow", [1.0, None]) + curve("fast", [1.0, None]))
     assert both.verdict is Verdict.NOT_REPRODUCED

@@ -40,7 +40,7 @@ def test_a_cell_that_goes_well(spark, store):
     assert outcome.digest
     assert outcome.realised is not None
     assert (outcome.realised.events, outcome.realised.windows, outcome.realised.rows) == (EVENTS, 6, 24)
-    assert outcome.realised.substreams == 4
+    assert (outcome.realised.substreams, outcome.realised.batches) == (4, 6)
     assert outcome.realised.matches_per_window == 100
     assert outcome.realised.events_per_window == 100
     assert len(outcome.samples.latency) == 24
