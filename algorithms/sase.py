@@ -30,6 +30,7 @@ from events.windows import FOREVER, Window
 from queries.analysis import analyse
 from queries.compile import CompiledQuery, Part
 from queries.model import Aggregates, CompleteMatches, Query, Semantics
+from queries.tables import Tables
 
 FIRST_EVENTS = 256
 FOUND_MATCHES = 65_536
@@ -91,7 +92,7 @@ class SaseEvaluator(Evaluator):
                 oldest = self.window.start(self.low)
                 done = push_events(done, last, batch, place, self.tables, self.semantics, oldest, self.stacks)
                 if done < last:
-                    self.stacks = _grown(self.stacks)
+                    self.stacks = _grown(self.stacks, self.tables)
         if events.until is not None:
             parts += self._close(events.until, latest_starts(self.negations))
         return concatenate(parts) if parts else None
@@ -179,15 +180,15 @@ def _new_stacks(query: CompiledQuery, positions: int) -> Stacks:
     )
 
 
-def _grown(stacks: Stacks) -> Stacks:
-    """The same stacks with twice the room for events, pointers or both, whichever are scarce."""
-    wide: dict[str, Any] = {}
-    if 2 * stacks.counters[EVENTS] >= len(stacks.time):
-        wide = {name: _wider(getattr(stacks, name)) for name in _PER_EVENT}
-    return stacks._replace(target=_wider(stacks.target), floor=_wider(stacks.floor), **wide)
+def _grown(stacks: Stacks, tables: Tables) -> Stacks:
+    """The same stacks with twice the room for events, if the next one may not fit, else for pointers."""
+    bindings = int(np.diff(tables.binding_ptr).max(initial=0))
+    scarce = _PER_EVENT if stacks.counters[EVENTS] + bindings >= len(stacks.time) else _PER_POINTER
+    return stacks._replace(**{name: _wider(getattr(stacks, name)) for name in scarce})
 
 
 _PER_EVENT = ("time", "position", "place", "barrier", "below", "ints", "reals", "pointer_ptr", "waiting", "taken")
+_PER_POINTER = ("target", "floor")
 
 
 def _wider(array: NDArray[Any]) -> NDArray[Any]:
