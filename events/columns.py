@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from events.errors import InputError
 from events.schema import Kind
 from events.units import NANOSECONDS
+from events.windows import FOREVER
 
 ARROW = {Kind.INT: pa.int64(), Kind.FLOAT: pa.float64(), Kind.STRING: pa.string()}
 
@@ -28,7 +29,7 @@ class Place:
 
 
 def times(column: pa.Array, unit: str, place: Place) -> NDArray[np.int64]:
-    """Times in `unit` as int64[n] >= 0; `InputError` names the first row that is null, negative or fractional."""
+    """Times in `unit` as int64[n], 0 <= time < `FOREVER`; `InputError` names the first row that has no such."""
     if column.null_count:
         raise place.error(_first(pc.is_null(column)), "time", "the time is null")
     if pa.types.is_dictionary(column.type):
@@ -48,6 +49,9 @@ def times(column: pa.Array, unit: str, place: Place) -> NDArray[np.int64]:
     if len(values) and values.min() < 0:
         index = int(np.argmax(values < 0))
         raise place.error(index, "time", f"the time {values[index]} is negative")
+    if len(values) and values.max() >= FOREVER:
+        index = int(np.argmax(values >= FOREVER))
+        raise place.error(index, "time", f"the time {values[index]} is too large; choose a coarser time unit")
     return values
 
 

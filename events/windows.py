@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from math import gcd
 
 FOREVER = 2**62
-"""A window length beyond every time stamp."""
+"""A window length beyond every time stamp: times are smaller, so that the end of a window is a 64-bit integer."""
 
 
 @dataclass(frozen=True)
