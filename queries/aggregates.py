@@ -19,7 +19,9 @@ from queries.errors import QueryError
 from queries.model import AggregateOf, Aggregates, CountAll, CountOf, Function, Item
 
 NO_VALUE = 2**63 - 1
-"""The key of a least channel over no event."""
+"""The key of a least channel over no event; also that of the greatest integer, and of the least for MAX."""
+MOST_RING = 64
+"""Ring channels: each has a bit that tells whether it overflowed."""
 
 
 class Transform(StrEnum):
@@ -72,18 +74,28 @@ class Layout:
 COUNT_ALL = Channel("", None)
 
 
-def layout(returns: Aggregates, schema: Schema, arithmetic: str, canonical: Callable[[str], str]) -> Layout:
+def layout(
+    returns: Aggregates,
+    schema: Schema,
+    arithmetic: str,
+    canonical: Callable[[str], str],
+    optional: Callable[[str], bool],
+) -> Layout:
     """Channels for the items of `returns`.
 
     `canonical` maps a name to one that stands for the same occurrences, so that equal aggregates share a channel.
-    In float arithmetic all sums are real channels; in modular arithmetic sums of integers are ring channels.
+    `optional` tells whether a match may bind no event to a name: then COUNT(E) tells MIN and MAX over no event from
+    those that happen to be `NO_VALUE`. In float arithmetic all sums are real channels; in modular arithmetic sums of
+    integers are ring channels.
     """
     ring: dict[Channel, None] = {COUNT_ALL: None}
     real: dict[Channel, None] = {}
     least: dict[Channel, None] = {}
     for item in returns.items:
-        for family, channel in _channels(item, schema, arithmetic, canonical):
+        for family, channel in _channels(item, schema, arithmetic, canonical, optional):
             {"ring": ring, "real": real, "least": least}[family][channel] = None
+    if len(ring) > MOST_RING:
+        raise QueryError(f"RETURN needs {len(ring)} counts and sums; at most {MOST_RING} are kept, so split the query")
     return Layout(tuple(ring), tuple(real), tuple(least))
 
 
@@ -93,7 +105,11 @@ def sums_in_ring(kind: Kind, arithmetic: str) -> bool:
 
 
 def _channels(
-    item: Item, schema: Schema, arithmetic: str, canonical: Callable[[str], str]
+    item: Item,
+    schema: Schema,
+    arithmetic: str,
+    canonical: Callable[[str], str],
+    optional: Callable[[str], bool],
 ) -> list[tuple[str, Channel]]:
     match item:
         case CountAll():
@@ -105,10 +121,11 @@ def _channels(
             if kind is Kind.STRING:
                 raise QueryError(f"{item} needs a number, but {attribute!r} is a string")
             name = canonical(name)
+            count = ("ring", Channel(name, None))
             if function in (Function.MIN, Function.MAX):
                 transform = Transform.KEY if function is Function.MIN else Transform.INVERTED_KEY
-                return [("least", Channel(name, Column(attribute, transform)))]
-            count = ("ring", Channel(name, None))
+                least = ("least", Channel(name, Column(attribute, transform)))
+                return [count, least] if optional(name) else [least]
             if sums_in_ring(kind, arithmetic):
                 total = ("ring", Channel(name, Column(attribute, Transform.INT)))
                 return [count, total, ("ring", Channel(name, Column(attribute, Transform.MAGNITUDE)))]

@@ -9,7 +9,8 @@ from queries.automaton import Automaton, build
 from queries.combination import ambiguous, overlap, product, restrict, unite, without
 from queries.errors import QueryError
 from queries.model import And, Event, Or, Pattern, Query, Semantics, children, occurrences
-from queries.predicates import Names, apply_predicates
+from queries.names import Names
+from queries.predicates import apply_predicates
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ occurrence, a transition wherever one position may directly follow another. A ne
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field, replace
 
 from queries.errors import QueryError
@@ -82,6 +82,15 @@ class Automaton:
         """The positions of some occurrences."""
         wanted = set(occurrence_indices)
         return frozenset(i for i, p in enumerate(self.positions) if wanted.intersection(p.occurrences))
+
+    def avoidable(self, positions: Set[int]) -> bool:
+        """Whether a match may bind no event to any of `positions`, predicates and negations aside."""
+        reached: set[int] = set()
+        frontier = {i for i, p in enumerate(self.positions) if p.start is not None} - positions
+        while frontier:
+            reached |= frontier
+            frontier = {t.target for t in self.transitions if t.source in frontier} - positions - reached
+        return any(self.positions[i].end is not None for i in reached)
 
     @property
     def all_transitions(self) -> frozenset[tuple[int, int]]:

@@ -12,16 +12,18 @@ from events.batch import EventBatch
 from events.errors import CepbenchError
 from events.schema import Kind, Schema
 from events.units import in_units
-from events.windows import Window
+from events.windows import FOREVER, Window
 from queries.aggregates import COUNT_ALL, Column, Layout, Transform, layout
 from queries.analysis import Analysis, analyse
 from queries.automaton import Automaton
 from queries.errors import QueryError
 from queries.model import AggregateOf, Aggregates, Comparison, Local, Query, WindowClause
-from queries.predicates import Names
+from queries.names import Names
 from queries.tables import Columns, Tables, build_tables
 
 ARITHMETICS = ("modular", "float")
+MOST_WINDOWS = 2**20
+"""That hold one event: every algorithm keeps state for each of them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +147,7 @@ def _compile(index: int, query: Query, schema: Schema, arithmetic: str) -> Compi
             if attribute not in schema.kinds:
                 known = ", ".join(schema.kinds) or "none"
                 raise QueryError(f"the events have no attribute {attribute!r}; they have {known}")
-    counted = _layout(query, schema, arithmetic, analysis.names)
+    counted = _layout(query, schema, arithmetic, analysis)
     columns = Columns(schema)
     parts = tuple(_part(automaton, counted, schema, columns, analysis.names) for automaton in analysis.automata)
     window = None if query.window is None else _window(query.window, schema)
@@ -161,15 +163,18 @@ def _part(automaton: Automaton, counted: Layout, schema: Schema, columns: Column
     return Part(automaton, tables, tuple(_part(n, nothing, schema, columns, names) for n in automaton.negations))
 
 
-def _layout(query: Query, schema: Schema, arithmetic: str, names: Names) -> Layout:
+def _layout(query: Query, schema: Schema, arithmetic: str, analysis: Analysis) -> Layout:
     if not isinstance(query.returns, Aggregates):
         return Layout((COUNT_ALL,), (), ())
     same: dict[tuple[int, ...], str] = {}
 
     def canonical(name: str) -> str:
-        return same.setdefault(names.indices(name), name)
+        return same.setdefault(analysis.names.indices(name), name)
 
-    return layout(query.returns, schema, arithmetic, canonical)
+    def optional(name: str) -> bool:
+        return any(a.avoidable(a.at(analysis.names.indices(name))) for a in analysis.automata)
+
+    return layout(query.returns, schema, arithmetic, canonical, optional)
 
 
 def _needs(query: Query, names: Names) -> dict[str, frozenset[str]]:
@@ -187,6 +192,14 @@ def _needs(query: Query, names: Names) -> dict[str, frozenset[str]]:
 
 def _window(clause: WindowClause, schema: Schema) -> Window:
     if clause.within.unit == "events":
-        return Window(int(clause.within.amount), int(clause.slide.amount), counts_events=True)
-    within = in_units(clause.within.amount, clause.within.unit, schema.time_unit, "WITHIN")
-    return Window(within, in_units(clause.slide.amount, clause.slide.unit, schema.time_unit, "SLIDE"))
+        window = Window(int(clause.within.amount), int(clause.slide.amount), counts_events=True)
+    else:
+        within = in_units(clause.within.amount, clause.within.unit, schema.time_unit, "WITHIN")
+        window = Window(within, in_units(clause.slide.amount, clause.slide.unit, schema.time_unit, "SLIDE"))
+    if max(window.within, window.slide) > FOREVER:
+        raise QueryError(f"WITHIN and SLIDE may be at most 2**62 {schema.time_unit}, the time unit of the stream")
+    if window.overlap > MOST_WINDOWS:
+        raise QueryError(
+            f"an event would lie in {window.overlap} windows; at most {MOST_WINDOWS} may overlap, so SLIDE more at once"
+        )
+    return window

@@ -13,7 +13,8 @@ from queries.errors import QueryError
 from queries.expected import syntax_error
 from queries.lexis import QueryText, unquote
 from queries.model import Matches, Query, Semantics
-from queries.resolve import check, known, meanings
+from queries.names import known, meanings
+from queries.resolve import check
 from queries.source import Node, Problem, Source
 from queries.tree import TreeBuilder
 

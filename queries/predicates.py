@@ -1,44 +1,14 @@
-"""Which occurrences a predicate's names denote, and where in the automaton it applies (DESIGN section 4)."""
+"""Where in the automaton predicates apply (DESIGN section 4)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
 from queries.automaton import Automaton, Pairwise
 from queries.errors import QueryError
-from queries.model import Comparison, Event, Local, Not, Operand, Pattern, Query, children, occurrences
-
-
-@dataclass(frozen=True)
-class Names:
-    """Resolves a name to occurrences: an alias to its own, a type to all of the type; an alias wins."""
-
-    events: tuple[Event, ...]
-    negated: frozenset[int]
-
-    @staticmethod
-    def of(pattern: Pattern) -> Names:
-        """Names of a pattern's occurrences, numbered from left to right."""
-        flags = list(_negated(pattern, False))
-        return Names(tuple(occurrences(pattern)), frozenset(i for i, negated in enumerate(flags) if negated))
-
-    def indices(self, name: str) -> tuple[int, ...]:
-        """Occurrences of `name`; a `QueryError` lists the names there are."""
-        found = tuple(i for i, event in enumerate(self.events) if event.alias == name)
-        found = found or tuple(i for i, event in enumerate(self.events) if event.type == name)
-        if not found:
-            known = sorted({e.alias or e.type for e in self.events})
-            raise QueryError(f"unknown name {name!r}; the pattern has {', '.join(known)}")
-        return found
-
-
-def _negated(pattern: Pattern, inside: bool) -> Iterator[bool]:
-    """For each occurrence from left to right, whether it stands under a NOT."""
-    if isinstance(pattern, Event):
-        yield inside
-    for child in children(pattern):
-        yield from _negated(child, inside or isinstance(pattern, Not))
+from queries.model import Comparison, Local, Operand, Query
+from queries.names import Names
 
 
 def apply_predicates(automaton: Automaton, query: Query, names: Names) -> Automaton:

@@ -1,4 +1,4 @@
-"""What names mean, and the rules of a query that need no automaton (DESIGN section 4)."""
+"""The rules of a query that need no automaton (DESIGN section 4)."""
 
 from __future__ import annotations
 
@@ -24,43 +24,15 @@ from queries.model import (
     Seq,
     Star,
     children,
-    occurrences,
 )
+from queries.names import Path, known, meanings, scopes
 from queries.printing import source_of
 from queries.source import Source
 
 DEEPEST = 100
 """Most levels of sub-patterns: what walks a pattern may recurse."""
 
-Path = tuple[int, ...]
-"""The way from a pattern to a sub-pattern, child by child."""
-
 _ANSWER_COLUMNS = frozenset({"query", "window_start", "window_end", "match", "overflow"})
-
-
-def denoted(pattern: Pattern, name: str) -> tuple[int, ...]:
-    """What a name in RETURN or WHERE means: indices into `tuple(occurrences(pattern))`.
-
-    An alias means its occurrence, a type all occurrences of the type; a name that is both is the alias. Empty when the
-    pattern has no such name.
-    """
-    return meanings(pattern).get(name, ())
-
-
-def meanings(pattern: Pattern) -> dict[str, tuple[int, ...]]:
-    """All names of a pattern and what they mean, as in `denoted`."""
-    types: dict[str, list[int]] = {}
-    aliases: dict[str, tuple[int, ...]] = {}
-    for index, event in enumerate(occurrences(pattern)):
-        types.setdefault(event.type, []).append(index)
-        if event.alias is not None:
-            aliases[event.alias] = (index,)
-    return {name: tuple(indices) for name, indices in types.items()} | aliases
-
-
-def scopes(pattern: Pattern) -> tuple[Path | None, ...]:
-    """For each occurrence, the path to the innermost NOT that it stands under; None for a positive one."""
-    return tuple(_scopes(pattern, (), None))
 
 
 def nullable(pattern: Pattern) -> bool:
@@ -76,11 +48,6 @@ def nullable(pattern: Pattern) -> bool:
             return False
         case _:
             return nullable(pattern.part)
-
-
-def known(names: Mapping[str, tuple[int, ...]]) -> str:
-    """The names of a pattern, for an error."""
-    return f"the pattern has {', '.join([*names][:20])}{', ...' if len(names) > 20 else ''}"
 
 
 def check(query: Query, source: Source | None = None) -> None:
@@ -108,13 +75,6 @@ def _sub_patterns(pattern: Pattern, path: Path = ()) -> Iterator[tuple[Pattern, 
     yield pattern, path
     for index, child in enumerate(children(pattern)):
         yield from _sub_patterns(child, (*path, index))
-
-
-def _scopes(pattern: Pattern, path: Path, scope: Path | None) -> Iterator[Path | None]:
-    if isinstance(pattern, Event):
-        yield scope
-    for index, child in enumerate(children(pattern)):
-        yield from _scopes(child, (*path, index), path if isinstance(pattern, Not) else scope)
 
 
 def _pattern_rules(query: Query) -> Iterator[Finding]:

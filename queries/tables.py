@@ -13,7 +13,7 @@ from queries.aggregates import Channel, Column, Layout, Transform
 from queries.automaton import Automaton, Position
 from queries.errors import QueryError
 from queries.model import Comparison, Local, Op, Operand
-from queries.predicates import Names
+from queries.names import Names
 
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -102,10 +102,16 @@ class Columns:
 def build_tables(automaton: Automaton, layout: Layout, schema: Schema, columns: Columns, names: Names) -> Tables:
     """Tables of an automaton; columns that it needs are added to `columns`. Raises `QueryError` for bad comparisons."""
     positions = automaton.positions
-    binding_ptr, binding = _csr(
-        [i for i, p in enumerate(positions) if schema.type_code(p.type) == code] for code in range(len(schema.types))
-    )
-    enter_ptr, source = _csr([t.source for t in automaton.transitions if t.target == i] for i in range(len(positions)))
+    bindings: list[list[int]] = [[] for _ in schema.types]
+    for i, position in enumerate(positions):
+        code = schema.type_code(position.type)
+        if code >= 0:
+            bindings[code].append(i)
+    binding_ptr, binding = _csr(bindings)
+    sources: list[list[int]] = [[] for _ in positions]
+    for t in automaton.transitions:  # in order of target, as the tables of transitions are
+        sources[t.target].append(t.source)
+    enter_ptr, source = _csr(sources)
     between_ptr, between = _csr(sorted(t.negations) for t in automaton.transitions)
     leading_ptr, leading = _csr(sorted(p.start or ()) for p in positions)
     trailing_ptr, trailing = _csr(sorted(p.end or ()) for p in positions)
@@ -201,7 +207,7 @@ def _entry(predicate: Local | Comparison, columns: Columns) -> tuple[bool, int, 
         _check_string(predicate.op, operand)
         column = columns.index(Column(operand.attribute, Transform.INT))
         return (False, OPERATORS[predicate.op], column, 1.0, -1, 1.0, columns.schema.string_code(constant), 0.0)
-    real = kind is Kind.FLOAT or isinstance(constant, float) or operand.factor != 1 or abs(constant) >= 2**63
+    real = kind is Kind.FLOAT or isinstance(constant, float) or operand.factor != 1
     column = columns.index(Column(operand.attribute, Transform.REAL if real else Transform.INT))
     exact = 0 if real else int(constant)
     return (real, OPERATORS[predicate.op], column, float(operand.factor), -1, 1.0, exact, float(constant))

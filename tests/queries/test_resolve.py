@@ -5,22 +5,7 @@ import pytest
 from queries.errors import QueryError
 from queries.model import Aggregates, And, AtLeast, CountOf, Event, Plus, Query, Seq, WindowClause
 from queries.parser import parse_query
-from queries.resolve import check, denoted, nullable, scopes
-
-PATTERN = parse_query("PATTERN SEQ(A x, NOT SEQ(C, NOT E, A), B A, A+)").pattern
-
-
-def test_names_denote_occurrences() -> None:
-    assert denoted(PATTERN, "x") == (0,)
-    assert denoted(PATTERN, "C") == (1,)
-    assert denoted(PATTERN, "A") == (4,)  # the alias wins over the type
-    assert denoted(PATTERN, "B") == (4,)
-    assert denoted(PATTERN, "nothing") == ()
-    assert denoted(parse_query("PATTERN SEQ(A x, NOT A, B, A+)").pattern, "A") == (0, 1, 3)
-
-
-def test_scopes_are_the_innermost_negations() -> None:
-    assert scopes(PATTERN) == (None, (1,), (1, 0, 1), (1,), None, None)
+from queries.resolve import check, nullable
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,64 @@
+"""What the names in RETURN and WHERE mean (DESIGN section 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from queries.errors import QueryError
+from queries.model import Event, Not, Pattern, children, occurrences
+
+Path = tuple[int, ...]
+"""The way from a pattern to a sub-pattern, child by child."""
+
+
+@dataclass(frozen=True)
+class Names:
+    """A pattern's events, numbered from left to right, what its names mean, and which events stand under a NOT."""
+
+    events: tuple[Event, ...]
+    meanings: Mapping[str, tuple[int, ...]]
+    negated: frozenset[int]
+
+    @staticmethod
+    def of(pattern: Pattern) -> Names:
+        """The names of a pattern."""
+        negated = (i for i, scope in enumerate(scopes(pattern)) if scope is not None)
+        return Names(tuple(occurrences(pattern)), meanings(pattern), frozenset(negated))
+
+    def indices(self, name: str) -> tuple[int, ...]:
+        """The events that `name` means; a `QueryError` lists the names there are."""
+        if name not in self.meanings:
+            raise QueryError(f"unknown name {name!r}; {known(self.meanings)}")
+        return self.meanings[name]
+
+
+def meanings(pattern: Pattern) -> dict[str, tuple[int, ...]]:
+    """All names of a pattern and what they mean: indices into `tuple(occurrences(pattern))`.
+
+    An alias means its occurrence, a type all occurrences of the type; a name that is both is the alias.
+    """
+    types: dict[str, list[int]] = {}
+    aliases: dict[str, tuple[int, ...]] = {}
+    for index, event in enumerate(occurrences(pattern)):
+        types.setdefault(event.type, []).append(index)
+        if event.alias is not None:
+            aliases[event.alias] = (index,)
+    return {name: tuple(indices) for name, indices in types.items()} | aliases
+
+
+def scopes(pattern: Pattern) -> tuple[Path | None, ...]:
+    """For each occurrence, the path to the innermost NOT that it stands under; None for a positive one."""
+    return tuple(_scopes(pattern, (), None))
+
+
+def known(names: Mapping[str, tuple[int, ...]]) -> str:
+    """The names of a pattern, for an error."""
+    return f"the pattern has {', '.join([*names][:20])}{', ...' if len(names) > 20 else ''}"
+
+
+def _scopes(pattern: Pattern, path: Path, scope: Path | None) -> Iterator[Path | None]:
+    if isinstance(pattern, Event):
+        yield scope
+    for index, child in enumerate(children(pattern)):
+        yield from _scopes(child, (*path, index), path if isinstance(pattern, Not) else scope)
