@@ -78,6 +78,9 @@ class MatchRows:
 
 QueryRows = AggregateRows | MatchRows
 
+Group = tuple[int | float | str, ...]
+"""Values of the attributes that split the stream, as a user knows them."""
+
 Rows = dict[int, QueryRows]
 """Rows by the query's index in the workload; queries without rows are absent."""
 

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from algorithms.answer import AnswerBuilder, Key
+from algorithms.answer import AnswerBuilder
 from algorithms.base import Algorithm, Executor, Plan, Statistics, UnsupportedQuery
-from algorithms.rows import Rows
+from algorithms.rows import Group, Rows
 from events.batch import EventBatch
 from experiments.random_cases import Case, batch_of, split
 from queries.compile import Workload, compile_workload
@@ -69,14 +69,14 @@ class _Substreams:
         self._algorithm = algorithm
         self._plan = plan
         self._attributes = _partition(plan.workload)
-        self.executors: dict[Key, Executor] = {} if self._attributes else {(): algorithm.executor(plan)}
+        self.executors: dict[Group, Executor] = {} if self._attributes else {(): algorithm.executor(plan)}
 
-    def split(self, batch: EventBatch, until: int | None) -> list[tuple[Key, EventBatch]]:
+    def split(self, batch: EventBatch, until: int | None) -> list[tuple[Group, EventBatch]]:
         """The part of a batch for every sub-stream seen so far; those without events hear of `until` only."""
         if not self._attributes:
             return [((), batch.slice(0, len(batch), until))]
         columns = [batch.schema.decode(name, batch.columns[name].tolist()) for name in self._attributes]
-        rows: dict[Key, list[int]] = {key: [] for key in self.executors}
+        rows: dict[Group, list[int]] = {key: [] for key in self.executors}
         for row in range(len(batch)):
             rows.setdefault(tuple(column[row] for column in columns), []).append(row)
         for key in rows.keys() - self.executors.keys():
@@ -99,6 +99,6 @@ def _next_time(batches: Sequence[EventBatch]) -> int | None:
     return next((int(batch.time[0]) for batch in batches if len(batch)), None)
 
 
-def _add(answer: AnswerBuilder, key: Key, rows: Rows) -> None:
+def _add(answer: AnswerBuilder, key: Group, rows: Rows) -> None:
     for query, found in rows.items():
         answer.add(query, key, found)

@@ -1,0 +1,37 @@
+"""Answers of algorithms to small queries, beside the oracle's."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from algorithms.base import Algorithm
+from algorithms.oracle import answer
+from algorithms.registry import ALGORITHMS
+from experiments.agreement import difference
+from experiments.evaluators import run
+from experiments.random_cases import split
+from queries.parser import parse_query
+from tests.contract.streams import batch
+from tests.streams import stream
+
+Events = str | Sequence[Mapping[str, Any]]
+
+
+def supporting(text: str) -> list[Algorithm]:
+    """The registered algorithms that support a query."""
+    query = parse_query(text)
+    found = [made for made in (algorithm() for algorithm in ALGORITHMS) if made.unsupported(query) is None]
+    assert found
+    return found
+
+
+def agree(text: str, events: Events) -> list[dict[str, Any]]:
+    """The rows on which the oracle and all algorithms that support the query agree, however the stream is cut."""
+    query = parse_query(text)
+    given = stream(events) if isinstance(events, str) else events
+    expected = answer(query, given, modular=True)
+    for algorithm in supporting(text):
+        for cuts in ((), tuple(range(1, len(given)))):
+            for promise in (False, True):
+                frame = run(algorithm, query, split(batch(given), cuts), promise=promise)
+                assert difference(expected, frame) is None, algorithm.name
+    return expected

@@ -1,0 +1,148 @@
+"""Answers as tables and as digests."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from algorithms.answer import AnswerBuilder
+from algorithms.rows import AggregateRows, MatchRows
+from queries.compile import compile_workload
+from queries.workloads import parse_workload
+from tests.contract.streams import batch
+
+EVENTS = batch([{"time": 0, "type": "A", "n": 1, "s": "u", "x": 1.5}])
+WORKLOAD = """
+q1: RETURN n, COUNT(*), SUM(A.x) PATTERN A+ GROUP-BY n
+
+q2: RETURN s, COUNT(*), MIN(A.n) PATTERN A+ GROUP-BY s WITHIN 5 s
+
+q3: RETURN MATCHES PATTERN A
+"""
+COLUMNS = ["query", "n", "s", "window_start", "window_end", "COUNT(*)", "SUM(A.x)", "MIN(A.n)", "overflow", "match"]
+
+
+def builder(text: str = WORKLOAD) -> AnswerBuilder:
+    return AnswerBuilder(compile_workload(parse_workload(text), EVENTS.schema))
+
+
+def rows(window: list[int], counts: list[int], sums: list[float], over: int = 0) -> AggregateRows:
+    """Rows of COUNT(*), COUNT(A) (the same) and SUM(A.x)."""
+    n = len(window)
+    return AggregateRows(
+        np.array(window),
+        np.array([[count, count] for count in counts], np.uint64),
+        np.full(n, over, np.uint64),
+        np.array(sums).reshape(n, -1),
+        np.empty((n, 0), np.int64),
+    )
+
+
+def least(window: int, count: int, value: int) -> AggregateRows:
+    """A row of COUNT(*) and MIN(A.n)."""
+    return AggregateRows(
+        np.array([window]),
+        np.array([[count]], np.uint64),
+        np.zeros(1, np.uint64),
+        np.empty((1, 0)),
+        np.array([[value]]),
+    )
+
+
+def test_columns_do_not_depend_on_the_rows() -> None:
+    empty = builder()
+    partly = builder()
+    partly.add(1, ("u",), least(0, 3, 7))
+    for answer in (empty, partly):
+        frame = answer.frame()
+        assert list(frame) == COLUMNS
+        assert frame.dtypes.astype(str).tolist() == [
+            "object", "Int64", "object", "int64", "Int64", "UInt64", "Float64", "Int64", "boolean", "object",
+        ]  # fmt: skip
+        assert not answer.overflow
+    assert (empty.rows, partly.rows, partly.matches) == (0, 1, 3.0)
+
+
+def test_queries_keep_their_own_columns_exactly() -> None:
+    answer = builder()
+    for n in (2**60 + 1, 2**60):  # equal as floats
+        answer.add(0, (n,), rows([0], [1], [0.5]))
+    answer.add(1, ("u",), least(2, 4, -1))
+    answer.add(2, (), MatchRows(np.array([0]), np.array([0, 2]), np.array([3, 5])))
+    found = answer.frame().astype(object).where(lambda frame: frame.notna(), None).to_dict("split")["data"]
+    assert found == [
+        ["q1", 2**60, None, 0, None, 1, 0.5, None, False, None],
+        ["q1", 2**60 + 1, None, 0, None, 1, 0.5, None, False, None],
+        ["q2", None, "u", 10, 15, 4, None, -1, False, None],
+        ["q3", None, None, 0, None, None, None, None, None, [3, 5]],
+    ]
+
+
+def test_a_workload_of_aggregates_has_plain_flags() -> None:
+    answer = builder("RETURN COUNT(*) PATTERN A")
+    assert answer.frame().dtypes["overflow"] == np.dtype(bool)
+    assert "match" not in answer.frame()
+
+
+def test_partial_rows_of_a_group_add_up_by_window() -> None:
+    text = "RETURN n, COUNT(*), SUM(A.x) PATTERN A+ WHERE [s] GROUP-BY n WITHIN 5 s"
+    one, other = builder(text), builder(text)
+    one.add(0, (1, "u"), rows([0, 3], [2, 2**63], [1.5, 2.5]))
+    other.add(0, (1, "v"), rows([3, 4], [2**63, 1], [0.5, 1.0]))
+    one.merge(other)
+    frame = one.frame()
+    assert frame["window_start"].tolist() == [0, 15, 20]
+    assert frame["COUNT(*)"].tolist() == [2, pd.NA, 1]  # the counts overflow only together
+    assert frame["SUM(A.x)"].tolist() == [1.5, pd.NA, 1.0]
+    assert frame["overflow"].tolist() == [False, True, False]
+    assert one.overflow
+    assert one.matches == float("inf")
+
+
+def digest(*given: AggregateRows) -> str:
+    answer = builder("RETURN COUNT(*), SUM(A.x) PATTERN A+ WITHIN 5 s")
+    for part in given:
+        answer.add(0, (), part)
+    return answer.digest()
+
+
+def test_digests_do_not_depend_on_the_order_of_rows() -> None:
+    assert digest(rows([0, 2], [1, 2], [0.5, 1.5])) == digest(rows([2], [2], [1.5]), rows([0], [1], [0.5]))
+
+
+@pytest.mark.parametrize(
+    "prices",
+    [
+        [12345678.25, 0.0],
+        [0.1] * 3,
+        [1234.56785 / 3] * 3,
+        [0.1, 0.7, -0.8],
+        [1e5 / 3, -1e5 / 7, -(1e5 / 3 - 1e5 / 7)],
+        [0.0, -0.0],
+        list(np.random.default_rng(1).normal(100, 20, 5000).round(2)),
+    ],
+)
+def test_digests_do_not_depend_on_the_order_of_additions(prices: list[float]) -> None:
+    sums: set[float] = {sum(prices), sum(reversed(prices)), sum(sorted(prices)), float(np.sum(prices))}
+    nudged = {total + sign * abs(total) * 1e-14 for total in sums for sign in (-1, 0, 1)}
+    assert len({digest(rows([0], [len(prices)], [total])) for total in nudged}) == 1
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        rows([0], [10], [2.5 + 1e-4]),
+        rows([0], [11], [2.5]),
+        rows([1], [10], [2.5]),
+        rows([0], [10], [2.5], over=1),
+        rows([0], [10], [-2.5]),
+    ],
+)
+def test_digests_tell_answers_apart(other: Any) -> None:
+    assert digest(other) != digest(rows([0], [10], [2.5]))
+
+
+def test_float_sums_whose_counts_overflowed_do_not_count() -> None:
+    """They are shown as overflowed, and what is left of them depends on the algorithm."""
+    assert digest(rows([0], [10], [2.5], over=3)) == digest(rows([0], [10], [99.0], over=3))
