@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import replace
 from typing import TypeVar
 
-from queries.automaton import Automaton, Negations, Pairwise, Position, Transition
+from queries.automaton import MOST_POSITIONS, Automaton, Negations, Pairwise, Position, Transition
 from queries.errors import QueryError
 from queries.model import Comparison, Local
 
@@ -70,6 +70,7 @@ def ambiguous(automaton: Automaton) -> bool:
 def product(one: Automaton, other: Automaton) -> Automaton:
     """The trends that both match: positions are pairs, labels are united. Both share one list of negations."""
     pairs = sorted(_pairs(one, other))
+    _check_size(len(pairs))
     number = {pair: i for i, pair in enumerate(pairs)}
     positions = []
     for p, q in pairs:
@@ -128,6 +129,7 @@ def without(minuend: Automaton, subtrahend: Automaton, decided_by_types: bool) -
         if state in states:
             continue
         states[state] = None
+        _check_size(len(states))
         for t in outgoing.get(state[0], []):
             reached = (t.target, step(state[1], minuend.positions[t.target].type))
             edges.append((state, reached, t))
@@ -144,6 +146,15 @@ def without(minuend: Automaton, subtrahend: Automaton, decided_by_types: bool) -
     )
     transitions = [replace(t, source=number[a], target=number[b]) for a, b, t in edges]
     return Automaton(positions, _ordered(transitions), minuend.negations)
+
+
+def _check_size(positions: int) -> None:
+    """A difference may be exponential in the size of the patterns, a product is quadratic."""
+    if positions > MOST_POSITIONS:
+        raise QueryError(
+            f"the trends that both sides of OR or AND match need more than {MOST_POSITIONS} positions to tell apart; "
+            "make the sides disjoint or shorter"
+        )
 
 
 def _pairs(one: Automaton, other: Automaton) -> set[tuple[int, int]]:

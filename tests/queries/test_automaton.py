@@ -1,0 +1,117 @@
+"""Position automata of the dissertation's templates, and where negations end up."""
+
+import pytest
+
+from queries.automaton import MOST_POSITIONS, Automaton, build
+from queries.errors import QueryError
+from queries.parser import parse_query
+
+
+def automaton(pattern: str) -> Automaton:
+    return build(parse_query(f"PATTERN {pattern}").pattern)
+
+
+def types(found: Automaton) -> str:
+    return " ".join(p.type for p in found.positions)
+
+
+def starts(found: Automaton) -> dict[int, list[int]]:
+    """START positions with their leading negations."""
+    return {i: sorted(p.start) for i, p in enumerate(found.positions) if p.start is not None}
+
+
+def ends(found: Automaton) -> dict[int, list[int]]:
+    """END positions with their trailing negations."""
+    return {i: sorted(p.end) for i, p in enumerate(found.positions) if p.end is not None}
+
+
+def transitions(found: Automaton) -> dict[tuple[int, int], list[int]]:
+    """Transitions with the negations on them."""
+    return {(t.source, t.target): sorted(t.negations) for t in found.transitions}
+
+
+def test_figure_2_1() -> None:
+    found = automaton("(SEQ(A+, B))+")
+    assert types(found) == "A B"
+    assert (starts(found), ends(found)) == ({0: []}, {1: []})
+    assert transitions(found) == {(0, 0): [], (0, 1): [], (1, 0): []}
+
+
+def test_figure_2_2_a() -> None:
+    found = automaton("(SEQ(A+, NOT SEQ(C, NOT E, D), B))+")
+    assert types(found) == "A B"
+    assert transitions(found) == {(0, 0): [], (0, 1): [0], (1, 0): []}
+    [inner] = found.negations
+    assert types(inner) == "C D"
+    assert transitions(inner) == {(0, 1): [0]}
+    assert types(inner.negations[0]) == "E"
+    assert [p.occurrences for p in inner.positions] == [(1,), (3,)]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "start", "end"), [("SEQ(A+, NOT E)", [], [0]), ("SEQ(NOT E, A+)", [0], [])]
+)  # fmt: skip
+def test_figure_2_2_b_and_c(pattern: str, start: list[int], end: list[int]) -> None:
+    found = automaton(pattern)
+    assert (starts(found), ends(found)) == ({0: start}, {0: end})
+    assert transitions(found) == {(0, 0): []}
+
+
+def test_figure_12_2() -> None:
+    found = automaton("SEQ(A+, B, A, A+, B+)")
+    assert types(found) == "A B A A B"
+    assert (starts(found), ends(found)) == ({0: []}, {4: []})
+    assert list(transitions(found)) == [(0, 0), (0, 1), (1, 2), (2, 3), (3, 3), (3, 4), (4, 4)]
+
+
+def test_at_least_n_has_n_positions_of_one_occurrence() -> None:
+    found = automaton("A{3,}")
+    assert [p.occurrences for p in found.positions] == [(0,)] * 3
+    assert (starts(found), ends(found)) == ({0: []}, {2: []})
+    assert list(transitions(found)) == [(0, 1), (1, 2), (2, 2)]
+
+
+def test_parts_that_may_be_absent_are_skipped() -> None:
+    found = automaton("SEQ(A?, B*, C)")
+    assert (starts(found), ends(found)) == ({0: [], 1: [], 2: []}, {2: []})
+    assert list(transitions(found)) == [(0, 1), (1, 1), (0, 2), (1, 2)]
+
+
+def test_negations_go_with_the_part_that_they_stand_beside() -> None:
+    found = automaton("SEQ(A+, B?, NOT C, D)")
+    assert transitions(found) == {(0, 0): [], (0, 1): [], (0, 2): [0], (1, 2): [0]}
+    behind_nothing = automaton("SEQ(A?, NOT C, D)")
+    assert starts(behind_nothing) == {0: [], 1: [0]}
+    before_nothing = automaton("SEQ(A, NOT C, D?)")
+    assert ends(before_nothing) == {0: [0], 1: []}
+
+
+def test_a_loop_joins_trailing_and_leading_negations() -> None:
+    found = automaton("(SEQ(NOT B, A, NOT C))+")
+    assert (starts(found), ends(found)) == ({0: [0]}, {0: [1]})
+    assert transitions(found) == {(0, 0): [0, 1]}
+
+
+def test_the_weaker_of_two_ways_holds() -> None:
+    assert transitions(automaton("(SEQ(A+, NOT C))+")) == {(0, 0): []}
+    assert transitions(automaton("(SEQ((SEQ(A, NOT B))+, NOT C))+")) == {(0, 0): [0]}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "problem"),
+    [
+        ("SEQ(A, (SEQ(NOT B, C?) OR SEQ(NOT D, E?)), F)", "different NOTs between them"),
+        (f"SEQ(A{{{MOST_POSITIONS},}}, B)", "more than 1024 positions"),
+    ],
+)
+def test_what_has_no_automaton(pattern: str, problem: str) -> None:
+    with pytest.raises(QueryError, match=problem):
+        automaton(pattern)
+
+
+def test_what_every_match_binds_is_not_avoidable() -> None:
+    found = automaton("SEQ(A, B?, C OR D)")
+    assert not found.avoidable({0})
+    assert found.avoidable({1})
+    assert found.avoidable({2})
+    assert not found.avoidable({2, 3})

@@ -1,0 +1,124 @@
+"""Queries bound to a schema."""
+
+import numpy as np
+import pytest
+
+from events.batch import EventBatch
+from events.schema import Attribute, Kind, Schema
+from events.windows import Window
+from queries.aggregates import NO_VALUE, Column, Transform
+from queries.compile import CompiledQuery, compile_workload, int_column, sortable, unsortable
+from queries.errors import QueryError
+from queries.parser import parse_query
+
+SCHEMA = Schema(
+    ("A", "B"),
+    (Attribute("n", Kind.INT), Attribute("x", Kind.FLOAT), Attribute("s", Kind.STRING)),
+    "ms",
+    ("u", "v"),
+)
+
+
+def compiled(text: str, arithmetic: str = "modular") -> CompiledQuery:
+    [query] = compile_workload([parse_query(f"RETURN {text}")], SCHEMA, arithmetic)
+    return query
+
+
+def test_tables_list_positions_and_transitions() -> None:
+    tables = compiled("COUNT(*) PATTERN SEQ(A+, B, A?)").parts[0].tables
+    assert tables.binding_ptr.tolist() == [0, 2, 3]
+    assert tables.binding.tolist() == [0, 2, 1]
+    assert tables.enter_ptr.tolist() == [0, 1, 2, 3]
+    assert tables.source.tolist() == [0, 0, 1]
+    assert tables.start.tolist() == [True, False, False]
+    assert tables.end.tolist() == [False, True, True]
+
+
+def test_types_that_the_stream_lacks_bind_nothing() -> None:
+    tables = compiled("COUNT(*) PATTERN SEQ(A, Unseen)").parts[0].tables
+    assert tables.binding.tolist() == [0]
+    assert len(tables.start) == 2
+
+
+def test_negations_have_tables_and_share_columns() -> None:
+    query = compiled("COUNT(*) PATTERN SEQ(A, NOT SEQ(B x, NOT A y, B z), B) WHERE x.n < z.n AND y.n > 3")
+    [negation] = query.parts[0].negations
+    assert query.parts[0].tables.between.tolist() == [0]
+    assert negation.tables.adjacent.op.tolist() == [0]
+    assert negation.negations[0].tables.local.op.tolist() == [2]
+    assert query.ints == (Column("n", Transform.INT),)
+
+
+@pytest.mark.parametrize(
+    ("where", "real", "constants"),
+    [
+        ("A.n < 3", False, (3, 3.0)),
+        ("A.n < 3.5", True, (0, 3.5)),
+        ("2 * A.n < 3", True, (0, 3.0)),
+        ("A.x < 3", True, (0, 3.0)),
+        ("A.s = 'v'", False, (1, 0.0)),
+        ("A.s != 'unseen'", False, (-1, 0.0)),
+    ],
+)
+def test_integers_compare_exactly_and_all_else_as_floats(
+    where: str, real: bool, constants: tuple[int, float]
+) -> None:  # fmt: skip
+    local = compiled(f"COUNT(*) PATTERN A WHERE {where}").parts[0].tables.local
+    assert local.real.tolist() == [real]
+    assert (local.int_constant[0], local.real_constant[0]) == constants
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("COUNT(*) PATTERN A WHERE A.s = 3", "A.s is a string, but it is compared with 3"),
+        ("COUNT(*) PATTERN A WHERE A.n = 'u'", "A.n is a number, but it is compared with 'u'"),
+        ("COUNT(*) PATTERN A+ WHERE A.s = NEXT(A).n", "one is a string, the other a number"),
+        ("COUNT(*) PATTERN A+ WHERE A.s < NEXT(A).s", "strings compare with = and != only"),
+        ("SUM(A.s) PATTERN A", "needs a number, but 's' is a string"),
+        ("SUM(A.y) PATTERN A", "no attribute 'y'; they have n, x, s"),
+        ("COUNT(*) PATTERN A WITHIN 1 ns", "no whole number"),
+    ],
+)
+def test_what_does_not_fit_the_schema_is_refused(text: str, problem: str) -> None:
+    with pytest.raises(Exception, match=problem) as refusal:
+        compiled(text)
+    assert isinstance(refusal.value, QueryError) or "WITHIN" in problem or "whole" in problem
+
+
+def test_windows_are_in_units_of_the_stream() -> None:
+    assert compiled("COUNT(*) PATTERN A WITHIN 2 s SLIDE 0.5 s").window == Window(2000, 500)
+    assert compiled("COUNT(*) PATTERN A WITHIN 2 EVENTS").window == Window(2, 2, counts_events=True)
+    assert compiled("COUNT(*) PATTERN A").window is None
+
+
+def test_equal_aggregates_share_channels() -> None:
+    layout = compiled("COUNT(*), COUNT(A), SUM(a.n), AVG(A.n), AVG(a.x) PATTERN A a").layout
+    assert len(layout.ring) == 4  # COUNT(*), COUNT(A), SUM(A.n) and its magnitude
+    assert len(layout.real) == 1
+    assert compiled("SUM(A.n) PATTERN A", "float").layout.real
+
+
+def test_a_count_tells_no_value_only_where_a_match_may_lack_it() -> None:
+    assert len(compiled("MIN(A.n) PATTERN SEQ(A, B?)").layout.ring) == 1
+    assert len(compiled("MIN(B.n) PATTERN SEQ(A, B?)").layout.ring) == 2
+
+
+def test_what_events_need_is_known_by_type() -> None:
+    query = compiled("n, SUM(A.x) PATTERN SEQ(A, NOT B b, A) WHERE [s] AND b.n > 0 GROUP-BY n")
+    assert query.needs == {"*": {"n", "s"}, "A": {"x"}, "B": {"n"}}
+
+
+def test_keys_keep_the_order_of_values() -> None:
+    values = np.array([-np.inf, -1e300, -1.5, -5e-324, -0.0, 0.0, 5e-324, 1.5, 1e300, np.inf])
+    keys = sortable(values)
+    assert np.all(np.diff(keys) >= 0)
+    assert np.sum(np.diff(keys) == 0) == 1  # of both zeros
+    assert np.array_equal(unsortable(keys), values)
+    assert keys.max() < NO_VALUE
+    integers = np.array([-(2**63), 0, 2**63 - 1])
+    batch = EventBatch(SCHEMA, integers, np.zeros(3, np.int32), {"n": integers}, integers)
+    inverted = int_column(batch, Column("n", Transform.INVERTED_KEY))
+    assert np.array_equal(~inverted, integers)
+    magnitudes = int_column(batch, Column("n", Transform.MAGNITUDE)).view(np.uint64)
+    assert magnitudes.tolist() == [2**63, 0, 2**63 - 1]
