@@ -77,3 +77,11 @@ def test_vertices_before_a_negated_event_are_pruned() -> None:
     agree("RETURN COUNT(*) PATTERN SEQ(A, NOT C, B)", events)
     assert live(graph("RETURN COUNT(*) PATTERN SEQ(A, NOT C, B)", events)) == 2  # a5 and b6
     assert live(graph("RETURN COUNT(*) PATTERN SEQ(A, B)", events)) == 5
+
+
+def test_room_grows_with_events_not_with_panes() -> None:
+    """Each second is a pane of its own, in 600 windows."""
+    events: Events = [{"time": time, "type": "A"} for time in range(700)]
+    found = graph("RETURN COUNT(*) PATTERN A+ WITHIN 600 s SLIDE 1 s", events)
+    assert live(found) == 600
+    assert len(found.graph.cells.over) < 20 * 600 * 600
