@@ -28,7 +28,8 @@ class AnswerBuilder:
 
     def add(self, query: int, key: Group, rows: QueryRows) -> None:
         """Rows of one sub-stream; `key` holds its decoded partition values in the order of `query.partition`."""
-        group = key[: len(self.workload.queries[query].query.group_by)]
+        values = key[: len(self.workload.queries[query].query.group_by)]
+        group = tuple(value + 0.0 if isinstance(value, float) else value for value in values)  # -0.0 and 0.0 are one
         self.parts.setdefault((query, group), []).append(rows)
 
     def merge(self, other: AnswerBuilder) -> None:

@@ -146,3 +146,13 @@ def test_digests_tell_answers_apart(other: Any) -> None:
 def test_float_sums_whose_counts_overflowed_do_not_count() -> None:
     """They are shown as overflowed, and what is left of them depends on the algorithm."""
     assert digest(rows([0], [10], [2.5], over=3)) == digest(rows([0], [10], [99.0], over=3))
+
+
+def test_both_zeros_are_one_group() -> None:
+    text = "RETURN x, COUNT(*), SUM(A.x) PATTERN A+ WHERE [n] GROUP-BY x"
+    one, other = builder(text), builder(text)
+    for answer, zeros in ((one, (0.0, -0.0)), (other, (-0.0, 0.0))):
+        for n, zero in enumerate(zeros):
+            answer.add(0, (zero, n), rows([0], [1], [0.5]))
+    assert one.frame()["COUNT(*)"].tolist() == [2]
+    assert one.digest() == other.digest()
