@@ -18,7 +18,7 @@ from queries.compile import Workload, compile_workload
 from queries.model import Query
 
 Evaluator = Callable[[Case], pd.DataFrame]
-"""The answer to a case. Raises `UnsupportedQuery` with the reason, or `QueryError` for a query that does not compile."""
+"""The answer to a case. Raises `UnsupportedQuery` with the reason, or `QueryError` if the query does not compile."""
 
 
 def evaluator_of(algorithm: Algorithm, arithmetic: str = "modular") -> Evaluator:
