@@ -55,7 +55,7 @@ def draw(figure: Figure, records: Sequence[Record]) -> Drawing:
 def _draw(figure: Figure, records: Sequence[Record]) -> Drawing:
     facets = coordinates(records, figure.facet) if figure.facet else (None,)
     cells = [(facet, panel) for facet in facets or (None,) for panel in figure.panels]
-    columns = max(1, min(MAX_COLUMNS, len(figure.panels)))
+    columns = 2 if len(figure.panels) == 4 else max(1, min(MAX_COLUMNS, len(figure.panels)))
     rows = max(1, -(-len(figure.panels) // columns) * len(facets or (None,)))
     drawing = Drawing(
         figsize=(COLUMN_WIDTH if columns == 1 else TEXT_WIDTH, PANEL_HEIGHT * rows + 0.35),
