@@ -9,7 +9,7 @@ from pathlib import Path
 from events.errors import CepbenchError
 
 OLDEST = 17
-ADVICE = f"Spark needs Java {OLDEST} or newer; set JAVA_HOME, or leave out --master to run without Spark"
+ADVICE = f"Spark needs Java {OLDEST} or newer; set JAVA_HOME; query and generate need none without --master"
 
 
 def check_java() -> int:

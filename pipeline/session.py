@@ -160,7 +160,7 @@ def _check_reachable(master: str) -> None:
                 return
         except (OSError, ValueError):
             continue
-    raise CepbenchError(f"Spark master {master} does not answer; start it, or leave out --master to run without Spark")
+    raise CepbenchError(f"Spark master {master} does not answer; start it, or leave out --master to use this machine")
 
 
 _folders: list[Path] = []

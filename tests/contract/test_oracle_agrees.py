@@ -55,9 +55,14 @@ def _in_floats(row: dict[str, Any]) -> dict[str, Any]:
     return {name: float(value) if name.startswith(("COUNT", "SUM")) else value for name, value in row.items()}
 
 
+BROAD = ("sase", "greta", "cogra")
+"""Algorithms of whole query languages; one for few queries need not reach their share of the random cases."""
+
+
 @pytest.mark.parametrize("kind", ALGORITHMS, ids=[kind.name for kind in ALGORITHMS])
 def test_verification_compares_a_fair_share(kind: type[Algorithm]) -> None:
     report = verify(kind.name, 200, seed=2)
     assert report.clean, str(report)
-    assert report.compared >= 5, f"refuses almost everything: {report}"
+    least = 200 / 10 if kind.name in BROAD else 5
+    assert report.compared > least, f"refuses almost everything: {report}"
     assert Counter(report.refused).total() + report.compared + Counter(report.left_out).total() == report.cases
