@@ -16,6 +16,10 @@ class UnsupportedQuery(CepbenchError):
     """An algorithm cannot evaluate a query; the message gives its reason."""
 
 
+class NotEnoughMemory(CepbenchError):
+    """An algorithm cannot keep within the memory limit that it was given; the message says what it would need."""
+
+
 class OutOfOrder(CepbenchError):
     """An executor was handed an older event than it has seen."""
 
@@ -34,9 +38,13 @@ class Statistics:
 
 @dataclass(frozen=True)
 class Plan:
-    """What an algorithm decided about a workload; optimisers subclass it."""
+    """What an algorithm decided about a workload; optimisers subclass it.
+
+    `details` are numbers that the optimiser tells of its search, by name: seconds, bytes, candidates, plans.
+    """
 
     workload: Workload
+    details: Mapping[str, float] = field(default_factory=dict, kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -69,7 +77,14 @@ class Executor(ABC):
 
     @abstractmethod
     def state(self) -> StateSize:
-        """Live state now."""
+        """Live state now; if it was larger inside the calls since the last `state`, the largest."""
+
+    def details(self) -> Mapping[str, float]:
+        """Numbers that the executor tells of its work so far, by name, such as counted operations; none by default.
+
+        Those of several executors are added up, except names that end in `_peak`, of which the largest counts.
+        """
+        return {}
 
 
 class Algorithm(ABC):

@@ -6,7 +6,7 @@ An algorithm that evaluates each query on its own supplies an `Evaluator` for on
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import reduce
 
 import numpy as np
@@ -15,6 +15,7 @@ from algorithms.base import Executor, OutOfOrder, StateSize
 from algorithms.rows import AggregateRows, QueryRows, Rows, concatenate
 from events.batch import EventBatch
 from events.windows import FOREVER, Window
+from metrics.details import merged
 from queries.compile import CompiledQuery, Part, Workload
 
 WHOLE_STREAM = Window(FOREVER, FOREVER)
@@ -33,7 +34,11 @@ class Evaluator(ABC):
 
     @abstractmethod
     def state(self) -> StateSize:
-        """Live state now."""
+        """As `Executor.state`."""
+
+    def details(self) -> Mapping[str, float]:
+        """As `Executor.details`."""
+        return {}
 
 
 MakeEvaluator = Callable[[CompiledQuery, Part, Window], Evaluator]
@@ -60,6 +65,9 @@ class IndependentQueries(Executor):
     def state(self) -> StateSize:
         return reduce(StateSize.__add__, (evaluator.state() for evaluator in self.evaluators.values()), StateSize())
 
+    def details(self) -> Mapping[str, float]:
+        return merged(evaluator.details() for evaluator in self.evaluators.values())
+
 
 def _present(rows: dict[int, QueryRows | None]) -> Rows:
     return {index: found for index, found in rows.items() if found is not None and len(found)}
@@ -84,6 +92,7 @@ class CountWindows(Evaluator):
         assert query.window is not None
         self.query, self.make, self.window = query, make, query.window
         self.open: dict[int, Evaluator] = {}
+        self.closed_details: dict[str, float] = {}
         self.seen = 0
 
     def process(self, events: EventBatch) -> QueryRows | None:
@@ -109,8 +118,13 @@ class CountWindows(Evaluator):
     def state(self) -> StateSize:
         return reduce(StateSize.__add__, (evaluator.state() for evaluator in self.open.values()), StateSize())
 
+    def details(self) -> Mapping[str, float]:
+        return merged([self.closed_details, *(evaluator.details() for evaluator in self.open.values())])
+
     def _close(self, k: int) -> list[QueryRows]:
-        rows = self.open.pop(k).finish()
+        evaluator = self.open.pop(k)
+        rows = evaluator.finish()
+        self.closed_details = merged([self.closed_details, evaluator.details()])
         return [] if rows is None else [rows.renumbered(k)]
 
 
@@ -133,6 +147,9 @@ class Conjunction(Evaluator):
 
     def state(self) -> StateSize:
         return reduce(StateSize.__add__, (side.state() for side in self.sides), StateSize())
+
+    def details(self) -> Mapping[str, float]:
+        return merged(side.details() for side in self.sides)
 
     def _pairs(self, rows: list[QueryRows | None]) -> AggregateRows | None:
         counts = [_counts(side) for side in rows]

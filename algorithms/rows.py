@@ -76,7 +76,37 @@ class MatchRows:
         )
 
 
-QueryRows = AggregateRows | MatchRows
+@dataclass(frozen=True, eq=False)
+class MatchDigests:
+    """Windows of one match query with at least one match, when a run only counts and compares matches.
+
+    - `window`: int64[n], window numbers k.
+    - `matches`: uint64[n], how many matches there are.
+    - `digest`: uint64[n], the sum of their hashes modulo 2^64 (`algorithms.kernels.trend_hash`).
+    """
+
+    window: NDArray[np.int64]
+    matches: NDArray[np.uint64]
+    digest: NDArray[np.uint64]
+
+    def __len__(self) -> int:
+        return len(self.window)
+
+    def renumbered(self, window: int) -> MatchDigests:
+        """The same matches, all of one window."""
+        return replace(self, window=np.full(len(self), window, np.int64))
+
+    @staticmethod
+    def concatenate(parts: Sequence[MatchDigests]) -> MatchDigests:
+        """All rows of `parts` (at least one), in order."""
+        return MatchDigests(
+            np.concatenate([p.window for p in parts]),
+            np.concatenate([p.matches for p in parts]),
+            np.concatenate([p.digest for p in parts]),
+        )
+
+
+QueryRows = AggregateRows | MatchRows | MatchDigests
 
 Group = tuple[int | float | str, ...]
 """Values of the attributes that split the stream, as a user knows them."""
@@ -90,6 +120,9 @@ def concatenate(parts: Sequence[QueryRows]) -> QueryRows:
     aggregates = [p for p in parts if isinstance(p, AggregateRows)]
     if aggregates:
         return AggregateRows.concatenate(aggregates)
+    digests = [p for p in parts if isinstance(p, MatchDigests)]
+    if digests:
+        return MatchDigests.concatenate(digests)
     return MatchRows.concatenate([p for p in parts if isinstance(p, MatchRows)])
 
 

@@ -55,6 +55,7 @@ class Summary(Strict):
     compile_seconds: float | None = None
     sustainable_low: float | None = None
     sustainable_high: float | None = None
+    details: dict[str, float] = Field(default_factory=dict)  # what optimiser and executors tell of their work
 
 
 class Realised(Strict):

@@ -4,18 +4,20 @@ from metrics.record import Realised, Record, Summary
 
 MEMORY_METRICS = frozenset({"state_peak", "process_peak"})
 STATE_KINDS = "state_kinds."
+DETAILS = "details."
 REALISED = "realised."
 SUSTAINABLE = "sustainable"
 
-_PLAIN = frozenset(Summary.model_fields) - {"state_kinds"}
-METRICS = f"{', '.join(sorted(_PLAIN | {SUSTAINABLE}))}, {STATE_KINDS}<kind> or {REALISED}<field>"
+_PLAIN = frozenset(Summary.model_fields) - {"state_kinds", "details"}
+METRICS = f"{', '.join(sorted(_PLAIN | {SUSTAINABLE}))}, {STATE_KINDS}<kind>, {DETAILS}<name> or {REALISED}<field>"
 
 
 def known(metric: str) -> bool:
     """Whether `value` can answer for this metric."""
     if metric.startswith(REALISED):
         return metric.removeprefix(REALISED) in Realised.model_fields
-    return metric in _PLAIN or metric == SUSTAINABLE or (metric.startswith(STATE_KINDS) and metric != STATE_KINDS)
+    prefixed = any(metric.startswith(prefix) and metric != prefix for prefix in (STATE_KINDS, DETAILS))
+    return metric in _PLAIN or metric == SUSTAINABLE or prefixed
 
 
 def measurement(metric: str) -> str | None:
@@ -24,6 +26,8 @@ def measurement(metric: str) -> str | None:
     Memory has a run of its own (DESIGN section 8), whose times are not to be trusted.
     """
     if metric in MEMORY_METRICS or metric.startswith(STATE_KINDS):
+        return "memory"
+    if metric.startswith(DETAILS) and metric.endswith("_bytes_peak"):
         return "memory"
     return None if metric.startswith(REALISED) else "time"
 
@@ -41,6 +45,8 @@ def value(record: Record, metric: str) -> float | None:
         number = record.summary.sustainable_low
     elif metric.startswith(STATE_KINDS):
         number = record.summary.state_kinds.get(metric.removeprefix(STATE_KINDS))
+    elif metric.startswith(DETAILS):
+        number = record.summary.details.get(metric.removeprefix(DETAILS))
     elif metric.startswith(REALISED):
         number = None if record.realised is None else getattr(record.realised, metric.removeprefix(REALISED))
     else:

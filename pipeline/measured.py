@@ -26,6 +26,7 @@ from pyspark.sql import SparkSession
 
 from algorithms.answer import AnswerBuilder
 from events.errors import CepbenchError
+from metrics.details import merged
 from metrics.latency import pooled
 from metrics.record import Realised, Samples, Status, Summary
 from metrics.throughput import Bracket, Replay, sustainable, throughput
@@ -95,7 +96,7 @@ def measure(spark: SparkSession, job: Job, seconds: float) -> Outcome:
     at all.
     """
     stream = read_stream(job.store)
-    workload = compile_workload(parse_workload(job.workload), stream.schema, job.arithmetic)
+    workload = compile_workload(parse_workload(job.workload), stream.schema, job.arithmetic, summarised=True)
     stream.check_needed(workload.needs)
     for query in workload:
         reason = job.algorithm.unsupported(query.query)
@@ -220,6 +221,7 @@ def _outcome(job: Job, stream: Stream, workload: Workload, reports: Sequence[Rep
     summary = Summary(
         plan_seconds=max(report.plan_seconds for report in reports),
         compile_seconds=max(report.compile_seconds for report in reports),
+        details=merged(report.details for report in reports),
     )
     if job.memory:
         kinds: dict[str, int] = {}

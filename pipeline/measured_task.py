@@ -12,10 +12,11 @@ from functools import partial
 from pathlib import Path
 
 from algorithms.answer import AnswerBuilder
-from algorithms.base import Algorithm, Executor, StateSize
+from algorithms.base import Algorithm, Executor, NotEnoughMemory, StateSize
 from algorithms.rows import Rows
 from events.batch import EventBatch
 from events.errors import CepbenchError
+from metrics.details import merged
 from metrics.memory import PeakMemory
 from metrics.record import Status
 from pipeline.arrivals import ArrivalModel, Burst, OpenRate
@@ -67,6 +68,7 @@ class Report:
     process_peak: int | None = None
     plan_seconds: float = 0.0
     compile_seconds: float = 0.0
+    details: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,8 @@ class MeasuredTask:
             return self._run(bucket)
         except MemoryError as error:
             return Report(bucket, Status.OUT_OF_MEMORY, _line(error) or "the worker's memory limit")
+        except NotEnoughMemory as error:
+            return Report(bucket, Status.OUT_OF_MEMORY, _line(error))
         except CepbenchError as error:
             return Report(bucket, Status.ERROR, _line(error))
         except Exception as error:  # an algorithm's own failure ends its cell, not the sweep
@@ -94,7 +98,7 @@ class MeasuredTask:
     def _run(self, bucket: int) -> Report:
         job = self.job
         stream = read_stream(job.store)
-        workload = compile_workload(parse_workload(job.workload), stream.schema, job.arithmetic)
+        workload = compile_workload(parse_workload(job.workload), stream.schema, job.arithmetic, summarised=True)
         parts = families(workload)
         started = time.perf_counter()
         plans = [job.algorithm.plan(part, stream.statistics) for _, part in parts]
@@ -129,6 +133,7 @@ class MeasuredTask:
             measuring.enter_context(Signal(self.beacon, os.getpid()))
             report.measured = replay(_batches(stream, bucket, workload), arrival, runs, emit, states=job.memory)
         gc.enable()
+        report.details = merged([*(plan.details for plan in plans), report.measured.details])
         report.process_peak = None if sampler is None else max(0, sampler.peak - floor)
         return report
 
@@ -157,7 +162,12 @@ def families(workload: Workload) -> list[tuple[tuple[int, ...], Workload]]:
     return [
         (
             tuple(query.index for query in queries),
-            compile_workload([query.query for query in queries], workload.schema, workload.arithmetic),
+            compile_workload(
+                [query.query for query in queries],
+                workload.schema,
+                workload.arithmetic,
+                summarised=workload.summarised,
+            ),
         )
         for queries in alike.values()
     ]

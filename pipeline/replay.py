@@ -15,6 +15,7 @@ from algorithms.rows import Rows
 from events.batch import EventBatch
 from events.windows import Window
 from metrics.clock import completions
+from metrics.details import merged
 from metrics.latency import row_latency
 from pipeline.arrivals import ArrivalModel, Step
 from pipeline.substreams import RawKey
@@ -43,6 +44,7 @@ class Measured:
     - `service`: seconds per arrival batch; `last`: position of the last event that had arrived with it.
     - `latency`: seconds per result row, that is, per window of a query and group with matches on this worker.
     - `state_bytes`: after every step, if asked for; `peak` is the largest state.
+    - `details`: what the executors tell of their work, together.
     """
 
     service: list[float] = field(default_factory=list)
@@ -50,6 +52,7 @@ class Measured:
     latency: list[float] = field(default_factory=list)
     state_bytes: list[int] = field(default_factory=list)
     peak: StateSize = field(default_factory=StateSize)
+    details: dict[str, float] = field(default_factory=dict)
     events: int = 0
     substreams: int = 0
 
@@ -120,6 +123,7 @@ class _Worker:
             measured.service[-1] += self._nanoseconds / 1e9
             self._rows.append((len(measured.service) - 1, self._take_due(self._arrivals[-1])))
             measured.substreams = sum(len(executors) for executors in self._executors)
+            measured.details = merged(e.details() for executors in self._executors for e in executors.values())
             done = completions(np.array(self._arrivals), np.array(measured.service))
             for batch, due in self._rows:
                 measured.latency += row_latency(np.full(len(due), done[batch]), np.array(due)).tolist()

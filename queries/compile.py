@@ -45,6 +45,7 @@ class CompiledQuery:
     - `ints`, `reals`: the kernel columns that the tables refer to.
     - `kinds`: the kind of each attribute of the stream.
     - `needs`: attributes that events of a type must carry ('*' for every type).
+    - `summarised`: matches are counted and digested, not returned (match queries only).
     """
 
     index: int
@@ -58,6 +59,7 @@ class CompiledQuery:
     reals: tuple[Column, ...]
     kinds: Mapping[str, Kind]
     needs: Mapping[str, frozenset[str]]
+    summarised: bool = False
 
     @property
     def partition(self) -> tuple[str, ...]:
@@ -77,11 +79,15 @@ class CompiledQuery:
 
 @dataclass(frozen=True, eq=False)
 class Workload:
-    """Queries compiled for one schema and one arithmetic (`modular` or `float`)."""
+    """Queries compiled for one schema and one arithmetic (`modular` or `float`).
+
+    With `summarised`, match queries return `algorithms.rows.MatchDigests` instead of every match.
+    """
 
     queries: tuple[CompiledQuery, ...]
     schema: Schema
     arithmetic: str
+    summarised: bool = False
 
     def __iter__(self) -> Iterator[CompiledQuery]:
         return iter(self.queries)
@@ -99,17 +105,19 @@ class Workload:
         return union
 
 
-def compile_workload(queries: Sequence[Query], schema: Schema, arithmetic: str = "modular") -> Workload:
+def compile_workload(
+    queries: Sequence[Query], schema: Schema, arithmetic: str = "modular", *, summarised: bool = False
+) -> Workload:
     """Binds queries to a schema. Raises `QueryError` naming the query, or `InputError` for a missing attribute."""
     if arithmetic not in ARITHMETICS:
         raise CepbenchError(f"unknown arithmetic {arithmetic!r}; choose {' or '.join(ARITHMETICS)}")
     compiled = []
     for index, query in enumerate(queries):
         try:
-            compiled.append(_compile(index, query, schema, arithmetic))
+            compiled.append(_compile(index, query, schema, arithmetic, summarised))
         except QueryError as error:
             raise QueryError(f"query {query.name}: {error}") from None
-    return Workload(tuple(compiled), schema, arithmetic)
+    return Workload(tuple(compiled), schema, arithmetic, summarised)
 
 
 def int_column(events: EventBatch, column: Column) -> NDArray[np.int64]:
@@ -139,7 +147,7 @@ def unsortable(keys: NDArray[np.int64]) -> NDArray[np.float64]:
     return np.where(keys >= 0, keys, keys ^ np.int64(2**63 - 1)).view(np.float64)
 
 
-def _compile(index: int, query: Query, schema: Schema, arithmetic: str) -> CompiledQuery:
+def _compile(index: int, query: Query, schema: Schema, arithmetic: str, summarised: bool) -> CompiledQuery:
     analysis = analyse(query)
     needs = _needs(query, analysis.names)
     for attributes in needs.values():
@@ -153,7 +161,7 @@ def _compile(index: int, query: Query, schema: Schema, arithmetic: str) -> Compi
     window = None if query.window is None else _window(query.window, schema)
     return CompiledQuery(
         index, query, arithmetic, analysis, parts, window, counted, tuple(columns.ints), tuple(columns.reals),
-        schema.kinds, needs,
+        schema.kinds, needs, summarised,
     )  # fmt: skip
 
 
