@@ -1,0 +1,1 @@
+"""Sharon: shared online event sequence aggregation (dissertation Part III)."""
