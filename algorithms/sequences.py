@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from algorithms.base import UnsupportedQuery
 from queries.analysis import analyse
@@ -18,6 +19,8 @@ from queries.model import Aggregates, Local, Query, Semantics
 
 MOST_SEQUENCES = 10_000
 """Sequences of one query."""
+NO_WAY = 2**30
+"""Transitions to an END position where there is none."""
 
 
 class TooManySequences(UnsupportedQuery):
@@ -117,7 +120,7 @@ def sequences_of_part(query: CompiledQuery, part: Part, max_length: int | None) 
             query.index,
             path,
             tuple(symbols[p] for p in path),
-            tuple(gaps[step] for step in zip(path, path[1:], strict=False)),
+            tuple(gaps[step] for step in pairwise(path)),
         )
         for path in sorted(paths, key=lambda path: (len(path), path))
     )
@@ -130,7 +133,9 @@ def _accepting_paths(automaton: Automaton, bound: int) -> list[tuple[int, ...]] 
     for t in automaton.transitions:
         follow[t.source].append(t.target)
     found: list[tuple[int, ...]] = []
-    stack = [(p,) for p, position in enumerate(automaton.positions) if position.start is not None]
+    stack: list[tuple[int, ...]] = [
+        (p,) for p, position in enumerate(automaton.positions) if position.start is not None
+    ]
     while stack:
         path = stack.pop()
         if len(path) + needed[path[-1]] > bound:
@@ -144,8 +149,8 @@ def _accepting_paths(automaton: Automaton, bound: int) -> list[tuple[int, ...]] 
 
 
 def steps_to_end(automaton: Automaton) -> list[int]:
-    """For each position, the fewest transitions to an END position."""
-    least = [0 if position.end is not None else len(automaton.positions) for position in automaton.positions]
+    """For each position, the fewest transitions to an END position, or `NO_WAY`."""
+    least = [0 if position.end is not None else NO_WAY for position in automaton.positions]
     changed = True
     while changed:
         changed = False
