@@ -107,14 +107,14 @@ def build_tables(automaton: Automaton, layout: Layout, schema: Schema, columns: 
         code = schema.type_code(position.type)
         if code >= 0:
             bindings[code].append(i)
-    binding_ptr, binding = _csr(bindings)
+    binding_ptr, binding = csr(bindings)
     sources: list[list[int]] = [[] for _ in positions]
     for t in automaton.transitions:  # in order of target, as the tables of transitions are
         sources[t.target].append(t.source)
-    enter_ptr, source = _csr(sources)
-    between_ptr, between = _csr(sorted(t.negations) for t in automaton.transitions)
-    leading_ptr, leading = _csr(sorted(p.start or ()) for p in positions)
-    trailing_ptr, trailing = _csr(sorted(p.end or ()) for p in positions)
+    enter_ptr, source = csr(sources)
+    between_ptr, between = csr(sorted(t.negations) for t in automaton.transitions)
+    leading_ptr, leading = csr(sorted(p.start or ()) for p in positions)
+    trailing_ptr, trailing = csr(sorted(p.end or ()) for p in positions)
     pairs = automaton.pairwise
     return Tables(
         binding_ptr,
@@ -129,16 +129,17 @@ def build_tables(automaton: Automaton, layout: Layout, schema: Schema, columns: 
         leading,
         trailing_ptr,
         trailing,
-        _predicates([p.predicates for p in positions], columns),
-        _predicates([t.predicates for t in automaton.transitions], columns),
-        _predicates([(p.predicate,) for p in pairs], columns),
+        predicate_tables([p.predicates for p in positions], columns),
+        predicate_tables([t.predicates for t in automaton.transitions], columns),
+        predicate_tables([(p.predicate,) for p in pairs], columns),
         _membership([p.left for p in pairs], len(positions)),
         _membership([p.right for p in pairs], len(positions)),
         *(_weights(family, positions, columns, names) for family in (layout.ring, layout.real, layout.least)),
     )
 
 
-def _csr(lists: Iterable[Sequence[int]]) -> tuple[Ints, Ints]:
+def csr(lists: Iterable[Sequence[int]]) -> tuple[Ints, Ints]:
+    """Lists of numbers as `ptr` and `items`: list i is `items[ptr[i]:ptr[i + 1]]`."""
     rows = [list(row) for row in lists]
     ptr = np.zeros(len(rows) + 1, np.int64)
     np.cumsum([len(row) for row in rows], out=ptr[1:])
@@ -164,7 +165,8 @@ def _weights(channels: tuple[Channel, ...], positions: tuple[Position, ...], col
     return Weights(bound, column)
 
 
-def _predicates(lists: Sequence[Sequence[Local | Comparison]], columns: Columns) -> Predicates:
+def predicate_tables(lists: Sequence[Sequence[Local | Comparison]], columns: Columns) -> Predicates:
+    """Predicates in lists; columns that they need are added to `columns`. Raises `QueryError` for bad comparisons."""
     ptr = np.zeros(len(lists) + 1, np.int64)
     np.cumsum([len(row) for row in lists], out=ptr[1:])
     entries = [_entry(predicate, columns) for row in lists for predicate in row]
