@@ -52,11 +52,7 @@ class IndependentQueries(Executor):
         self.now = 0
 
     def process(self, events: EventBatch) -> Rows:
-        if len(events):
-            if events.time[0] < self.now or (len(events) > 1 and np.any(events.time[1:] < events.time[:-1])):
-                raise OutOfOrder(f"an event at time {events.time.min()} came after one at time {self.now}")
-            self.now = int(events.time[-1])
-        self.now = max(self.now, events.until or 0)
+        self.now = check_order(events, self.now)
         return _present({index: evaluator.process(events) for index, evaluator in self.evaluators.items()})
 
     def finish(self) -> Rows:
@@ -67,6 +63,15 @@ class IndependentQueries(Executor):
 
     def details(self) -> Mapping[str, float]:
         return merged(evaluator.details() for evaluator in self.evaluators.values())
+
+
+def check_order(events: EventBatch, now: int) -> int:
+    """The time after a batch that came at time `now`. Raises `OutOfOrder`."""
+    if len(events):
+        if events.time[0] < now or (len(events) > 1 and np.any(events.time[1:] < events.time[:-1])):
+            raise OutOfOrder(f"an event at time {events.time.min()} came after one at time {now}")
+        now = int(events.time[-1])
+    return max(now, events.until or 0)
 
 
 def _present(rows: dict[int, QueryRows | None]) -> Rows:
