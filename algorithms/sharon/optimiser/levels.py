@@ -1,0 +1,79 @@
+"""The search space of sharing plans level by level: plans of size s + 1 from those of size s (Algorithm 12)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from algorithms.sharon.optimiser.limits import Limits
+
+WORD = 64
+
+
+@dataclass(frozen=True)
+class Level:
+    """All plans of one size over n vertices, W = ceil(n / 64) words each.
+
+    - `plans` uint64[k, W]: the vertices of each plan.
+    - `later` uint64[k, W]: those by which it may grow: larger ones than its last, not excluded by any of its own.
+    - `scores` float64[k].
+    """
+
+    plans: NDArray[np.uint64]
+    later: NDArray[np.uint64]
+    scores: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    @property
+    def bytes(self) -> int:
+        """Of all three."""
+        return self.plans.nbytes + self.later.nbytes + self.scores.nbytes
+
+
+def first_level(excluded: NDArray[np.bool_], weights: NDArray[np.float64]) -> Level:
+    """Plans of one vertex each. `excluded[u, v]` tells that no plan with u may grow by v."""
+    count = len(weights)
+    later = ~excluded & np.triu(np.ones((count, count), np.bool_), k=1)
+    return Level(packed(np.eye(count, dtype=np.bool_)), packed(later), weights)
+
+
+def next_level(parents: Level, single: Level, limits: Limits) -> Level:
+    """The plans of the next size; `single` is the first level.
+
+    Algorithm 12 joins every two parents that differ in their last vertex only, if these two vertices agree. Here each
+    parent keeps the last vertices of the parents that it can be joined with, so that no pair is tried in vain: O(W) per
+    child and O(n) per parent. Raises `LimitReached` before the two levels need more room than allowed.
+    """
+    count = int(np.bitwise_count(parents.later).sum())
+    words = parents.plans.shape[1]
+    limits.check_bytes(parents.bytes + 8 * count * (2 * words + 1))
+    plans = np.empty((count, words), np.uint64)
+    later, scores = np.empty_like(plans), np.empty(count)
+    filled = 0
+    for v in range(len(single)):
+        limits.check_time()
+        rows = having(parents.later, v)
+        stop = filled + len(rows)
+        plans[filled:stop] = parents.plans[rows] | single.plans[v]
+        later[filled:stop] = parents.later[rows] & single.later[v]
+        scores[filled:stop] = parents.scores[rows] + single.scores[v]
+        filled = stop
+    return Level(plans, later, scores)
+
+
+def having(sets: NDArray[np.uint64], v: int) -> NDArray[np.intp]:
+    """The rows of `sets` (uint64[k, W]) that hold vertex v."""
+    word, bit = divmod(v, WORD)
+    return np.flatnonzero(sets[:, word] & np.uint64(1 << bit))
+
+
+def packed(sets: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """bool[k, n] as uint64[k, W], vertex v in bit v % 64 of word v // 64."""
+    count, size = sets.shape
+    wide = np.zeros((count, -(-size // WORD) * WORD), np.bool_)
+    wide[:, :size] = sets
+    return np.packbits(wide, axis=1, bitorder="little").view(np.uint64)

@@ -1,0 +1,193 @@
+"""The Sharon optimiser: from a workload's sharing candidates to a sharing plan, stage by stage (dissertation 23, 24).
+
+Each optimiser is a tuple of stages. A stage is timed as the phase that it is named for (Figure 25.4).
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from algorithms.base import NotEnoughMemory
+from algorithms.sequences import Sequence as EventSequence
+from algorithms.sharon.optimiser.candidates import sharing_candidates
+from algorithms.sharon.optimiser.exhaustive import search_all
+from algorithms.sharon.optimiser.expansion import expanded_candidates
+from algorithms.sharon.optimiser.gwmin import guaranteed_weight, gwmin
+from algorithms.sharon.optimiser.limits import LimitReached, Limits, TimeLimitReached
+from algorithms.sharon.optimiser.plan_finder import Found, find_plan
+from algorithms.sharon.optimiser.reduction import reduce_graph
+from algorithms.sharon.optimiser.sharon_graph import SharonGraph, construct
+from algorithms.sharon.plan import Candidate
+from events.errors import CepbenchError
+
+NO_GRAPH = SharonGraph((), np.empty(0), ())
+PHASES = ("graph", "expansion", "reduction", "search")
+EXHAUSTIVE = "exhaustive"
+
+
+class SearchTooLong(CepbenchError):
+    """The exhaustive optimizer did not end within its limit."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The shared candidates, and numbers on how they were found.
+
+    - `candidates`, `candidates_beneficial`: sharable patterns, and those in the SHARON graph; `options`: vertices of
+      the expanded graph; `candidates_pruned`: those of them that the reduction took out, of which `candidates_ridden`
+      are conflict-ridden and the others conflict-free.
+    - `plans_visited`, `shared_patterns`, `score` of the plan, and `fell_back`: 1 if a limit ended the search.
+    - `<phase>_seconds` and `<phase>_bytes_peak`, by phase: time, and bytes of the graph and plans that are stored.
+    """
+
+    shared: tuple[Candidate, ...]
+    details: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What one stage hands to the next: sets of vertices are masks of `graph`; `bytes` is the last stage's peak."""
+
+    sequences: Sequence[EventSequence]
+    families: Sequence[Hashable]
+    benefit: Callable[[Candidate], float]
+    limits: Limits
+    graph: SharonGraph = NO_GRAPH
+    left: int = 0
+    conflict_free: int = 0
+    plan: int = 0
+    bytes: int = 0
+    details: Mapping[str, float] = field(default_factory=dict)
+
+    def told(self, **numbers: float) -> Mapping[str, float]:
+        """The details with some more."""
+        return {**self.details, **numbers}
+
+
+Stage = Callable[[Progress], Progress]
+
+
+def optimise(
+    sequences: Sequence[EventSequence],
+    families: Sequence[Hashable],
+    benefit: Callable[[Candidate], float],
+    optimizer: str,
+    seconds: float,
+) -> Decision:
+    """The plan of one of `OPTIMISERS`. Sequences share within their family only.
+
+    The Sharon optimiser falls back to GWMIN when a limit is reached, and says so. The exhaustive one is there to be
+    compared with: it raises `SearchTooLong` or `NotEnoughMemory` instead.
+    """
+    progress = Progress(sequences, families, benefit, Limits(seconds), details=_nothing_done())
+    for phase, stage in OPTIMISERS[optimizer]:
+        started = time.perf_counter()
+        try:
+            progress = stage(progress)
+        except LimitReached as limit:
+            if optimizer == EXHAUSTIVE:
+                error = SearchTooLong if isinstance(limit, TimeLimitReached) else NotEnoughMemory
+                raise error(f"the exhaustive optimizer needs more than {limit.what}") from None
+            progress = _fall_back(progress, 0)
+        spent = {f"{phase}_seconds": time.perf_counter() - started, f"{phase}_bytes_peak": progress.bytes}
+        progress = replace(progress, details=progress.told(**spent))
+        if progress.details["fell_back"]:
+            break
+    shared = merged([progress.graph.candidates[v] for v in progress.graph.members(progress.plan)], families)
+    numbers = progress.told(shared_patterns=len(shared), score=sum(benefit(candidate) for candidate in shared))
+    return Decision(shared, numbers)
+
+
+def construct_graph(progress: Progress) -> Progress:
+    """The SHARON graph of the beneficial candidates (Algorithm 10). Polynomial, so without a limit."""
+    candidates = sharing_candidates(progress.sequences, progress.families)
+    benefits = [progress.benefit(candidate) for candidate in candidates]
+    graph = construct(candidates, benefits, Limits(math.inf))
+    numbers = progress.told(candidates=len(candidates), candidates_beneficial=len(graph.candidates))
+    return replace(progress, graph=graph, bytes=graph.bytes, details=numbers)
+
+
+def expand_graph(progress: Progress) -> Progress:
+    """The graph of all options (Algorithms 14 and 15); those without a benefit are left out as candidates are."""
+    options = expanded_candidates(progress.graph, progress.limits)
+    graph = construct(options, [progress.benefit(option) for option in options], progress.limits)
+    numbers = progress.told(options=len(graph.candidates))
+    return replace(progress, graph=graph, left=graph.everything, bytes=graph.bytes, details=numbers)
+
+
+def reduce_search_space(progress: Progress) -> Progress:
+    """The graph without conflict-ridden and conflict-free candidates (Algorithm 11)."""
+    graph = progress.graph
+    reduction = reduce_graph(graph, guaranteed_weight(graph), progress.limits)
+    ridden, free = reduction.conflict_ridden.bit_count(), reduction.conflict_free.bit_count()
+    numbers = progress.told(candidates_pruned=ridden + free, candidates_ridden=ridden)
+    return replace(
+        progress, left=reduction.left, conflict_free=reduction.conflict_free, bytes=graph.bytes, details=numbers
+    )
+
+
+def find_optimal_plan(progress: Progress) -> Progress:
+    """The sharing plan finder (Algorithms 12 and 13)."""
+    found = find_plan(progress.graph, progress.left, progress.conflict_free, progress.limits)
+    searched = _searched(progress, found)
+    return _fall_back(searched, found.plan) if found.stopped else searched
+
+
+def search_all_plans(progress: Progress) -> Progress:
+    """The exhaustive search."""
+    return _searched(progress, search_all(progress.graph, progress.limits))
+
+
+def choose_greedily(progress: Progress) -> Progress:
+    """GWMIN."""
+    graph = progress.graph
+    chosen = gwmin(graph)
+    size = 8 * len(graph.candidates) + graph.everything.bit_length() // 4
+    return replace(progress, plan=chosen, bytes=size, details=progress.told(plans_visited=1))
+
+
+OPTIMISERS: Mapping[str, tuple[tuple[str, Stage], ...]] = {
+    "sharon": (
+        ("graph", construct_graph),
+        ("expansion", expand_graph),
+        ("reduction", reduce_search_space),
+        ("search", find_optimal_plan),
+    ),
+    "greedy": (("graph", construct_graph), ("search", choose_greedily)),
+    EXHAUSTIVE: (("graph", construct_graph), ("expansion", expand_graph), ("search", search_all_plans)),
+    "none": (),
+}
+
+
+def merged(candidates: Iterable[Candidate], families: Sequence[Hashable]) -> tuple[Candidate, ...]:
+    """Candidates of a valid plan, with options of one pattern made one: it is then counted once, not once for each."""
+    alike: dict[Hashable, list[Candidate]] = {}
+    for candidate in candidates:
+        alike.setdefault((candidate.pattern, families[candidate.occurrences[0][0]]), []).append(candidate)
+    return tuple(
+        Candidate(parts[0].pattern, tuple(sorted(o for part in parts for o in part.occurrences)))
+        for parts in alike.values()
+    )
+
+
+def _searched(progress: Progress, found: Found) -> Progress:
+    numbers = progress.told(plans_visited=found.visited)
+    return replace(progress, plan=found.plan, bytes=found.bytes_peak, details=numbers)
+
+
+def _fall_back(progress: Progress, best: int) -> Progress:
+    """The better of GWMIN's plan on the graph so far and the best plan seen."""
+    greedy = gwmin(progress.graph)
+    plan = max(greedy, best, key=progress.graph.weight)
+    return replace(progress, plan=plan, details=progress.told(fell_back=1))
+
+
+def _nothing_done() -> dict[str, float]:
+    counts = ("candidates", "candidates_beneficial", "options", "candidates_pruned", "candidates_ridden")
+    phases = [f"{phase}_{what}" for phase in PHASES for what in ("seconds", "bytes_peak")]
+    return dict.fromkeys((*counts, "plans_visited", "fell_back", *phases), 0.0)
