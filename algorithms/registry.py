@@ -10,9 +10,10 @@ from algorithms.base import Algorithm
 from algorithms.cogra import Cogra
 from algorithms.greta import Greta
 from algorithms.sase import Sase
+from algorithms.spass import Spass
 from events.errors import CepbenchError
 
-ALGORITHMS: tuple[type[Algorithm], ...] = (Sase, Greta, Cogra)
+ALGORITHMS: tuple[type[Algorithm], ...] = (Sase, Greta, Cogra, Spass)
 
 _SPECIFICATION = re.compile(r"\s*([\w-]+)\s*(?:\[(.*)\])?\s*", re.DOTALL)
 

@@ -11,6 +11,7 @@ from experiments.agreement import rows_of
 from experiments.evaluators import run
 from experiments.random_cases import split
 from queries.parser import parse_query
+from tests.contract.breadth import BROAD
 from tests.contract.streams import batch
 from tests.streams import golden_cases
 
@@ -43,4 +44,4 @@ def test_example(algorithm: Algorithm, case: Mapping[str, Any], cut: str) -> Non
 @pytest.mark.parametrize("kind", ALGORITHMS, ids=[kind.name for kind in ALGORITHMS])
 def test_no_algorithm_is_skipped_everywhere(kind: type[Algorithm]) -> None:
     supported = [case["name"] for case in CASES if kind().unsupported(parse_query(case["query"])) is None]
-    assert len(supported) > len(CASES) / 4
+    assert len(supported) > (len(CASES) / 4 if kind.name in BROAD else 5)

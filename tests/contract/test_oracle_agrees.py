@@ -15,6 +15,7 @@ from experiments.evaluators import evaluator_of
 from experiments.random_cases import BIG, random_case
 from experiments.verify import LIMIT, failing_cut, smallest_failure, verify
 from queries.errors import QueryError
+from tests.contract.breadth import BROAD
 
 SEEDS = st.integers(0, 2**48)
 MODERATE = settings(
@@ -53,10 +54,6 @@ def test_float_arithmetic_agrees_where_counts_are_small(algorithm: Algorithm, se
 def _in_floats(row: dict[str, Any]) -> dict[str, Any]:
     """Counts and sums as float arithmetic shows them."""
     return {name: float(value) if name.startswith(("COUNT", "SUM")) else value for name, value in row.items()}
-
-
-BROAD = ("sase", "greta", "cogra")
-"""Algorithms of whole query languages; one for few queries need not reach their share of the random cases."""
 
 
 @pytest.mark.parametrize("kind", ALGORITHMS, ids=[kind.name for kind in ALGORITHMS])

@@ -1,0 +1,60 @@
+"""SPASS: shared two-step evaluation of event sequences (dissertation 21, 25.1; Sharon, ICDE 2018, Section VIII)."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from algorithms.base import Algorithm, Executor, Plan, Statistics
+from algorithms.sequences import sequences_of, unsupported_as_sequences
+from algorithms.spass.executor import SpassExecutor
+from algorithms.spass.plan import SpassPlan, plan_sharing
+from events.errors import CepbenchError
+from queries.analysis import analyse
+from queries.compile import Workload
+from queries.model import Aggregates, Query
+
+
+class Spass(Algorithm):
+    """Constructs shared sub-sequences once for all queries, joins them into sequences, and aggregates each of these.
+
+    Only construction is shared: every sequence of every query is constructed before it is aggregated, as the papers
+    describe SPASS. Time O(l) per constructed sub-sequence, and O(l) per sequence and query, whose number is polynomial
+    of degree l in the events of a window. Space: the events of the open windows, and all instances of the shared
+    sub-sequences in them.
+
+    Departures. SPASS detects sequences; its aggregation is added, as in the papers' comparison. The papers name the
+    redundancy ratio without its formula (`plan.redundancy_ratio`). The transactions by which SPASS runs queries
+    concurrently have no part in an executor of one thread. Patterns with `max_length` become sequences of each length.
+    """
+
+    name: ClassVar[str] = "spass"
+    paper: ClassVar[str] = "Ray, Lei, Rundensteiner, SIGMOD 2016; Poppe 2018 (dissertation), Chapters 21 and 25"
+
+    def __init__(self, max_length: str | int | None = None) -> None:
+        self.max_length = _length(max_length)
+
+    def unsupported(self, query: Query) -> str | None:
+        """AND, and what is no set of event sequences; Kleene patterns unless their length is bounded."""
+        if not isinstance(query.returns, Aggregates):
+            return "SPASS aggregates the sequences that it constructs and does not return them"
+        if analyse(query).conjunction:
+            return "AND counts pairs of trends, which are no event sequences to share"
+        return unsupported_as_sequences(query, self.max_length is not None)
+
+    def plan(self, workload: Workload, statistics: Statistics) -> SpassPlan:
+        """Chooses the sub-sequences that are constructed once."""
+        sequences = tuple(s for query in workload for s in sequences_of(query, self.max_length))
+        return plan_sharing(workload, sequences, statistics, self.max_length)
+
+    def executor(self, plan: Plan) -> Executor:
+        """One executor for the whole workload."""
+        assert isinstance(plan, SpassPlan)
+        return SpassExecutor(plan)
+
+
+def _length(given: str | int | None) -> int | None:
+    if given is None:
+        return None
+    if not str(given).isdecimal() or int(given) < 1:
+        raise CepbenchError(f"max_length is the greatest number of events in a match, at least 1, not {given!r}")
+    return int(given)

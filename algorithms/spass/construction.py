@@ -1,0 +1,179 @@
+"""Shared construction of the sequences of queries that have one window."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from algorithms.base import StateSize
+from algorithms.kernels.batches import aggregate_rows, readonly
+from algorithms.kernels.cells import Cells, cell_bytes, empty_cells
+from algorithms.kernels.spass import Parts, Walk, construct, count_instances, join
+from algorithms.kernels.spass_arrival import STORED, Arriving, arrive, close_windows, expire
+from algorithms.kernels.streams import RowCells
+from algorithms.rows import AggregateRows, Rows
+from algorithms.rows import join as join_rows
+from algorithms.spass.plan import SpassPlan
+from algorithms.spass.store import no_events, no_rows, with_events, with_rows
+from algorithms.spass.tables import tables_of
+from events.batch import EventBatch
+from events.windows import FOREVER, Window
+from queries.compile import CompiledQuery, int_column
+
+
+@dataclass(eq=False)
+class Sums:
+    """Aggregates of a query by the last window of its sequences; none of them begins in a window after `top`."""
+
+    query: CompiledQuery
+    buckets: Cells
+    top: int = -1
+
+
+class SharedConstruction:
+    """Stores of events and shared sub-sequences, and sums of the queries.
+
+    Overlapping windows share construction: a sequence is constructed once, when its END arrives, and belongs to all
+    windows from the lowest open one to the last that holds its START. Rows leave a store with their START event.
+    """
+
+    def __init__(self, plan: SpassPlan, window: Window, members: tuple[int, ...]) -> None:
+        workload = plan.workload
+        own = set(members)
+        shared = tuple(candidate for candidate in plan.shared if own.issuperset(candidate.sequences))
+        self.window = window
+        self.tables = tables_of(workload, plan.sequences, members, shared)
+        self.arrived = no_events(len(self.tables.ints), len(self.tables.reals), self.tables.gaps)
+        self.stores = no_rows(self.tables.width)
+        self.sums = {
+            i: Sums(query, empty_cells(window.overlap, query.layout, query.arithmetic))
+            for i, query in enumerate(workload.queries)
+            if any(plan.sequences[member].query == i for member in members)
+        }
+        self.shared = [(shared.store, shared.parts, _walk(shared.parts)) for shared in self.tables.shared]
+        self.joined = [(joined, _walk(joined.parts)) for joined in self.tables.joined]
+        self.counted = {"constructed": 0, "joined": 0}
+        self.low = 0
+        self.seen = 0
+        self.largest = StateSize()
+
+    def process(self, events: EventBatch) -> Rows:
+        """Rows of the windows that these events and their `until` closed."""
+        size = len(events)
+        points = np.arange(self.seen, self.seen + size) if self.window.counts_events else events.time
+        self.seen += size
+        batch = self._arriving(events, points)
+        parts: list[Rows] = []
+        done = 0
+        while done < size:
+            parts.append(self._advance(int(points[done])))
+            stop = int(np.searchsorted(points, self.window.end(self.low), side="left"))
+            self._take(batch, done, stop)
+            done = stop
+        reached = self.seen if self.window.counts_events else events.until
+        if reached is not None:
+            parts.append(self._advance(reached))
+        return join_rows(parts)
+
+    def finish(self) -> Rows:
+        """Rows of the windows that are still open."""
+        return self._advance(2 * FOREVER - 1)
+
+    def state(self) -> StateSize:
+        """Stored events and stored instances of shared sub-sequences."""
+        now = self._state()
+        largest = self.largest if self.largest.bytes > now.bytes else now
+        self.largest = StateSize()
+        return largest
+
+    def details(self) -> Mapping[str, float]:
+        """`constructed` instances of shared sub-sequences, and sequences `joined` for all queries."""
+        return {name: float(count) for name, count in self.counted.items()}
+
+    def _arriving(self, events: EventBatch, points: NDArray[np.int64]) -> Arriving:
+        ints = np.empty((len(self.tables.ints), len(events)), np.int64)
+        reals = np.empty((len(self.tables.reals), len(events)), np.float64)
+        for row, column in enumerate(self.tables.ints):
+            ints[row] = int_column(events, column)
+        for row, column in enumerate(self.tables.reals):
+            reals[row] = events.columns[column.attribute]
+        last = points // self.window.slide
+        bucket = np.where(points - last * self.window.slide < self.window.within, last, -1)
+        arrays = (events.time, events.type, ints, reals, bucket)
+        return Arriving(*(readonly(np.ascontiguousarray(array)) for array in arrays))
+
+    def _take(self, batch: Arriving, start: int, stop: int) -> None:
+        """Events of the lowest open window: keeps them, constructs what they end, and aggregates that."""
+        symbols = self.tables.symbols
+        kinds = np.bincount(batch.kind[start:stop], minlength=len(symbols.symbol_ptr) - 1)
+        most = np.zeros_like(self.stores.size)
+        most[symbols.symbol] = np.repeat(kinds, np.diff(symbols.symbol_ptr))
+        self.arrived = with_events(self.arrived, stop - start)
+        self.stores = with_rows(self.stores, most)
+        before = self.stores.size.copy()
+        arrive(batch, start, stop, symbols, self.arrived, self.stores)
+        self._construct(before)
+        for joined, walk in self.joined:
+            last = joined.parts.store[-1]
+            if self.stores.size[last] > before[last]:
+                sums = self.sums[joined.query]
+                found = join(before[last], joined.parts, joined.channels, self.arrived, self.stores, walk, sums.buckets)
+                if found:
+                    sums.top = int(self.arrived.bucket[self.arrived.counters[STORED] - 1])
+                    self.counted["joined"] += found
+        state = self._state()
+        if state.bytes > self.largest.bytes:
+            self.largest = state
+
+    def _construct(self, before: NDArray[np.int64]) -> None:
+        """All instances of shared sub-sequences that end in a row that was not there `before`."""
+        found = np.zeros_like(before)
+        for store, parts, walk in self.shared:
+            last = parts.store[-1]
+            if self.stores.size[last] > before[last]:
+                found[store] = count_instances(before[last], parts, self.arrived, self.stores, walk)
+        self.stores = with_rows(self.stores, found)
+        for store, parts, walk in self.shared:
+            if found[store]:
+                construct(before[parts.store[-1]], store, parts, self.arrived, self.stores, walk)
+        self.counted["constructed"] += int(found.sum())
+
+    def _advance(self, point: int) -> Rows:
+        """Closes the windows that end by `point`."""
+        high = self.window.first_at(point)
+        if high <= self.low:
+            return {}
+        rows: Rows = {
+            index: found for index, sums in self.sums.items() if (found := self._close(sums, high)) is not None
+        }
+        self.low = high
+        expire(high, self.arrived, self.stores)
+        return rows
+
+    def _close(self, sums: Sums, high: int) -> AggregateRows | None:
+        """Rows of one query in the windows before `high`."""
+        if sums.top < self.low:
+            return None
+        query = sums.query
+        room = min(high, sums.top + 1) - self.low
+        rows = RowCells(np.empty(room, np.int64), empty_cells(room, query.layout, query.arithmetic))
+        total = empty_cells(1, query.layout, query.arithmetic)
+        size = close_windows(self.low, min(high, sums.top + 1), sums.top, sums.buckets, total, rows)
+        return aggregate_rows(rows.window[:size].copy(), rows.cells, size) if size else None
+
+    def _state(self) -> StateSize:
+        events = int(self.arrived.counters[STORED])
+        partial = sum(int(self.stores.size[store]) for store, _, _ in self.shared)
+        attributes = 2 + len(self.tables.ints) + len(self.tables.reals) + self.tables.gaps
+        rows = int((self.stores.size * (self.stores.width + 2)).sum())
+        live = (s for s in self.sums.values() if s.top >= self.low)
+        sums = sum((s.top - self.low + 1) * cell_bytes(s.query.parts[0].tables) for s in live)
+        return StateSize(8 * (events * attributes + rows) + sums, {"events": events, "partial matches": partial})
+
+
+def _walk(parts: Parts) -> Walk:
+    units, places = len(parts.store), len(parts.symbol)
+    return Walk(*(np.zeros(size, np.int64) for size in (units, units, units, places + 1, places)))

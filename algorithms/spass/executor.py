@@ -1,0 +1,39 @@
+"""Runs a SPASS plan: one evaluator per window that queries have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import reduce
+
+from algorithms.base import Executor, StateSize
+from algorithms.execution import check_order
+from algorithms.rows import Rows, join
+from algorithms.spass.construction import SharedConstruction
+from algorithms.spass.plan import SpassPlan, window_of
+from events.batch import EventBatch
+from events.windows import Window
+from metrics.details import merged
+
+
+class SpassExecutor(Executor):
+    """Queries of different windows share nothing. Raises `OutOfOrder`."""
+
+    def __init__(self, plan: SpassPlan) -> None:
+        families: dict[Window, list[int]] = {}
+        for i, sequence in enumerate(plan.sequences):
+            families.setdefault(window_of(plan.workload, sequence), []).append(i)
+        self.sets = [SharedConstruction(plan, window, tuple(members)) for window, members in families.items()]
+        self.now = 0
+
+    def process(self, events: EventBatch) -> Rows:
+        self.now = check_order(events, self.now)
+        return join([shared.process(events) for shared in self.sets])
+
+    def finish(self) -> Rows:
+        return join([shared.finish() for shared in self.sets])
+
+    def state(self) -> StateSize:
+        return reduce(StateSize.__add__, (shared.state() for shared in self.sets), StateSize())
+
+    def details(self) -> Mapping[str, float]:
+        return merged(shared.details() for shared in self.sets)

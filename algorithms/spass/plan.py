@@ -1,0 +1,148 @@
+"""Which sub-sequences SPASS constructs once (dissertation 21, 26; Kolchinsky and Schuster, VLDB 2019, 6.2.2)."""
+
+from __future__ import annotations
+
+import heapq
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from math import exp, inf, log
+
+from algorithms.base import Plan, Statistics
+from algorithms.execution import WHOLE_STREAM
+from algorithms.sequences import Sequence, Symbol
+from algorithms.sharon.optimiser.candidates import sharing_candidates
+from algorithms.sharon.plan import Candidate
+from events.windows import FOREVER, Window
+from queries.compile import Workload
+
+TYPICAL = 10.0
+"""Events of a type in a window when nothing is known of the stream."""
+
+
+@dataclass(frozen=True)
+class SpassPlan(Plan):
+    """`shared` sub-sequences are constructed once for all their occurrences in `sequences`; none of these overlap.
+
+    `max_length` bounds the length of Kleene matches, or is None where no query has any.
+    """
+
+    sequences: tuple[Sequence, ...]
+    shared: tuple[Candidate, ...]
+    max_length: int | None = field(default=None, kw_only=True)
+
+
+def window_of(workload: Workload, sequence: Sequence) -> Window:
+    """The window of the query of a sequence."""
+    return workload.queries[sequence.query].window or WHOLE_STREAM
+
+
+def plan_sharing(
+    workload: Workload, sequences: tuple[Sequence, ...], statistics: Statistics, max_length: int | None
+) -> SpassPlan:
+    """Covers the sequences by sub-sequences of several of them, greedily by redundancy ratio.
+
+    SPASS reduces its problem to the minimum substring cover and approximates that; here, as long as some sub-sequence
+    has occurrences in several sequences outside of the places covered so far, the one of the highest ratio is taken
+    with all of these. O(c log c) for c occurrences of candidates; those of a sequence that was covered are looked at
+    again.
+    """
+    begin = time.perf_counter()
+    windows = [window_of(workload, sequence) for sequence in sequences]
+    candidates = sharing_candidates(sequences, windows)
+    work = ConstructionWork(sequences, windows, statistics)
+    shared = _cover(candidates, work)
+    details = {
+        "candidates": float(len(candidates)),
+        "shared_patterns": float(len(shared)),
+        "shared_occurrences": float(sum(len(pattern.occurrences) for pattern in shared)),
+        "plan_seconds": time.perf_counter() - begin,
+    }
+    return SpassPlan(workload, sequences, shared, max_length=max_length, details=details)
+
+
+class ConstructionWork:
+    """Expected numbers of partial sequences that construction visits in one window, as logarithms.
+
+    With n_i events of the type at place i, of independent times, there are n_1 ... n_j / j! sequences of the first j
+    places, and the work of l places is their sum over j = 1 ... l. Predicates and negation are taken to hold.
+    """
+
+    def __init__(self, sequences: tuple[Sequence, ...], windows: list[Window], statistics: Statistics) -> None:
+        self.sequences, self.windows, self.statistics = sequences, windows, statistics
+        self.whole = [self.of(sequence.symbols, i) for i, sequence in enumerate(sequences)]
+
+    def of(self, symbols: tuple[Symbol, ...], sequence: int) -> float:
+        """The logarithm of the work of some places in the window of a sequence."""
+        instances, terms = 0.0, []
+        for j, symbol in enumerate(symbols, start=1):
+            instances += log(self._events(symbol.type, self.windows[sequence])) - log(j)
+            terms.append(instances)
+        return _log_sum(terms)
+
+    def redundancy_ratio(self, candidate: Candidate) -> float:
+        """The share of the work on the sequences of a sub-sequence that repeats its construction.
+
+        R(p) = (k - 1) work(p) / sum of work(q) over the sequences q with p, where p has k occurrences: with sharing,
+        all but one of them need no construction. The papers describe the ratio as the potential gain in sharing the
+        computation of a sub-pattern (Kolchinsky and Schuster, 6.2.2), and give no formula.
+        """
+        if len(candidate.sequences) < 2:
+            return 0.0
+        repeated = log(len(candidate.occurrences) - 1) + self.of(candidate.pattern, candidate.sequences[0])
+        return exp(repeated - _log_sum(self.whole[q] for q in candidate.sequences))
+
+    def _events(self, name: str, window: Window) -> float:
+        """Events of a type in a window, at least one."""
+        rates: Mapping[str, float] = self.statistics.rates
+        total = sum(rates.values())
+        if not total:
+            return TYPICAL
+        if window.counts_events:
+            return max(1.0, window.within * rates.get(name, 0.0) / total)
+        length = self.statistics.duration if window.within >= FOREVER else window.within
+        return max(1.0, length * rates.get(name, 0.0))
+
+
+def _cover(candidates: tuple[Candidate, ...], work: ConstructionWork) -> tuple[Candidate, ...]:
+    """Chooses candidates, each with the occurrences that earlier choices left free; longer ones where ratios tie."""
+    free = list(candidates)
+    using: dict[int, list[int]] = {}
+    for number, candidate in enumerate(free):
+        for sequence in candidate.sequences:
+            using.setdefault(sequence, []).append(number)
+    ratio = [work.redundancy_ratio(candidate) for candidate in free]
+    waiting = [(-ratio[number], number) for number in range(len(free))]
+    heapq.heapify(waiting)
+    shared: list[Candidate] = []
+    while waiting:
+        negative, number = heapq.heappop(waiting)
+        if -negative != ratio[number] or not ratio[number]:
+            continue
+        chosen = free[number]
+        shared.append(chosen)
+        for other in sorted({n for sequence in chosen.sequences for n in using[sequence]}):
+            left = _outside(free[other], chosen)
+            if len(left.occurrences) < len(free[other].occurrences):
+                free[other] = left
+                ratio[other] = work.redundancy_ratio(left)
+                heapq.heappush(waiting, (-ratio[other], other))
+    return tuple(shared)
+
+
+def _outside(candidate: Candidate, chosen: Candidate) -> Candidate:
+    """The candidate without its occurrences that overlap the chosen one."""
+    length = len(candidate.pattern)
+    kept = tuple(
+        (sequence, offset)
+        for sequence, offset in candidate.occurrences
+        if chosen.places.isdisjoint((sequence, offset + i) for i in range(length))
+    )
+    return Candidate(candidate.pattern, kept)
+
+
+def _log_sum(logarithms: Iterable[float]) -> float:
+    """The logarithm of the sum of some numbers of given logarithms."""
+    terms = list(logarithms)
+    greatest = max(terms, default=-inf)
+    return greatest + log(sum(exp(term - greatest) for term in terms))

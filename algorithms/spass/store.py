@@ -1,0 +1,82 @@
+"""Room for what SPASS keeps: arrays that grow between calls of the kernels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from algorithms.kernels.spass_arrival import STORED, Arrived, Stores
+
+FIRST_EVENTS = 256
+FIRST_ROWS = 16
+
+
+def no_events(ints: int, reals: int, gaps: int) -> Arrived:
+    """No event yet."""
+    return Arrived(
+        np.zeros(FIRST_EVENTS, np.int64),
+        np.zeros(FIRST_EVENTS, np.int64),
+        np.zeros((ints, FIRST_EVENTS), np.int64),
+        np.zeros((reals, FIRST_EVENTS), np.float64),
+        np.zeros((gaps, FIRST_EVENTS), np.int64),
+        np.full((2, gaps), -1, np.int64),
+        np.array([0, 0, -1], np.int64),
+    )
+
+
+def no_rows(width: NDArray[np.int64]) -> Stores:
+    """Empty stores for rows of `width[s]` events."""
+    room = np.zeros(len(width), np.int64)
+    nothing = np.zeros(0, np.int64)
+    return Stores(room, room.copy(), width, room.copy(), room.copy(), nothing, nothing.copy(), nothing.copy())
+
+
+def with_events(arrived: Arrived, more: int) -> Arrived:
+    """Room for `more` events: at least twice the room if there is not enough."""
+    size = int(arrived.counters[STORED])
+    if size + more <= len(arrived.time):
+        return arrived
+    room = max(size + more, 2 * len(arrived.time))
+    return arrived._replace(
+        time=_wider(arrived.time, room),
+        bucket=_wider(arrived.bucket, room),
+        ints=_wider(arrived.ints, room),
+        reals=_wider(arrived.reals, room),
+        barrier=_wider(arrived.barrier, room),
+    )
+
+
+def with_rows(stores: Stores, more: NDArray[np.int64]) -> Stores:
+    """Room for `more[s]` rows in each store: twice the room, or as much as is needed, where there is not enough."""
+    needed = stores.size + more
+    short = needed > stores.room
+    if not short.any():
+        return stores
+    room = np.where(short, np.maximum(needed, np.maximum(2 * stores.room, FIRST_ROWS)), stores.room)
+    values = room * stores.width
+    grown = Stores(
+        np.cumsum(room) - room,
+        np.cumsum(values) - values,
+        stores.width,
+        room,
+        stores.size,
+        np.zeros(int(room.sum()), np.int64),
+        np.zeros(int(room.sum()), np.int64),
+        np.zeros(int(values.sum()), np.int64),
+    )
+    for s in np.flatnonzero(stores.size).tolist():
+        size, width = int(stores.size[s]), int(stores.width[s])
+        old, new = int(stores.begin[s]), int(grown.begin[s])
+        grown.first[new : new + size] = stores.first[old : old + size]
+        grown.last[new : new + size] = stores.last[old : old + size]
+        old, new, size = int(stores.cells[s]), int(grown.cells[s]), size * width
+        grown.events[new : new + size] = stores.events[old : old + size]
+    return grown
+
+
+def _wider(array: NDArray[Any], room: int) -> NDArray[Any]:
+    grown = np.zeros((*array.shape[:-1], room), array.dtype)
+    grown[..., : array.shape[-1]] = array
+    return grown
