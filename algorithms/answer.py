@@ -8,17 +8,20 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from algorithms.answer_digest import digest_lines
-from algorithms.answer_table import answer_table
-from algorithms.rows import AggregateRows, Group, MatchRows, QueryRows, concatenate
+from algorithms.answer_matches import digested, merge_digests, sorted_matches
+from algorithms.answer_table import answer_table, arrow_table, with_lists
+from algorithms.rows import AggregateRows, Group, MatchDigests, MatchRows, QueryRows, concatenate
 from queries.compile import CompiledQuery, Workload
 
 
 class AnswerBuilder:
     """Collects rows per query and group; partial aggregates of a group's sub-streams are merged per window.
 
+    Where the workload is summarised, matches are kept as their number and digest per window, however they come in.
     Builders of parts of a stream merge to the same answer in any order, and can be pickled.
     """
 
@@ -28,6 +31,8 @@ class AnswerBuilder:
 
     def add(self, query: int, key: Group, rows: QueryRows) -> None:
         """Rows of one sub-stream; `key` holds its decoded partition values in the order of `query.partition`."""
+        if self.workload.summarised and isinstance(rows, MatchRows):
+            rows = digested(rows)
         values = key[: len(self.workload.queries[query].query.group_by)]
         group = tuple(value + 0.0 if isinstance(value, float) else value for value in values)  # -0.0 and 0.0 are one
         self.parts.setdefault((query, group), []).append(rows)
@@ -39,11 +44,26 @@ class AnswerBuilder:
 
     def frame(self) -> pd.DataFrame:
         """One table for all queries (DESIGN section 5.7); a column is null in rows of queries that lack it."""
-        return answer_table(self.workload, list(self._rows()))
+        return with_lists(self._answer())
+
+    def table(self) -> pa.Table:
+        """As `frame`, for files; matches do not become Python lists."""
+        return arrow_table(self._answer())
+
+    def _answer(self) -> pd.DataFrame:
+        found = [
+            (query, group, sorted_matches(rows) if isinstance(rows, MatchRows) else rows)
+            for query, group, rows in self._rows()
+        ]
+        return answer_table(self.workload, found)
 
     def digest(self) -> str:
-        """A hash of the answer that does not depend on the order of rows and of additions."""
-        lines = [line for query, group, rows in self._rows() for line in digest_lines(query, group, rows)]
+        """A hash of the answer that does not depend on the order of rows and of additions, nor on `summarised`."""
+        found = [
+            (query, group, digested(rows) if isinstance(rows, MatchRows) else rows)
+            for query, group, rows in self._rows()
+        ]
+        lines = [line for part in found for line in digest_lines(*part)]
         return hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()
 
     @property
@@ -58,6 +78,8 @@ class AnswerBuilder:
         for _, _, rows in self._rows():
             if isinstance(rows, MatchRows):
                 total += len(rows)
+            elif isinstance(rows, MatchDigests):
+                total += float(rows.matches.astype(np.float64).sum())
             elif np.any(rows.overflow & np.uint64(1)):
                 return float("inf")
             else:
@@ -67,16 +89,22 @@ class AnswerBuilder:
     @property
     def overflow(self) -> bool:
         """Whether some value overflowed."""
-        frame = self.frame()
-        return bool(frame["overflow"].any()) if "overflow" in frame else False
+        found = [part for part in self._rows() if isinstance(part[2], AggregateRows)]
+        return bool(found) and bool(answer_table(self.workload, found)["overflow"].any())
 
     def _rows(self) -> Iterator[tuple[CompiledQuery, Group, QueryRows]]:
-        """Queries in the order of the workload, their groups in order, and the merged rows of each."""
+        """Queries in the order of the workload, their groups in order, and the merged rows of each.
+
+        Single matches are in no order.
+        """
         order = sorted(self.parts, key=lambda key: (key[0], [_sortable(value) for value in key[1]]))
         for index, group in order:
             rows = concatenate(self.parts[index, group])
-            merged = merge_windows(rows) if isinstance(rows, AggregateRows) else _sorted_matches(rows)
-            yield self.workload.queries[index], group, merged
+            if isinstance(rows, AggregateRows):
+                rows = merge_windows(rows)
+            elif isinstance(rows, MatchDigests):
+                rows = merge_digests(rows)
+            yield self.workload.queries[index], group, rows
 
 
 def merge_windows(rows: AggregateRows) -> AggregateRows:
@@ -103,14 +131,6 @@ def _carries(ring: NDArray[Any], first: NDArray[np.int64]) -> NDArray[np.uint64]
     bits = np.left_shift(np.uint64(1), np.arange(ring.shape[1], dtype=np.uint64))
     flags: NDArray[np.uint64] = np.bitwise_or.reduce(np.where(carried, bits, np.uint64(0)), axis=1)
     return flags
-
-
-def _sorted_matches(rows: MatchRows) -> MatchRows:
-    matches = [rows.positions[a:b].tolist() for a, b in zip(rows.offsets[:-1], rows.offsets[1:], strict=True)]
-    order = sorted(range(len(rows)), key=lambda k: (int(rows.window[k]), matches[k]))
-    lengths = [len(matches[k]) for k in order]
-    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    return MatchRows(rows.window[order], offsets, np.array([p for k in order for p in matches[k]], np.int64))
 
 
 def _sortable(value: int | float | str) -> tuple[bool, int | float, str]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from algorithms.rows import AggregateRows, Group, QueryRows
+from algorithms.rows import AggregateRows, Group, MatchDigests
 from queries.aggregates import Transform
 from queries.compile import CompiledQuery
 
@@ -21,12 +21,12 @@ SPREAD = 0.7548776662466927
 NEXT_TO_ZERO = 1e-9
 
 
-def digest_lines(query: CompiledQuery, group: Group, rows: QueryRows) -> Iterator[str]:
-    """A line per row of a group, which tells query, group and window as well."""
+def digest_lines(query: CompiledQuery, group: Group, rows: AggregateRows | MatchDigests) -> Iterator[str]:
+    """A line per window of a group, which tells query, group and window as well."""
     head = f"{query.query.name}|{group!r}"
-    if not isinstance(rows, AggregateRows):
-        for k, window in enumerate(rows.window):
-            yield f"{head}|{window}|{rows.positions[rows.offsets[k] : rows.offsets[k + 1]].tolist()}"
+    if isinstance(rows, MatchDigests):
+        for window, matches, digest in zip(rows.window, rows.matches, rows.digest, strict=True):
+            yield f"{head}|{window}|{matches}|{digest:016x}"
         return
     meaningful = _meaningful(query)
     counts = [query.layout.ring_of(channel.name, None) for channel in query.layout.real]

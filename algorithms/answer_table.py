@@ -7,22 +7,28 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from algorithms.rows import AggregateRows, Group, MatchRows, QueryRows
+from algorithms.rows import AggregateRows, Group, MatchDigests, MatchRows, QueryRows
 from events.schema import Kind
 from queries.aggregates import Channel, Column, Transform, sums_in_ring
 from queries.compile import CompiledQuery, Workload, unsortable
 from queries.model import AggregateOf, Aggregates, CountAll, CountOf, Function, Item
 
+MATCH = "match"
+_LIST = pd.ArrowDtype(pa.large_list(pa.int64()))
 _GROUP_DTYPES: dict[Kind, Any] = {Kind.INT: "Int64", Kind.FLOAT: "Float64", Kind.STRING: "object"}
 
 
 def answer_table(workload: Workload, found: Sequence[tuple[CompiledQuery, Group, QueryRows]]) -> pd.DataFrame:
     """A table with a row per row of `found` and the columns of all queries, null where a query lacks them.
 
+    Matches stay Arrow lists.
+
     The columns and their dtypes do not depend on the rows: `query`, grouping attributes, `window_start`,
-    `window_end`, aggregates, `overflow`, `match`, as far as queries have them.
+    `window_end`, aggregates, `overflow`, `match` (a list), as far as queries have them. A summarised workload has
+    `matches` and `digest` (in hexadecimal digits) instead of `match`, in one row per window.
     """
     dtypes = _dtypes(workload)
     frames = [
@@ -34,6 +40,24 @@ def answer_table(workload: Workload, found: Sequence[tuple[CompiledQuery, Group,
     if frames:
         return pd.concat(frames, ignore_index=True).astype(dtypes)
     return pd.DataFrame({name: pd.Series([], dtype=dtype) for name, dtype in dtypes.items()})
+
+
+def with_lists(answer: pd.DataFrame) -> pd.DataFrame:
+    """The same table with Python lists in the column `match`, and None where there is none."""
+    if MATCH not in answer:
+        return answer
+    lists = pd.Series(answer[MATCH].array.__arrow_array__().to_pylist(), dtype=object)
+    return answer.assign(**{MATCH: lists})
+
+
+def arrow_table(answer: pd.DataFrame) -> pa.Table:
+    """The same table for files. Columns of objects are strings, also where all of them are missing."""
+    plain = pa.Table.from_pandas(answer.drop(columns=MATCH, errors="ignore"), preserve_index=False)
+    for i, field in enumerate(plain.schema):
+        if pa.types.is_null(field.type):
+            plain = plain.set_column(i, field.with_type(pa.string()), plain[i].cast(pa.string()))
+    # pandas cannot read back its own name for a dtype of lists, so the metadata does not tell of this column.
+    return plain.append_column(MATCH, answer[MATCH].array.__arrow_array__()) if MATCH in answer else plain
 
 
 def _dtypes(workload: Workload) -> dict[str, Any]:
@@ -50,7 +74,9 @@ def _dtypes(workload: Workload) -> dict[str, Any]:
     dtypes = {"query": "object"} | groups | {"window_start": "int64", "window_end": "Int64"} | items
     if items:
         dtypes["overflow"] = "boolean" if matching else "bool"
-    return dtypes | ({"match": "object"} if matching else {})
+    if matching:
+        dtypes |= {"matches": "UInt64", "digest": "object"} if workload.summarised else {MATCH: _LIST}
+    return dtypes
 
 
 def _item_dtype(query: CompiledQuery, item: Item) -> str:
@@ -80,7 +106,15 @@ def _columns(query: CompiledQuery, group: Group, rows: QueryRows) -> dict[str, A
     for name, value in zip(query.query.group_by, group, strict=True):
         columns[name] = pd.Series([value] * size, dtype=_GROUP_DTYPES[query.kinds[name]])
     columns |= _window_columns(query, rows.window)
-    return columns | (_aggregate_columns(query, rows) if isinstance(rows, AggregateRows) else _match_column(rows))
+    match rows:
+        case AggregateRows():
+            return columns | _aggregate_columns(query, rows)
+        case MatchDigests():
+            digests = np.array([f"{digest:016x}" for digest in rows.digest], object)
+            return columns | {"matches": pd.array(rows.matches, dtype="UInt64"), "digest": digests}
+        case MatchRows():
+            lists = pa.LargeListArray.from_arrays(pa.array(rows.offsets), pa.array(rows.positions))
+            return columns | {MATCH: pd.array(lists, dtype=_LIST)}
 
 
 def _window_columns(query: CompiledQuery, window: NDArray[np.int64]) -> dict[str, Any]:
@@ -89,11 +123,6 @@ def _window_columns(query: CompiledQuery, window: NDArray[np.int64]) -> dict[str
         return {"window_start": np.zeros(len(window), np.int64), "window_end": nothing}
     start = window * query.window.slide
     return {"window_start": start, "window_end": pd.array(start + query.window.within, dtype="Int64")}
-
-
-def _match_column(rows: MatchRows) -> dict[str, Any]:
-    matches = [rows.positions[a:b].tolist() for a, b in zip(rows.offsets[:-1], rows.offsets[1:], strict=True)]
-    return {"match": matches}
 
 
 def _aggregate_columns(query: CompiledQuery, rows: AggregateRows) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from cli.options import input_file, master
-from cli.tables import FORMS, answer_text
+from cli.tables import FORMS, PARQUET, answer_text, parquet_bytes
 
 
 @click.command()
@@ -48,26 +48,29 @@ def query(
     Without --master it runs in this process and needs no Java.
     """
     text = _text(workload)
+    form = form or _form_of(output)
+    if form == PARQUET and output is None:
+        raise click.UsageError("the form parquet needs a file; give one by --output")
     if master is None:
-        from pipeline.in_process import evaluate
+        from pipeline.in_process import answer_of
 
-        answer = evaluate(text, events, algorithm, arithmetic, time_unit, _notice)
+        answer = answer_of(text, events, algorithm, arithmetic, time_unit, _notice)
     else:
-        from pipeline.distributed import evaluate_on_spark
+        from pipeline.distributed import answer_on_spark
         from pipeline.session import stop
 
         try:
-            answer = evaluate_on_spark(text, events, algorithm, arithmetic, time_unit, _notice, master=master)
+            answer = answer_on_spark(text, events, algorithm, arithmetic, time_unit, _notice, master=master)
         finally:
             stop()
 
-    shown = answer_text(answer, form or _form_of(output))
+    content = parquet_bytes(answer.table()) if form == PARQUET else answer_text(answer.frame(), form).encode()
     if output is None:
-        click.echo(shown, nl=False)
+        click.echo(content.decode(), nl=False)
     else:
         from plots.files import write
 
-        write(output, shown.encode())
+        write(output, content)
 
 
 def _text(file: Path) -> str:

@@ -1,5 +1,6 @@
-"""Plain text and JSON for listings and answers."""
+"""Plain text, JSON and Parquet for listings and answers."""
 
+import io
 import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -8,8 +9,10 @@ import click
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
 
-FORMS = ("table", "csv", "json")
+PARQUET = "parquet"
+FORMS = ("table", "csv", "json", PARQUET)
 GAP = "  "
 
 
@@ -39,6 +42,15 @@ def answer_text(answer: "pd.DataFrame", form: str) -> str:
         return json.dumps(records, indent=2, ensure_ascii=False) + "\n"
     rows = [[_cell(value) for value in record.values()] for record in records]
     return aligned([str(name) for name in answer.columns], rows) + "\n"
+
+
+def parquet_bytes(answer: "pa.Table") -> bytes:
+    """An answer as a Parquet file."""
+    import pyarrow.parquet as pq
+
+    file = io.BytesIO()
+    pq.write_table(answer, file)
+    return file.getvalue()
 
 
 def _records(answer: "pd.DataFrame") -> list[dict[str, Any]]:

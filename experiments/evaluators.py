@@ -44,7 +44,21 @@ def run(
 
     With `promise` a batch tells the time of the next event in `until`; with `pickled` executors are pickled after each.
     """
-    workload = compile_workload([query], batches[0].schema, arithmetic)
+    return answer_of(algorithm, query, batches, arithmetic, promise=promise, pickled=pickled).frame()
+
+
+def answer_of(
+    algorithm: Algorithm,
+    query: Query,
+    batches: Sequence[EventBatch],
+    arithmetic: str = "modular",
+    *,
+    promise: bool = False,
+    pickled: bool = False,
+    summarised: bool = False,
+) -> AnswerBuilder:
+    """As `run`, before it becomes a table; with `summarised`, matches are counted and digested only."""
+    workload = compile_workload([query], batches[0].schema, arithmetic, summarised=summarised)
     reason = algorithm.unsupported(query)
     if reason is not None:
         raise UnsupportedQuery(reason)
@@ -59,7 +73,7 @@ def run(
                 substreams.executors[key] = pickle.loads(pickle.dumps(substreams.executors[key]))
     for key, executor in substreams.executors.items():
         _add(answer, key, executor.finish())
-    return answer.frame()
+    return answer
 
 
 class _Substreams:

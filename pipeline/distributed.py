@@ -44,6 +44,20 @@ def evaluate_on_spark(
 
     Files and DataFrames are first imported into a store in the temporary folder.
     """
+    return answer_on_spark(workload_text, events, algorithm, arithmetic, time_unit, notify, master=master).frame()
+
+
+def answer_on_spark(
+    workload_text: str,
+    events: str | Path | pd.DataFrame,
+    algorithm: str,
+    arithmetic: str = "modular",
+    time_unit: str = "s",
+    notify: Callable[[str], None] = warnings.warn,
+    *,
+    master: str | None = None,
+) -> AnswerBuilder:
+    """As `evaluate_on_spark`, before it becomes a table."""
     queries, made = parse_supported(workload_text, algorithm)
     spark = session(master)
     with tempfile.TemporaryDirectory(prefix="cepbench-") as scratch:
@@ -56,7 +70,7 @@ def evaluate_on_spark(
         prepared = prepare(queries, made, stream.schema, arithmetic, stream.statistics)
         stream.check_needed(prepared.workload.needs)
         answer, _ = run_on_spark(prepared, stream, spark)
-    return answer.frame()
+    return answer
 
 
 def run_on_spark(prepared: Prepared, stream: Stream, spark: SparkSession) -> tuple[AnswerBuilder, Counts]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,7 +23,7 @@ MOST_QUERIES = 20
 
 def warm_up(algorithm: Algorithm, workload: Workload) -> None:
     """Runs the whole workload once, and its first queries one by one."""
-    alone = [Workload((query,), workload.schema, workload.arithmetic) for query in workload.queries[:MOST_QUERIES]]
+    alone = [replace(workload, queries=(query,)) for query in workload.queries[:MOST_QUERIES]]
     for some in (workload, *(alone if len(workload) > 1 else ())):
         executor = algorithm.executor(algorithm.plan(some, Statistics()))
         events = made_up(some)

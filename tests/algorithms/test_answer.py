@@ -7,7 +7,9 @@ import pandas as pd
 import pytest
 
 from algorithms.answer import AnswerBuilder
-from algorithms.rows import AggregateRows, MatchRows
+from algorithms.answer_matches import digested
+from algorithms.rows import AggregateRows, MatchDigests, MatchRows
+from experiments.agreement import rows_of
 from queries.compile import compile_workload
 from queries.workloads import parse_workload
 from tests.contract.streams import batch
@@ -70,8 +72,7 @@ def test_queries_keep_their_own_columns_exactly() -> None:
         answer.add(0, (n,), rows([0], [1], [0.5]))
     answer.add(1, ("u",), least(2, 4, -1))
     answer.add(2, (), MatchRows(np.array([0]), np.array([0, 2]), np.array([3, 5])))
-    found = answer.frame().astype(object).where(lambda frame: frame.notna(), None).to_dict("split")["data"]
-    assert found == [
+    assert [list(row.values()) for row in rows_of(answer.frame())] == [
         ["q1", 2**60, None, 0, None, 1, 0.5, None, False, None],
         ["q1", 2**60 + 1, None, 0, None, 1, 0.5, None, False, None],
         ["q2", None, "u", 10, 15, 4, None, -1, False, None],
@@ -156,3 +157,65 @@ def test_both_zeros_are_one_group() -> None:
             answer.add(0, (zero, n), rows([0], [1], [0.5]))
     assert one.frame()["COUNT(*)"].tolist() == [2]
     assert one.digest() == other.digest()
+
+
+def matches(*found: tuple[int, list[int]]) -> MatchRows:
+    """Windows with the positions of a match."""
+    offsets = np.cumsum([0, *(len(positions) for _, positions in found)])
+    return MatchRows(
+        np.array([window for window, _ in found]),
+        offsets,
+        np.array([position for _, positions in found for position in positions], np.int64),
+    )
+
+
+def matching(summarised: bool) -> AnswerBuilder:
+    queries = parse_workload("RETURN MATCHES PATTERN A+ WHERE [s] GROUP-BY n WITHIN 5 s")
+    return AnswerBuilder(compile_workload(queries, EVENTS.schema, summarised=summarised))
+
+
+def test_matches_are_in_order_whatever_the_order_of_parts() -> None:
+    answer = matching(summarised=False)
+    answer.add(0, (1, "u"), matches((1, [4, 5]), (0, [2, 10]), (0, [2, 3, 4])))
+    answer.add(0, (1, "v"), matches((0, [2, 3]), (1, [4]), (0, [2])))
+    frame = answer.frame()
+    assert frame["match"].tolist() == [[2], [2, 3], [2, 3, 4], [2, 10], [4], [4, 5]]
+    assert frame["window_start"].tolist() == [0, 0, 0, 0, 5, 5]
+    assert answer.table()["match"].to_pylist() == frame["match"].tolist()
+    assert (answer.rows, answer.matches, answer.overflow) == (6, 6.0, False)
+
+
+def test_a_summarised_answer_counts_and_digests_matches() -> None:
+    plain, single, whole = matching(False), matching(True), matching(True)
+    parts = [matches((1, [4, 5]), (0, [2, 10])), matches((1, [7]), (1, [8, 9]))]
+    for answer in (plain, single):
+        for sub, part in zip("uv", parts, strict=True):
+            answer.add(0, (1, sub), part)
+    whole.add(0, (1, "u"), digested(matches((0, [2, 10]), (1, [8, 9]), (1, [7]), (1, [4, 5]))))
+    assert plain.digest() == single.digest() == whole.digest()
+    frame = whole.frame()
+    assert list(frame) == ["query", "n", "window_start", "window_end", "matches", "digest"]
+    assert frame["matches"].tolist() == [1, 3]
+    assert [len(digest) for digest in frame["digest"]] == [16, 16]
+    assert single.frame().equals(frame)
+    assert (whole.rows, whole.matches, whole.overflow) == (2, 4.0, False)
+
+
+def test_digests_of_matches_add_up_modulo_2_64() -> None:
+    answer = matching(summarised=True)
+    for sub in "uv":
+        answer.add(0, (1, sub), MatchDigests(np.array([3]), np.array([2], np.uint64), np.array([2**63 + 5], np.uint64)))
+    assert answer.frame()[["matches", "digest"]].to_numpy().tolist() == [[4, "000000000000000a"]]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [[(0, [1, 2])], [(0, [2, 1]), (0, [3])], [(1, [1, 2]), (0, [3])], [(0, [1]), (0, [2, 3])], [(0, [1, 2])] * 2],
+)
+def test_digests_tell_matches_apart(other: list[tuple[int, list[int]]]) -> None:
+    digests = []
+    for found in ([(0, [1, 2]), (0, [3])], other):
+        answer = matching(summarised=True)
+        answer.add(0, (1, "u"), matches(*found))
+        digests.append(answer.digest())
+    assert digests[0] != digests[1]

@@ -2,6 +2,9 @@ import json
 import re
 from pathlib import Path
 
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 README = Path(__file__).resolve().parents[2] / "README.md"
@@ -38,6 +41,23 @@ def test_matches_are_lists_of_positions(cepbench, query_file, event_file):
     query_file.write_text("PATTERN SEQ(A, B) WITHIN 10 s")
     ended = cepbench("query", "-q", query_file, "-e", event_file, "-a", "sase", "--format", "json")
     assert [row["match"] for row in json.loads(ended.out)] == [[0, 2], [1, 2], [3, 4]]
+
+
+def test_matches_in_parquet_are_lists(cepbench, query_file, event_file, tmp_path):
+    query_file.write_text("PATTERN SEQ(A, B) WITHIN 10 s")
+    target = tmp_path / "answer.parquet"
+    ended = cepbench("query", "-q", query_file, "-e", event_file, "-a", "sase", "-o", target)
+    assert (ended.status, ended.out) == (0, "")
+    table = pq.read_table(target)
+    assert pa.types.is_large_list(table.schema.field("match").type)
+    assert table["match"].to_pylist() == [[0, 2], [1, 2], [3, 4]]
+    assert [list(match) for match in pd.read_parquet(target)["match"]] == [[0, 2], [1, 2], [3, 4]]
+
+
+def test_parquet_needs_a_file(cepbench, query_file, event_file):
+    ended = cepbench("query", "-q", query_file, "-e", event_file, "-a", "sase", "--format", "parquet")
+    assert (ended.status, ended.out) == (2, "")
+    assert "--output" in ended.err
 
 
 def test_overflow_is_null_and_flagged(cepbench, query_file, tmp_path):
