@@ -51,14 +51,15 @@ class BenefitModel:
 
     def computation(self, candidate: Candidate, sequence: int) -> float:
         """Counting the parts of a sequence outside of p, Equation 22.6."""
+        parts = self._parts(candidate, sequence)
         return sum(
-            self._count(part, sequence) for part in self._parts(candidate, sequence) if part != candidate.pattern
+            self._count(part, sequence) for start, part in parts if (sequence, start) not in candidate.occurrences
         )
 
     def combination(self, candidate: Candidate, sequence: int) -> float:
         """The product of the numbers of counts of all parts, Equation 22.7; 0 if p is all that there is."""
         parts = self._parts(candidate, sequence)
-        return prod(self._rate(part[0], sequence) for part in parts) if len(parts) > 1 else 0.0
+        return prod(self._rate(part[0], sequence) for _, part in parts) if len(parts) > 1 else 0.0
 
     def _count(self, part: Sequence[Symbol], sequence: int) -> float:
         """Rate of the START type times the rate of all places, Equations 22.1 and 22.2."""
@@ -68,9 +69,9 @@ class BenefitModel:
         """Events per window."""
         return self.rates.get(symbol.type, 0.0) * self.windows[sequence] if self.rates else 1.0
 
-    def _parts(self, candidate: Candidate, sequence: int) -> list[tuple[Symbol, ...]]:
-        """The sequence cut at the occurrences of p; empty parts left out."""
+    def _parts(self, candidate: Candidate, sequence: int) -> list[tuple[int, tuple[Symbol, ...]]]:
+        """The sequence cut at the occurrences of p, with offsets; empty parts left out."""
         symbols, length = self.sequences[sequence].symbols, len(candidate.pattern)
         offsets = [offset for s, offset in candidate.occurrences if s == sequence]
         cuts = sorted({0, len(symbols), *offsets, *(offset + length for offset in offsets)})
-        return [symbols[start:stop] for start, stop in pairwise(cuts)]
+        return [(start, symbols[start:stop]) for start, stop in pairwise(cuts)]

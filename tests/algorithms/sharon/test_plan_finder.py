@@ -27,7 +27,7 @@ def graph_of(weights: list[float], edges: set[tuple[int, int]]) -> SharonGraph:
     candidates = [
         Candidate(
             (Symbol(f"T{v}"),),
-            tuple((number, 0) for number, edge in enumerate(meetings) if v in edge) + ((size + v, 0),),
+            (*((number, 0) for number, edge in enumerate(meetings) if v in edge), (size + v, 0)),
         )
         for v in range(len(weights))
     ]
