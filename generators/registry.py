@@ -6,6 +6,7 @@ from typing import Any
 from generators.base import Generator
 from generators.cluster import Cluster
 from generators.errors import GeneratorError
+from generators.financial import Financial
 from generators.linear_road import LinearRoad
 from generators.parameters import parse
 from generators.ridesharing import Ridesharing
@@ -13,7 +14,7 @@ from generators.stock import Stock
 from generators.transport import Transport
 from generators.uniform import Uniform
 
-GENERATORS: tuple[type[Generator[Any]], ...] = (Stock, LinearRoad, Cluster, Transport, Ridesharing, Uniform)
+GENERATORS: tuple[type[Generator[Any]], ...] = (Stock, LinearRoad, Cluster, Transport, Ridesharing, Financial, Uniform)
 
 
 def generator_class(name: str) -> type[Generator[Any]]:
