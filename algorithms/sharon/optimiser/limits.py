@@ -30,9 +30,14 @@ class Limits:
     bytes: int = MOST_BYTES
     started: float = field(default_factory=time.perf_counter)
 
+    @property
+    def left(self) -> float:
+        """Seconds that are left; negative when the time is over."""
+        return self.seconds - (time.perf_counter() - self.started)
+
     def check_time(self) -> None:
         """Raises `TimeLimitReached`."""
-        if time.perf_counter() - self.started > self.seconds:
+        if self.left < 0:
             raise TimeLimitReached(f"the limit of {self.seconds:g} s")
 
     def check_vertices(self, count: int) -> None:

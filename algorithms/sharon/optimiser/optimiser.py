@@ -14,10 +14,12 @@ import numpy as np
 
 from algorithms.base import NotEnoughMemory
 from algorithms.sequences import Sequence as EventSequence
+from algorithms.sharon.optimiser.benefit import BenefitModel
 from algorithms.sharon.optimiser.candidates import sharing_candidates
 from algorithms.sharon.optimiser.exhaustive import search_all
 from algorithms.sharon.optimiser.expansion import expanded_candidates
 from algorithms.sharon.optimiser.gwmin import guaranteed_weight, gwmin
+from algorithms.sharon.optimiser.integer_program import best_plan
 from algorithms.sharon.optimiser.limits import LimitReached, Limits, TimeLimitReached
 from algorithms.sharon.optimiser.plan_finder import Found, find_plan
 from algorithms.sharon.optimiser.reduction import reduce_graph
@@ -51,16 +53,22 @@ class Decision:
 
 @dataclass(frozen=True)
 class Progress:
-    """What one stage hands to the next: sets of vertices are masks of `graph`; `bytes` is the last stage's peak."""
+    """What one stage hands to the next.
+
+    `left` and `conflict_free` are sets of vertices of `graph`; `original` is the graph before expansion; `bytes` is
+    the peak of the last stage.
+    """
 
     sequences: Sequence[EventSequence]
     families: Sequence[Hashable]
-    benefit: Callable[[Candidate], float]
+    model: BenefitModel
     limits: Limits
+    candidates: tuple[Candidate, ...] = ()
+    original: SharonGraph = NO_GRAPH
     graph: SharonGraph = NO_GRAPH
     left: int = 0
     conflict_free: int = 0
-    plan: int = 0
+    plan: tuple[Candidate, ...] = ()
     bytes: int = 0
     details: Mapping[str, float] = field(default_factory=dict)
 
@@ -75,7 +83,7 @@ Stage = Callable[[Progress], Progress]
 def optimise(
     sequences: Sequence[EventSequence],
     families: Sequence[Hashable],
-    benefit: Callable[[Candidate], float],
+    model: BenefitModel,
     optimizer: str,
     seconds: float,
 ) -> Decision:
@@ -84,7 +92,7 @@ def optimise(
     The Sharon optimiser falls back to GWMIN when a limit is reached, and says so. The exhaustive one is there to be
     compared with: it raises `SearchTooLong` or `NotEnoughMemory` instead.
     """
-    progress = Progress(sequences, families, benefit, Limits(seconds), details=_nothing_done())
+    progress = Progress(sequences, families, model, Limits(seconds), details=_nothing_done())
     for phase, stage in OPTIMISERS[optimizer]:
         started = time.perf_counter()
         try:
@@ -93,29 +101,35 @@ def optimise(
             if optimizer == EXHAUSTIVE:
                 error = SearchTooLong if isinstance(limit, TimeLimitReached) else NotEnoughMemory
                 raise error(f"the exhaustive optimizer needs more than {limit.what}") from None
-            progress = _fall_back(progress, 0)
+            progress = _fall_back(progress)
         spent = {f"{phase}_seconds": time.perf_counter() - started, f"{phase}_bytes_peak": progress.bytes}
         progress = replace(progress, details=progress.told(**spent))
         if progress.details["fell_back"]:
             break
-    shared = merged([progress.graph.candidates[v] for v in progress.graph.members(progress.plan)], families)
-    numbers = progress.told(shared_patterns=len(shared), score=sum(benefit(candidate) for candidate in shared))
+    shared = merged(progress.plan, families)
+    numbers = progress.told(shared_patterns=len(shared), score=sum(model.benefit(candidate) for candidate in shared))
     return Decision(shared, numbers)
+
+
+def find_candidates(progress: Progress) -> Progress:
+    """The sharable patterns only."""
+    candidates = sharing_candidates(progress.sequences, progress.families)
+    return replace(progress, candidates=candidates, details=progress.told(candidates=len(candidates)))
 
 
 def construct_graph(progress: Progress) -> Progress:
     """The SHARON graph of the beneficial candidates (Algorithm 10). Polynomial, so without a limit."""
-    candidates = sharing_candidates(progress.sequences, progress.families)
-    benefits = [progress.benefit(candidate) for candidate in candidates]
-    graph = construct(candidates, benefits, Limits(math.inf))
-    numbers = progress.told(candidates=len(candidates), candidates_beneficial=len(graph.candidates))
-    return replace(progress, graph=graph, bytes=graph.bytes, details=numbers)
+    progress = find_candidates(progress)
+    benefits = [progress.model.benefit(candidate) for candidate in progress.candidates]
+    graph = construct(progress.candidates, benefits, Limits(math.inf))
+    numbers = progress.told(candidates_beneficial=len(graph.candidates))
+    return replace(progress, original=graph, graph=graph, bytes=graph.bytes, details=numbers)
 
 
 def expand_graph(progress: Progress) -> Progress:
     """The graph of all options (Algorithms 14 and 15); those without a benefit are left out as candidates are."""
     options = expanded_candidates(progress.graph, progress.limits)
-    graph = construct(options, [progress.benefit(option) for option in options], progress.limits)
+    graph = construct(options, [progress.model.benefit(option) for option in options], progress.limits)
     numbers = progress.told(options=len(graph.candidates))
     return replace(progress, graph=graph, left=graph.everything, bytes=graph.bytes, details=numbers)
 
@@ -135,7 +149,7 @@ def find_optimal_plan(progress: Progress) -> Progress:
     """The sharing plan finder (Algorithms 12 and 13)."""
     found = find_plan(progress.graph, progress.left, progress.conflict_free, progress.limits)
     searched = _searched(progress, found)
-    return _fall_back(searched, found.plan) if found.stopped else searched
+    return _fall_back(searched) if found.stopped else searched
 
 
 def search_all_plans(progress: Progress) -> Progress:
@@ -146,9 +160,16 @@ def search_all_plans(progress: Progress) -> Progress:
 def choose_greedily(progress: Progress) -> Progress:
     """GWMIN."""
     graph = progress.graph
-    chosen = gwmin(graph)
     size = 8 * len(graph.candidates) + graph.everything.bit_length() // 4
-    return replace(progress, plan=chosen, bytes=size, details=progress.told(plans_visited=1))
+    numbers = progress.told(plans_visited=1)
+    return replace(progress, plan=graph.chosen(gwmin(graph)), bytes=size, details=numbers)
+
+
+def solve_integer_program(progress: Progress) -> Progress:
+    """The best plan over every subset of queries, by a solver of integer programs."""
+    solution = best_plan(progress.candidates, progress.model, progress.limits.left)
+    searched = replace(progress, plan=solution.plan, bytes=solution.bytes)
+    return searched if solution.optimal else _fall_back(construct_graph(searched))
 
 
 OPTIMISERS: Mapping[str, tuple[tuple[str, Stage], ...]] = {
@@ -160,6 +181,7 @@ OPTIMISERS: Mapping[str, tuple[tuple[str, Stage], ...]] = {
     ),
     "greedy": (("graph", construct_graph), ("search", choose_greedily)),
     EXHAUSTIVE: (("graph", construct_graph), ("expansion", expand_graph), ("search", search_all_plans)),
+    "integer": (("graph", find_candidates), ("search", solve_integer_program)),
     "none": (),
 }
 
@@ -177,13 +199,14 @@ def merged(candidates: Iterable[Candidate], families: Sequence[Hashable]) -> tup
 
 def _searched(progress: Progress, found: Found) -> Progress:
     numbers = progress.told(plans_visited=found.visited)
-    return replace(progress, plan=found.plan, bytes=found.bytes_peak, details=numbers)
+    plan = progress.graph.chosen(found.plan)
+    return replace(progress, plan=plan, bytes=found.bytes_peak, details=numbers)
 
 
-def _fall_back(progress: Progress, best: int) -> Progress:
-    """The better of GWMIN's plan on the graph so far and the best plan seen."""
-    greedy = gwmin(progress.graph)
-    plan = max(greedy, best, key=progress.graph.weight)
+def _fall_back(progress: Progress) -> Progress:
+    """The best of the plan found so far and those of GWMIN on the original and the expanded graph."""
+    greedy = [graph.chosen(gwmin(graph)) for graph in (progress.original, progress.graph)]
+    plan = max(*greedy, progress.plan, key=lambda plan: sum(map(progress.model.benefit, plan)))
     return replace(progress, plan=plan, details=progress.told(fell_back=1))
 
 

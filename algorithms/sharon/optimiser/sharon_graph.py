@@ -49,6 +49,10 @@ class SharonGraph:
         octets = np.frombuffer(mask.to_bytes((len(self.candidates) + 7) // 8, "little"), np.uint8)
         return np.flatnonzero(np.unpackbits(octets, bitorder="little"))
 
+    def chosen(self, mask: int) -> tuple[Candidate, ...]:
+        """The candidates of a set."""
+        return tuple(self.candidates[v] for v in self.members(mask))
+
     def weight(self, mask: int) -> float:
         """Score of a plan, Equation 23.1."""
         return float(self.weights[self.members(mask)].sum())

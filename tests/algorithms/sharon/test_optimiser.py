@@ -12,8 +12,10 @@ from algorithms.sequences import Sequence
 from algorithms.sharon.optimiser import OPTIMISERS, BenefitModel, Decision, optimise
 from algorithms.sharon.optimiser.candidates import sharing_candidates
 from algorithms.sharon.optimiser.expansion import expanded_candidates
+from algorithms.sharon.optimiser.integer_program import best_plan
 from algorithms.sharon.optimiser.limits import LimitReached, Limits
 from algorithms.sharon.optimiser.optimiser import PHASES, SearchTooLong, merged
+from algorithms.sharon.optimiser.plan_finder import find_plan
 from algorithms.sharon.optimiser.sharon_graph import bits, construct
 from algorithms.sharon.plan import Candidate
 from tests.algorithms.sharon.workloads import sequences, symbols
@@ -24,15 +26,15 @@ WORKLOADS = st.lists(st.text("ABCDEF", min_size=1, max_size=5), min_size=2, max_
 
 def planned(workload: Many[Sequence], rates: dict[str, float], optimizer: str, seconds: float = 60) -> Decision:
     model = BenefitModel(workload, [1.0] * len(workload), rates)
-    return optimise(workload, ["x"] * len(workload), model.benefit, optimizer, seconds)
+    return optimise(workload, ["x"] * len(workload), model, optimizer, seconds)
 
 
 @settings(max_examples=150, deadline=None)
 @given(WORKLOADS, RATES)
 def test_plans_are_valid_and_optimal(texts: list[str], rates: dict[str, float]) -> None:
     workload = sequences(texts)
-    best, greedy, none = (planned(workload, rates, name) for name in ("sharon", "greedy", "none"))
-    for decision in (best, greedy, none):
+    best, greedy, integer, none = (planned(workload, rates, o) for o in ("sharon", "greedy", "integer", "none"))
+    for decision in (best, greedy, integer, none):
         assert not any(one.overlaps(other) for one, other in combinations(decision.shared, 2))
         for candidate in decision.shared:
             assert len(candidate.sequences) > 1
@@ -42,6 +44,7 @@ def test_plans_are_valid_and_optimal(texts: list[str], rates: dict[str, float]) 
     assert none.shared == ()
     assert best.details["fell_back"] == 0
     assert best.details["score"] >= greedy.details["score"] * (1 - 1e-9) >= 0
+    assert integer.details["score"] >= best.details["score"] * (1 - 1e-6)
     assume(best.details["options"] <= 16)
     exhaustive = planned(workload, rates, "exhaustive")
     assert best.details["score"] == pytest.approx(exhaustive.details["score"], rel=1e-9)
@@ -109,6 +112,31 @@ def test_sharon_falls_back_to_gwmin_and_says_so() -> None:
 def test_exhaustive_search_gives_up_with_an_error() -> None:
     with pytest.raises((NotEnoughMemory, SearchTooLong), match="the exhaustive optimizer needs more than"):
         planned(crowded(), {}, "exhaustive", seconds=0.2)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.text("ABC", min_size=1, max_size=4), min_size=2, max_size=4), RATES)
+def test_integer_program_is_optimal_over_all_subsets_of_queries(texts: list[str], rates: dict[str, float]) -> None:
+    workload = sequences(texts)
+    model = BenefitModel(workload, [1.0] * len(workload), rates)
+    options = [
+        candidate.restricted(frozenset(queries))
+        for candidate in sharing_candidates(workload, ["x"] * len(workload))
+        for size in range(2, len(candidate.sequences) + 1)
+        for queries in combinations(candidate.sequences, size)
+    ]
+    graph = construct(options, [model.benefit(option) for option in options], Limits(60))
+    found = find_plan(graph, graph.everything, 0, Limits(60))
+    assume(found.stopped is None)
+    solution = best_plan(sharing_candidates(workload, ["x"] * len(workload)), model, 60)
+    assert solution.optimal
+    assert sum(map(model.benefit, solution.plan)) == pytest.approx(graph.weight(found.plan), rel=1e-6)
+
+
+def test_integer_program_without_time_falls_back_too() -> None:
+    decision = planned(crowded(), {}, "integer", seconds=1e-9)
+    assert decision.details["fell_back"] == 1
+    assert decision.details["score"] == planned(crowded(), {}, "greedy").details["score"]
 
 
 def test_options_of_one_pattern_become_one_candidate() -> None:

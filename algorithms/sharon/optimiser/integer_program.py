@@ -1,0 +1,76 @@
+"""The best plan over all options at once, as an integer program: a variant that is not in the papers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.sparse import coo_array, csr_array
+
+from algorithms.sharon.optimiser.benefit import BenefitModel
+from algorithms.sharon.plan import Candidate
+
+OPTIMAL = 0
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A plan, whether it is proven optimal, and the bytes of the program's matrix."""
+
+    plan: tuple[Candidate, ...]
+    optimal: bool
+    bytes: int
+
+
+def best_plan(candidates: Sequence[Candidate], model: BenefitModel, seconds: float) -> Solution:
+    """An optimal plan; if none is found within `seconds`, nothing is shared.
+
+    A variable x[p] tells whether p is counted at all, y[p, q] <= x[p] whether query q uses it, and at least two do; of
+    the y whose patterns lie on one place of a query at most one is 1. The plan maximises the gains of all y less the
+    costs of all x. Every subset of queries is an option, so that the optimum is at least that of the expanded SHARON
+    graph, whose options only resolve conflicts. Solved by branch and bound (HiGHS): exponential in the worst case.
+    """
+    uses = [(x, s) for x, candidate in enumerate(candidates) for s in candidate.sequences]
+    if not uses:
+        return Solution((), True, 0)
+    costs = [model.pattern_cost(candidate) for candidate in candidates]
+    gains = [model.gain(candidates[x], s) for x, s in uses]
+    objective = np.array(costs + [-gain for gain in gains])
+    matrix, limits = _constraints(candidates, uses)
+    solution = milp(
+        objective / max(np.abs(objective).max(), 1.0),
+        integrality=np.ones(len(objective)),
+        bounds=Bounds(0, 1),
+        constraints=LinearConstraint(matrix, -np.inf, limits),
+        options={"time_limit": max(seconds, 0.0), "mip_rel_gap": 0.0},
+    )
+    size = matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes
+    if solution.x is None:
+        return Solution((), False, size)
+    used: dict[int, set[int]] = {}
+    for (x, s), value in zip(uses, solution.x[len(costs) :], strict=True):
+        if value > 0.5:
+            used.setdefault(x, set()).add(s)
+    plan = tuple(candidates[x].restricted(frozenset(queries)) for x, queries in sorted(used.items()))
+    return Solution(plan, solution.status == OPTIMAL, size)
+
+
+def _constraints(
+    candidates: Sequence[Candidate], uses: Sequence[tuple[int, int]]
+) -> tuple[csr_array, NDArray[np.float64]]:
+    """The matrix and its limits: y - x <= 0 per use, 2 x - sum of y <= 0 per candidate, sum of y <= 1 per place."""
+    first_place = len(uses) + len(candidates)
+    places: dict[tuple[int, int], int] = {}
+    entries = [(len(uses) + x, x, 2.0) for x in range(len(candidates))]
+    for number, (x, s) in enumerate(uses):
+        y = len(candidates) + number
+        entries += [(number, y, 1.0), (number, x, -1.0), (len(uses) + x, y, -1.0)]
+        for place in candidates[x].restricted(frozenset({s})).places:
+            entries.append((first_place + places.setdefault(place, len(places)), y, 1.0))
+    rows, columns, values = zip(*entries, strict=True)
+    shape = first_place + len(places), len(candidates) + len(uses)
+    limits = np.concatenate([np.zeros(first_place), np.ones(len(places))])
+    return coo_array((values, (rows, columns)), shape=shape).tocsr(), limits
