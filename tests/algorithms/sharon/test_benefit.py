@@ -1,8 +1,11 @@
 """The benefit model on numbers worked out by hand (Equations 22.1-22.11)."""
 
+from math import log
+
 import pytest
 
 from algorithms.sharon.optimiser.benefit import BenefitModel
+from algorithms.sharon.optimiser.executor_benefit import COMBINATION, ExecutorBenefit
 from algorithms.sharon.plan import Candidate
 from tests.algorithms.sharon.workloads import sequences, symbols
 
@@ -71,3 +74,34 @@ def test_without_rates_every_type_has_one_event_per_window() -> None:
 def test_types_that_never_come_cost_nothing() -> None:
     candidate = Candidate(symbols("XY"), ((0, 0), (1, 0)))
     assert model("XY", "XYA").benefit(candidate) == pytest.approx(0 - 2 * 2)
+
+
+def executor_model(*texts: str, overlap: int, window: float = 100.0) -> ExecutorBenefit:
+    """A and B at every time stamp, C at every second or so, in windows of 100 time stamps."""
+    rates = {"A": 50.0, "B": 50.0, "C": -log(0.5), "D": 50.0}
+    return ExecutorBenefit(sequences(texts), [window] * len(texts), rates, [overlap] * len(texts))
+
+
+def test_executor_counts_per_time_stamp_with_start_events() -> None:
+    costs = executor_model("ABCD", "CD", overlap=4)
+    candidate = Candidate(symbols("CD"), ((0, 2), (1, 0)))
+    assert costs.not_shared(0) == pytest.approx(100 * (3 * 5000 + 69.31), rel=1e-3)
+    assert costs.computation(candidate, 0) == pytest.approx(100 * (5000 + 5000))
+    assert costs.combination(candidate, 0) == pytest.approx(COMBINATION * 4 * (50 + 50))
+    assert costs.pattern_cost(candidate) == pytest.approx(50 * (69.31 + 5000), rel=1e-3)
+    assert costs.combination(candidate, 1) == 0
+
+
+def test_executor_multiplies_slots_of_middle_parts_only() -> None:
+    costs = executor_model("ABCD", "BC", overlap=4)
+    candidate = Candidate(symbols("BC"), ((0, 1), (1, 0)))
+    assert costs.combination(candidate, 0) == pytest.approx(COMBINATION * 4 * (100 * 1 + 100 * 100 + 100))
+
+
+def test_executor_needs_no_slots_at_the_start_where_windows_do_not_overlap() -> None:
+    costs = executor_model("ABD", "AB", "DAB", overlap=1)
+    assert costs.not_shared(0) == pytest.approx(3 * 5000)
+    prefix = Candidate(symbols("AB"), ((0, 0), (1, 0)))
+    assert costs.pattern_cost(prefix) == pytest.approx(2 * 5000)
+    assert costs.computation(prefix, 0) == pytest.approx(100 * 5000)
+    assert costs.pattern_cost(Candidate(symbols("AB"), ((0, 0), (2, 1)))) == pytest.approx(100 * 2 * 5000)
