@@ -50,9 +50,7 @@ def extend_trends(graph: GraphArrays, tables: Tables, link: Ints, most: int, sto
 
 
 @kernel
-def _extend_all(
-    v: int, graph: GraphArrays, tables: Tables, link: Ints, stored: Stored, work: Ints
-) -> tuple[int, int]:
+def _extend_all(v: int, graph: GraphArrays, tables: Tables, link: Ints, stored: Stored, work: Ints) -> tuple[int, int]:
     """The three cases for vertex v and every trend; returns words and trends in `new`."""
     previous, new, words = stored.previous, stored.new, stored.at[WORDS]
     p, size, trends, here = graph.position[v], 0, 0, 0

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from algorithms.cet.graph import WindowGraph
 from algorithms.kernels.arrays import Ints
-from algorithms.kernels.cet_time import HEADER, Graphlets, Words, stored_hash
+from algorithms.kernels.cet_time import HEADER, Graphlets, Words, signed, stored_hash
 from algorithms.kernels.cet_trends import TRAVERSALS, TRENDS, UPDATES, WRITTEN, Found, full
 from algorithms.kernels.compilation import kernel
 from algorithms.kernels.trend_hash import Hashes, finished
@@ -63,16 +61,16 @@ def stitch(
             traversals += 1
         d = depth - 1
         here = record[d]
-        length = np.int64(words[here])
+        length = signed(words[here])
         first = cursor - 1 if d == 0 else graph.out[edge[d - 1] - 1]
-        last = graphlets.home[first] + np.int64(words[here + HEADER + length - 1])
+        last = graphlets.home[first] + signed(words[here + HEADER + length - 1])
         if edge[d] == NEW:
             edge[d] = out_ptr[last]
             if out_ptr[last] == out_ptr[last + 1]:
                 if writing:
                     total = 0
                     for s in range(depth):
-                        total += np.int64(words[record[s]])
+                        total += signed(words[record[s]])
                     if full(total, trends, written, found):
                         edge[d] = NEW
                         ended = False
@@ -80,8 +78,8 @@ def stitch(
                     for s in range(depth):
                         home = graphlets.home[cursor - 1 if s == 0 else graph.out[edge[s - 1] - 1]]
                         begin = record[s] + HEADER
-                        for k in range(begin, begin + np.int64(words[record[s]])):
-                            found.positions[written] = graph.place[home + np.int64(words[k])]
+                        for k in range(begin, begin + signed(words[record[s]])):
+                            found.positions[written] = graph.place[home + signed(words[k])]
                             written += 1
                     trends += 1
                     found.offsets[trends] = written

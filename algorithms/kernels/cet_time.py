@@ -9,7 +9,7 @@ their own completions. So the records never take more than the complete trends n
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +39,7 @@ class Graphlets(NamedTuple):
 
     - `base[k]`: the first word of the graphlet's records; `fresh[k]`: whether they have to be constructed.
     - per vertex: `home`, the first vertex of its graphlet; for first vertices, their records are words
-      `start..stop - 1`; `count`, trends that lead from it to a last vertex of its graphlet, and `extra`, events of
+      `start..stop - 1`; `ways`, trends that lead from it to a last vertex of its graphlet, and `extra`, events of
       those trends beside it (float64: both may be too many to store); `head`, the latest trend that ends with it.
     - per out-edge of the vertex at hand: trends `before` it and events `inside` their completions.
     """
@@ -50,7 +50,7 @@ class Graphlets(NamedTuple):
     home: Ints
     start: Ints
     stop: Ints
-    count: Reals
+    ways: Reals
     extra: Reals
     head: Ints
     before: Ints
@@ -66,14 +66,14 @@ def count_trends(graph: WindowGraph, graphlets: Graphlets, words: Reals, trends:
         for v in range(high - 1, low - 1, -1):
             count, extra = 0.0, 0.0
             for e in range(graph.out_ptr[v], inner_stop(v, high, graph)):
-                count += graphlets.count[graph.out[e]]
-                extra += graphlets.count[graph.out[e]] + graphlets.extra[graph.out[e]]
-            graphlets.count[v] = max(count, 1.0)
+                count += graphlets.ways[graph.out[e]]
+                extra += graphlets.ways[graph.out[e]] + graphlets.extra[graph.out[e]]
+            graphlets.ways[v] = max(count, 1.0)
             graphlets.extra[v] = extra
             graphlets.home[v] = low
             if is_first(v, low, graph):
-                words[g] += (HEADER + 1) * graphlets.count[v] + extra
-                trends[g] += graphlets.count[v]
+                words[g] += (HEADER + 1) * graphlets.ways[v] + extra
+                trends[g] += graphlets.ways[v]
                 firsts[g] += 1
 
 
@@ -96,8 +96,8 @@ def construct(graph: WindowGraph, terms: Hashes, graphlets: Graphlets, words: Wo
         at = begin
         while begin < end:
             while at < end and at - begin < BLOCK:
-                length = np.int64(words[at])
-                v = graphlets.bounds[g] + np.int64(words[at + HEADER + length - 1])
+                length = signed(words[at])
+                v = graphlets.bounds[g] + signed(words[at + HEADER + length - 1])
                 at += _completions(v, length, graphlets)
             _complete(g, begin, at, 0, graph, terms, graphlets, words, work)
             begin = at
@@ -143,8 +143,8 @@ def _complete(
         graphlets.head[v] = _NONE
     at, lowest = begin, high
     while at < end:
-        length = np.int64(words[at])
-        v = low + np.int64(words[at + HEADER + length - 1])
+        length = signed(words[at])
+        v = low + signed(words[at + HEADER + length - 1])
         space = _completions(v, length, graphlets)
         if space > least and graph.out_ptr[v] < inner_stop(v, high, graph):
             _link(at, length, v, base, graphlets, words)
@@ -167,12 +167,12 @@ def _extend(
     for e in range(begin, end):
         v = graph.out[e]
         before[e - begin], inside[e - begin] = trends, events
-        trends += np.int64(graphlets.count[v])
-        events += np.int64(graphlets.count[v] + graphlets.extra[v])
+        trends += signed(graphlets.ways[v])
+        events += signed(graphlets.ways[v] + graphlets.extra[v])
     work[TRAVERSALS] += end - begin
     here = graphlets.head[u]
     while here != _NONE:
-        length = np.int64(words[here])
+        length = signed(words[here])
         link = words[here + HEADER + length]
         h = stored_hash(words, here) * BASE
         for e in range(end - 1, begin - 1, -1):
@@ -187,7 +187,7 @@ def _extend(
             if graph.out_ptr[v] < inner_stop(v, high, graph) and _completions(v, length + 1, graphlets) > least:
                 _link(to, length + 1, v, base, graphlets, words)
         work[UPDATES] += end - begin
-        here = _NONE if link == _NO_LINK else base + np.int64(link)
+        here = _NONE if link == _NO_LINK else base + signed(link)
 
 
 @inlined
@@ -201,7 +201,13 @@ def _link(at: int, length: int, v: int, base: int, graphlets: Graphlets, words: 
 @inlined
 def _completions(v: int, length: int, graphlets: Graphlets) -> int:
     """Words that the completions of a trend of this length that ends with v take."""
-    return np.int64(graphlets.count[v]) * (HEADER + length) + np.int64(graphlets.extra[v])
+    return signed(graphlets.ways[v]) * (HEADER + length) + signed(graphlets.extra[v])
+
+
+@inlined
+def signed(number: Any) -> Any:
+    """A word or a float64 as int64."""
+    return np.int64(number)
 
 
 @inlined

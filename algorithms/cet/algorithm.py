@@ -1,0 +1,103 @@
+"""CET: the complete event trends of a query, from a compact graph, within a memory limit."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import ClassVar
+
+import numpy as np
+
+from algorithms.base import Algorithm, Executor, Plan
+from algorithms.cet.baseline import Baseline
+from algorithms.cet.detector import Detector
+from algorithms.cet.evaluator import CetEvaluator
+from algorithms.cet.graph import WindowGraph
+from algorithms.cet.limit import MemoryLimit
+from algorithms.cet.memory_optimised import MemoryOptimised
+from algorithms.cet.options import DETECTORS, PARTITIONERS, bytes_of, chosen
+from algorithms.cet.partitioning import PartitionPlan, partition
+from algorithms.cet.stored import Stored
+from algorithms.complete import unsupported_complete
+from algorithms.execution import Evaluator, IndependentQueries
+from events.windows import Window
+from queries.analysis import analyse
+from queries.compile import CompiledQuery, Part
+from queries.model import Aggregates, Matches, Query
+
+
+class Cet(Algorithm):
+    """Detects complete event trends: those that are part of no other (dissertation Chapters 3-8).
+
+    Events become vertices of a graph whose maximal paths are the complete trends (Algorithm 4, O(|V| + |E|) per event).
+    When a window closes, `detect` says how the paths are found, for y trends of length l:
+
+    - `baseline` (BL, Algorithm 3): without the graph, all trends stored, O(n y^2 l) time, O(y l) space;
+    - `memory` (M-CET): depth-first, O(y l) time, O(|V| + |E|) space;
+    - `time` (T-CET): breadth-first, all trends stored, O(|E| + y) updates, O(y l) space;
+    - `hybrid` (H-CET): T-CET in graphlets, stitched depth-first, O(y k) time for k graphlets, and space for the trends
+      of the graphlets only. `partition` plans them so that the whole state keeps within `memory`; graphlets are shared
+      between overlapping windows (Section 7.3).
+
+    Departures:
+
+    - Patterns need not be flat: any pattern will do whose events bind at one position (not for `baseline`). Vertices on
+      no path from a START to an END event of the window are left out before detection.
+    - Plans are compared by exact numbers of trends, not by the bound 3^(n/3).
+    - A graphlet whose trends exceed the cache is constructed in blocks; an edge is taken once per block.
+    - `baseline` replays the events of a window when it closes.
+    - Who cannot keep within `memory` ends with `NotEnoughMemory`, as a rule before any trend is stored. `memory` is
+      shared evenly between queries, and between the windows of a query that count events.
+    """
+
+    name: ClassVar[str] = "cet"
+    paper: ClassVar[str] = "Poppe 2018 (dissertation), Chapters 3-8"
+
+    def __init__(self, detect: str = "hybrid", partition: str = "branch-and-bound", memory: str = "64MB") -> None:
+        self.detect = chosen("detect", detect, DETECTORS)
+        self.partition = chosen("partition", partition, PARTITIONERS)
+        self.memory = bytes_of(memory)
+
+    def unsupported(self, query: Query) -> str | None:
+        """All but complete matches that are maximal paths."""
+        if isinstance(query.returns, Matches):
+            return "CET detects complete trends, not all; write RETURN COMPLETE MATCHES"
+        if isinstance(query.returns, Aggregates):
+            return "CET does not aggregate trends"
+        reason = unsupported_complete(query)
+        if reason is None and self.detect == "baseline":
+            return _unsupported_by_baseline(query)
+        return reason
+
+    def executor(self, plan: Plan) -> Executor:
+        """A graph and a detector per query, each with its share of the memory."""
+        return IndependentQueries(plan.workload, partial(self._evaluator, self.memory // max(1, len(plan.workload))))
+
+    def _evaluator(self, memory: int, query: CompiledQuery, part: Part, window: Window) -> Evaluator:
+        if query.window is not None and query.window.counts_events:
+            memory //= query.window.overlap
+        overlaps = window.slide < window.within
+        return CetEvaluator(query, part, window, self._detector(MemoryLimit(memory), query.summarised, overlaps))
+
+    def _detector(self, limit: MemoryLimit, summarised: bool, overlaps: bool) -> Detector:
+        match self.detect:
+            case "baseline":
+                return Baseline(limit, summarised=summarised)
+            case "memory":
+                return MemoryOptimised(limit, summarised=summarised)
+            case "time":
+                return Stored(limit, _whole, shares=False, summarised=summarised)
+            case _:
+                planned = partial(partition, method=self.partition)
+                return Stored(limit, planned, shares=overlaps, summarised=summarised)
+
+
+def _whole(graph: WindowGraph, /, *, limit: int) -> PartitionPlan:
+    """One graphlet, whatever it takes: T-CET."""
+    return PartitionPlan(np.array([0, len(graph.time)], np.int64), 0.0, 0, {})
+
+
+def _unsupported_by_baseline(query: Query) -> str | None:
+    [automaton] = analyse(query).automata
+    if any(position.start is None or position.end is None for position in automaton.positions):
+        return "the baseline takes every event for the START and the END of a trend, so it needs patterns such as E+"
+    return None

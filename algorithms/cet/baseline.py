@@ -1,0 +1,56 @@
+"""BL: the detector without a graph (dissertation Chapter 4, Algorithm 3)."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from algorithms.cet.detector import Detector, terms_of
+from algorithms.cet.graph import CetGraph
+from algorithms.kernels.arrays import Codes
+from algorithms.kernels.cet_baseline import EVENT, MOST_TRENDS, MOST_WORDS, WORDS, Stored, extend_trends, report_trends
+from algorithms.rows import QueryRows
+
+FIRST_WORDS = 1024
+WORD = 4
+
+
+class Baseline(Detector):
+    """Stores all complete trends and compares each event with each of them.
+
+    The trends of a window are built when it closes, event by event; overlapping windows share nothing but the events.
+    O(n (y l r + y^2 l)) time and O(y l) space for n events, y trends of length l and r predicates.
+    """
+
+    connected: ClassVar[bool] = False
+
+    def detect(self, graph: CetGraph, window: int, following: int) -> list[QueryRows]:
+        """Algorithm 3 over all vertices."""
+        size = graph.vertices
+        fixed = graph.bytes + 8 * size
+        stored = Stored(np.empty(FIRST_WORDS, np.int32), np.empty(FIRST_WORDS, np.int32), np.zeros(4, np.int64))
+        most = (self.limit.bytes - fixed) // WORD
+        ended = False
+        while not ended:
+            ended = extend_trends(graph.arrays, graph.tables, graph.link, most, stored, self.work)
+            trends = int(stored.at[MOST_TRENDS])
+            kinds = {"events": size, "edges": 0, "trends": trends}
+            what = f"{trends} trends after {int(stored.at[EVENT]) + 1} of {size} events of a window"
+            self.limit.hold(fixed + WORD * int(stored.at[MOST_WORDS]), kinds, what)
+            if not ended:
+                stored = _grown(stored)
+        terms = terms_of(graph.arrays.place[:size])
+        cursor = np.zeros(1, np.int64)
+        return self.output.collect(
+            window, size, lambda found: report_trends(cursor, graph.arrays, terms, stored, found)
+        )
+
+
+def _grown(stored: Stored) -> Stored:
+    """Room for twice the trends of now."""
+    room = 4 * int(stored.at[WORDS]) + 4
+    previous: Codes = np.empty(room, np.int32)
+    previous[: stored.at[WORDS]] = stored.previous[: stored.at[WORDS]]
+    new: Codes = np.empty(room, np.int32)
+    return Stored(previous, new, stored.at)

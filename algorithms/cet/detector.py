@@ -1,0 +1,65 @@
+"""What the detectors of complete trends have in common."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import ClassVar
+
+import numpy as np
+
+from algorithms.cet.graph import CetGraph
+from algorithms.cet.limit import MemoryLimit
+from algorithms.cet.output import Output
+from algorithms.kernels.arrays import Ints
+from algorithms.kernels.cet_trends import TRAVERSALS, UPDATES
+from algorithms.kernels.trend_hash import Hashes, mix_positions
+from algorithms.rows import QueryRows
+
+
+class Detector(ABC):
+    """Detects the complete trends of one window after the other in the graph of a sub-stream."""
+
+    connected: ClassVar[bool] = True
+    """Whether the graph has edges."""
+
+    def __init__(self, limit: MemoryLimit, *, summarised: bool) -> None:
+        self.limit = limit
+        self.output = Output(summarised)
+        self.work = np.zeros(2, np.int64)
+
+    @abstractmethod
+    def detect(self, graph: CetGraph, window: int, following: int) -> list[QueryRows]:
+        """The complete trends of a window in which all vertices lie; the next window starts at time `following`.
+
+        Raises `NotEnoughMemory`.
+        """
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of trends kept for the next window."""
+        return 0
+
+    @property
+    def trends(self) -> int:
+        """How many of them there are."""
+        return 0
+
+    def forget(self) -> None:
+        """Keeps no trends for the next window."""
+        return
+
+    def details(self) -> Mapping[str, float]:
+        """Complete trends so far, and the operations of Table 5.1: edges traversed and updates of trends."""
+        return {
+            "trends": float(self.output.trends),
+            "traversals": float(self.work[TRAVERSALS]),
+            "updates": float(self.work[UPDATES]),
+        }
+
+
+def terms_of(place: Ints) -> Hashes:
+    """The hash of each vertex."""
+    terms = np.empty(len(place), np.uint64)
+    mix_positions(place, terms)
+    return terms

@@ -1,0 +1,27 @@
+"""The memory limit of CET detection: what is held is known before it is allocated."""
+
+from __future__ import annotations
+
+from algorithms.base import NotEnoughMemory, StateSize
+
+
+class MemoryLimit:
+    """Keeps the largest state since it was last told, and refuses any beyond `bytes`."""
+
+    def __init__(self, size: int) -> None:
+        self.bytes = size
+        self._largest = StateSize()
+
+    def hold(self, needed: float, kinds: dict[str, int], purpose: str) -> None:
+        """Notes a state of `needed` bytes. Raises `NotEnoughMemory` if it is too large."""
+        if needed > self.bytes:
+            shown = f"{needed:.0f}" if needed < 1e15 else f"{needed:.3g}"
+            raise NotEnoughMemory(f"{purpose} needs {shown} bytes, but the memory limit is {self.bytes} bytes")
+        if needed >= self._largest.bytes:
+            self._largest = StateSize(int(needed), kinds)
+
+    def largest(self, now: StateSize) -> StateSize:
+        """The largest state since the last call, at least `now`."""
+        found = max(self._largest, now, key=lambda state: state.bytes)
+        self._largest = StateSize()
+        return found

@@ -1,0 +1,44 @@
+"""The complete trends of one window, as rows or as their number and digest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from algorithms.kernels.cet_trends import TRENDS, Found
+from algorithms.rows import MatchDigests, MatchRows, QueryRows
+
+FOUND_MATCHES = 65_536
+FOUND_EVENTS = 1_048_576
+
+
+class Output:
+    """Collects what a detection kernel writes, and calls it again where its arrays were full."""
+
+    def __init__(self, summarised: bool) -> None:
+        self.summarised = summarised
+        self.trends = 0
+
+    def collect(self, window: int, longest: int, detect: Callable[[Found], bool]) -> list[QueryRows]:
+        """All complete trends of a window, none of more than `longest` events."""
+        matches, events = (0, 0) if self.summarised else (FOUND_MATCHES, FOUND_EVENTS + longest)
+        found = Found(
+            np.zeros(matches, np.int64), np.empty(events, np.int64), np.zeros(2, np.int64), np.zeros(1, np.uint64)
+        )
+        parts: list[QueryRows] = []
+        ended = False
+        while not ended:
+            ended = detect(found)
+            size = int(found.size[TRENDS])
+            if size and (ended or not self.summarised):
+                self.trends += size
+                parts.append(self._rows(window, size, found))
+                found.size[:] = 0
+        return parts
+
+    def _rows(self, window: int, size: int, found: Found) -> QueryRows:
+        if self.summarised:
+            return MatchDigests(np.array([window], np.int64), np.array([size], np.uint64), found.digest)
+        offsets = found.offsets[: size + 1].copy()
+        return MatchRows(np.full(size, window, np.int64), offsets, found.positions[: offsets[-1]].copy())

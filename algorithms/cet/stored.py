@@ -1,0 +1,219 @@
+"""T-CET and H-CET: detectors that store the trends of graphlets (dissertation Sections 5.2, 5.3 and 7.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from algorithms.base import NotEnoughMemory
+from algorithms.cet.detector import Detector, terms_of
+from algorithms.cet.graph import CetGraph, WindowGraph, restricted, window_bytes
+from algorithms.cet.limit import MemoryLimit
+from algorithms.cet.partitioning import PartitionPlan, one_graphlet
+from algorithms.cet.sharing import FIRST, WORD, Graphlet, stretches
+from algorithms.kernels.cet_hybrid import Stitch, stitch
+from algorithms.kernels.cet_time import Graphlets, Words, construct, count_trends, move_down
+from algorithms.kernels.trend_hash import powers
+from algorithms.rows import QueryRows
+from metrics.details import merged
+
+PER_VERTEX = 13 * 8
+"""Bytes of hashes, powers and `Graphlets` per vertex; there are at most as many graphlets as vertices."""
+
+SEGMENT = 16
+"""Bytes of the path under construction per graphlet."""
+
+
+class Partition(Protocol):
+    """Plans the graphlets of a graph, whose trends and path may take `limit` bytes. Raises `NotEnoughMemory`."""
+
+    def __call__(self, graph: WindowGraph, /, *, limit: int) -> PartitionPlan: ...
+
+
+class Arranged:
+    """Graphlets of one window before their trends are constructed: sizes, and which are taken over."""
+
+    def __init__(self, graph: WindowGraph, bounds: Sequence[int], taken: Mapping[int, Graphlet]) -> None:
+        size, number = len(graph.time), len(bounds) - 1
+        self.graph, self.taken = graph, taken
+        self.fresh = np.array([low not in taken for low in bounds[:-1]], np.bool_)
+        degree = int(np.diff(graph.out_ptr).max(initial=0))
+        self.graphlets = Graphlets(
+            bounds=np.array(bounds, np.int64),
+            base=np.zeros(number, np.int64),
+            fresh=self.fresh,
+            home=np.zeros(size, np.int64),
+            start=np.zeros(size, np.int64),
+            stop=np.zeros(size, np.int64),
+            ways=np.zeros(size),
+            extra=np.zeros(size),
+            head=np.zeros(size, np.int64),
+            before=np.zeros(degree, np.int64),
+            inside=np.zeros(degree, np.int64),
+        )
+        self.words, self.trends, self.firsts = np.zeros(number), np.zeros(number), np.zeros(number, np.int64)
+        count_trends(graph, self.graphlets, self.words, self.trends, self.firsts)
+
+    @property
+    def bytes(self) -> float:
+        """Bytes of stored trends, of the places of graphlets that are taken over, and of the path."""
+        places = sum(graphlet.place.nbytes for graphlet in self.taken.values())
+        stored = WORD * float(self.words.sum()) + FIRST * int(self.firsts.sum())
+        return stored + places + SEGMENT * len(self.words)
+
+
+class Stored(Detector):
+    """Constructs and stores the trends of each graphlet, then stitches them over cut edges.
+
+    `partition` plans the graphlets; with one graphlet this is T-CET. With `shares`, graphlets that are the same in the
+    next window keep their trends. O(|V| + |E| + sum of y_i + y k) time for y_i trends in graphlet i and y trends of k
+    segments in all, O(|V| + |E| + sum of y_i l_i) space.
+    """
+
+    def __init__(self, limit: MemoryLimit, partition: Partition, *, shares: bool, summarised: bool) -> None:
+        super().__init__(limit, summarised=summarised)
+        self.partition, self.shares = partition, shares
+        self.words: Words = np.empty(0, np.uint32)
+        self.kept: list[Graphlet] = []
+        self.expiring = -1
+        self.told: dict[str, float] = {"graphlets_shared": 0.0, "graphlets_built": 0.0}
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of trends kept for the next window."""
+        return sum(graphlet.bytes for graphlet in self.kept)
+
+    @property
+    def trends(self) -> int:
+        """How many of them there are."""
+        return sum(graphlet.trends for graphlet in self.kept)
+
+    def forget(self) -> None:
+        """Keeps no trends for the next window."""
+        self.kept = []
+        self.words = np.empty(0, np.uint32)
+
+    def details(self) -> Mapping[str, float]:
+        """Also how many graphlets were shared and built, and what the partitioner tells."""
+        return merged([super().details(), self.told])
+
+    def detect(self, graph: CetGraph, window: int, following: int) -> list[QueryRows]:
+        """Partitions the window's graph, constructs the trends that are not there yet, and stitches them."""
+        live = graph.live()
+        size = len(live.time)
+        if not size:
+            self.forget()
+            return []
+        fixed = graph.bytes + window_bytes(live) + PER_VERTEX * size
+        arranged = self._arrange(live, fixed)
+        trends, number = float(arranged.trends.sum()), len(arranged.words)
+        kinds = {"events": graph.vertices, "edges": graph.edges, "trends": round(min(trends, 2.0**62))}
+        self.limit.hold(fixed + arranged.bytes, kinds, f"storing {trends:.6g} trends in {number} graphlets")
+        self._make_room(arranged)
+        construct(live, terms_of(live.place), arranged.graphlets, self.words, self.work)
+        built = {"graphlets_shared": float(len(arranged.taken)), "graphlets_built": float(arranged.fresh.sum())}
+        self.told = merged([self.told, built])
+        rows = self._stitch(arranged, window)
+        if self.shares:
+            self._keep(arranged, following)
+        else:
+            self.forget()
+        return rows
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Only the words of kept trends are worth pickling."""
+        kept, parts, at = [], [self.words[:0]], 0
+        for graphlet in self.kept:
+            parts.append(self.words[graphlet.base : graphlet.base + graphlet.size])
+            kept.append(replace(graphlet, base=at))
+            at += graphlet.size
+        return {**self.__dict__, "words": np.concatenate(parts), "kept": kept}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__ = {**state, "words": state["words"].copy()}  # an array that can be resized
+
+    def _arrange(self, live: WindowGraph, fixed: int) -> Arranged:
+        """Takes over graphlets of the window before, if any is the same and memory suffices; else plans all anew."""
+        shared = self._shared(live, fixed) if self.kept else None
+        if shared is not None:
+            return shared
+        self.forget()
+        self.limit.hold(fixed, {}, f"the graph of a window of {len(live.time)} events")
+        return Arranged(live, [0, *self._plan(live, self.limit.bytes - fixed).bounds[1:].tolist()], {})
+
+    def _shared(self, live: WindowGraph, fixed: int) -> Arranged | None:
+        """Plans the stretches between shared graphlets on their own, with the memory that is left."""
+        found = stretches(live, self.kept)
+        taken = {low: graphlet for low, _, graphlet in found if graphlet is not None}
+        held = fixed + sum(graphlet.bytes + SEGMENT for graphlet in taken.values())
+        if not taken or held > self.limit.bytes:
+            return None
+        bounds = [0]
+        for low, high, graphlet in found:
+            if graphlet is None:
+                try:
+                    plan = self._plan_stretch(restricted(live, low, high), low == 0, self.limit.bytes - held)
+                except NotEnoughMemory:
+                    return None
+                held += plan.bytes
+                bounds += (plan.bounds[1:] + low).tolist()
+            else:
+                bounds.append(high)
+        return Arranged(live, bounds, taken)
+
+    def _plan_stretch(self, part: WindowGraph, oldest: bool, left: int) -> PartitionPlan:
+        """A partially expired graphlet is constructed again without its expired events; all else is partitioned."""
+        if oldest and part.place[-1] <= self.expiring:
+            whole = one_graphlet(part)
+            if whole.bytes <= left:
+                return whole
+        return self._plan(part, left)
+
+    def _plan(self, graph: WindowGraph, left: int) -> PartitionPlan:
+        plan = self.partition(graph, limit=left)
+        self.told = merged([self.told, plan.details])
+        return plan
+
+    def _make_room(self, arranged: Arranged) -> None:
+        """Moves the trends that are taken over to the front, the oldest words first; fresh ones come behind them."""
+        at, bounds, base = 0, arranged.graphlets.bounds.tolist(), arranged.graphlets.base
+        for low, graphlet in sorted(arranged.taken.items(), key=lambda item: item[1].base):
+            move_down(graphlet.base, at, graphlet.size, self.words)
+            base[bounds.index(low)] = at
+            at += graphlet.size
+        for g in np.flatnonzero(arranged.fresh):
+            base[g] = at
+            at += int(arranged.words[g])
+        if not arranged.taken:
+            self.words = np.empty(at, np.uint32)
+        elif at > len(self.words):
+            self.words.resize(at, refcheck=False)
+
+    def _stitch(self, arranged: Arranged, window: int) -> list[QueryRows]:
+        size, segments = len(arranged.graph.time), len(arranged.words)
+        power = np.empty(size + 1, np.uint64)
+        powers(power)
+        path = Stitch(np.zeros(segments, np.int64), np.zeros(segments, np.int64), np.zeros(2, np.int64))
+        return self.output.collect(
+            window,
+            size,
+            lambda found: stitch(arranged.graph, arranged.graphlets, self.words, power, path, found, self.work),
+        )
+
+    def _keep(self, arranged: Arranged, following: int) -> None:
+        """Keeps the trends of graphlets that lie whole in the next window, which starts at time `following`."""
+        self.kept, self.expiring = [], -1
+        graph, bounds = arranged.graph, arranged.graphlets.bounds
+        for g in range(len(arranged.words)):
+            low, high = int(bounds[g]), int(bounds[g + 1])
+            if graph.time[low] >= following:
+                base, firsts = int(arranged.graphlets.base[g]), int(arranged.firsts[g])
+                sizes = int(arranged.words[g]), firsts, int(arranged.trends[g])
+                self.kept.append(Graphlet(graph.place[low:high].copy(), base, *sizes))
+            elif graph.time[high - 1] >= following:
+                self.expiring = int(graph.place[high - 1])
+        if not self.kept:
+            self.forget()
