@@ -16,7 +16,9 @@ def unsupported_complete(query: Query) -> str | None:
     analysis = analyse(query)
     if query.semantics is not Semantics.ANY:
         return f"complete matches are detected under skip-till-any-match, not {query.semantics}"
-    [automaton] = analysis.automata  # AND is refused by the parser
+    if analysis.conjunction:
+        return "AND returns pairs of matches, of which none is complete or not"
+    [automaton] = analysis.automata
     if automaton.negations:
         return "a match without a negated event may be complete although a longer one exists"
     if automaton.pairwise:

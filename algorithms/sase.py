@@ -8,13 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from algorithms.base import Algorithm, Executor, Plan, StateSize
+from algorithms.complete import unsupported_complete
 from algorithms.execution import Evaluator, IndependentQueries
 from algorithms.kernels.batches import aggregate_rows, kernel_events, readonly
 from algorithms.kernels.cells import cell_bytes, clear, empty_cells, is_empty
 from algorithms.kernels.construction import DEPTH, LONGEST, TRENDS, WRITTEN, Found, Search, construct
+from algorithms.kernels.maximal_paths import mark_roles
 from algorithms.kernels.negation import latest_starts, negations_of
 from algorithms.kernels.stacks import (
     ANY,
+    COMPLETE,
     CONTIGUOUS,
     EVENTS,
     NEXT,
@@ -24,7 +27,7 @@ from algorithms.kernels.stacks import (
     drop_before,
     push_events,
 )
-from algorithms.rows import MatchRows, QueryRows, concatenate
+from algorithms.rows import MatchDigests, MatchRows, QueryRows, concatenate
 from events.batch import EventBatch
 from events.windows import FOREVER, Window
 from queries.analysis import analyse
@@ -45,6 +48,9 @@ class Sase(Algorithm):
     linear in events and pointers, plus the one trend under construction. Where no predicate selects predecessors, an
     event has one pointer to the top of the stack below (as in SASE), else one to each predecessor. Pairwise predicates
     are postponed to construction, as SASE++ does. All semantics, clauses and MATCHES are supported.
+
+    Complete matches (`algorithms.complete` tells which queries) have pointers by Algorithm 4, O(n + e) per event with n
+    events and e pointers, so that the search in a window constructs only them. Windows share the stacks, nothing else.
     """
 
     name: ClassVar[str] = "sase"
@@ -53,9 +59,9 @@ class Sase(Algorithm):
     )
 
     def unsupported(self, query: Query) -> str | None:
-        """Complete matches, and AND of match queries."""
+        """Some complete matches, and AND of match queries."""
         if isinstance(query.returns, CompleteMatches):
-            return "SASE constructs all trends and does not tell the complete ones"
+            return unsupported_complete(query)
         if analyse(query).conjunction and not isinstance(query.returns, Aggregates):
             return "AND returns a count of pairs, not matches"
         return None
@@ -70,10 +76,12 @@ class SaseEvaluator(Evaluator):
 
     def __init__(self, query: CompiledQuery, part: Part, window: Window) -> None:
         self.query, self.tables, self.window = query, part.tables, window
-        self.semantics = SEMANTICS[query.query.semantics]
+        self.complete = isinstance(query.query.returns, CompleteMatches)
+        self.semantics = COMPLETE if self.complete else SEMANTICS[query.query.semantics]
         self.negations = negations_of(query, part, window)
         self.stacks = _new_stacks(query, len(part.tables.start))
-        self.writes = not isinstance(query.query.returns, Aggregates)
+        self.matches = not isinstance(query.query.returns, Aggregates)
+        self.writes = self.matches and not query.summarised
         self.total = empty_cells(1, query.layout, query.arithmetic)
         self.low = 0
         self.longest = 0
@@ -120,27 +128,30 @@ class SaseEvaluator(Evaluator):
         return parts
 
     def _construct(self, k: int, latest: NDArray[np.int64]) -> list[QueryRows]:
-        ends_from = self._valid_ends(latest)
+        start, ends_from = self.window.start(k), self._valid_ends(latest)
         room = int(self.stacks.counters[EVENTS]) + 1
-        search = Search(
-            np.zeros(room, np.int64), np.zeros(room, np.int64), np.zeros(room, np.int64), np.zeros(5, np.int64)
-        )
-        matches, events = (FOUND_MATCHES, FOUND_EVENTS + room) if self.writes else (0, 0)
-        found = Found(np.zeros(matches, np.int64), np.zeros(events, np.int64))
+        role = np.zeros(room if self.complete else 0, np.int64)
+        if self.complete:
+            mark_roles(start, self.tables, self.stacks, role)
+        search, found = _new_search(room), self._new_found(room)
         parts: list[QueryRows] = []
         clear(self.total, 0)
         ended = False
         while not ended:
-            start = self.window.start(k)
-            ended = construct(start, ends_from, self.tables, self.stacks, search, self.total, found)
-            if self.writes and search.place[TRENDS]:
-                parts.append(_matches(k, search, found))
+            ended = construct(start, ends_from, role, self.tables, self.stacks, search, self.total, found)
+            if self.matches and search.place[TRENDS]:
+                parts.append(_matches(k, search, found) if self.writes else _digest(k, search, found))
             search.place[TRENDS] = search.place[WRITTEN] = 0
         assert search.place[DEPTH] == 0
         self.longest = max(self.longest, int(search.place[LONGEST]))
-        if not self.writes and not is_empty(self.total, 0):
+        if not self.matches and not is_empty(self.total, 0):
             parts.append(aggregate_rows(np.array([k], np.int64), self.total, 1))
         return parts
+
+    def _new_found(self, room: int) -> Found:
+        matches, events = (FOUND_MATCHES, FOUND_EVENTS + room) if self.writes else (0, 0)
+        digest = np.zeros(1 if self.matches and not self.writes else 0, np.uint64)
+        return Found(np.zeros(matches, np.int64), np.zeros(events, np.int64), digest)
 
     def _valid_ends(self, latest: NDArray[np.int64]) -> NDArray[np.int64]:
         """int64[P]: END events before this time are invalidated by a trailing negation."""
@@ -149,6 +160,17 @@ class SaseEvaluator(Evaluator):
             negations = self.tables.trailing[self.tables.trailing_ptr[p] : self.tables.trailing_ptr[p + 1]]
             ends_from[p] = latest[negations].max(initial=-1)
         return ends_from
+
+
+def _new_search(room: int) -> Search:
+    path, pointer, candidate = (np.zeros(room, np.int64) for _ in range(3))
+    return Search(path, pointer, candidate, np.zeros(room, np.uint64), np.zeros(5, np.int64))
+
+
+def _digest(k: int, search: Search, found: Found) -> MatchDigests:
+    return MatchDigests(
+        np.array([k], np.int64), search.place[TRENDS : TRENDS + 1].astype(np.uint64), found.digest.copy()
+    )
 
 
 def _matches(k: int, search: Search, found: Found) -> MatchRows:

@@ -54,7 +54,11 @@ def random_query(random: Random) -> Query:
     predicates = _predicates(random, pattern)
     returns = _returns(random, pattern, group_by)
     semantics = random.choice((Semantics.ANY, Semantics.ANY, Semantics.NEXT, Semantics.CONTIGUOUS))
-    return Query("q1", returns, pattern, semantics, predicates, group_by, _window(random))
+    window = _window(random)
+    if isinstance(returns, CompleteMatches) and random.random() < 0.8:
+        pattern, predicates = _maximal_paths(random)
+        semantics = Semantics.ANY
+    return Query("q1", returns, pattern, semantics, predicates, group_by, window)
 
 
 class _Patterns:
@@ -171,7 +175,7 @@ def _returns(random: Random, pattern: Pattern, group_by: tuple[str, ...]) -> Ret
     draw = random.random()
     if draw < 0.12:
         return Matches()
-    if draw < 0.14:
+    if draw < 0.18:
         return CompleteMatches()
     names = _names(random, pattern, False)
     items: list[Item] = [CountAll()] if random.random() < 0.7 or isinstance(pattern, And) else []
@@ -182,6 +186,29 @@ def _returns(random: Random, pattern: Pattern, group_by: tuple[str, ...]) -> Ret
         else:
             items.append(AggregateOf(random.choice(tuple(Function)), name, random.choice(("x", "x", "y"))))
     return Aggregates(group_by, tuple(dict.fromkeys(items or [CountAll()])))
+
+
+def _maximal_paths(random: Random) -> tuple[Pattern, tuple[Predicate, ...]]:
+    """A pattern and predicates whose complete matches are maximal paths (`algorithms.complete`).
+
+    There is a predicate on a transition at least: without any, the oracle would compare too many matches.
+    """
+    a, b, c = random.sample(TYPES, 3)
+    loop = Seq((Plus(Event(a)), Event(b)))
+    pattern, transitions = random.choice(
+        (
+            (Plus(Event(a)), [(a, a)]),
+            (loop, [(a, a), (a, b)]),
+            (Plus(loop), [(a, a), (a, b), (b, a)]),
+            (Or((Plus(Event(a)), Plus(Event(b)))), [(a, a), (b, b)]),
+            (Seq((Event(a), Maybe(Event(b)), Star(Event(c)))), [(a, b), (b, c), (a, c), (c, c)]),
+        )
+    )
+    chosen = random.sample(transitions, random.randint(1, min(2, len(transitions))))
+    predicates: list[Predicate] = [replace(_comparison(random, *pair), next=True) for pair in chosen]
+    if random.random() < 0.2:
+        predicates.append(_local(random, a))
+    return pattern, tuple(predicates)
 
 
 def _window(random: Random) -> WindowClause | None:

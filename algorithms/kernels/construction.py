@@ -9,15 +9,17 @@ import numpy as np
 from algorithms.kernels.arrays import Ints
 from algorithms.kernels.cells import Cells
 from algorithms.kernels.compilation import inlined, kernel
+from algorithms.kernels.maximal_paths import FIRST, LAST, LIVE
 from algorithms.kernels.predicates import hold
 from algorithms.kernels.stacks import ALONE, EVENTS, NOBODY, Stacks
+from algorithms.kernels.trend_hash import BASE, Hashes, finished, mixed
 from queries.tables import Tables
 
 CURSOR, DEPTH, LONGEST, WRITTEN, TRENDS = 0, 1, 2, 3, 4
 
 
 class Search(NamedTuple):
-    """The trend under construction, from its END back: `path[d]` with the next pointer and event to try.
+    """The trend under construction, from its END back: `path[d]` with the next pointer and event to try, and its hash.
 
     `place`: next END event to start from, depth, greatest depth, events and trends written to the output.
     """
@@ -25,34 +27,47 @@ class Search(NamedTuple):
     path: Ints
     pointer: Ints
     candidate: Ints
+    term: Hashes
     place: Ints
 
 
 class Found(NamedTuple):
-    """Matches as output: `offsets[m + 1]`, `positions`; both empty when trends are aggregated."""
+    """Matches as output: `offsets[m + 1]`, `positions`; or their digest in `digest[1]`; the others are empty.
+
+    All are empty when trends are aggregated.
+    """
 
     offsets: Ints
     positions: Ints
+    digest: Hashes
 
 
 @kernel
 def construct(
-    earliest: int, ends_from: Ints, tables: Tables, stacks: Stacks, search: Search, total: Cells, found: Found
+    earliest: int,
+    ends_from: Ints,
+    role: Ints,
+    tables: Tables,
+    stacks: Stacks,
+    search: Search,
+    total: Cells,
+    found: Found,
 ) -> bool:
-    """Constructs every trend of one window and adds it to cell 0 of `total` or writes it to `found`.
+    """Constructs every trend of one window and adds it to cell 0 of `total` or to `found`.
 
-    `earliest`: start of the window; `ends_from[P]`: END events before this time are invalid. Returns False when
-    `found` is full: call again to go on. Time O(l) per trend of length l.
+    `earliest`: start of the window; `ends_from[P]`: END events before this time are invalid; `role[V]`: what events are
+    to complete matches, empty when all trends are wanted. Returns False when `found` is full: call again to go on. Time
+    O(l) per trend of length l.
     """
     place = search.place
-    writing = len(found.offsets) > 0
+    writing, digesting = len(found.offsets) > 0, len(found.digest) > 0
     while True:
         if place[DEPTH] == 0:
-            v = _next_end(earliest, ends_from, tables, stacks, place)
+            v = _next_end(earliest, ends_from, role, tables, stacks, place)
             if v == NOBODY:
                 return True
         else:
-            v = _next_predecessor(earliest, stacks, search)
+            v = _next_predecessor(earliest, role, stacks, search)
             if v == NOBODY:
                 place[DEPTH] -= 1
                 continue
@@ -67,27 +82,33 @@ def construct(
         search.candidate[depth] = NOBODY
         place[DEPTH] = depth + 1
         place[LONGEST] = max(place[LONGEST], depth + 1)
-        if tables.start[stacks.position[v]] and stacks.barrier[v] < earliest:
+        if digesting:
+            search.term[depth] = mixed(stacks.place[v])
+        if role[v] & FIRST if len(role) > 0 else tables.start[stacks.position[v]] and stacks.barrier[v] < earliest:
             if writing:
                 _write(depth + 1, stacks, search, found)
+            elif digesting:
+                _digest(depth + 1, search, found)
             else:
                 _aggregate(depth + 1, tables, stacks, search, total)
 
 
 @kernel
-def _next_end(earliest: int, ends_from: Ints, tables: Tables, stacks: Stacks, place: Ints) -> int:
+def _next_end(earliest: int, ends_from: Ints, role: Ints, tables: Tables, stacks: Stacks, place: Ints) -> int:
     """The next END event of the window, or NOBODY."""
     while place[CURSOR] < stacks.counters[EVENTS]:
         v = place[CURSOR]
         place[CURSOR] = v + 1
         p = stacks.position[v]
+        if len(role) > 0 and role[v] & LAST == 0:
+            continue
         if tables.end[p] and stacks.time[v] >= earliest and stacks.time[v] >= ends_from[p]:
             return v
     return NOBODY
 
 
 @inlined
-def _next_predecessor(earliest: int, stacks: Stacks, search: Search) -> int:
+def _next_predecessor(earliest: int, role: Ints, stacks: Stacks, search: Search) -> int:
     """The next event that may precede the last one of the path, or NOBODY."""
     d = search.place[DEPTH] - 1
     stop = stacks.pointer_ptr[search.path[d] + 1]
@@ -105,7 +126,8 @@ def _next_predecessor(earliest: int, stacks: Stacks, search: Search) -> int:
         search.candidate[d] = below
         if below == NOBODY:
             search.pointer[d] = at + 1
-        return u
+        if len(role) == 0 or role[u] & LIVE:
+            return u
     return NOBODY
 
 
@@ -146,6 +168,15 @@ def _write(length: int, stacks: Stacks, search: Search, found: Found) -> None:
     place[WRITTEN] = at + length
     place[TRENDS] += 1
     found.offsets[place[TRENDS]] = at + length
+
+
+@kernel
+def _digest(length: int, search: Search, found: Found) -> None:
+    h = np.uint64(0)
+    for d in range(length - 1, -1, -1):
+        h = h * BASE + search.term[d]
+    found.digest[0] += finished(h)
+    search.place[TRENDS] += 1
 
 
 @inlined

@@ -2,7 +2,8 @@
 
 Each position of the automaton has a stack. An event that is pushed gets, per transition, pointers into the stack of
 the source: one pointer to its top if every event below may precede it (the pointer to the most recent instance of
-SASE), or one to each predecessor if predicates or the semantics select them.
+SASE), or one to each predecessor if predicates or the semantics select them. For complete matches, it gets a pointer to
+each predecessor from which no longer way leads to it (the edges of Algorithm 4).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from queries.tables import Tables
 
 NOBODY = -1
 ALONE = -2
-ANY, NEXT, CONTIGUOUS = 0, 1, 2
+ANY, NEXT, CONTIGUOUS, COMPLETE = 0, 1, 2, 3
 EVENTS, POINTERS, WAITING, SHOWN, NOW = 0, 1, 2, 3, 4
 
 
@@ -32,7 +33,7 @@ class Stacks(NamedTuple):
       which the stack below it counts too, or ALONE.
     - `top[P]`, `shown[P]`: the stacks, with and without the events of the current time.
     - `waiting[V]`: events without successor (next, contiguous), `counters[WAITING]` in all, the first `counters[SHOWN]`
-      before the current time; `taken[V]`: extended at the current time.
+      before the current time; `taken[V]`: extended at the current time, or (complete matches) reached by a longer way.
     """
 
     time: Ints
@@ -65,7 +66,8 @@ def push_events(
 ) -> int:
     """Pushes events first..last-1; returns the next event: less than `last` when `stacks` is out of room.
 
-    Events before `oldest` are in no open window. O(n) per event with predicates, O(l) without.
+    Events before `oldest` are in no open window. O(n) per event with predicates, O(l) without; O(V + E) for complete
+    matches, with V events and E pointers.
     """
     count = stacks.counters
     most = 0
@@ -94,13 +96,15 @@ def _push(
     count = stacks.counters
     v = count[EVENTS]
     before = count[POINTERS]
+    if semantics == COMPLETE:
+        _point_without_detour(i, p, oldest, events, tables, stacks)
     for e in range(tables.enter_ptr[p], tables.enter_ptr[p + 1]):
         floor = oldest
         for k in range(tables.between_ptr[e], tables.between_ptr[e + 1]):
             floor = max(floor, events.negated[i, tables.between[k]])
         if semantics == ANY:
             _point_down(i, e, floor, events, tables, stacks)
-        else:
+        elif semantics != COMPLETE:
             _point_to_waiting(i, e, floor, events, tables, stacks)
     if not tables.start[p] and count[POINTERS] == before:
         return
@@ -113,7 +117,7 @@ def _push(
     stacks.top[p] = v
     stacks.pointer_ptr[v + 1] = count[POINTERS]
     count[EVENTS] = v + 1
-    if semantics != ANY:
+    if semantics in (NEXT, CONTIGUOUS):
         stacks.waiting[count[WAITING]] = v
         stacks.taken[v] = False
         count[WAITING] += 1
@@ -138,6 +142,26 @@ def _point_down(i: int, e: int, floor: int, events: KernelEvents, tables: Tables
         if hold(tables.adjacent, e, stacks.ints, stacks.reals, u, events.ints, events.reals, i):
             _point(u, ALONE, stacks)
         u = stacks.below[u]
+
+
+@kernel
+def _point_without_detour(i: int, p: int, oldest: int, events: KernelEvents, tables: Tables, stacks: Stacks) -> None:
+    """Pointers to position p for complete matches (Algorithm 4): the latest first, and to none on a way that exists."""
+    for v in range(stacks.counters[EVENTS] - 1, -1, -1):
+        if stacks.time[v] >= events.time[i]:
+            continue
+        reached = stacks.taken[v]
+        stacks.taken[v] = False
+        if not reached and stacks.time[v] >= oldest:
+            for e in range(tables.enter_ptr[p], tables.enter_ptr[p + 1]):
+                if tables.source[e] == stacks.position[v]:
+                    reached = hold(tables.adjacent, e, stacks.ints, stacks.reals, v, events.ints, events.reals, i)
+                    if reached:
+                        _point(v, ALONE, stacks)
+        if reached:
+            for at in range(stacks.pointer_ptr[v], stacks.pointer_ptr[v + 1]):
+                if stacks.target[at] != NOBODY:
+                    stacks.taken[stacks.target[at]] = True
 
 
 @kernel

@@ -1,6 +1,9 @@
+from dataclasses import replace
+
 import pytest
 
 from algorithms.complete import unsupported_complete
+from queries.model import CompleteMatches
 from queries.parser import parse_query
 
 
@@ -28,3 +31,8 @@ def test_refuses_what_is_no_maximal_path(rest: str, reason: str) -> None:
     found = unsupported_complete(parse_query(f"RETURN COMPLETE MATCHES PATTERN {rest}"))
     assert found is not None
     assert reason in found
+
+
+def test_refuses_pairs() -> None:
+    query = replace(parse_query("RETURN COUNT(*) PATTERN A AND B"), returns=CompleteMatches())
+    assert "AND" in str(unsupported_complete(query))

@@ -6,12 +6,15 @@ import pytest
 
 from algorithms.base import StateSize, Statistics
 from algorithms.sase import FIRST_EVENTS, FOUND_MATCHES, Sase
-from experiments.evaluators import run
+from experiments.evaluators import answer_of, run
 from queries.compile import compile_workload
 from queries.parser import parse_query
 from tests.algorithms.cases import agree
+from tests.algorithms.complete_cases import SEEDS, check_complete_matches
 from tests.contract.streams import batch
-from tests.streams import stream
+from tests.streams import golden_plans, stream
+
+CET = golden_plans()["cet"]
 
 
 def state(text: str, events: str) -> StateSize:
@@ -65,3 +68,35 @@ def test_more_matches_than_the_output_has_room_for() -> None:
 def test_pairwise_predicates_hold_for_every_pair(semantics: str) -> None:
     text = f"RETURN MATCHES PATTERN SEQ(A a, B+, A c) SEMANTICS {semantics} WHERE a.x <= c.x WITHIN 6 s SLIDE 2 s"
     agree(text, "A1/2 B2/0 A3/1 B4/0 A5/2 B5/0 A7/2 B8/0 A9/3")
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_complete_matches(seed: int) -> None:
+    check_complete_matches(Sase(), seed)
+
+
+def test_checks_of_the_paper() -> None:
+    query = parse_query("RETURN COMPLETE MATCHES PATTERN Check C+ WHERE C.destination = NEXT(C).source")
+    found = run(Sase(), query, [batch(CET["checks"]["events"])])["match"].tolist()
+    assert [[position + 1 for position in match] for match in found] == CET["checks"]["complete_trends"]
+
+
+def test_complete_matches_have_no_pointer_over_a_longer_way() -> None:
+    assert state("RETURN COMPLETE MATCHES PATTERN A+", "A1 A2 A3 A4 A4").kinds["edges"] == 1 + 1 + 2
+    text = "RETURN COMPLETE MATCHES PATTERN A+ WHERE A.x != NEXT(A).x"
+    assert state(text, "A1/1 A2/1 A3/2 A4/1").kinds["edges"] == 2 + 1
+
+
+@pytest.mark.parametrize(("each", "complete"), CET["groups"].items())
+def test_simultaneous_events_of_twelve(each: int, complete: int) -> None:
+    events = batch([{"time": n // each, "type": "A"} for n in range(12)])
+    answer = answer_of(Sase(), parse_query("RETURN COMPLETE MATCHES PATTERN A+"), [events], summarised=True)
+    assert (answer.rows, answer.matches) == (1, complete)
+
+
+def test_more_matches_are_digested_than_the_output_has_room_for() -> None:
+    events = batch([{"time": time, "type": "A"} for time in range(17)])
+    query = parse_query("RETURN MATCHES PATTERN A+")
+    plain, summarised = (answer_of(Sase(), query, [events], summarised=flag) for flag in (False, True))
+    assert summarised.matches == plain.rows == 2**17 - 1 > FOUND_MATCHES
+    assert summarised.digest() == plain.digest()

@@ -6,10 +6,12 @@ import psutil
 import pytest
 
 from algorithms.base import Algorithm
+from algorithms.sase import Sase
 from events.errors import CepbenchError
 from generators.registry import from_spec
 from metrics.record import Status
 from pipeline.generation import generate
+from pipeline.in_process import answer_of
 from pipeline.measured import Job, Open, measure, measuring_session
 from tests.pipeline.doubles import Broken, Counting, Dying, Holding, Hungry, Picky, Slow, Stuck
 
@@ -50,6 +52,19 @@ def test_a_cell_that_goes_well(spark, store):
     assert outcome.summary.latency_p50 is not None
     assert outcome.summary.latency_max == max(outcome.samples.latency)
     assert outcome.summary.sustainable_low is None
+
+
+@pytest.mark.parametrize("returns", ["MATCHES", "COMPLETE MATCHES"])
+def test_matches_are_summarised(spark, store, returns):
+    query = f"RETURN {returns} PATTERN A+ GROUP-BY key WITHIN 20 s"
+    outcome = measure(spark, job(store, Sase(), workload=query), seconds=60)
+    assert (outcome.status, outcome.reason) == (Status.OK, "")
+    answer = answer_of(query, store, "sase")
+    assert outcome.digest == answer.digest()
+    assert outcome.realised is not None
+    assert outcome.realised.windows == 30
+    assert outcome.realised.rows == len(outcome.samples.latency) <= 4 * 30
+    assert outcome.realised.matches_per_window == pytest.approx(answer.matches / 30)
 
 
 def test_open_rate_gives_a_bracket_of_the_capacity(spark, store):

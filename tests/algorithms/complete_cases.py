@@ -1,0 +1,70 @@
+"""Random queries for complete matches on random streams, beside the oracle's answers."""
+
+from collections.abc import Mapping
+from random import Random
+from typing import Any
+
+from algorithms.base import Algorithm
+from experiments.evaluators import answer_of, evaluator_of
+from experiments.random_cases import Case, batch_of, random_cuts, split
+from experiments.verify import smallest_failure, wrong
+from queries.parser import parse_query
+
+TRANSITIONS = {
+    "A+": ("AA",),
+    "SEQ(A+, B)": ("AA", "AB"),
+    "(SEQ(A+, B))+": ("AA", "AB", "BA"),
+    "A+ OR B+": ("AA", "BB"),
+    "(A OR B)+": ("AA", "AB", "BA", "BB"),
+    "SEQ(A, B?, C*)": ("AB", "AC", "BC", "CC"),
+}
+"""The transitions of each pattern, on which predicates are drawn."""
+
+PREDICATES = ("{0}.x = NEXT({1}).y", "{0}.x != NEXT({1}).x", "{0}.x < NEXT({1}).x", "{0}.s = NEXT({1}).s")
+"""All but the third hold for a and b, and b and c, without holding for a and c."""
+
+SEEDS = range(120)
+
+
+def check_complete_matches(algorithm: Algorithm, seed: int, patterns: tuple[str, ...] = tuple(TRANSITIONS)) -> int:
+    """Asserts that the complete matches of a random case, and their digests, are right; returns how many there are."""
+    case = complete_case(seed, patterns)
+    evaluate = evaluator_of(algorithm)
+    assert wrong(case, evaluate) is None, str(smallest_failure(case, evaluate))
+    batches = split(batch_of(case.events), case.cuts)
+    plain, summarised = (
+        answer_of(algorithm, case.query, batches, promise=case.promise, pickled=case.pickled, summarised=flag)
+        for flag in (False, True)
+    )
+    assert summarised.digest() == plain.digest()
+    assert summarised.matches == plain.rows
+    return plain.rows
+
+
+def complete_case(seed: int, patterns: tuple[str, ...] = tuple(TRANSITIONS)) -> Case:
+    """A query on a stream with ties in one or two groups, in one window or several, and where its batches are cut."""
+    random = Random(seed)
+    pattern = random.choice(patterns)
+    transitions = random.sample(TRANSITIONS[pattern], random.randint(0, len(TRANSITIONS[pattern])))
+    predicates = [random.choice(PREDICATES).format(*transition) for transition in transitions]
+    where = f" WHERE {' AND '.join(predicates)}" if predicates else ""
+    group = random.choice(("", " GROUP-BY g"))
+    windows = random.choice(
+        ("", " WITHIN 6 s", " WITHIN 8 s SLIDE 3 s", " WITHIN 5 s SLIDE 2 s", " WITHIN 3 s SLIDE 5 s")
+    )
+    query = parse_query(f"RETURN COMPLETE MATCHES PATTERN {pattern}{where}{group}{windows}")
+    types = sorted({name for transition in TRANSITIONS[pattern] for name in transition})
+    events = _events(random, types, random.randint(0, 30 if windows and predicates else 11))
+    return Case(seed, query, events, random_cuts(random, len(events)), random.random() < 0.5, random.random() < 0.3)
+
+
+def _events(random: Random, types: list[str], size: int) -> tuple[Mapping[str, Any], ...]:
+    """Few values, so that the predicates often hold."""
+    ties, groups = random.choice((0.0, 0.2, 0.5)), random.choice((1, 2))
+    time = random.choice((0, 4))
+    events = []
+    for _ in range(size):
+        values = {"g": random.randint(1, groups), "h": 1, "x": random.randint(0, 2), "y": float(random.randint(0, 2))}
+        events.append({"time": time, "type": random.choice(types), **values, "s": random.choice("uv")})
+        time += 0 if random.random() < ties else random.choice((1, 1, 2))
+    return tuple(events)
