@@ -24,7 +24,8 @@ class Spass(Algorithm):
 
     Departures. SPASS detects sequences; its aggregation is added, as in the papers' comparison. The papers name the
     redundancy ratio without its formula (`plan.redundancy_ratio`). The transactions by which SPASS runs queries
-    concurrently have no part in an executor of one thread. Patterns with `max_length` become sequences of each length.
+    concurrently have no part in an executor of one thread. Kleene patterns become sequences of every length up to
+    `max_length`, and a longer match is an error.
     """
 
     name: ClassVar[str] = "spass"

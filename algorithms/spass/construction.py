@@ -14,9 +14,11 @@ from algorithms.kernels.cells import Cells, cell_bytes, empty_cells
 from algorithms.kernels.spass import Parts, Walk, construct, count_instances, join
 from algorithms.kernels.spass_arrival import STORED, Arriving, arrive, close_windows, expire
 from algorithms.kernels.streams import RowCells
+from algorithms.longest_match import LongestMatch
 from algorithms.rows import AggregateRows, Rows
 from algorithms.rows import join as join_rows
-from algorithms.spass.plan import SpassPlan
+from algorithms.sequences import is_kleene
+from algorithms.spass.plan import SpassPlan, window_of
 from algorithms.spass.store import no_events, no_rows, with_events, with_rows
 from algorithms.spass.tables import tables_of
 from events.batch import EventBatch
@@ -40,21 +42,23 @@ class SharedConstruction:
     windows from the lowest open one to the last that holds its START. Rows leave a store with their START event.
     """
 
-    def __init__(self, plan: SpassPlan, window: Window, members: tuple[int, ...]) -> None:
-        workload = plan.workload
-        own = set(members)
-        shared = tuple(candidate for candidate in plan.shared if own.issuperset(candidate.sequences))
+    def __init__(self, plan: SpassPlan, window: Window) -> None:
+        queries = [query for query in plan.workload if window_of(query) == window]
+        kleene = [query for query in queries if is_kleene(query.parts[0].automaton)]
+        own = {query.index for query in queries}
+        members = tuple(i for i, sequence in enumerate(plan.sequences) if sequence.query in own)
+        shared = tuple(c for c in plan.shared if plan.sequences[c.sequences[0]].query in own)
         self.window = window
-        self.tables = tables_of(workload, plan.sequences, members, shared)
+        self.max_length = plan.max_length
+        self.tables = tables_of(plan.workload, plan.sequences, members, shared)
         self.arrived = no_events(len(self.tables.ints), len(self.tables.reals), self.tables.gaps)
         self.stores = no_rows(self.tables.width)
         self.sums = {
-            i: Sums(query, empty_cells(window.overlap, query.layout, query.arithmetic))
-            for i, query in enumerate(workload.queries)
-            if any(plan.sequences[member].query == i for member in members)
+            query.index: Sums(query, empty_cells(window.overlap, query.layout, query.arithmetic)) for query in queries
         }
         self.shared = [(shared.store, shared.parts, _walk(shared.parts)) for shared in self.tables.shared]
         self.joined = [(joined, _walk(joined.parts)) for joined in self.tables.joined]
+        self.lengths = [LongestMatch(query, query.parts[0], window) for query in kleene]
         self.counted = {"constructed": 0, "joined": 0}
         self.low = 0
         self.seen = 0
@@ -62,6 +66,9 @@ class SharedConstruction:
 
     def process(self, events: EventBatch) -> Rows:
         """Rows of the windows that these events and their `until` closed."""
+        for length in self.lengths:
+            assert self.max_length is not None
+            length.check(events, self.max_length)
         size = len(events)
         points = np.arange(self.seen, self.seen + size) if self.window.counts_events else events.time
         self.seen += size

@@ -11,7 +11,6 @@ from algorithms.rows import Rows, join
 from algorithms.spass.construction import SharedConstruction
 from algorithms.spass.plan import SpassPlan, window_of
 from events.batch import EventBatch
-from events.windows import Window
 from metrics.details import merged
 
 
@@ -19,10 +18,8 @@ class SpassExecutor(Executor):
     """Queries of different windows share nothing. Raises `OutOfOrder`."""
 
     def __init__(self, plan: SpassPlan) -> None:
-        families: dict[Window, list[int]] = {}
-        for i, sequence in enumerate(plan.sequences):
-            families.setdefault(window_of(plan.workload, sequence), []).append(i)
-        self.sets = [SharedConstruction(plan, window, tuple(members)) for window, members in families.items()]
+        windows = dict.fromkeys(window_of(query) for query in plan.workload)
+        self.sets = [SharedConstruction(plan, window) for window in windows]
         self.now = 0
 
     def process(self, events: EventBatch) -> Rows:

@@ -14,7 +14,7 @@ from algorithms.sequences import Sequence, Symbol
 from algorithms.sharon.optimiser.candidates import sharing_candidates
 from algorithms.sharon.plan import Candidate
 from events.windows import FOREVER, Window
-from queries.compile import Workload
+from queries.compile import CompiledQuery, Workload
 
 TYPICAL = 10.0
 """Events of a type in a window when nothing is known of the stream."""
@@ -32,9 +32,9 @@ class SpassPlan(Plan):
     max_length: int | None = field(default=None, kw_only=True)
 
 
-def window_of(workload: Workload, sequence: Sequence) -> Window:
-    """The window of the query of a sequence."""
-    return workload.queries[sequence.query].window or WHOLE_STREAM
+def window_of(query: CompiledQuery) -> Window:
+    """The window of a query; queries of one window share."""
+    return query.window or WHOLE_STREAM
 
 
 def plan_sharing(
@@ -48,7 +48,7 @@ def plan_sharing(
     again.
     """
     begin = time.perf_counter()
-    windows = [window_of(workload, sequence) for sequence in sequences]
+    windows = [window_of(workload.queries[sequence.query]) for sequence in sequences]
     candidates = sharing_candidates(sequences, windows)
     work = ConstructionWork(sequences, windows, statistics)
     shared = _cover(candidates, work)

@@ -83,7 +83,7 @@ def planned(
 
 def random_plan(plan: SpassPlan, random: Random) -> SpassPlan:
     """Another valid plan for the same sequences: some sub-sequences, each at some of the places that are left."""
-    windows = [window_of(plan.workload, sequence) for sequence in plan.sequences]
+    windows = [window_of(plan.workload.queries[sequence.query]) for sequence in plan.sequences]
     candidates = list(sharing_candidates(plan.sequences, windows))
     random.shuffle(candidates)
     taken: set[tuple[int, int]] = set()
