@@ -16,6 +16,7 @@ class _Claim(Strict):
     source: str  # "Section 13.2, Figure 13.1"
     where: dict[str, Scalar] = Field(default_factory=dict)  # only points with these values
     axis: str | None = None  # the axis that orders the points; the figure's x axis by default
+    sweep: str | None = None  # only the points of this sweep; by default of the one that varies the axis
 
     @property
     def axes(self) -> tuple[str, ...]:

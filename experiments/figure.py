@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from experiments.claims import Claim
 from experiments.points import configuration
 from experiments.points import points as points_of
-from experiments.schema import Experiment
+from experiments.schema import Experiment, SweptPanel
 from experiments.verdicts import verdict
-from metrics.figure import Figure
+from metrics.figure import Figure, Panel
 from metrics.record import Record
 
 
@@ -25,15 +26,29 @@ def figure(experiment: Experiment, profile: str, records: Sequence[Record]) -> F
         paper=experiment.paper,
         caption=plot.caption,
         x=plot.x,
-        panels=plot.panels,
+        panels=tuple(_panel(experiment, panel) for panel in plot.panels),
         facet=plot.facet,
         series=plot.series,
-        algorithms=tuple(experiment.algorithms),
+        algorithms=tuple(experiment.series),
+        labels=plot.labels,
         workload=_varied(experiment, "workload"),
         stream=_varied(experiment, "stream"),
         environment=newest.provenance,
-        claims=tuple(verdict(claim, records, plot.x.name) for claim in experiment.claims),
+        claims=tuple(verdict(_claim(experiment, claim), records, plot.x.name) for claim in experiment.claims),
     )
+
+
+def _panel(experiment: Experiment, panel: SweptPanel) -> Panel:
+    """The panel, restricted to the points of its sweep."""
+    fixed = experiment.fixed((panel.x or experiment.plot.x).name, panel.sweep)
+    fields = {name: value for name, value in panel if name != "sweep"}
+    return Panel(**{**fields, "where": {**fixed, **panel.where}})
+
+
+def _claim(experiment: Experiment, claim: Claim) -> Claim:
+    """The claim, restricted to the points of its sweep."""
+    fixed = experiment.fixed(claim.axis or experiment.plot.x.name, claim.sweep)
+    return claim.model_copy(update={"where": {**fixed, **claim.where}})
 
 
 def _varied(experiment: Experiment, part: str) -> str:

@@ -5,31 +5,31 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 from experiments.claims import holds
 from experiments.errors import ExperimentError
-from experiments.schema import Experiment, Open
+from experiments.schema import Experiment, Open, Sweep
+from experiments.templates import series_name, substituted
 from metrics.record import FORMAT
 from metrics.results import value_key
 
 _IDENTIFYING = (
     "group", "experiment", "profile", "algorithm", "point", "measurement", "repetition", "configuration",
 )  # fmt: skip
-_AXIS = re.compile(r"\$\{(\w+)\}")
 
 
 @dataclass(frozen=True)
 class Cell:
     """One algorithm at one point, one repetition of one measurement.
 
-    `configuration` is all that the run is given: stream, workload, arithmetic, arrival, limits. Cells of one `group`
-    run on the same input and must give the same answer.
+    `configuration` is all that the run is given: stream, workload, arithmetic, arrival, limits, and the algorithm's
+    specification where axes are in it. Cells of one `group` run on the same input and must give the same answer.
     """
 
     id: str
@@ -43,6 +43,11 @@ class Cell:
     configuration: dict[str, Any]
 
     @property
+    def specification(self) -> str:
+        """What the algorithm is made of."""
+        return str(self.configuration.get("algorithm", self.algorithm))
+
+    @property
     def name(self) -> str:
         """For people: `greta at events 1000`."""
         point = ", ".join(f"{axis} {value}" for axis, value in self.point.items())
@@ -50,32 +55,28 @@ class Cell:
 
 
 def points(experiment: Experiment) -> Iterator[dict[str, Any]]:
-    """The product of `axes`, each combination with every value tuple of `zip`."""
-    zipped = [dict(zip(experiment.zip, values, strict=True)) for values in zip(*experiment.zip.values(), strict=True)]
-    for values in product(*experiment.axes.values()):
-        for together in zipped or [{}]:
-            yield {**dict(zip(experiment.axes, values, strict=True)), **together}
+    """The points of all sweeps, each once: all axes, in the same order at every point."""
+    for point, _ in _chosen(experiment):
+        yield point
 
 
 def cells(experiment: Experiment, profile: str) -> list[Cell]:
     """All cells in the order in which they run.
 
-    Repetition by repetition; in each, points from easy to hard if the experiment is monotone; at each point all
-    algorithms one after another in an order that changes from point to point, so that a drift of the machine falls on
-    all of them alike. Memory is measured in the first repetition only, because it hardly varies.
+    Repetition by repetition; in each, points from easy to hard along the monotone axes; at each point all algorithms
+    one after another in an order that changes from point to point, so that a drift of the machine falls on all of them
+    alike. Memory is measured in the first repetition only, because it hardly varies.
     """
-    ordered = list(points(experiment))
-    if experiment.monotone != "no":
-        ordered.sort(
-            key=lambda point: value_key(point[experiment.plot.x.name]), reverse=experiment.monotone == "decreasing"
-        )
+    ordered = list(_chosen(experiment))
+    for axis, direction in reversed(experiment.monotone_axes.items()):
+        ordered.sort(key=partial(_coordinate, axis), reverse=direction == "decreasing")
     result = []
     for repetition in range(1, experiment.repetitions + 1):
         for measurement in experiment.measurements if repetition == 1 else ["time"]:
-            for point in ordered:
-                algorithms = [name for name in experiment.algorithms if not _excluded(experiment, name, point)]
-                random.Random(f"{experiment.id} {repetition} {point}").shuffle(algorithms)
-                result += [_cell(experiment, profile, name, point, measurement, repetition) for name in algorithms]
+            for point, specifications in ordered:
+                given = [name for name in specifications if not _excluded(experiment, series_name(name), point)]
+                random.Random(f"{experiment.id} {repetition} {point}").shuffle(given)
+                result += [_cell(experiment, profile, name, point, measurement, repetition) for name in given]
     return result
 
 
@@ -100,23 +101,6 @@ def configuration(experiment: Experiment, point: Mapping[str, Any]) -> dict[str,
     }
 
 
-def substituted(value: Any, point: Mapping[str, Any], where: str) -> Any:
-    """`value` with `${axis}` replaced at every depth. Text that is one `${axis}` alone becomes the axis value."""
-    if isinstance(value, Mapping):
-        return {key: substituted(entry, point, f"{where}.{key}") for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [substituted(entry, point, where) for entry in value]
-    if not isinstance(value, str):
-        return value
-    for name in _AXIS.findall(value):
-        if name not in point:
-            raise ExperimentError(f"{where}: unknown axis ${{{name}}}; there are {', '.join(point) or 'none'}")
-    whole = _AXIS.fullmatch(value.strip())
-    if whole is not None:
-        return point[whole[1]]
-    return _AXIS.sub(lambda match: str(point[match[1]]), value)
-
-
 def identified(cell: Cell) -> dict[str, Any]:
     """The fields of a record that say which cell it is, by name."""
     limits = cell.configuration["limits"]
@@ -129,14 +113,44 @@ def identity(*parts: Any) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:20]
 
 
+def _chosen(experiment: Experiment) -> list[tuple[dict[str, Any], list[str]]]:
+    """Every point once, with the specifications of the algorithms that some sweep runs there."""
+    found: dict[str, tuple[dict[str, Any], set[str]]] = {}
+    for sweep in experiment.all_sweeps:
+        for varied in _product(sweep):
+            values = {**experiment.defaults, **varied}
+            point = {name: values[name] for name in experiment.axis_names}
+            names = found.setdefault(json.dumps(point), (point, set()))[1]
+            names.update(experiment.series if sweep.algorithms is None else sweep.algorithms)
+    return [
+        (point, [given for given in experiment.algorithms if series_name(given) in names])
+        for point, names in found.values()
+    ]
+
+
+def _coordinate(axis: str, chosen: tuple[dict[str, Any], list[str]]) -> tuple[bool, float, str]:
+    return value_key(chosen[0][axis])
+
+
+def _product(sweep: Sweep) -> Iterator[dict[str, Any]]:
+    """The product of `axes`, each combination with every value tuple of `zip`."""
+    zipped = [dict(zip(sweep.zip, values, strict=True)) for values in zip(*sweep.zip.values(), strict=True)]
+    for values in product(*sweep.axes.values()):
+        for together in zipped or [{}]:
+            yield {**dict(zip(sweep.axes, values, strict=True)), **together}
+
+
 def _excluded(experiment: Experiment, algorithm: str, point: Mapping[str, Any]) -> bool:
     return any(e.algorithm == algorithm and holds(dict(point), e.where) for e in experiment.exclude)
 
 
 def _cell(
-    experiment: Experiment, profile: str, algorithm: str, point: dict[str, Any], measurement: str, repetition: int
+    experiment: Experiment, profile: str, template: str, point: dict[str, Any], measurement: str, repetition: int
 ) -> Cell:
     given = configuration(experiment, point)
+    algorithm, specification = series_name(template), str(substituted(template, point, "algorithms"))
+    if specification != algorithm:
+        given["algorithm"] = specification
     group = identity(experiment.id, profile, point, given["stream"], given["workload"], given["arithmetic"])
     cell = identity(FORMAT, experiment.id, profile, point, algorithm, measurement, repetition, given)
     return Cell(cell, group, experiment.id, profile, algorithm, point, measurement, repetition, given)

@@ -1,18 +1,33 @@
 """What an experiment file says. One YAML file per figure of a paper; unknown fields and wrong values are errors.
 
-Any text of `stream` and `workload` may name an axis as `${axis}`; a parameter that is nothing but `${axis}` takes the
-axis value with its type.
+Any text of `stream`, `workload` and `algorithms` may name an axis as `${axis}`; a parameter that is nothing but
+`${axis}` takes the axis value with its type. An algorithm keeps one name over all points: its specification without
+parameters that hold an axis (`cet[detect=hybrid]` for `cet[detect=hybrid, memory=${memory}]`); claims, exclusions and
+sweeps use that name.
+
+A figure has one sweep (`axes`, `zip`) or several, whose points are united:
+
+    defaults: {rate: 3500, window: 10}            # of every axis, where a sweep does not vary it
+    sweeps:
+      rate: {axes: {rate: [1000, 3500, 10000]}}
+      window: {axes: {window: [5, 10, 20]}, algorithms: [cet]}      # only these algorithms
+    monotone: {rate: increasing, window: increasing}                # by axis; one word is meant for plot.x
+
+Then a panel with an `x` of its own, and a claim with an `axis`, show the sweep that varies it: their `where` is
+completed by the defaults of all axes that this sweep leaves alone. Where several sweeps vary it, `sweep` names one.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, PlainValidator, model_validator
 
 from experiments.claims import Claim
+from experiments.templates import series_name
 from metrics.figure import Axis, Panel
 from metrics.record import Strict
 from metrics.values import known
@@ -36,8 +51,22 @@ def _bytes(value: Any) -> Any:
     return int(float(match[1]) * _BYTES[match[2].upper()])
 
 
-def _monotone(value: Any) -> Any:
-    return {True: "increasing", False: "no"}.get(value, value) if isinstance(value, bool) else value
+def _check_zip(axes: Values, together: Values) -> None:
+    lengths = {name: len(values) for name, values in together.items()}
+    if len(set(lengths.values())) > 1:
+        told = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+        raise ValueError(f"zip: axes go together value by value and must be equally long, but {told}")
+    for name in axes.keys() & together.keys():
+        raise ValueError(f"zip: axis {name!r} is also in axes")
+
+
+def _monotone(value: Any) -> str | dict[str, str]:
+    if isinstance(value, Mapping):
+        return {str(axis): str(_monotone(direction)) for axis, direction in value.items()}
+    direction = {True: "increasing", False: "no"}[value] if isinstance(value, bool) else value
+    if direction not in ("no", "increasing", "decreasing"):
+        raise ValueError(f"give no, increasing or decreasing, or that for each axis, not {value!r}")
+    return str(direction)
 
 
 class Stream(Strict):
@@ -78,14 +107,39 @@ class Exclude(Strict):
     where: dict[str, Scalar] = Field(default_factory=dict)
 
 
+class Sweep(Strict):
+    """Points: the product of `axes`, each with every value tuple of `zip`; of all algorithms or of some."""
+
+    axes: Values = Field(default_factory=dict)
+    zip: Values = Field(default_factory=dict)
+    algorithms: list[str] | None = None
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Sweep:
+        _check_zip(self.axes, self.zip)
+        return self
+
+    @property
+    def varied(self) -> tuple[str, ...]:
+        """Its axes, zipped ones last."""
+        return (*self.axes, *self.zip)
+
+
+class SweptPanel(Panel):
+    """A panel of one of several sweeps."""
+
+    sweep: str | None = None
+
+
 class Plot(Strict):
     """How the figure is drawn (`metrics.figure`)."""
 
     caption: str = ""
     x: Axis
-    panels: tuple[Panel, ...] = Field(min_length=1)
+    panels: tuple[SweptPanel, ...] = Field(min_length=1)
     facet: Axis | None = None
     series: Axis | None = None
+    labels: dict[str, str] = Field(default_factory=dict)
 
 
 class Experiment(Strict):
@@ -101,6 +155,8 @@ class Experiment(Strict):
     workload_file: str | None = None
     axes: Values = Field(default_factory=dict)
     zip: Values = Field(default_factory=dict)
+    sweeps: dict[str, Sweep] = Field(default_factory=dict)
+    defaults: dict[str, Scalar] = Field(default_factory=dict)
     algorithms: Annotated[list[str], Field(min_length=1)]
     exclude: tuple[Exclude, ...] = ()
     measurements: list[Literal["time", "memory"]] = Field(default=["time", "memory"], min_length=1)
@@ -108,7 +164,7 @@ class Experiment(Strict):
     arrival: Literal["burst"] | Open = "burst"
     repetitions: int = Field(default=1, ge=1)
     limits: Limits
-    monotone: Annotated[Literal["no", "increasing", "decreasing"], BeforeValidator(_monotone)] = "no"
+    monotone: Annotated[str | dict[str, str], PlainValidator(_monotone)] = "no"
     plot: Plot
     claims: tuple[Claim, ...] = ()
 
@@ -116,19 +172,53 @@ class Experiment(Strict):
     def _consistent(self) -> Experiment:
         if (self.workload is None) == (self.workload_file is None):
             raise ValueError("give either workload (text) or workload_file")
-        lengths = {name: len(values) for name, values in self.zip.items()}
-        if len(set(lengths.values())) > 1:
-            told = ", ".join(f"{name} has {length}" for name, length in lengths.items())
-            raise ValueError(f"zip: axes go together value by value and must be equally long, but {told}")
-        for name in self.axes.keys() & self.zip.keys():
-            raise ValueError(f"zip: axis {name!r} is also in axes")
+        _check_zip(self.axes, self.zip)
+        if self.sweeps and (self.axes or self.zip):
+            raise ValueError("sweeps: axes and zip stand inside of them, not beside")
+        for name, sweep in self.sweeps.items():
+            for axis in self.axis_names:
+                if axis not in sweep.varied and axis not in self.defaults:
+                    raise ValueError(f"sweeps.{name}: axis {axis!r} is neither varied here nor in defaults")
+        twice = [name for name, count in Counter(self.series).items() if count > 1]
+        if twice:
+            raise ValueError(f"algorithms: {twice[0]!r} stands twice; parameters with an axis do not tell them apart")
         self._check_names()
         return self
 
     @property
+    def all_sweeps(self) -> tuple[Sweep, ...]:
+        """The sweeps whose points are united."""
+        return tuple(self.sweeps.values()) or (Sweep(axes=self.axes, zip=self.zip),)
+
+    @property
     def axis_names(self) -> tuple[str, ...]:
-        """All axes, zipped ones last."""
-        return (*self.axes, *self.zip)
+        """All axes; those of one sweep as it has them, else those with a default first."""
+        varied = [name for sweep in self.all_sweeps for name in sweep.varied]
+        return tuple(dict.fromkeys((*self.defaults, *varied)))
+
+    @property
+    def series(self) -> list[str]:
+        """The names of the algorithms in records, claims and drawings."""
+        return [series_name(specification) for specification in self.algorithms]
+
+    @property
+    def monotone_axes(self) -> dict[str, str]:
+        """`increasing` or `decreasing` by axis: the direction in which cells become harder."""
+        given = self.monotone if isinstance(self.monotone, dict) else {self.plot.x.name: self.monotone}
+        return {axis: direction for axis, direction in given.items() if direction != "no"}
+
+    def fixed(self, axis: str, sweep: str | None = None) -> dict[str, Scalar]:
+        """The values that pick the points of the sweep that varies `axis` (or the named one); none for one sweep."""
+        if not self.sweeps:
+            return {}
+        if sweep is not None and sweep not in self.sweeps:
+            raise ValueError(f"unknown sweep {sweep!r}; there are {', '.join(self.sweeps)}")
+        names = [name for name, found in self.sweeps.items() if axis in found.varied] if sweep is None else [sweep]
+        if len(names) != 1:
+            told = f"sweeps {', '.join(names)} vary" if names else "no sweep varies"
+            raise ValueError(f"{told} axis {axis!r}; name one sweep")
+        varied = self.sweeps[names[0]].varied
+        return {name: self.defaults[name] for name in self.axis_names if name not in varied}
 
     def _check_names(self) -> None:
         """Whatever names an axis or a metric names one that exists."""
@@ -141,6 +231,12 @@ class Experiment(Strict):
             if not known(name):
                 raise ValueError(f"{place}: unknown metric {name!r}")
 
+        def one_sweep(name: str, sweep: str | None, place: str) -> None:
+            try:
+                self.fixed(name, sweep)
+            except ValueError as error:
+                raise ValueError(f"{place}: {error}") from None
+
         for drawn, place in (
             (self.plot.x, "plot.x"),
             (self.plot.facet, "plot.facet"),
@@ -148,10 +244,15 @@ class Experiment(Strict):
         ):
             if drawn is not None:
                 axis(drawn.name, place)
+        for name in self.monotone_axes:
+            axis(name, "monotone")
         for number, panel in enumerate(self.plot.panels):
-            metric(panel.metric, f"plot.panels.{number}")
-            for name in panel.where:
-                axis(name, f"plot.panels.{number}.where")
+            place = f"plot.panels.{number}"
+            metric(panel.metric, place)
+            x = panel.x or self.plot.x
+            for name in (x.name, *panel.where):
+                axis(name, place)
+            one_sweep(x.name, panel.sweep, place)
         for number, exclude in enumerate(self.exclude):
             for name in exclude.where:
                 axis(name, f"exclude.{number}.where")
@@ -160,14 +261,17 @@ class Experiment(Strict):
                 metric(claim.metric, f"claims.{number}.metric")
             for name in claim.axes:
                 axis(name, f"claims.{number}")
+            one_sweep(claim.axis or self.plot.x.name, claim.sweep, f"claims.{number}")
 
     def check_algorithms(self) -> None:
-        """Claims and exclusions name algorithms of the experiment; a sweep of fewer algorithms may leave some out."""
+        """Claims, exclusions, sweeps and labels name algorithms of the experiment, except in a sweep of fewer."""
         named = [(f"exclude.{number}", exclude.algorithm) for number, exclude in enumerate(self.exclude)]
         named += [(f"claims.{number}", name) for number, claim in enumerate(self.claims) for name in claim.algorithms]
+        named += [(f"sweeps.{key}", name) for key, sweep in self.sweeps.items() for name in sweep.algorithms or ()]
+        named += [("plot.labels", name) for name in self.plot.labels]
         for place, name in named:
-            if name not in self.algorithms:
-                raise ValueError(f"{place}: {name!r} is not among the algorithms {', '.join(self.algorithms)}")
+            if name not in self.series:
+                raise ValueError(f"{place}: {name!r} is not among the algorithms {', '.join(self.series)}")
 
 
 def merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:

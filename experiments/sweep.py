@@ -66,9 +66,10 @@ def plan(
     planned = []
     for name in dict.fromkeys(names or experiment_files()):
         experiment = load(find(name), profile, overrides)
-        for specification in experiment.algorithms:
-            make_algorithm(specification)
         found = tuple(cells(experiment, profile))
+        given = [specification for specification in experiment.algorithms if "${" not in specification]
+        for specification in dict.fromkeys((*given, *(cell.specification for cell in found))):
+            make_algorithm(specification)
         for configuration in {cell.group: cell.configuration for cell in found}.values():
             parse_workload(configuration["workload"])
             check_stream(configuration)
@@ -216,7 +217,7 @@ class _Sweep:
         return Job(
             store=stream.path.resolve(),
             workload=given["workload"],
-            algorithm=self._make(cell.algorithm),
+            algorithm=self._make(cell.specification),
             arithmetic=given["arithmetic"],
             arrival=Open(arrival["rate"], arrival["batch"]) if arrival["model"] == "open" else None,
             memory=cell.measurement == "memory",

@@ -47,7 +47,8 @@ class Panel(Strict):
 
     `metric` is a name that `metrics.values.value` knows: a field of `Summary` ("latency_p50", "throughput",
     "state_peak", ...), "state_kinds.<kind>", "realised.<field>", or "sustainable". `where` keeps only the records
-    whose point has these values, so that panels may show different slices of one sweep.
+    whose point has these values, so that panels may show different slices of one sweep. `x` takes the place of the
+    figure's x axis.
     """
 
     metric: str
@@ -55,6 +56,7 @@ class Panel(Strict):
     unit: str = ""  # of the stored value: "s", "B", "events/s"; drawings choose the prefix
     scale: Literal["linear", "log"] = "log"
     letter: str = ""  # "(a)"
+    x: Axis | None = None
     where: dict[str, Any] = Field(default_factory=dict)
 
     @field_validator("metric")
@@ -92,7 +94,12 @@ class Figure(Strict):
     facet: Axis | None = None  # one row of panels per value
     series: Axis | None = None  # one line per algorithm and value
     algorithms: tuple[str, ...]  # specifications, in the order of the legend
+    labels: dict[str, str] = Field(default_factory=dict)  # names of algorithms for people, by specification
     workload: str = ""  # the queries as text
     stream: str = ""  # the stream in words: generator, parameters, seed
     environment: dict[str, Any] = Field(default_factory=dict)  # commit, versions, CPU, memory, Spark configuration
     claims: tuple[ClaimResult, ...] = ()
+
+    def x_of(self, panel: Panel) -> Axis:
+        """The x axis of a panel."""
+        return panel.x or self.x

@@ -91,10 +91,11 @@ def _panel(
     numeric = all(
         isinstance(point.x, int | float) and not isinstance(point.x, bool) for line in lines for point in line.points
     )
-    if figure.x.scale is Scale.CATEGORY or not numeric:
-        draw_bars(axes, figure.x, panel, lines, look, series, coordinates(records, figure.x))
+    axis = figure.x_of(panel)
+    if axis.scale is Scale.CATEGORY or not numeric:
+        draw_bars(axes, axis, panel, lines, look, series, coordinates(records, axis))
     else:
-        draw_lines(axes, figure.x, panel, lines, look, series)
+        draw_lines(axes, axis, panel, lines, look, series)
     if not lines:
         axes.text(0.5, 0.5, "not measured", transform=axes.transAxes, ha="center", va="center", color="#777777")
         axes.xaxis.set_major_locator(NullLocator())
@@ -110,7 +111,11 @@ def _title(figure: Figure, panel: Panel, number: int, facet: Any, of: int) -> st
     parts = []
     if figure.facet and facet is not None:
         parts.append(f"{figure.facet.label} = {category(facet, figure.facet.unit)}")
-    parts += [f"{name} = {category(value)}" for name, value in panel.where.items()]
+    like = [other.where for other in figure.panels if figure.x_of(other) == figure.x_of(panel)]
+    telling = [
+        name for name in panel.where if any(name not in where or where[name] != panel.where[name] for where in like)
+    ]
+    parts += [f"{name} = {category(panel.where[name])}" for name in telling]
     return " ".join(part for part in (letter, ", ".join(parts)) if part)
 
 
@@ -153,8 +158,8 @@ def _legend(
 
 def _algorithm(name: str, style: Style, many: bool, figure: Figure) -> Line2D | Patch:
     face = "white" if style.hollow else style.color
-    if figure.x.scale is Scale.CATEGORY:
-        return Patch(facecolor=face, edgecolor=style.color, linewidth=0.8, label=label(name))
+    if _all_bars(figure):
+        return Patch(facecolor=face, edgecolor=style.color, linewidth=0.8, label=label(name, figure.labels))
     return Line2D(
         [],
         [],
@@ -164,12 +169,16 @@ def _algorithm(name: str, style: Style, many: bool, figure: Figure) -> Line2D | 
         markeredgecolor=style.color,
         markeredgewidth=0.8,
         linestyle="none" if many else style.line,
-        label=label(name),
+        label=label(name, figure.labels),
     )
 
 
 def _series(index: int, text: str, figure: Figure) -> Line2D | Patch:
-    if figure.x.scale is Scale.CATEGORY:
+    if _all_bars(figure):
         hatch = HATCHES[index % len(HATCHES)]
         return Patch(facecolor="white", edgecolor="#444444", hatch=hatch, linewidth=0.6, label=text)
     return Line2D([], [], color="#444444", linestyle=(0, series_dashes(index)), label=text)
+
+
+def _all_bars(figure: Figure) -> bool:
+    return all(figure.x_of(panel).scale is Scale.CATEGORY for panel in figure.panels)

@@ -62,6 +62,7 @@ def curves(figure: Figure, panel: Panel, records: Iterable[Record], facet: Any =
     chosen = [record for record in records if shown(figure, panel, record, facet)]
     names = dict.fromkeys((*figure.algorithms, *(record.algorithm for record in chosen)))
     values = coordinates(chosen, figure.series) if figure.series else (None,)
+    axis = figure.x_of(panel)
     result = []
     for name in names:
         for series in values:
@@ -72,8 +73,8 @@ def curves(figure: Figure, panel: Panel, records: Iterable[Record], facet: Any =
             ]
             if mine:
                 points = tuple(
-                    _point(x, [r for r in mine if r.point.get(figure.x.name) == x], panel.metric)
-                    for x in coordinates(mine, figure.x)
+                    _point(x, [r for r in mine if r.point.get(axis.name) == x], panel.metric)
+                    for x in coordinates(mine, axis)
                 )
                 result.append(Curve(name, series, points))
     return tuple(result)
@@ -84,9 +85,8 @@ def shown(figure: Figure, panel: Panel, record: Record, facet: Any = None) -> bo
     kind = measurement(panel.metric)
     return (
         (kind is None or record.measurement == kind or record.status is Status.UNSUPPORTED)
-        and figure.x.name in record.point
+        and _in_slice(figure, panel, record)
         and (figure.facet is None or record.point.get(figure.facet.name) == facet)
-        and all(record.point.get(name) == wanted for name, wanted in panel.where.items())
     )
 
 
@@ -97,20 +97,26 @@ def coordinates(records: Iterable[Record], axis: Axis) -> tuple[Any, ...]:
     return tuple(found[key] for key in (*listed, *sorted(found.keys() - set(listed))))
 
 
-def undrawn_axes(figure: Figure, records: Iterable[Record]) -> tuple[str, ...]:
+def undrawn_axes(figure: Figure, records: Sequence[Record]) -> tuple[str, ...]:
     """Axes of which several values meet in one point of the figure, so that different cells would be mixed in it.
 
     An axis that only follows a drawn one (zipped with it) is no such axis.
     """
-    drawn = {figure.x.name, *(axis.name for axis in (figure.facet, figure.series) if axis)}
-    if figure.panels:
-        drawn |= set.intersection(*(set(panel.where) for panel in figure.panels))
     seen: dict[tuple[str, ...], dict[str, set[str]]] = {}
-    for record in records:
-        place = tuple(repr(record.point.get(name)) for name in sorted(drawn))
-        for name, coordinate in record.point.items():
-            seen.setdefault(place, {}).setdefault(name, set()).add(repr(coordinate))
+    for number, panel in enumerate(figure.panels):
+        drawn = [axis.name for axis in (figure.x_of(panel), figure.facet, figure.series) if axis]
+        for record in records:
+            if _in_slice(figure, panel, record):
+                place = (str(number), *(repr(record.point.get(name)) for name in drawn))
+                for name, coordinate in record.point.items():
+                    seen.setdefault(place, {}).setdefault(name, set()).add(repr(coordinate))
     return tuple(sorted({name for axes in seen.values() for name, values in axes.items() if len(values) > 1}))
+
+
+def _in_slice(figure: Figure, panel: Panel, record: Record) -> bool:
+    return figure.x_of(panel).name in record.point and all(
+        record.point.get(name) == wanted for name, wanted in panel.where.items()
+    )
 
 
 def _point(x: Any, records: Sequence[Record], metric: str) -> Point:

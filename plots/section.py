@@ -51,10 +51,11 @@ def section(results: Results, drawings: dict[str, Path], page_folder: Path) -> H
 def alternative(figure: Figure, records: Sequence[Record]) -> str:
     """The drawing in words, for those who do not see it."""
     panels = "; ".join(f"{panel.letter} {panel.label}".strip() for panel in figure.panels)
-    algorithms = ", ".join(label(name) for name in figure.algorithms)
+    algorithms = ", ".join(label(name, figure.labels) for name in figure.algorithms)
+    axes = ", ".join(dict.fromkeys(figure.x_of(panel).label for panel in figure.panels))
     failed = sum(record.status is not Status.OK for record in records)
     return (
-        f"{panels} over {figure.x.label} for {algorithms}. {len(records)} cells, {failed} without a valid result. "
+        f"{panels} over {axes} for {algorithms}. {len(records)} cells, {failed} without a valid result. "
         "The numbers are in the table of cells."
     )
 

@@ -7,9 +7,10 @@ protanopia, deuteranopia and tritanopia; marker and line style carry the same in
 import colorsys
 import hashlib
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 import matplotlib
@@ -138,11 +139,17 @@ def base(specification: str) -> str:
     return specification.partition("[")[0].strip()
 
 
-def label(specification: str) -> str:
-    """The specification as papers write it: `CET [detect=hybrid]`."""
-    name, bracket, parameters = specification.partition("[")
+def label(specification: str, labels: Mapping[str, str] = MappingProxyType({})) -> str:
+    """The specification for people: one of `labels`, or as papers write it, `CET [hybrid, memory=64MB]`.
+
+    A value that is a word needs no name.
+    """
+    if specification in labels:
+        return labels[specification]
+    name, bracket, rest = specification.partition("[")
     printed = _LABELS.get(name.strip(), name.strip())
-    return f"{printed} [{parameters.strip()}" if bracket else printed
+    parameters = [parameter.strip() for parameter in rest.rstrip().removesuffix("]").split(",")]
+    return f"{printed} [{', '.join(map(_value, parameters))}]" if bracket else printed
 
 
 def style(specification: str) -> Style:
@@ -184,6 +191,12 @@ def styles(specifications: Iterable[str]) -> dict[str, Style]:
 def series_dashes(index: int) -> Dashes:
     """The line style of the n-th value of a series axis, which then tells values apart instead of algorithms."""
     return (SOLID, DASHED, DOTTED, DASH_DOT, DASH_DOT_DOT, SHORT)[index % 6]
+
+
+def _value(parameter: str) -> str:
+    name, _, value = (part.strip() for part in parameter.partition("="))
+    told = value.replace("-", "").replace("_", "").isalpha() and value not in ("true", "false", "yes", "no", "none")
+    return value if told else f"{name}={value}" if value else name
 
 
 def _unknown(name: str) -> Style:

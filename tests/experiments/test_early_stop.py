@@ -56,3 +56,12 @@ def test_repetitions_of_a_cut_point_are_not_run(tmp_path):
     record = EarlyStop(experiment, [cut(cell)]).skipped(again)
     assert record is not None
     assert (record.cell, record.repetition) == ("again", 2)
+
+
+def test_every_monotone_axis_counts(tmp_path):
+    experiment = load(write(tmp_path, axes={"events": [10, 20], "g": [1, 2]}, monotone={"events": True, "g": True}))
+    known = {(c.point["events"], c.point["g"]): c for c in cells(experiment, "quick") if c.algorithm == "slow"}
+    stop = EarlyStop(experiment, [cut(known[10, 1])])
+    assert {key for key, cell in known.items() if stop.skipped(cell)} == {(10, 1), (20, 1), (10, 2)}
+    reasons = {cell.point["g"]: stop.skipped(cell).reason for cell in (known[20, 1], known[10, 2])}
+    assert reasons == {1: "not run: timed out at events 10", 2: "not run: timed out at g 1"}

@@ -4,6 +4,14 @@ from experiments.errors import ExperimentError
 from experiments.load import experiments, find, load
 from tests.experiments.files import SMALL, write
 
+PANEL = SMALL["plot"]["panels"][0]
+SWEPT = {
+    "axes": None,
+    "zip": None,
+    "defaults": {"events": 100, "within": 50},
+    "sweeps": {"events": {"axes": {"events": [1, 2]}}},
+}
+
 
 def test_a_file_with_profiles_and_overrides(tmp_path):
     path = write(tmp_path, profiles={"smoke": {"limits": {"seconds": 5}, "axes": {"events": [7]}}})
@@ -29,7 +37,10 @@ def test_a_file_with_profiles_and_overrides(tmp_path):
         ({"workload": None}, "give either workload"),
         ({"stream": {"parameters": {}}}, "stream: give one of generator"),
         ({"stream": {"generator": "stock", "path": "x"}}, "stream: give one of generator"),
-        ({"monotone": "sideways"}, "monotone: Input should be"),
+        (
+            {"monotone": "sideways"},
+            "monotone: give no, increasing or decreasing, or that for each axis, not 'sideways'",
+        ),
         ({"arrival": {"rate": -1}}, "arrival"),
         ({"exclude": [{"algorithm": "sase"}]}, "exclude.0: 'sase' is not among the algorithms counting, slow"),
         ({"exclude": [{"algorithm": "slow", "where": {"rate": 1}}]}, "exclude.0.where: unknown axis 'rate'"),
@@ -38,6 +49,49 @@ def test_a_file_with_profiles_and_overrides(tmp_path):
         ({"claims": [{**SMALL["claims"][0], "at_least": None}]}, "claims.0.ratio: give at_least, at_most or both"),
         ({"claims": [{**SMALL["claims"][0], "kind": "rumour"}]}, "claims.0: Input tag 'rumour'"),
         ({"plot": {**SMALL["plot"], "x": {"name": "rate", "label": "R"}}}, "plot.x: unknown axis 'rate'"),
+        ({"monotone": {"rate": True}}, "monotone: unknown axis 'rate'; there are events, within"),
+        (
+            {"monotone": {"events": "up"}},
+            "monotone: give no, increasing or decreasing, or that for each axis, not 'up'",
+        ),
+        ({"sweeps": {"a": {"axes": {"events": [1]}}}}, "sweeps: axes and zip stand inside of them, not beside"),
+        (
+            {"axes": None, "zip": None, "sweeps": {"a": {"axes": {"events": [1]}}, "b": {"axes": {"within": [1]}}}},
+            "sweeps.a: axis 'within' is neither varied here nor in defaults",
+        ),
+        (
+            {**SWEPT, "sweeps": {"a": {"zip": {"events": [1], "within": [1, 2]}}}},
+            "sweeps.a: zip: axes go together value by value and must be equally long, but events has 1, within has 2",
+        ),
+        (
+            {**SWEPT, "sweeps": {"a": {"axes": {"within": [1]}}}},
+            "plot.panels.0: no sweep varies axis 'events'; name one sweep",
+        ),
+        (
+            {**SWEPT, "sweeps": {name: {"axes": {"events": [1]}} for name in "ab"}},
+            "plot.panels.0: sweeps a, b vary axis 'events'; name one sweep",
+        ),
+        (
+            {**SWEPT, "claims": [{**SMALL["claims"][0], "axis": "within"}]},
+            "claims.0: no sweep varies axis 'within'; name one sweep",
+        ),
+        (
+            {**SWEPT, "claims": [{**SMALL["claims"][0], "sweep": "c"}]},
+            "claims.0: unknown sweep 'c'; there are events",
+        ),
+        (
+            {**SWEPT, "sweeps": {"events": {"axes": {"events": [1]}, "algorithms": ["sase"]}}},
+            "sweeps.events: 'sase' is not among the algorithms counting, slow",
+        ),
+        ({"plot": {**SMALL["plot"], "labels": {"sase": "S"}}}, "plot.labels: 'sase' is not among the algorithms"),
+        (
+            {"plot": {**SMALL["plot"], "panels": [{**PANEL, "x": {"name": "rate", "label": "R"}}]}},
+            "plot.panels.0: unknown axis 'rate'",
+        ),
+        (
+            {"algorithms": ["counting", "slow", "slow[x=${events}]"]},
+            "algorithms: 'slow' stands twice; parameters with an axis do not tell them apart",
+        ),
         ({"profiles": {"tiny": {}}}, "profiles: unknown profile 'tiny'; choose one of smoke, quick, laptop, paper"),
         ({"profiles": {"smoke": {"repetitions": -1}}}, "profiles.smoke: repetitions"),
         ({"id": "other-1.1"}, "id: expected the file's name 'small-1.1', not 'other-1.1'"),

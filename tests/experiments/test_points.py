@@ -2,8 +2,9 @@ import pytest
 
 from experiments.errors import ExperimentError
 from experiments.load import load
-from experiments.points import cells, points, substituted
-from tests.experiments.files import write
+from experiments.points import cells, points
+from experiments.templates import series_name, substituted
+from tests.experiments.files import SMALL, write
 
 
 def test_products_with_zipped_axes(tmp_path):
@@ -13,6 +14,84 @@ def test_products_with_zipped_axes(tmp_path):
     assert list(points(experiment)) == [
         {"events": e, "g": g, "within": w, "rate": r} for e in (1, 2) for g in ("x", "y") for w, r in ((5, 10), (6, 20))
     ]
+
+
+SWEPT = {
+    "axes": None,
+    "zip": None,
+    "claims": None,
+    "plot": {**SMALL["plot"], "panels": [{**SMALL["plot"]["panels"][0], "sweep": "events"}]},
+    "defaults": {"events": 100, "within": 50, "groups": 4},
+    "sweeps": {
+        "events": {"axes": {"events": [100, 200]}},
+        "within": {"axes": {"within": [50, 60]}, "algorithms": ["slow"]},
+        "both": {"zip": {"events": [200, 300], "groups": [4, 9]}, "algorithms": ["counting"]},
+    },
+}
+
+
+def test_the_points_of_several_sweeps_are_united(tmp_path):
+    experiment = load(write(tmp_path, **SWEPT))
+    assert list(points(experiment)) == [
+        {"events": 100, "within": 50, "groups": 4},
+        {"events": 200, "within": 50, "groups": 4},
+        {"events": 100, "within": 60, "groups": 4},
+        {"events": 300, "within": 50, "groups": 9},
+    ]
+
+
+def test_a_sweep_may_run_some_of_the_algorithms(tmp_path):
+    experiment = load(write(tmp_path, **SWEPT))
+    ran = {(c.point["events"], c.point["within"]): set[str]() for c in cells(experiment, "quick")}
+    for cell in cells(experiment, "quick"):
+        ran[cell.point["events"], cell.point["within"]].add(cell.algorithm)
+    both = {"counting", "slow"}
+    assert ran == {(100, 50): both, (200, 50): both, (100, 60): {"slow"}, (300, 50): {"counting"}}
+    fewer = load(write(tmp_path, **SWEPT), overrides=["algorithms=[counting]"])
+    assert {cell.algorithm for cell in cells(fewer, "quick")} == {"counting"}
+
+
+def test_a_profile_changes_one_sweep(tmp_path):
+    path = write(tmp_path, **SWEPT, profiles={"smoke": {"sweeps": {"events": {"axes": {"events": [7]}}}}})
+    assert [point["events"] for point in points(load(path, "smoke"))] == [7, 100, 100, 200, 300]
+    assert [p["within"] for p in points(load(path, "quick", ["sweeps.within.axes.within=[9]"]))] == [50, 50, 9, 50]
+
+
+def test_defaults_of_a_single_sweep_are_constants(tmp_path):
+    experiment = load(write(tmp_path, defaults={"depth": 3, "within": 1}))
+    assert list(points(experiment)) == [{"depth": 3, "within": 50, "events": events} for events in (100, 200)]
+
+
+def test_axes_in_the_specification_of_an_algorithm(tmp_path):
+    given = ["counting[depth=${within}]", "slow[x=1, depth=${within}, y=a${events}b]"]
+    experiment = load(write(tmp_path, algorithms=given, claims=[]))
+    found = cells(experiment, "quick")
+    assert {cell.algorithm for cell in found} == {"counting", "slow[x=1]"}
+    assert {cell.specification for cell in found} == {
+        "counting[depth=50]",
+        "slow[x=1, depth=50, y=a100b]",
+        "slow[x=1, depth=50, y=a200b]",
+    }
+    assert len({cell.group for cell in found}) == 2
+    other = load(write(tmp_path, algorithms=given, claims=[]), overrides=["zip.within=[51]"])
+    assert not {cell.id for cell in found} & {cell.id for cell in cells(other, "quick")}
+    plain = cells(load(write(tmp_path)), "quick")[0]
+    assert "algorithm" not in plain.configuration
+    assert plain.specification == plain.algorithm
+
+
+@pytest.mark.parametrize(
+    ("specification", "name"),
+    [
+        ("cet", "cet"),
+        ("cet[memory=3MB,detect=time]", "cet[memory=3MB,detect=time]"),
+        ("cet[detect=time, memory=${memory}]", "cet[detect=time]"),
+        ("cet [memory=${memory}MB, detect=time]", "cet[detect=time]"),
+        ("cet[memory=${memory}]", "cet"),
+    ],
+)
+def test_an_algorithm_keeps_its_name_over_an_axis(specification, name):
+    assert series_name(specification) == name
 
 
 def test_axes_go_into_stream_and_workload_with_their_type(tmp_path):
@@ -46,6 +125,13 @@ def test_monotone_axes_go_from_easy_to_hard(tmp_path):
     assert [cell.point["events"] for cell in up[::2]] == [10, 20, 30]
     down = cells(load(write(tmp_path, axes={"events": [20, 10, 30]}, monotone="decreasing")), "quick")
     assert [cell.point["events"] for cell in down[::2]] == [30, 20, 10]
+    both = cells(
+        load(write(tmp_path, axes={"g": [2, 3, 1], "events": [20, 10]}, monotone={"events": True, "g": "decreasing"})),
+        "quick",
+    )
+    assert [(c.point["events"], c.point["g"]) for c in both[::2]] == [
+        (10, 3), (10, 2), (10, 1), (20, 3), (20, 2), (20, 1),
+    ]  # fmt: skip
 
 
 def test_exclusions(tmp_path):

@@ -1,6 +1,7 @@
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -153,12 +154,21 @@ def wait_for(condition, process, seconds=240):
         ({"stream": {"path": "/nowhere/events.csv"}}, "/nowhere/events.csv: no such file"),
         ({"stream": {"dataset": "nasdaq"}}, "give the path of its files"),
         ({"workload": "RETURN COUNT(*) PATTERN A+ WITHIN ${minutes} min"}, "workload: unknown axis"),
+        ({"algorithms": ["slow[speed=${hours}]"], "claims": None}, "algorithms: unknown axis ${hours}; there are ev"),
     ],
 )
 def test_what_cannot_run_is_refused_before_anything_runs(tmp_path, changes, message):
     path = write(tmp_path, **changes)
-    with pytest.raises(CepbenchError, match=message.replace("$", r"\$")):
+    with pytest.raises(CepbenchError, match=re.escape(message)):
         plan([str(path)], make_algorithm=make)
+
+
+def test_algorithms_are_made_with_the_values_of_the_axes(tmp_path):
+    made: list[str] = []
+    path = write(tmp_path, algorithms=["counting", "slow[pause=${events}]"])
+    (planned,) = plan([str(path)], make_algorithm=lambda specification: made.append(specification) or make("slow"))
+    assert set(made) == {"counting", "slow[pause=100]", "slow[pause=200]"}
+    assert {cell.algorithm for cell in planned.cells} == {"counting", "slow"}
 
 
 def test_unknown_algorithms_are_refused(tmp_path):

@@ -113,6 +113,35 @@ def test_facets_are_rows(figure, record):
     ]
 
 
+def test_panels_may_have_an_x_axis_of_their_own(figure, record):
+    records = [record(point={"events": n, "groups": 5}, summary=Summary(latency_p50=n)) for n in (1, 2, 4)]
+    records += [record(point={"events": 2, "groups": g}, summary=Summary(latency_p50=10 * g)) for g in (3, 7)]
+    latency = figure().panels[0]
+    panels = (
+        latency.model_copy(update={"where": {"groups": 5}}),
+        latency.model_copy(update={"where": {"events": 2}, "x": Axis(name="groups", label="Groups"), "letter": ""}),
+    )
+    left, right = draw(figure(panels=panels), records).axes
+    assert (left.get_xlabel(), right.get_xlabel()) == ("Events per window", "Groups")
+    assert lines(left)["greta"].get_xdata().tolist() == [1, 2, 4]
+    assert dict(zip(*lines(right)["greta"].get_data(), strict=True)) == {3: 30, 5: 2, 7: 70}
+    assert [axes.get_title(loc="left") for axes in (left, right)] == ["(a)", "(b)"]
+
+
+def test_titles_tell_panels_with_the_same_axis_apart(figure, record):
+    records = [record(point={"events": 1, "data": d, "k": 1}, summary=Summary(latency_p50=1.0)) for d in ("a", "b")]
+    panels = [figure().panels[0].model_copy(update={"where": {"data": d, "k": 1}}) for d in ("a", "b")]
+    drawing = draw(figure(panels=panels), records)
+    assert [axes.get_title(loc="left") for axes in drawing.axes] == ["(a) data = a", "(a) data = b"]
+
+
+def test_a_figure_names_its_algorithms(figure, record):
+    records = [record(name, summary=Summary(latency_p50=1.0)) for name in ("cet", "cet[detect=time]", "cogra")]
+    names = ("cet", "cet[detect=time]", "cogra")
+    drawing = draw(figure(algorithms=names, labels={"cet[detect=time]": "T-CET"}), records)
+    assert [text.get_text() for text in drawing.legends[0].get_texts()] == ["CET", "T-CET", "COGRA"]
+
+
 def test_files_are_deterministic_and_fonts_are_embedded(tmp_path, figure, sweep):
     results = Results(tmp_path, figure(), tuple(sweep))
     first = {kind: path.read_bytes() for kind, path in write_drawings(results).items()}

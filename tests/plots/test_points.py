@@ -102,3 +102,16 @@ def test_axes_that_would_be_mixed_are_found_and_zipped_ones_are_not(figure, reco
     assert undrawn_axes(figure(), zipped) == ()
     mixed = [record(point={"events": 1, "seed": seed}) for seed in (1, 2)]
     assert undrawn_axes(figure(), mixed) == ("seed",)
+
+
+def test_mixed_axes_are_sought_in_what_each_panel_shows(figure, record):
+    records = [record(point={"events": e, "groups": g}) for e, g in ((1, 5), (2, 5), (1, 7))]
+    groups = Axis(name="groups", label="Groups")
+    panels = (
+        LATENCY.model_copy(update={"where": {"groups": 5}}),
+        LATENCY.model_copy(update={"where": {"events": 1}, "x": groups}),
+    )
+    assert undrawn_axes(figure(panels=panels), records) == ()
+    seeds = [record(point={"events": 1, "groups": 7, "seed": seed}) for seed in (1, 2)]
+    assert undrawn_axes(figure(panels=panels), [*records, *seeds]) == ("seed",)
+    assert undrawn_axes(figure(panels=(LATENCY, *panels[1:])), records) == ("groups",)

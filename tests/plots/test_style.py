@@ -68,7 +68,12 @@ def test_an_unknown_algorithm_has_the_same_style_in_every_process():
 
 
 def test_labels():
-    assert [label(name) for name in ("aseq", "cet[detect=hybrid]", "mine")] == ["A-Seq", "CET [detect=hybrid]", "mine"]
+    assert [label(name) for name in ("aseq", "cet[detect=hybrid]", "mine")] == ["A-Seq", "CET [hybrid]", "mine"]
+    assert label("cet[detect=hybrid, partition=branch-and-bound, memory=64MB]") == (
+        "CET [hybrid, branch-and-bound, memory=64MB]"
+    )
+    assert label("sharon[optimizer=greedy,shared=true]") == "Sharon [greedy, shared=true]"
+    assert label("cet[detect=time]", {"cet[detect=time]": "T-CET"}) == "T-CET"
 
 
 def test_the_users_settings_neither_matter_nor_change():

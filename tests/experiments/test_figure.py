@@ -1,0 +1,69 @@
+from experiments.figure import figure
+from experiments.load import load
+from metrics.figure import Figure, Verdict
+from tests.experiments.files import SMALL, write
+from tests.experiments.records import record
+
+SWEPT = {
+    "axes": None,
+    "zip": None,
+    "defaults": {"events": 100, "within": 50},
+    "sweeps": {"events": {"axes": {"events": [100, 200]}}, "within": {"axes": {"within": [50, 60]}}},
+}
+WITHIN = {"name": "within", "label": "Window"}
+CLAIM = {**SMALL["claims"][0], "kind": "trend", "measure": "last/first", "algorithm": "slow"}
+TREND = {name: value for name, value in CLAIM.items() if name not in ("of", "to")}
+
+
+def swept(tmp_path, **changes):
+    panel = SMALL["plot"]["panels"][0]
+    plot = {**SMALL["plot"], "panels": [panel, {**panel, "x": WITHIN}, {**panel, "where": {"events": 200}}]}
+    return load(write(tmp_path, **{**SWEPT, "plot": plot, **changes}))
+
+
+def records():
+    latencies = {(100, 50): 1.0, (200, 50): 2.0, (100, 60): 7.0}
+    return [
+        record("slow", {"events": events, "within": within}, latency_max=latency)
+        for (events, within), latency in latencies.items()
+    ]
+
+
+def test_panels_show_the_sweep_of_their_axis(tmp_path):
+    drawn = figure(swept(tmp_path), "quick", records())
+    assert [drawn.x_of(panel).name for panel in drawn.panels] == ["events", "within", "events"]
+    assert [panel.where for panel in drawn.panels] == [
+        {"within": 50},
+        {"events": 100},
+        {"within": 50, "events": 200},
+    ]
+    assert Figure.model_validate_json(drawn.model_dump_json()) == drawn
+
+
+def test_claims_are_about_the_sweep_of_their_axis(tmp_path):
+    claims = [TREND, {**TREND, "axis": "within"}]
+    first, second = figure(swept(tmp_path, claims=claims), "quick", records()).claims
+    assert (first.measured, first.verdict) == (2.0, Verdict.REPRODUCED)
+    assert (second.measured, second.verdict) == (7.0, Verdict.REPRODUCED)
+
+
+def test_a_named_sweep(tmp_path):
+    sweeps = {
+        "near": {"axes": {"events": [100, 200]}},
+        "far": {"axes": {"events": [100, 300], "within": [60]}},
+    }
+    plot = {**SMALL["plot"], "panels": [{**SMALL["plot"]["panels"][0], "sweep": name} for name in sweeps]}
+    claims = [{**TREND, "sweep": "near"}, {**TREND, "sweep": "far", "where": {"within": 60}}]
+    found = [*records(), record("slow", {"events": 300, "within": 60}, latency_max=70.0)]
+    drawn = figure(swept(tmp_path, sweeps=sweeps, plot=plot, claims=claims), "quick", found)
+    assert [panel.where for panel in drawn.panels] == [{"within": 50}, {}]
+    assert [claim.measured for claim in drawn.claims] == [2.0, 10.0]
+
+
+def test_algorithms_go_by_their_names(tmp_path):
+    labels = {"slow[x=1]": "Slow one"}
+    algorithms = ["counting", "slow[x=1, depth=${within}]"]
+    experiment = load(write(tmp_path, algorithms=algorithms, claims=[], plot={**SMALL["plot"], "labels": labels}))
+    drawn = figure(experiment, "quick", records())
+    assert drawn.algorithms == ("counting", "slow[x=1]")
+    assert drawn.labels == labels
