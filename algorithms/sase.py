@@ -2,40 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from algorithms.base import Algorithm, Executor, Plan, StateSize
 from algorithms.complete import unsupported_complete
-from algorithms.execution import Evaluator, IndependentQueries
-from algorithms.kernels.batches import aggregate_rows, kernel_events, readonly
+from algorithms.execution import IndependentQueries
+from algorithms.kernels.batches import aggregate_rows
 from algorithms.kernels.cells import cell_bytes, clear, empty_cells, is_empty
 from algorithms.kernels.construction import DEPTH, LONGEST, TRENDS, WRITTEN, Found, Search, construct
 from algorithms.kernels.maximal_paths import mark_roles
-from algorithms.kernels.negation import latest_starts, negations_of
-from algorithms.kernels.stacks import (
-    ANY,
-    COMPLETE,
-    CONTIGUOUS,
-    EVENTS,
-    NEXT,
-    NOBODY,
-    POINTERS,
-    Stacks,
-    drop_before,
-    push_events,
-)
-from algorithms.rows import MatchDigests, MatchRows, QueryRows, concatenate
-from events.batch import EventBatch
-from events.windows import FOREVER, Window
+from algorithms.kernels.stacks import ANY, COMPLETE, CONTIGUOUS, EVENTS, NEXT
+from algorithms.rows import MatchDigests, MatchRows, QueryRows
+from algorithms.stack_evaluator import StackEvaluator
+from events.windows import Window
 from queries.analysis import analyse
 from queries.compile import CompiledQuery, Part
 from queries.model import Aggregates, CompleteMatches, Query, Semantics
-from queries.tables import Tables
 
-FIRST_EVENTS = 256
 FOUND_MATCHES = 65_536
 FOUND_EVENTS = 1_048_576
 SEMANTICS = {Semantics.ANY: ANY, Semantics.NEXT: NEXT, Semantics.CONTIGUOUS: CONTIGUOUS}
@@ -71,63 +57,24 @@ class Sase(Algorithm):
         return IndependentQueries(plan.workload, SaseEvaluator)
 
 
-class SaseEvaluator(Evaluator):
-    """Stacks of one automaton, shared by overlapping windows; construction is repeated in each window."""
+class SaseEvaluator(StackEvaluator):
+    """Constructs every trend of a window; nothing of it is kept for the next."""
 
     def __init__(self, query: CompiledQuery, part: Part, window: Window) -> None:
-        self.query, self.tables, self.window = query, part.tables, window
         self.complete = isinstance(query.query.returns, CompleteMatches)
-        self.semantics = COMPLETE if self.complete else SEMANTICS[query.query.semantics]
-        self.negations = negations_of(query, part, window)
-        self.stacks = _new_stacks(query, len(part.tables.start))
+        super().__init__(query, part, window, COMPLETE if self.complete else SEMANTICS[query.query.semantics])
         self.matches = not isinstance(query.query.returns, Aggregates)
         self.writes = self.matches and not query.summarised
         self.total = empty_cells(1, query.layout, query.arithmetic)
-        self.low = 0
         self.longest = 0
-
-    def process(self, events: EventBatch) -> QueryRows | None:
-        """Rows of the windows that these events closed."""
-        batch = kernel_events(self.query, events, self.negations)
-        place, time = readonly(events.position), batch.time
-        parts: list[QueryRows] = []
-        done = 0
-        while done < len(time):
-            parts += self._close(int(time[done]), batch.negated[done])
-            self.low = max(self.low, self.window.first_at(int(time[done])))
-            last = int(np.searchsorted(time, self.window.end(self.low), side="left"))
-            while done < last:
-                oldest = self.window.start(self.low)
-                done = push_events(done, last, batch, place, self.tables, self.semantics, oldest, self.stacks)
-                if done < last:
-                    self.stacks = _grown(self.stacks, self.tables)
-        if events.until is not None:
-            parts += self._close(events.until, latest_starts(self.negations))
-        return concatenate(parts) if parts else None
-
-    def finish(self) -> QueryRows | None:
-        """Rows of the windows that are still open."""
-        parts = self._close(2 * FOREVER - 1, latest_starts(self.negations))
-        return concatenate(parts) if parts else None
 
     def state(self) -> StateSize:
         """Events in stacks, pointers between them, and the longest trend constructed so far."""
-        events, pointers = int(self.stacks.counters[EVENTS]), int(self.stacks.counters[POINTERS])
-        attributes = 6 + len(self.stacks.ints) + len(self.stacks.reals)
-        negative = sum(negation.vertices for negation in self.negations)
-        size = 8 * events * attributes + 16 * pointers + 24 * (self.longest + negative) + cell_bytes(self.tables)
+        events, pointers, negative = self.kept
+        size = self.kept_bytes + 24 * self.longest + cell_bytes(self.tables)
         return StateSize(size, {"events": events + negative, "edges": pointers, "trends": 1 if self.longest else 0})
 
-    def _close(self, now: int, latest: NDArray[np.int64]) -> list[QueryRows]:
-        """Rows of all windows that end by `now`; `latest` holds the START of the latest match of each negation."""
-        parts: list[QueryRows] = []
-        while self.window.end(self.low) <= now and self.stacks.counters[EVENTS] > 0:
-            parts += self._construct(self.low, latest)
-            self.low += 1
-            drop_before(self.window.start(self.low), self.stacks)
-        return parts
-
-    def _construct(self, k: int, latest: NDArray[np.int64]) -> list[QueryRows]:
+    def construct(self, k: int, latest: NDArray[np.int64]) -> list[QueryRows]:
         start, ends_from = self.window.start(k), self._valid_ends(latest)
         room = int(self.stacks.counters[EVENTS]) + 1
         role = np.zeros(room if self.complete else 0, np.int64)
@@ -177,41 +124,3 @@ def _matches(k: int, search: Search, found: Found) -> MatchRows:
     size = int(search.place[TRENDS])
     offsets = found.offsets[: size + 1].copy()
     return MatchRows(np.full(size, k, np.int64), offsets, found.positions[: offsets[-1]].copy())
-
-
-def _new_stacks(query: CompiledQuery, positions: int) -> Stacks:
-    def column() -> NDArray[np.int64]:
-        return np.zeros(FIRST_EVENTS, np.int64)
-
-    return Stacks(
-        time=column(),
-        position=column(),
-        place=column(),
-        barrier=column(),
-        below=column(),
-        ints=np.zeros((len(query.ints), FIRST_EVENTS), np.int64),
-        reals=np.zeros((len(query.reals), FIRST_EVENTS), np.float64),
-        pointer_ptr=np.zeros(FIRST_EVENTS + 1, np.int64),
-        target=column(),
-        floor=column(),
-        top=np.full(positions, NOBODY, np.int64),
-        shown=np.full(positions, NOBODY, np.int64),
-        waiting=column(),
-        taken=np.zeros(FIRST_EVENTS, np.bool_),
-        counters=np.array([0, 0, 0, 0, -1], np.int64),
-    )
-
-
-def _grown(stacks: Stacks, tables: Tables) -> Stacks:
-    """The same stacks with twice the room for events, if the next one may not fit, else for pointers."""
-    bindings = int(np.diff(tables.binding_ptr).max(initial=0))
-    scarce = _PER_EVENT if stacks.counters[EVENTS] + bindings >= len(stacks.time) else _PER_POINTER
-    return stacks._replace(**{name: _wider(getattr(stacks, name)) for name in scarce})
-
-
-_PER_EVENT = ("time", "position", "place", "barrier", "below", "ints", "reals", "pointer_ptr", "waiting", "taken")
-_PER_POINTER = ("target", "floor")
-
-
-def _wider(array: NDArray[Any]) -> NDArray[Any]:
-    return np.concatenate([array, np.zeros_like(array)], axis=-1)

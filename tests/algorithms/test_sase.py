@@ -5,7 +5,8 @@ from math import comb
 import pytest
 
 from algorithms.base import StateSize, Statistics
-from algorithms.sase import FIRST_EVENTS, FOUND_MATCHES, Sase
+from algorithms.sase import FOUND_MATCHES, Sase
+from algorithms.stack_evaluator import FIRST_EVENTS
 from experiments.evaluators import answer_of, run
 from queries.compile import compile_workload
 from queries.parser import parse_query
