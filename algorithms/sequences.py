@@ -112,8 +112,7 @@ def sequences_of_part(query: CompiledQuery, part: Part, max_length: int | None) 
             f"query {query.query.name}: the pattern has more than {MOST_SEQUENCES} event sequences"
             + (f" of up to {bound} events" if is_kleene(automaton) else "")
         )
-    symbols = [_symbol(position) for position in automaton.positions]
-    negations = [_symbol(negation.positions[0]) for negation in automaton.negations]
+    symbols, negations = symbols_of(automaton)
     gaps = {(t.source, t.target): frozenset(negations[n] for n in t.negations) for t in automaton.transitions}
     return tuple(
         Sequence(
@@ -124,6 +123,12 @@ def sequences_of_part(query: CompiledQuery, part: Part, max_length: int | None) 
         )
         for path in sorted(paths, key=lambda path: (len(path), path))
     )
+
+
+def symbols_of(automaton: Automaton) -> tuple[list[Symbol], list[Symbol]]:
+    """The symbols of the positions, and of the negated single event types."""
+    positions = [_symbol(position) for position in automaton.positions]
+    return positions, [_symbol(negation.positions[0]) for negation in automaton.negations]
 
 
 def _accepting_paths(automaton: Automaton, bound: int) -> list[tuple[int, ...]] | None:

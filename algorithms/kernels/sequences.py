@@ -1,0 +1,150 @@
+"""Counters of event sequences: what the kernels of A-Seq and Sharon read and write (dissertation 22.2 and 22.3).
+
+A *segment* is a pattern that is counted on its own: a whole sequence, a shared pattern, or what lies between shared
+patterns. Its places are numbered from 1. Slot s stands for the live START events of one time stamp; the counters of
+place j, one per slot, hold the sequences from those START events to place j. A *link* says that a sequence continues
+with a segment: each slot then keeps snapshots of what the sequence had counted before, per window.
+
+Counters lie in rows of slots, so that an event updates contiguous memory. A segment that no link uses needs no slots
+where windows do not overlap (one slot serves all START events), and if it counts COUNT(*) only, its counters
+are *plain*: entries i to i + l of one array, the first of them always 1.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from algorithms.kernels.arrays import Flags, Ints, Reals
+from queries.tables import Predicates
+
+# Columns of `Program.segment`.
+LENGTH, ROWS, SINGLE, FIRST, RING, REAL, LEAST, WEIGHTS, FROM_RING, FROM_REAL, FROM_LEAST, LINKS, LINKS_END = range(13)
+# Columns of `Program.link` and, up to `MAP`, of `Program.sequence`; `BEFORE` is the link before, or -1.
+QUERY, SEGMENT, MAP, SEQUENCE, BEFORE = range(5)
+# More columns of `Program.sequence`: the entry of its plain result or -1, and its last link or -1.
+PLAIN, LAST = 3, 4
+# Columns of `Program.query`.
+QUERY_RING, QUERY_REAL, QUERY_LEAST, SEQUENCES, SEQUENCES_END = range(5)
+# Columns of `State.place`.
+HEAD, TAIL, CAPACITY, AT_RING, AT_REAL, AT_LEAST = range(6)
+# Entries of `State.clock`.
+NOW, LOW, HIGH, TOUCHED = range(4)
+# Entries of `State.tally`.
+UPDATES, COMBINATIONS = range(2)
+
+NOT_BOUND, BY_COUNT = -2, -1
+"""Codes in `Program.weight`: a place that a channel leaves out, and one where an event weighs 1."""
+
+
+class Program(NamedTuple):
+    """What is counted; never written. Lists are CSR: `x_ptr[i]:x_ptr[i + 1]`.
+
+    - symbols by event type: `binding_ptr[T + 1]`, `binding`; `local`: predicates per symbol.
+    - columns that a symbol gathers, of each family: `ring_ptr[Y + 1]`, `ring`, and so on; `ring_column` and
+      `least_column` are rows of `ints`, `real_column` rows of `reals`.
+    - plain entries that a symbol adds to (the highest place of a segment first) and those that it clears.
+    - `target`: what else a symbol updates, by level from high to low: 2 j adds to place j, 2 j + 1 clears place j.
+    - `begin`: segments with slots that begin with a symbol.
+    - `segment`, `link`, `sequence`, `query`: tables with the columns named above.
+    - `weight`: for each segment and channel (ring without COUNT(*), real, least), a code per place.
+    - `channel`: for each link and sequence, at `MAP`, the segment's channel for each channel of the query, or -1.
+    - `unit`: 1 at entries of `State.plain` that stand for place 0.
+    """
+
+    binding_ptr: Ints
+    binding: Ints
+    local: Predicates
+    ring_ptr: Ints
+    ring: Ints
+    real_ptr: Ints
+    real: Ints
+    least_ptr: Ints
+    least: Ints
+    ring_column: Ints
+    real_column: Ints
+    least_column: Ints
+    plain_ptr: Ints
+    plain: NDArray[np.uint64]
+    clear_ptr: Ints
+    clear: NDArray[np.uint64]
+    target_ptr: Ints
+    target_level: Ints
+    target_segment: Ints
+    begin_ptr: Ints
+    begin: Ints
+    segment: Ints
+    link: Ints
+    sequence: Ints
+    query: Ints
+    weight: Ints
+    channel: Ints
+    unit: NDArray[Any]
+
+
+class Store(NamedTuple):
+    """Values of all channels in flat arrays; `over[i]` tells that `ring[i]` overflowed."""
+
+    ring: NDArray[Any]
+    over: Flags
+    real: Reals
+    least: Ints
+
+
+class Gathered(NamedTuple):
+    """What the events of the current time stamp add up to, per symbol: number, and sums and minima of columns.
+
+    `touched` lists the symbols that have any; `cursor` walks through their targets.
+    """
+
+    number: NDArray[np.uint64]
+    ring: NDArray[np.uint64]
+    over: Flags
+    real: Reals
+    least: Ints
+    touched: Ints
+    cursor: Ints
+
+
+class State(NamedTuple):
+    """Counters of all open windows; window k has row k % K of what is kept per window.
+
+    - `clock`: current time, lowest and highest window opened, number of touched symbols.
+    - `place[G]`: the live slots of a segment, their capacity, and where its counters begin in `rows`: channel c of
+      place j is row `c * ROWS + j - 1`.
+    - `opened[G, K]`: the first slot in a window.
+    - `snapshot[U, 3]`: where those of a link begin in `snapshots`; channel c in window k is row `(k % K) * C + c`.
+    - `results`: per segment that begins a sequence, what it counted in each window, (k % K) * C + c.
+    - `plain`, `plain_over`: plain counters; `change`, `change_over`: what simultaneous events add to them.
+    - `cell`, `total`: room for one cell of any query.
+    - `tally`: counter updates and combinations so far.
+    """
+
+    clock: Ints
+    place: Ints
+    opened: Ints
+    snapshot: Ints
+    rows: Store
+    snapshots: Store
+    results: Store
+    plain: NDArray[Any]
+    plain_over: Flags
+    change: NDArray[Any]
+    change_over: Flags
+    gathered: Gathered
+    cell: Store
+    total: Store
+    tally: Ints
+
+
+class SequenceRows(NamedTuple):
+    """Rows of closed windows: window, number of the query, and its channels, over the widest query's."""
+
+    window: Ints
+    query: Ints
+    ring: NDArray[Any]
+    over: Flags
+    real: Reals
+    least: Ints

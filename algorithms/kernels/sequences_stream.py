@@ -1,0 +1,335 @@
+"""A-Seq and Sharon on a stream: events are gathered per time stamp, which acts as a whole when it is over.
+
+Events of one time stamp never precede one another. So snapshots are taken first, and then each segment is updated from
+its last place to its first: an event at place j extends what had reached place j - 1 before the time stamp.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from algorithms.kernels.arrays import Codes, Ints, Reals
+from algorithms.kernels.compilation import inlined, kernel
+from algorithms.kernels.predicates import hold
+from algorithms.kernels.sequences import (
+    FIRST,
+    FROM_LEAST,
+    FROM_REAL,
+    FROM_RING,
+    HEAD,
+    HIGH,
+    LAST,
+    LEAST,
+    LINKS,
+    LINKS_END,
+    LOW,
+    NOW,
+    QUERY_LEAST,
+    QUERY_REAL,
+    QUERY_RING,
+    REAL,
+    RING,
+    SEQUENCES,
+    SEQUENCES_END,
+    SINGLE,
+    TAIL,
+    TOUCHED,
+    UPDATES,
+    Program,
+    SequenceRows,
+    State,
+)
+from algorithms.kernels.sequences_combine import add_to_total, clear_cell, counted_before, take_snapshots
+from algorithms.kernels.sequences_places import clear_place, clear_slot, make_room, update_place
+from algorithms.kernels.sequences_rows import product_exceeds
+from algorithms.kernels.streams import Sliding
+from queries.aggregates import NO_VALUE
+
+NONE = -1
+
+
+@kernel
+def count_sequences(
+    first: int,
+    time: Ints,
+    kind: Codes,
+    ints: Ints,
+    reals: Reals,
+    window: Sliding,
+    program: Program,
+    state: State,
+    modular: bool,
+    out: SequenceRows,
+) -> tuple[int, int, int]:
+    """Processes events `first..`; returns (next event, rows in `out`, segment that needs more slots or `NONE`).
+
+    Stops where rows or slots run out. O(k n) per event for the k places that it matches and n live START events.
+    """
+    clock = state.clock
+    size = 0
+    boundary = next_boundary(clock, window)
+    for i in range(first, len(time)):
+        now = time[i]
+        if now != clock[NOW]:
+            if clock[TOUCHED] > 0:
+                segment = act(program, state, modular)
+                if segment != NONE:
+                    return i, size, segment
+            if now >= boundary:
+                size, done = advance(now, size, window, program, state, modular, out)
+                if not done:
+                    return i, size, NONE
+                boundary = next_boundary(clock, window)
+            clock[NOW] = now
+        if clock[LOW] > clock[HIGH]:
+            continue
+        for b in range(program.binding_ptr[kind[i]], program.binding_ptr[kind[i] + 1]):
+            symbol = program.binding[b]
+            if hold(program.local, symbol, ints, reals, i, ints, reals, i):
+                gather(i, symbol, ints, reals, program, state)
+    return len(time), size, NONE
+
+
+@kernel
+def close_sequences(
+    now: int, window: Sliding, program: Program, state: State, modular: bool, out: SequenceRows
+) -> tuple[bool, int, int]:
+    """Moves the time on to `now`; returns (whether it got there, rows in `out`, segment that needs more slots)."""
+    if state.clock[TOUCHED] > 0:
+        segment = act(program, state, modular)
+        if segment != NONE:
+            return False, 0, segment
+    size, done = advance(now, 0, window, program, state, modular, out)
+    if done:
+        state.clock[NOW] = now
+    return done, size, NONE
+
+
+@inlined
+def next_boundary(clock: Ints, window: Sliding) -> int:
+    """The time at which a window ends or begins."""
+    return min(clock[LOW] * window.slide + window.within, (clock[HIGH] + 1) * window.slide)
+
+
+@inlined
+def gather(i: int, symbol: int, ints: Ints, reals: Reals, program: Program, state: State) -> None:
+    """Adds event i to those that match a symbol at the current time stamp."""
+    gathered = state.gathered
+    if gathered.number[symbol] == 0:
+        gathered.touched[state.clock[TOUCHED]] = symbol
+        state.clock[TOUCHED] += 1
+    gathered.number[symbol] += np.uint64(1)
+    for c in range(program.ring_ptr[symbol], program.ring_ptr[symbol + 1]):
+        weight = program.ring[c]
+        more = np.uint64(ints[program.ring_column[weight], i])
+        total = gathered.ring[symbol, weight] + more
+        gathered.over[symbol, weight] |= total < more
+        gathered.ring[symbol, weight] = total
+    for c in range(program.real_ptr[symbol], program.real_ptr[symbol + 1]):
+        weight = program.real[c]
+        gathered.real[symbol, weight] += reals[program.real_column[weight], i]
+    for c in range(program.least_ptr[symbol], program.least_ptr[symbol + 1]):
+        weight = program.least[c]
+        value = ints[program.least_column[weight], i]
+        gathered.least[symbol, weight] = min(gathered.least[symbol, weight], value)
+
+
+@kernel
+def act(program: Program, state: State, modular: bool) -> int:
+    """Lets the gathered events act; returns a segment that needs more slots first, or `NONE`."""
+    clock, gathered = state.clock, state.gathered
+    touched = clock[TOUCHED]
+    for t in range(touched):
+        symbol = gathered.touched[t]
+        for b in range(program.begin_ptr[symbol], program.begin_ptr[symbol + 1]):
+            if not make_room(program.begin[b], program, state):
+                return program.begin[b]
+    for t in range(touched):
+        symbol = gathered.touched[t]
+        for b in range(program.begin_ptr[symbol], program.begin_ptr[symbol + 1]):
+            g = program.begin[b]
+            take_snapshots(g, program.segment[g, LINKS], program.segment[g, LINKS_END], program, state, modular)
+    symbol = gathered.touched[0]
+    if touched == 1 and program.clear_ptr[symbol] == program.clear_ptr[symbol + 1]:
+        _update_plain(symbol, program, state, modular)
+    else:
+        _update_plain_together(touched, program, state, modular)
+    _update_segments(touched, program, state, modular)
+    for t in range(touched):
+        _forget(gathered.touched[t], program, state)
+    clock[TOUCHED] = 0
+    return NONE
+
+
+@inlined
+def _update_plain(symbol: int, program: Program, state: State, modular: bool) -> None:
+    """Adds the events of one symbol to plain counters, from later places to earlier ones."""
+    begin, end = program.plain_ptr[symbol], program.plain_ptr[symbol + 1]
+    number = state.gathered.number[symbol]
+    one = np.uint64(1)
+    if number == one:
+        for q in range(begin, end):
+            entry = program.plain[q]
+            more = state.plain[entry - one]
+            total = state.plain[entry] + more
+            state.plain_over[entry] |= state.plain_over[entry - one] | (total < more)
+            state.plain[entry] = total
+    else:
+        for q in range(begin, end):
+            entry = program.plain[q]
+            more, over = _multiple(entry - one, number, state, modular)
+            total = state.plain[entry] + more
+            state.plain_over[entry] |= over | (total < more)
+            state.plain[entry] = total
+    state.tally[UPDATES] += end - begin
+
+
+@inlined
+def _multiple(entry: np.uint64, number: np.uint64, state: State, modular: bool) -> tuple[float, bool]:
+    """A plain counter times a number."""
+    count = state.plain[entry]
+    over = state.plain_over[entry] | (modular & product_exceeds(np.uint64(count), number))
+    return count * state.plain.dtype.type(number), over
+
+
+@inlined
+def _update_plain_together(touched: int, program: Program, state: State, modular: bool) -> None:
+    """Adds the events of several symbols to plain counters: all read what was before the time stamp."""
+    gathered, one = state.gathered, np.uint64(1)
+    for t in range(touched):
+        symbol = gathered.touched[t]
+        for q in range(program.plain_ptr[symbol], program.plain_ptr[symbol + 1]):
+            state.change[q], state.change_over[q] = _multiple(
+                program.plain[q] - one, gathered.number[symbol], state, modular
+            )
+    for t in range(touched):
+        symbol = gathered.touched[t]
+        for q in range(program.clear_ptr[symbol], program.clear_ptr[symbol + 1]):
+            entry = program.clear[q]
+            state.plain[entry] = state.plain.dtype.type(0)
+            state.plain_over[entry] = False
+    for t in range(touched):
+        symbol = gathered.touched[t]
+        for q in range(program.plain_ptr[symbol], program.plain_ptr[symbol + 1]):
+            entry = program.plain[q]
+            total = state.plain[entry] + state.change[q]
+            state.plain_over[entry] |= state.change_over[q] | (total < state.change[q])
+            state.plain[entry] = total
+        state.tally[UPDATES] += program.plain_ptr[symbol + 1] - program.plain_ptr[symbol]
+
+
+@inlined
+def _update_segments(touched: int, program: Program, state: State, modular: bool) -> None:
+    """Updates the other counters, level by level from the last places down."""
+    gathered = state.gathered
+    for t in range(touched):
+        symbol = gathered.touched[t]
+        gathered.cursor[symbol] = program.target_ptr[symbol]
+    while True:
+        level = 0
+        for t in range(touched):
+            symbol = gathered.touched[t]
+            if gathered.cursor[symbol] < program.target_ptr[symbol + 1]:
+                level = max(level, program.target_level[gathered.cursor[symbol]])
+        if level == 0:
+            return
+        for t in range(touched):
+            symbol = gathered.touched[t]
+            q = gathered.cursor[symbol]
+            while q < program.target_ptr[symbol + 1] and program.target_level[q] == level:
+                if level % 2:
+                    clear_place(program.target_segment[q], level // 2, program, state)
+                else:
+                    update_place(program.target_segment[q], level // 2, symbol, program, state, modular)
+                q += 1
+            gathered.cursor[symbol] = q
+
+
+@inlined
+def _forget(symbol: int, program: Program, state: State) -> None:
+    gathered = state.gathered
+    gathered.number[symbol] = np.uint64(0)
+    for c in range(program.ring_ptr[symbol], program.ring_ptr[symbol + 1]):
+        gathered.ring[symbol, program.ring[c]] = np.uint64(0)
+        gathered.over[symbol, program.ring[c]] = False
+    for c in range(program.real_ptr[symbol], program.real_ptr[symbol + 1]):
+        gathered.real[symbol, program.real[c]] = 0.0
+    for c in range(program.least_ptr[symbol], program.least_ptr[symbol + 1]):
+        gathered.least[symbol, program.least[c]] = NO_VALUE
+
+
+@kernel
+def advance(
+    now: int, size: int, window: Sliding, program: Program, state: State, modular: bool, out: SequenceRows
+) -> tuple[int, bool]:
+    """Closes the windows that end by `now` and opens those of `now`; returns (rows in `out`, whether it is done).
+
+    If not, it goes on when called again with an empty `out`, which has room for a row per query at least.
+    """
+    clock = state.clock
+    span = state.opened.shape[1]
+    while clock[LOW] <= clock[HIGH] and clock[LOW] * window.slide + window.within <= now:
+        if size + len(program.query) > len(out.window):
+            return size, False
+        size = _write_rows(clock[LOW], size, program, state, modular, out)
+        _forget_window(clock[LOW], program, state)
+        clock[LOW] += 1
+    high = clock[HIGH]
+    clock[LOW] = max(clock[LOW], (now - window.within) // window.slide + 1, 0)
+    clock[HIGH] = max(high, now // window.slide)
+    for k in range(max(high + 1, clock[LOW]), clock[HIGH] + 1):
+        for g in range(len(program.segment)):
+            if program.segment[g, SINGLE] == 0:
+                state.opened[g, k % span] = state.place[g, TAIL]
+    return size, True
+
+
+@inlined
+def _write_rows(k: int, size: int, program: Program, state: State, modular: bool, out: SequenceRows) -> int:
+    """Writes the rows of window k: the sum over the sequences of each query."""
+    total = state.total
+    for q in range(len(program.query)):
+        clear_cell(total)
+        query = program.query[q]
+        for s in range(query[SEQUENCES], query[SEQUENCES_END]):
+            counted_before(s, program.sequence[s, LAST], k, program, state, modular)
+            add_to_total(state.cell, total)
+        if total.ring[0] == 0 and not total.over[0]:
+            continue
+        out.window[size] = k
+        out.query[size] = q
+        for c in range(query[QUERY_RING]):
+            out.ring[size, c] = total.ring[c]
+            out.over[size, c] = total.over[c]
+        for c in range(query[QUERY_REAL]):
+            out.real[size, c] = total.real[c]
+        for c in range(query[QUERY_LEAST]):
+            out.least[size, c] = total.least[c]
+        size += 1
+    return size
+
+
+@inlined
+def _forget_window(k: int, program: Program, state: State) -> None:
+    """Empties the results of window k and drops the START events that lie in no later window."""
+    span = state.opened.shape[1]
+    row = k % span
+    results = state.results
+    for i in range(len(state.plain)):  # plain counters have one window at a time
+        state.plain[i] = program.unit[i]
+        state.plain_over[i] = False
+    for g in range(len(program.segment)):
+        segment, place = program.segment[g], state.place[g]
+        for c in range(segment[RING] * segment[FIRST]):
+            results.ring[segment[FROM_RING] + row * segment[RING] + c] = results.ring.dtype.type(0)
+            results.over[segment[FROM_RING] + row * segment[RING] + c] = False
+        for c in range(segment[REAL] * segment[FIRST]):
+            results.real[segment[FROM_REAL] + row * segment[REAL] + c] = 0.0
+        for c in range(segment[LEAST] * segment[FIRST]):
+            results.least[segment[FROM_LEAST] + row * segment[LEAST] + c] = NO_VALUE
+        if segment[SINGLE]:
+            clear_slot(segment, place, 0, state)
+        elif k < state.clock[HIGH]:
+            place[HEAD] = state.opened[g, (k + 1) % span]
+        else:
+            place[HEAD] = place[TAIL] = 0

@@ -1,0 +1,169 @@
+"""Counts the sequences of queries that share their window: the state of A-Seq and Sharon on one sub-stream."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence as Sequences
+
+import numpy as np
+from numpy.typing import NDArray
+
+from algorithms.base import StateSize
+from algorithms.kernels.batches import readonly, sliding
+from algorithms.kernels.sequences import (
+    COMBINATIONS,
+    FIRST,
+    HEAD,
+    HIGH,
+    LEAST,
+    LOW,
+    NOW,
+    QUERY,
+    QUERY_LEAST,
+    QUERY_REAL,
+    QUERY_RING,
+    REAL,
+    RING,
+    ROWS,
+    SEGMENT,
+    SINGLE,
+    TAIL,
+    UPDATES,
+    Program,
+    SequenceRows,
+)
+from algorithms.kernels.sequences_stream import NONE, close_sequences, count_sequences
+from algorithms.rows import AggregateRows, Rows, join
+from algorithms.sequences import Sequence
+from algorithms.sharon.counter_state import enlarged, new_state
+from algorithms.sharon.plan import Candidate
+from algorithms.sharon.program import Member, make_counting
+from algorithms.sharon.segments import cut
+from events.batch import EventBatch
+from events.schema import Schema
+from events.windows import FOREVER, Window
+from queries.compile import int_column
+
+ROOM = 1024
+"""Rows of closed windows that a kernel may write before they are taken."""
+
+
+class SequenceCounter:
+    """Counters of sequences in windows of time, fed in batches.
+
+    Sequences are in order of their `query`, an index into `members`, by which rows are returned.
+    """
+
+    def __init__(
+        self,
+        schema: Schema,
+        members: Sequences[Member],
+        sequences: Sequences[Sequence],
+        shared: Sequences[Candidate],
+        window: Window,
+    ) -> None:
+        self.sequences = tuple(sequences)
+        self.counting = make_counting(schema, members, self.sequences, cut(self.sequences, shared), window.overlap)
+        self.modular = modular = members[0].query.arithmetic == "modular"
+        self.window = sliding(window)
+        self.cells = new_state(self.counting, window.overlap, modular)
+        self.rows = _new_rows(self.counting.program, modular)
+
+    def process(self, events: EventBatch) -> Rows:
+        """Rows of the windows that these events and their `until` closed."""
+        ints, reals = self._columns(events)
+        time, kind = readonly(events.time), readonly(events.type)
+        parts: list[Rows] = []
+        done = 0
+        while done < len(events):
+            done, size, segment = count_sequences(
+                done, time, kind, ints, reals, self.window, self.counting.program, self.cells, self.modular, self.rows
+            )
+            self._take(parts, size, segment)
+        if events.until is not None and events.until > self.cells.clock[NOW]:
+            parts += self._close(events.until)
+        return join(parts)
+
+    def finish(self) -> Rows:
+        """Rows of the windows that are still open."""
+        return join(self._close(2 * FOREVER - 1))
+
+    def state(self) -> StateSize:
+        """Counters of live START events, results of open windows, snapshots."""
+        program, cells = self.counting.program, self.cells
+        segment, query = program.segment, program.query
+        live = cells.place[:, TAIL] - cells.place[:, HEAD]
+        windows = max(int(cells.clock[HIGH] - cells.clock[LOW]) + 1, 0)
+        channels = segment[:, RING] + segment[:, REAL] + segment[:, LEAST]
+        bytes_each = 9 * segment[:, RING] + 8 * (segment[:, REAL] + segment[:, LEAST])
+        counters = int((live * segment[:, ROWS] * channels).sum())
+        size = int((live * segment[:, ROWS] * bytes_each).sum())
+        results = windows * int((segment[:, FIRST] * channels).sum())
+        size += windows * int((segment[:, FIRST] * bytes_each).sum())
+        plain = len(program.unit) if windows else 0
+        size += 9 * plain
+        of = query[program.link[:, QUERY]]
+        kept = live[program.link[:, SEGMENT]] * windows
+        snapshots = int(kept.sum())
+        size += int((kept * (9 * of[:, QUERY_RING] + 8 * (of[:, QUERY_REAL] + of[:, QUERY_LEAST]))).sum())
+        events = int(live[segment[:, SINGLE] == 0].sum())
+        return StateSize(size, {"aggregates": counters + results + plain, "snapshots": snapshots, "events": events})
+
+    def details(self) -> dict[str, float]:
+        """Counter updates and count combinations so far."""
+        tally = self.cells.tally
+        return {"updates": float(tally[UPDATES]), "combinations": float(tally[COMBINATIONS])}
+
+    def _close(self, now: int) -> list[Rows]:
+        parts: list[Rows] = []
+        done = False
+        while not done:
+            done, size, segment = close_sequences(
+                now, self.window, self.counting.program, self.cells, self.modular, self.rows
+            )
+            self._take(parts, size, segment)
+        return parts
+
+    def _take(self, parts: list[Rows], size: int, segment: int) -> None:
+        """Copies the rows of closed windows; makes room where a segment needs it."""
+        if size:
+            parts.append(_rows_by_query(self.rows, size, self.counting.program))
+        if segment != NONE:
+            self.cells = enlarged(self.cells, self.counting.program)
+
+    def _columns(self, events: EventBatch) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """The kernel columns of a batch."""
+        columns = self.counting.columns
+        ints = np.empty((len(columns.ints), len(events)), np.int64)
+        reals = np.empty((len(columns.reals), len(events)), np.float64)
+        for row, column in enumerate(columns.ints):
+            ints[row] = int_column(events, column)
+        for row, column in enumerate(columns.reals):
+            reals[row] = events.columns[column.attribute]
+        return readonly(ints), readonly(reals)
+
+
+def _new_rows(program: Program, modular: bool) -> SequenceRows:
+    room = max(ROOM, len(program.query))
+    ring, real, least = (int(program.query[:, c].max(initial=0)) for c in (QUERY_RING, QUERY_REAL, QUERY_LEAST))
+    return SequenceRows(
+        np.empty(room, np.int64),
+        np.empty(room, np.int64),
+        np.empty((room, ring), np.uint64 if modular else np.float64),
+        np.empty((room, ring), np.bool_),
+        np.empty((room, real), np.float64),
+        np.empty((room, least), np.int64),
+    )
+
+
+def _rows_by_query(rows: SequenceRows, size: int, program: Program) -> Rows:
+    """Copies of the first rows, by the number of their query."""
+    found: Rows = {}
+    for q in np.unique(rows.query[:size]).tolist():
+        at = np.flatnonzero(rows.query[:size] == q)
+        ring, real, least = (int(program.query[q, c]) for c in (QUERY_RING, QUERY_REAL, QUERY_LEAST))
+        bits = np.uint64(1) << np.arange(ring, dtype=np.uint64)
+        over = (rows.over[at, :ring] * bits).sum(axis=1, dtype=np.uint64)
+        found[q] = AggregateRows(
+            rows.window[at], rows.ring[at, :ring], over, rows.real[at, :real], rows.least[at, :least]
+        )
+    return found
