@@ -28,6 +28,18 @@ class Counting(NamedTuple):
     ends: Ints
 
 
+class Ranges(NamedTuple):
+    """Costs of the ranges of consecutive atomic graphlets that may fit into memory, from each as far as it can be.
+
+    The range of atomic graphlets p..q-1 is row `row[p] + q - p - 1` of `cpu` and `bytes`, if that is less than
+    `row[p + 1]`; `row` is int64[a + 1]. Longer ranges do not fit.
+    """
+
+    row: Ints
+    cpu: Reals
+    bytes: Reals
+
+
 @kernel
 def count_through(graph: WindowGraph, counting: Counting) -> None:
     """Sets `through`: paths from a first vertex of the window times paths to a last one. O(|V| + |E|)."""
@@ -46,15 +58,17 @@ def count_through(graph: WindowGraph, counting: Counting) -> None:
 
 
 @kernel
-def count_graphlet(low: int, high: int, graph: WindowGraph, counting: Counting, counted: Reals) -> None:
-    """`counted[COUNTED]` of the graphlet of vertices low..high-1. O(vertices and edges in it)."""
-    counted[:] = 0.0
-    for v in range(low, high):
-        _count_ends(v, low, graph, counting, counted)
-    for v in range(low, high):
-        if _last(v, high, graph):
-            counted[TRENDS] += counting.trends[v]
-            counted[EVENTS] += counting.events[v]
+def count_plan(bounds: Ints, graph: WindowGraph, counting: Counting, counted: Reals) -> None:
+    """`counted[k, COUNTED]` of the graphlets of vertices bounds[g]..bounds[g + 1]-1. O(|V| + |E|)."""
+    for g in range(len(counted)):
+        row = counted[g]
+        row[:] = 0.0
+        for v in range(bounds[g], bounds[g + 1]):
+            _count_ends(v, bounds[g], graph, counting, row)
+        for v in range(bounds[g], bounds[g + 1]):
+            if _last(v, bounds[g + 1], graph):
+                row[TRENDS] += counting.trends[v]
+                row[EVENTS] += counting.events[v]
 
 
 @kernel
@@ -94,6 +108,24 @@ def count_ranges(
             break
         stored += 1
     return stored
+
+
+@kernel
+def merge_atoms(
+    most_events: float, graph: WindowGraph, counting: Counting, bounds: Ints, counted: Reals, merged: Ints
+) -> int:
+    """Writes the bounds of atomic graphlets merged from the first on while they hold at most `most_events` in trends.
+
+    Returns how many there are; up to `len(counted)` are merged into one. O(|V| + |E|).
+    """
+    merged[0] = 0
+    i, found = 0, 0
+    while i < len(bounds) - 1:
+        ranges = count_ranges(i, 0, most_events, graph, counting, bounds, counted)
+        i += max(ranges, 1) if ranges >= 0 else len(counted)
+        found += 1
+        merged[found] = bounds[i]
+    return found
 
 
 @inlined

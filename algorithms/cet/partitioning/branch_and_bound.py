@@ -1,0 +1,140 @@
+"""Branch-and-bound partitioning (dissertation Section 7.1, Algorithm 5)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from algorithms.cet.partitioning.balanced import balanced, ideal_size
+from algorithms.cet.partitioning.costs import Costs
+from algorithms.cet.partitioning.levels import highest_level
+from algorithms.cet.partitioning.search import Found, bounds_of
+from algorithms.kernels.arrays import Ints
+from algorithms.kernels.cet_costs import Ranges
+from algorithms.kernels.cet_plans import (
+    PEAK,
+    PUSHED,
+    SIZE,
+    WORD,
+    Completions,
+    Heap,
+    Stack,
+    complete,
+    generate,
+    search_heap,
+)
+
+MOST_PLANS = 2**20
+"""Plans in the heap at a time."""
+
+
+def branch_and_bound(costs: Costs, limit: int) -> Found:
+    """The cheapest nearly balanced plan that fits; on a homogeneous graph, the cheapest of all (Theorem 7.1).
+
+    - Infeasible level pruning: level search skips the levels whose balanced plans do not fit (`highest_level`).
+    - Unbalanced node pruning: only nearly balanced plans of a level are generated (Definition 6.4).
+    - Inefficient branch pruning: once a plan fits, plans that are not cheaper are neither generated nor looked at.
+
+    The heap holds the cheapest plan on top. When a plan of the lowest level so far is popped, the next level follows; a
+    level whose plans are all pruned ends the search.
+
+    Departures. The paper prunes by the cuts of plans that fit, whose descendants cost more; a plan that costs less than
+    the best has none of them for an ancestor, so costs are compared instead of cuts. As long as no plan fits, the
+    search goes on with the next level, down to the lowest. Plans with a graphlet that alone exceeds the memory are not
+    generated. A plan may take `limit` bytes exactly. Of windows with more than a thousand cuts, not all are considered
+    (`Costs.coarse`). The search ends when a level would put more than MOST_PLANS plans into the heap; if none fitted by
+    then, the balanced plan of level search is taken.
+
+    O(2^a) time and space in the worst case, for a atomic graphlets.
+    """
+    atoms = costs.atoms
+    level, visited = highest_level(costs, limit)
+    if level == 1:
+        return Found(balanced(atoms, 1), visited, 0)
+    coarse = costs.coarse(limit)
+    if coarse is not costs:
+        atoms = coarse.atoms
+        level, more = highest_level(coarse, limit)
+        visited += more
+    search = _NodeSearch(atoms, coarse.ranges(limit), limit)
+    ended = search.run(level)
+    bounds = search.best if search.found else None
+    if not ended and bounds is None and costs.cost(balanced(atoms, level)).bytes <= limit:
+        bounds = balanced(atoms, level)
+    return Found(bounds, visited + search.visited, search.bytes_peak)
+
+
+class _NodeSearch:
+    """The second phase of Algorithm 5: the heap and what it needs, with room for the plans of one level more."""
+
+    def __init__(self, atoms: Ints, ranges: Ranges, limit: int) -> None:
+        self.atoms, self.ranges, self.limit = atoms, ranges, limit
+        self.number = len(atoms) - 1
+        words = -(-self.number // WORD)
+        self.heap = Heap(
+            cuts=np.zeros((0, words), np.uint64),
+            cpu=np.zeros(0),
+            bytes=np.zeros(0),
+            counters=np.zeros(3, np.int64),
+            best=np.zeros(words, np.uint64),
+            least_cpu=np.array([np.inf]),
+        )
+
+    @property
+    def found(self) -> bool:
+        """Whether a plan fits."""
+        return bool(np.isfinite(self.heap.least_cpu[0]))
+
+    @property
+    def best(self) -> Ints:
+        """The bounds of the best plan."""
+        return bounds_of(self.heap.best, self.atoms)
+
+    @property
+    def visited(self) -> int:
+        """Plans generated."""
+        return int(self.heap.counters[PUSHED])
+
+    @property
+    def bytes_peak(self) -> int:
+        """Bytes of the plans in the heap when they were most."""
+        words: int = self.heap.cuts.shape[1]
+        return int(self.heap.counters[PEAK]) * 8 * (2 + words)
+
+    def run(self, level: int) -> bool:
+        """Searches from `level` down; False if there were too many plans."""
+        if not self._push_level(level):
+            return False
+        while self.heap.counters[SIZE] > 0 or (not self.found and level < self.number):
+            reached = search_heap(level, float(self.limit), self.heap)
+            if level < self.number and (reached or not self.found):
+                level += 1
+                if not self._push_level(level):
+                    return False
+        return True
+
+    def _push_level(self, level: int) -> bool:
+        completions = Completions(np.empty((level + 1, self.number + 1)), np.empty((level + 1, self.number + 1)))
+        ideal = ideal_size(self.atoms, level)
+        complete(level, ideal, self.atoms, self.ranges, completions)
+        if not completions.cpu[level, 0] < self.heap.least_cpu[0]:
+            return True
+        size = int(self.heap.counters[SIZE])
+        if size + completions.ways[level, 0] > MOST_PLANS:
+            return False
+        room = size + int(completions.ways[level, 0])
+        self.heap = self.heap._replace(
+            **{name: _resized(getattr(self.heap, name), size, room) for name in ("cuts", "cpu", "bytes")}
+        )
+        stack = Stack(np.zeros(level, np.int64), np.zeros(level, np.int64), np.zeros(level), np.zeros(level))
+        generate(level, ideal, self.atoms, self.ranges, completions, stack, self.heap)
+        return True
+
+
+def _resized(array: NDArray[Any], size: int, room: int) -> NDArray[Any]:
+    """The first `size` rows, in an array of `room` rows."""
+    wider = np.zeros((room, *array.shape[1:]), array.dtype)
+    wider[:size] = array[:size]
+    return wider

@@ -1,0 +1,130 @@
+"""What plans cost: Table 5.1 of the dissertation with exact numbers of trends instead of the bound 3^(|V|/3)."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import NamedTuple
+
+import numpy as np
+
+from algorithms.cet.graph import WindowGraph
+from algorithms.kernels.arrays import Ints, Reals
+from algorithms.kernels.cet_costs import (
+    COUNTED,
+    EDGES,
+    EVENTS,
+    FIRSTS,
+    SEGMENTS,
+    TRENDS,
+    Counting,
+    Ranges,
+    count_plan,
+    count_ranges,
+    count_through,
+    merge_atoms,
+)
+from algorithms.kernels.cet_sharing import mark_cuts
+
+EVENT_BYTES = 4
+TREND_BYTES = 12
+FIRST_BYTES = 8
+SEGMENT_BYTES = 16
+"""A stored trend takes 4 bytes per event and 12 for its length and hash, a first vertex 8 for where its trends are, and
+the path under construction 16 per graphlet."""
+
+MOST_ATOMS = 1024
+"""Atomic graphlets of a graph whose plans are searched."""
+
+
+class Cost(NamedTuple):
+    """Of a graphlet or a plan; both are infinite where trends are too many to count."""
+
+    cpu: float
+    bytes: float
+
+
+class Costs:
+    """Costs of any graphlets of one window. `atoms`: int64[a + 1], the bounds of its a atomic graphlets.
+
+    A graphlet's memory and CPU time are counted exactly by dynamic programming over its vertices, O(|V_i| + |E_i|):
+
+    - bytes = 4 * events in complete trends + 12 * complete trends + 8 * first vertices + 16;
+    - cpu = edges + complete trends + 2 * complete trends of the window that pass through it, for stitching them takes
+      a traversal and an update per segment. One graphlet alone needs no stitching.
+
+    So the costs of a plan are the sums of those of its graphlets, in any graph: a trend passes a graphlet once.
+    """
+
+    def __init__(self, graph: WindowGraph) -> None:
+        size = len(graph.time)
+        self.graph, self.size = graph, size
+        crossed, cut = np.zeros(size + 1, np.int64), np.empty(size + 1, np.bool_)
+        mark_cuts(graph, crossed, cut)
+        self.atoms: Ints = np.flatnonzero(cut).astype(np.int64)
+        self._counting = Counting(np.zeros(size), np.zeros(size), np.zeros(size), np.zeros(size, np.int64))
+        count_through(graph, self._counting)
+
+    def counted(self, bounds: Ints) -> Reals:
+        """float64[k, COUNTED]: what is counted of each graphlet of a plan, in columns EDGES to SEGMENTS."""
+        counted = np.empty((len(bounds) - 1, COUNTED))
+        count_plan(bounds, self.graph, self._counting, counted)
+        return counted
+
+    def cost(self, bounds: Ints) -> Cost:
+        """Of the plan with these graphlets. O(|V| + |E|)."""
+        counted = self.counted(bounds)
+        return Cost(float(self._cpu(counted, len(counted) == 1).sum()), float(self._bytes(counted).sum()))
+
+    def least_bytes(self, bounds: Ints) -> float:
+        """Bytes of the events in stored trends alone, a lower bound of all bytes of the plan. O(|V| + |E|).
+
+        In contrast to all bytes it never grows when a graphlet is cut in two (Theorem 6.1).
+        """
+        return EVENT_BYTES * float(self.counted(bounds)[:, EVENTS].sum())
+
+    def coarse(self, limit: int) -> Costs:
+        """The same graph with at most MOST_ATOMS atomic graphlets: neighbours whose trends are few are merged.
+
+        Merged ones take a small part of `limit` each, more and more until they are few enough, at most a quarter.
+        """
+        if len(self.atoms) - 1 <= MOST_ATOMS:
+            return self
+        merged, counted = np.empty_like(self.atoms), np.empty((len(self.atoms), COUNTED))
+        part = 4 * MOST_ATOMS
+        while True:
+            events = limit / EVENT_BYTES / part
+            number = merge_atoms(events, self.graph, self._counting, self.atoms, counted, merged)
+            if number <= MOST_ATOMS or part <= 4:
+                break
+            part //= 4
+        coarse = copy(self)
+        coarse.atoms = merged[: number + 1].copy()
+        return coarse
+
+    def ranges(self, limit: int) -> Ranges:
+        """All ranges whose events alone may fit into `limit` bytes. O(a (|V| + |E|)), less if many do not fit."""
+        number = len(self.atoms) - 1
+        row = np.zeros(number + 1, np.int64)
+        counted = np.empty((16 * number, COUNTED))
+        for i in range(number):
+            while True:
+                end = count_ranges(i, row[i], limit / EVENT_BYTES, self.graph, self._counting, self.atoms, counted)
+                if end >= 0:
+                    break
+                counted = np.concatenate([counted, np.empty_like(counted)])
+            row[i + 1] = end
+        counted = counted[: row[-1]]
+        cpu = self._cpu(counted, False)
+        if row[1] == number:
+            cpu[number - 1] = self._cpu(counted[number - 1 : number], True)[0]
+        return Ranges(row, cpu, self._bytes(counted))
+
+    @staticmethod
+    def _cpu(counted: Reals, alone: bool) -> Reals:
+        within: Reals = counted[:, EDGES] + counted[:, TRENDS]
+        return within if alone else within + 2 * counted[:, SEGMENTS]
+
+    @staticmethod
+    def _bytes(counted: Reals) -> Reals:
+        trends: Reals = EVENT_BYTES * counted[:, EVENTS] + TREND_BYTES * counted[:, TRENDS]
+        return trends + FIRST_BYTES * counted[:, FIRSTS] + SEGMENT_BYTES

@@ -1,0 +1,45 @@
+"""Exhaustive partitioning: every plan is visited (dissertation Section 8.3)."""
+
+from __future__ import annotations
+
+from math import comb
+
+import numpy as np
+
+from algorithms.cet.partitioning.costs import Costs
+from algorithms.cet.partitioning.search import Found, bounds_of
+from algorithms.kernels.cet_plans import cheapest, extend
+from events.errors import CepbenchError
+
+MOST_ATOMS = 26
+
+
+class TooManyPlans(CepbenchError):
+    """A graph has too many plans to visit all."""
+
+
+def exhaustive(costs: Costs, limit: int) -> Found:
+    """The cheapest of all 2^(a - 1) plans of a atomic graphlets that fit, level by level from the top.
+
+    O(a 2^a) time, O(2^a / sqrt a) space for a level and the next one.
+    """
+    number = len(costs.atoms) - 1
+    if number > MOST_ATOMS:
+        raise TooManyPlans(
+            f"exhaustive partitioning would visit 2^{number - 1} plans of {number} atomic graphlets; it is limited to "
+            f"{MOST_ATOMS} atomic graphlets"
+        )
+    ranges = costs.ranges(limit)
+    least = np.array([np.inf])
+    level = np.zeros(1, np.uint64)
+    best, visited, peak = None, 0, 0
+    for cuts in range(number):
+        visited += len(level)
+        row = cheapest(number, level, float(limit), ranges, least)
+        if row >= 0:
+            best = bounds_of(level[row : row + 1].copy(), costs.atoms)
+        children = np.empty(comb(number - 1, cuts + 1), np.uint64)
+        extend(number, level, children)
+        peak = max(peak, level.nbytes + children.nbytes)
+        level = children
+    return Found(best, visited, peak)

@@ -1,0 +1,23 @@
+"""Greedy partitioning (dissertation Section 7.2)."""
+
+from __future__ import annotations
+
+from algorithms.cet.partitioning.balanced import filled
+from algorithms.cet.partitioning.costs import Costs
+from algorithms.cet.partitioning.levels import highest_level
+from algorithms.cet.partitioning.search import Found
+
+
+def greedy(costs: Costs, limit: int) -> Found:
+    """The first plan that fits: one per level, each graphlet filled up to the ideal size, from the highest level on.
+
+    The plan may have more graphlets than necessary. O(a) plans of O(|V| + |E|) time, one stored at a time. (The paper
+    goes on at "level i - 1"; as plans with fewer graphlets need more memory, it is i + 1 here.)
+    """
+    level, visited = highest_level(costs, limit)
+    for graphlets in range(level, len(costs.atoms)):
+        bounds = filled(costs.atoms, graphlets)
+        visited += 1
+        if costs.cost(bounds).bytes <= limit:
+            return Found(bounds, visited, bounds.nbytes)
+    return Found(None, visited, costs.atoms.nbytes)

@@ -1,0 +1,34 @@
+"""Level search: the highest level of the search space at which a balanced plan fits (dissertation Algorithm 5)."""
+
+from __future__ import annotations
+
+from algorithms.cet.partitioning.balanced import balanced
+from algorithms.cet.partitioning.costs import Costs
+
+
+def highest_level(costs: Costs, limit: int) -> tuple[int, int]:
+    """The least number of graphlets whose balanced plan fits into `limit` bytes, and how many plans were looked at.
+
+    Infeasible level pruning: if the balanced plan with i graphlets does not fit, no plan with i graphlets does, on a
+    homogeneous graph (Theorem 6.3).
+
+    Departure: the binary search compares the events in stored trends only, of which Theorem 6.1 holds; their headers
+    can make a plan with more graphlets larger. From the level found, one goes down level by level until the whole
+    plan fits, usually none or one. If no balanced plan fits, the level is the one that binary search found.
+
+    O(log a) plans, and those level by level, each O(|V| + |E|).
+    """
+    atoms, number = costs.atoms, len(costs.atoms) - 1
+    low, high, found, visited = 1, number, number, 0
+    while low <= high:
+        level = (low + high) // 2
+        visited += 1
+        if costs.least_bytes(balanced(atoms, level)) <= limit:
+            found, high = level, level - 1
+        else:
+            low = level + 1
+    for level in range(found, number + 1):
+        visited += 1
+        if costs.cost(balanced(atoms, level)).bytes <= limit:
+            return level, visited
+    return found, visited

@@ -1,0 +1,32 @@
+"""What a partitioner is given and what it finds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from algorithms.cet.partitioning.costs import Costs
+from algorithms.kernels.arrays import Ints
+from algorithms.kernels.cet_plans import CutSets
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """The bounds of the plan, or None if the search found none that fits; plans visited, and bytes of plans stored."""
+
+    bounds: Ints | None
+    visited: int
+    bytes_peak: int
+
+
+Search = Callable[[Costs, int], Found]
+"""Searches a plan that fits into so many bytes."""
+
+
+def bounds_of(cuts: CutSets, atoms: Ints) -> Ints:
+    """The bounds of the plan with a set of cuts, uint64[W]."""
+    chosen = np.unpackbits(cuts.view(np.uint8), bitorder="little")[: len(atoms) - 2].astype(np.bool_)
+    bounds: Ints = atoms[np.concatenate([[True], chosen, [True]])]
+    return bounds
