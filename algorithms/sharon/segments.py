@@ -102,7 +102,7 @@ def _numbered(sequences: Sequences[Sequence], shared: Sequences[Candidate], chai
 def _check(sequences: Sequences[Sequence], candidate: Candidate, index: int, offset: int) -> None:
     """Whether an occurrence is one, and no negated type stands at its borders."""
     sequence, end = sequences[index], offset + len(candidate.pattern)
-    if sequence.symbols[offset:end] != candidate.pattern:
+    if not candidate.pattern or sequence.symbols[offset:end] != candidate.pattern:
         raise InvalidPlan(f"the sharing plan has an occurrence of a pattern that is none, in sequence {index}")
     if (offset > 0 and sequence.negated[offset - 1]) or (end < len(sequence) and sequence.negated[end - 1]):
         raise InvalidPlan("a shared pattern must not begin or end beside a negated type")
