@@ -141,7 +141,10 @@ def search_heap(level: int, limit: float, heap: Heap) -> bool:
 
 @kernel
 def extend(number: int, plans: CutSets, children: CutSets) -> None:
-    """Writes all plans with one cut more, each once: a cut is added behind the last cut. O(1) per child."""
+    """Writes all plans of at least two atomic graphlets with one cut more, each once: it comes behind the last cut.
+
+    O(1) per child.
+    """
     written = 0
     for n in range(len(plans)):
         plan = plans[n]

@@ -49,20 +49,18 @@ def branch_and_bound(costs: Costs, limit: int) -> Found:
 
     O(2^a) time and space in the worst case, for a atomic graphlets.
     """
-    atoms = costs.atoms
-    level, visited = highest_level(costs, limit)
-    if level == 1:
-        return Found(balanced(atoms, 1), visited, 0)
-    coarse = costs.coarse(limit)
+    highest = highest_level(costs, limit)
+    if highest.graphlets == 1 and highest.fits:
+        return Found(balanced(costs.atoms, 1), highest.visited, 0)
+    visited, coarse = highest.visited, costs.coarse(limit)
     if coarse is not costs:
-        atoms = coarse.atoms
-        level, more = highest_level(coarse, limit)
-        visited += more
-    search = _NodeSearch(atoms, coarse.ranges(limit), limit)
-    ended = search.run(level)
+        highest = highest_level(coarse, limit)
+        visited += highest.visited
+    search = _NodeSearch(coarse.atoms, coarse.ranges(limit), limit)
+    ended = search.run(highest.graphlets)
     bounds = search.best if search.found else None
-    if not ended and bounds is None and costs.cost(balanced(atoms, level)).bytes <= limit:
-        bounds = balanced(atoms, level)
+    if not ended and bounds is None and highest.fits:
+        bounds = balanced(coarse.atoms, highest.graphlets)
     return Found(bounds, visited + search.visited, search.bytes_peak)
 
 

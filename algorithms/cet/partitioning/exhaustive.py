@@ -39,7 +39,8 @@ def exhaustive(costs: Costs, limit: int) -> Found:
         if row >= 0:
             best = bounds_of(level[row : row + 1].copy(), costs.atoms)
         children = np.empty(comb(number - 1, cuts + 1), np.uint64)
-        extend(number, level, children)
+        if len(children):
+            extend(number, level, children)
         peak = max(peak, level.nbytes + children.nbytes)
         level = children
     return Found(best, visited, peak)

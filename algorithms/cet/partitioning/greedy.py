@@ -14,8 +14,9 @@ def greedy(costs: Costs, limit: int) -> Found:
     The plan may have more graphlets than necessary. O(a) plans of O(|V| + |E|) time, one stored at a time. (The paper
     goes on at "level i - 1"; as plans with fewer graphlets need more memory, it is i + 1 here.)
     """
-    level, visited = highest_level(costs, limit)
-    for graphlets in range(level, len(costs.atoms)):
+    highest = highest_level(costs, limit)
+    visited = highest.visited
+    for graphlets in range(highest.graphlets, len(costs.atoms)):
         bounds = filled(costs.atoms, graphlets)
         visited += 1
         if costs.cost(bounds).bytes <= limit:

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from algorithms.cet.partitioning.balanced import balanced
 from algorithms.cet.partitioning.costs import Costs
 
 
-def highest_level(costs: Costs, limit: int) -> tuple[int, int]:
-    """The least number of graphlets whose balanced plan fits into `limit` bytes, and how many plans were looked at.
+class Level(NamedTuple):
+    """A number of graphlets, whether its balanced plan fits, and how many plans were looked at to find it."""
+
+    graphlets: int
+    fits: bool
+    visited: int
+
+
+def highest_level(costs: Costs, limit: int) -> Level:
+    """The least number of graphlets whose balanced plan fits into `limit` bytes.
 
     Infeasible level pruning: if the balanced plan with i graphlets does not fit, no plan with i graphlets does, on a
     homogeneous graph (Theorem 6.3).
@@ -30,5 +40,5 @@ def highest_level(costs: Costs, limit: int) -> tuple[int, int]:
     for level in range(found, number + 1):
         visited += 1
         if costs.cost(balanced(atoms, level)).bytes <= limit:
-            return level, visited
-    return found, visited
+            return Level(level, True, visited)
+    return Level(found, False, visited)
