@@ -10,10 +10,11 @@ from algorithms.base import Algorithm
 from algorithms.cogra import Cogra
 from algorithms.greta import Greta
 from algorithms.sase import Sase
+from algorithms.sharon import Sharon
 from algorithms.spass import Spass
 from events.errors import CepbenchError
 
-ALGORITHMS: tuple[type[Algorithm], ...] = (Sase, Greta, Cogra, Spass)
+ALGORITHMS: tuple[type[Algorithm], ...] = (Sase, Greta, Cogra, Sharon, Spass)
 
 _SPECIFICATION = re.compile(r"\s*([\w-]+)\s*(?:\[(.*)\])?\s*", re.DOTALL)
 

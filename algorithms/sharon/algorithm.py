@@ -1,0 +1,132 @@
+"""Sharon: shared online event sequence aggregation (dissertation Part III)."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from collections.abc import Sequence as Many
+from typing import ClassVar
+
+from algorithms.base import Algorithm, Executor, Plan, Statistics
+from algorithms.sequences import Sequence, sequences_of, unsupported_as_sequences
+from algorithms.sharon.executor import SequenceExecutor
+from algorithms.sharon.optimiser import OPTIMISERS, BenefitModel, ExecutorBenefit, optimise
+from algorithms.sharon.plan import SharonPlan
+from events.errors import CepbenchError
+from queries.analysis import analyse
+from queries.compile import CompiledQuery, Workload
+from queries.model import Query
+
+BENEFITS = ("paper", "executor")
+
+
+class Sharon(Algorithm):
+    """Plans which queries share the counting of which patterns, and counts each shared pattern once.
+
+    - `optimizer`: `sharon` (an optimal plan of the expanded SHARON graph), `greedy` (GWMIN on the graph as it is, no
+      conflict is resolved), `exhaustive` (all sets of options), `none` (nothing is shared: A-Seq), or `integer`, not in
+      the paper: an optimal plan over all subsets of queries, by a solver of integer programs.
+    - `limit`: seconds. After them, or when the plans of two levels need more than 256 MB or there are more than 8,192
+      options, `sharon` falls back to the best of GWMIN's plans and those that it has seen, and tells `fell_back`;
+      `exhaustive` gives up with an error.
+    - `benefit`: `paper` (Equations 22.1-22.11), or `executor`, not in the paper: what sharing saves here.
+    - `substreams`: how many sub-streams the rates of the stream are divided among; its statistics do not know.
+    - `max_length`: Kleene patterns are flattened into sequences of up to so many events, and refused without it.
+
+    Time and space of the search are exponential in the number of options in the worst case (Equation 23.5), those of
+    `greedy` polynomial. The executor's are those of `algorithms.sharon.executor`.
+
+    Departures from the paper. Sequences take the place of queries: alternatives of one query may share with one
+    another. Queries of different windows or partition attributes share nothing (Section 24.2 would share segments of
+    windows), and windows that count events share nothing; all others share where places match the same events,
+    whatever they aggregate. The paper's model of combining counts, a product of the numbers of START events of prefix,
+    pattern and suffix, is pessimistic for this executor, which keeps one result per window instead of one per START
+    event of the prefix: it combines once per START event of the pattern and window that holds it, and with each START
+    event of the part before only for a third part and those that follow.
+    """
+
+    name: ClassVar[str] = "sharon"
+    paper: ClassVar[str] = "Poppe et al., ICDE 2018; Poppe 2018 (dissertation), Chapters 21-25"
+
+    def __init__(
+        self,
+        optimizer: str = "sharon",
+        limit: str = "10",
+        benefit: str = "paper",
+        substreams: str = "1",
+        max_length: str | None = None,
+    ) -> None:
+        self.optimizer = _chosen("optimizer", optimizer, tuple(OPTIMISERS))
+        self.benefit = _chosen("benefit", benefit, BENEFITS)
+        self.limit = _positive("limit", limit)
+        self.substreams = _positive("substreams", substreams)
+        self.max_length = None if max_length is None else _length(max_length)
+
+    def unsupported(self, query: Query) -> str | None:
+        """Those that are no set of event sequences, conjunctions, and unbounded Kleene patterns."""
+        if analyse(query).conjunction:
+            return "the sides of AND would have to be counted side by side; Sharon shares parts of sequences only"
+        return unsupported_as_sequences(query, kleene=self.max_length is not None)
+
+    def plan(self, workload: Workload, statistics: Statistics) -> SharonPlan:
+        """The optimiser."""
+        sequences = [s for query in workload for s in sequences_of(query, self.max_length)]
+        families = [_family(workload.queries[s.query], number) for number, s in enumerate(sequences)]
+        model = self._model(workload, sequences, statistics)
+        decision = optimise(sequences, families, model, self.optimizer, self.limit)
+        return SharonPlan(
+            workload, tuple(sequences), decision.shared, max_length=self.max_length, details=decision.details
+        )
+
+    def executor(self, plan: Plan) -> Executor:
+        """Carries the plan out."""
+        assert isinstance(plan, SharonPlan)
+        return SequenceExecutor(plan)
+
+    def _model(self, workload: Workload, sequences: Many[Sequence], statistics: Statistics) -> BenefitModel:
+        queries = [workload.queries[s.query] for s in sequences]
+        windows = [_window(query, statistics) for query in queries]
+        rates = {name: rate / self.substreams for name, rate in statistics.rates.items()}
+        if self.benefit == "paper":
+            return BenefitModel(sequences, windows, rates)
+        overlaps = [1 if query.window is None else query.window.overlap for query in queries]
+        return ExecutorBenefit(sequences, windows, rates, overlaps)
+
+
+def _family(query: CompiledQuery, number: int) -> Hashable:
+    """What sequences must have in common to share; windows that count events are streams of their own."""
+    if query.window is not None and query.window.counts_events:
+        return number
+    return query.window, query.partition
+
+
+def _window(query: CompiledQuery, statistics: Statistics) -> float:
+    """The length of a query's windows in units of time, at most that of the stream."""
+    if query.window is None or query.window.counts_events:
+        return statistics.duration
+    return min(query.window.within, statistics.duration)
+
+
+def _chosen(name: str, value: str, choices: tuple[str, ...]) -> str:
+    if value not in choices:
+        raise CepbenchError(f"sharon: unknown {name} {value!r}; choose {', '.join(choices)}")
+    return value
+
+
+def _positive(name: str, text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not number > 0:
+        raise CepbenchError(f"sharon: {name} must be a positive number, not {text!r}")
+    return number
+
+
+def _length(text: str) -> int:
+    try:
+        length = int(text)
+    except ValueError:
+        length = 0
+    if length < 1:
+        raise CepbenchError(f"sharon: max_length must be a whole number from 1 on, not {text!r}")
+    return length

@@ -1,0 +1,55 @@
+"""The executor's benefit model predicts the work that the executor counts, for one candidate per sequence."""
+
+import numpy as np
+import pytest
+
+from algorithms.base import Statistics
+from algorithms.registry import make
+from algorithms.sharon import Sharon
+from algorithms.sharon.optimiser import ExecutorBenefit
+from algorithms.sharon.optimiser.executor_benefit import COMBINATION
+from events.batch import EventBatch
+from events.schema import Schema
+from queries.compile import compile_workload
+from queries.parser import parse_query
+
+PATTERNS = ("ABCDEF", "ABCDGH", "CDEFGH", "HCDEA", "GABCD", "EFGAB")
+SECONDS, WINDOWS, TYPES = 300, 8, "ABCDEFGH"
+
+
+def stream() -> EventBatch:
+    random = np.random.default_rng(24)
+    count = SECONDS * WINDOWS * 6
+    time = np.sort(random.integers(0, SECONDS * WINDOWS, count))
+    kind = random.integers(0, len(TYPES), count).astype(np.int32)
+    position = np.arange(count)
+    for array in (time, kind, position):
+        array.flags.writeable = False
+    return EventBatch(Schema(tuple(TYPES), (), "s", ()), time, kind, {}, position)
+
+
+@pytest.mark.parametrize("slide", [SECONDS // 10, SECONDS])
+@pytest.mark.parametrize("optimizer", ["none", "greedy"])
+def test_prediction(optimizer: str, slide: int) -> None:
+    events = stream()
+    window = f"WITHIN {SECONDS} s SLIDE {slide} s"
+    queries = [
+        parse_query(f"q{i}: RETURN COUNT(*) PATTERN SEQ({', '.join(p)}) {window}") for i, p in enumerate(PATTERNS)
+    ]
+    workload = compile_workload(queries, events.schema)
+    rates = dict.fromkeys(TYPES, 6 / len(TYPES))
+    sharon = make(f"sharon[optimizer={optimizer}, benefit=executor]")
+    assert isinstance(sharon, Sharon)
+    plan = sharon.plan(workload, Statistics(len(events), SECONDS * WINDOWS, rates))
+    assert (len(plan.shared) > 0) == (optimizer != "none" and slide < SECONDS)
+
+    model = ExecutorBenefit(plan.sequences, [SECONDS] * 6, rates, [SECONDS // slide] * 6)
+    unshared = sum(model.not_shared(s) for s in range(len(plan.sequences)))
+    predicted = unshared - sum(model.benefit(candidate) for candidate in plan.shared)
+
+    executor = sharon.executor(plan)
+    executor.process(events)
+    executor.finish()
+    work = executor.details()
+    counted = (work["updates"] + COMBINATION * work["combinations"]) / WINDOWS
+    assert predicted == pytest.approx(counted, rel=0.15)

@@ -1,0 +1,153 @@
+"""Sharon under each of its optimisers gives the oracle's rows, and refuses what it cannot evaluate."""
+
+import pickle
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from algorithms.answer import AnswerBuilder
+from algorithms.base import Statistics
+from algorithms.oracle import answer
+from algorithms.registry import make
+from algorithms.sharon import Sharon, SharonPlan
+from events.errors import CepbenchError
+from experiments.agreement import difference, rows_of
+from experiments.evaluators import run
+from experiments.random_cases import random_cuts, split
+from queries.compile import compile_workload
+from queries.model import Query
+from queries.parser import parse_query
+from tests.algorithms.spass.workloads import random_events, random_workload
+from tests.contract.streams import batch
+
+OPTIMISERS = ("sharon", "greedy", "exhaustive", "integer", "none")
+SEEDS = range(25)
+
+
+def planned(
+    queries: Sequence[Query], events: Sequence[Mapping[str, Any]], specification: str, rates: Mapping[str, float]
+) -> SharonPlan:
+    algorithm = make(specification)
+    assert isinstance(algorithm, Sharon)
+    workload = compile_workload(queries, batch(events).schema)
+    return algorithm.plan(workload, Statistics(len(events), 100, rates))
+
+
+def answers(plan: SharonPlan, events: Sequence[Mapping[str, Any]], random: Random) -> list[pd.DataFrame]:
+    """Of every query, over batches that are cut anywhere."""
+    workload = plan.workload
+    builders = [AnswerBuilder(replace(workload, queries=(replace(query, index=0),))) for query in workload]
+    executor = Sharon().executor(plan)
+    whole = batch(events)
+    for piece in split(whole, random_cuts(random, len(whole))):
+        for query, rows in executor.process(piece).items():
+            builders[query].add(0, (), rows)
+        if random.random() < 0.3:
+            executor = pickle.loads(pickle.dumps(executor))
+    for query, rows in executor.finish().items():
+        builders[query].add(0, (), rows)
+    return [builder.frame() for builder in builders]
+
+
+@pytest.mark.parametrize("benefit", ["paper", "executor"])
+@pytest.mark.parametrize("optimizer", OPTIMISERS)
+def test_rows_are_those_of_the_oracle(optimizer: str, benefit: str) -> None:
+    shared = 0
+    for seed in SEEDS:
+        random = Random(f"{seed} {optimizer} {benefit}")
+        queries = random_workload(random, random.randint(2, 12))
+        events = random_events(random, queries)
+        rates = {} if seed % 2 else {name: random.choice((0.1, 0.3, 1.0)) for name in "ABCDEF"}
+        try:
+            plan = planned(queries, events, f"sharon[optimizer={optimizer}, benefit={benefit}, limit=1]", rates)
+        except CepbenchError:
+            assert optimizer == "exhaustive"
+            continue
+        shared += len(plan.shared)
+        for query, frame in zip(queries, answers(plan, events, random), strict=True):
+            assert difference(answer(query, events, modular=True), frame) is None, (seed, query)
+    assert (shared > 0) == (optimizer != "none")
+
+
+def sharing(text: str, types: str, specification: str = "sharon") -> SharonPlan:
+    events = [{"time": i, "type": name, "x": 1, "y": 1.0} for i, name in enumerate(types)]
+    queries = [parse_query(f"q{i}: {line}") for i, line in enumerate(text.splitlines())]
+    return planned(queries, events, specification, {})
+
+
+def test_windows_share_within_themselves_only() -> None:
+    line = "RETURN COUNT(*) PATTERN SEQ(A, B, C) WITHIN "
+    assert len(sharing(f"{line}4 s\n{line}4 s", "ABC").shared) == 1
+    assert sharing(f"{line}4 s\n{line}5 s", "ABC").shared == ()
+    assert sharing(f"{line}4 s SLIDE 2 s\n{line}4 s", "ABC").shared == ()
+    assert sharing(f"{line}4 EVENTS\n{line}4 EVENTS", "ABC").shared == ()
+
+
+def test_aggregates_may_differ_but_predicates_may_not() -> None:
+    text = "RETURN COUNT(*) PATTERN SEQ(A, B, C)\nRETURN SUM(B.x) PATTERN SEQ(A, B, C)"
+    assert len(sharing(text, "ABC").shared) == 1
+    assert sharing(f"{text} WHERE B.x > 0", "ABC").shared == ()
+    assert len(sharing(f"{text} WHERE B.x > 0".replace("(A, B, C)\n", "(A, B, C) WHERE B.x > 0\n"), "ABC").shared) == 1
+
+
+def test_more_events_per_window_make_combinations_dearer() -> None:
+    """The cubic cost of combining at a middle part outweighs what it saves, unless sub-streams divide the events."""
+    events = [{"time": i, "type": "ABCDEF"[i % 6], "x": 1, "y": 1.0} for i in range(60)]
+    patterns = ("D, A, B, C, E", "E, A, B, C, F", "F, A, B, C, D")
+
+    def shared(seconds: int, specification: str) -> bool:
+        text = [f"q{i}: RETURN COUNT(*) PATTERN SEQ({p}) WITHIN {seconds} s" for i, p in enumerate(patterns)]
+        rates = dict.fromkeys("ABCDEF", 1.0)
+        return bool(planned([parse_query(line) for line in text], events, specification, rates).shared)
+
+    assert shared(1, "sharon")
+    assert not shared(50, "sharon")
+    assert shared(50, "sharon[substreams=50]")
+    assert shared(1, "sharon[substreams=50]")
+
+
+def test_kleene_needs_a_length() -> None:
+    query = parse_query("RETURN COUNT(*) PATTERN SEQ(A, B+) WITHIN 5 s")
+    assert "max_length" in str(Sharon().unsupported(query))
+    assert Sharon(max_length="4").unsupported(query) is None
+
+
+def test_flattened_kleene_counts_are_exact() -> None:
+    query = parse_query("RETURN COUNT(*) PATTERN A+")
+    for size, count in ((63, 2**63 - 1), (64, 2**64 - 1), (65, None)):
+        events = batch([{"time": time, "type": "A"} for time in range(size)])
+        [row] = rows_of(run(Sharon(max_length="65"), query, [events]))
+        assert row["COUNT(*)"] == count
+        assert row["overflow"] is (count is None)
+
+
+def test_matches_longer_than_promised_are_an_error() -> None:
+    query = parse_query("RETURN COUNT(*) PATTERN A+")
+    events = batch([{"time": time, "type": "A"} for time in range(5)])
+    with pytest.raises(CepbenchError, match="max_length"):
+        run(Sharon(max_length="4"), query, [events])
+
+
+def test_conjunctions_are_refused() -> None:
+    query = parse_query("RETURN COUNT(*) PATTERN SEQ(A, B) AND SEQ(C, D) WITHIN 5 s")
+    assert "AND" in str(Sharon().unsupported(query))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "named"),
+    [
+        ("optimizer=best", "sharon, greedy, exhaustive, integer, none"),
+        ("benefit=none", "paper, executor"),
+        ("limit=0", "limit must be a positive number"),
+        ("limit=nan", "limit must be a positive number"),
+        ("substreams=x", "substreams must be a positive number"),
+        ("max_length=1.5", "max_length must be a whole number"),
+    ],
+)
+def test_parameters_are_checked(parameters: str, named: str) -> None:
+    with pytest.raises(CepbenchError, match=named):
+        make(f"sharon[{parameters}]")
