@@ -6,6 +6,7 @@ import inspect
 import re
 from typing import Any
 
+from algorithms.aseq import ASeq
 from algorithms.base import Algorithm
 from algorithms.cogra import Cogra
 from algorithms.greta import Greta
@@ -14,7 +15,7 @@ from algorithms.sharon import Sharon
 from algorithms.spass import Spass
 from events.errors import CepbenchError
 
-ALGORITHMS: tuple[type[Algorithm], ...] = (Sase, Greta, Cogra, Sharon, Spass)
+ALGORITHMS: tuple[type[Algorithm], ...] = (Sase, Greta, Cogra, ASeq, Sharon, Spass)
 
 _SPECIFICATION = re.compile(r"\s*([\w-]+)\s*(?:\[(.*)\])?\s*", re.DOTALL)
 
