@@ -1,4 +1,4 @@
-"""`cepbench generate`: a stream as an event store."""
+"""`cepbench generate`: a stream as an event store, or a workload as a file."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from cli.options import Pair, master
 
 @click.command()
 @click.argument("name")
-@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="Folder of the new event store.")
+@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="The store, or the workload file.")
 @click.option("-p", "parameters", type=Pair(), multiple=True, help="A parameter; `datasets NAME` lists them.")
 @click.option("--seed", type=click.IntRange(min=0), help="Seed of all randomness; the same as -p seed=N.")
 @click.option(
@@ -32,13 +32,19 @@ def generate(
     raw: Path | None,
     master: str | None,
 ) -> None:
-    """Generate a stream into an event store.
+    """Generate a stream into an event store, or a workload into a file.
 
-    NAME is a stream of `cepbench datasets`. A generated one depends on its parameters and seed only, not on --master;
-    without --master it is generated in this process. A real one is read from --raw by Spark.
+    NAME is a stream or workload of `cepbench datasets`. What is generated depends on parameters and seed only, not on
+    --master; without --master it is generated in this process. A real stream is read from --raw by Spark.
     """
+    from generators.workloads import WORKLOADS
     from pipeline.session import session, stop
 
+    if name in {workload.name for workload in WORKLOADS}:
+        if key is not None or buckets is not None or raw is not None or master is not None:
+            raise click.UsageError(f"{name} is a workload: it has parameters, and neither buckets nor a stream")
+        _write_workload(name, _parameters(parameters, seed), output, replace)
+        return
     attributes = None if key is None else [attribute.strip() for attribute in key.split(",") if attribute.strip()]
     try:
         if raw is not None:
@@ -60,6 +66,18 @@ def generate(
     finally:
         stop()
     click.echo(f"{output}: {stream.events} events in {stream.buckets} buckets, fingerprint {stream.fingerprint}")
+
+
+def _write_workload(name: str, parameters: dict[str, str | int], output: Path, replace: bool) -> None:
+    from generators.workloads import workload_text
+    from queries.workloads import parse_workload
+
+    text = workload_text(name, parameters)
+    queries = parse_workload(text)
+    if output.exists() and not replace:
+        raise click.UsageError(f"{output} is there already; --replace replaces it")
+    output.write_text(text, encoding="utf-8")
+    click.echo(f"{output}: {len(queries)} queries")
 
 
 def _parameters(pairs: tuple[tuple[str, str], ...], seed: int | None) -> dict[str, str | int]:

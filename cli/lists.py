@@ -29,15 +29,19 @@ def algorithms(as_json: bool) -> None:
 @click.argument("name", required=False)
 @as_json
 def datasets(name: str | None, as_json: bool) -> None:
-    """List the streams that there are.
+    """List the streams that there are, and the generators of workloads.
 
-    With the NAME of a generated stream, list its parameters. With --json, attributes and parameters of all are told.
+    With the NAME of a generated stream or workload, list its parameters. With --json, attributes and parameters of all
+    are told.
     """
     from datasets.registry import DATASETS
     from generators.registry import GENERATORS, generator_class
+    from generators.workloads import WORKLOADS
 
     if name is not None:
-        show([vars(parameter) for parameter in generator_class(name).describe().parameters], as_json)
+        made = {workload.name: workload.describe().parameters for workload in WORKLOADS}
+        parameters = made[name] if name in made else generator_class(name).describe().parameters
+        show([vars(parameter) for parameter in parameters], as_json)
         return
     rows: list[dict[str, object]] = []
     for generator in GENERATORS:
@@ -53,6 +57,12 @@ def datasets(name: str | None, as_json: bool) -> None:
         if as_json:
             row |= {"types": None, "attributes": [f"{a.name} ({a.kind})" for a in real.attributes]}
             row |= {"source": real.source, "licence": real.licence, "note": real.note}
+        rows.append(row)
+    for workload in WORKLOADS:
+        told = workload.describe()
+        row = {"name": told.name, "kind": "workload", "summary": told.summary, "paper": told.paper}
+        if as_json:
+            row |= {"parameters": [vars(parameter) for parameter in told.parameters]}
         rows.append(row)
     show(rows, as_json)
 

@@ -14,8 +14,9 @@ from typing import Any
 
 from experiments.claims import holds
 from experiments.errors import ExperimentError
-from experiments.schema import Experiment, Open, Sweep
+from experiments.schema import Experiment, GeneratedWorkload, Open, Sweep
 from experiments.templates import series_name, substituted
+from generators.workloads import workload_text
 from metrics.record import FORMAT
 from metrics.results import value_key
 
@@ -84,21 +85,29 @@ def configuration(experiment: Experiment, point: Mapping[str, Any]) -> dict[str,
     """What a run at `point` is given, with every `${axis}` replaced."""
     stream = experiment.stream.model_dump(exclude_none=True)
     stream["parameters"] = {k: v for k, v in experiment.stream.parameters.items() if v is not None}
+    arrival = experiment.arrival
+    return {
+        "stream": {name: substituted(value, point, f"stream.{name}") for name, value in stream.items()},
+        "workload": _workload(experiment, point),
+        "arithmetic": experiment.arithmetic,
+        "arrival": {"model": "open", **arrival.model_dump()} if isinstance(arrival, Open) else {"model": "burst"},
+        "limits": experiment.limits.model_dump(),
+    }
+
+
+def _workload(experiment: Experiment, point: Mapping[str, Any]) -> str:
+    """The text of the workload at `point`."""
     workload = experiment.workload
+    if isinstance(workload, GeneratedWorkload):
+        given = {name: value for name, value in workload.parameters.items() if value is not None}
+        return workload_text(workload.generator, substituted(given, point, "workload.parameters"))
     if workload is None:
         path = Path(str(substituted(experiment.workload_file, point, "workload_file")))
         try:
             workload = path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise ExperimentError(f"{experiment.id}: workload_file: cannot read {path}: {error}") from None
-    arrival = experiment.arrival
-    return {
-        "stream": {name: substituted(value, point, f"stream.{name}") for name, value in stream.items()},
-        "workload": substituted(workload, point, "workload"),
-        "arithmetic": experiment.arithmetic,
-        "arrival": {"model": "open", **arrival.model_dump()} if isinstance(arrival, Open) else {"model": "burst"},
-        "limits": experiment.limits.model_dump(),
-    }
+    return str(substituted(workload, point, "workload"))
 
 
 def identified(cell: Cell) -> dict[str, Any]:

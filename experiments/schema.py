@@ -24,7 +24,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, PlainValidator, model_validator
+from pydantic import BeforeValidator, Discriminator, Field, PlainValidator, Tag, model_validator
 
 from experiments.claims import Claim
 from experiments.templates import series_name
@@ -84,6 +84,19 @@ class Stream(Strict):
         if len(given) == 0 or given not in (["generator"], ["dataset"], ["path"], ["dataset", "path"]):
             raise ValueError("give one of generator, dataset (with the path of its files) or path")
         return self
+
+
+class GeneratedWorkload(Strict):
+    """A workload that `generators.workloads` makes; cells keep its text."""
+
+    generator: str
+    parameters: dict[str, Scalar | list[Scalar] | None] = Field(default_factory=dict)
+
+
+Workload = Annotated[
+    Annotated[str, Tag("text")] | Annotated[GeneratedWorkload, Tag("generator")],
+    Discriminator(lambda value: "text" if isinstance(value, str) else "generator"),
+]
 
 
 class Open(Strict):
@@ -151,7 +164,7 @@ class Experiment(Strict):
     title: str
     description: str = ""
     stream: Stream
-    workload: str | None = None
+    workload: Workload | None = None
     workload_file: str | None = None
     axes: Values = Field(default_factory=dict)
     zip: Values = Field(default_factory=dict)
@@ -171,7 +184,7 @@ class Experiment(Strict):
     @model_validator(mode="after")
     def _consistent(self) -> Experiment:
         if (self.workload is None) == (self.workload_file is None):
-            raise ValueError("give either workload (text) or workload_file")
+            raise ValueError("give either workload (text, or its generator) or workload_file")
         _check_zip(self.axes, self.zip)
         if self.sweeps and (self.axes or self.zip):
             raise ValueError("sweeps: axes and zip stand inside of them, not beside")

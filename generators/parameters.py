@@ -122,7 +122,7 @@ class Parameter:
     meaning: str
 
 
-P = TypeVar("P", bound=StreamParameters)
+P = TypeVar("P", bound=BaseModel)
 
 
 def parse(generator: str, model: type[P], values: Mapping[str, Any]) -> P:
@@ -137,7 +137,7 @@ def parse(generator: str, model: type[P], values: Mapping[str, Any]) -> P:
         raise GeneratorError(f"generator {generator}: {_first_fault(model, error)}") from None
 
 
-def parameters_of(model: type[StreamParameters]) -> tuple[Parameter, ...]:
+def parameters_of(model: type[BaseModel]) -> tuple[Parameter, ...]:
     """All parameters of a generator: its own first, then those of every stream."""
     inherited = set(StreamParameters.model_fields)
     names = sorted(model.model_fields, key=lambda name: name in inherited)
@@ -145,12 +145,18 @@ def parameters_of(model: type[StreamParameters]) -> tuple[Parameter, ...]:
     return tuple(
         Parameter(
             name,
-            "" if fields[name].default is None else str(fields[name].default),
+            _told(fields[name].default),
             allowed(fields[name]),
             fields[name].description or "",
         )
         for name in names
     )
+
+
+def _told(default: object) -> str:
+    if isinstance(default, tuple):
+        return ", ".join(map(str, default))
+    return "" if default is None else str(default)
 
 
 def allowed(field: FieldInfo) -> str:
@@ -165,6 +171,10 @@ def allowed(field: FieldInfo) -> str:
         rules = [rule for rule in getattr(option, "__metadata__", ()) if isinstance(rule, str)]
         if rules:
             return rules[0]
+    if bool in options:
+        return "true or false"
+    if str in options:
+        return "text"
     kind = "a whole number" if int in options else "a number"
     bounds = []
     for rule in field.metadata:
@@ -180,7 +190,7 @@ def allowed(field: FieldInfo) -> str:
     return f"{kind} {' and '.join(bounds)}".rstrip()
 
 
-def _first_fault(model: type[StreamParameters], error: ValidationError) -> str:
+def _first_fault(model: type[BaseModel], error: ValidationError) -> str:
     fault = error.errors(include_url=False)[0]
     message = fault["msg"].removeprefix("Value error, ")
     if not fault["loc"]:

@@ -32,3 +32,25 @@ def test_spark_writes_the_same_stream(cepbench, tmp_path):
     command = ("generate", "stock", "-p", "events=1000", "--key", "company", "--buckets", "3", "-o")
     here, there = cepbench(*command, tmp_path / "a"), cepbench(*command, tmp_path / "b", "--master", "local[2]")
     assert here.out.split(": ")[1] == there.out.split(": ")[1]
+
+
+def test_a_workload_is_a_file_that_queries_can_be_read_from(cepbench, tmp_path):
+    file = tmp_path / "shared.sase"
+    command = ("generate", "sequences", "-p", "queries=3", "-p", "length=2", "-p", "types=9", "--seed", "4", "-o", file)
+    assert cepbench(*command).out == f"{file}: 3 queries\n"
+    first = file.read_text()
+    assert cepbench(*command).err.startswith(f"cepbench: {file} is there already; --replace replaces it")
+    assert cepbench(*command, "--replace").status == 0
+    assert file.read_text() == first
+    events = tmp_path / "events.csv"
+    events.write_text("time,type,customer\n1,Item0,1\n2,Item1,1\n")
+    assert cepbench("query", "-q", file, "-e", events, "-a", "cogra").status == 0
+
+
+def test_a_workload_takes_no_options_of_streams(cepbench, tmp_path):
+    ended = cepbench("generate", "sequences", "-o", tmp_path / "w.sase", "--key", "customer")
+    assert (ended.status, ended.out) == (2, "")
+    assert "sequences is a workload" in ended.err
+    ended = cepbench("generate", "sequences", "-o", tmp_path / "w.sase", "-p", "overlap=2")
+    assert (ended.status, ended.out) == (2, "")
+    assert "overlap = '2' is not allowed" in ended.err

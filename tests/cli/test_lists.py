@@ -5,7 +5,7 @@ import pytest
 
 @pytest.mark.parametrize(("command", "field", "known"), [
     ("algorithms", "name", {"sase", "greta", "cogra"}),
-    ("datasets", "name", {"stock", "cluster", "transport", "ridesharing"}),
+    ("datasets", "name", {"stock", "cluster", "transport", "ridesharing", "sequences"}),
     ("experiments", "id", {"greta-13.1", "cogra-19.1"}),
 ])  # fmt: skip
 def test_lists_as_text_and_json(cepbench, command, field, known):
@@ -20,6 +20,8 @@ def test_parameters_of_a_stream(cepbench):
     rows = json.loads(cepbench("datasets", "stock", "--json").out)
     assert {"seed", "rate", "events", "selectivity"} <= {row["name"] for row in rows}
     assert "selectivity" in cepbench("datasets", "stock").out
+    rows = json.loads(cepbench("datasets", "sequences", "--json").out)
+    assert {"seed", "queries", "length", "overlap"} <= {row["name"] for row in rows}
 
 
 def test_every_listed_stream_can_be_generated(cepbench, tmp_path):

@@ -35,6 +35,7 @@ def test_a_file_with_profiles_and_overrides(tmp_path):
         ({"axes": {"events": []}}, "axes.events: List should have at least 1 item"),
         ({"workload_file": "x.sase"}, "give either workload"),
         ({"workload": None}, "give either workload"),
+        ({"workload": {"generator": "sequences", "speed": 1}}, "workload.generator.speed: unknown field"),
         ({"stream": {"parameters": {}}}, "stream: give one of generator"),
         ({"stream": {"generator": "stock", "path": "x"}}, "stream: give one of generator"),
         (

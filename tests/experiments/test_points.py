@@ -4,6 +4,8 @@ from experiments.errors import ExperimentError
 from experiments.load import load
 from experiments.points import cells, points
 from experiments.templates import series_name, substituted
+from generators.workloads import workload_text
+from queries.workloads import parse_workload
 from tests.experiments.files import SMALL, write
 
 
@@ -92,6 +94,26 @@ def test_axes_in_the_specification_of_an_algorithm(tmp_path):
 )
 def test_an_algorithm_keeps_its_name_over_an_axis(specification, name):
     assert series_name(specification) == name
+
+
+def test_a_generated_workload_is_kept_as_text(tmp_path):
+    workload = {
+        "generator": "sequences",
+        "parameters": {
+            "queries": "${events}",
+            "length": 3,
+            "types": ["A", "B", "C"],
+            "private": "random",
+            "slide": None,
+        },
+    }
+    path = write(tmp_path, axes={"events": [2, 5]}, workload=workload)
+    texts = {cell.point["events"]: cell.configuration["workload"] for cell in cells(load(path), "quick")}
+    assert {events: len(parse_workload(text)) for events, text in texts.items()} == {2: 2, 5: 5}
+    given = {"length": 3, "types": "A, B, C", "private": "random"}
+    assert texts[2] == workload_text("sequences", {**given, "queries": 2})
+    other = load(path, overrides=["workload.parameters.seed=1"])
+    assert not {c.id for c in cells(load(path), "quick")} & {c.id for c in cells(other, "quick")}
 
 
 def test_axes_go_into_stream_and_workload_with_their_type(tmp_path):

@@ -154,6 +154,15 @@ def wait_for(condition, process, seconds=240):
         ({"stream": {"path": "/nowhere/events.csv"}}, "/nowhere/events.csv: no such file"),
         ({"stream": {"dataset": "nasdaq"}}, "give the path of its files"),
         ({"workload": "RETURN COUNT(*) PATTERN A+ WITHIN ${minutes} min"}, "workload: unknown axis"),
+        ({"workload": {"generator": "squences"}}, "unknown workload generator 'squences'; choose one of sequences"),
+        (
+            {"workload": {"generator": "sequences", "parameters": {"length": "${l}"}}},
+            "workload.parameters.length: unkn",
+        ),
+        (
+            {"workload": {"generator": "sequences", "parameters": {"length": 99}}},
+            "generator sequences: length = 99 exceeds the 50 types",
+        ),
         ({"algorithms": ["slow[speed=${hours}]"], "claims": None}, "algorithms: unknown axis ${hours}; there are ev"),
     ],
 )
