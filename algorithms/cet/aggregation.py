@@ -1,0 +1,200 @@
+"""Two-step aggregation: CET constructs all trends of a window, then aggregates them (dissertation, Section 13.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from algorithms.base import StateSize
+from algorithms.cet.limit import MemoryLimit
+from algorithms.kernels.batches import aggregate_rows
+from algorithms.kernels.cells import cell_bytes, clear, empty_cells, is_empty
+from algorithms.kernels.cet_aggregation import (
+    TrendGraph,
+    aggregate_segments,
+    aggregate_trends,
+    construct_trends,
+    count_trends,
+    lay_out,
+    number_live,
+    search_trends,
+)
+from algorithms.kernels.cet_graph import turn_round
+from algorithms.kernels.cet_stitching import Segments, Stitched, find_cuts, stitch_trends
+from algorithms.kernels.stacks import ANY
+from algorithms.rows import QueryRows
+from algorithms.stack_evaluator import StackEvaluator
+from events.batch import EventBatch
+from events.windows import Window
+from queries.analysis import analyse
+from queries.compile import CompiledQuery, Part
+from queries.model import Query, Semantics
+
+WORD = 4
+PER_VERTEX = 8 + 2 + 4 * 8
+"""Bytes of a vertex: its event, two flags, where its edges begin, and the two counts of sub-trends."""
+PER_EDGE = 16
+PER_STEP = 12
+"""Bytes of a vertex on the path of the depth-first search."""
+PER_SEGMENT = 24
+"""Bytes of a segment on the path of stitching, without its aggregates."""
+
+
+def unsupported_aggregation(query: Query, detect: str) -> str | None:
+    """Why trends of an aggregation query cannot be constructed and then aggregated, in words, or None."""
+    if detect == "baseline":
+        return "the baseline stores complete trends only; aggregation needs all"
+    if query.semantics is not Semantics.ANY:
+        return f"CET constructs trends under skip-till-any-match, not {query.semantics}"
+    automata = analyse(query).automata
+    if any(automaton.negations for automaton in automata):
+        return "CET knows no negated events"
+    if any(automaton.pairwise for automaton in automata):
+        return "a predicate compares events that are not adjacent, which the edges of the CET graph cannot tell"
+    return None
+
+
+class TwoStepEvaluator(StackEvaluator):
+    """Constructs all trends of a window, not only the complete ones, and then aggregates them.
+
+    When a window closes, its V live vertices are laid out with all E edges between them. `detect` tells how the
+    y trends of l events are constructed, as for complete trends (Chapter 5):
+
+    - `memory`: depth-first, each trend aggregated from its first event on; O(E + y l) time, O(V + E) space.
+    - `time`: breadth-first, every trend and every part from its START stored, then aggregated; O(y l) time and space.
+    - `hybrid`: the window in k graphlets of about as many vertices each, k the smallest found that keeps within the
+      limit. The sub-trends of a graphlet are stored once, with their aggregates, and stitched depth-first:
+      O(y k) time and the space of the sub-trends. With k = 1 it is `time`.
+
+    The limit holds for stacks, the graph of the window and what is stored; it is known before anything is stored.
+    Departures: the papers do not say how graphlets are chosen for aggregation, and trends of overlapping windows are
+    constructed in each.
+    """
+
+    def __init__(self, query: CompiledQuery, part: Part, window: Window, *, detect: str, limit: int) -> None:
+        super().__init__(query, part, window, ANY)
+        self.detect = detect
+        self.limit = MemoryLimit(limit // len(query.parts))
+        self.cell_bytes = cell_bytes(part.tables)
+        self.total = empty_cells(1, query.layout, query.arithmetic)
+        self.one = empty_cells(1, query.layout, query.arithmetic)
+        self.trends = 0.0
+        self.stored = 0.0
+        self.built = 0.0
+
+    def process(self, events: EventBatch) -> QueryRows | None:
+        """Rows of the windows that these events closed. Raises `NotEnoughMemory`."""
+        rows = super().process(events)
+        count = self.kept[0]
+        self.limit.hold(self.kept_bytes, self._kinds(0), f"keeping {count} events")
+        return rows
+
+    def state(self) -> StateSize:
+        """Events in stacks and pointers between them, or the graph and stored trends of a window that was closed."""
+        return self.limit.largest(StateSize(self.kept_bytes, self._kinds(0)))
+
+    def details(self) -> Mapping[str, float]:
+        """Trends that were aggregated, sub-trends that were stored for them, and in how many graphlets."""
+        return {"trends": self.trends, "trends_stored": self.stored, "graphlets_built": self.built}
+
+    def construct(self, k: int, latest: NDArray[np.int64]) -> list[QueryRows]:
+        """Rows of window k. Raises `NotEnoughMemory`."""
+        graph = self._graph(self.window.start(k))
+        clear(self.total, 0)
+        if self.detect == "memory":
+            self._search(graph)
+        else:
+            self._store(graph)
+        if is_empty(self.total, 0):
+            return []
+        self.trends += float(self.total.ring[0, 0])
+        return [aggregate_rows(np.array([k], np.int64), self.total, 1)]
+
+    def graphlets(self, graph: TrendGraph) -> NDArray[np.int64]:
+        """The bounds of the fewest graphlets that fit, or those that need least."""
+        size = len(graph.event)
+        left = self.limit.bytes - self.kept_bytes - PER_VERTEX * size - PER_EDGE * len(graph.into)
+        best, least = _whole(size), np.inf
+        number = 1
+        while number <= max(1, size):
+            bounds = np.linspace(0, size, number + 1).astype(np.int64)
+            needed = self._cost(graph, bounds)[2]
+            if needed <= left:
+                return bounds
+            if needed < least:
+                best, least = bounds, needed
+            number = size if number < size < number + 1 + number // 8 else number + 1 + number // 8
+        return best
+
+    def _kinds(self, trends: float, edges: int = 0) -> dict[str, int]:
+        events, pointers, _ = self.kept
+        return {"events": events, "edges": pointers + edges, "trends": round(min(trends, 2.0**62))}
+
+    def _graph(self, start: int) -> TrendGraph:
+        """The live part of the window that starts at `start`."""
+        number = np.empty(self.kept[0], np.int64)
+        vertices, edges = number_live(start, self.tables, self.stacks, number)
+        needed = self.kept_bytes + number.nbytes + PER_VERTEX * vertices + PER_EDGE * edges
+        self.limit.hold(needed, self._kinds(0, edges), f"the graph of a window of {vertices} events and {edges} edges")
+        graph = TrendGraph(
+            event=np.empty(vertices, np.int64),
+            start=np.empty(vertices, np.bool_),
+            end=np.empty(vertices, np.bool_),
+            in_ptr=np.zeros(vertices + 1, np.int64),
+            into=np.empty(edges, np.int64),
+            out_ptr=np.zeros(vertices + 1, np.int64),
+            out=np.empty(edges, np.int64),
+        )
+        lay_out(self.tables, self.stacks, number, graph)
+        turn_round(graph.in_ptr, graph.into, graph.out_ptr, graph.out)
+        return graph
+
+    def _hold(self, graph: TrendGraph, needed: float, trends: float, purpose: str) -> None:
+        vertices, edges = len(graph.event), len(graph.into)
+        fixed = self.kept_bytes + PER_VERTEX * vertices + PER_EDGE * edges
+        self.limit.hold(fixed + needed, self._kinds(trends, edges), purpose)
+
+    def _search(self, graph: TrendGraph) -> None:
+        size = len(graph.event)
+        self._hold(graph, PER_STEP * size, 1, f"a trend of up to {size} events")
+        path, edge = np.empty(size, np.int32), np.empty(size, np.int64)
+        search_trends(graph, self.tables, self.stacks, path, edge, self.one, self.total)
+
+    def _store(self, graph: TrendGraph) -> None:
+        size = len(graph.event)
+        bounds = _whole(size) if self.detect == "time" else self.graphlets(graph)
+        trends, events, needed = self._cost(graph, bounds)
+        number = len(bounds) - 1
+        self._hold(graph, needed, trends, f"storing {trends:.6g} trends of a window in {number} graphlets")
+        self.stored += trends
+        self.built += number
+        arena, row_ptr = np.empty(int(events + trends), np.int32), np.empty(size + 1, np.int64)
+        construct_trends(bounds, graph, arena, row_ptr)
+        if number == 1:
+            aggregate_trends(arena, graph, self.tables, self.stacks, self.one, self.total)
+            return
+        rows = int(trends)
+        cells = empty_cells(rows, self.query.layout, self.query.arithmetic)
+        segments = Segments(row_ptr, np.empty(rows, np.int32), cells, np.empty(size, np.int64))
+        aggregate_segments(arena, graph, self.tables, self.stacks, segments.last, cells)
+        find_cuts(bounds, graph, segments.cut)
+        row, edge, stop = (np.empty(number, np.int64) for _ in range(3))
+        path = Stitched(row, edge, stop, empty_cells(number, self.query.layout, self.query.arithmetic))
+        stitch_trends(graph, segments, path, self.total)
+
+    def _cost(self, graph: TrendGraph, bounds: NDArray[np.int64]) -> tuple[float, float, float]:
+        """Sub-trends to store, their events together, and the bytes that this takes."""
+        size, number = len(graph.event), len(bounds) - 1
+        trends, events = np.empty(number), np.empty(number)
+        count_trends(bounds, graph, np.empty(size), np.empty(size), trends, events)
+        rows, words = float(trends.sum()), float(events.sum())
+        needed = WORD * (words + rows) + 8 * (size + 1)
+        if number > 1:
+            needed += rows * (WORD + self.cell_bytes) + 8 * size + number * (PER_SEGMENT + self.cell_bytes)
+        return rows, words, needed
+
+
+def _whole(size: int) -> NDArray[np.int64]:
+    return np.array([0, size], np.int64)
