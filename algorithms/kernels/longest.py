@@ -13,7 +13,7 @@ NOW, TOP = 0, 1
 
 
 class Lengths(NamedTuple):
-    """Greatest lengths of paths by the last window w that holds their START, at w modulo the number of columns.
+    """Greatest lengths of paths in each window w, at w modulo the number of columns.
 
     - `across[E, W]`: of paths to the source of a transition, since the latest event negated on it; 0 for none.
     - `current[P, W]`: of paths that end at a position at the current time.
@@ -50,7 +50,7 @@ def longest_match(events: KernelEvents, first: Ints, last: Ints, tables: Tables,
             if not fits(p, i, events, tables):
                 continue
             for w in range(first[i], last[i] + 1):
-                length = 1 if tables.start[p] and w == last[i] else 0
+                length = 1 if tables.start[p] else 0
                 for e in range(tables.enter_ptr[p], tables.enter_ptr[p + 1]):
                     if lengths.across[e, w % span] > 0:
                         length = max(length, lengths.across[e, w % span] + 1)

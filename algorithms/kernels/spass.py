@@ -14,7 +14,6 @@ from algorithms.kernels.arrays import Ints
 from algorithms.kernels.cells import Cells
 from algorithms.kernels.compilation import inlined, kernel
 from algorithms.kernels.spass_arrival import BASE, Arrived, Stores
-from queries.tables import Weights
 
 NO_GAP = -1
 
@@ -36,24 +35,36 @@ class Parts(NamedTuple):
 class Walk(NamedTuple):
     """Scratch space of a search.
 
+    - `chosen[U]`: where the row chosen of each part begins in `Stores.events`: the sequence under construction.
     - `cursor[U]`, `stop[U]`: rows of each part that are left to try; `since[U]`: its first row that may be of use.
     - `ready[l + 1]`: the earliest time by which events can have bound the first places; -1 for none of them.
-    - `sequence[l]`: the places (`Arrived`) of the events chosen so far.
     """
 
+    chosen: Ints
     cursor: Ints
     stop: Ints
     since: Ints
     ready: Ints
-    sequence: Ints
+
+
+class Bound(NamedTuple):
+    """Channels of one family: events that count for channel c are `ptr[c]:ptr[c + 1]`.
+
+    Each is number `within` of the row chosen of `part`. `column[c]` is its weight in `Arrived`, or -1 for the weight 1.
+    """
+
+    ptr: Ints
+    part: Ints
+    within: Ints
+    column: Ints
 
 
 class Channels(NamedTuple):
-    """Aggregates of a query at the places of a sequence: `bound[c, place]`, columns of `Arrived`."""
+    """Aggregates of a query over the parts of a sequence; ring channel 0 is COUNT(*), for which no event counts."""
 
-    ring: Weights
-    real: Weights
-    least: Weights
+    ring: Bound
+    real: Bound
+    least: Bound
 
 
 @kernel
@@ -73,22 +84,22 @@ def count_instances(new: int, parts: Parts, arrived: Arrived, stores: Stores, wa
 def construct(new: int, into: int, parts: Parts, arrived: Arrived, stores: Stores, walk: Walk) -> None:
     """Adds the instances that end in row `new` of the last part or a later one to store `into`; there must be room.
 
-    O(l) per instance.
+    Every part is one event. O(l) per instance.
     """
-    base = arrived.counters[BASE]
-    length = len(walk.sequence)
+    length = len(parts.store)
+    first = parts.store[0]
     depth = _begin(new, parts, stores, walk)
-    while depth < len(parts.store):
+    while depth < length:
         depth = _descend(depth, parts, arrived, stores, walk)
         if depth == 0:
+            end = arrived.time[stores.events[walk.chosen[length - 1]] - arrived.counters[BASE]]
             for r in range(walk.cursor[0], walk.stop[0]):
-                _choose(r, 0, base, parts, stores, walk)
+                walk.chosen[0] = stores.cells[first] + r
                 size = stores.size[into]
-                row = stores.begin[into] + size
-                stores.first[row] = arrived.time[walk.sequence[0]]
-                stores.last[row] = arrived.time[walk.sequence[length - 1]]
+                stores.last[stores.begin[into] + size] = end
+                stores.bucket[stores.begin[into] + size] = stores.bucket[stores.begin[first] + r]
                 for j in range(length):
-                    stores.events[stores.cells[into] + size * length + j] = base + walk.sequence[j]
+                    stores.events[stores.cells[into] + size * length + j] = stores.events[walk.chosen[j]]
                 stores.size[into] = size + 1
             depth = 1
 
@@ -99,18 +110,23 @@ def join(
 ) -> int:
     """Constructs every sequence that ends in row `new` of the last part or a later one, and adds it to its bucket.
 
-    Returns how many there are. O(l) per sequence and aggregate.
+    A sequence is joined by reference to a row of each part, and lies in the bucket of its first row. Returns how many
+    there are. O(1) per sequence, and per event of it that counts for an aggregate.
     """
     joined = 0
-    base = arrived.counters[BASE]
-    span = len(buckets.over)
+    first = parts.store[0]
+    width = stores.width[first]
+    counts_only = len(channels.ring.column) == 1 and len(channels.real.column) + len(channels.least.column) == 0
     depth = _begin(new, parts, stores, walk)
     while depth < len(parts.store):
         depth = _descend(depth, parts, arrived, stores, walk)
         if depth == 0:
             for r in range(walk.cursor[0], walk.stop[0]):
-                _choose(r, 0, base, parts, stores, walk)
-                _aggregate(walk.sequence, channels, arrived, buckets, arrived.bucket[walk.sequence[0]] % span)
+                walk.chosen[0] = stores.cells[first] + r * width
+                b = stores.bucket[stores.begin[first] + r]
+                _count(buckets, b)
+                if not counts_only:
+                    _aggregate(channels, arrived, stores, walk, buckets, b)
             joined += walk.stop[0] - walk.cursor[0]
             depth = 1
     return joined
@@ -143,7 +159,6 @@ def _begin(new: int, parts: Parts, stores: Stores, walk: Walk) -> int:
 @inlined
 def _descend(depth: int, parts: Parts, arrived: Arrived, stores: Stores, walk: Walk) -> int:
     """Chooses the next rows of all parts but the first: 0 when its rows are open, the number of parts at the end."""
-    base = arrived.counters[BASE]
     units = len(parts.store)
     while 0 < depth < units:
         r = walk.cursor[depth]
@@ -152,31 +167,23 @@ def _descend(depth: int, parts: Parts, arrived: Arrived, stores: Stores, walk: W
             continue
         walk.cursor[depth] = r + 1
         s = parts.store[depth]
-        start = stores.first[stores.begin[s] + r]
+        at = stores.cells[s] + r * stores.width[s]
+        v = stores.events[at] - arrived.counters[BASE]
+        start = arrived.time[v]
         if start <= walk.ready[parts.offset[depth]]:
             continue
-        _choose(r, depth, base, parts, stores, walk)
+        walk.chosen[depth] = at
         before = parts.store[depth - 1]
         begin = stores.begin[before]
         since = begin + walk.since[depth - 1]
         stop = _first_from(stores.last, since, begin + stores.size[before], start)
         gap = parts.gap[depth]
         if gap != NO_GAP:
-            since = _first_from(stores.last, since, stop, arrived.barrier[gap, walk.sequence[parts.offset[depth]]])
+            since = _first_from(stores.last, since, stop, arrived.barrier[gap, v])
         depth -= 1
         walk.cursor[depth] = since - begin
         walk.stop[depth] = stop - begin
     return depth
-
-
-@inlined
-def _choose(r: int, u: int, base: int, parts: Parts, stores: Stores, walk: Walk) -> None:
-    """Binds the events of row r of part u."""
-    s = parts.store[u]
-    width = stores.width[s]
-    at = stores.cells[s] + r * width
-    for j in range(width):
-        walk.sequence[parts.offset[u] + j] = stores.events[at + j] - base
 
 
 @inlined
@@ -192,25 +199,38 @@ def _first_from(times: Ints, low: int, high: int, time: int) -> int:
 
 
 @inlined
-def _aggregate(sequence: Ints, channels: Channels, arrived: Arrived, buckets: Cells, b: int) -> None:
-    """The second step: one constructed sequence is added to the aggregates of bucket b."""
+def _count(buckets: Cells, b: int) -> None:
+    """COUNT(*) of bucket b grows by one constructed sequence."""
     one = buckets.ring.dtype.type(1)
-    buckets.ring[b, 0] += one
-    if buckets.ring[b, 0] < one:
+    total = buckets.ring[b, 0] + one
+    buckets.ring[b, 0] = total
+    if total < one:
         buckets.over[b] |= np.uint64(1)
+
+
+@inlined
+def _aggregate(channels: Channels, arrived: Arrived, stores: Stores, walk: Walk, buckets: Cells, b: int) -> None:
+    """The second step: events of one constructed sequence are added to the other aggregates of bucket b."""
+    base = arrived.counters[BASE]
+    one = buckets.ring.dtype.type(1)
     for c in range(1, buckets.ring.shape[1]):
         column = channels.ring.column[c]
-        for j in range(len(sequence)):
-            if channels.ring.bound[c, j]:
-                more = one if column < 0 else buckets.ring.dtype.type(np.uint64(arrived.ints[column, sequence[j]]))
-                buckets.ring[b, c] += more
-                if buckets.ring[b, c] < more:
-                    buckets.over[b] |= np.uint64(1) << np.uint64(c)
+        for k in range(channels.ring.ptr[c], channels.ring.ptr[c + 1]):
+            more = one
+            if column >= 0:
+                v = stores.events[walk.chosen[channels.ring.part[k]] + channels.ring.within[k]] - base
+                more = buckets.ring.dtype.type(np.uint64(arrived.ints[column, v]))
+            total = buckets.ring[b, c] + more
+            buckets.ring[b, c] = total
+            if total < more:
+                buckets.over[b] |= np.uint64(1) << np.uint64(c)
     for c in range(buckets.real.shape[1]):
-        for j in range(len(sequence)):
-            if channels.real.bound[c, j]:
-                buckets.real[b, c] += arrived.reals[channels.real.column[c], sequence[j]]
+        column = channels.real.column[c]
+        for k in range(channels.real.ptr[c], channels.real.ptr[c + 1]):
+            v = stores.events[walk.chosen[channels.real.part[k]] + channels.real.within[k]] - base
+            buckets.real[b, c] += arrived.reals[column, v]
     for c in range(buckets.least.shape[1]):
-        for j in range(len(sequence)):
-            if channels.least.bound[c, j]:
-                buckets.least[b, c] = min(buckets.least[b, c], arrived.ints[channels.least.column[c], sequence[j]])
+        column = channels.least.column[c]
+        for k in range(channels.least.ptr[c], channels.least.ptr[c + 1]):
+            v = stores.events[walk.chosen[channels.least.part[k]] + channels.least.within[k]] - base
+            buckets.least[b, c] = min(buckets.least[b, c], arrived.ints[column, v])

@@ -21,14 +21,14 @@ STORED, BASE, NOW = 0, 1, 2
 class Arriving(NamedTuple):
     """Part of a batch, read-only: `time` int64[n], `kind` int32[n], `ints` int64[I, n], `reals` float64[F, n].
 
-    `bucket` int64[n] is the last window that holds the event; -1 if none does.
+    `window` int64[n] is the last window that holds the event; -1 if none does.
     """
 
     time: Ints
     kind: Codes
     ints: Ints
     reals: Reals
-    bucket: Ints
+    window: Ints
 
 
 class SymbolTables(NamedTuple):
@@ -49,14 +49,14 @@ class SymbolTables(NamedTuple):
 class Arrived(NamedTuple):
     """Live events in time order; event number n is at place n - counters[BASE], there are counters[STORED].
 
-    - `time[V]`, `bucket[V]`, `ints[I, V]`, `reals[F, V]`.
+    - `time[V]`, `window[V]` (the last that holds the event), `ints[I, V]`, `reals[F, V]`.
     - `barrier[G, V]`: the latest event negated in gap g before the event's time, or -1: an earlier event may come right
       before this one across the gap if its time is not before the barrier.
     - `negated[2, G]`: the latest negated event before the current time counters[NOW], and up to it.
     """
 
     time: Ints
-    bucket: Ints
+    window: Ints
     ints: Ints
     reals: Reals
     barrier: Ints
@@ -67,8 +67,8 @@ class Arrived(NamedTuple):
 class Stores(NamedTuple):
     """Rows `0..size[s]-1` of store s, each of `width[s]` events; there is room for `room[s]`.
 
-    Row r is at `begin[s] + r` of `first` (time of its START) and `last` (time of its END), and its event numbers are
-    `events[cells[s] + r * width[s]:][:width[s]]`. Rows are sorted by `last`.
+    Row r is at `begin[s] + r` of `last` (time of its END) and `bucket` (where sequences that begin with it are summed),
+    and its event numbers are `events[cells[s] + r * width[s]:][:width[s]]`. Rows are sorted by `last`.
     """
 
     begin: Ints
@@ -76,20 +76,22 @@ class Stores(NamedTuple):
     width: Ints
     room: Ints
     size: Ints
-    first: Ints
     last: Ints
+    bucket: Ints
     events: Ints
 
 
 @kernel
-def arrive(batch: Arriving, start: int, stop: int, symbols: SymbolTables, arrived: Arrived, stores: Stores) -> None:
-    """Keeps events start..stop-1 of a batch that match a symbol; there must be room for all.
+def arrive(
+    batch: Arriving, start: int, stop: int, span: int, symbols: SymbolTables, arrived: Arrived, stores: Stores
+) -> None:
+    """Keeps events start..stop-1 of a batch that match a symbol; there must be room for all, and `span` buckets.
 
     O(1) per event and symbol of its type.
     """
     count = arrived.counters
     for i in range(start, stop):
-        if batch.bucket[i] < 0:
+        if batch.window[i] < 0:
             continue
         if batch.time[i] != count[NOW]:
             count[NOW] = batch.time[i]
@@ -106,11 +108,12 @@ def arrive(batch: Arriving, start: int, stop: int, symbols: SymbolTables, arrive
             if symbols.stored[s]:
                 kept = True
                 row = stores.begin[s] + stores.size[s]
-                stores.first[row] = stores.last[row] = batch.time[i]
+                stores.last[row] = batch.time[i]
+                stores.bucket[row] = batch.window[i] % span
                 stores.events[stores.cells[s] + stores.size[s]] = count[BASE] + at
                 stores.size[s] += 1
         if kept:
-            arrived.time[at], arrived.bucket[at] = batch.time[i], batch.bucket[i]
+            arrived.time[at], arrived.window[at] = batch.time[i], batch.window[i]
             for c in range(batch.ints.shape[0]):
                 arrived.ints[c, at] = batch.ints[c, i]
             for c in range(batch.reals.shape[0]):
@@ -126,13 +129,13 @@ def expire(low: int, arrived: Arrived, stores: Stores) -> None:
     count = arrived.counters
     size = count[STORED]
     gone = 0
-    while gone < size and arrived.bucket[gone] < low:
+    while gone < size and arrived.window[gone] < low:
         gone += 1
     if gone == 0:
         return
     for v in range(gone, size):
         w = v - gone
-        arrived.time[w], arrived.bucket[w] = arrived.time[v], arrived.bucket[v]
+        arrived.time[w], arrived.window[w] = arrived.time[v], arrived.window[v]
         for c in range(arrived.ints.shape[0]):
             arrived.ints[c, w] = arrived.ints[c, v]
         for c in range(arrived.reals.shape[0]):
@@ -153,8 +156,8 @@ def _drop_rows(s: int, oldest: int, stores: Stores) -> None:
         if stores.events[cells + r * width] < oldest:
             continue
         if kept < r:
-            stores.first[begin + kept] = stores.first[begin + r]
             stores.last[begin + kept] = stores.last[begin + r]
+            stores.bucket[begin + kept] = stores.bucket[begin + r]
             for j in range(width):
                 stores.events[cells + kept * width + j] = stores.events[cells + r * width + j]
         kept += 1
@@ -165,8 +168,8 @@ def _drop_rows(s: int, oldest: int, stores: Stores) -> None:
 def close_windows(low: int, high: int, top: int, buckets: Cells, total: Cells, rows: RowCells) -> int:
     """Rows of windows low..high-1 of one query, the latest first; returns how many have a match.
 
-    Bucket b (at b modulo their number) holds the sequences whose last window is b; all of them end inside the lowest
-    open window, so those of window k are in the buckets k..top. Buckets below `high` are emptied. O(top - low).
+    Bucket b (modulo their number) holds the sequences whose START is in no window after b. All of them end inside the
+    lowest open window, so those of window k are in the buckets k..top. Buckets below `high` are emptied. O(top - low).
     """
     size = 0
     span = len(buckets.over)

@@ -108,8 +108,8 @@ class SharedConstruction:
         for row, column in enumerate(self.tables.reals):
             reals[row] = events.columns[column.attribute]
         last = points // self.window.slide
-        bucket = np.where(points - last * self.window.slide < self.window.within, last, -1)
-        arrays = (events.time, events.type, ints, reals, bucket)
+        window = np.where(points - last * self.window.slide < self.window.within, last, -1)
+        arrays = (events.time, events.type, ints, reals, window)
         return Arriving(*(readonly(np.ascontiguousarray(array)) for array in arrays))
 
     def _take(self, batch: Arriving, start: int, stop: int) -> None:
@@ -121,7 +121,7 @@ class SharedConstruction:
         self.arrived = with_events(self.arrived, stop - start)
         self.stores = with_rows(self.stores, most)
         before = self.stores.size.copy()
-        arrive(batch, start, stop, symbols, self.arrived, self.stores)
+        arrive(batch, start, stop, self.window.overlap, symbols, self.arrived, self.stores)
         self._construct(before)
         for joined, walk in self.joined:
             last = joined.parts.store[-1]
@@ -129,7 +129,7 @@ class SharedConstruction:
                 sums = self.sums[joined.query]
                 found = join(before[last], joined.parts, joined.channels, self.arrived, self.stores, walk, sums.buckets)
                 if found:
-                    sums.top = int(self.arrived.bucket[self.arrived.counters[STORED] - 1])
+                    sums.top = int(self.arrived.window[self.arrived.counters[STORED] - 1])
                     self.counted["joined"] += found
         state = self._state()
         if state.bytes > self.largest.bytes:
@@ -183,4 +183,4 @@ class SharedConstruction:
 
 def _walk(parts: Parts) -> Walk:
     units, places = len(parts.store), len(parts.symbol)
-    return Walk(*(np.zeros(size, np.int64) for size in (units, units, units, places + 1, places)))
+    return Walk(*(np.zeros(size, np.int64) for size in (units, units, units, units, places + 1)))

@@ -41,7 +41,7 @@ def with_events(arrived: Arrived, more: int) -> Arrived:
     room = max(size + more, 2 * len(arrived.time))
     return arrived._replace(
         time=_wider(arrived.time, room),
-        bucket=_wider(arrived.bucket, room),
+        window=_wider(arrived.window, room),
         ints=_wider(arrived.ints, room),
         reals=_wider(arrived.reals, room),
         barrier=_wider(arrived.barrier, room),
@@ -69,8 +69,8 @@ def with_rows(stores: Stores, more: NDArray[np.int64]) -> Stores:
     for s in np.flatnonzero(stores.size).tolist():
         size, width = int(stores.size[s]), int(stores.width[s])
         old, new = int(stores.begin[s]), int(grown.begin[s])
-        grown.first[new : new + size] = stores.first[old : old + size]
         grown.last[new : new + size] = stores.last[old : old + size]
+        grown.bucket[new : new + size] = stores.bucket[old : old + size]
         old, new, size = int(stores.cells[s]), int(grown.cells[s]), size * width
         grown.events[new : new + size] = stores.events[old : old + size]
     return grown

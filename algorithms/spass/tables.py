@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from algorithms.kernels.spass import NO_GAP, Channels, Parts
+from algorithms.kernels.spass import NO_GAP, Bound, Channels, Parts
 from algorithms.kernels.spass_arrival import SymbolTables
 from algorithms.sequences import Sequence, Symbol
 from algorithms.sharon.plan import Candidate
@@ -75,7 +74,7 @@ def tables_of(
     for i, sequence in zip(members, own, strict=True):
         before = [NO_GAP, *(gaps.get(negated, NO_GAP) for negated in sequence.negated)]
         parts = _parts([number[symbol] for symbol in sequence.symbols], cuts.get(i, {}), width, before)
-        joined.append(Joined(sequence.query, parts, _channels(workload, sequence, columns)))
+        joined.append(Joined(sequence.query, parts, _channels(workload, sequence, parts, columns)))
     symbols = _symbol_tables(number, stored, gaps, workload.schema, columns)
     return SetTables(
         tuple(columns.ints),
@@ -112,19 +111,16 @@ def _symbol_tables(
     return SymbolTables(symbol_ptr, symbols, local, np.arange(len(number)) < stored, negates_ptr, negates)
 
 
-def _channels(workload: Workload, sequence: Sequence, columns: Columns) -> Channels:
+def _channels(workload: Workload, sequence: Sequence, parts: Parts, columns: Columns) -> Channels:
     query = workload.queries[sequence.query]
     tables = query.parts[0].tables
+    place = [(u, j) for u, size in enumerate(np.diff(parts.offset).tolist()) for j in range(size)]
 
-    def at_places(weights: Weights, own: tuple[Column, ...]) -> Weights:
-        bound = np.ascontiguousarray(weights.bound[:, list(sequence.positions)])
-        return Weights(bound, np.array(_renumbered(weights.column.tolist(), own, columns), np.int64))
+    def bound(weights: Weights, own: tuple[Column, ...]) -> Bound:
+        counting = [np.flatnonzero(row[list(sequence.positions)]).tolist() for row in weights.bound]
+        ptr, items = csr(counting)
+        column = [columns.index(own[c]) if c >= 0 else -1 for c in weights.column.tolist()]
+        part, within = (np.array([place[i][axis] for i in items.tolist()], np.int64) for axis in (0, 1))
+        return Bound(ptr, part, within, np.array(column, np.int64))
 
-    return Channels(
-        at_places(tables.ring, query.ints), at_places(tables.real, query.reals), at_places(tables.least, query.ints)
-    )
-
-
-def _renumbered(used: Iterable[int], own: tuple[Column, ...], columns: Columns) -> list[int]:
-    """Columns of a query as columns of the set; -1 for the weight 1."""
-    return [columns.index(own[column]) if column >= 0 else -1 for column in used]
+    return Channels(bound(tables.ring, query.ints), bound(tables.real, query.reals), bound(tables.least, query.ints))
