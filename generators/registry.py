@@ -5,16 +5,28 @@ from typing import Any
 
 from generators.base import Generator
 from generators.cluster import Cluster
+from generators.ecommerce import ECommerce
 from generators.errors import GeneratorError
 from generators.financial import Financial
 from generators.linear_road import LinearRoad
 from generators.parameters import parse
 from generators.ridesharing import Ridesharing
 from generators.stock import Stock
+from generators.taxi import Taxi
 from generators.transport import Transport
 from generators.uniform import Uniform
 
-GENERATORS: tuple[type[Generator[Any]], ...] = (Stock, LinearRoad, Cluster, Transport, Ridesharing, Financial, Uniform)
+GENERATORS: tuple[type[Generator[Any]], ...] = (
+    Stock,
+    LinearRoad,
+    Cluster,
+    Transport,
+    Ridesharing,
+    Financial,
+    ECommerce,
+    Taxi,
+    Uniform,
+)
 
 
 def generator_class(name: str) -> type[Generator[Any]]:

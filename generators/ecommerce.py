@@ -1,0 +1,63 @@
+"""Purchases of items by customers."""
+
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from events.schema import Attribute, Kind, Schema
+from generators.base import Columns, Generator
+from generators.parameters import Rate
+from generators.randomness import draw_codes
+from generators.selectivity import SELECTIVE_ATTRIBUTES, SelectiveParameters, selective_columns
+
+MAX_PRICE = 1000
+
+
+class ECommerceParameters(SelectiveParameters):
+    """Defaults of dissertation 25.1: 50 items, 20 customers, 3k events/s for 3 hours."""
+
+    default_duration = Fraction(3 * 3600)
+
+    rate: Rate = Field(Fraction(3000), description="events per second of the whole stream")
+    items: int = Field(50, ge=1, le=10**5, description="items (event types Item0, Item1, ...)")
+    customers: int = Field(20, ge=1, le=10**6, description="customers (trend groups)")
+    item_skew: float = Field(0.0, ge=0, le=5, description="Zipf exponent of purchases per item; 0: equal")
+    customer_skew: float = Field(0.0, ge=0, le=5, description="Zipf exponent of purchases per customer; 0: equal")
+
+
+class ECommerce(Generator[ECommerceParameters]):
+    """Items that customers buy one after another; every item is an event type.
+
+    Attributes: `customer`, `item` (the number of the type), `price` (uniform 1..1000), and `score`, `bound`
+    (`generators.selectivity`).
+
+    Items and customers are drawn independently, as in dissertation 25.1; the price is not in the paper.
+    """
+
+    name = "ecommerce"
+    paper = "dissertation 25.1"
+    Parameters = ECommerceParameters
+
+    def schema(self) -> Schema:
+        """A type per item."""
+        attributes = (
+            Attribute("customer", Kind.INT),
+            Attribute("item", Kind.INT),
+            Attribute("price", Kind.INT),
+            *SELECTIVE_ATTRIBUTES,
+        )
+        types = tuple(f"Item{item}" for item in range(self.parameters.items))
+        return Schema(types, attributes, self.parameters.time_unit)
+
+    def _columns(self, index: int) -> tuple[NDArray[np.int64] | NDArray[np.int32], Columns]:
+        p, n = self.parameters, self.slice_events
+        item = draw_codes(self._random("item", index), n, p.items, p.item_skew)
+        columns: Columns = {
+            "customer": draw_codes(self._random("customer", index), n, p.customers, p.customer_skew),
+            "item": item,
+            "price": self._random("price", index).integers(1, MAX_PRICE, size=n, dtype=np.int64, endpoint=True),
+            **selective_columns(p, index, n),
+        }
+        return item, columns
