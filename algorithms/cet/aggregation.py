@@ -13,8 +13,6 @@ from algorithms.kernels.batches import aggregate_rows
 from algorithms.kernels.cells import cell_bytes, clear, empty_cells, is_empty
 from algorithms.kernels.cet_aggregation import (
     TrendGraph,
-    aggregate_segments,
-    aggregate_trends,
     construct_trends,
     count_trends,
     lay_out,
@@ -36,7 +34,7 @@ WORD = 4
 PER_VERTEX = 8 + 2 + 4 * 8
 """Bytes of a vertex: its event, two flags, where its edges begin, and the two counts of sub-trends."""
 PER_EDGE = 16
-PER_STEP = 12
+PER_STEP = 16
 """Bytes of a vertex on the path of the depth-first search."""
 PER_SEGMENT = 24
 """Bytes of a segment on the path of stitching, without its aggregates."""
@@ -63,7 +61,8 @@ class TwoStepEvaluator(StackEvaluator):
     y trends of l events are constructed, as for complete trends (Chapter 5):
 
     - `memory`: depth-first, each trend aggregated from its first event on; O(E + y l) time, O(V + E) space.
-    - `time`: breadth-first, every trend and every part from its START stored, then aggregated; O(y l) time and space.
+    - `time`: breadth-first, every trend and every part from its START stored with its aggregates, which those of longer
+      ones extend; O(y l) time and space.
     - `hybrid`: the window in k graphlets of about as many vertices each, k the smallest found that keeps within the
       limit. The sub-trends of a graphlet are stored once, with their aggregates, and stitched depth-first:
       O(y k) time and the space of the sub-trends. With k = 1 it is `time`.
@@ -159,7 +158,7 @@ class TwoStepEvaluator(StackEvaluator):
     def _search(self, graph: TrendGraph) -> None:
         size = len(graph.event)
         self._hold(graph, PER_STEP * size, 1, f"a trend of up to {size} events")
-        path, edge = np.empty(size, np.int32), np.empty(size, np.int64)
+        path, edge = np.empty(size, np.int64), np.empty(size, np.int64)
         search_trends(graph, self.tables, self.stacks, path, edge, self.one, self.total)
 
     def _store(self, graph: TrendGraph) -> None:
@@ -170,15 +169,15 @@ class TwoStepEvaluator(StackEvaluator):
         self._hold(graph, needed, trends, f"storing {trends:.6g} trends of a window in {number} graphlets")
         self.stored += trends
         self.built += number
-        arena, row_ptr = np.empty(int(events + trends), np.int32), np.empty(size + 1, np.int64)
-        construct_trends(bounds, graph, arena, row_ptr)
-        if number == 1:
-            aggregate_trends(arena, graph, self.tables, self.stacks, self.one, self.total)
-            return
         rows = int(trends)
+        arena, row_ptr, last = (
+            np.empty(int(events + trends), np.int32),
+            np.empty(size + 1, np.int64),
+            np.empty(rows, np.int32),
+        )
         cells = empty_cells(rows, self.query.layout, self.query.arithmetic)
-        segments = Segments(row_ptr, np.empty(rows, np.int32), cells, np.empty(size, np.int64))
-        aggregate_segments(arena, graph, self.tables, self.stacks, segments.last, cells)
+        construct_trends(bounds, graph, self.tables, self.stacks, arena, row_ptr, last, cells)
+        segments = Segments(row_ptr, last, cells, np.empty(size, np.int64))
         find_cuts(bounds, graph, segments.cut)
         row, edge, stop = (np.empty(number, np.int64) for _ in range(3))
         path = Stitched(row, edge, stop, empty_cells(number, self.query.layout, self.query.arithmetic))
@@ -190,9 +189,8 @@ class TwoStepEvaluator(StackEvaluator):
         trends, events = np.empty(number), np.empty(number)
         count_trends(bounds, graph, np.empty(size), np.empty(size), trends, events)
         rows, words = float(trends.sum()), float(events.sum())
-        needed = WORD * (words + rows) + 8 * (size + 1)
-        if number > 1:
-            needed += rows * (WORD + self.cell_bytes) + 8 * size + number * (PER_SEGMENT + self.cell_bytes)
+        stored = WORD * words + rows * (2 * WORD + self.cell_bytes)
+        needed = stored + 16 * (size + 1) + number * (PER_SEGMENT + self.cell_bytes)
         return rows, words, needed
 
 

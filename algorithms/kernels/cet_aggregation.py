@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from algorithms.kernels.arrays import Codes, Flags, Ints, Reals
-from algorithms.kernels.cells import Cells, add, begin, clear, extend
+from algorithms.kernels.cells import Cells, add, begin, clear, copy, extend
 from algorithms.kernels.compilation import inlined, kernel
 from algorithms.kernels.stacks import ALONE, EVENTS, NOBODY, Stacks
 from queries.tables import Tables
@@ -140,13 +140,23 @@ def count_trends(bounds: Ints, graph: TrendGraph, ways: Reals, words: Reals, tre
 
 
 @kernel
-def construct_trends(bounds: Ints, graph: TrendGraph, arena: Codes, row_ptr: Ints) -> None:
-    """Stores all sub-trends of all graphlets: `arena` holds a row (length, vertices) each, as long as counted.
+def construct_trends(
+    bounds: Ints,
+    graph: TrendGraph,
+    tables: Tables,
+    stacks: Stacks,
+    arena: Codes,
+    row_ptr: Ints,
+    last: Codes,
+    cells: Cells,
+) -> None:
+    """Stores all sub-trends of all graphlets, breadth-first: each is copied once per successor in its graphlet.
 
-    Rows that begin with vertex v are `row_ptr[v]:row_ptr[v + 1]`, shorter ones first: breadth-first, each is copied
-    once per successor in its graphlet. O(events in them) time.
+    `arena` holds a row (length, vertices) for each of the R sub-trends, as long as counted; `last[R]` their last
+    vertices, `cells[R]` their aggregates. Rows that begin with vertex v are `row_ptr[v]:row_ptr[v + 1]`. O(l) time to
+    copy a row of length l, O(1) to aggregate it.
     """
-    write, rows = 0, 0
+    write, row, rows = 0, 0, 0
     for g in range(len(bounds) - 1):
         high = bounds[g + 1]
         for v in range(bounds[g], high):
@@ -154,68 +164,44 @@ def construct_trends(bounds: Ints, graph: TrendGraph, arena: Codes, row_ptr: Int
             if not _begins(v, bounds[g], graph):
                 continue
             read = write
-            arena[write], arena[write + 1] = 1, v
+            arena[write], arena[write + 1], last[rows] = 1, v, v
+            clear(cells, rows)
+            begin(cells, rows)
+            _extend(rows, v, graph, tables, stacks, cells)
             write += 2
-            while read < write:
-                length = arena[read]
-                last = arena[read + length]
-                for at in range(graph.out_ptr[last], graph.out_ptr[last + 1]):
-                    if graph.out[at] >= high:
+            rows += 1
+            while row < rows:
+                length, u = arena[read], last[row]
+                for at in range(graph.out_ptr[u], graph.out_ptr[u + 1]):
+                    w = graph.out[at]
+                    if w >= high:
                         break
                     arena[write] = length + 1
                     for k in range(1, length + 1):
                         arena[write + k] = arena[read + k]
-                    arena[write + length + 1] = graph.out[at]
+                    arena[write + length + 1], last[rows] = w, w
+                    copy(cells, rows, cells, row)
+                    _extend(rows, w, graph, tables, stacks, cells)
                     write += length + 2
+                    rows += 1
                 read += length + 1
-                rows += 1
+                row += 1
     row_ptr[bounds[-1]] = rows
 
 
-# --- the second step ------------------------------------------------------------------------------------------------
+@inlined
+def _extend(i: int, v: int, graph: TrendGraph, tables: Tables, stacks: Stacks, cells: Cells) -> None:
+    """Appends vertex v to the trend of cell i."""
+    event = graph.event[v]
+    extend(cells, i, tables, stacks.position[event], stacks.ints, stacks.reals, event)
 
 
-@kernel
-def _aggregate(
-    path: Codes, at: int, length: int, graph: TrendGraph, tables: Tables, stacks: Stacks, cells: Cells, i: int
-) -> None:
-    """Cell i becomes the aggregates of the trend of vertices `path[at:at + length]`; O(length)."""
-    clear(cells, i)
-    begin(cells, i)
-    for k in range(at, at + length):
-        v = graph.event[path[k]]
-        extend(cells, i, tables, stacks.position[v], stacks.ints, stacks.reals, v)
-
-
-@kernel
-def aggregate_trends(arena: Codes, graph: TrendGraph, tables: Tables, stacks: Stacks, one: Cells, total: Cells) -> None:
-    """Adds each stored trend that ends at an END vertex to cell 0 of `total`; O(events in them)."""
-    at = 0
-    while at < len(arena):
-        length = arena[at]
-        if graph.end[arena[at + length]]:
-            _aggregate(arena, at + 1, length, graph, tables, stacks, one, 0)
-            add(total, 0, one, 0)
-        at += length + 1
-
-
-@kernel
-def aggregate_segments(
-    arena: Codes, graph: TrendGraph, tables: Tables, stacks: Stacks, last: Codes, cells: Cells
-) -> None:
-    """The last vertex and the aggregates of each stored sub-trend; O(events in them)."""
-    at, row = 0, 0
-    while at < len(arena):
-        length = arena[at]
-        last[row] = arena[at + length]
-        _aggregate(arena, at + 1, length, graph, tables, stacks, cells, row)
-        at += length + 1
-        row += 1
+# --- without storing ------------------------------------------------------------------------------------------------
 
 
 @kernel
 def search_trends(
-    graph: TrendGraph, tables: Tables, stacks: Stacks, path: Codes, edge: Ints, one: Cells, total: Cells
+    graph: TrendGraph, tables: Tables, stacks: Stacks, path: Ints, edge: Ints, one: Cells, total: Cells
 ) -> None:
     """Adds every trend to cell 0 of `total`, depth-first; `path[V]`, `edge[V]`. O(l) per trend of length l."""
     for v in range(len(graph.event)):
@@ -223,16 +209,28 @@ def search_trends(
         if graph.start[v]:
             path[0], edge[0], depth = v, graph.out_ptr[v], 1
             if graph.end[v]:
-                _aggregate(path, 0, depth, graph, tables, stacks, one, 0)
-                add(total, 0, one, 0)
+                _add_trend(path, depth, graph, tables, stacks, one, total)
         while depth > 0:
             at = edge[depth - 1]
             if at == graph.out_ptr[path[depth - 1] + 1]:
                 depth -= 1
                 continue
             edge[depth - 1] = at + 1
-            path[depth], edge[depth] = graph.out[at], graph.out_ptr[graph.out[at]]
+            w = graph.out[at]
+            path[depth], edge[depth] = w, graph.out_ptr[w]
             depth += 1
-            if graph.end[graph.out[at]]:
-                _aggregate(path, 0, depth, graph, tables, stacks, one, 0)
-                add(total, 0, one, 0)
+            if graph.end[w]:
+                _add_trend(path, depth, graph, tables, stacks, one, total)
+
+
+@kernel
+def _add_trend(
+    path: Ints, length: int, graph: TrendGraph, tables: Tables, stacks: Stacks, one: Cells, total: Cells
+) -> None:
+    """Aggregates the trend on the path in cell 0 of `one` and adds it; nothing but its count needs its events."""
+    clear(one, 0)
+    begin(one, 0)
+    if one.ring.shape[1] + one.real.shape[1] + one.least.shape[1] > 1:
+        for d in range(length):
+            _extend(0, path[d], graph, tables, stacks, one)
+    add(total, 0, one, 0)
