@@ -12,17 +12,17 @@ def ideal_size(atoms: Ints, level: int) -> int:
     return -(-int(atoms[-1]) // level)
 
 
-def balanced(atoms: Ints, level: int) -> Ints:
+def balanced(atoms: Ints, level: int, ratio: float = 1.0) -> Ints:
     """The bounds of the plan with `level` graphlets whose i-th cut is the one closest to i |V| / k. O(k log a).
 
     On a homogeneous graph the graphlets have as equal numbers of atomic graphlets as can be: no plan of the level takes
-    less memory (Theorem 6.3). On others it is an estimate.
+    less memory (Theorem 6.3). On others it is an estimate. With a `ratio` the first graphlet aims at so many times the
+    size of the others.
     """
-    number = len(atoms) - 1
-    aims = np.arange(1, level) * int(atoms[-1]) / level
+    number, steps = len(atoms) - 1, np.arange(1, level)
+    aims = (ratio + steps - 1) * int(atoms[-1]) / (ratio + level - 1)
     above = np.searchsorted(atoms, aims)
     nearest = above - (aims - atoms[above - 1] < atoms[above] - aims)
-    steps = np.arange(1, level)
     # Cuts differ, and as many atomic graphlets are left behind each as graphlets have to be.
     nearest = np.clip(np.maximum.accumulate(nearest - steps), 0, number - level) + steps
     bounds: Ints = atoms[np.concatenate([[0], nearest, [number]])]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from functools import cache
 
 import numpy as np
 
 from algorithms.base import NotEnoughMemory
 from algorithms.cet.graph import WindowGraph
+from algorithms.cet.partitioning.balanced import balanced
 from algorithms.cet.partitioning.branch_and_bound import branch_and_bound
 from algorithms.cet.partitioning.costs import Costs
 from algorithms.cet.partitioning.exhaustive import exhaustive
@@ -28,6 +30,7 @@ def partition(graph: WindowGraph, method: str, limit: int) -> PartitionPlan:
     Every method finds one if there is any: where `branch-and-bound` or `greedy` ends without, the plan that takes the
     least memory is taken. Raises `NotEnoughMemory` if that does not fit either.
     """
+    _load(method)
     begin = time.perf_counter()
     costs = Costs(graph)
     found = METHODS[method](costs, limit)
@@ -39,6 +42,19 @@ def partition(graph: WindowGraph, method: str, limit: int) -> PartitionPlan:
         )
     seconds = time.perf_counter() - begin
     return _plan(costs, bounds, _details(found, seconds))
+
+
+def prescribed(graph: WindowGraph, graphlets: int, ratio: float, limit: int) -> PartitionPlan:
+    """The plan with so many graphlets, the first of which is about `ratio` times larger than the others; no search.
+
+    It is balanced for a ratio of 1. It has fewer graphlets where there are not so many atomic ones. Raises
+    `NotEnoughMemory` if it takes more than `limit` bytes.
+    """
+    costs = Costs(graph)
+    plan = _plan(costs, balanced(costs.atoms, min(graphlets, len(costs.atoms) - 1), ratio), {})
+    if plan.bytes > limit:
+        raise NotEnoughMemory(f"a plan of {plan.graphlets} graphlets takes {plan.bytes} bytes, but {limit} are left")
+    return plan
 
 
 def one_graphlet(graph: WindowGraph) -> PartitionPlan:
@@ -55,6 +71,20 @@ def one_per_atom(graph: WindowGraph) -> PartitionPlan:
 def _plan(costs: Costs, bounds: Ints, details: dict[str, float]) -> PartitionPlan:
     cost = costs.cost(bounds)
     return PartitionPlan(bounds, cost.cpu, int(min(cost.bytes, _MOST_BYTES)), details)
+
+
+@cache
+def _load(method: str) -> None:
+    """Loads the kernels of a partitioner, which takes longer than most searches and is not charged to the first.
+
+    A search on two edges, for a plan smaller than any, runs them all.
+    """
+    out_ptr, out, in_ptr, into = ([0, 1, 2, 2, 2], [2, 3], [0, 0, 0, 1, 2], [0, 1])
+    arrays = (np.array(numbers, np.int64) for numbers in ([0, 0, 1, 1], out_ptr, out, in_ptr, into, [0, 1, 2, 3]))
+    costs = Costs(WindowGraph(*arrays))
+    limit = int(costs.cost(costs.atoms[[0, -1]]).bytes) - 1
+    METHODS[method](costs, limit)
+    least_memory(costs, limit)
 
 
 def _details(found: Found, seconds: float) -> dict[str, float]:

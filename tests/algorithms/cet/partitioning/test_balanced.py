@@ -56,6 +56,13 @@ def test_cuts_are_nearest_to_equal_parts() -> None:
     assert balanced(np.array([0, 9, 10, 11, 12]), 3).tolist() == [0, 9, 10, 12]
 
 
+def test_a_ratio_makes_the_first_graphlet_larger() -> None:
+    atoms = np.arange(15) * 3
+    sizes = [(np.diff(balanced(atoms, 2, ratio)) // 3).tolist() for ratio in (1, 2.5, 6, 13)]
+    assert sizes == [[7, 7], [10, 4], [12, 2], [13, 1]]
+    assert np.diff(balanced(atoms, 5, 3.0)).tolist() == [18, 6, 6, 6, 6]
+
+
 def test_filled_graphlets_reach_the_ideal_size_first() -> None:
     atoms = np.arange(8) * 3
     assert np.diff(filled(atoms, 3)).tolist() == [9, 9, 3]

@@ -1,5 +1,8 @@
 """The three partitioners: optimal on homogeneous graphs, within the limit and feasible on all."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,7 +10,7 @@ from hypothesis import strategies as st
 
 from algorithms.base import NotEnoughMemory
 from algorithms.cet.graph import WindowGraph
-from algorithms.cet.partitioning import METHODS, PartitionPlan, one_graphlet, one_per_atom, partition
+from algorithms.cet.partitioning import METHODS, PartitionPlan, one_graphlet, one_per_atom, partition, prescribed
 from algorithms.cet.partitioning.costs import Costs
 from algorithms.cet.partitioning.exhaustive import MOST_ATOMS, TooManyPlans
 from tests.algorithms.cet.partitioning.graphs import all_plans, homogeneous, irregular
@@ -114,6 +117,45 @@ def test_extreme_limits(method: str) -> None:
 def test_one_event(method: str) -> None:
     plan = partition(homogeneous(1, 1), method, 4 + 12 + 8 + 16)
     assert (plan.bounds.tolist(), plan.cpu, plan.bytes) == ([0, 1], 1.0, 40)
+
+
+def test_prescribed_plans() -> None:
+    graph = homogeneous(14, 3)
+    plans = [prescribed(graph, number, 1.0, 10**9) for number in (1, 2, 5, 14, 20)]
+    assert [plan.graphlets for plan in plans] == [1, 2, 5, 14, 14]
+    assert [plan.bytes for plan in plans] == sorted((plan.bytes for plan in plans), reverse=True)
+    assert [plan.cpu for plan in plans] == sorted(plan.cpu for plan in plans)
+    skewed = prescribed(graph, 2, 13.0, 10**9)
+    assert skewed.bounds.tolist() == [0, 39, 42]
+    assert skewed.bytes > 100 * plans[1].bytes
+    with pytest.raises(NotEnoughMemory, match="2 graphlets"):
+        prescribed(graph, 2, 13.0, plans[1].bytes)
+
+
+LOADED = """
+import sys
+from algorithms.cet.partitioning import partition
+from algorithms.kernels import cet_costs, cet_plans
+from tests.algorithms.cet.partitioning.graphs import homogeneous
+
+def loaded():
+    kernels = [f for module in (cet_costs, cet_plans) for f in vars(module).values() if hasattr(f, "signatures")]
+    return sum(len(kernel.signatures) for kernel in kernels)
+
+partition(homogeneous(1, 1), sys.argv[1], 1000)
+before = loaded()
+for limit in (1000, 2000, 10000):
+    partition(homogeneous(9, 3), sys.argv[1], limit)
+print(before, loaded())
+"""
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_one_search_loads_all_kernels(method: str) -> None:
+    """So that none is loaded while a search is timed; in a process of its own."""
+    run = subprocess.run([sys.executable, "-c", LOADED, method], check=True, capture_output=True, text=True)
+    before, after = run.stdout.split()
+    assert int(before) == int(after) > 0
 
 
 def test_greedy_cuts_more_than_necessary() -> None:
