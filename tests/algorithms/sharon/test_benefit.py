@@ -5,7 +5,7 @@ from math import log
 import pytest
 
 from algorithms.sharon.optimiser.benefit import BenefitModel
-from algorithms.sharon.optimiser.executor_benefit import COMBINATION, ExecutorBenefit
+from algorithms.sharon.optimiser.executor_benefit import COMBINATION, SNAPSHOT, ExecutorBenefit
 from algorithms.sharon.plan import Candidate
 from tests.algorithms.sharon.workloads import sequences, symbols
 
@@ -87,7 +87,7 @@ def test_executor_counts_per_time_stamp() -> None:
     candidate = Candidate(symbols("CD"), ((0, 2), (1, 0)))
     assert costs.not_shared(0) == pytest.approx(100 + 100 * 7 / 8 * (100 + 50 + 100))
     assert costs.computation(candidate, 0) == pytest.approx(100 + 100 * 7 / 8 * 100)
-    assert costs.combination(candidate, 0) == pytest.approx(COMBINATION * 4 * (50 + 50))
+    assert costs.combination(candidate, 0) == pytest.approx(4 * 50 * (SNAPSHOT + COMBINATION))
     assert costs.pattern_cost(candidate) == pytest.approx(50 + 50 * 7 / 8 * 100)
     assert costs.combination(candidate, 1) == 0
 
@@ -95,7 +95,7 @@ def test_executor_counts_per_time_stamp() -> None:
 def test_executor_multiplies_slots_of_middle_parts_only() -> None:
     costs = executor_model("ABCD", "BC", overlap=4)
     candidate = Candidate(symbols("BC"), ((0, 1), (1, 0)))
-    assert costs.combination(candidate, 0) == pytest.approx(COMBINATION * 4 * (100 * 1 + 100 * 100 + 100))
+    assert costs.combination(candidate, 0) == pytest.approx(4 * (2 * 100 * SNAPSHOT + (100 * 100 + 100) * COMBINATION))
 
 
 def test_executor_needs_no_slots_at_the_start_where_windows_do_not_overlap() -> None:
