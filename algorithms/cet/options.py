@@ -36,3 +36,23 @@ def bytes_of(value: str) -> int:
     if not 0 < size <= MOST:
         raise WrongOption(f"cet[memory={value}]: memory is at least 1 byte and at most {MOST // 2**30}GB")
     return size
+
+
+def graphlets_of(value: str) -> int | None:
+    """A number of graphlets, or None for `searched`."""
+    if value == "searched":
+        return None
+    if not value.isdecimal() or int(value) == 0:
+        raise WrongOption(f"cet[graphlets={value}]: graphlets is searched or a whole number from 1 on")
+    return int(value)
+
+
+def ratio_of(value: str) -> float:
+    """How many times larger the first graphlet is."""
+    try:
+        ratio = float(value)
+    except ValueError:
+        ratio = 0.0
+    if not 1 <= ratio < 1e6:
+        raise WrongOption(f"cet[ratio={value}]: ratio is a number from 1 to a million")
+    return ratio
