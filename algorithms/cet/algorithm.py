@@ -8,15 +8,16 @@ from typing import ClassVar
 import numpy as np
 
 from algorithms.base import Algorithm, Executor, Plan
+from algorithms.cet.aggregation import TwoStepEvaluator, unsupported_aggregation
 from algorithms.cet.baseline import Baseline
 from algorithms.cet.detector import Detector
 from algorithms.cet.evaluator import CetEvaluator
 from algorithms.cet.graph import WindowGraph
 from algorithms.cet.limit import MemoryLimit
 from algorithms.cet.memory_optimised import MemoryOptimised
-from algorithms.cet.options import DETECTORS, PARTITIONERS, bytes_of, chosen
-from algorithms.cet.partitioning import PartitionPlan, partition
-from algorithms.cet.stored import Stored
+from algorithms.cet.options import DETECTORS, PARTITIONERS, bytes_of, chosen, graphlets_of, ratio_of
+from algorithms.cet.partitioning import PartitionPlan, partition, prescribed
+from algorithms.cet.stored import Partition, Stored
 from algorithms.complete import unsupported_complete
 from algorithms.execution import Evaluator, IndependentQueries
 from events.windows import Window
@@ -36,7 +37,8 @@ class Cet(Algorithm):
     - `time` (T-CET): breadth-first, all trends stored, O(|E| + y) updates, O(y l) space;
     - `hybrid` (H-CET): T-CET in graphlets, stitched depth-first, O(y k) time for k graphlets, and space for the trends
       of the graphlets only. `partition` plans them so that the whole state keeps within `memory`; graphlets are shared
-      between overlapping windows (Section 7.3).
+      between overlapping windows (Section 7.3). To study the search space, `graphlets` prescribes how many of equal
+      size a window has instead, the first of them `ratio` times larger (Section 8.4).
 
     Departures:
 
@@ -47,22 +49,33 @@ class Cet(Algorithm):
     - `baseline` replays the events of a window when it closes.
     - Who cannot keep within `memory` ends with `NotEnoughMemory`, as a rule before any trend is stored. `memory` is
       shared evenly between queries, and between the windows of a query that count events.
+
+    Aggregation queries construct all trends, complete or not, and aggregate them (`algorithms.cet.aggregation`).
     """
 
     name: ClassVar[str] = "cet"
-    paper: ClassVar[str] = "Poppe 2018 (dissertation), Chapters 3-8"
+    paper: ClassVar[str] = "Poppe 2018 (dissertation), Chapters 3-8, Section 13.1"
 
-    def __init__(self, detect: str = "hybrid", partition: str = "branch-and-bound", memory: str = "64MB") -> None:
+    def __init__(
+        self,
+        detect: str = "hybrid",
+        partition: str = "branch-and-bound",
+        memory: str = "64MB",
+        graphlets: str = "searched",
+        ratio: str = "1",
+    ) -> None:
         self.detect = chosen("detect", detect, DETECTORS)
         self.partition = chosen("partition", partition, PARTITIONERS)
         self.memory = bytes_of(memory)
+        self.graphlets = graphlets_of(graphlets)
+        self.ratio = ratio_of(ratio)
 
     def unsupported(self, query: Query) -> str | None:
-        """All but complete matches that are maximal paths."""
+        """Matches that are not complete, complete ones that are no maximal paths, and some aggregation queries."""
         if isinstance(query.returns, Matches):
             return "CET detects complete trends, not all; write RETURN COMPLETE MATCHES"
         if isinstance(query.returns, Aggregates):
-            return "CET does not aggregate trends"
+            return unsupported_aggregation(query, self.detect)
         reason = unsupported_complete(query)
         if reason is None and self.detect == "baseline":
             return _unsupported_by_baseline(query)
@@ -75,6 +88,8 @@ class Cet(Algorithm):
     def _evaluator(self, memory: int, query: CompiledQuery, part: Part, window: Window) -> Evaluator:
         if query.window is not None and query.window.counts_events:
             memory //= query.window.overlap
+        if isinstance(query.query.returns, Aggregates):
+            return TwoStepEvaluator(query, part, window, detect=self.detect, limit=memory)
         overlaps = window.slide < window.within
         return CetEvaluator(query, part, window, self._detector(MemoryLimit(memory), query.summarised, overlaps))
 
@@ -87,8 +102,12 @@ class Cet(Algorithm):
             case "time":
                 return Stored(limit, _whole, shares=False, summarised=summarised)
             case _:
-                planned = partial(partition, method=self.partition)
-                return Stored(limit, planned, shares=overlaps, summarised=summarised)
+                return Stored(limit, self._planned(), shares=overlaps, summarised=summarised)
+
+    def _planned(self) -> Partition:
+        if self.graphlets is None:
+            return partial(partition, method=self.partition)
+        return partial(prescribed, graphlets=self.graphlets, ratio=self.ratio)
 
 
 def _whole(graph: WindowGraph, /, *, limit: int) -> PartitionPlan:

@@ -33,30 +33,34 @@ class Graphlet:
 
 
 Stretch = tuple[int, int, Graphlet | None]
-"""Vertices low..high-1 of a window: a graphlet of an earlier window, or ones that have to be partitioned."""
+"""Vertices low..high-1 of a window: a graphlet of the window before, or ones whose trends have to be constructed."""
 
 
-def stretches(graph: WindowGraph, kept: Sequence[Graphlet]) -> list[Stretch]:
+def stretches(graph: WindowGraph, kept: Sequence[Graphlet], expiring: int) -> list[Stretch]:
     """The vertices of a window in order: graphlets of the window before that are the same here, and the rest.
 
     Edges do not depend on the window, so a graphlet is the same if its vertices are; and it may stay a graphlet if the
-    graph can be cut at both its ends. O(|V| + |E|).
+    graph can be cut at both its ends. What is left of the graphlet that expires in part, which ended with the event at
+    place `expiring`, is a stretch of its own if the graph can be cut there. O(|V| + |E|).
     """
     cut = _cuts(graph)
+    size = len(graph.place)
     found: list[Stretch] = []
-    done = 0
+    done = int(np.searchsorted(graph.place, expiring, side="right"))
+    if done and cut[done]:
+        found.append((0, done, None))
+    else:
+        done = 0
     for graphlet in kept:
         low = int(np.searchsorted(graph.place, graphlet.place[0]))
         high = low + len(graphlet.place)
-        if high > len(graph.place) or not (cut[low] and cut[high]):
-            continue
-        if np.array_equal(graph.place[low:high], graphlet.place):
+        if high <= size and cut[low] and cut[high] and np.array_equal(graph.place[low:high], graphlet.place):
             if done < low:
                 found.append((done, low, None))
             found.append((low, high, graphlet))
             done = high
-    if done < len(graph.place):
-        found.append((done, len(graph.place), None))
+    if done < size:
+        found.append((done, size, None))
     return found
 
 

@@ -93,7 +93,7 @@ class Stored(Detector):
 
     def forget(self) -> None:
         """Keeps no trends for the next window."""
-        self.kept = []
+        self.kept, self.expiring = [], -1
         self.words = np.empty(0, np.uint32)
 
     def details(self) -> Mapping[str, float]:
@@ -137,7 +137,7 @@ class Stored(Detector):
 
     def _arrange(self, live: WindowGraph, fixed: int) -> Arranged:
         """Takes over graphlets of the window before, if any is the same and memory suffices; else plans all anew."""
-        shared = self._shared(live, fixed) if self.kept else None
+        shared = self._shared(live, fixed) if self.kept or self.expiring >= 0 else None
         if shared is not None:
             return shared
         self.forget()
@@ -146,10 +146,11 @@ class Stored(Detector):
 
     def _shared(self, live: WindowGraph, fixed: int) -> Arranged | None:
         """Plans the stretches between shared graphlets on their own, with the memory that is left."""
-        found = stretches(live, self.kept)
+        found = stretches(live, self.kept, self.expiring)
         taken = {low: graphlet for low, _, graphlet in found if graphlet is not None}
         held = fixed + sum(graphlet.bytes + SEGMENT for graphlet in taken.values())
-        if not taken or held > self.limit.bytes:
+        known = bool(taken) or live.place[found[0][1] - 1] <= self.expiring
+        if not known or held > self.limit.bytes:
             return None
         bounds = [0]
         for low, high, graphlet in found:
@@ -216,4 +217,4 @@ class Stored(Detector):
             elif graph.time[high - 1] >= following:
                 self.expiring = int(graph.place[high - 1])
         if not self.kept:
-            self.forget()
+            self.words = np.empty(0, np.uint32)

@@ -1,0 +1,80 @@
+"""Detectors of CET, and runs that look at every state on the way."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from algorithms.answer import AnswerBuilder
+from algorithms.base import StateSize, Statistics
+from algorithms.cet.algorithm import Cet
+from algorithms.cet.graph import CetGraph, WindowGraph
+from algorithms.kernels.batches import kernel_events, readonly
+from events.batch import EventBatch
+from experiments.agreement import rows_of
+from experiments.random_cases import split
+from queries.compile import compile_workload
+from queries.parser import parse_query
+from tests.contract.streams import batch
+
+DETECTORS = ("baseline", "memory", "time", "hybrid")
+PARTITIONERS = ("branch-and-bound", "greedy", "exhaustive")
+
+Events = Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Watched:
+    """Rows of a run, the state after every batch, and the details at the end."""
+
+    rows: list[dict[str, Any]]
+    states: list[StateSize]
+    details: Mapping[str, float]
+
+    @property
+    def peak(self) -> int:
+        return max(state.bytes for state in self.states)
+
+    @property
+    def matches(self) -> list[list[int]]:
+        return [row["match"] for row in self.rows]
+
+
+def watch(algorithm: Cet, text: str, events: Events, cuts: Sequence[int] = ()) -> Watched:
+    """Runs a query in one sub-stream."""
+    given = batch(events)
+    workload = compile_workload([parse_query(text)], given.schema)
+    executor = algorithm.executor(algorithm.plan(workload, Statistics()))
+    answer, states = AnswerBuilder(workload), []
+    for piece in (*split(given, cuts), None):
+        rows = executor.finish() if piece is None else executor.process(piece)
+        states.append(executor.state())
+        for query, found in rows.items():
+            answer.add(query, (), found)
+    return Watched(rows_of(answer.frame()), states, executor.details())
+
+
+def groups(number: int, simultaneous: int, apart: int = 1) -> list[dict[str, Any]]:
+    """Groups of simultaneous events, each of which may follow all of the group before."""
+    return [{"time": apart * time, "type": "A"} for time in range(number) for _ in range(simultaneous)]
+
+
+def window_graph(text: str, events: Events) -> WindowGraph:
+    """The live graph of a window that holds all events."""
+    graph, _ = graph_of(text, batch(events))
+    return graph.live()
+
+
+def graph_of(text: str, events: EventBatch) -> tuple[CetGraph, WindowGraph]:
+    """The graph of all events, and its live part."""
+    [query] = compile_workload([parse_query(text)], events.schema)
+    graph = CetGraph(query, query.parts[0])
+    given = kernel_events(query, events, [])
+    assert graph.insert(0, len(events), given, readonly(events.position), 0, 2**62) == len(events)
+    return graph, graph.live()
+
+
+def edges(graph: WindowGraph) -> Iterator[tuple[int, int]]:
+    """Edges by the places of their events."""
+    for v in range(len(graph.time)):
+        for w in graph.out[graph.out_ptr[v] : graph.out_ptr[v + 1]]:
+            yield int(graph.place[v]), int(graph.place[w])

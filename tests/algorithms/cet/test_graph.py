@@ -1,0 +1,90 @@
+"""The CET graph: vertices and edges of Algorithm 4, and what of them is live in a window."""
+
+from itertools import combinations
+from random import Random
+
+import pytest
+
+from tests.algorithms.cet.running import edges, graph_of, window_graph
+from tests.contract.streams import batch
+from tests.streams import golden_plans, stream
+
+CHECKS = "RETURN COMPLETE MATCHES PATTERN Check+ C WHERE C.destination = NEXT(C).source"
+
+
+def test_the_graph_of_figure_5_1() -> None:
+    events = golden_plans()["cet"]["checks"]["events"]
+    assert list(edges(window_graph(CHECKS, events))) == [(0, 1), (0, 2), (2, 3)]
+
+
+def test_an_edge_that_a_longer_way_replaces_is_left_out() -> None:
+    graph = window_graph("RETURN COMPLETE MATCHES PATTERN A+", stream("A1 A2 A2 A3"))
+    assert list(edges(graph)) == [(0, 1), (0, 2), (1, 3), (2, 3)]
+
+
+def test_a_longer_way_may_be_interrupted() -> None:
+    """The last event may follow the first and the third, but the first may not precede the third."""
+    text = "RETURN COMPLETE MATCHES PATTERN A+ WHERE A.x < NEXT(A).x"
+    assert list(edges(window_graph(text, stream("A1/1 A2/9 A3/0 A4/2")))) == [(0, 1), (0, 3), (2, 3)]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_graph_is_the_transitive_reduction(seed: int) -> None:
+    random = Random(seed)
+    events = [
+        {"time": random.randint(0, 9), "type": "A", "x": random.randint(0, 3), "y": random.randint(0, 3)}
+        for _ in range(random.randint(0, 24))
+    ]
+    events.sort(key=lambda event: int(event["time"]))
+    text = "RETURN COMPLETE MATCHES PATTERN A+ WHERE A.x != NEXT(A).y"
+    given = [{"time": 0, "type": "Z", "x": 0, "y": 0}, *events]
+    places = range(1, len(given))
+    before = {
+        (u, v)
+        for u, v in combinations(places, 2)
+        if given[u]["time"] < given[v]["time"] and given[u]["x"] != given[v]["y"]
+    }
+    reached = set(before)
+    for v in places:
+        reached |= {(u, w) for u, m in list(reached) if m == v for w in places if (v, w) in before}
+    longer = {(u, v) for u, v in reached if any((u, m) in reached and (m, v) in reached for m in places)}
+    assert set(edges(window_graph(text, given))) == before - longer
+
+
+def test_in_edges_and_out_edges_are_the_same() -> None:
+    text = "RETURN COMPLETE MATCHES PATTERN A+ WHERE A.x < NEXT(A).x"
+    graph = window_graph(text, stream("A1/1 A2/9 A2/2 A3/0 A4/2 A4/3 A6/4"))
+    backwards = {
+        (int(graph.into[at]), v) for v in range(len(graph.time)) for at in range(graph.in_ptr[v], graph.in_ptr[v + 1])
+    }
+    forwards = {
+        (v, int(graph.out[at])) for v in range(len(graph.time)) for at in range(graph.out_ptr[v], graph.out_ptr[v + 1])
+    }
+    assert backwards == forwards
+    assert len(forwards) == len(graph.out) == len(graph.into)
+
+
+def test_only_vertices_between_start_and_end_are_live() -> None:
+    graph, live = graph_of("RETURN COMPLETE MATCHES PATTERN SEQ(A+, B)", batch(stream("B1 A2 A3 B4 A5 C6")))
+    assert graph.vertices == 4  # the first B has no predecessor
+    assert live.place.tolist() == [1, 2, 3]  # nothing follows the last A
+    assert list(edges(live)) == [(1, 2), (2, 3)]
+
+
+def test_bytes_are_those_of_vertices_and_edges_in_use() -> None:
+    text = "RETURN COMPLETE MATCHES PATTERN A+ WHERE A.x <= NEXT(A).x"
+    graph, _ = graph_of(text, batch(stream("A1/1 A2/2 A3/3 A3/3")))
+    used = [graph.arrays.time, graph.arrays.position, graph.arrays.place, graph.arrays.in_ptr, graph.arrays.black]
+    vertex = sum(array.itemsize for array in used) + 8 * (len(graph.arrays.ints) + len(graph.arrays.reals))
+    assert (graph.vertices, graph.edges) == (4, 3)
+    assert graph.bytes == 4 * vertex + 3 * graph.arrays.into.itemsize
+
+
+def test_expired_vertices_take_their_edges_with_them() -> None:
+    graph, _ = graph_of("RETURN COMPLETE MATCHES PATTERN A+", batch(stream("A1 A1 A2 A2 A3 A4")))
+    assert (graph.vertices, graph.edges) == (6, 7)
+    graph.drop_before(2)
+    assert (graph.vertices, graph.edges) == (4, 3)
+    assert list(edges(graph.live())) == [(2, 4), (3, 4), (4, 5)]
+    graph.drop_before(9)
+    assert (graph.vertices, graph.edges, graph.bytes) == (0, 0, 0)

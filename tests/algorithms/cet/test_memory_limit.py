@@ -1,0 +1,123 @@
+"""The whole state keeps within the limit, and what cannot is refused before trends are stored."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from algorithms.base import NotEnoughMemory, StateSize, Statistics
+from algorithms.cet.algorithm import Cet
+from algorithms.cet.limit import MemoryLimit
+from queries.compile import compile_workload
+from queries.parser import parse_query
+from tests.algorithms.cet.running import DETECTORS, PARTITIONERS, groups, watch
+from tests.contract.streams import batch
+
+EVENTS = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3)), min_size=1, max_size=24)
+WINDOWS = ("", " WITHIN 6 s", " WITHIN 9 s SLIDE 3 s", " WITHIN 8 s SLIDE 1 s")
+
+
+@settings(deadline=None, derandomize=True, max_examples=300)
+@given(
+    steps=EVENTS,
+    memory=st.integers(300, 8000),
+    window=st.sampled_from(WINDOWS),
+    detect=st.sampled_from(DETECTORS),
+    partition=st.sampled_from(PARTITIONERS),
+    cut=st.integers(1, 9),
+)
+def test_the_state_never_exceeds_the_limit(
+    steps: list[tuple[int, int]], memory: int, window: str, detect: str, partition: str, cut: int
+) -> None:
+    times = np.cumsum([step for step, _ in steps])
+    events = [{"time": int(t), "type": "A", "x": x} for t, (_, x) in zip(times, steps, strict=True)]
+    text = f"RETURN COMPLETE MATCHES PATTERN A+ WHERE A.x != NEXT(A).x{window}"
+    try:
+        seen = watch(Cet(detect, partition, str(memory)), text, events, range(cut, len(events), cut))
+    except NotEnoughMemory as error:
+        assert str(memory) in str(error) or "bytes" in str(error)
+        unlimited = watch(Cet(detect, partition), text, events, range(cut, len(events), cut))
+        assert detect == "hybrid" or unlimited.peak > memory
+        return
+    assert 0 < seen.peak <= memory
+
+
+@pytest.mark.parametrize("detect", DETECTORS[1:])
+def test_an_ample_limit_is_not_needed(detect: str) -> None:
+    """What a run takes at its peak is enough for it to run again, and one byte less is not."""
+    text = "RETURN COMPLETE MATCHES PATTERN A+ WITHIN 5 s SLIDE 5 s"
+    events = groups(10, 3)
+    wide = watch(Cet(detect), text, events)
+    assert watch(Cet(detect, memory=str(wide.peak)), text, events).matches == wide.matches
+    if detect == "hybrid":
+        tight = watch(Cet(detect, memory=str(wide.peak - 1)), text, events)
+        assert tight.details["graphlets_built"] > wide.details["graphlets_built"]
+        assert sorted(tight.matches) == sorted(wide.matches)
+    else:
+        with pytest.raises(NotEnoughMemory):
+            watch(Cet(detect, memory=str(wide.peak - 1)), text, events)
+
+
+def test_less_memory_means_more_graphlets_and_the_same_trends() -> None:
+    text, events = "RETURN COMPLETE MATCHES PATTERN A+", groups(8, 3)
+    graphlets, peaks = [], []
+    for memory in ("10MB", "100KB", "20KB", "12KB", "10KB"):
+        seen = watch(Cet(memory=memory), text, events)
+        assert len({tuple(match) for match in seen.matches}) == 3**8
+        graphlets.append(seen.details["graphlets_built"])
+        peaks.append(seen.peak)
+    assert graphlets == sorted(graphlets)
+    assert peaks == sorted(peaks, reverse=True)
+    assert graphlets[0] == 1 < graphlets[-1]
+
+
+@pytest.mark.parametrize("detect", ["time", "baseline"])
+def test_who_stores_all_trends_is_refused(detect: str) -> None:
+    number = 40 if detect == "time" else 9  # 3^40 trends cannot be counted one by one
+    with pytest.raises(NotEnoughMemory, match=r"trends .* bytes, but the memory limit is 65536 bytes"):
+        watch(Cet(detect, memory="64KB"), "RETURN COMPLETE MATCHES PATTERN A+", groups(number, 3))
+
+
+def test_trends_beyond_all_counting_are_refused() -> None:
+    with pytest.raises(NotEnoughMemory):
+        watch(Cet("time"), "RETURN COMPLETE MATCHES PATTERN A+", groups(2000, 3))
+
+
+def test_a_graph_beyond_the_limit_is_refused_as_it_grows() -> None:
+    with pytest.raises(NotEnoughMemory, match=r"a graph of \d+ events and \d+ edges needs \d+ bytes"):
+        watch(Cet("memory", memory="2KB"), "RETURN COMPLETE MATCHES PATTERN A+", groups(100, 3))
+
+
+def test_the_state_tells_graph_and_stored_trends() -> None:
+    seen = watch(Cet("time"), "RETURN COMPLETE MATCHES PATTERN A+", groups(5, 3))
+    assert seen.states[0].kinds == {"events": 15, "edges": 36, "trends": 0}
+    assert seen.states[-1].kinds == {"events": 15, "edges": 36, "trends": 3**5}
+    stored = 3**5 * (12 + 4 * 5)
+    assert stored < seen.states[-1].bytes < stored + 15 * 300
+
+
+def test_queries_and_counted_windows_share_the_limit() -> None:
+    given = batch(groups(6, 3))
+    texts = (
+        "q1: RETURN COMPLETE MATCHES PATTERN A+",
+        "q2: RETURN COMPLETE MATCHES PATTERN A+ WITHIN 9 EVENTS SLIDE 3 EVENTS",
+    )
+    workload = compile_workload([parse_query(text) for text in texts], given.schema, summarised=True)
+    algorithm = Cet("memory", memory="9KB")
+    executor = algorithm.executor(algorithm.plan(workload, Statistics()))
+    executor.process(given)
+    assert executor.state().bytes <= 9 * 2**10
+    executor.finish()
+    with pytest.raises(NotEnoughMemory, match="memory limit is 512 bytes"):
+        alone = compile_workload([parse_query(texts[1])], given.schema)
+        Cet("memory", memory="1536").executor(algorithm.plan(alone, Statistics())).process(given)
+
+
+def test_a_limit_tells_the_largest_state_once() -> None:
+    limit = MemoryLimit(100)
+    limit.hold(70, {"trends": 2}, "a test")
+    limit.hold(40, {"trends": 1}, "a test")
+    with pytest.raises(NotEnoughMemory, match="a test needs 101 bytes, but the memory limit is 100 bytes"):
+        limit.hold(101, {}, "a test")
+    assert limit.largest(StateSize(10)) == StateSize(70, {"trends": 2})
+    assert limit.largest(StateSize(10)) == StateSize(10)

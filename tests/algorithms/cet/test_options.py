@@ -1,0 +1,58 @@
+"""Parameters of `cet[...]`, and what CET refuses."""
+
+import pytest
+
+from algorithms.cet.algorithm import Cet
+from algorithms.cet.options import bytes_of
+from events.errors import CepbenchError
+from queries.parser import parse_query
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("64MB", 64 * 2**20), ("1GB", 2**30), ("500KB", 500 * 2**10), ("4096", 4096), ("1.5 kb", 1536), ("7B", 7)],
+)
+def test_sizes(text: str, size: int) -> None:
+    assert bytes_of(text) == size
+
+
+@pytest.mark.parametrize("text", ["", "MB", "-1MB", "0", "12XB", "1e9", "17GB", "nan"])
+def test_bad_sizes_are_refused_in_one_line(text: str) -> None:
+    with pytest.raises(CepbenchError, match=r"^cet\[memory=.*\]: memory is [^\n]+$"):
+        Cet(memory=text)
+
+
+def test_bad_choices_are_refused_in_one_line() -> None:
+    with pytest.raises(CepbenchError, match=r"cet\[detect=fast\]: detect is baseline, memory, time or hybrid$"):
+        Cet(detect="fast")
+    with pytest.raises(CepbenchError, match=r"partition is branch-and-bound, greedy or exhaustive$"):
+        Cet(partition="optimal")
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "1.5", "", "all"])
+def test_bad_numbers_of_graphlets_are_refused_in_one_line(text: str) -> None:
+    with pytest.raises(CepbenchError, match=r"^cet\[graphlets=.*\]: graphlets is [^\n]+$"):
+        Cet(graphlets=text)
+
+
+@pytest.mark.parametrize("text", ["0.5", "nan", "inf", "1e7", "big"])
+def test_bad_ratios_are_refused_in_one_line(text: str) -> None:
+    with pytest.raises(CepbenchError, match=r"^cet\[ratio=.*\]: ratio is [^\n]+$"):
+        Cet(ratio=text)
+
+
+@pytest.mark.parametrize(
+    ("detect", "text", "reason"),
+    [
+        ("hybrid", "RETURN MATCHES PATTERN A+", "COMPLETE MATCHES"),
+        ("memory", "RETURN COMPLETE MATCHES PATTERN SEQ(A, NOT B, C)", "negated"),
+        ("baseline", "RETURN COMPLETE MATCHES PATTERN SEQ(A+, B)", "baseline"),
+        ("time", "RETURN COMPLETE MATCHES PATTERN A+ OR SEQ(A+, B)", "several ways"),
+    ],
+)
+def test_refusals_say_why(detect: str, text: str, reason: str) -> None:
+    assert reason in str(Cet(detect=detect).unsupported(parse_query(text)))
+
+
+def test_the_baseline_takes_flat_patterns() -> None:
+    assert Cet(detect="baseline").unsupported(parse_query("RETURN COMPLETE MATCHES PATTERN A+ OR B+")) is None
