@@ -20,7 +20,6 @@ from algorithms.rows import join as join_rows
 from algorithms.sequences import is_kleene
 from algorithms.spass.plan import SpassPlan, window_of
 from algorithms.spass.store import no_events, no_rows, with_events, with_rows
-from algorithms.spass.tables import tables_of
 from events.batch import EventBatch
 from events.windows import FOREVER, Window
 from queries.compile import CompiledQuery, int_column
@@ -45,24 +44,22 @@ class SharedConstruction:
     def __init__(self, plan: SpassPlan, window: Window) -> None:
         queries = [query for query in plan.workload if window_of(query) == window]
         kleene = [query for query in queries if is_kleene(query.parts[0].automaton)]
-        own = {query.index for query in queries}
-        members = tuple(i for i, sequence in enumerate(plan.sequences) if sequence.query in own)
-        shared = tuple(c for c in plan.shared if plan.sequences[c.sequences[0]].query in own)
         self.window = window
         self.max_length = plan.max_length
-        self.tables = tables_of(plan.workload, plan.sequences, members, shared)
+        self.tables = plan.tables[window]
         self.arrived = no_events(len(self.tables.ints), len(self.tables.reals), self.tables.gaps)
         self.stores = no_rows(self.tables.width)
         self.sums = {
             query.index: Sums(query, empty_cells(window.overlap, query.layout, query.arithmetic)) for query in queries
         }
-        self.shared = [(shared.store, shared.parts, _walk(shared.parts)) for shared in self.tables.shared]
+        self.shared = [(shared, _walk(shared.parts)) for shared in self.tables.shared]
         self.joined = [(joined, _walk(joined.parts)) for joined in self.tables.joined]
         self.lengths = [LongestMatch(query, query.parts[0], window) for query in kleene]
         self.counted = {"constructed": 0, "joined": 0}
         self.low = 0
         self.seen = 0
         self.largest = StateSize()
+        self._load()
 
     def process(self, events: EventBatch) -> Rows:
         """Rows of the windows that these events and their `until` closed."""
@@ -100,6 +97,15 @@ class SharedConstruction:
         """`constructed` instances of shared sub-sequences, and sequences `joined` for all queries."""
         return {name: float(count) for name, count in self.counted.items()}
 
+    def _load(self) -> None:
+        """Calls the kernels once on no rows: on the few events of a warm-up there may be nothing to construct."""
+        for shared, walk in self.shared[:1]:
+            count_instances(0, shared.parts, self.arrived, self.stores, walk)
+            construct(0, shared.store, shared.parts, self.arrived, self.stores, walk)
+        for joined, walk in self.joined[:1]:
+            buckets = self.sums[joined.query].buckets
+            join(0, joined.parts, joined.channels, self.arrived, self.stores, walk, buckets)
+
     def _arriving(self, events: EventBatch, points: NDArray[np.int64]) -> Arriving:
         ints = np.empty((len(self.tables.ints), len(events)), np.int64)
         reals = np.empty((len(self.tables.reals), len(events)), np.float64)
@@ -117,17 +123,17 @@ class SharedConstruction:
         symbols = self.tables.symbols
         kinds = np.bincount(batch.kind[start:stop], minlength=len(symbols.symbol_ptr) - 1)
         most = np.zeros_like(self.stores.size)
-        most[symbols.symbol] = np.repeat(kinds, np.diff(symbols.symbol_ptr))
+        most[symbols.symbol] = np.repeat(kinds, np.diff(symbols.symbol_ptr)) * symbols.stored[symbols.symbol]
         self.arrived = with_events(self.arrived, stop - start)
         self.stores = with_rows(self.stores, most)
         before = self.stores.size.copy()
         arrive(batch, start, stop, self.window.overlap, symbols, self.arrived, self.stores)
         self._construct(before)
+        fresh = (self.stores.size > before).tolist()
         for joined, walk in self.joined:
-            last = joined.parts.store[-1]
-            if self.stores.size[last] > before[last]:
-                sums = self.sums[joined.query]
-                found = join(before[last], joined.parts, joined.channels, self.arrived, self.stores, walk, sums.buckets)
+            if fresh[joined.last]:
+                sums, new = self.sums[joined.query], before[joined.last]
+                found = join(new, joined.parts, joined.channels, self.arrived, self.stores, walk, sums.buckets)
                 if found:
                     sums.top = int(self.arrived.window[self.arrived.counters[STORED] - 1])
                     self.counted["joined"] += found
@@ -138,14 +144,15 @@ class SharedConstruction:
     def _construct(self, before: NDArray[np.int64]) -> None:
         """All instances of shared sub-sequences that end in a row that was not there `before`."""
         found = np.zeros_like(before)
-        for store, parts, walk in self.shared:
-            last = parts.store[-1]
-            if self.stores.size[last] > before[last]:
-                found[store] = count_instances(before[last], parts, self.arrived, self.stores, walk)
+        fresh = (self.stores.size > before).tolist()
+        for shared, walk in self.shared:
+            if fresh[shared.last]:
+                new = before[shared.last]
+                found[shared.store] = count_instances(new, shared.parts, self.arrived, self.stores, walk)
         self.stores = with_rows(self.stores, found)
-        for store, parts, walk in self.shared:
-            if found[store]:
-                construct(before[parts.store[-1]], store, parts, self.arrived, self.stores, walk)
+        for shared, walk in self.shared:
+            if found[shared.store]:
+                construct(before[shared.last], shared.store, shared.parts, self.arrived, self.stores, walk)
         self.counted["constructed"] += int(found.sum())
 
     def _advance(self, point: int) -> Rows:
@@ -173,7 +180,7 @@ class SharedConstruction:
 
     def _state(self) -> StateSize:
         events = int(self.arrived.counters[STORED])
-        partial = sum(int(self.stores.size[store]) for store, _, _ in self.shared)
+        partial = sum(int(self.stores.size[shared.store]) for shared, _ in self.shared)
         attributes = 2 + len(self.tables.ints) + len(self.tables.reals) + self.tables.gaps
         rows = int((self.stores.size * (self.stores.width + 2)).sum())
         live = (s for s in self.sums.values() if s.top >= self.low)

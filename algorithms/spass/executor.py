@@ -9,7 +9,7 @@ from algorithms.base import Executor, StateSize
 from algorithms.execution import check_order
 from algorithms.rows import Rows, join
 from algorithms.spass.construction import SharedConstruction
-from algorithms.spass.plan import SpassPlan, window_of
+from algorithms.spass.plan import SpassPlan
 from events.batch import EventBatch
 from metrics.details import merged
 
@@ -18,8 +18,7 @@ class SpassExecutor(Executor):
     """Queries of different windows share nothing. Raises `OutOfOrder`."""
 
     def __init__(self, plan: SpassPlan) -> None:
-        windows = dict.fromkeys(window_of(query) for query in plan.workload)
-        self.sets = [SharedConstruction(plan, window) for window in windows]
+        self.sets = [SharedConstruction(plan, window) for window in plan.tables]
         self.now = 0
 
     def process(self, events: EventBatch) -> Rows:

@@ -6,6 +6,7 @@ import heapq
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import exp, inf, log
 
 from algorithms.base import Plan, Statistics
@@ -13,6 +14,7 @@ from algorithms.execution import WHOLE_STREAM
 from algorithms.sequences import Sequence, Symbol
 from algorithms.sharon.optimiser.candidates import sharing_candidates
 from algorithms.sharon.plan import Candidate
+from algorithms.spass.tables import SetTables, tables_of
 from events.windows import FOREVER, Window
 from queries.compile import CompiledQuery, Workload
 
@@ -30,6 +32,17 @@ class SpassPlan(Plan):
     sequences: tuple[Sequence, ...]
     shared: tuple[Candidate, ...]
     max_length: int | None = field(default=None, kw_only=True)
+
+    @cached_property
+    def tables(self) -> dict[Window, SetTables]:
+        """What the kernels read of each sharable set: the queries of one window. All executors of the plan use them."""
+        windows = [window_of(self.workload.queries[sequence.query]) for sequence in self.sequences]
+        found = {}
+        for window in dict.fromkeys(window_of(query) for query in self.workload):
+            members = tuple(i for i, own in enumerate(windows) if own == window)
+            shared = tuple(candidate for candidate in self.shared if windows[candidate.sequences[0]] == window)
+            found[window] = tables_of(self.workload, self.sequences, members, shared)
+        return found
 
 
 def window_of(query: CompiledQuery) -> Window:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,11 @@ class Joined:
     parts: Parts
     channels: Channels
 
+    @cached_property
+    def last(self) -> int:
+        """The store of the last part."""
+        return int(self.parts.store[-1])
+
 
 @dataclass(frozen=True, eq=False)
 class Instances:
@@ -32,6 +38,11 @@ class Instances:
 
     store: int
     parts: Parts
+
+    @cached_property
+    def last(self) -> int:
+        """The store of the last symbol."""
+        return int(self.parts.store[-1])
 
 
 @dataclass(frozen=True, eq=False)
