@@ -103,8 +103,8 @@ class MeasuredTask:
         started = time.perf_counter()
         plans = [job.algorithm.plan(part, stream.statistics) for _, part in parts]
         planned = time.perf_counter()
-        for _, part in parts:
-            warm_up(job.algorithm, part)
+        for plan in plans:
+            warm_up(job.algorithm, plan)
         report = Report(bucket, Status.OK, answer=AnswerBuilder(workload))
         report.plan_seconds, report.compile_seconds = planned - started, time.perf_counter() - planned
 

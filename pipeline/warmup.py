@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from algorithms.base import Algorithm, Statistics
+from algorithms.base import Algorithm, Plan, Statistics
 from events.batch import DTYPES, EventBatch
 from events.schema import Kind, Schema
 from queries.compile import CompiledQuery, Workload
@@ -21,11 +21,13 @@ MOST_QUERIES = 20
 """Kernels do not depend on the query, so a few queries of a large workload show all of them."""
 
 
-def warm_up(algorithm: Algorithm, workload: Workload) -> None:
-    """Runs the whole workload once, and its first queries one by one."""
+def warm_up(algorithm: Algorithm, plan: Plan) -> None:
+    """Runs the whole workload once by its plan, which may have been dear to find, and its first queries one by one."""
+    workload = plan.workload
     alone = [replace(workload, queries=(query,)) for query in workload.queries[:MOST_QUERIES]]
-    for some in (workload, *(alone if len(workload) > 1 else ())):
-        executor = algorithm.executor(algorithm.plan(some, Statistics()))
+    plans = [algorithm.plan(some, Statistics()) for some in alone] if len(workload) > 1 else []
+    for chosen in (plan, *plans):
+        some, executor = chosen.workload, algorithm.executor(chosen)
         events = made_up(some)
         half = len(events) // 2
         executor.process(events.slice(0, half))

@@ -69,9 +69,10 @@ class Sharon(Algorithm):
 
     def plan(self, workload: Workload, statistics: Statistics) -> SharonPlan:
         """The optimiser."""
-        sequences = [s for query in workload for s in sequences_of(query, self.max_length)]
-        families = [_family(workload.queries[s.query], number) for number, s in enumerate(sequences)]
-        model = self._model(workload, sequences, statistics)
+        found = [(query, s) for query in workload for s in sequences_of(query, self.max_length)]
+        sequences = [s for _, s in found]
+        families = [_family(query, number) for number, (query, _) in enumerate(found)]
+        model = self._model([query for query, _ in found], sequences, statistics)
         decision = optimise(sequences, families, model, self.optimizer, self.limit)
         return SharonPlan(
             workload, tuple(sequences), decision.shared, max_length=self.max_length, details=decision.details
@@ -82,8 +83,7 @@ class Sharon(Algorithm):
         assert isinstance(plan, SharonPlan)
         return SequenceExecutor(plan)
 
-    def _model(self, workload: Workload, sequences: Many[Sequence], statistics: Statistics) -> BenefitModel:
-        queries = [workload.queries[s.query] for s in sequences]
+    def _model(self, queries: Many[CompiledQuery], sequences: Many[Sequence], statistics: Statistics) -> BenefitModel:
         windows = [_window(query, statistics) for query in queries]
         rates = {name: rate / self.substreams for name, rate in statistics.rates.items()}
         if self.benefit == "paper":

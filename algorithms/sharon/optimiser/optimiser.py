@@ -44,7 +44,10 @@ class Decision:
       the expanded graph; `candidates_pruned`: those of them that the reduction took out, of which `candidates_ridden`
       are conflict-ridden and the others conflict-free.
     - `plans_visited`, `shared_patterns`, `score` of the plan, and `fell_back`: 1 if a limit ended the search.
-    - `<phase>_seconds` and `<phase>_bytes_peak`, by phase: time, and bytes of the graph and plans that are stored.
+    - `<phase>_seconds` and `<phase>_bytes_peak`, by phase: time, and bytes of the graph and plans that are stored;
+      `plan_bytes_peak` is the largest of these.
+    - `pruned_share_peak`: `candidates_pruned` by `options`; `graph_share_peak`: the graph's part of the time. They end
+      in `_peak` because shares of several plans cannot be added up.
     """
 
     shared: tuple[Candidate, ...]
@@ -108,7 +111,7 @@ def optimise(
             break
     shared = merged(progress.plan, families)
     numbers = progress.told(shared_patterns=len(shared), score=sum(model.benefit(candidate) for candidate in shared))
-    return Decision(shared, numbers)
+    return Decision(shared, {**numbers, **_shares(numbers)})
 
 
 def find_candidates(progress: Progress) -> Progress:
@@ -208,6 +211,15 @@ def _fall_back(progress: Progress) -> Progress:
     greedy = [graph.chosen(gwmin(graph)) for graph in (progress.original, progress.graph)]
     plan = max(*greedy, progress.plan, key=lambda plan: sum(map(progress.model.benefit, plan)))
     return replace(progress, plan=plan, details=progress.told(fell_back=1))
+
+
+def _shares(numbers: Mapping[str, float]) -> dict[str, float]:
+    seconds = sum(numbers[f"{phase}_seconds"] for phase in PHASES)
+    return {
+        "plan_bytes_peak": max(numbers[f"{phase}_bytes_peak"] for phase in PHASES),
+        "pruned_share_peak": numbers["candidates_pruned"] / max(numbers["options"], 1),
+        "graph_share_peak": numbers["graph_seconds"] / seconds if seconds else 0.0,
+    }
 
 
 def _nothing_done() -> dict[str, float]:

@@ -82,6 +82,9 @@ def test_details_name_every_phase() -> None:
         assert {"plans_visited", "shared_patterns", "fell_back"} < details.keys()
     sharon = planned(sequences(["ABCD", "ABCE", "FBCD"]), {}, "sharon").details
     assert all(sharon[f"{phase}_seconds"] > 0 for phase in PHASES)
+    assert sharon["plan_bytes_peak"] == max(sharon[f"{phase}_bytes_peak"] for phase in PHASES)
+    assert sharon["pruned_share_peak"] == sharon["candidates_pruned"] / sharon["options"]
+    assert 0 < sharon["graph_share_peak"] < 1
     assert all(sharon[f"{phase}_bytes_peak"] > 0 for phase in ("graph", "expansion", "reduction"))
 
 

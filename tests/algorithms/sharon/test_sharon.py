@@ -87,6 +87,15 @@ def test_windows_share_within_themselves_only() -> None:
     assert sharing(f"{line}4 EVENTS\n{line}4 EVENTS", "ABC").shared == ()
 
 
+def test_queries_keep_their_numbers() -> None:
+    """A part of a workload is planned as it is numbered in the whole."""
+    whole = sharing("\n".join(["RETURN COUNT(*) PATTERN SEQ(A, B, C)"] * 3), "ABC")
+    part = replace(whole.workload, queries=whole.workload.queries[1:])
+    plan = Sharon().plan(part, Statistics())
+    assert [sequence.query for sequence in plan.sequences] == [1, 2]
+    assert len(plan.shared) == 1
+
+
 def test_aggregates_may_differ_but_predicates_may_not() -> None:
     text = "RETURN COUNT(*) PATTERN SEQ(A, B, C)\nRETURN SUM(B.x) PATTERN SEQ(A, B, C)"
     assert len(sharing(text, "ABC").shared) == 1
