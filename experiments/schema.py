@@ -261,7 +261,8 @@ class Experiment(Strict):
             axis(name, "monotone")
         for number, panel in enumerate(self.plot.panels):
             place = f"plot.panels.{number}"
-            metric(panel.metric, place)
+            if panel.parts and self.plot.series is not None:
+                raise ValueError(f"{place}.parts: stacked bars have no series axis")
             x = panel.x or self.plot.x
             for name in (x.name, *panel.where):
                 axis(name, place)

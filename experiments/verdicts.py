@@ -19,6 +19,7 @@ from metrics.record import Record, Status
 from metrics.results import point_key, value_key
 from metrics.statistics import median
 from metrics.values import measurement, value
+from metrics.values import unit as unit_of
 
 Point = tuple[tuple[str, bool, float, str], ...]
 
@@ -62,7 +63,7 @@ def verdict(claim: Claim, records: Sequence[Record], x: str) -> ClaimResult:
             unit = "" if claim.measure in ("slope", "steepest") else "x"
         else:
             number, computation = _value(claim, chosen, axis)
-            unit = _unit(claim.metric)
+            unit = unit_of(claim.metric)
     except NotComparable as why:
         return ClaimResult(**told, expected=expectation(claim), verdict=Verdict.NOT_COMPARABLE, reason=str(why))
     decision, reason = _decide(number, claim)
@@ -191,14 +192,6 @@ def _positive(x: Any) -> float:
     if isinstance(x, bool) or not isinstance(x, int | float) or x <= 0:
         raise NotComparable(f"the axis value {x!r} has no logarithm")
     return float(x)
-
-
-def _unit(metric: str) -> str:
-    if metric.startswith(("latency", "service")) or metric.endswith("_seconds"):
-        return "s"
-    if metric == "throughput" or metric.startswith("sustainable"):
-        return "events/s"
-    return "B" if metric in ("state_peak", "process_peak") else ""
 
 
 # --- records ----------------------------------------------------------------------------------------------------------

@@ -5,12 +5,12 @@ both, plots and report need neither the experiment definition nor the algorithms
 """
 
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-from pydantic import Field, field_validator
+from pydantic import Field, model_validator
 
 from metrics.record import Strict
-from metrics.values import METRICS, known
+from metrics.values import METRICS, known, measurement
 
 FIGURE_FILE = "figure.json"
 CELLS_FOLDER = "cells"
@@ -42,13 +42,23 @@ class Axis(Strict):
     values: tuple[Any, ...] = ()  # the order of categories; values that are not listed follow, sorted
 
 
+class Part(Strict):
+    """A part of a stacked bar."""
+
+    metric: str
+    label: str  # "graph construction"
+
+
 class Panel(Strict):
-    """One small drawing: one metric over the x axis.
+    """One small drawing: one metric over the x axis, as lines or bars, or bars stacked from the metrics of `parts`.
 
     `metric` is a name that `metrics.values.value` knows: a field of `Summary` ("latency_p50", "throughput",
     "state_peak", ...), "state_kinds.<kind>", "realised.<field>", or "sustainable". `where` keeps only the records
     whose point has these values, so that panels may show different slices of one sweep. `x` takes the place of the
-    figure's x axis.
+    figure's x axis. Lines become bars where x values have no order; `kind` asks for bars in any case.
+
+    With `parts`, `metric` is that of the first one by default. All must come from the same kind of run (see
+    `metrics.values.measurement`).
     """
 
     metric: str
@@ -57,14 +67,29 @@ class Panel(Strict):
     scale: Literal["linear", "log"] = "log"
     letter: str = ""  # "(a)"
     x: Axis | None = None
+    kind: Literal["lines", "bars"] = "lines"
+    parts: tuple[Part, ...] = ()
     where: dict[str, Any] = Field(default_factory=dict)
 
-    @field_validator("metric")
+    @model_validator(mode="before")
     @classmethod
-    def _known(cls, metric: str) -> str:
-        if not known(metric):
-            raise ValueError(f"unknown metric {metric!r}: expected {METRICS}")
-        return metric
+    def _metric_of_parts(cls, given: Any) -> Any:
+        parts = given.get("parts") if isinstance(given, dict) else None
+        if not parts or "metric" in given:
+            return given
+        first = parts[0]
+        return {**given, "metric": first.get("metric") if isinstance(first, dict) else getattr(first, "metric", None)}
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        for metric in (self.metric, *(part.metric for part in self.parts)):
+            if not known(metric):
+                raise ValueError(f"unknown metric {metric!r}: expected {METRICS}")
+            if measurement(metric) != measurement(self.metric):
+                raise ValueError(f"parts: {metric} and {self.metric} are measured in different runs")
+        if self.parts and self.kind != "bars":
+            raise ValueError("parts: only bars have parts; give kind: bars")
+        return self
 
 
 class ClaimResult(Strict):

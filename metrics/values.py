@@ -32,6 +32,15 @@ def measurement(metric: str) -> str | None:
     return None if metric.startswith(REALISED) else "time"
 
 
+def unit(metric: str) -> str:
+    """The unit of `value`: "s", "B", "events/s", or none for counts."""
+    if metric.startswith(("latency", "service")) or metric.endswith("_seconds"):
+        return "s"
+    if metric == "throughput" or metric.startswith(SUSTAINABLE):
+        return "events/s"
+    return "B" if metric in MEMORY_METRICS or metric.endswith(("_bytes", "_bytes_peak")) else ""
+
+
 def value(record: Record, metric: str) -> float | None:
     """The metric of one cell in seconds, bytes, events per second or a count; None if it was not measured.
 

@@ -22,7 +22,8 @@ from plots.bars import HATCHES, draw_bars
 from plots.censored import legend_handle
 from plots.files import write
 from plots.lines import draw_lines, limits, measured
-from plots.points import coordinates, curves, shown
+from plots.points import coordinates, curves, in_slice, shown
+from plots.stacks import draw_stacks, part_handles
 from plots.style import COLUMN_WIDTH, TEXT_WIDTH, Style, label, paper, series_dashes, styles
 
 FORMATS = ("pdf", "svg", "png")
@@ -87,19 +88,24 @@ def _panel(
     look: dict[str, Style],
     series: Sequence[Any],
 ) -> None:
-    lines = curves(figure, panel, records, facet)
+    metrics = [part.metric for part in panel.parts] or [panel.metric]
+    layers = [curves(figure, panel.model_copy(update={"metric": metric}), records, facet) for metric in metrics]
+    lines = layers[0]
     numeric = all(
         isinstance(point.x, int | float) and not isinstance(point.x, bool) for line in lines for point in line.points
     )
     axis = figure.x_of(panel)
-    if axis.scale is Scale.CATEGORY or not numeric:
-        draw_bars(axes, axis, panel, lines, look, series, coordinates(records, axis))
+    categories = coordinates([record for record in records if in_slice(figure, panel, record)], axis)
+    if panel.parts:
+        draw_stacks(axes, axis, panel, layers, look, categories)
+    elif _barred(figure, panel) or not numeric:
+        draw_bars(axes, axis, panel, lines, look, series, categories)
     else:
         draw_lines(axes, axis, panel, lines, look, series)
     if not lines:
         axes.text(0.5, 0.5, "not measured", transform=axes.transAxes, ha="center", va="center", color="#777777")
         axes.xaxis.set_major_locator(NullLocator())
-    if not measured(lines) and not limits(lines):  # there is no value to read off
+    if not any(measured(layer) or limits(layer) for layer in layers):  # there is no value to read off
         axes.yaxis.set_major_locator(NullLocator())
         axes.yaxis.set_minor_locator(NullLocator())
 
@@ -134,6 +140,8 @@ def _legend(
     for index, value in enumerate(series):
         text = f"{figure.series.label} = {category(value, figure.series.unit)}" if figure.series else str(value)
         handles.append(_series(index, text, figure))
+    parts = {str(handle.get_label()): handle for panel in figure.panels for handle in part_handles(panel)}
+    handles += parts.values()
     failed = {record.status for record in in_panels} - {Status.OK}
     handles += [legend_handle(status) for status in Status if status in failed]
     if not handles:
@@ -159,6 +167,7 @@ def _legend(
 def _algorithm(name: str, style: Style, many: bool, figure: Figure) -> Line2D | Patch:
     face = "white" if style.hollow else style.color
     if _all_bars(figure):
+        face = style.color if any(panel.parts for panel in figure.panels) else face
         return Patch(facecolor=face, edgecolor=style.color, linewidth=0.8, label=label(name, figure.labels))
     return Line2D(
         [],
@@ -181,4 +190,8 @@ def _series(index: int, text: str, figure: Figure) -> Line2D | Patch:
 
 
 def _all_bars(figure: Figure) -> bool:
-    return all(figure.x_of(panel).scale is Scale.CATEGORY for panel in figure.panels)
+    return all(_barred(figure, panel) for panel in figure.panels)
+
+
+def _barred(figure: Figure, panel: Panel) -> bool:
+    return panel.kind == "bars" or figure.x_of(panel).scale is Scale.CATEGORY

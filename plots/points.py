@@ -85,7 +85,7 @@ def shown(figure: Figure, panel: Panel, record: Record, facet: Any = None) -> bo
     kind = measurement(panel.metric)
     return (
         (kind is None or record.measurement == kind or record.status is Status.UNSUPPORTED)
-        and _in_slice(figure, panel, record)
+        and in_slice(figure, panel, record)
         and (figure.facet is None or record.point.get(figure.facet.name) == facet)
     )
 
@@ -106,14 +106,15 @@ def undrawn_axes(figure: Figure, records: Sequence[Record]) -> tuple[str, ...]:
     for number, panel in enumerate(figure.panels):
         drawn = [axis.name for axis in (figure.x_of(panel), figure.facet, figure.series) if axis]
         for record in records:
-            if _in_slice(figure, panel, record):
+            if in_slice(figure, panel, record):
                 place = (str(number), *(repr(record.point.get(name)) for name in drawn))
                 for name, coordinate in record.point.items():
                     seen.setdefault(place, {}).setdefault(name, set()).add(repr(coordinate))
     return tuple(sorted({name for axes in seen.values() for name, values in axes.items() if len(values) > 1}))
 
 
-def _in_slice(figure: Figure, panel: Panel, record: Record) -> bool:
+def in_slice(figure: Figure, panel: Panel, record: Record) -> bool:
+    """Whether the point of a record, at whatever facet, belongs to the panel."""
     return figure.x_of(panel).name in record.point and all(
         record.point.get(name) == wanted for name, wanted in panel.where.items()
     )

@@ -7,7 +7,7 @@ protanopia, deuteranopia and tritanopia; marker and line style carry the same in
 import colorsys
 import hashlib
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -61,6 +61,7 @@ STYLES: dict[str, Style] = {
 
 _SPARE_COLORS = ("#44aa99", "#117733", "#88ccee", "#cc6677", "#661100", "#6699cc", "#ddaa33", "#4a3aa7")
 _SPARE_MARKERS = ("d", "8", "H", "s", "^", "v", "o", "D", "<", ">", "p")
+_VARIANT_MARKERS = ("o", "s", "^", "d", "v", "p", "<", "h", ">", "8")
 _SPARE_DASHES = (SHORT, DOTTED, DASH_DOT_DOT, DASHED, DASH_DOT, SOLID)
 _SHADES = (0.72, 1.28, 0.55, 1.45)  # lightness of a variant relative to its algorithm
 
@@ -172,10 +173,20 @@ def style(specification: str) -> Style:
 
 
 def styles(specifications: Iterable[str]) -> dict[str, Style]:
-    """Styles of the algorithms of one figure; where two hashes collide, the later one takes the next free style."""
-    chosen: dict[str, Style] = {}
-    for specification in dict.fromkeys(specifications):
-        candidate = style(specification)
+    """Styles of the algorithms of one figure, in their order, all different.
+
+    Where variants of one algorithm meet, those after the first take the free marker and the colour, a shade of the
+    algorithm's own or a spare one, that are easiest to tell from what the figure has.
+    """
+    names = list(dict.fromkeys(specifications))
+    chosen = {name: style(name) for name in names if name in STYLES}
+    for name in names:
+        if name in chosen:
+            continue
+        candidate = style(name)
+        siblings = [found for other, found in chosen.items() if base(other) == base(name)]
+        if siblings:
+            candidate = _apart(candidate, siblings, list(chosen.values()))
         for attempt in range(len(_SPARE_DASHES) * len(_SPARE_MARKERS)):
             if candidate not in chosen.values():
                 break
@@ -184,8 +195,29 @@ def styles(specifications: Iterable[str]) -> dict[str, Style]:
                 dashes=_SPARE_DASHES[attempt % len(_SPARE_DASHES)],
                 marker=_SPARE_MARKERS[attempt // len(_SPARE_DASHES)],
             )
-        chosen[specification] = candidate
-    return chosen
+        chosen[name] = candidate
+    return {name: chosen[name] for name in names}
+
+
+def _apart(variant: Style, siblings: Sequence[Style], others: Sequence[Style]) -> Style:
+    """The variant in the colour that differs most from all others, with a free marker and line style if one is left."""
+    own = siblings[0].color
+    colors = (*(_shade(own, factor) for factor in _SHADES), *_SPARE_COLORS)
+    markers = [variant.marker, *_VARIANT_MARKERS]
+    lines = [variant.dashes, *_SPARE_DASHES]
+    used_markers, used_lines = {other.marker for other in others}, {sibling.dashes for sibling in siblings}
+    return replace(
+        variant,
+        color=max(colors, key=lambda color: min(_difference(color, other.color) for other in others)),
+        marker=next((marker for marker in markers if marker not in used_markers), variant.marker),
+        dashes=next((line for line in lines if line not in used_lines), variant.dashes),
+    )
+
+
+def _difference(one: str, other: str) -> float:
+    """How far two colours are apart: Euclidean in RGB, weighted by what the eye sees of each."""
+    weights = (0.55, 1.0, 0.45)
+    return sum(w * (a - b) ** 2 for w, a, b in zip(weights, to_rgb(one), to_rgb(other), strict=True))
 
 
 def series_dashes(index: int) -> Dashes:

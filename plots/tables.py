@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from metrics.figure import ClaimResult, Figure, Verdict
 from metrics.record import Record, Status
-from metrics.values import value
+from metrics.values import DETAILS, unit, value
 from plots.agreement import Agreement, Group
 from plots.axes import category
 from plots.censored import LABELS
@@ -116,7 +116,10 @@ def agreement(figure: Figure, groups: Sequence[Group]) -> Html:
 def cells(records: Sequence[Record]) -> Html:
     """Every cell with its status, reason and numbers; a wrong answer has no time to show."""
     axes = list(dict.fromkeys(name for record in records for name in record.point))
-    used = [column for column in _MEASURED if any(_number(record, column[0]) is not None for record in records)]
+    told = sorted({name for record in records for name in record.summary.details})
+    details = [(DETAILS + name, name.replace("_", " "), unit(DETAILS + name)) for name in told]
+    shown = (*_MEASURED, *details)
+    used = [column for column in shown if any(_number(record, column[0]) is not None for record in records)]
     rows: list[list[Content]] = []
     for record in records:
         row: list[Content] = [
@@ -127,9 +130,9 @@ def cells(records: Sequence[Record]) -> Html:
             Cell(status_badge(record.status), str(record.status)),
             Cell(record.reason, kind="text"),
         ]
-        for metric, _, unit in used:
+        for metric, _, of in used:
             number = _number(record, metric)
-            row.append(Cell(human(number, unit), number, "number"))
+            row.append(Cell(human(number, of), number, "number"))
         digest = tag("code", record.digest[:DIGEST], title=record.digest) if record.digest else "–"
         rows.append(
             [

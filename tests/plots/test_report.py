@@ -142,6 +142,15 @@ def test_a_wrong_answer_has_no_time_in_the_table(tmp_path, figure, record, save)
     assert "Some answers are wrong" in text
 
 
+def test_details_have_columns_with_their_units(tmp_path, figure, record, save):
+    details = {"graph_seconds": 0.25, "search_bytes_peak": 3e6, "updates": 12_000}
+    save(tmp_path, figure(), [record(summary=Summary(details=details))])
+    text = write_report(tmp_path, tmp_path / "report.html").read_text()
+    for head, number in (("graph seconds", "250 ms"), ("search bytes peak", "3 MB"), ("updates", "12 k")):
+        assert f">{head}<" in text
+        assert f">{number}<" in text
+
+
 def test_differences_of_environments_are_pointed_out(tmp_path, figure, record, save):
     records = [
         record(repetition=i, provenance={"commit": "abc" if i else "def", "versions": {"numpy": "2.0"}})

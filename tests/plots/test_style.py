@@ -6,6 +6,7 @@ from pathlib import Path
 
 import matplotlib
 import numpy as np
+import pytest
 from matplotlib.colors import to_rgb
 
 from plots.style import STYLES, label, paper, style, styles
@@ -51,6 +52,26 @@ def test_styles_of_one_figure_are_distinct():
     assert list(chosen) == names
     assert len(set(chosen.values())) == len(names)
     assert all(chosen[name] == STYLES[name] for name in KNOWN)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        [f"cet[detect={detect}]" for detect in ("baseline", "memory", "time", "hybrid")],
+        ["sharon", *(f"sharon[optimizer={optimizer}]" for optimizer in ("greedy", "exhaustive"))],
+        ["sase", *(f"cet[partition={method}]" for method in ("branch-and-bound", "greedy", "exhaustive")), "cet"],
+    ],
+)
+def test_variants_of_one_algorithm_are_told_apart(names):
+    chosen = styles(names)
+    assert list(chosen) == names
+    assert len({s.marker for s in chosen.values()}) == len(names)
+    assert len({s.dashes for s in chosen.values()}) == len(names)
+    distances = [
+        np.linalg.norm(np.subtract(to_rgb(a.color), to_rgb(b.color))) for a, b in combinations(chosen.values(), 2)
+    ]
+    assert min(distances) > 0.25  # as far as SASE and CET are themselves
+    assert all(chosen[name] == STYLES[name] for name in names if name in STYLES)
 
 
 def test_an_unknown_algorithm_has_the_same_style_in_every_process():

@@ -1,0 +1,97 @@
+"""A panel of stacked bars: at each x one bar per algorithm, divided into parts, such as the phases of an optimiser."""
+
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
+from typing import Any
+
+import seaborn
+from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
+from matplotlib.patches import Patch
+
+from metrics.figure import Axis, Panel
+from plots.axes import category_axis, scale_value_axis
+from plots.bars import GROUP_WIDTH, HATCHES
+from plots.censored import draw_marks
+from plots.lines import limits, marks
+from plots.points import Curve, Point
+from plots.style import Style
+
+_NEUTRAL = "#444444"
+
+
+def draw_stacks(
+    axes: Axes,
+    axis: Axis,
+    panel: Panel,
+    parts: Sequence[Sequence[Curve]],
+    styles: Mapping[str, Style],
+    categories: Sequence[Any] = (),
+) -> None:
+    """Draws one group per category, one bar per algorithm in it, and in it a shade of its colour per part.
+
+    `parts`: the curves of each part of `panel`, of the same algorithms and points. A part is as high as its median;
+    one that was not measured takes no room. `categories` as in `draw_bars`.
+    """
+    curves = parts[0]
+    places = list(dict.fromkeys((*categories, *(point.x for curve in curves for point in curve.points))))
+    tops = {
+        (curve.algorithm, point.x): list(accumulate(_height(part[row].points[column]) for part in parts))
+        for row, curve in enumerate(curves)
+        for column, point in enumerate(curve.points)
+    }
+    category_axis(axes, axis, places)
+    # A logarithmic axis begins below the lowest part; empty ones say nothing of it.
+    scale_value_axis(axes, panel, [top for stack in tops.values() for top in stack if top > 0], limits(curves))
+    width = GROUP_WIDTH / max(len(curves), 1)
+    order = {curve.algorithm: number for number, curve in enumerate(curves)}
+
+    def place(curve: Curve, point: Point) -> float:
+        return places.index(point.x) + (order[curve.algorithm] - (len(curves) - 1) / 2) * width
+
+    floor = axes.get_ylim()[0]
+    for curve in curves:
+        colors = _shades(styles[curve.algorithm].color, len(parts))
+        for point in curve.points:
+            bottom = floor
+            for number, top in enumerate(tops[curve.algorithm, point.x]):
+                if top > max(bottom, 0.0):
+                    axes.bar(
+                        place(curve, point),
+                        top - bottom,
+                        width=width * 0.92,
+                        bottom=bottom,
+                        facecolor=colors[number],
+                        edgecolor="white",
+                        linewidth=0.3,
+                        hatch=HATCHES[number % len(HATCHES)],
+                        zorder=2,
+                        gid=f"{curve.algorithm} {panel.parts[number].label}",
+                    )
+                    bottom = top
+    draw_marks(axes, panel, marks(curves, styles, place))
+    axes.grid(axis="y", which="major")
+
+
+def part_handles(panel: Panel) -> list[Patch]:
+    """The parts of a panel in grey, for the legend."""
+    colors = _shades(_NEUTRAL, len(panel.parts))
+    return [
+        Patch(
+            facecolor=colors[number],
+            edgecolor="white",
+            linewidth=0.3,
+            hatch=HATCHES[number % len(HATCHES)],
+            label=part.label,
+        )
+        for number, part in enumerate(panel.parts)
+    ]
+
+
+def _height(point: Point) -> float:
+    return point.estimate.median if point.estimate is not None and point.drawn else 0.0
+
+
+def _shades(color: str, parts: int) -> list[str]:
+    """The colour and lighter ones, the lowest part darkest."""
+    return [to_hex(shade) for shade in seaborn.light_palette(color, parts + 1, reverse=True)[:parts]]
