@@ -49,12 +49,15 @@ def with_events(arrived: Arrived, more: int) -> Arrived:
 
 
 def with_rows(stores: Stores, more: NDArray[np.int64]) -> Stores:
-    """Room for `more[s]` rows in each store: twice the room, or as much as is needed, where there is not enough."""
+    """Room for `more[s]` rows in each store.
+
+    If one store is short of room all of them get twice the room that they need, or all rows would move whenever another
+    one grows. Room that is not used costs no memory.
+    """
     needed = stores.size + more
-    short = needed > stores.room
-    if not short.any():
+    if not (needed > stores.room).any():
         return stores
-    room = np.where(short, np.maximum(needed, np.maximum(2 * stores.room, FIRST_ROWS)), stores.room)
+    room = np.maximum(stores.room, np.maximum(2 * needed, FIRST_ROWS))
     values = room * stores.width
     grown = Stores(
         np.cumsum(room) - room,
