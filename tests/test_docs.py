@@ -7,12 +7,15 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import yaml
 
 from algorithms.base import Algorithm
 from algorithms.oracle import answer
 from algorithms.registry import ALGORITHMS
 from experiments.evaluators import evaluator_of
+from experiments.sweep import plan
 from experiments.verify import verify_evaluator
+from metrics.figure import Panel
 from pipeline import evaluate
 from queries.workloads import parse_workload
 
@@ -44,6 +47,16 @@ def test_documented_algorithm_gives_right_answers(counting: type[Algorithm]) -> 
 def test_query_of_the_language_page_parses() -> None:
     blocks = re.findall(r"```\n(q1:.*?)```", (DOCS / "query-language.md").read_text(), re.DOTALL)
     assert [query.name for block in blocks for query in parse_workload(block)] == ["q1"]
+
+
+def test_experiment_of_the_page_can_be_planned(tmp_path: Path) -> None:
+    whole, panel = re.findall(r"```yaml\n(.*?)```", (DOCS / "experiments.md").read_text(), re.DOTALL)
+    file = tmp_path / "shared-1.1.yaml"
+    file.write_text(whole)
+    [planned] = plan([str(file)])
+    assert len({str(cell.point) for cell in planned.cells}) == 7
+    assert {cell.algorithm for cell in planned.cells if cell.point["length"] != 3} == {"cogra"}
+    assert Panel.model_validate(yaml.safe_load(panel)).parts
 
 
 def findings() -> list[tuple[str, str, int]]:
