@@ -1,5 +1,7 @@
 """How much SPASS constructs, and what it keeps."""
 
+from math import comb
+
 import pytest
 
 from algorithms.base import Executor, StateSize
@@ -77,6 +79,15 @@ def test_state_is_the_largest_since_the_last_call() -> None:
 def test_events_that_no_sequence_uses_are_not_kept() -> None:
     kinds = executor("A1 Z2 D3 B4", "SEQ(A, NOT D, B)").state().kinds
     assert kinds == {"events": 2, "partial matches": 0}
+
+
+@pytest.mark.timeout(60)
+def test_starts_that_come_late_leave_no_dead_ends() -> None:
+    """Without a look at the START, the As before the B alone could end sequences in 10^12 ways."""
+    events = [{"time": time, "type": "B" if time == 90 else "A"} for time in range(103)]
+    queries = [parse_query(f"RETURN COUNT(*) PATTERN SEQ(B, {', '.join('A' * n)})") for n in (10, 11)]
+    frames, _ = run_all(planned(queries, events), events)
+    assert [frame["COUNT(*)"].tolist() for frame in frames] == [[comb(12, 10)], [comb(12, 11)]]
 
 
 def test_stores_grow() -> None:
