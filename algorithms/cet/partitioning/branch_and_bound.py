@@ -51,7 +51,7 @@ def branch_and_bound(costs: Costs, limit: int) -> Found:
     """
     highest = highest_level(costs, limit)
     if highest.graphlets == 1 and highest.fits:
-        return Found(balanced(costs.atoms, 1), highest.visited, 0)
+        return Found(balanced(costs.atoms, 1), highest.visited, _plan_bytes(1))
     visited, coarse = highest.visited, costs.coarse(limit)
     if coarse is not costs:
         highest = highest_level(coarse, limit)
@@ -98,8 +98,7 @@ class _NodeSearch:
     @property
     def bytes_peak(self) -> int:
         """Bytes of the plans in the heap when they were most."""
-        words: int = self.heap.cuts.shape[1]
-        return int(self.heap.counters[PEAK]) * 8 * (2 + words)
+        return int(self.heap.counters[PEAK]) * _plan_bytes(self.heap.cuts.shape[1])
 
     def run(self, level: int) -> bool:
         """Searches from `level` down; False if there were too many plans."""
@@ -129,6 +128,11 @@ class _NodeSearch:
         stack = Stack(np.zeros(level, np.int64), np.zeros(level, np.int64), np.zeros(level), np.zeros(level))
         generate(level, ideal, self.atoms, self.ranges, completions, stack, self.heap)
         return True
+
+
+def _plan_bytes(words: int) -> int:
+    """Bytes of a plan in the heap: its cuts, and two costs."""
+    return 8 * (words + 2)
 
 
 def _resized(array: NDArray[Any], size: int, room: int) -> NDArray[Any]:
