@@ -36,7 +36,7 @@ class _Bounded(_Claim):
 
 
 class Ratio(_Bounded):
-    """The metric of one algorithm divided by that of another at the same point.
+    """The metric of one algorithm divided by that of another at the same point, or by `to_metric` of it.
 
     `at`: the point: `max` or `min` of the ratio over all points, or the `first` or `last` point of the axis.
     """
@@ -45,6 +45,7 @@ class Ratio(_Bounded):
     metric: str
     of: str
     to: str
+    to_metric: str | None = None  # of the divisor, if it is another one: a part of the whole
     at: Literal["max", "min", "first", "last"] = "max"
 
     @property

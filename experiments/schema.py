@@ -26,7 +26,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, PlainValidator, Tag, model_validator
 
-from experiments.claims import Claim
+from experiments.claims import Claim, Ratio
 from experiments.templates import series_name
 from metrics.figure import Axis, Panel
 from metrics.record import Strict
@@ -273,6 +273,8 @@ class Experiment(Strict):
         for number, claim in enumerate(self.claims):
             if claim.metric is not None:
                 metric(claim.metric, f"claims.{number}.metric")
+            if isinstance(claim, Ratio) and claim.to_metric is not None:
+                metric(claim.to_metric, f"claims.{number}.to_metric")
             for name in claim.axes:
                 axis(name, f"claims.{number}")
             one_sweep(claim.axis or self.plot.x.name, claim.sweep, f"claims.{number}")

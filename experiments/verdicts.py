@@ -107,13 +107,15 @@ def _decide(number: Interval, claim: Ratio | Trend | Value) -> tuple[Verdict, st
 
 
 def _ratio(claim: Ratio, records: Sequence[Record], axis: str) -> tuple[Interval, str]:
-    of, to = _curve(claim.of, claim.metric, records, axis), _curve(claim.to, claim.metric, records, axis)
+    divisor = claim.to_metric or claim.metric
+    of, to = _curve(claim.of, claim.metric, records, axis), _curve(claim.to, divisor, records, axis)
     both = [(key, of[key][0], of[key][1] / to[key][1]) for key in of if key in to]
     both = [entry for entry in both if entry[2] != ANYTHING]
     if not both:
         raise NotComparable(f"{claim.of} and {claim.to} have no point at which both were measured")
     where, number = _at(claim.at, [(point, ratio) for _, point, ratio in both])
-    return number, f"{claim.metric} of {claim.of} / {claim.to}, {claim.at} over {axis}{where}, medians"
+    below = claim.to if divisor == claim.metric else f"{divisor} of {claim.to}"
+    return number, f"{claim.metric} of {claim.of} / {below}, {claim.at} over {axis}{where}, medians"
 
 
 def _value(claim: Value, records: Sequence[Record], axis: str) -> tuple[Interval, str]:

@@ -47,6 +47,7 @@ def test_a_file_with_profiles_and_overrides(tmp_path):
         ({"exclude": [{"algorithm": "slow", "where": {"rate": 1}}]}, "exclude.0.where: unknown axis 'rate'"),
         ({"claims": [{**SMALL["claims"][0], "of": "sase"}]}, "claims.0: 'sase' is not among the algorithms"),
         ({"claims": [{**SMALL["claims"][0], "metric": "speed"}]}, "claims.0.metric: unknown metric 'speed'"),
+        ({"claims": [{**SMALL["claims"][0], "to_metric": "speed"}]}, "claims.0.to_metric: unknown metric 'speed'"),
         ({"claims": [{**SMALL["claims"][0], "at_least": None}]}, "claims.0.ratio: give at_least, at_most or both"),
         ({"claims": [{**SMALL["claims"][0], "kind": "rumour"}]}, "claims.0: Input tag 'rumour'"),
         ({"plot": {**SMALL["plot"], "x": {"name": "rate", "label": "R"}}}, "plot.x: unknown axis 'rate'"),

@@ -25,8 +25,8 @@ def curve(algorithm, values, metric="latency_max", **more):
     return found
 
 
-def ratio(at="max", metric="latency_max", **bounds):
-    return {"kind": "ratio", "metric": metric, "of": "slow", "to": "fast", "at": at, **bounds}
+def ratio(at="max", metric="latency_max", to="fast", **bounds):
+    return {"kind": "ratio", "metric": metric, "of": "slow", "to": to, "at": at, **bounds}
 
 
 def trend(measure, **bounds):
@@ -41,6 +41,29 @@ def test_ratio_at_a_point(at, expected):
     assert result.verdict is (Verdict.REPRODUCED if expected >= 20 else Verdict.NOT_REPRODUCED)
     assert (result.unit, result.reason, result.expected) == ("x", "", "at least 20")
     assert "latency_max of slow / fast" in result.computation
+
+
+def test_a_part_of_the_whole():
+    claim = ratio(metric="details.graph_seconds", to="slow", to_metric="service_total", at_most=0.1)
+    records = [record("slow", {"n": n}, service_total=8.0 * n, details={"graph_seconds": 0.4}) for n in (1, 2)]
+    result = judge(claim, records)
+    assert (result.measured, result.verdict) == (pytest.approx(0.05), Verdict.REPRODUCED)
+    assert result.computation.startswith("details.graph_seconds of slow / service_total of slow, max over n")
+
+
+def test_parts_are_told_in_their_units():
+    claim = {"kind": "value", "algorithm": "slow", "at_least": 1}
+    assert (
+        judge(
+            {**claim, "metric": "details.x_bytes_peak"},
+            [record("slow", {"n": 1}, measurement="memory", details={"x_bytes_peak": 5.0})],
+        ).unit
+        == "B"
+    )
+    assert (
+        judge({**claim, "metric": "details.x_seconds"}, [record("slow", {"n": 1}, details={"x_seconds": 5.0})]).unit
+        == "s"
+    )
 
 
 def test_medians_of_repetitions():
