@@ -34,8 +34,7 @@ def test_the_state_never_exceeds_the_limit(
     text = f"RETURN COMPLETE MATCHES PATTERN A+ WHERE A.x != NEXT(A).x{window}"
     try:
         seen = watch(Cet(detect, partition, str(memory)), text, events, range(cut, len(events), cut))
-    except NotEnoughMemory as error:
-        assert str(memory) in str(error) or "bytes" in str(error)
+    except NotEnoughMemory:
         unlimited = watch(Cet(detect, partition), text, events, range(cut, len(events), cut))
         assert detect == "hybrid" or unlimited.peak > memory
         return
@@ -108,9 +107,10 @@ def test_queries_and_counted_windows_share_the_limit() -> None:
     executor.process(given)
     assert executor.state().bytes <= 9 * 2**10
     executor.finish()
+    alone = compile_workload([parse_query(texts[1])], given.schema)
+    limited = Cet("memory", memory="1536").executor(algorithm.plan(alone, Statistics()))
     with pytest.raises(NotEnoughMemory, match="memory limit is 512 bytes"):
-        alone = compile_workload([parse_query(texts[1])], given.schema)
-        Cet("memory", memory="1536").executor(algorithm.plan(alone, Statistics())).process(given)
+        limited.process(given)
 
 
 def test_a_limit_tells_the_largest_state_once() -> None:
