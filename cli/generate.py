@@ -32,7 +32,7 @@ def generate(
     raw: Path | None,
     master: str | None,
 ) -> None:
-    """Generate a stream into an event store, or a workload into a file.
+    """Generate a stream or a workload.
 
     NAME is a stream or workload of `cepbench datasets`. What is generated depends on parameters and seed only, not on
     --master; without --master it is generated in this process. A real stream is read from --raw by Spark.

@@ -29,7 +29,7 @@ def algorithms(as_json: bool) -> None:
 @click.argument("name", required=False)
 @as_json
 def datasets(name: str | None, as_json: bool) -> None:
-    """List the streams that there are, and the generators of workloads.
+    """List streams and workload generators.
 
     With the NAME of a generated stream or workload, list its parameters. With --json, attributes and parameters of all
     are told.
