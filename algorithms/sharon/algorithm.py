@@ -10,8 +10,9 @@ from algorithms.base import Algorithm, Executor, Plan, Statistics
 from algorithms.sequences import Sequence, sequences_of, unsupported_as_sequences
 from algorithms.sharon.executor import SequenceExecutor
 from algorithms.sharon.optimiser import OPTIMISERS, BenefitModel, ExecutorBenefit, optimise
+from algorithms.sharon.optimiser.limits import Limits
+from algorithms.sharon.options import chosen, positive, size, whole
 from algorithms.sharon.plan import SharonPlan
-from events.errors import CepbenchError
 from queries.analysis import analyse
 from queries.compile import CompiledQuery, Workload
 from queries.model import Query
@@ -25,9 +26,9 @@ class Sharon(Algorithm):
     - `optimizer`: `sharon` (an optimal plan of the expanded SHARON graph), `greedy` (GWMIN on the graph as it is, no
       conflict is resolved), `exhaustive` (all sets of options), `none` (nothing is shared: A-Seq), or `integer`, not in
       the paper: an optimal plan over all subsets of queries, by a solver of integer programs.
-    - `limit`: seconds. After them, or when the plans of two levels need more than 256 MB or there are more than 8,192
-      options, `sharon` falls back to the best of GWMIN's plans and those that it has seen, and tells `fell_back`;
-      `exhaustive` gives up with an error.
+    - `limit`: seconds, and `memory`: of the plans that are stored. Beyond them, or with more than 8,192 options,
+      `sharon` falls back to the best of GWMIN's plans and those that it has seen, and tells `fell_back`; so does
+      `integer`, while `exhaustive` gives up with an error.
     - `benefit`: `paper` (Equations 22.1-22.11), or `executor`, not in the paper: what sharing saves here.
     - `substreams`: how many sub-streams the rates of the stream are divided among; its statistics do not know.
     - `max_length`: Kleene patterns are flattened into sequences of up to so many events, and refused without it.
@@ -51,15 +52,16 @@ class Sharon(Algorithm):
         self,
         optimizer: str = "sharon",
         limit: str = "10",
+        memory: str = "256MB",
         benefit: str = "paper",
         substreams: str = "1",
         max_length: str | None = None,
     ) -> None:
-        self.optimizer = _chosen("optimizer", optimizer, tuple(OPTIMISERS))
-        self.benefit = _chosen("benefit", benefit, BENEFITS)
-        self.limit = _positive("limit", limit)
-        self.substreams = _positive("substreams", substreams)
-        self.max_length = None if max_length is None else _length(max_length)
+        self.optimizer = chosen("optimizer", optimizer, tuple(OPTIMISERS))
+        self.limit, self.memory = positive("limit", limit), size("memory", memory)
+        self.benefit = chosen("benefit", benefit, BENEFITS)
+        self.substreams = positive("substreams", substreams)
+        self.max_length = None if max_length is None else whole("max_length", max_length)
 
     def unsupported(self, query: Query) -> str | None:
         """Those that are no set of event sequences, conjunctions, and unbounded Kleene patterns."""
@@ -73,7 +75,7 @@ class Sharon(Algorithm):
         sequences = [s for _, s in found]
         families = [_family(query, number) for number, (query, _) in enumerate(found)]
         model = self._model([query for query, _ in found], sequences, statistics)
-        decision = optimise(sequences, families, model, self.optimizer, self.limit)
+        decision = optimise(sequences, families, model, self.optimizer, Limits(self.limit, self.memory))
         return SharonPlan(
             workload, tuple(sequences), decision.shared, max_length=self.max_length, details=decision.details
         )
@@ -104,29 +106,3 @@ def _window(query: CompiledQuery, statistics: Statistics) -> float:
     if query.window is None or query.window.counts_events:
         return statistics.duration
     return min(query.window.within, statistics.duration)
-
-
-def _chosen(name: str, value: str, choices: tuple[str, ...]) -> str:
-    if value not in choices:
-        raise CepbenchError(f"sharon: unknown {name} {value!r}; choose {', '.join(choices)}")
-    return value
-
-
-def _positive(name: str, text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = 0.0
-    if not number > 0:
-        raise CepbenchError(f"sharon: {name} must be a positive number, not {text!r}")
-    return number
-
-
-def _length(text: str) -> int:
-    try:
-        length = int(text)
-    except ValueError:
-        length = 0
-    if length < 1:
-        raise CepbenchError(f"sharon: max_length must be a whole number from 1 on, not {text!r}")
-    return length

@@ -6,7 +6,6 @@ import time
 from dataclasses import dataclass, field
 
 MOST_VERTICES = 2**13
-MOST_BYTES = 2**28
 
 
 class LimitReached(Exception):
@@ -23,11 +22,11 @@ class TimeLimitReached(LimitReached):
 
 @dataclass(frozen=True)
 class Limits:
-    """Seconds from the making of the limits on, vertices of a graph, and bytes of plans that are kept at a time."""
+    """Seconds from the making of the limits on, bytes of plans that are stored at a time, and vertices of a graph."""
 
     seconds: float
+    bytes: int = 2**28
     vertices: int = MOST_VERTICES
-    bytes: int = MOST_BYTES
     started: float = field(default_factory=time.perf_counter)
 
     @property

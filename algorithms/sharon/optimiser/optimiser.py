@@ -88,14 +88,14 @@ def optimise(
     families: Sequence[Hashable],
     model: BenefitModel,
     optimizer: str,
-    seconds: float,
+    limits: Limits,
 ) -> Decision:
     """The plan of one of `OPTIMISERS`. Sequences share within their family only.
 
     The Sharon optimiser falls back to GWMIN when a limit is reached, and says so. The exhaustive one is there to be
     compared with: it raises `SearchTooLong` or `NotEnoughMemory` instead.
     """
-    progress = Progress(sequences, families, model, Limits(seconds), details=_nothing_done())
+    progress = Progress(sequences, families, model, limits, details=_nothing_done())
     for phase, stage in OPTIMISERS[optimizer]:
         started = time.perf_counter()
         try:

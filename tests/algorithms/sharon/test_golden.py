@@ -131,7 +131,7 @@ class Table(BenefitModel):
 @pytest.mark.parametrize("optimizer", ["sharon", "exhaustive"])
 def test_optimisers_on_the_workload(optimizer: str) -> None:
     """With conflicts resolved, p1 for q1 and q3 joins p5, p7: 12.5 + 20 + 18 exceeds the 50 of Example 23.9."""
-    decision = optimise(sequences(), ["all"] * len(QUERIES), Table(), optimizer, 60)
+    decision = optimise(sequences(), ["all"] * len(QUERIES), Table(), optimizer, Limits(60))
     assert decision.details["score"] == 50.5
     chosen = {tuple(str(s.type) for s in c.pattern): queries(c) for c in decision.shared}
     assert chosen == {
@@ -145,7 +145,7 @@ def test_optimisers_on_the_workload(optimizer: str) -> None:
 
 
 def test_greedy_optimiser_resolves_no_conflict() -> None:
-    decision = optimise(sequences(), ["all"] * len(QUERIES), Table(), "greedy", 60)
+    decision = optimise(sequences(), ["all"] * len(QUERIES), Table(), "greedy", Limits(60))
     assert {c.pattern for c in decision.shared} == {named(name).pattern for name in GOLDEN["greedy"]["plan"]}
     assert decision.details["score"] == GOLDEN["greedy"]["score"]
     assert decision.details["options"] == 0

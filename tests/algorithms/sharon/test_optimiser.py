@@ -26,7 +26,7 @@ WORKLOADS = st.lists(st.text("ABCDEF", min_size=1, max_size=5), min_size=2, max_
 
 def planned(workload: Many[Sequence], rates: dict[str, float], optimizer: str, seconds: float = 60) -> Decision:
     model = BenefitModel(workload, [1.0] * len(workload), rates)
-    return optimise(workload, ["x"] * len(workload), model, optimizer, seconds)
+    return optimise(workload, ["x"] * len(workload), model, optimizer, Limits(seconds))
 
 
 @settings(max_examples=150, deadline=None)

@@ -154,6 +154,8 @@ def test_conjunctions_are_refused() -> None:
         ("limit=0", "limit must be a positive number"),
         ("limit=nan", "limit must be a positive number"),
         ("substreams=x", "substreams must be a positive number"),
+        ("memory=256", "memory must be a size such as 256MB"),
+        ("memory=0GB", "memory must be a size such as 256MB"),
         ("max_length=1.5", "max_length must be a whole number"),
     ],
 )
