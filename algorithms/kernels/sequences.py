@@ -5,6 +5,8 @@ patterns. Its places are numbered from 1. Slot s stands for the live START event
 place j, one per slot, hold the sequences from those START events to place j. A *link* says that a sequence continues
 with a segment: each slot then keeps snapshots of what the sequence had counted before, per window.
 
+Kernels take arrays one by one where they are called often: to pass a tuple of forty arrays costs more than their work.
+
 Counters lie in rows of slots, so that an event updates contiguous memory. A segment that no link uses needs no slots
 where windows do not overlap (one slot serves all START events), and if it counts COUNT(*) only, its counters
 are *plain*: entries i to i + l of one array, the first of them always 1.
@@ -52,6 +54,7 @@ class Program(NamedTuple):
     - `weight`: for each segment and channel (ring without COUNT(*), real, least), a code per place.
     - `channel`: for each link and sequence, at `MAP`, the segment's channel for each channel of the query, or -1.
     - `unit`: 1 at entries of `State.plain` that stand for place 0.
+    - `total[3]`: where the second cell begins in `State.ring`, `real` and `least`.
     """
 
     binding_ptr: Ints
@@ -82,15 +85,7 @@ class Program(NamedTuple):
     weight: Ints
     channel: Ints
     unit: NDArray[Any]
-
-
-class Store(NamedTuple):
-    """Values of all channels in flat arrays; `over[i]` tells that `ring[i]` overflowed."""
-
-    ring: NDArray[Any]
-    over: Flags
-    real: Reals
-    least: Ints
+    total: Ints
 
 
 class Gathered(NamedTuple):
@@ -112,13 +107,14 @@ class State(NamedTuple):
     """Counters of all open windows; window k has row k % K of what is kept per window.
 
     - `clock`: current time, lowest and highest window opened, number of touched symbols.
-    - `place[G]`: the live slots of a segment, their capacity, and where its counters begin in `rows`: channel c of
-      place j is row `c * ROWS + j - 1`.
+    - `place[G]`: the live slots of a segment, their capacity, and where its counters begin in `ring` (and `over`),
+      `real` and `least`: channel c of place j is row `c * ROWS + j - 1` of so many slots.
     - `opened[G, K]`: the first slot in a window.
-    - `snapshot[U, 3]`: where those of a link begin in `snapshots`; channel c in window k is row `(k % K) * C + c`.
-    - `results`: per segment that begins a sequence, what it counted in each window, (k % K) * C + c.
+    - `snapshot[U, 3]`: where those of a link begin; channel c in window k is row `(k % K) * C + c` of slots.
+    - `ring`, `over`, `real`, `least`: all values; `over[i]` tells that `ring[i]` overflowed. First come the channels of
+      two cells, each of the size of the widest query or segment, then what segments that begin a sequence have
+      counted in each window, at `(k % K) * C + c`, then counters, then snapshots.
     - `plain`, `plain_over`: plain counters; `change`, `change_over`: what simultaneous events add to them.
-    - `cell`, `total`: room for one cell of any query.
     - `tally`: counter updates and combinations so far.
     """
 
@@ -126,16 +122,15 @@ class State(NamedTuple):
     place: Ints
     opened: Ints
     snapshot: Ints
-    rows: Store
-    snapshots: Store
-    results: Store
+    ring: NDArray[Any]
+    over: Flags
+    real: Reals
+    least: Ints
     plain: NDArray[Any]
     plain_over: Flags
     change: NDArray[Any]
     change_over: Flags
     gathered: Gathered
-    cell: Store
-    total: Store
     tally: Ints
 
 

@@ -1,11 +1,16 @@
 """What sequences have counted in a window: the count combination of Sharon's shared method (dissertation 22.3).
 
 Two parts of a sequence combine as x.y: counts multiply, a sum is sx * cy + cx * sy, a minimum the lesser of both.
-Cells hold the channels of a query, from entry 0 of `State.cell` and `State.total` on.
+Arrays are those of `Program` and `State`; the result is the cell at entry 0 of `ring`, `over`, `real` and `least`.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
+from numpy.typing import NDArray
+
+from algorithms.kernels.arrays import Flags, Ints, Reals
 from algorithms.kernels.compilation import inlined, kernel
 from algorithms.kernels.sequences import (
     AT_LEAST,
@@ -17,7 +22,9 @@ from algorithms.kernels.sequences import (
     FROM_LEAST,
     FROM_REAL,
     FROM_RING,
+    HIGH,
     LEAST,
+    LOW,
     MAP,
     PLAIN,
     QUERY,
@@ -30,150 +37,216 @@ from algorithms.kernels.sequences import (
     SEGMENT,
     SEQUENCE,
     TAIL,
-    Program,
-    State,
-    Store,
 )
 from algorithms.kernels.sequences_rows import dot, dot_real, least_of_both
 from queries.aggregates import NO_VALUE
 
 
-@inlined
-def clear_cell(cell: Store) -> None:
-    """Makes a cell that of no sequence."""
-    for c in range(len(cell.ring)):
-        cell.ring[c] = cell.ring.dtype.type(0)
-        cell.over[c] = False
-    for c in range(len(cell.real)):
-        cell.real[c] = 0.0
-    for c in range(len(cell.least)):
-        cell.least[c] = NO_VALUE
-
-
-@inlined
-def add_to_total(cell: Store, total: Store) -> None:
-    """Adds one cell to another."""
-    for c in range(len(cell.ring)):
-        value = total.ring[c] + cell.ring[c]
-        total.over[c] |= cell.over[c] | (value < cell.ring[c])
-        total.ring[c] = value
-    for c in range(len(cell.real)):
-        total.real[c] += cell.real[c]
-    for c in range(len(cell.least)):
-        total.least[c] = min(total.least[c], cell.least[c])
-
-
 @kernel
-def counted_before(sequence: int, link: int, window: int, program: Program, state: State, modular: bool) -> None:
-    """Sets `state.cell` to what a sequence has counted up to a link, or in its first segment if `link` is -1.
+def take_snapshots(
+    first_link: int,
+    last_link: int,
+    clock: Ints,
+    segments: Ints,
+    links: Ints,
+    sequences: Ints,
+    queries: Ints,
+    channels: Ints,
+    place: Ints,
+    opened: Ints,
+    snapshot: Ints,
+    ring: NDArray[Any],
+    over: Flags,
+    real: Reals,
+    least: Ints,
+    plain: NDArray[Any],
+    plain_over: Flags,
+    tally: Ints,
+    modular: bool,
+) -> None:
+    """Keeps, in the next slot of a segment, what its links have counted so far in each open window.
 
-    O(n) for n live slots of the link's segment, O(1) for the first one.
+    O(n) per link and window for n live slots of the segment before, O(1) if that is a sequence's first segment.
     """
-    clear_cell(state.cell)
+    span = opened.shape[1]
+    for link in range(first_link, last_link):
+        query, segment = links[link, QUERY], links[link, SEGMENT]
+        rings, reals, leasts = queries[query, QUERY_RING], queries[query, QUERY_REAL], queries[query, QUERY_LEAST]
+        capacity, slot = place[segment, CAPACITY], place[segment, TAIL]
+        row = clock[LOW] % span
+        for _ in range(clock[LOW], clock[HIGH] + 1):
+            counted_before(
+                links[link, SEQUENCE], links[link, BEFORE], row, segments, links, sequences, queries, channels,
+                place, opened, snapshot, ring, over, real, least, plain, plain_over, tally, modular,
+            )  # fmt: skip
+            entry = snapshot[link, 0] + row * rings * capacity + slot
+            for c in range(rings):
+                ring[entry] = ring[c]
+                over[entry] = over[c]
+                entry += capacity
+            entry = snapshot[link, 1] + row * reals * capacity + slot
+            for c in range(reals):
+                real[entry] = real[c]
+                entry += capacity
+            entry = snapshot[link, 2] + row * leasts * capacity + slot
+            for c in range(leasts):
+                least[entry] = least[c]
+                entry += capacity
+            row = row + 1 if row + 1 < span else 0
+
+
+@inlined
+def counted_before(
+    sequence: int,
+    link: int,
+    row: int,
+    segments: Ints,
+    links: Ints,
+    sequences: Ints,
+    queries: Ints,
+    channels: Ints,
+    place: Ints,
+    opened: Ints,
+    snapshot: Ints,
+    ring: NDArray[Any],
+    over: Flags,
+    real: Reals,
+    least: Ints,
+    plain: NDArray[Any],
+    plain_over: Flags,
+    tally: Ints,
+    modular: bool,
+) -> None:
+    """Sets the cell to what a sequence has counted up to a link, or in its first segment if `link` is -1.
+
+    `row` is that of the window. O(n) for n live slots of the link's segment, O(1) for the first one.
+    """
+    query = sequences[sequence, QUERY]
+    clear_cell(queries[query, QUERY_RING], queries[query, QUERY_REAL], queries[query, QUERY_LEAST], 0, 0, 0,
+               ring, over, real, least)  # fmt: skip
     if link >= 0:
-        _combine(link, window, program, state, modular)
-    elif program.sequence[sequence, PLAIN] >= 0:
-        entry = program.sequence[sequence, PLAIN]
-        state.cell.ring[0] = state.plain[entry]
-        state.cell.over[0] = state.plain_over[entry]
+        _combine(
+            link, query, row, segments, links, queries, channels, place, opened, snapshot, ring, over, real, least,
+            tally, modular,
+        )  # fmt: skip
+    elif sequences[sequence, PLAIN] >= 0:
+        ring[0] = plain[sequences[sequence, PLAIN]]
+        over[0] = plain_over[sequences[sequence, PLAIN]]
     else:
-        _first_result(sequence, window, program, state)
+        _first_result(
+            query, sequences[sequence, SEGMENT], sequences[sequence, MAP], row, segments, queries, channels, ring, over,
+            real, least,
+        )  # fmt: skip
 
 
 @inlined
-def _first_result(sequence: int, window: int, program: Program, state: State) -> None:
-    segment = program.segment[program.sequence[sequence, SEGMENT]]
-    query = program.query[program.sequence[sequence, QUERY]]
-    at = program.sequence[sequence, MAP]
-    row = window % state.opened.shape[1]
-    for c in range(query[QUERY_RING]):
-        channel = program.channel[at + c]
-        if channel >= 0:
-            entry = segment[FROM_RING] + row * segment[RING] + channel
-            state.cell.ring[c] = state.results.ring[entry]
-            state.cell.over[c] = state.results.over[entry]
-    at += query[QUERY_RING]
-    for c in range(query[QUERY_REAL]):
-        channel = program.channel[at + c]
-        if channel >= 0:
-            state.cell.real[c] = state.results.real[segment[FROM_REAL] + row * segment[REAL] + channel]
-    at += query[QUERY_REAL]
-    for c in range(query[QUERY_LEAST]):
-        channel = program.channel[at + c]
-        if channel >= 0:
-            state.cell.least[c] = state.results.least[segment[FROM_LEAST] + row * segment[LEAST] + channel]
+def clear_cell(
+    rings: int,
+    reals: int,
+    leasts: int,
+    at_ring: int,
+    at_real: int,
+    at_least: int,
+    ring: NDArray[Any],
+    over: Flags,
+    real: Reals,
+    least: Ints,
+) -> None:
+    """Makes so many channels those of no sequence."""
+    for c in range(rings):
+        ring[at_ring + c] = ring.dtype.type(0)
+        over[at_ring + c] = False
+    for c in range(reals):
+        real[at_real + c] = 0.0
+    for c in range(leasts):
+        least[at_least + c] = NO_VALUE
 
 
 @inlined
-def _combine(link: int, window: int, program: Program, state: State, modular: bool) -> None:
-    g = program.link[link, SEGMENT]
-    segment, place = program.segment[g], state.place[g]
-    query = program.query[program.link[link, QUERY]]
-    capacity = place[CAPACITY]
-    row = window % state.opened.shape[1]
-    low = state.opened[g, row]
-    size = place[TAIL] - low
-    rows, snapshots, cell = state.rows, state.snapshots, state.cell
-    state.tally[COMBINATIONS] += size
+def _first_result(
+    query: int,
+    segment: int,
+    at: int,
+    row: int,
+    segments: Ints,
+    queries: Ints,
+    channels: Ints,
+    ring: NDArray[Any],
+    over: Flags,
+    real: Reals,
+    least: Ints,
+) -> None:
+    entry = segments[segment, FROM_RING] + row * segments[segment, RING]
+    for c in range(queries[query, QUERY_RING]):
+        if channels[at + c] >= 0:
+            ring[c] = ring[entry + channels[at + c]]
+            over[c] = over[entry + channels[at + c]]
+    at += queries[query, QUERY_RING]
+    entry = segments[segment, FROM_REAL] + row * segments[segment, REAL]
+    for c in range(queries[query, QUERY_REAL]):
+        if channels[at + c] >= 0:
+            real[c] = real[entry + channels[at + c]]
+    at += queries[query, QUERY_REAL]
+    entry = segments[segment, FROM_LEAST] + row * segments[segment, LEAST]
+    for c in range(queries[query, QUERY_LEAST]):
+        if channels[at + c] >= 0:
+            least[c] = least[entry + channels[at + c]]
+
+
+@inlined
+def _combine(
+    link: int,
+    query: int,
+    row: int,
+    segments: Ints,
+    links: Ints,
+    queries: Ints,
+    channels: Ints,
+    place: Ints,
+    opened: Ints,
+    snapshot: Ints,
+    ring: NDArray[Any],
+    over: Flags,
+    real: Reals,
+    least: Ints,
+    tally: Ints,
+    modular: bool,
+) -> None:
+    g, at = links[link, SEGMENT], links[link, MAP]
+    capacity, kept, low = place[g, CAPACITY], segments[g, ROWS], opened[g, row]
+    size = place[g, TAIL] - low
+    rings, reals, leasts = queries[query, QUERY_RING], queries[query, QUERY_REAL], queries[query, QUERY_LEAST]
+    tally[COMBINATIONS] += size
     if size == 0:
         return
     # The counters of the whole segment, and the snapshots of what came before.
-    y = place[AT_RING] + (segment[ROWS] - 1) * capacity + low
-    x = state.snapshot[link, 0] + row * query[QUERY_RING] * capacity + low
-    count, count_over = rows.ring[y : y + size], rows.over[y : y + size]
-    before, before_over = snapshots.ring[x : x + size], snapshots.over[x : x + size]
-    cell.ring[0], cell.over[0] = dot(before, before_over, count, count_over, modular)
-    at = program.link[link, MAP]
-    for c in range(1, query[QUERY_RING]):
+    y = place[g, AT_RING] + (kept - 1) * capacity + low
+    x = snapshot[link, 0] + row * rings * capacity + low
+    count, count_over = ring[y : y + size], over[y : y + size]
+    before, before_over = ring[x : x + size], over[x : x + size]
+    ring[0], over[0] = dot(before, before_over, count, count_over, modular)
+    for c in range(1, rings):
         own = x + c * capacity
-        ring, over = snapshots.ring[own : own + size], snapshots.over[own : own + size]
-        cell.ring[c], cell.over[c] = dot(ring, over, count, count_over, modular)
-        channel = program.channel[at + c]
-        if channel > 0:
-            other = y + channel * segment[ROWS] * capacity
-            ring, over = rows.ring[other : other + size], rows.over[other : other + size]
-            more, more_over = dot(ring, over, before, before_over, modular)
-            total = cell.ring[c] + more
-            cell.over[c] |= more_over | (total < more)
-            cell.ring[c] = total
-    at += query[QUERY_RING]
-    for c in range(query[QUERY_REAL]):
-        own = state.snapshot[link, 1] + (row * query[QUERY_REAL] + c) * capacity + low
-        cell.real[c] = dot_real(snapshots.real[own : own + size], count)
-        channel = program.channel[at + c]
-        if channel >= 0:
-            other = place[AT_REAL] + (channel * segment[ROWS] + segment[ROWS] - 1) * capacity + low
-            cell.real[c] += dot_real(rows.real[other : other + size], before)
-    at += query[QUERY_REAL]
-    for c in range(query[QUERY_LEAST]):
-        own = state.snapshot[link, 2] + (row * query[QUERY_LEAST] + c) * capacity + low
-        mine = snapshots.least[own : own + size]
-        theirs = mine
-        channel = program.channel[at + c]
-        if channel >= 0:
-            other = place[AT_LEAST] + (channel * segment[ROWS] + segment[ROWS] - 1) * capacity + low
-            theirs = rows.least[other : other + size]
-        cell.least[c] = least_of_both(mine, theirs, before, before_over, count, count_over)
-
-
-@kernel
-def take_snapshots(segment: int, links: int, links_end: int, program: Program, state: State, modular: bool) -> None:
-    """Keeps, in the next slot of a segment, what its links have counted so far in each open window."""
-    place = state.place[segment]
-    capacity = place[CAPACITY]
-    span = state.opened.shape[1]
-    for link in range(links, links_end):
-        query = program.query[program.link[link, QUERY]]
-        for window in range(state.clock[1], state.clock[2] + 1):
-            counted_before(program.link[link, SEQUENCE], program.link[link, BEFORE], window, program, state, modular)
-            row = window % span
-            for c in range(query[QUERY_RING]):
-                entry = state.snapshot[link, 0] + (row * query[QUERY_RING] + c) * capacity + place[TAIL]
-                state.snapshots.ring[entry] = state.cell.ring[c]
-                state.snapshots.over[entry] = state.cell.over[c]
-            for c in range(query[QUERY_REAL]):
-                entry = state.snapshot[link, 1] + (row * query[QUERY_REAL] + c) * capacity + place[TAIL]
-                state.snapshots.real[entry] = state.cell.real[c]
-            for c in range(query[QUERY_LEAST]):
-                entry = state.snapshot[link, 2] + (row * query[QUERY_LEAST] + c) * capacity + place[TAIL]
-                state.snapshots.least[entry] = state.cell.least[c]
+        ring[c], over[c] = dot(ring[own : own + size], over[own : own + size], count, count_over, modular)
+        if channels[at + c] > 0:
+            other = y + channels[at + c] * kept * capacity
+            more, more_over = dot(ring[other : other + size], over[other : other + size], before, before_over, modular)
+            total = ring[c] + more
+            over[c] |= more_over | (total < more)
+            ring[c] = total
+    at += rings
+    for c in range(reals):
+        own = snapshot[link, 1] + (row * reals + c) * capacity + low
+        real[c] = dot_real(real[own : own + size], count)
+        if channels[at + c] >= 0:
+            other = place[g, AT_REAL] + (channels[at + c] * kept + kept - 1) * capacity + low
+            real[c] += dot_real(real[other : other + size], before)
+    at += reals
+    for c in range(leasts):
+        own = snapshot[link, 2] + (row * leasts + c) * capacity + low
+        other = own
+        if channels[at + c] >= 0:
+            other = place[g, AT_LEAST] + (channels[at + c] * kept + kept - 1) * capacity + low
+        least[c] = least_of_both(
+            least[own : own + size], least[other : other + size], before, before_over, count, count_over
+        )

@@ -12,6 +12,7 @@ from algorithms.kernels.arrays import Codes, Ints, Reals
 from algorithms.kernels.compilation import inlined, kernel
 from algorithms.kernels.predicates import hold
 from algorithms.kernels.sequences import (
+    CAPACITY,
     FIRST,
     FROM_LEAST,
     FROM_REAL,
@@ -39,8 +40,9 @@ from algorithms.kernels.sequences import (
     SequenceRows,
     State,
 )
-from algorithms.kernels.sequences_combine import add_to_total, clear_cell, counted_before, take_snapshots
-from algorithms.kernels.sequences_places import clear_place, clear_slot, make_room, update_place
+from algorithms.kernels.sequences_combine import clear_cell, counted_before, take_snapshots
+from algorithms.kernels.sequences_places import clear_place, clear_slot, update_place
+from algorithms.kernels.sequences_room import move_to_front
 from algorithms.kernels.sequences_rows import product_exceeds
 from algorithms.kernels.streams import Sliding
 from queries.aggregates import NO_VALUE
@@ -55,21 +57,23 @@ def count_sequences(
     kind: Codes,
     ints: Ints,
     reals: Reals,
+    until: int,
     window: Sliding,
     program: Program,
     state: State,
     modular: bool,
     out: SequenceRows,
 ) -> tuple[int, int, int]:
-    """Processes events `first..`; returns (next event, rows in `out`, segment that needs more slots or `NONE`).
+    """Processes events `first..` and moves the time on to `until`; returns where to go on (n + 1: it is done), the rows
+    in `out`, and a segment that needs more slots or `NONE`.
 
     Stops where rows or slots run out. O(k n) per event for the k places that it matches and n live START events.
     """
     clock = state.clock
     size = 0
     boundary = next_boundary(clock, window)
-    for i in range(first, len(time)):
-        now = time[i]
+    for i in range(first, len(time) + 1):
+        now = time[i] if i < len(time) else max(until, clock[NOW])
         if now != clock[NOW]:
             if clock[TOUCHED] > 0:
                 segment = act(program, state, modular)
@@ -81,28 +85,13 @@ def count_sequences(
                     return i, size, NONE
                 boundary = next_boundary(clock, window)
             clock[NOW] = now
-        if clock[LOW] > clock[HIGH]:
+        if i == len(time) or clock[LOW] > clock[HIGH]:
             continue
         for b in range(program.binding_ptr[kind[i]], program.binding_ptr[kind[i] + 1]):
             symbol = program.binding[b]
             if hold(program.local, symbol, ints, reals, i, ints, reals, i):
                 gather(i, symbol, ints, reals, program, state)
-    return len(time), size, NONE
-
-
-@kernel
-def close_sequences(
-    now: int, window: Sliding, program: Program, state: State, modular: bool, out: SequenceRows
-) -> tuple[bool, int, int]:
-    """Moves the time on to `now`; returns (whether it got there, rows in `out`, segment that needs more slots)."""
-    if state.clock[TOUCHED] > 0:
-        segment = act(program, state, modular)
-        if segment != NONE:
-            return False, 0, segment
-    size, done = advance(now, 0, window, program, state, modular, out)
-    if done:
-        state.clock[NOW] = now
-    return done, size, NONE
+    return len(time) + 1, size, NONE
 
 
 @inlined
@@ -134,7 +123,7 @@ def gather(i: int, symbol: int, ints: Ints, reals: Reals, program: Program, stat
         gathered.least[symbol, weight] = min(gathered.least[symbol, weight], value)
 
 
-@kernel
+@inlined
 def act(program: Program, state: State, modular: bool) -> int:
     """Lets the gathered events act; returns a segment that needs more slots first, or `NONE`."""
     clock, gathered = state.clock, state.gathered
@@ -142,13 +131,23 @@ def act(program: Program, state: State, modular: bool) -> int:
     for t in range(touched):
         symbol = gathered.touched[t]
         for b in range(program.begin_ptr[symbol], program.begin_ptr[symbol + 1]):
-            if not make_room(program.begin[b], program, state):
-                return program.begin[b]
+            g = program.begin[b]
+            if state.place[g, TAIL] == state.place[g, CAPACITY] and not move_to_front(
+                g, program.segment, program.link, program.query, state.place, state.opened, state.snapshot,
+                state.ring, state.over, state.real, state.least,
+            ):  # fmt: skip
+                return g
     for t in range(touched):
         symbol = gathered.touched[t]
         for b in range(program.begin_ptr[symbol], program.begin_ptr[symbol + 1]):
             g = program.begin[b]
-            take_snapshots(g, program.segment[g, LINKS], program.segment[g, LINKS_END], program, state, modular)
+            if program.segment[g, LINKS] < program.segment[g, LINKS_END]:
+                take_snapshots(
+                    program.segment[g, LINKS], program.segment[g, LINKS_END], clock, program.segment, program.link,
+                    program.sequence, program.query, program.channel, state.place, state.opened, state.snapshot,
+                    state.ring, state.over, state.real, state.least, state.plain, state.plain_over, state.tally,
+                    modular,
+                )  # fmt: skip
     symbol = gathered.touched[0]
     if touched == 1 and program.clear_ptr[symbol] == program.clear_ptr[symbol + 1]:
         _update_plain(symbol, program, state, modular)
@@ -238,9 +237,16 @@ def _update_segments(touched: int, program: Program, state: State, modular: bool
             q = gathered.cursor[symbol]
             while q < program.target_ptr[symbol + 1] and program.target_level[q] == level:
                 if level % 2:
-                    clear_place(program.target_segment[q], level // 2, program, state)
+                    clear_place(
+                        program.target_segment[q], level // 2, program.segment, state.place,
+                        state.ring, state.over, state.real, state.least,
+                    )  # fmt: skip
                 else:
-                    update_place(program.target_segment[q], level // 2, symbol, program, state, modular)
+                    update_place(
+                        program.target_segment[q], level // 2, symbol, gathered, state.clock, program.segment,
+                        program.weight, state.place, state.opened, state.ring, state.over, state.real, state.least,
+                        state.tally, modular,
+                    )  # fmt: skip
                 q += 1
             gathered.cursor[symbol] = q
 
@@ -258,7 +264,7 @@ def _forget(symbol: int, program: Program, state: State) -> None:
         gathered.least[symbol, program.least[c]] = NO_VALUE
 
 
-@kernel
+@inlined
 def advance(
     now: int, size: int, window: Sliding, program: Program, state: State, modular: bool, out: SequenceRows
 ) -> tuple[int, bool]:
@@ -287,25 +293,38 @@ def advance(
 @inlined
 def _write_rows(k: int, size: int, program: Program, state: State, modular: bool, out: SequenceRows) -> int:
     """Writes the rows of window k: the sum over the sequences of each query."""
-    total = state.total
+    ring, over, real, least = state.ring, state.over, state.real, state.least
+    row = k % state.opened.shape[1]
+    at_ring, at_real, at_least = program.total[0], program.total[1], program.total[2]
     for q in range(len(program.query)):
-        clear_cell(total)
         query = program.query[q]
+        rings, reals, leasts = query[QUERY_RING], query[QUERY_REAL], query[QUERY_LEAST]
+        clear_cell(rings, reals, leasts, at_ring, at_real, at_least, ring, over, real, least)
         for s in range(query[SEQUENCES], query[SEQUENCES_END]):
-            counted_before(s, program.sequence[s, LAST], k, program, state, modular)
-            add_to_total(state.cell, total)
-        if total.ring[0] == 0 and not total.over[0]:
-            continue
-        out.window[size] = k
-        out.query[size] = q
-        for c in range(query[QUERY_RING]):
-            out.ring[size, c] = total.ring[c]
-            out.over[size, c] = total.over[c]
-        for c in range(query[QUERY_REAL]):
-            out.real[size, c] = total.real[c]
-        for c in range(query[QUERY_LEAST]):
-            out.least[size, c] = total.least[c]
-        size += 1
+            counted_before(
+                s, program.sequence[s, LAST], row, program.segment, program.link, program.sequence, program.query,
+                program.channel, state.place, state.opened, state.snapshot, ring, over, real, least,
+                state.plain, state.plain_over, state.tally, modular,
+            )  # fmt: skip
+            for c in range(rings):
+                total = ring[at_ring + c] + ring[c]
+                over[at_ring + c] |= over[c] | (total < ring[c])
+                ring[at_ring + c] = total
+            for c in range(reals):
+                real[at_real + c] += real[c]
+            for c in range(leasts):
+                least[at_least + c] = min(least[at_least + c], least[c])
+        if ring[at_ring] != 0 or over[at_ring]:
+            out.window[size] = k
+            out.query[size] = q
+            for c in range(rings):
+                out.ring[size, c] = ring[at_ring + c]
+                out.over[size, c] = over[at_ring + c]
+            for c in range(reals):
+                out.real[size, c] = real[at_real + c]
+            for c in range(leasts):
+                out.least[size, c] = least[at_least + c]
+            size += 1
     return size
 
 
@@ -314,21 +333,20 @@ def _forget_window(k: int, program: Program, state: State) -> None:
     """Empties the results of window k and drops the START events that lie in no later window."""
     span = state.opened.shape[1]
     row = k % span
-    results = state.results
     for i in range(len(state.plain)):  # plain counters have one window at a time
         state.plain[i] = program.unit[i]
         state.plain_over[i] = False
     for g in range(len(program.segment)):
         segment, place = program.segment[g], state.place[g]
-        for c in range(segment[RING] * segment[FIRST]):
-            results.ring[segment[FROM_RING] + row * segment[RING] + c] = results.ring.dtype.type(0)
-            results.over[segment[FROM_RING] + row * segment[RING] + c] = False
-        for c in range(segment[REAL] * segment[FIRST]):
-            results.real[segment[FROM_REAL] + row * segment[REAL] + c] = 0.0
-        for c in range(segment[LEAST] * segment[FIRST]):
-            results.least[segment[FROM_LEAST] + row * segment[LEAST] + c] = NO_VALUE
+        if segment[FIRST]:
+            rings, reals, leasts = segment[RING], segment[REAL], segment[LEAST]
+            clear_cell(
+                rings, reals, leasts,
+                segment[FROM_RING] + row * rings, segment[FROM_REAL] + row * reals, segment[FROM_LEAST] + row * leasts,
+                state.ring, state.over, state.real, state.least,
+            )  # fmt: skip
         if segment[SINGLE]:
-            clear_slot(segment, place, 0, state)
+            clear_slot(g, 0, program.segment, state.place, state.ring, state.over, state.real, state.least)
         elif k < state.clock[HIGH]:
             place[HEAD] = state.opened[g, (k + 1) % span]
         else:

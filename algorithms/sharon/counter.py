@@ -16,7 +16,6 @@ from algorithms.kernels.sequences import (
     HIGH,
     LEAST,
     LOW,
-    NOW,
     QUERY,
     QUERY_LEAST,
     QUERY_REAL,
@@ -31,7 +30,7 @@ from algorithms.kernels.sequences import (
     Program,
     SequenceRows,
 )
-from algorithms.kernels.sequences_stream import NONE, close_sequences, count_sequences
+from algorithms.kernels.sequences_stream import NONE, count_sequences
 from algorithms.rows import AggregateRows, Rows, join
 from algorithms.sequences import Sequence
 from algorithms.sharon.counter_state import enlarged, new_state
@@ -42,6 +41,8 @@ from events.batch import EventBatch
 from events.schema import Schema
 from events.windows import FOREVER, Window
 from queries.compile import int_column
+
+Ints = NDArray[np.int64]
 
 ROOM = 1024
 """Rows of closed windows that a kernel may write before they are taken."""
@@ -71,21 +72,14 @@ class SequenceCounter:
     def process(self, events: EventBatch) -> Rows:
         """Rows of the windows that these events and their `until` closed."""
         ints, reals = self._columns(events)
-        time, kind = readonly(events.time), readonly(events.type)
-        parts: list[Rows] = []
-        done = 0
-        while done < len(events):
-            done, size, segment = count_sequences(
-                done, time, kind, ints, reals, self.window, self.counting.program, self.cells, self.modular, self.rows
-            )
-            self._take(parts, size, segment)
-        if events.until is not None and events.until > self.cells.clock[NOW]:
-            parts += self._close(events.until)
-        return join(parts)
+        return self._count(readonly(events.time), readonly(events.type), ints, reals, events.until or 0)
 
     def finish(self) -> Rows:
         """Rows of the windows that are still open."""
-        return join(self._close(2 * FOREVER - 1))
+        columns = self.counting.columns
+        ints, reals = np.empty((len(columns.ints), 0), np.int64), np.empty((len(columns.reals), 0))
+        time, kind = np.empty(0, np.int64), np.empty(0, np.int32)
+        return self._count(readonly(time), readonly(kind), readonly(ints), readonly(reals), 2 * FOREVER - 1)
 
     def state(self) -> StateSize:
         """Counters of live START events, results of open windows, snapshots."""
@@ -113,24 +107,22 @@ class SequenceCounter:
         tally = self.cells.tally
         return {"updates": float(tally[UPDATES]), "combinations": float(tally[COMBINATIONS])}
 
-    def _close(self, now: int) -> list[Rows]:
+    def _count(self, time: Ints, kind: NDArray[np.int32], ints: Ints, reals: NDArray[np.float64], until: int) -> Rows:
+        """Feeds a batch to the kernel, and calls it again where it stopped because rows or slots ran out."""
+        program = self.counting.program
         parts: list[Rows] = []
-        done = False
-        while not done:
-            done, size, segment = close_sequences(
-                now, self.window, self.counting.program, self.cells, self.modular, self.rows
+        done = 0
+        while done <= len(time):
+            done, size, segment = count_sequences(
+                done, time, kind, ints, reals, until, self.window, program, self.cells, self.modular, self.rows
             )
-            self._take(parts, size, segment)
-        return parts
+            if size:
+                parts.append(_rows_by_query(self.rows, size, program))
+            if segment != NONE:
+                self.cells = enlarged(self.cells, self.counting)
+        return join(parts)
 
-    def _take(self, parts: list[Rows], size: int, segment: int) -> None:
-        """Copies the rows of closed windows; makes room where a segment needs it."""
-        if size:
-            parts.append(_rows_by_query(self.rows, size, self.counting.program))
-        if segment != NONE:
-            self.cells = enlarged(self.cells, self.counting.program)
-
-    def _columns(self, events: EventBatch) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    def _columns(self, events: EventBatch) -> tuple[Ints, NDArray[np.float64]]:
         """The kernel columns of a batch."""
         columns = self.counting.columns
         ints = np.empty((len(columns.ints), len(events)), np.int64)

@@ -25,9 +25,7 @@ from algorithms.kernels.sequences import (
     SINGLE,
     TAIL,
     Gathered,
-    Program,
     State,
-    Store,
 )
 from algorithms.sharon.program import Counting
 from queries.aggregates import NO_VALUE
@@ -51,19 +49,15 @@ def new_state(counting: Counting, span: int, modular: bool) -> State:
     place[:, TAIL] = single
     place[:, CAPACITY] = np.where(single, 1, SLOTS)
     snapshot = np.zeros((links, 3), np.int64)
-    rows, snapshots = lay_out(program, place, snapshot, span, dtype)
+    values = lay_out(counting, place, snapshot, span, dtype)
     symbols = len(program.ring_ptr) - 1
     ring, real, least = counting.weights
-    widest = [int(program.query[:, c].max(initial=0)) for c in QUERY_CHANNELS]
-    most = [max(int(program.segment[:, c].max(initial=0)), wide) for c, wide in zip(CHANNELS, widest, strict=True)]
     return State(
         np.array([-1, 0, -1, 0], np.int64),
         place,
         np.zeros((segments, span), np.int64),
         snapshot,
-        rows,
-        snapshots,
-        _empty(counting.results, dtype),
+        *values,
         program.unit.astype(dtype),
         np.zeros(len(program.unit), np.bool_),
         np.zeros(len(program.plain), dtype),
@@ -77,33 +71,29 @@ def new_state(counting: Counting, span: int, modular: bool) -> State:
             np.zeros(symbols, np.int64),
             np.zeros(symbols, np.int64),
         ),
-        _empty(most, dtype),
-        _empty(most, dtype),
         np.zeros(2, np.int64),
     )
 
 
-def enlarged(state: State, program: Program) -> State:
+def enlarged(state: State, counting: Counting) -> State:
     """The same state with twice the slots for segments that are more than half full."""
+    program = counting.program
     span = state.opened.shape[1]
     place, snapshot = state.place.copy(), state.snapshot.copy()
     crowded = (2 * (place[:, TAIL] - place[:, HEAD]) > place[:, CAPACITY]) & (program.segment[:, SINGLE] == 0)
     place[:, CAPACITY] *= np.where(crowded, 2, 1)
-    rows, snapshots = lay_out(program, place, snapshot, span, state.plain.dtype)
-    for g in range(len(place)):
-        for (old, new), channel, at in zip(_families(state.rows, rows), (0, 0, 1, 2), (0, 0, 1, 2), strict=True):
-            count = int(program.segment[g, CHANNELS[channel]] * program.segment[g, ROWS])
-            _copy(old, new, state.place[g], place[g], state.place[g, PLACES[at]], place[g, PLACES[at]], count)
-    for u in range(len(snapshot)):
-        g, query = program.link[u, SEGMENT], program.query[program.link[u, QUERY]]
-        for (old, new), family in zip(_families(state.snapshots, snapshots), (0, 0, 1, 2), strict=True):
-            count = int(query[QUERY_CHANNELS[family]]) * span
+    values = lay_out(counting, place, snapshot, span, state.plain.dtype)
+    for new, old, family in zip(values, (state.ring, state.over, state.real, state.least), (0, 0, 1, 2), strict=True):
+        new[: counting.results[family]] = old[: counting.results[family]]
+        rows = program.segment[:, CHANNELS[family]] * program.segment[:, ROWS]
+        for g, count in enumerate(rows.tolist()):
+            _copy(old, new, state.place[g], place[g], state.place[g, PLACES[family]], place[g, PLACES[family]], count)
+        kept = program.query[program.link[:, QUERY], QUERY_CHANNELS[family]] * span
+        for u, count in enumerate(kept.tolist()):
+            g = program.link[u, SEGMENT]
             _copy(old, new, state.place[g], place[g], state.snapshot[u, family], snapshot[u, family], count)
-    return state._replace(place=place, snapshot=snapshot, rows=rows, snapshots=snapshots)
-
-
-def _families(old: Store, new: Store) -> list[tuple[NDArray[Any], NDArray[Any]]]:
-    return [(old.ring, new.ring), (old.over, new.over), (old.real, new.real), (old.least, new.least)]
+    ring, over, real, least = values
+    return state._replace(place=place, snapshot=snapshot, ring=ring, over=over, real=real, least=least)
 
 
 def _copy(old: NDArray[Any], new: NDArray[Any], was: Ints, place: Ints, begin: int, new_begin: int, rows: int) -> None:
@@ -113,22 +103,18 @@ def _copy(old: NDArray[Any], new: NDArray[Any], was: Ints, place: Ints, begin: i
     new[new_begin : new_begin + rows * wider].reshape(rows, wider)[:, :size] = source
 
 
-def lay_out(program: Program, place: Ints, snapshot: Ints, span: int, dtype: Any) -> tuple[Store, Store]:
-    """Writes to `place` and `snapshot` where counters and snapshots begin; returns stores for them."""
-    slots = place[:, CAPACITY]
+def lay_out(
+    counting: Counting, place: Ints, snapshot: Ints, span: int, dtype: Any
+) -> tuple[NDArray[Any], NDArray[np.bool_], NDArray[np.float64], Ints]:
+    """Writes to `place` and `snapshot` where counters and snapshots begin; returns `ring`, `over`, `real`, `least`."""
+    program, slots = counting.program, place[:, CAPACITY]
     sizes = []
-    for channel, at in zip(CHANNELS, PLACES, strict=True):
-        ends = np.cumsum(program.segment[:, channel] * program.segment[:, ROWS] * slots)
-        place[1:, at] = ends[:-1]
-        sizes.append(int(ends[-1]) if len(ends) else 0)
-    kept = []
-    for family, channel in enumerate(QUERY_CHANNELS):
-        ends = np.cumsum(program.query[program.link[:, QUERY], channel] * span * slots[program.link[:, SEGMENT]])
-        snapshot[1:, family] = ends[:-1]
-        kept.append(int(ends[-1]) if len(ends) else 0)
-    return _empty(sizes, dtype), _empty(kept, dtype)
-
-
-def _empty(sizes: Any, dtype: Any) -> Store:
+    for family, results in enumerate(counting.results):
+        counters = program.segment[:, CHANNELS[family]] * program.segment[:, ROWS] * slots
+        kept = program.query[program.link[:, QUERY], QUERY_CHANNELS[family]] * span * slots[program.link[:, SEGMENT]]
+        ends = results + np.cumsum(np.concatenate([counters, kept]))
+        begins = np.concatenate([[results], ends[:-1]])
+        place[:, PLACES[family]], snapshot[:, family] = begins[: len(counters)], begins[len(counters) : len(ends)]
+        sizes.append(int(ends[-1]) if len(ends) else results)
     ring, real, least = sizes
-    return Store(np.zeros(ring, dtype), np.zeros(ring, np.bool_), np.zeros(real), np.full(least, NO_VALUE, np.int64))
+    return np.zeros(ring, dtype), np.zeros(ring, np.bool_), np.zeros(real), np.full(least, NO_VALUE, np.int64)

@@ -19,7 +19,6 @@ from algorithms.kernels.sequences import (
     TAIL,
     Program,
     State,
-    Store,
 )
 from algorithms.sharon.counter import SequenceCounter
 from algorithms.sharon.counter_state import CHANNELS, PLACES, QUERY_CHANNELS, lay_out
@@ -38,8 +37,9 @@ def inherited(longer: SequenceCounter, shorter: SequenceCounter, known: int) -> 
     state.place[:, [HEAD, TAIL, CAPACITY]] = old.place[donors][:, [HEAD, TAIL, CAPACITY]]
     state.opened[:] = old.opened[donors]
     span, dtype = state.opened.shape[1], state.plain.dtype
-    rows, _ = lay_out(longer.counting.program, state.place, state.snapshot, span, dtype)
-    state = state._replace(rows=rows, clock=old.clock, gathered=old.gathered, tally=old.tally)
+    ring, over, real, least = lay_out(longer.counting, state.place, state.snapshot, span, dtype)
+    state = state._replace(ring=ring, over=over, real=real, least=least)
+    state = state._replace(clock=old.clock, gathered=old.gathered, tally=old.tally)
     state.plain[: len(old.plain)] = old.plain
     state.plain_over[: len(old.plain)] = old.plain_over
     for g, donor in enumerate(donors):
@@ -74,7 +74,7 @@ def _inherit(g: int, donor: int, places: int, program: Program, before: Program,
     """Copies the counters of the first places from a shorter sequence."""
     width = int(state.place[g, CAPACITY])
     size = places * width
-    for family, (new_store, old_store) in enumerate(_families(state.rows, old.rows)):
+    for family, (new_store, old_store) in enumerate(_families(state, old)):
         kept, kept_before = int(program.segment[g, ROWS]) * width, int(before.segment[donor, ROWS]) * width
         at, at_before = int(state.place[g, PLACES[family]]), int(old.place[donor, PLACES[family]])
         for channel, channel_before in _channels(g, donor, family, program, before):
@@ -85,14 +85,14 @@ def _inherit(g: int, donor: int, places: int, program: Program, before: Program,
 
 def _inherit_results(g: int, program: Program, before: Program, state: State, old: State) -> None:
     """Copies what a sequence that is in both has counted in the open windows."""
-    for family, (new_store, old_store) in enumerate(_families(state.results, old.results)):
+    for family, (new_store, old_store) in enumerate(_families(state, old)):
         size = int(program.segment[g, CHANNELS[family]] * program.segment[g, FIRST]) * state.opened.shape[1]
         begin, was = int(program.segment[g, RESULTS[family]]), int(before.segment[g, RESULTS[family]])
         for new, known in zip(new_store, old_store, strict=True):
             new[begin : begin + size] = known[was : was + size]
 
 
-def _families(new: Store, old: Store) -> list[tuple[list[NDArray[Any]], list[NDArray[Any]]]]:
+def _families(new: State, old: State) -> list[tuple[list[NDArray[Any]], list[NDArray[Any]]]]:
     return [([new.ring, new.over], [old.ring, old.over]), ([new.real], [old.real]), ([new.least], [old.least])]
 
 

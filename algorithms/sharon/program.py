@@ -54,7 +54,7 @@ class Counting:
     """The tables of a counter and what its state is made of.
 
     `columns` are the kernel columns of events, `weights` those that symbols gather, by family. `plain[g]` is the entry
-    of place 0 of a plain segment, or -1. `results` is the length of the results of each family.
+    of place 0 of a plain segment, or -1. `results` is where results end in the values of each family.
     """
 
     program: Program
@@ -121,7 +121,7 @@ class _Builder:
             plain_ptr, plain_entries.astype(np.uint64), clear_ptr, clear_entries.astype(np.uint64),
             target_ptr, target[:, 0], target[:, 1], *_csr(begins), table, link, sequence, self._queries(),
             np.array([code for rows in codes for row in rows for code in row], np.int64),
-            np.array(self.channels, np.int64), unit.astype(dtype),
+            np.array(self.channels, np.int64), unit.astype(dtype), np.array(self._widest(bounds), np.int64),
         )  # fmt: skip
         weights = (len(ring_column), len(real_column), len(least_column))
         return Counting(_frozen(program), self.columns, weights, plain, results)
@@ -187,12 +187,18 @@ class _Builder:
                         found[self.symbols[symbol]].add(code)
         return found
 
+    def _widest(self, bounds: list[dict[str, list[Bound]]]) -> list[int]:
+        """The most channels of a query or segment in each family."""
+        queries = [[len(getattr(member.query.layout, family)) for family in FAMILIES] for member in self.members]
+        segments = [[(family == "ring") + len(known[family]) for family in FAMILIES] for known in bounds]
+        return [max(sizes) for sizes in zip(*queries, *segments, strict=True)]
+
     def _segments(
         self, bounds: list[dict[str, list[Bound]]], plain: NDArray[np.int64], weight_at: list[int]
     ) -> tuple[NDArray[np.int64], tuple[int, int, int]]:
         begins = {use.segment for use in self.first}
         rows = []
-        size = [0, 0, 0]
+        size = [2 * wide for wide in self._widest(bounds)]  # two cells come first
         linked = Counter(use.segment for use in self.links)
         links = 0
         for g, segment in enumerate(self.parts.segments):

@@ -1,0 +1,141 @@
+"""A-Seq: counter updates per second on one core; and Sharon beside it in the same run, under a plan that shares.
+
+Run by hand: python benchmarks/aseq.py [events]
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+from streams import REPETITIONS
+
+from algorithms.rows import AggregateRows
+from algorithms.sequences import sequences_of
+from algorithms.sharon.executor import SequenceExecutor
+from algorithms.sharon.plan import Candidate, SharonPlan
+from events.batch import EventBatch
+from events.schema import Attribute, Kind, Schema
+from queries.compile import compile_workload
+from queries.parser import parse_query
+
+TYPES = 20
+LENGTH = 10
+QUERIES = (5, 10, 20, 40, 60)
+WINDOWS = ("", "WITHIN 2000 s SLIDE 2000 s", "WITHIN 2000 s SLIDE 1000 s", "WITHIN 2000 s SLIDE 200 s")
+
+
+def main() -> None:
+    events = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
+    print(f"A-Seq, 50 queries of {LENGTH} events over {TYPES} types, {events} events")
+    print(f"{'window':<28} {'returns':<12} {'at once':>7} {'M updates':>10} {'M updates/s':>12} {'events/s':>10}")
+    for simultaneous in (1, 5):
+        stream = random_stream(events, simultaneous)
+        for window in WINDOWS:
+            for returns in ("COUNT(*)", "SUM({}.x)"):
+                plan = planned(random_patterns(50), window, stream, returns)
+                seconds, updates, _ = measured(plan, stream)
+                print(
+                    f"{window or 'one':<28} {returns:<12} {simultaneous:>7} {updates / 1e6:>10.1f} "
+                    f"{updates / seconds / 1e6:>12.1f} {events / seconds:>10.0f}",
+                    flush=True,
+                )
+    print(f"\nSharon under a plan that shares {LENGTH - 2} of {LENGTH} places among all queries, and A-Seq")
+    print(
+        f"{'window':<28} {'queries':>7} {'A-Seq s':>9} {'Sharon s':>9} {'ratio':>6} {'updates':>8} {'combinations':>13}"
+    )
+    stream = random_stream(events, 1)
+    for window in WINDOWS:
+        for queries in QUERIES:
+            compare(queries, window, stream)
+
+
+def compare(queries: int, window: str, stream: EventBatch) -> None:
+    """Times of both, whose answers must agree; `updates` is the ratio of counter updates."""
+    alone = planned(overlapping_patterns(queries), window, stream, "COUNT(*)")
+    seconds, updates, expected = measured(alone, stream)
+    sharing, fewer, found = measured(shared(alone), stream)
+    assert list(map(str, found)) == list(map(str, expected))
+    combinations = executed(shared(alone), stream).details()["combinations"]
+    print(
+        f"{window or 'one':<28} {queries:>7} {seconds:>9.3f} {sharing:>9.3f} {seconds / sharing:>6.1f} "
+        f"{updates / fewer:>8.1f} {combinations / 1e6:>12.1f}M",
+        flush=True,
+    )
+
+
+def random_stream(events: int, simultaneous: int) -> EventBatch:
+    """Events of random types with an integer attribute x, `simultaneous` of them at each time stamp."""
+    random = np.random.default_rng(0)
+    schema = Schema(tuple(f"T{i}" for i in range(TYPES)), (Attribute("x", Kind.INT),))
+    return EventBatch(
+        schema,
+        np.arange(events, dtype=np.int64) // simultaneous,
+        random.integers(0, TYPES, events).astype(np.int32),
+        {"x": random.integers(0, 100, events)},
+        np.arange(events, dtype=np.int64),
+    )
+
+
+def random_patterns(queries: int) -> list[list[int]]:
+    """Distinct types in random order."""
+    random = np.random.default_rng(1)
+    return [random.permutation(TYPES)[:LENGTH].tolist() for _ in range(queries)]
+
+
+def overlapping_patterns(queries: int) -> list[list[int]]:
+    """The same eight types after a random one and before another."""
+    random = np.random.default_rng(2)
+    others = range(LENGTH - 2, TYPES)
+    return [
+        [first, *range(LENGTH - 2), last]
+        for first, last in (random.choice(others, 2, replace=False).tolist() for _ in range(queries))
+    ]
+
+
+def planned(patterns: Sequence[Sequence[int]], window: str, stream: EventBatch, returns: str) -> SharonPlan:
+    """Nothing is shared."""
+    texts = [
+        f"RETURN {returns.format(f'T{types[4]}')} PATTERN SEQ({', '.join(f'T{t}' for t in types)}) {window}"
+        for types in patterns
+    ]
+    workload = compile_workload([parse_query(text) for text in texts], stream.schema)
+    return SharonPlan(workload, tuple(s for query in workload for s in sequences_of(query, None)), ())
+
+
+def shared(plan: SharonPlan) -> SharonPlan:
+    """All queries share the places between the first and the last."""
+    patterns = Counter(sequence.symbols[1:-1] for sequence in plan.sequences)
+    occurrences = tuple((index, 1) for index in range(len(plan.sequences)))
+    return SharonPlan(plan.workload, plan.sequences, tuple(Candidate(pattern, occurrences) for pattern in patterns))
+
+
+def executed(plan: SharonPlan, stream: EventBatch) -> SequenceExecutor:
+    executor = SequenceExecutor(plan)
+    executor.process(stream)
+    executor.finish()
+    return executor
+
+
+def measured(plan: SharonPlan, stream: EventBatch) -> tuple[float, float, list[tuple[int, list[object]]]]:
+    """The least CPU time after a run that compiles, counter updates, and the rows of each query."""
+    times = []
+    for _ in range(REPETITIONS + 1):
+        executor = SequenceExecutor(plan)
+        begin = time.process_time()
+        parts = [executor.process(stream), executor.finish()]
+        times.append(time.process_time() - begin)
+    rows = [
+        (query, [part[query].window.tolist(), part[query].ring.tolist(), part[query].overflow.tolist()])
+        for part in parts
+        for query in sorted(part)
+        if isinstance(part[query], AggregateRows)
+    ]
+    return min(times[1:]), executor.details()["updates"], rows
+
+
+if __name__ == "__main__":
+    main()
