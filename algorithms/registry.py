@@ -8,6 +8,7 @@ from typing import Any
 
 from algorithms.aseq import ASeq
 from algorithms.base import Algorithm
+from algorithms.cet.algorithm import Cet
 from algorithms.cogra import Cogra
 from algorithms.greta import Greta
 from algorithms.sase import Sase
@@ -15,7 +16,7 @@ from algorithms.sharon import Sharon
 from algorithms.spass import Spass
 from events.errors import CepbenchError
 
-ALGORITHMS: tuple[type[Algorithm], ...] = (Sase, Greta, Cogra, ASeq, Sharon, Spass)
+ALGORITHMS: tuple[type[Algorithm], ...] = (Sase, Greta, Cogra, Cet, ASeq, Sharon, Spass)
 
 _SPECIFICATION = re.compile(r"\s*([\w-]+)\s*(?:\[(.*)\])?\s*", re.DOTALL)
 

@@ -26,7 +26,7 @@ from tests.streams import golden_cases, stream
 PLAIN = "RETURN COUNT(*) PATTERN SEQ(A, B) WITHIN 4 s SLIDE 2 s"
 """Within the reach of every algorithm of the papers."""
 
-TWO_STEP = ("sase", "spass")
+TWO_STEP = ("sase", "spass", "cet")
 """They construct trends before they aggregate, so they never get to counts that overflow."""
 
 EVENTS = "A1 B2 A2 B3 A3 B5 A8 B9 B9"
