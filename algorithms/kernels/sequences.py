@@ -5,11 +5,13 @@ patterns. Its places are numbered from 1. Slot s stands for the live START event
 place j, one per slot, hold the sequences from those START events to place j. A *link* says that a sequence continues
 with a segment: each slot then keeps snapshots of what the sequence had counted before, per window.
 
-Kernels take arrays one by one where they are called often: to pass a tuple of forty arrays costs more than their work.
+Two kinds of segments need no START events. Where windows do not overlap, none expires inside a window, so one slot
+serves all of them, if no link leads to the segment; with COUNT(*) alone its counters are *plain*: entries i to i + l of
+one array, the first of them always 1. And a segment that only continues one sequence carries on what that has counted
+before: it has a slot per window, and its place 1 stands for what came before, so that its own begin with place 2.
 
-Counters lie in rows of slots, so that an event updates contiguous memory. A segment that no link uses needs no slots
-where windows do not overlap (one slot serves all START events), and if it counts COUNT(*) only, its counters
-are *plain*: entries i to i + l of one array, the first of them always 1.
+Counters lie in rows of slots, so that an event updates contiguous memory. Kernels take arrays one by one where they are
+called often: to pass a tuple of forty arrays costs more than their work.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from algorithms.kernels.arrays import Flags, Ints, Reals
 from queries.tables import Predicates
 
 # Columns of `Program.segment`.
-LENGTH, ROWS, SINGLE, FIRST, RING, REAL, LEAST, WEIGHTS, FROM_RING, FROM_REAL, FROM_LEAST, LINKS, LINKS_END = range(13)
+LENGTH, ROWS, SLOTS, FIRST, RING, REAL, LEAST, WEIGHTS, FROM_RING, FROM_REAL, FROM_LEAST, LINKS, LINKS_END = range(13)
 # Columns of `Program.link` and, up to `MAP`, of `Program.sequence`; `BEFORE` is the link before, or -1.
 QUERY, SEGMENT, MAP, SEQUENCE, BEFORE = range(5)
 # More columns of `Program.sequence`: the entry of its plain result or -1, and its last link or -1.
@@ -37,6 +39,8 @@ NOW, LOW, HIGH, TOUCHED = range(4)
 # Entries of `State.tally`.
 UPDATES, COMBINATIONS = range(2)
 
+BY_START, ONE, BY_WINDOW = 0, 1, 2
+"""Codes of `SLOTS`: a slot per time stamp of START events, one slot for all of them, or a slot per window."""
 NOT_BOUND, BY_COUNT = -2, -1
 """Codes in `Program.weight`: a place that a channel leaves out, and one where an event weighs 1."""
 

@@ -17,6 +17,7 @@ from algorithms.kernels.sequences import (
     AT_REAL,
     AT_RING,
     BEFORE,
+    BY_WINDOW,
     CAPACITY,
     COMBINATIONS,
     FROM_LEAST,
@@ -36,6 +37,7 @@ from algorithms.kernels.sequences import (
     ROWS,
     SEGMENT,
     SEQUENCE,
+    SLOTS,
     TAIL,
 )
 from algorithms.kernels.sequences_rows import dot, dot_real, least_of_both
@@ -64,34 +66,43 @@ def take_snapshots(
     tally: Ints,
     modular: bool,
 ) -> None:
-    """Keeps, in the next slot of a segment, what its links have counted so far in each open window.
+    """Keeps what the links of one segment have counted so far in each open window.
 
+    That is in the next slot of START events, or, if the segment has a slot per window, at its first place there.
     O(n) per link and window for n live slots of the segment before, O(1) if that is a sequence's first segment.
     """
     span = opened.shape[1]
     for link in range(first_link, last_link):
         query, segment = links[link, QUERY], links[link, SEGMENT]
         rings, reals, leasts = queries[query, QUERY_RING], queries[query, QUERY_REAL], queries[query, QUERY_LEAST]
-        capacity, slot = place[segment, CAPACITY], place[segment, TAIL]
+        capacity = place[segment, CAPACITY]
+        by_window = segments[segment, SLOTS] == BY_WINDOW
+        step = segments[segment, ROWS] * capacity if by_window else capacity
         row = clock[LOW] % span
         for _ in range(clock[LOW], clock[HIGH] + 1):
             counted_before(
                 links[link, SEQUENCE], links[link, BEFORE], row, segments, links, sequences, queries, channels,
                 place, opened, snapshot, ring, over, real, least, plain, plain_over, tally, modular,
             )  # fmt: skip
-            entry = snapshot[link, 0] + row * rings * capacity + slot
+            entry = snapshot[link, 0] + row * rings * capacity + place[segment, TAIL]
+            if by_window:
+                entry = place[segment, AT_RING] + row
             for c in range(rings):
                 ring[entry] = ring[c]
                 over[entry] = over[c]
-                entry += capacity
-            entry = snapshot[link, 1] + row * reals * capacity + slot
+                entry += step
+            entry = snapshot[link, 1] + row * reals * capacity + place[segment, TAIL]
+            if by_window:
+                entry = place[segment, AT_REAL] + row
             for c in range(reals):
                 real[entry] = real[c]
-                entry += capacity
-            entry = snapshot[link, 2] + row * leasts * capacity + slot
+                entry += step
+            entry = snapshot[link, 2] + row * leasts * capacity + place[segment, TAIL]
+            if by_window:
+                entry = place[segment, AT_LEAST] + row
             for c in range(leasts):
                 least[entry] = least[c]
-                entry += capacity
+                entry += step
             row = row + 1 if row + 1 < span else 0
 
 
@@ -216,6 +227,9 @@ def _combine(
     capacity, kept, low = place[g, CAPACITY], segments[g, ROWS], opened[g, row]
     size = place[g, TAIL] - low
     rings, reals, leasts = queries[query, QUERY_RING], queries[query, QUERY_REAL], queries[query, QUERY_LEAST]
+    if segments[g, SLOTS] == BY_WINDOW:
+        _carried(g, row, segments, place, ring, over, real, least)
+        return
     tally[COMBINATIONS] += size
     if size == 0:
         return
@@ -250,3 +264,19 @@ def _combine(
         least[c] = least_of_both(
             least[own : own + size], least[other : other + size], before, before_over, count, count_over
         )
+
+
+@inlined
+def _carried(
+    g: int, row: int, segments: Ints, place: Ints, ring: NDArray[Any], over: Flags, real: Reals, least: Ints
+) -> None:
+    """Sets the cell to the counters of the last place in one window: they hold what was counted before, too."""
+    capacity, kept = place[g, CAPACITY], segments[g, ROWS]
+    for c in range(segments[g, RING]):
+        entry = place[g, AT_RING] + (c * kept + kept - 1) * capacity + row
+        ring[c] = ring[entry]
+        over[c] = over[entry]
+    for c in range(segments[g, REAL]):
+        real[c] = real[place[g, AT_REAL] + (c * kept + kept - 1) * capacity + row]
+    for c in range(segments[g, LEAST]):
+        least[c] = least[place[g, AT_LEAST] + (c * kept + kept - 1) * capacity + row]

@@ -17,6 +17,8 @@ from algorithms.kernels.sequences import (
     AT_REAL,
     AT_RING,
     BY_COUNT,
+    BY_START,
+    BY_WINDOW,
     CAPACITY,
     FIRST,
     FROM_LEAST,
@@ -31,7 +33,7 @@ from algorithms.kernels.sequences import (
     REAL,
     RING,
     ROWS,
-    SINGLE,
+    SLOTS,
     TAIL,
     UPDATES,
     WEIGHTS,
@@ -63,10 +65,10 @@ def update_place(
     """Adds the gathered events of a symbol to place j of segment g: O(n) per channel for n live slots."""
     head, tail, length, kept = place[g, HEAD], place[g, TAIL], segments[g, LENGTH], segments[g, ROWS]
     if j == 1:
-        slot = head if segments[g, SINGLE] else tail
+        slot = tail if segments[g, SLOTS] == BY_START else head
         if kept > 0:
             _begin(g, slot, symbol, events, segments, weights, place, ring, over, real, least)
-        if not segments[g, SINGLE]:
+        if segments[g, SLOTS] == BY_START:
             place[g, TAIL] += 1
         tally[UPDATES] += 1
         if length == 1 and segments[g, FIRST]:
@@ -77,7 +79,7 @@ def update_place(
                     g, k % opened.shape[1], j, symbol, events, segments, weights, ring, over, real, least, modular
                 )
         return
-    tally[UPDATES] += tail - head
+    tally[UPDATES] += clock[HIGH] + 1 - clock[LOW] if segments[g, SLOTS] == BY_WINDOW else tail - head
     if tail == head:
         return
     if j <= kept:

@@ -12,6 +12,7 @@ from algorithms.kernels.arrays import Codes, Ints, Reals
 from algorithms.kernels.compilation import inlined, kernel
 from algorithms.kernels.predicates import hold
 from algorithms.kernels.sequences import (
+    BY_START,
     CAPACITY,
     FIRST,
     FROM_LEAST,
@@ -32,7 +33,7 @@ from algorithms.kernels.sequences import (
     RING,
     SEQUENCES,
     SEQUENCES_END,
-    SINGLE,
+    SLOTS,
     TAIL,
     TOUCHED,
     UPDATES,
@@ -132,7 +133,8 @@ def act(program: Program, state: State, modular: bool) -> int:
         symbol = gathered.touched[t]
         for b in range(program.begin_ptr[symbol], program.begin_ptr[symbol + 1]):
             g = program.begin[b]
-            if state.place[g, TAIL] == state.place[g, CAPACITY] and not move_to_front(
+            full = program.segment[g, SLOTS] == BY_START and state.place[g, TAIL] == state.place[g, CAPACITY]
+            if full and not move_to_front(
                 g, program.segment, program.link, program.query, state.place, state.opened, state.snapshot,
                 state.ring, state.over, state.real, state.least,
             ):  # fmt: skip
@@ -285,7 +287,7 @@ def advance(
     clock[HIGH] = max(high, now // window.slide)
     for k in range(max(high + 1, clock[LOW]), clock[HIGH] + 1):
         for g in range(len(program.segment)):
-            if program.segment[g, SINGLE] == 0:
+            if program.segment[g, SLOTS] == BY_START:
                 state.opened[g, k % span] = state.place[g, TAIL]
     return size, True
 
@@ -345,8 +347,8 @@ def _forget_window(k: int, program: Program, state: State) -> None:
                 segment[FROM_RING] + row * rings, segment[FROM_REAL] + row * reals, segment[FROM_LEAST] + row * leasts,
                 state.ring, state.over, state.real, state.least,
             )  # fmt: skip
-        if segment[SINGLE]:
-            clear_slot(g, 0, program.segment, state.place, state.ring, state.over, state.real, state.least)
+        if segment[SLOTS] != BY_START:
+            clear_slot(g, row, program.segment, state.place, state.ring, state.over, state.real, state.least)
         elif k < state.clock[HIGH]:
             place[HEAD] = state.opened[g, (k + 1) % span]
         else:

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from algorithms.base import StateSize
 from algorithms.kernels.batches import readonly, sliding
 from algorithms.kernels.sequences import (
+    BY_START,
+    BY_WINDOW,
     COMBINATIONS,
     FIRST,
     HEAD,
@@ -24,7 +26,7 @@ from algorithms.kernels.sequences import (
     RING,
     ROWS,
     SEGMENT,
-    SINGLE,
+    SLOTS,
     TAIL,
     UPDATES,
     Program,
@@ -33,9 +35,10 @@ from algorithms.kernels.sequences import (
 from algorithms.kernels.sequences_stream import NONE, count_sequences
 from algorithms.rows import AggregateRows, Rows, join
 from algorithms.sequences import Sequence
+from algorithms.sharon.channels import Member
 from algorithms.sharon.counter_state import enlarged, new_state
 from algorithms.sharon.plan import Candidate
-from algorithms.sharon.program import Member, make_counting
+from algorithms.sharon.program import make_counting
 from algorithms.sharon.segments import cut
 from events.batch import EventBatch
 from events.schema import Schema
@@ -85,8 +88,9 @@ class SequenceCounter:
         """Counters of live START events, results of open windows, snapshots."""
         program, cells = self.counting.program, self.cells
         segment, query = program.segment, program.query
-        live = cells.place[:, TAIL] - cells.place[:, HEAD]
         windows = max(int(cells.clock[HIGH] - cells.clock[LOW]) + 1, 0)
+        live = cells.place[:, TAIL] - cells.place[:, HEAD]
+        live[segment[:, SLOTS] == BY_WINDOW] = windows
         channels = segment[:, RING] + segment[:, REAL] + segment[:, LEAST]
         bytes_each = 9 * segment[:, RING] + 8 * (segment[:, REAL] + segment[:, LEAST])
         counters = int((live * segment[:, ROWS] * channels).sum())
@@ -96,10 +100,10 @@ class SequenceCounter:
         plain = len(program.unit) if windows else 0
         size += 9 * plain
         of = query[program.link[:, QUERY]]
-        kept = live[program.link[:, SEGMENT]] * windows
+        kept = live[program.link[:, SEGMENT]] * windows * (segment[program.link[:, SEGMENT], SLOTS] == BY_START)
         snapshots = int(kept.sum())
         size += int((kept * (9 * of[:, QUERY_RING] + 8 * (of[:, QUERY_REAL] + of[:, QUERY_LEAST]))).sum())
-        events = int(live[segment[:, SINGLE] == 0].sum())
+        events = int(live[segment[:, SLOTS] == BY_START].sum())
         return StateSize(size, {"aggregates": counters + results + plain, "snapshots": snapshots, "events": events})
 
     def details(self) -> dict[str, float]:

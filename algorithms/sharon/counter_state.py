@@ -11,6 +11,7 @@ from algorithms.kernels.sequences import (
     AT_LEAST,
     AT_REAL,
     AT_RING,
+    BY_START,
     CAPACITY,
     HEAD,
     LEAST,
@@ -22,9 +23,10 @@ from algorithms.kernels.sequences import (
     RING,
     ROWS,
     SEGMENT,
-    SINGLE,
+    SLOTS,
     TAIL,
     Gathered,
+    Program,
     State,
 )
 from algorithms.sharon.program import Counting
@@ -32,8 +34,8 @@ from queries.aggregates import NO_VALUE
 
 Ints = NDArray[np.int64]
 
-SLOTS = 16
-"""Slots of a segment at first."""
+AT_FIRST = 16
+"""START events for which a segment has room at first."""
 CHANNELS = (RING, REAL, LEAST)
 PLACES = (AT_RING, AT_REAL, AT_LEAST)
 QUERY_CHANNELS = (QUERY_RING, QUERY_REAL, QUERY_LEAST)
@@ -44,10 +46,10 @@ def new_state(counting: Counting, span: int, modular: bool) -> State:
     program = counting.program
     segments, links = len(program.segment), len(program.link)
     dtype = np.uint64 if modular else np.float64
-    single = program.segment[:, SINGLE] == 1
+    slots = program.segment[:, SLOTS]
     place = np.zeros((segments, 6), np.int64)
-    place[:, TAIL] = single
-    place[:, CAPACITY] = np.where(single, 1, SLOTS)
+    place[:, TAIL] = np.choose(slots, (0, 1, span))
+    place[:, CAPACITY] = np.choose(slots, (AT_FIRST, 1, span))
     snapshot = np.zeros((links, 3), np.int64)
     values = lay_out(counting, place, snapshot, span, dtype)
     symbols = len(program.ring_ptr) - 1
@@ -80,7 +82,7 @@ def enlarged(state: State, counting: Counting) -> State:
     program = counting.program
     span = state.opened.shape[1]
     place, snapshot = state.place.copy(), state.snapshot.copy()
-    crowded = (2 * (place[:, TAIL] - place[:, HEAD]) > place[:, CAPACITY]) & (program.segment[:, SINGLE] == 0)
+    crowded = (2 * (place[:, TAIL] - place[:, HEAD]) > place[:, CAPACITY]) & (program.segment[:, SLOTS] == BY_START)
     place[:, CAPACITY] *= np.where(crowded, 2, 1)
     values = lay_out(counting, place, snapshot, span, state.plain.dtype)
     for new, old, family in zip(values, (state.ring, state.over, state.real, state.least), (0, 0, 1, 2), strict=True):
@@ -88,7 +90,7 @@ def enlarged(state: State, counting: Counting) -> State:
         rows = program.segment[:, CHANNELS[family]] * program.segment[:, ROWS]
         for g, count in enumerate(rows.tolist()):
             _copy(old, new, state.place[g], place[g], state.place[g, PLACES[family]], place[g, PLACES[family]], count)
-        kept = program.query[program.link[:, QUERY], QUERY_CHANNELS[family]] * span
+        kept = _snapshot_rows(program, family, span)
         for u, count in enumerate(kept.tolist()):
             g = program.link[u, SEGMENT]
             _copy(old, new, state.place[g], place[g], state.snapshot[u, family], snapshot[u, family], count)
@@ -103,6 +105,13 @@ def _copy(old: NDArray[Any], new: NDArray[Any], was: Ints, place: Ints, begin: i
     new[new_begin : new_begin + rows * wider].reshape(rows, wider)[:, :size] = source
 
 
+def _snapshot_rows(program: Program, family: int, span: int) -> Ints:
+    """Rows of snapshots per link; a segment that has a slot per window keeps them at its first place."""
+    by_start = program.segment[program.link[:, SEGMENT], SLOTS] == BY_START
+    rows: Ints = program.query[program.link[:, QUERY], QUERY_CHANNELS[family]] * span * by_start
+    return rows
+
+
 def lay_out(
     counting: Counting, place: Ints, snapshot: Ints, span: int, dtype: Any
 ) -> tuple[NDArray[Any], NDArray[np.bool_], NDArray[np.float64], Ints]:
@@ -111,7 +120,7 @@ def lay_out(
     sizes = []
     for family, results in enumerate(counting.results):
         counters = program.segment[:, CHANNELS[family]] * program.segment[:, ROWS] * slots
-        kept = program.query[program.link[:, QUERY], QUERY_CHANNELS[family]] * span * slots[program.link[:, SEGMENT]]
+        kept = _snapshot_rows(program, family, span) * slots[program.link[:, SEGMENT]]
         ends = results + np.cumsum(np.concatenate([counters, kept]))
         begins = np.concatenate([[results], ends[:-1]])
         place[:, PLACES[family]], snapshot[:, family] = begins[: len(counters)], begins[len(counters) : len(ends)]

@@ -8,10 +8,10 @@ from algorithms.base import StateSize
 from algorithms.execution import Evaluator
 from algorithms.rows import QueryRows, Rows
 from algorithms.sequences import NO_WAY, is_kleene, sequences_of_part, steps_to_end
+from algorithms.sharon.channels import Member
 from algorithms.sharon.counter import SequenceCounter
 from algorithms.sharon.inheritance import inherited
 from algorithms.sharon.longest import LongestMatches
-from algorithms.sharon.program import Member
 from events.batch import EventBatch
 from events.schema import Schema
 from events.windows import Window

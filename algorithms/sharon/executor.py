@@ -9,11 +9,11 @@ from algorithms.base import Executor, StateSize
 from algorithms.execution import WHOLE_STREAM, IndependentQueries, check_order
 from algorithms.rows import Rows
 from algorithms.sequences import is_kleene
+from algorithms.sharon.channels import Member
 from algorithms.sharon.counter import SequenceCounter
 from algorithms.sharon.evaluator import SequenceEvaluator
 from algorithms.sharon.longest import LongestMatches
 from algorithms.sharon.plan import Candidate, SharonPlan
-from algorithms.sharon.program import Member
 from events.batch import EventBatch
 from events.windows import Window
 from metrics.details import merged
