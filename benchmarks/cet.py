@@ -1,0 +1,113 @@
+"""CET's detectors and SASE on groups of three simultaneous events: trends per second, counted and digested.
+
+Then what Table 5.1 plans beside what is counted. Run by hand: python benchmarks/cet.py [groups]
+"""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+from streams import best_of, random_stream
+
+from algorithms.base import Executor, Statistics
+from algorithms.cet.evaluator import CetEvaluator
+from algorithms.cet.graph import CetGraph, window_bytes
+from algorithms.cet.partitioning.costs import Costs
+from algorithms.cet.stored import PER_VERTEX
+from algorithms.execution import IndependentQueries
+from algorithms.registry import make
+from algorithms.rows import MatchDigests
+from events.batch import EventBatch
+from queries.compile import compile_workload
+from queries.parser import parse_query
+
+QUERY = "RETURN COMPLETE MATCHES PATTERN A+"
+DETECTORS = {
+    "SASE": "sase",
+    "M-CET": "cet[detect=memory]",
+    "T-CET": "cet[detect=time, memory=4GB]",
+    "H-CET, 64 MB": "cet[memory=64MB]",
+    "H-CET, 1 MB": "cet[memory=1MB]",
+    "H-CET, 40 KB": "cet[memory=40KB]",
+    "H-CET, as many as groups": "cet[graphlets={}, memory=64MB]",
+}
+BASELINE = ("BL, 7 groups", "cet[detect=baseline]")
+GRAPHLETS = (1, 2, 3, 7, 14)
+
+
+def main() -> None:
+    groups = int(sys.argv[1]) if len(sys.argv) > 1 else 14
+    compare_detectors(groups)
+    compare_costs(groups)
+
+
+def compare_detectors(groups: int) -> None:
+    """Each detector's rate, which includes the graph, partitioning and allocation; all answers must agree."""
+    events = random_stream(3 * groups, types=1, simultaneous=3)
+    slowest, answer = None, None
+    print(f"{'detector':<26} {'trends':>8} {'M trends/s':>10} {'by SASE':>8} {'state, MB':>10}")
+    for name, specification in DETECTORS.items():
+        chosen = specification.format(groups)
+        size, rows = detect(chosen, events)[1:]
+        assert answer in (None, (rows.matches[0], rows.digest[0])), name
+        answer = rows.matches[0], rows.digest[0]
+        seconds = best_of(lambda chosen=chosen: detect(chosen, events), 3)  # type: ignore[misc]
+        slowest = slowest or seconds
+        rate = int(rows.matches[0]) / seconds / 1e6
+        print(
+            f"{name:<26} {rows.matches[0]:>8} {rate:>10.2f} {slowest / seconds:>8.1f} {size / 1e6:>10.3f}", flush=True
+        )
+    name, specification = BASELINE
+    few = events.slice(0, 21)
+    _, size, rows = detect(specification, few)
+    rate = int(rows.matches[0]) / best_of(lambda: detect(specification, few), 1) / 1e6
+    print(f"{name:<26} {rows.matches[0]:>8} {rate:>10.4f} {'':>8} {size / 1e6:>10.3f}")
+
+
+def compare_costs(groups: int) -> None:
+    """Plans of equal graphlets: operations and bytes as Table 5.1 counts them, and as they were in detection."""
+    events = random_stream(3 * groups, types=1, simultaneous=3)
+    graph = graph_of(events)
+    live = graph.live()
+    held = graph.bytes + window_bytes(live) + PER_VERTEX * len(live.time)
+    print(f"\n{'graphlets':>9} {'traversals':>10} {'updates':>9} {'planned':>9} {'counted':>8} {'planned, MB':>12} "
+          f"{'stored, MB':>11}")  # fmt: skip
+    for number in filter(lambda number: groups % number == 0, GRAPHLETS):
+        executor, size, _ = detect(f"cet[graphlets={number}, memory=4GB]", events)
+        planned = Costs(live).cost(np.arange(number + 1) * (3 * groups // number))
+        told, stored = executor.details(), size - held
+        counted = (told["traversals"] + told["updates"]) / planned.cpu
+        print(f"{number:>9} {told['traversals']:>10.0f} {told['updates']:>9.0f} {planned.cpu:>9.0f} {counted:>8.2f} "
+              f"{planned.bytes / 1e6:>12.6f} {stored / 1e6:>11.6f}", flush=True)  # fmt: skip
+
+
+def graph_of(events: EventBatch) -> CetGraph:
+    """The graph of the whole stream."""
+    executor = start("cet[detect=memory]", events)
+    executor.process(events)
+    assert isinstance(executor, IndependentQueries)
+    [evaluator] = executor.evaluators.values()
+    assert isinstance(evaluator, CetEvaluator)
+    return evaluator.graph
+
+
+def start(specification: str, events: EventBatch) -> Executor:
+    """An executor that counts and digests matches."""
+    algorithm = make(specification)
+    workload = compile_workload([parse_query(QUERY)], events.schema, summarised=True)
+    return algorithm.executor(algorithm.plan(workload, Statistics()))
+
+
+def detect(specification: str, events: EventBatch) -> tuple[Executor, int, MatchDigests]:
+    """The spent executor, the largest state in bytes, and the number and digest of all complete trends."""
+    executor = start(specification, events)
+    executor.process(events)
+    before = executor.state().bytes
+    [rows] = executor.finish().values()
+    assert isinstance(rows, MatchDigests)
+    return executor, max(before, executor.state().bytes), rows
+
+
+if __name__ == "__main__":
+    main()
