@@ -14,7 +14,7 @@ class PartitionPlan:
 
     - `cpu`: edges traversed and trends updated, Table 5.1 with exact numbers of trends (may be infinite).
     - `bytes`: of stored trends and of the path under construction; the graph itself is not in it.
-    - `details`: seconds and plans visited of the search, and bytes of the plans that it stored at a time.
+    - `details`: CPU seconds and plans visited of the search, and bytes of the plans that it stored at a time.
     """
 
     bounds: Ints
