@@ -12,7 +12,7 @@ from algorithms.base import NotEnoughMemory
 from algorithms.cet.detector import Detector, terms_of
 from algorithms.cet.graph import CetGraph, WindowGraph, restricted, window_bytes
 from algorithms.cet.limit import MemoryLimit
-from algorithms.cet.partitioning import PartitionPlan, one_graphlet
+from algorithms.cet.partitioning import PartitionPlan, one_graphlet, one_per_atom
 from algorithms.cet.sharing import FIRST, WORD, Graphlet, stretches
 from algorithms.kernels.cet_hybrid import Stitch, stitch
 from algorithms.kernels.cet_time import Graphlets, Words, construct, count_trends, move_down
@@ -142,7 +142,15 @@ class Stored(Detector):
             return shared
         self.forget()
         self.limit.hold(fixed, {}, f"the graph of a window of {len(live.time)} events")
-        return Arranged(live, [0, *self._plan(live, self.limit.bytes - fixed).bounds[1:].tolist()], {})
+        try:
+            plan = self._plan(live, self.limit.bytes - fixed)
+        except NotEnoughMemory as error:
+            finest = one_per_atom(live).bytes
+            raise NotEnoughMemory(
+                f"{error}; the memory limit is {self.limit.bytes} bytes, the graph takes {fixed}, and the trends of "
+                f"graphlets as small as possible take {finest:.6g}"
+            ) from None
+        return Arranged(live, plan.bounds.tolist(), {})
 
     def _shared(self, live: WindowGraph, fixed: int) -> Arranged | None:
         """Plans the stretches between shared graphlets on their own, with the memory that is left."""

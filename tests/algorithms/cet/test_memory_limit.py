@@ -1,5 +1,7 @@
 """The whole state keeps within the limit, and what cannot is refused before trends are stored."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -121,3 +123,14 @@ def test_a_limit_tells_the_largest_state_once() -> None:
         limit.hold(101, {}, "a test")
     assert limit.largest(StateSize(10)) == StateSize(70, {"trends": 2})
     assert limit.largest(StateSize(10)) == StateSize(10)
+
+
+def test_a_refused_window_says_what_it_would_need() -> None:
+    text, events = "RETURN COMPLETE MATCHES PATTERN A+", groups(8, 3)
+    with pytest.raises(NotEnoughMemory) as refused:
+        watch(Cet(memory="6000"), text, events)
+    numbers = re.search(r"limit is (\d+) bytes, the graph takes (\d+), .* as possible take (\d+)$", str(refused.value))
+    assert numbers
+    limit, graph, finest = map(int, numbers.groups())
+    assert limit == 6000 < graph + finest
+    assert watch(Cet(memory=str(graph + finest)), text, events).peak <= graph + finest
