@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from algorithms.kernels.batches import readonly
 from algorithms.kernels.sequences import BY_START, BY_WINDOW, ONE, SLOTS, Program
 from algorithms.sequences import Sequence, Symbol, symbols_of
 from algorithms.sharon.channels import Channels, Member
@@ -95,7 +94,7 @@ class _Builder:
             channel, unit.astype(dtype), np.array(self.channels.widest(), np.int64),
         )  # fmt: skip
         weights = (len(ring_column), len(real_column), len(least_column))
-        return Counting(_frozen(program), self.columns, weights, plain, results)
+        return Counting(_contiguous(program), self.columns, weights, plain, results)
 
     def _plain(self) -> NDArray[np.int64]:
         """The entry of place 0 of each plain segment, or -1."""
@@ -195,12 +194,14 @@ def _csr(rows: Iterable[Sequences[Any]], width: int = 0) -> tuple[NDArray[np.int
     return ptr, items.reshape(-1, width) if width else items
 
 
-def _frozen(program: Program) -> Program:
-    """The tables, read-only and contiguous: Numba compiles a kernel per kind of array."""
-    local = Predicates(*(_readonly(array) for array in program.local))
-    others = {name: _readonly(array) for name, array in program._asdict().items() if name != "local"}
+def _contiguous(program: Program) -> Program:
+    """The tables in contiguous arrays that may be written, as they are after pickling: Numba compiles a kernel per kind
+    of array.
+    """
+    local = Predicates(*(_whole(array) for array in program.local))
+    others = {name: _whole(array) for name, array in program._asdict().items() if name != "local"}
     return Program(**others, local=local)
 
 
-def _readonly(array: NDArray[Any]) -> NDArray[Any]:
-    return readonly(np.ascontiguousarray(array))
+def _whole(array: NDArray[Any]) -> NDArray[Any]:
+    return np.ascontiguousarray(array)
