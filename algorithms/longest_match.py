@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from algorithms.kernels.batches import kernel_events, readonly
-from algorithms.kernels.longest import Lengths, longest_match
+from algorithms.kernels.longest import PARTIAL, Lengths, longest_match
 from algorithms.kernels.negation import negations_of
 from events.batch import EventBatch
 from events.errors import CepbenchError
@@ -30,9 +30,14 @@ class LongestMatch:
         self.lengths = Lengths(
             np.zeros((transitions, window.overlap), np.int64),
             np.zeros((positions, window.overlap), np.int64),
-            np.array([-1, -1], np.int64),
+            np.array([-1, -1, 0], np.int64),
         )
         self.seen = 0
+
+    @property
+    def partial(self) -> int:
+        """The most events of a partial match so far."""
+        return int(self.lengths.clock[PARTIAL])
 
     def follow(self, events: EventBatch) -> int:
         """The length of the longest match that ends in a batch, or 0."""

@@ -9,7 +9,7 @@ from algorithms.kernels.compilation import inlined, kernel
 from algorithms.kernels.streams import KernelEvents, fits
 from queries.tables import Tables
 
-NOW, TOP = 0, 1
+NOW, TOP, PARTIAL = 0, 1, 2
 
 
 class Lengths(NamedTuple):
@@ -17,7 +17,7 @@ class Lengths(NamedTuple):
 
     - `across[E, W]`: of paths to the source of a transition, since the latest event negated on it; 0 for none.
     - `current[P, W]`: of paths that end at a position at the current time.
-    - `clock`: the current time, and the latest window so far.
+    - `clock`: the current time, the latest window so far, and the greatest length of any path so far.
     """
 
     across: Ints
@@ -55,6 +55,7 @@ def longest_match(events: KernelEvents, first: Ints, last: Ints, tables: Tables,
                     if lengths.across[e, w % span] > 0:
                         length = max(length, lengths.across[e, w % span] + 1)
                 lengths.current[p, w % span] = max(lengths.current[p, w % span], length)
+                clock[PARTIAL] = max(clock[PARTIAL], length)
                 if tables.end[p]:
                     longest = max(longest, length)
     return longest

@@ -58,6 +58,7 @@ class Program(NamedTuple):
     - `weight`: for each segment and channel (ring without COUNT(*), real, least), a code per place.
     - `channel`: for each link and sequence, at `MAP`, the segment's channel for each channel of the query, or -1.
     - `unit`: 1 at entries of `State.plain` that stand for place 0.
+    - `slot_bytes[G]`: what a slot of a segment takes, its snapshots in all windows included.
     - `total[3]`: where the second cell begins in `State.ring`, `real` and `least`.
     """
 
@@ -89,6 +90,7 @@ class Program(NamedTuple):
     weight: Ints
     channel: Ints
     unit: NDArray[Any]
+    slot_bytes: Ints
     total: Ints
 
 
@@ -120,6 +122,7 @@ class State(NamedTuple):
       counted in each window, at `(k % K) * C + c`, then counters, then snapshots.
     - `plain`, `plain_over`: plain counters; `change`, `change_over`: what simultaneous events add to them.
     - `tally`: counter updates and combinations so far.
+    - `peak[2 + G]`: the most bytes of live slots before windows were closed, and then the windows and live slots.
     """
 
     clock: Ints
@@ -136,6 +139,7 @@ class State(NamedTuple):
     change_over: Flags
     gathered: Gathered
     tally: Ints
+    peak: Ints
 
 
 class SequenceRows(NamedTuple):

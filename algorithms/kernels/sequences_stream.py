@@ -276,6 +276,8 @@ def advance(
     """
     clock = state.clock
     span = state.opened.shape[1]
+    if clock[LOW] * window.slide + window.within <= now:
+        _note_peak(program, state)
     while clock[LOW] <= clock[HIGH] and clock[LOW] * window.slide + window.within <= now:
         if size + len(program.query) > len(out.window):
             return size, False
@@ -290,6 +292,19 @@ def advance(
             if program.segment[g, SLOTS] == BY_START:
                 state.opened[g, k % span] = state.place[g, TAIL]
     return size, True
+
+
+@inlined
+def _note_peak(program: Program, state: State) -> None:
+    """Keeps how many slots were live, if they took more room than ever since this was asked for."""
+    size = 0
+    for g in range(len(program.segment)):
+        size += (state.place[g, TAIL] - state.place[g, HEAD]) * program.slot_bytes[g]
+    if size >= state.peak[0]:
+        state.peak[0] = size
+        state.peak[1] = state.clock[HIGH] + 1 - state.clock[LOW]
+        for g in range(len(program.segment)):
+            state.peak[2 + g] = state.place[g, TAIL] - state.place[g, HEAD]
 
 
 @inlined

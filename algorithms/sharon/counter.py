@@ -10,23 +10,13 @@ from numpy.typing import NDArray
 from algorithms.base import StateSize
 from algorithms.kernels.batches import readonly, sliding
 from algorithms.kernels.sequences import (
-    BY_START,
-    BY_WINDOW,
     COMBINATIONS,
-    FIRST,
     HEAD,
     HIGH,
-    LEAST,
     LOW,
-    QUERY,
     QUERY_LEAST,
     QUERY_REAL,
     QUERY_RING,
-    REAL,
-    RING,
-    ROWS,
-    SEGMENT,
-    SLOTS,
     TAIL,
     UPDATES,
     Program,
@@ -36,7 +26,7 @@ from algorithms.kernels.sequences_stream import NONE, count_sequences
 from algorithms.rows import AggregateRows, Rows, join
 from algorithms.sequences import Sequence
 from algorithms.sharon.channels import Member
-from algorithms.sharon.counter_state import enlarged, new_state
+from algorithms.sharon.counter_state import enlarged, new_state, state_size
 from algorithms.sharon.plan import Candidate
 from algorithms.sharon.program import make_counting
 from algorithms.sharon.segments import cut
@@ -85,26 +75,13 @@ class SequenceCounter:
         return self._count(readonly(time), readonly(kind), readonly(ints), readonly(reals), 2 * FOREVER - 1)
 
     def state(self) -> StateSize:
-        """Counters of live START events, results of open windows, snapshots."""
+        """Counters of live START events, results of open windows, snapshots; the most since this was asked for."""
         program, cells = self.counting.program, self.cells
-        segment, query = program.segment, program.query
         windows = max(int(cells.clock[HIGH] - cells.clock[LOW]) + 1, 0)
-        live = cells.place[:, TAIL] - cells.place[:, HEAD]
-        live[segment[:, SLOTS] == BY_WINDOW] = windows
-        channels = segment[:, RING] + segment[:, REAL] + segment[:, LEAST]
-        bytes_each = 9 * segment[:, RING] + 8 * (segment[:, REAL] + segment[:, LEAST])
-        counters = int((live * segment[:, ROWS] * channels).sum())
-        size = int((live * segment[:, ROWS] * bytes_each).sum())
-        results = windows * int((segment[:, FIRST] * channels).sum())
-        size += windows * int((segment[:, FIRST] * bytes_each).sum())
-        plain = len(program.unit) if windows else 0
-        size += 9 * plain
-        of = query[program.link[:, QUERY]]
-        kept = live[program.link[:, SEGMENT]] * windows * (segment[program.link[:, SEGMENT], SLOTS] == BY_START)
-        snapshots = int(kept.sum())
-        size += int((kept * (9 * of[:, QUERY_RING] + 8 * (of[:, QUERY_REAL] + of[:, QUERY_LEAST]))).sum())
-        events = int(live[segment[:, SLOTS] == BY_START].sum())
-        return StateSize(size, {"aggregates": counters + results + plain, "snapshots": snapshots, "events": events})
+        now = state_size(program, windows, cells.place[:, TAIL] - cells.place[:, HEAD])
+        most = state_size(program, int(cells.peak[1]), cells.peak[2:])
+        cells.peak[:] = 0
+        return most if most.bytes > now.bytes else now
 
     def details(self) -> dict[str, float]:
         """Counter updates and count combinations so far."""

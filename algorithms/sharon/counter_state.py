@@ -7,12 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from algorithms.base import StateSize
 from algorithms.kernels.sequences import (
     AT_LEAST,
     AT_REAL,
     AT_RING,
     BY_START,
+    BY_WINDOW,
     CAPACITY,
+    FIRST,
     HEAD,
     LEAST,
     QUERY,
@@ -29,7 +32,7 @@ from algorithms.kernels.sequences import (
     Program,
     State,
 )
-from algorithms.sharon.program import Counting
+from algorithms.sharon.program import CHANNEL_BYTES, Counting
 from queries.aggregates import NO_VALUE
 
 Ints = NDArray[np.int64]
@@ -74,7 +77,24 @@ def new_state(counting: Counting, span: int, modular: bool) -> State:
             np.zeros(symbols, np.int64),
         ),
         np.zeros(2, np.int64),
+        np.zeros(2 + segments, np.int64),
     )
+
+
+def state_size(program: Program, windows: int, live: Ints) -> StateSize:
+    """What so many open windows and live slots of each segment take."""
+    segment, link = program.segment, program.link
+    live = np.where(segment[:, SLOTS] == BY_WINDOW, windows, live)
+    by_start = segment[:, SLOTS] == BY_START
+    plain = len(program.unit) if windows else 0
+    values = live * segment[:, ROWS] + windows * segment[:, FIRST]
+    kept = (live * by_start)[link[:, SEGMENT]] * windows
+    size = 9 * plain
+    size += int((values * (segment[:, CHANNELS] @ CHANNEL_BYTES)).sum())
+    size += int((kept * (program.query[link[:, QUERY]][:, QUERY_CHANNELS] @ CHANNEL_BYTES)).sum())
+    aggregates = plain + int((values * segment[:, CHANNELS].sum(axis=1)).sum())
+    events = int((live * by_start).sum())
+    return StateSize(size, {"aggregates": aggregates, "snapshots": int(kept.sum()), "events": events})
 
 
 def enlarged(state: State, counting: Counting) -> State:

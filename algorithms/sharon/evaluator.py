@@ -6,12 +6,12 @@ from dataclasses import replace
 
 from algorithms.base import StateSize
 from algorithms.execution import Evaluator
+from algorithms.longest_match import LongestMatch
 from algorithms.rows import QueryRows, Rows
 from algorithms.sequences import NO_WAY, is_kleene, sequences_of_part, steps_to_end
 from algorithms.sharon.channels import Member
 from algorithms.sharon.counter import SequenceCounter
 from algorithms.sharon.inheritance import inherited
-from algorithms.sharon.longest import LongestMatches
 from events.batch import EventBatch
 from events.schema import Schema
 from events.windows import Window
@@ -31,22 +31,17 @@ class SequenceEvaluator(Evaluator):
     ) -> None:
         self.schema, self.member, self.window, self.max_length = schema, Member(query, part), window, max_length
         self.kleene = is_kleene(part.automaton)
-        self.longest = LongestMatches(query, part, window) if self.kleene else None
+        self.longest = LongestMatch(query, part, window) if self.kleene else None
         self.beyond = 1 + max((steps for steps in steps_to_end(part.automaton) if steps < NO_WAY), default=0)
         self.bound = self.beyond if max_length is None else max_length
         self.counter = self._counter()
 
     def process(self, events: EventBatch) -> QueryRows | None:
         if self.longest is not None:
-            known = self.longest.partial
-            self.longest.follow(events)
             if self.max_length is not None:
-                self.longest.check(self.max_length)
-            elif self.longest.partial + self.beyond > self.bound:
-                self.bound = self.longest.partial + self.beyond
-                counter = self._counter()
-                counter.cells = inherited(counter, self.counter, known)
-                self.counter = counter
+                self.longest.check(events, self.max_length)
+            else:
+                self._flatten(self.longest, events)
         return _only(self.counter.process(events))
 
     def finish(self) -> QueryRows | None:
@@ -57,6 +52,16 @@ class SequenceEvaluator(Evaluator):
 
     def details(self) -> dict[str, float]:
         return self.counter.details()
+
+    def _flatten(self, longest: LongestMatch, events: EventBatch) -> None:
+        """Adds the sequences that a batch needs."""
+        known = longest.partial
+        longest.follow(events)
+        if longest.partial + self.beyond > self.bound:
+            self.bound = longest.partial + self.beyond
+            counter = self._counter()
+            counter.cells = inherited(counter, self.counter, known)
+            self.counter = counter
 
     def _counter(self) -> SequenceCounter:
         found = sequences_of_part(self.member.query, self.member.part, self.bound)

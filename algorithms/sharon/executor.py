@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 from algorithms.base import Executor, StateSize
 from algorithms.execution import WHOLE_STREAM, IndependentQueries, check_order
+from algorithms.longest_match import LongestMatch
 from algorithms.rows import Rows
 from algorithms.sequences import is_kleene
 from algorithms.sharon.channels import Member
 from algorithms.sharon.counter import SequenceCounter
 from algorithms.sharon.evaluator import SequenceEvaluator
-from algorithms.sharon.longest import LongestMatches
 from algorithms.sharon.plan import Candidate, SharonPlan
 from events.batch import EventBatch
 from events.windows import Window
@@ -36,7 +36,7 @@ class SequenceExecutor(Executor):
     (Equations 22.6 and 22.7). O(n l) space for a segment of length l, and O(n w) for its snapshots.
 
     Queries share within a window specification. Those on windows that count events, conjunctions, and Kleene patterns
-    whose `max_length` is open are counted on their own. Raises `MatchTooLong` for a match beyond `max_length`.
+    whose `max_length` is open are counted on their own. Raises `LongerMatch` for a match beyond `max_length`.
     """
 
     def __init__(self, plan: SharonPlan) -> None:
@@ -48,7 +48,7 @@ class SequenceExecutor(Executor):
                 windows.setdefault(query.window or WHOLE_STREAM, []).append(query)
         self.families = [_family(plan, window, queries) for window, queries in windows.items()]
         self.lengths = [
-            LongestMatches(query, query.parts[0], window)
+            LongestMatch(query, query.parts[0], window)
             for window, queries in windows.items()
             for query in queries
             if is_kleene(query.parts[0].automaton)
@@ -61,8 +61,7 @@ class SequenceExecutor(Executor):
         self.now = check_order(events, self.now)
         for lengths in self.lengths:
             assert self.max_length is not None
-            lengths.follow(events)
-            lengths.check(self.max_length)
+            lengths.check(events, self.max_length)
         rows = self.others.process(events)
         for family in self.families:
             rows |= _renumbered(family, family.counter.process(events))

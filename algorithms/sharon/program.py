@@ -12,7 +12,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from algorithms.kernels.sequences import BY_START, BY_WINDOW, ONE, SLOTS, Program
+from algorithms.kernels.sequences import (
+    BY_START,
+    BY_WINDOW,
+    LEAST,
+    ONE,
+    QUERY,
+    QUERY_LEAST,
+    QUERY_REAL,
+    QUERY_RING,
+    REAL,
+    RING,
+    ROWS,
+    SEGMENT,
+    SLOTS,
+    Program,
+)
 from algorithms.sequences import Sequence, Symbol, symbols_of
 from algorithms.sharon.channels import Channels, Member
 from algorithms.sharon.segments import Cut
@@ -23,6 +38,8 @@ from queries.names import Names
 from queries.tables import Columns, Predicates, build_tables
 
 NOTHING: frozenset[int] = frozenset()
+CHANNEL_BYTES = np.array([9, 8, 8])
+"""A value of each family: ring values have a flag."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +108,7 @@ class _Builder:
             plain_ptr, plain_entries.astype(np.uint64), clear_ptr, clear_entries.astype(np.uint64),
             target_ptr, target[:, 0], target[:, 1], *_csr(begins), table, link, sequence, self._queries(),
             np.array([code for rows in self.channels.codes for row in rows for code in row], np.int64),
-            channel, unit.astype(dtype), np.array(self.channels.widest(), np.int64),
+            channel, unit.astype(dtype), self._slot_bytes(table, link), np.array(self.channels.widest(), np.int64),
         )  # fmt: skip
         weights = (len(ring_column), len(real_column), len(least_column))
         return Counting(_contiguous(program), self.columns, weights, plain, results)
@@ -126,6 +143,16 @@ class _Builder:
             if first:
                 size = [at + self.span * count for at, count in zip(size, channels, strict=True)]
         return np.array(rows, np.int64).reshape(len(rows), 13), (size[0], size[1], size[2])
+
+    def _slot_bytes(self, table: NDArray[np.int64], link: NDArray[np.int64]) -> NDArray[np.int64]:
+        """What a slot of each segment takes, its snapshots in all windows included."""
+        size: NDArray[np.int64] = table[:, ROWS] * (table[:, [RING, REAL, LEAST]] @ CHANNEL_BYTES)
+        by_start = link[table[link[:, SEGMENT], SLOTS] == BY_START]
+        query = self._queries()[by_start[:, QUERY]]
+        np.add.at(
+            size, by_start[:, SEGMENT], self.span * (query[:, [QUERY_RING, QUERY_REAL, QUERY_LEAST]] @ CHANNEL_BYTES)
+        )
+        return size
 
     def _uses(self, plain: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """Links, sequences, and their channels strung together."""
