@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from algorithms.cet.partitioning.balanced import balanced, ideal_size
-from algorithms.cet.partitioning.costs import Costs
+from algorithms.cet.partitioning.costs import MOST_ATOMS, Costs
 from algorithms.cet.partitioning.levels import highest_level
 from algorithms.cet.partitioning.search import Found, bounds_of
 from algorithms.kernels.arrays import Ints
@@ -49,19 +49,19 @@ def branch_and_bound(costs: Costs, limit: int) -> Found:
 
     O(2^a) time and space in the worst case, for a atomic graphlets.
     """
-    highest = highest_level(costs, limit)
-    if highest.graphlets == 1 and highest.fits:
-        return Found(balanced(costs.atoms, 1), highest.visited, _plan_bytes(1))
-    visited, coarse = highest.visited, costs.coarse(limit)
-    if coarse is not costs:
-        highest = highest_level(coarse, limit)
-        visited += highest.visited
-    search = _NodeSearch(coarse.atoms, coarse.ranges(limit), limit)
-    ended = search.run(highest.graphlets)
+    costs = costs.coarse(limit)
+    atoms = costs.atoms
+    if len(atoms) - 1 > MOST_ATOMS:
+        return Found(None, 0, 0)
+    level = highest_level(costs, limit)
+    if level.graphlets == 1 and level.fits:
+        return Found(balanced(atoms, 1), level.visited, _plan_bytes(1))
+    search = _NodeSearch(atoms, costs.ranges(limit), limit)
+    ended = search.run(level.graphlets)
     bounds = search.best if search.found else None
-    if not ended and bounds is None and highest.fits:
-        bounds = balanced(coarse.atoms, highest.graphlets)
-    return Found(bounds, visited + search.visited, search.bytes_peak)
+    if not ended and bounds is None and level.fits:
+        bounds = balanced(atoms, level.graphlets)
+    return Found(bounds, level.visited + search.visited, search.bytes_peak)
 
 
 class _NodeSearch:

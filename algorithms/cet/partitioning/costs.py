@@ -83,9 +83,10 @@ class Costs:
         return EVENT_BYTES * float(self.counted(bounds)[:, EVENTS].sum())
 
     def coarse(self, limit: int) -> Costs:
-        """The same graph with at most MOST_ATOMS atomic graphlets: neighbours whose trends are few are merged.
+        """The same graph with at most MOST_ATOMS atomic graphlets, as far as it goes: neighbours are merged.
 
-        Merged ones take a small part of `limit` each, more and more until they are few enough, at most a quarter.
+        Merged ones whose trends are few take a small part of `limit` each, more and more until they are few enough, at
+        most a quarter. O(|V| + |E|), as often as the part is enlarged.
         """
         if len(self.atoms) - 1 <= MOST_ATOMS:
             return self

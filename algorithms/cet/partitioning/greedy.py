@@ -11,9 +11,11 @@ from algorithms.cet.partitioning.search import Found
 def greedy(costs: Costs, limit: int) -> Found:
     """The first plan that fits: one per level, each graphlet filled up to the ideal size, from the highest level on.
 
-    The plan may have more graphlets than necessary. O(a) plans of O(|V| + |E|) time, one stored at a time. (The paper
-    goes on at "level i - 1"; as plans with fewer graphlets need more memory, it is i + 1 here.)
+    The plan may have more graphlets than necessary. O(a) plans of O(|V| + |E|) time, one stored at a time. The paper
+    goes on at "level i - 1"; as plans with fewer graphlets need more memory, it is i + 1 here. Of windows with more
+    than a thousand cuts, not all are considered (`Costs.coarse`).
     """
+    costs = costs.coarse(limit)
     highest = highest_level(costs, limit)
     visited = highest.visited
     for graphlets in range(highest.graphlets, len(costs.atoms)):

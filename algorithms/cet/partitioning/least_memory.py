@@ -13,16 +13,17 @@ def least_memory(costs: Costs, limit: int) -> Ints | None:
     """The bounds of the plan with the least memory, or None if it takes more than `limit` bytes.
 
     In the paper that is the plan with most graphlets (Theorem 6.1). Here stored trends have headers, so that chains
-    take less uncut. Of windows with more than a thousand cuts, not all are considered (`Costs.coarse`).
+    take less uncut. Of windows with more than a thousand cuts, not all are considered (`Costs.coarse`), but the plan
+    with most graphlets is.
 
     O(a r) time for ranges of up to r atomic graphlets that may fit.
     """
-    costs = costs.coarse(limit)
-    atoms = costs.atoms
+    coarse = costs.coarse(limit)
+    atoms = coarse.atoms
     size, before = np.empty(len(atoms)), np.zeros(len(atoms), np.int64)
-    least_memory_of(costs.ranges(limit), size, before)
+    least_memory_of(coarse.ranges(limit), size, before)
     if size[-1] > limit:
-        return None
+        return costs.atoms if costs.cost(costs.atoms).bytes <= limit else None
     ends = [len(atoms) - 1]
     while ends[-1] > 0:
         ends.append(int(before[ends[-1]]))

@@ -13,7 +13,7 @@ from algorithms.cet.graph import WindowGraph
 from algorithms.cet.partitioning import METHODS, PartitionPlan, one_graphlet, one_per_atom, partition, prescribed
 from algorithms.cet.partitioning.costs import Costs
 from algorithms.cet.partitioning.exhaustive import MOST_ATOMS, TooManyPlans
-from tests.algorithms.cet.partitioning.graphs import all_plans, homogeneous, irregular
+from tests.algorithms.cet.partitioning.graphs import all_plans, edges_of, homogeneous, irregular, window_graph
 
 DETAILS = {"partition_seconds", "partition_nodes", "partition_bytes_peak"}
 
@@ -189,6 +189,26 @@ def test_windows_with_more_cuts_than_a_word_has_bits(method: str) -> None:
     plan = planned(graph, method, limit)
     assert plan is not None
     assert 2 < plan.graphlets < 150
+
+
+@pytest.mark.parametrize("method", ["branch-and-bound", "greedy"])
+def test_windows_with_thousands_of_cuts(method: str) -> None:
+    """A long chain that fits whole, and dense parts that only fit in their atomic graphlets."""
+    chain = homogeneous(3000, 1)
+    whole = one_graphlet(chain)
+    plan = planned(chain, method, whole.bytes)
+    assert plan is not None
+    assert plan.graphlets == 1
+    assert planned(chain, method, whole.bytes - 40) is None
+    dense, parts = homogeneous(5, 3), 300
+    time = np.concatenate([dense.time + 5 * part for part in range(parts)])
+    edges = [(u + 15 * part, v + 15 * part) for part in range(parts) for u, v in edges_of(dense)]
+    graph = window_graph(time.tolist(), edges)
+    least = one_per_atom(graph)
+    assert least.graphlets == 1500
+    found = planned(graph, method, least.bytes)
+    assert found is not None
+    assert planned(graph, method, least.bytes - 1) is None
 
 
 def test_a_search_of_too_many_plans_ends_with_the_balanced_one(monkeypatch: pytest.MonkeyPatch) -> None:
