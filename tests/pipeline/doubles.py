@@ -8,6 +8,7 @@ import numba
 import numpy as np
 
 from algorithms.base import Algorithm, Executor, Plan, StateSize
+from algorithms.kernels.compilation import kernel
 from algorithms.rows import AggregateRows, Rows
 from events.batch import EventBatch
 from pipeline.warmup import EVENTS
@@ -180,3 +181,27 @@ def make(specification: str) -> Algorithm:
     if specification.startswith("counting"):
         return Counting(int(specification.removeprefix("counting") or 0))
     return DOUBLES[specification]()
+
+
+class Unforeseen(Counting):
+    """Needs a kernel that its warm-up does not."""
+
+    name: ClassVar[str] = "unforeseen"
+
+    def executor(self, plan: Plan) -> Executor:
+        return UnforeseenCounter(plan, self.more)
+
+
+@kernel
+def unforeseen(n: int) -> int:
+    return n + 1
+
+
+class UnforeseenCounter(Counter):
+    runs: ClassVar[int] = 0
+
+    def process(self, events: EventBatch) -> Rows:
+        if real(events) and events.position[0] == 0:
+            type(self).runs += 1
+            unforeseen(1)
+        return super().process(events)
