@@ -162,6 +162,8 @@ def _slope(curve: Sequence[tuple[Any, Interval]]) -> Interval:
 def _steepest(curve: Sequence[tuple[Any, Interval]]) -> Interval:
     slopes = []
     for (x, before), (next_x, after) in itertools.pairwise(curve):
+        if x == next_x:
+            raise NotComparable(f"several points have the axis value {x}; a `where` must choose")
         growth, width = after / before, log(_positive(next_x) / _positive(x))
         low = log(growth.low) / width if growth.low > 0 else -inf
         slopes.append((low, log(growth.high) / width if growth.high < inf else inf))

@@ -191,3 +191,10 @@ def test_fails():
     assert both.verdict is Verdict.NOT_REPRODUCED
     assert "fast did not finish at n 2 either" in both.reason
     assert judge(claim, curve("slow", [None])).reason == "fast was not run"
+
+
+def test_growth_between_points_of_one_axis_value_is_not_comparable():
+    records = [record("fast", {"n": 1, "m": m}, latency_max=1.0) for m in (1, 2)]
+    result = judge(trend("steepest", at_least=1), records)
+    assert result.verdict is Verdict.NOT_COMPARABLE
+    assert "several points" in result.reason
