@@ -24,13 +24,14 @@ class ExecutorBenefit(BenefitModel):
     place at one time stamp update its counters together. With stamps(E) time stamps at which events of type E come, a
     part costs live slots x sum of stamps over its places after the first. Live are stamps(START) but for half a slide,
     since START events live until their last window ends; and only one slot if the part begins a sequence and either
-    windows do not overlap or it has one place, since it then serves all START events. A part that continues a sequence
-    keeps what was counted before in a snapshot per slot and window; if the part before is not the first, taking it is
-    one combination per slot of that part. The result of a window combines each slot of the last part once more.
+    windows do not overlap or it has one place, since it then serves all START events. A part that continues a single
+    sequence has a slot per window instead. A shared part that continues a sequence keeps what was counted before in a
+    snapshot per slot and window. To ask what a shared part has counted that is not the first is one combination per
+    slot of that part: for the part after it, at each START event, and for the result of a window.
     `overlaps[i]` is the number of windows that hold one event of sequence i.
 
     As in the paper's model, the benefit of a plan is the sum over its candidates. Where a sequence uses several, this
-    misses that parts between them are third or later ones, whose combinations are dear.
+    misses that one may have to be asked for the snapshots of another.
     """
 
     def __init__(
@@ -57,16 +58,21 @@ class ExecutorBenefit(BenefitModel):
         """Counting the parts of a sequence outside of p."""
         parts = self._parts(candidate, sequence)
         own = [(start, part) for start, part in parts if (sequence, start) not in candidate.occurrences]
-        return sum(self._part(part, sequence, start == 0) for start, part in own)
+        windows = self.overlaps[sequence]
+        return sum(
+            self._part(part, sequence, True) if start == 0 else windows * sum(self._stamps(e, sequence) for e in part)
+            for start, part in own
+        )
 
     def combination(self, candidate: Candidate, sequence: int) -> float:
-        """Snapshots of every part but the first, and the result of the last one."""
-        slots = [self._stamps(part[0], sequence) for _, part in self._parts(candidate, sequence)]
-        if len(slots) == 1:
-            return 0.0
-        before = [0.0, *slots[1:]]
-        taken = sum(own * (SNAPSHOT + COMBINATION * earlier) for own, earlier in zip(slots[1:], before, strict=False))
-        return self.overlaps[sequence] * (taken + COMBINATION * slots[-1])
+        """What every part but the first takes from the parts before, and the result of the last one."""
+        cost = asked = 0.0  # `asked`: combinations to know what was counted so far
+        for start, part in self._parts(candidate, sequence):
+            begun = self._stamps(part[0], sequence)
+            if start > 0:
+                cost += begun * (SNAPSHOT + COMBINATION * asked)
+                asked = begun if (sequence, start) in candidate.occurrences else 0.0
+        return self.overlaps[sequence] * (cost + COMBINATION * asked)
 
     def _part(self, part: Sequence[Symbol], sequence: int, first: bool) -> float:
         overlap = self.overlaps[sequence]

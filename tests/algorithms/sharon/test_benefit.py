@@ -95,7 +95,7 @@ def test_executor_counts_per_time_stamp() -> None:
 def test_executor_multiplies_slots_of_middle_parts_only() -> None:
     costs = executor_model("ABCD", "BC", overlap=4)
     candidate = Candidate(symbols("BC"), ((0, 1), (1, 0)))
-    assert costs.combination(candidate, 0) == pytest.approx(4 * (2 * 100 * SNAPSHOT + (100 * 100 + 100) * COMBINATION))
+    assert costs.combination(candidate, 0) == pytest.approx(4 * (2 * 100 * SNAPSHOT + 100 * 100 * COMBINATION))
 
 
 def test_executor_needs_no_slots_at_the_start_where_windows_do_not_overlap() -> None:
