@@ -91,13 +91,19 @@ def _over_time(query: CompiledQuery, make: MakeEvaluator, window: Window) -> Eva
 
 
 class CountWindows(Evaluator):
-    """Windows of n consecutive events: each is a whole stream of its own to an evaluator."""
+    """Windows of n consecutive events: each is a whole stream of its own to an evaluator.
+
+    `largest` is the largest state when a window closed since the last call of `state`, and `closed_bytes` the share of
+    that window: the others are only asked when it is a new maximum, since that takes time.
+    """
 
     def __init__(self, query: CompiledQuery, make: MakeEvaluator) -> None:
         assert query.window is not None
         self.query, self.make, self.window = query, make, query.window
         self.open: dict[int, Evaluator] = {}
         self.closed_details: dict[str, float] = {}
+        self.largest = StateSize()
+        self.closed_bytes = 0
         self.seen = 0
 
     def process(self, events: EventBatch) -> QueryRows | None:
@@ -121,16 +127,29 @@ class CountWindows(Evaluator):
         return concatenate(parts) if parts else None
 
     def state(self) -> StateSize:
-        return reduce(StateSize.__add__, (evaluator.state() for evaluator in self.open.values()), StateSize())
+        found = max(self.largest, self._open_state(), key=lambda state: state.bytes)
+        self.largest, self.closed_bytes = StateSize(), 0
+        return found
 
     def details(self) -> Mapping[str, float]:
         return merged([self.closed_details, *(evaluator.details() for evaluator in self.open.values())])
 
     def _close(self, k: int) -> list[QueryRows]:
         evaluator = self.open.pop(k)
+        self._note(evaluator.state())
         rows = evaluator.finish()
+        self._note(evaluator.state())
         self.closed_details = merged([self.closed_details, evaluator.details()])
         return [] if rows is None else [rows.renumbered(k)]
+
+    def _note(self, closing: StateSize) -> None:
+        """Looks at the state while a window closes, which is not open any more."""
+        if closing.bytes > self.closed_bytes:
+            self.closed_bytes = closing.bytes
+            self.largest = max(self.largest, closing + self._open_state(), key=lambda state: state.bytes)
+
+    def _open_state(self) -> StateSize:
+        return reduce(StateSize.__add__, (evaluator.state() for evaluator in self.open.values()), StateSize())
 
 
 class Conjunction(Evaluator):

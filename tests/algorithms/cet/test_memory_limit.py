@@ -115,6 +115,28 @@ def test_queries_and_counted_windows_share_the_limit() -> None:
         limited.process(given)
 
 
+@pytest.mark.parametrize("detect", DETECTORS)
+def test_windows_of_events_take_what_windows_of_time_take(detect: str) -> None:
+    """Also where a window opens and closes inside one batch."""
+    text, events = "RETURN COMPLETE MATCHES PATTERN A+ WITHIN", groups(24, 3 if detect != "baseline" else 1)
+    timed = watch(Cet(detect), f"{text} 8 s", events)
+    counted = watch(Cet(detect), f"{text} {len(events) // 3} EVENTS", events)
+    assert counted.matches == timed.matches
+    assert counted.peak == timed.peak
+    assert counted.states[0].kinds == max(timed.states, key=lambda state: state.bytes).kinds
+
+
+@pytest.mark.parametrize("detect", DETECTORS)
+def test_overlapping_windows_of_events_keep_within_the_limit_together(detect: str) -> None:
+    text, events = "RETURN COMPLETE MATCHES PATTERN A+ WITHIN 12 EVENTS SLIDE 3 EVENTS", groups(12, 2)
+    cuts = range(5, len(events), 5)
+    peak = watch(Cet(detect), text, events, cuts).peak
+    alone = watch(Cet(detect), text.replace("SLIDE 3", "SLIDE 12"), events, cuts).peak
+    assert alone < peak <= 4 * alone
+    memory = 4 * alone
+    assert watch(Cet(detect, memory=str(memory)), text, events, cuts).peak <= memory
+
+
 def test_a_limit_tells_the_largest_state_once() -> None:
     limit = MemoryLimit(100)
     limit.hold(70, {"trends": 2}, "a test")
