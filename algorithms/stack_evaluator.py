@@ -51,7 +51,7 @@ class StackEvaluator(Evaluator):
                 oldest = self.window.start(self.low)
                 done = push_events(done, last, batch, place, self.tables, self.pointers, oldest, self.stacks)
                 if done < last:
-                    self.stacks = _grown(self.stacks, self.tables)
+                    self.grow()
         if events.until is not None:
             parts += self._close(events.until, latest_starts(self.negations))
         return concatenate(parts) if parts else None
@@ -60,6 +60,10 @@ class StackEvaluator(Evaluator):
         """Rows of the windows that are still open."""
         parts = self._close(2 * FOREVER - 1, latest_starts(self.negations))
         return concatenate(parts) if parts else None
+
+    def grow(self) -> None:
+        """Makes room for more events or pointers."""
+        self.stacks = _grown(self.stacks, self.tables)
 
     @property
     def kept(self) -> tuple[int, int, int]:

@@ -86,9 +86,13 @@ class TwoStepEvaluator(StackEvaluator):
     def process(self, events: EventBatch) -> QueryRows | None:
         """Rows of the windows that these events closed. Raises `NotEnoughMemory`."""
         rows = super().process(events)
-        count = self.kept[0]
-        self.limit.hold(self.kept_bytes, self._kinds(0), f"keeping {count} events")
+        self._hold_stacks()
         return rows
+
+    def grow(self) -> None:
+        """Makes room in the stacks, which may have passed the limit already. Raises `NotEnoughMemory`."""
+        self._hold_stacks()
+        super().grow()
 
     def state(self) -> StateSize:
         """Events in stacks and pointers between them, or the graph and stored trends of a window that was closed."""
@@ -126,6 +130,11 @@ class TwoStepEvaluator(StackEvaluator):
                 best, least = bounds, needed
             number = size if number < size < number + 1 + number // 8 else number + 1 + number // 8
         return best
+
+    def _hold_stacks(self) -> None:
+        events, pointers, _ = self.kept
+        what = f"keeping {events} events and {pointers} pointers between them"
+        self.limit.hold(self.kept_bytes, self._kinds(0), what)
 
     def _kinds(self, trends: float, edges: int = 0) -> dict[str, int]:
         events, pointers, _ = self.kept

@@ -1,5 +1,6 @@
 """Two-step aggregation with CET, beside the oracle."""
 
+import re
 from functools import partial
 from typing import ClassVar
 
@@ -154,6 +155,16 @@ def test_what_does_not_fit_is_refused_in_one_line(detect: str) -> None:
     with pytest.raises(NotEnoughMemory, match=r"needs \d+ bytes, but the memory limit is 3000 bytes") as refused:
         run_with(detect, 3000)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("detect", DETECTORS)
+def test_stacks_beyond_the_limit_are_refused_as_they_grow(detect: str) -> None:
+    """And not when the batch ends: pointers between these events would take 64 MB."""
+    events = batch([{"time": time, "type": "A", "x": time} for time in range(3000)])
+    with pytest.raises(NotEnoughMemory, match=r"^keeping \d+ events and \d+ pointers") as refused:
+        run(TwoStep(detect, 100_000), parse_query("RETURN COUNT(*) PATTERN A+ WHERE A.x < NEXT(A).x"), [events])
+    [needed] = re.findall(r"needs (\d+) bytes", str(refused.value))
+    assert int(needed) < 500_000
 
 
 def test_trends_beyond_all_numbers_are_refused_before_any_is_stored() -> None:
