@@ -13,6 +13,8 @@ UNITS = {"": 1, "B": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30}
 MOST = 16 * 2**30
 """Bytes; stored trends refer to one another by 32-bit words."""
 
+MOST_GRAPHLETS = 10**6
+
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Za-z]*)")
 
 
@@ -32,18 +34,18 @@ def bytes_of(value: str) -> int:
     found = _SIZE.fullmatch(value.strip())
     if found is None or found[2].upper() not in UNITS:
         raise WrongOption(f"cet[memory={value}]: memory is a size such as 64MB, 1GB, 500KB or 4096 (bytes)")
-    size = int(float(found[1]) * UNITS[found[2].upper()])
-    if not 0 < size <= MOST:
+    size = float(found[1]) * UNITS[found[2].upper()]
+    if not 1 <= size <= MOST:
         raise WrongOption(f"cet[memory={value}]: memory is at least 1 byte and at most {MOST // 2**30}GB")
-    return size
+    return int(size)
 
 
 def graphlets_of(value: str) -> int | None:
     """A number of graphlets, or None for `searched`."""
     if value == "searched":
         return None
-    if not value.isdecimal() or int(value) == 0:
-        raise WrongOption(f"cet[graphlets={value}]: graphlets is searched or a whole number from 1 on")
+    if not value.isdecimal() or not 0 < float(value) <= MOST_GRAPHLETS:
+        raise WrongOption(f"cet[graphlets={value}]: graphlets is searched or a whole number from 1 to a million")
     return int(value)
 
 

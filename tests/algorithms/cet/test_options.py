@@ -16,7 +16,7 @@ def test_sizes(text: str, size: int) -> None:
     assert bytes_of(text) == size
 
 
-@pytest.mark.parametrize("text", ["", "MB", "-1MB", "0", "12XB", "1e9", "17GB", "nan"])
+@pytest.mark.parametrize("text", ["", "MB", "-1MB", "0", "12XB", "1e9", "17GB", "nan", "0.9", "9" * 400])
 def test_bad_sizes_are_refused_in_one_line(text: str) -> None:
     with pytest.raises(CepbenchError, match=r"^cet\[memory=.*\]: memory is [^\n]+$"):
         Cet(memory=text)
@@ -29,7 +29,7 @@ def test_bad_choices_are_refused_in_one_line() -> None:
         Cet(partition="optimal")
 
 
-@pytest.mark.parametrize("text", ["0", "-1", "1.5", "", "all"])
+@pytest.mark.parametrize("text", ["0", "-1", "1.5", "", "all", "1000001", "9" * 5000])
 def test_bad_numbers_of_graphlets_are_refused_in_one_line(text: str) -> None:
     with pytest.raises(CepbenchError, match=r"^cet\[graphlets=.*\]: graphlets is [^\n]+$"):
         Cet(graphlets=text)
