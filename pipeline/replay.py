@@ -43,7 +43,7 @@ class Measured:
 
     - `service`: seconds per arrival batch; `last`: position of the last event that had arrived with it.
     - `latency`: seconds per result row, that is, per window of a query and group with matches on this worker.
-    - `state_bytes`: after every step, if asked for; `peak` is the largest state.
+    - `state_bytes`: after every step and at the end, if asked for; `peak` is the largest state.
     - `details`: what the executors tell of their work, together.
     """
 
@@ -119,6 +119,9 @@ class _Worker:
                     rows = executor.finish()
                     self._nanoseconds += time.perf_counter_ns() - started
                     self._take_rows(number, key, rows)
+                    if self._states:
+                        self._sizes[number][key] = executor.state()
+            self._look()
             measured = self._measured
             measured.service[-1] += self._nanoseconds / 1e9
             self._rows.append((len(measured.service) - 1, self._take_due(self._arrivals[-1])))

@@ -5,6 +5,7 @@ import pytest
 
 from algorithms.answer import AnswerBuilder
 from algorithms.base import Executor, Plan
+from algorithms.cet.algorithm import Cet
 from algorithms.rows import Rows
 from events.batch import EventBatch
 from events.schema import Attribute, Kind, Schema
@@ -125,6 +126,17 @@ def test_states_are_seen_before_windows_close(clock):
     assert measured.peak.kinds == {"events": 3}
     assert measured.peak.bytes == 24 == max(measured.state_bytes)
     assert measured.state_bytes[-1] == 0
+
+
+def test_states_are_seen_at_the_end_of_the_stream():
+    """T-CET stores the trends of a whole stream when it ends, and not before."""
+    batch = stream([time for time in range(6) for _ in range(3)], [0] * 18)
+    workload = compile_workload(parse_workload("RETURN COMPLETE MATCHES PATTERN A+"), SCHEMA)
+    algorithm = Cet(detect="time")
+    family = Family(partial(split, attributes=()), partial(algorithm.executor, Plan(workload)), {0: None}, 0)
+    measured = replay([batch], burst(workload), [family], lambda *_: None, True)
+    assert measured.peak.kinds["trends"] == 3**6
+    assert measured.peak.bytes == max(measured.state_bytes) > 3**6 * (12 + 4 * 6)
 
 
 @pytest.mark.parametrize("states", [False, True])
