@@ -8,7 +8,8 @@ with a segment: each slot then keeps snapshots of what the sequence had counted 
 Two kinds of segments need no START events. Where windows do not overlap, none expires inside a window, so one slot
 serves all of them, if no link leads to the segment; with COUNT(*) alone its counters are *plain*: entries i to i + l of
 one array, the first of them always 1. And a segment that only continues one sequence carries on what that has counted
-before: it has a slot per window, and its place 1 stands for what came before, so that its own begin with place 2.
+before: it has a slot per window, and its place 1 stands for what came before, so that its own begin with place 2. It is
+plain, and its place 1 adds the last counter before it, if all before it is.
 
 Counters lie in rows of slots, so that an event updates contiguous memory. Kernels take arrays one by one where they are
 called often: to pass a tuple of forty arrays costs more than their work.
@@ -26,8 +27,9 @@ from queries.tables import Predicates
 
 # Columns of `Program.segment`.
 LENGTH, ROWS, SLOTS, FIRST, RING, REAL, LEAST, WEIGHTS, FROM_RING, FROM_REAL, FROM_LEAST, LINKS, LINKS_END = range(13)
-# Columns of `Program.link` and, up to `MAP`, of `Program.sequence`; `BEFORE` is the link before, or -1.
-QUERY, SEGMENT, MAP, SEQUENCE, BEFORE = range(5)
+# Columns of `Program.link` and, up to `MAP`, of `Program.sequence`; `BEFORE` is the link before and `ENTRY` the
+# entry of its plain result, or -1.
+QUERY, SEGMENT, MAP, SEQUENCE, BEFORE, ENTRY = range(6)
 # More columns of `Program.sequence`: the entry of its plain result or -1, and its last link or -1.
 PLAIN, LAST = 3, 4
 # Columns of `Program.query`.
@@ -51,7 +53,8 @@ class Program(NamedTuple):
     - symbols by event type: `binding_ptr[T + 1]`, `binding`; `local`: predicates per symbol.
     - columns that a symbol gathers, of each family: `ring_ptr[Y + 1]`, `ring`, and so on; `ring_column` and
       `least_column` are rows of `ints`, `real_column` rows of `reals`.
-    - plain entries that a symbol adds to (the highest place of a segment first) and those that it clears.
+    - plain entries that a symbol adds to (later places of a sequence first), from which `source`, and those that it
+      clears.
     - `target`: what else a symbol updates, by level from high to low: 2 j adds to place j, 2 j + 1 clears place j.
     - `begin`: segments with slots that begin with a symbol.
     - `segment`, `link`, `sequence`, `query`: tables with the columns named above.
@@ -76,6 +79,7 @@ class Program(NamedTuple):
     least_column: Ints
     plain_ptr: Ints
     plain: NDArray[np.uint64]
+    source: NDArray[np.uint64]
     clear_ptr: Ints
     clear: NDArray[np.uint64]
     target_ptr: Ints

@@ -20,6 +20,7 @@ from algorithms.kernels.sequences import (
     BY_WINDOW,
     CAPACITY,
     COMBINATIONS,
+    ENTRY,
     FROM_LEAST,
     FROM_REAL,
     FROM_RING,
@@ -135,14 +136,15 @@ def counted_before(
     query = sequences[sequence, QUERY]
     clear_cell(queries[query, QUERY_RING], queries[query, QUERY_REAL], queries[query, QUERY_LEAST], 0, 0, 0,
                ring, over, real, least)  # fmt: skip
-    if link >= 0:
+    entry = links[link, ENTRY] if link >= 0 else sequences[sequence, PLAIN]
+    if entry >= 0:
+        ring[0] = plain[entry]
+        over[0] = plain_over[entry]
+    elif link >= 0:
         _combine(
             link, query, row, segments, links, queries, channels, place, opened, snapshot, ring, over, real, least,
             tally, modular,
         )  # fmt: skip
-    elif sequences[sequence, PLAIN] >= 0:
-        ring[0] = plain[sequences[sequence, PLAIN]]
-        over[0] = plain_over[sequences[sequence, PLAIN]]
     else:
         _first_result(
             query, sequences[sequence, SEGMENT], sequences[sequence, MAP], row, segments, queries, channels, ring, over,

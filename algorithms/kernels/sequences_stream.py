@@ -167,18 +167,17 @@ def _update_plain(symbol: int, program: Program, state: State, modular: bool) ->
     """Adds the events of one symbol to plain counters, from later places to earlier ones."""
     begin, end = program.plain_ptr[symbol], program.plain_ptr[symbol + 1]
     number = state.gathered.number[symbol]
-    one = np.uint64(1)
-    if number == one:
+    if number == 1:
         for q in range(begin, end):
-            entry = program.plain[q]
-            more = state.plain[entry - one]
+            entry, source = program.plain[q], program.source[q]
+            more = state.plain[source]
             total = state.plain[entry] + more
-            state.plain_over[entry] |= state.plain_over[entry - one] | (total < more)
+            state.plain_over[entry] |= state.plain_over[source] | (total < more)
             state.plain[entry] = total
     else:
         for q in range(begin, end):
             entry = program.plain[q]
-            more, over = _multiple(entry - one, number, state, modular)
+            more, over = _multiple(program.source[q], number, state, modular)
             total = state.plain[entry] + more
             state.plain_over[entry] |= over | (total < more)
             state.plain[entry] = total
@@ -196,12 +195,12 @@ def _multiple(entry: np.uint64, number: np.uint64, state: State, modular: bool) 
 @inlined
 def _update_plain_together(touched: int, program: Program, state: State, modular: bool) -> None:
     """Adds the events of several symbols to plain counters: all read what was before the time stamp."""
-    gathered, one = state.gathered, np.uint64(1)
+    gathered = state.gathered
     for t in range(touched):
         symbol = gathered.touched[t]
         for q in range(program.plain_ptr[symbol], program.plain_ptr[symbol + 1]):
             state.change[q], state.change_over[q] = _multiple(
-                program.plain[q] - one, gathered.number[symbol], state, modular
+                program.source[q], gathered.number[symbol], state, modular
             )
     for t in range(touched):
         symbol = gathered.touched[t]

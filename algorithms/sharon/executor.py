@@ -32,8 +32,12 @@ class SequenceExecutor(Executor):
     """Counts the sequences of all queries of a workload on one sub-stream, each shared pattern once.
 
     For n live START events of a segment and k places that an event matches: O(k n) time per event, and for each START
-    event of a segment that continues a sequence, O(w m) for m START events of the segment before in each of w windows
-    (Equations 22.6 and 22.7). O(n l) space for a segment of length l, and O(n w) for its snapshots.
+    event of a shared segment that continues a sequence, O(w m) for m START events of the segment before in each of w
+    windows (Equations 22.6 and 22.7). O(n l) space for a segment of length l, and O(n w) for its snapshots.
+
+    Departure: what continues one sequence only is counted per window, O(w) time per event and O(w l) space, since the
+    snapshots of its START events would only be added up. In windows that do not overlap, nothing needs START events up to
+    the first shared segment that continues a sequence.
 
     Queries share within a window specification. Those on windows that count events, conjunctions, and Kleene patterns
     whose `max_length` is open are counted on their own. Raises `LongerMatch` for a match beyond `max_length`.

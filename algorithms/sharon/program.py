@@ -30,7 +30,7 @@ from algorithms.kernels.sequences import (
 )
 from algorithms.sequences import Sequence, Symbol, symbols_of
 from algorithms.sharon.channels import Channels, Member
-from algorithms.sharon.segments import Cut
+from algorithms.sharon.segments import Cut, Use
 from events.schema import Schema
 from queries.aggregates import COUNT_ALL, Layout
 from queries.automaton import Automaton, Position
@@ -97,6 +97,8 @@ class _Builder:
         target_ptr, target = _csr([sorted(rows, reverse=True) for rows in targets], 2)
         [ring_ptr, ring], [real_ptr, real], [least_ptr, least] = map(_csr, self.channels.gathered(self.symbols))
         plain_ptr, plain_entries = _csr([sorted(rows, reverse=True) for rows in plains])
+        before = self._sources(plain)
+        source = np.array([before.get(entry, entry - 1) for entry in plain_entries.tolist()], np.uint64)
         clear_ptr, clear_entries = _csr(clears)
         ends = [p + len(segment) + 1 for p, segment in zip(plain, self.parts.segments, strict=True) if p >= 0]
         unit = np.zeros(max(ends, default=0))
@@ -105,7 +107,7 @@ class _Builder:
         program = Program(
             tables.binding_ptr, tables.binding, tables.local,
             ring_ptr, ring, real_ptr, real, least_ptr, least, ring_column, real_column, least_column,
-            plain_ptr, plain_entries.astype(np.uint64), clear_ptr, clear_entries.astype(np.uint64),
+            plain_ptr, plain_entries.astype(np.uint64), source, clear_ptr, clear_entries.astype(np.uint64),
             target_ptr, target[:, 0], target[:, 1], *_csr(begins), table, link, sequence, self._queries(),
             np.array([code for rows in self.channels.codes for row in rows for code in row], np.int64),
             channel, unit.astype(dtype), self._slot_bytes(table, link), np.array(self.channels.widest(), np.int64),
@@ -114,15 +116,30 @@ class _Builder:
         return Counting(_contiguous(program), self.columns, weights, plain, results)
 
     def _plain(self) -> NDArray[np.int64]:
-        """The entry of place 0 of each plain segment, or -1."""
+        """The entry of place 0 of each plain segment, or -1; those of later segments of a sequence come later."""
         plain = np.full(len(self.parts.segments), -1, np.int64)
         size = 0
-        for g, segment in enumerate(self.parts.segments):
-            counts = all(self.members[self.sequences[use.sequence].query].only_counts for use in segment.uses)
-            if self.span == 1 and counts and not self.linked[g]:
-                plain[g] = size
-                size += len(segment) + 1
+        for ordinal in range(max(map(len, self.parts.chains), default=0) if self.span == 1 else 0):
+            for use in sorted((chain[ordinal] for chain in self.parts.chains if ordinal < len(chain)), key=_by_segment):
+                g = use.segment
+                uses = self.parts.segments[g].uses
+                counts = all(self.members[self.sequences[other.sequence].query].only_counts for other in uses)
+                before = self.parts.chains[use.sequence][ordinal - 1].segment if ordinal else -1
+                carried = g in self.channels.carrying and plain[before] >= 0 if ordinal else not self.linked[g]
+                if counts and carried and plain[g] < 0:
+                    plain[g] = size
+                    size += len(self.parts.segments[g]) + 1
         return plain
+
+    def _sources(self, plain: NDArray[np.int64]) -> dict[int, int]:
+        """For entries of place 1 that carry on what came before, the last entry of that."""
+        found = {}
+        for chain in self.parts.chains:
+            for before, use in pairwise(chain):
+                if plain[use.segment] >= 0:
+                    last = len(self.parts.segments[before.segment])
+                    found[int(plain[use.segment]) + 1] = int(plain[before.segment]) + last
+        return found
 
     def _segments(self, plain: NDArray[np.int64]) -> tuple[NDArray[np.int64], tuple[int, int, int]]:
         rows = []
@@ -136,7 +153,7 @@ class _Builder:
             if g in self.channels.carrying:
                 slots = BY_WINDOW
             if plain[g] >= 0:
-                channels, kept, first = [0, 0, 0], 0, False
+                channels, kept, first, slots = [0, 0, 0], 0, False, ONE
             rows.append([length, kept, slots, first, *channels, weight, *size, links, links + own])
             links += own
             weight += length * len(self.channels.codes[g])
@@ -163,15 +180,19 @@ class _Builder:
         for s, chain in enumerate(self.parts.chains):
             query = self.sequences[s].query
             for before, use in pairwise(chain):
-                links[number[use]] = [query, use.segment, len(channels), s, number.get(before, -1)]
+                entry = self._entry(use.segment, plain)
+                links[number[use]] = [query, use.segment, len(channels), s, number.get(before, -1), entry]
                 channels += self.channels.mapped(use)
             first = chain[0]
-            begin = int(plain[first.segment])
-            entry = begin + len(self.parts.segments[first.segment]) if begin >= 0 else -1
+            entry = self._entry(first.segment, plain)
             sequences.append([query, first.segment, len(channels), entry, number.get(chain[-1], -1)])
             channels += self.channels.mapped(first)
-        link, sequence = (np.array(table, np.int64).reshape(len(table), 5) for table in (links, sequences))
+        link, sequence = np.array(links, np.int64).reshape(-1, 6), np.array(sequences, np.int64).reshape(-1, 5)
         return link, sequence, np.array(channels, np.int64)
+
+    def _entry(self, segment: int, plain: NDArray[np.int64]) -> int:
+        """The entry of the last place of a plain segment, or -1."""
+        return int(plain[segment]) + len(self.parts.segments[segment]) if plain[segment] >= 0 else -1
 
     def _targets(
         self, plain: NDArray[np.int64], table: NDArray[np.int64]
@@ -182,7 +203,7 @@ class _Builder:
         targets: list[list[tuple[int, int]]] = [[] for _ in self.symbols]
         begins: list[list[int]] = [[] for _ in self.symbols]
         for g, segment in enumerate(self.parts.segments):
-            first = 1 + self.channels.shift(g)
+            first = 1 if plain[g] >= 0 else 1 + self.channels.shift(g)
             for j, symbol in enumerate(segment.symbols, start=first):
                 if plain[g] >= 0:
                     plains[self.symbols[symbol]].append(int(plain[g]) + j)
@@ -207,6 +228,10 @@ class _Builder:
             rows.append([len(layout.ring), len(layout.real), len(layout.least), begin, begin + number[q]])
             begin += number[q]
         return np.array(rows, np.int64)
+
+
+def _by_segment(use: Use) -> int:
+    return use.segment
 
 
 def _position(symbol: Symbol, number: int) -> Position:

@@ -147,6 +147,21 @@ def test_the_range_of_counts_is_exact(window: str, cuts: tuple[int, ...], apart:
             assert not lacking or row["COUNT(*)"] == row["COUNT(A)"] == 255 * 2**56
 
 
+def test_what_continues_a_shared_prefix_needs_no_start_events_in_windows_that_do_not_overlap() -> None:
+    events = batch(stream("A1 A2 B3 B4 B4 C5 D5 C6 D6 B9 A9 B10 C11"))
+    texts = [f"RETURN COUNT(*) PATTERN SEQ(A, B, {last}, B) WITHIN 20 s" for last in "CD"]
+    alone = shared_plan([text.replace(", B)", ")") for text in texts], events)
+    together = SharonPlan(alone.workload, alone.sequences, (pattern(alone, 0, 2, [0, 1]),))
+    (expected, executor), (found, sharing) = run(alone, events), run(together, events)
+    assert found == expected
+    assert found == {0: [[0, 6 + 6 + 11]], 1: [[0, 6 + 6]]}
+    assert executor.details()["updates"] == 2 * (3 + 4) + 3 + 2  # the two B at time 4 act together
+    assert sharing.details() == {"updates": 3 + 4 + 3 + 2, "combinations": 0}
+    longer = shared_plan(texts, events)  # a B at which the prefix ends also continues it, but not with itself
+    plan = SharonPlan(longer.workload, longer.sequences, (pattern(longer, 0, 2, [0, 1]),))
+    assert run(plan, events)[0] == run(longer, events)[0] == {0: [[0, 24]], 1: [[0, 24]]}
+
+
 def test_older_events_of_long_streams_take_no_room() -> None:
     events = batch([{"time": t, "type": "ABCD"[t % 4]} for t in range(4000)])
     texts = ["RETURN COUNT(*) PATTERN SEQ(A, B, C, D) WITHIN 40 s SLIDE 4 s"] * 2
