@@ -47,8 +47,8 @@ class Cet(Algorithm):
     - Plans are compared by exact numbers of trends, not by the bound 3^(n/3).
     - A graphlet whose trends exceed the cache is constructed in blocks; an edge is taken once per block.
     - `baseline` replays the events of a window when it closes.
-    - Who cannot keep within `memory` ends with `NotEnoughMemory`, as a rule before any trend is stored. `memory` is
-      shared evenly between queries, and between the windows of a query that count events.
+    - Who cannot keep within `memory` ends with `NotEnoughMemory`, as a rule before any trend is stored. Each sub-stream
+      has `memory` bytes, shared evenly between queries, and between the windows of a query that count events.
 
     Aggregation queries construct all trends, complete or not, and aggregate them (`algorithms.cet.aggregation`).
     """
