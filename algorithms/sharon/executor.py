@@ -36,8 +36,8 @@ class SequenceExecutor(Executor):
     windows (Equations 22.6 and 22.7). O(n l) space for a segment of length l, and O(n w) for its snapshots.
 
     Departure: what continues one sequence only is counted per window, O(w) time per event and O(w l) space, since the
-    snapshots of its START events would only be added up. In windows that do not overlap, nothing needs START events up to
-    the first shared segment that continues a sequence.
+    snapshots of its START events would only be added up. In windows that do not overlap, nothing needs START events
+    before the first shared segment that continues a sequence.
 
     Queries share within a window specification. Those on windows that count events, conjunctions, and Kleene patterns
     whose `max_length` is open are counted on their own. Raises `LongerMatch` for a match beyond `max_length`.
