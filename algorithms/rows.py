@@ -128,5 +128,7 @@ def concatenate(parts: Sequence[QueryRows]) -> QueryRows:
 
 def join(parts: Sequence[Rows]) -> Rows:
     """Rows of several steps as one."""
+    if len(parts) == 1:
+        return parts[0]
     queries = sorted({query for part in parts for query in part})
     return {query: concatenate([part[query] for part in parts if query in part]) for query in queries}
