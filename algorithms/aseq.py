@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import ClassVar
 
 from algorithms.base import Algorithm, Executor, Plan, Statistics
+from algorithms.longest_match import length_of
 from algorithms.sequences import is_kleene, sequences_of, unsupported_as_sequences
 from algorithms.sharon.executor import SequenceExecutor
 from algorithms.sharon.plan import SharonPlan
-from events.errors import CepbenchError
 from queries.compile import CompiledQuery, Workload
 from queries.model import Query
 
@@ -32,7 +32,7 @@ class ASeq(Algorithm):
     paper: ClassVar[str] = "Qi et al., SIGMOD 2014 (A-Seq); Poppe 2018 (dissertation), 22.2"
 
     def __init__(self, max_length: int | str | None = None) -> None:
-        self.max_length = as_length(max_length)
+        self.max_length = length_of(max_length)
 
     def unsupported(self, query: Query) -> str | None:
         """Match queries, other semantics, predicates between events, negation outside of a sequence or of patterns."""
@@ -53,16 +53,3 @@ class ASeq(Algorithm):
         """Whether sequences are found during the run, or on their own for the sides of AND."""
         kleene = is_kleene(query.parts[0].automaton)
         return query.analysis.conjunction or (kleene and self.max_length is None)
-
-
-def as_length(value: int | str | None) -> int | None:
-    """The parameter `max_length`, which arrives as text from a specification."""
-    if value is None or value == "none":
-        return None
-    try:
-        length = int(value)
-    except ValueError:
-        length = 0
-    if length < 1:
-        raise CepbenchError(f"max_length={value}: give the number of events of the longest match, 1 or more")
-    return length

@@ -17,6 +17,19 @@ class LongerMatch(CepbenchError):
     """A match is longer than the sequences into which its pattern was flattened."""
 
 
+def length_of(value: int | str | None) -> int | None:
+    """The parameter `max_length`, which arrives as text from a specification; None and `none` bound nothing."""
+    if value is None or value == "none":
+        return None
+    try:
+        length = int(value)
+    except ValueError:
+        length = 0
+    if length < 1:
+        raise CepbenchError(f"max_length={value}: give the number of events of the longest match, 1 or more")
+    return length
+
+
 class LongestMatch:
     """Follows the length of the longest match of one automaton, whose transitions have no predicates.
 

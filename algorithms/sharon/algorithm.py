@@ -7,11 +7,12 @@ from collections.abc import Sequence as Many
 from typing import ClassVar
 
 from algorithms.base import Algorithm, Executor, Plan, Statistics
+from algorithms.longest_match import length_of
 from algorithms.sequences import Sequence, sequences_of, unsupported_as_sequences
 from algorithms.sharon.executor import SequenceExecutor
 from algorithms.sharon.optimiser import OPTIMISERS, BenefitModel, ExecutorBenefit, optimise
 from algorithms.sharon.optimiser.limits import Limits
-from algorithms.sharon.options import chosen, positive, size, whole
+from algorithms.sharon.options import chosen, positive, size
 from algorithms.sharon.plan import SharonPlan
 from queries.analysis import analyse
 from queries.compile import CompiledQuery, Workload
@@ -55,13 +56,13 @@ class Sharon(Algorithm):
         memory: str = "256MB",
         benefit: str = "paper",
         substreams: str = "1",
-        max_length: str | None = None,
+        max_length: int | str | None = None,
     ) -> None:
         self.optimizer = chosen("optimizer", optimizer, tuple(OPTIMISERS))
         self.limit, self.memory = positive("limit", limit), size("memory", memory)
         self.benefit = chosen("benefit", benefit, BENEFITS)
         self.substreams = positive("substreams", substreams)
-        self.max_length = None if max_length is None else whole("max_length", max_length)
+        self.max_length = length_of(max_length)
 
     def unsupported(self, query: Query) -> str | None:
         """Those that are no set of event sequences, conjunctions, and unbounded Kleene patterns."""

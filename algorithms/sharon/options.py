@@ -28,13 +28,6 @@ def positive(name: str, text: str) -> float:
     return number
 
 
-def whole(name: str, text: str) -> int:
-    """A whole number above 0."""
-    if not text.isdecimal() or int(text) < 1:
-        raise CepbenchError(f"sharon: {name} must be a whole number from 1 on, not {text!r}")
-    return int(text)
-
-
 def size(name: str, text: str) -> int:
     """Bytes of `256MB` or `2GB`."""
     found = _SIZE.fullmatch(text.strip())

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import ClassVar
 
 from algorithms.base import Algorithm, Executor, Plan, Statistics
+from algorithms.longest_match import length_of
 from algorithms.sequences import sequences_of, unsupported_as_sequences
 from algorithms.spass.executor import SpassExecutor
 from algorithms.spass.plan import SpassPlan, plan_sharing
-from events.errors import CepbenchError
 from queries.analysis import analyse
 from queries.compile import Workload
 from queries.model import Aggregates, Query
@@ -32,7 +32,7 @@ class Spass(Algorithm):
     paper: ClassVar[str] = "Ray, Lei, Rundensteiner, SIGMOD 2016; Poppe 2018 (dissertation), Chapters 21 and 25"
 
     def __init__(self, max_length: str | int | None = None) -> None:
-        self.max_length = _length(max_length)
+        self.max_length = length_of(max_length)
 
     def unsupported(self, query: Query) -> str | None:
         """AND, and what is no set of event sequences; Kleene patterns unless their length is bounded."""
@@ -51,11 +51,3 @@ class Spass(Algorithm):
         """One executor for the whole workload."""
         assert isinstance(plan, SpassPlan)
         return SpassExecutor(plan)
-
-
-def _length(given: str | int | None) -> int | None:
-    if given is None:
-        return None
-    if not str(given).isdecimal() or int(given) < 1:
-        raise CepbenchError(f"max_length is the greatest number of events in a match, at least 1, not {given!r}")
-    return int(given)

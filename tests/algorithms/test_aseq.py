@@ -163,12 +163,6 @@ def test_max_length_bounds_matches_or_raises(pattern: str, within: str) -> None:
     assert raised or pattern == "SEQ(A, B?)"
 
 
-def test_max_length_is_a_number() -> None:
-    for text in ("0", "-1", "many"):
-        with pytest.raises(CepbenchError, match=f"max_length={text}: give the number of events"):
-            make(f"aseq[max_length={text}]")
-
-
 def test_patterns_with_too_many_sequences_say_so() -> None:
     events = batch([{"time": t, "type": "AB"[t % 2]} for t in range(30)])
     with pytest.raises(TooManySequences, match="query q: the pattern has more than"):

@@ -10,7 +10,9 @@ import pytest
 from algorithms.execution import WHOLE_STREAM
 from algorithms.longest_match import LongerMatch, LongestMatch
 from algorithms.oracle import TooManyMatches, answer
+from algorithms.registry import make
 from events.batch import EventBatch
+from events.errors import CepbenchError
 from experiments.random_cases import batch_of, random_case, split
 from queries.compile import compile_workload
 from queries.errors import QueryError
@@ -90,3 +92,13 @@ def test_shuffled_batches_of_one_time_stamp() -> None:
         pieces = split(events, cuts)
         follow = followed(parse_query("RETURN COUNT(*) PATTERN (SEQ(A+, B?))+"), pieces)
         assert int(np.max([follow.follow(piece) for piece in pieces])) == 3
+
+
+@pytest.mark.parametrize("name", ["aseq", "sharon", "spass"])
+def test_bounds_are_read_alike(name: str) -> None:
+    query = parse_query("RETURN COUNT(*) PATTERN A+")
+    assert make(f"{name}[max_length=4]").unsupported(query) is None
+    assert make(f"{name}[max_length=none]").unsupported(query) == make(name).unsupported(query)
+    for text in ("0", "-1", "many", "1.5", "9" * 5000):
+        with pytest.raises(CepbenchError, match=f"max_length={text}: give the number of events"):
+            make(f"{name}[max_length={text}]")

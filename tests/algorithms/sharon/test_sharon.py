@@ -156,7 +156,6 @@ def test_conjunctions_are_refused() -> None:
         ("substreams=x", "substreams must be a positive number"),
         ("memory=256", "memory must be a size such as 256MB"),
         ("memory=0GB", "memory must be a size such as 256MB"),
-        ("max_length=1.5", "max_length must be a whole number"),
     ],
 )
 def test_parameters_are_checked(parameters: str, named: str) -> None:
