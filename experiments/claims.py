@@ -16,6 +16,7 @@ class _Claim(Strict):
     source: str  # "Section 13.2, Figure 13.1"
     where: dict[str, Scalar] = Field(default_factory=dict)  # only points with these values
     axis: str | None = None  # the axis that orders the points; the figure's x axis by default
+    since: float | None = None  # only points with at least this value of that axis
     sweep: str | None = None  # only the points of this sweep; by default of the one that varies the axis
 
     @property
@@ -105,6 +106,11 @@ class Fails(_Claim):
 
 
 Claim = Annotated[Ratio | Trend | Value | Fails, Field(discriminator="kind")]
+
+
+def reaches(point: dict[str, Any], axis: str, since: float | None) -> bool:
+    """Whether a point lies at `since` on an axis or beyond."""
+    return since is None or (isinstance(at := point.get(axis), int | float) and at >= since)
 
 
 def holds(point: dict[str, Any], where: dict[str, Scalar]) -> bool:

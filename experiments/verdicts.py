@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from math import inf, isfinite, log
 from typing import Any
 
-from experiments.claims import Claim, Fails, Ratio, Trend, Value, holds
+from experiments.claims import Claim, Fails, Ratio, Trend, Value, holds, reaches
 from metrics.figure import ClaimResult, Verdict
 from metrics.record import Record, Status
 from metrics.results import point_key, value_key
@@ -51,7 +51,7 @@ class NotComparable(Exception):
 def verdict(claim: Claim, records: Sequence[Record], x: str) -> ClaimResult:
     """What `records` of one experiment say about a claim; `x` is the axis that orders points by default."""
     axis = claim.axis or x
-    chosen = [record for record in records if holds(record.point, claim.where)]
+    chosen = [r for r in records if holds(r.point, claim.where) and reaches(r.point, axis, claim.since)]
     told = {"text": claim.text, "source": claim.source}
     try:
         if isinstance(claim, Fails):

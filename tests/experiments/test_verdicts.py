@@ -144,6 +144,13 @@ def test_only_points_of_the_claim():
     assert judge({**ratio(at_least=1), "where": {"half": "high"}}, records).measured == 2
 
 
+def test_only_points_since_a_value_of_the_axis():
+    records = curve("fast", [0.1, 8.0, 4.0, 0.2])
+    result = judge({**trend("last/first", at_most=0.1), "since": 2}, records)
+    assert (result.measured, result.verdict) == (pytest.approx(0.025), Verdict.REPRODUCED)
+    assert judge(trend("last/first", at_most=0.1), records).verdict is Verdict.NOT_REPRODUCED
+
+
 @pytest.mark.parametrize(
     ("measure", "values", "expected"),
     [
