@@ -40,11 +40,13 @@ class Statistics:
 class Plan:
     """What an algorithm decided about a workload; optimisers subclass it.
 
-    `details` are numbers that the optimiser tells of its search, by name: seconds, bytes, candidates, plans.
+    `details` are numbers that the optimiser tells of its search, by name: seconds, bytes, candidates, plans. `notices`
+    are what users should know of the plan, one line each.
     """
 
     workload: Workload
     details: Mapping[str, float] = field(default_factory=dict, kw_only=True)
+    notices: tuple[str, ...] = field(default=(), kw_only=True)
 
 
 @dataclass(frozen=True)

@@ -69,6 +69,8 @@ def answer_on_spark(
                 notify(notice)
         prepared = prepare(queries, made, stream.schema, arithmetic, stream.statistics)
         stream.check_needed(prepared.workload.needs)
+        for notice in prepared.notices:
+            notify(notice)
         answer, _ = run_on_spark(prepared, stream, spark)
     return answer
 

@@ -28,8 +28,9 @@ def evaluate(
     """The answer of a workload on an event store, a CSV or Parquet file (or a folder of them) or a DataFrame.
 
     `algorithm` is a specification such as `cogra`. `time_unit` is that of the numbers in the column `time`; a store has
-    its own. `notify` is told what was done to the input (rows sorted, columns left out). The columns of the answer are
-    in DESIGN section 5.7. Raises `CepbenchError` before anything runs if input or queries cannot be used.
+    its own. `notify` is told what was done to the input (rows sorted, columns left out) and what to know of the plan.
+    The columns of the answer are in DESIGN section 5.7. Raises `CepbenchError` before anything runs if input or queries
+    cannot be used.
     """
     return answer_of(workload_text, events, algorithm, arithmetic, time_unit, notify).frame()
 
@@ -53,6 +54,8 @@ def answer_of(
         check_needed(source, prepared.workload.needs)
     else:
         source.check_needed(prepared.workload.needs)
+    for notice in prepared.notices:
+        notify(notice)
     answer = AnswerBuilder(prepared.workload)
     for job in prepared.jobs:
         for batches in _parts(source, job):

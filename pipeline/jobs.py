@@ -38,6 +38,11 @@ class Prepared:
     workload: Workload
     jobs: tuple[Job, ...]
 
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What users should know of the plans."""
+        return tuple(dict.fromkeys(notice for job in self.jobs for notice in job.plan.notices))
+
 
 @dataclass(frozen=True)
 class Counts:

@@ -19,6 +19,7 @@ from queries.compile import CompiledQuery, Workload
 from queries.model import Query
 
 BENEFITS = ("paper", "executor")
+FELL_BACK = "sharon: the search for an optimal plan reached a limit; the plan is the best of GWMIN's and those seen"
 
 
 class Sharon(Algorithm):
@@ -78,7 +79,12 @@ class Sharon(Algorithm):
         model = self._model([query for query, _ in found], sequences, statistics)
         decision = optimise(sequences, families, model, self.optimizer, Limits(self.limit, self.memory))
         return SharonPlan(
-            workload, tuple(sequences), decision.shared, max_length=self.max_length, details=decision.details
+            workload,
+            tuple(sequences),
+            decision.shared,
+            max_length=self.max_length,
+            details=decision.details,
+            notices=(FELL_BACK,) if decision.details["fell_back"] else (),
         )
 
     def executor(self, plan: Plan) -> Executor:

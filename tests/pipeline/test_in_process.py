@@ -152,3 +152,14 @@ def test_refused_before_anything_runs(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_no_events() -> None:
     assert len(pipeline.evaluate("RETURN COUNT(*) PATTERN A", pd.DataFrame({"time": [], "type": []}), "greta")) == 0
+
+
+def test_what_to_know_of_a_plan_is_told() -> None:
+    workload = "\n\n".join(f"q{n}: RETURN COUNT(*) PATTERN SEQ(A, B, C) WITHIN 60 s SLIDE 20 s" for n in range(2))
+    told: list[str] = []
+    plain = answer_of(workload, frame(), "sharon", notify=told.append)
+    assert told == []
+    hurried = answer_of(workload, frame(), "sharon[limit=1e-9]", notify=told.append)
+    [notice] = told
+    assert notice.startswith("sharon: the search for an optimal plan reached a limit")
+    assert hurried.digest() == plain.digest()
