@@ -11,9 +11,9 @@ from __future__ import annotations
 import numpy as np
 
 from algorithms.base import NotEnoughMemory
-from algorithms.cet.graph import WindowGraph
 from algorithms.cet.partitioning import METHODS, PartitionPlan, one_graphlet, one_per_atom, partition
 from algorithms.cet.partitioning.costs import Costs
+from algorithms.kernels.window_graph import WindowGraph
 
 ATOMS = (8, 12, 16, 20, 24)
 TIGHTNESS = (0.0, 0.05, 0.1, 0.2, 0.4, 0.8, 1.0)

@@ -12,7 +12,6 @@ from algorithms.cet.aggregation import TwoStepEvaluator, unsupported_aggregation
 from algorithms.cet.baseline import Baseline
 from algorithms.cet.detector import Detector
 from algorithms.cet.evaluator import CetEvaluator
-from algorithms.cet.graph import WindowGraph
 from algorithms.cet.limit import MemoryLimit
 from algorithms.cet.memory_optimised import MemoryOptimised
 from algorithms.cet.options import DETECTORS, PARTITIONERS, bytes_of, chosen, graphlets_of, ratio_of
@@ -20,6 +19,7 @@ from algorithms.cet.partitioning import PartitionPlan, partition, prescribed
 from algorithms.cet.stored import Partition, Stored
 from algorithms.complete import unsupported_complete
 from algorithms.execution import Evaluator, IndependentQueries
+from algorithms.kernels.window_graph import WindowGraph
 from events.windows import Window
 from queries.analysis import analyse
 from queries.compile import CompiledQuery, Part

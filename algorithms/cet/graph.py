@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,27 +23,10 @@ from algorithms.kernels.cet_graph import (
     turn_round,
 )
 from algorithms.kernels.streams import KernelEvents
+from algorithms.kernels.window_graph import WindowGraph
 from queries.compile import CompiledQuery, Part
 
 FIRST_VERTICES = 256
-
-
-class WindowGraph(NamedTuple):
-    """The live vertices of one window, 0..V-1 in time order, and the E edges between them.
-
-    A vertex is live if a path leads from a START event of the window over it to an END event of the window. A complete
-    trend of the window is a path from a vertex without in-edges to one without out-edges.
-
-    - `time[V]`, not decreasing; `place[V]`, position in the input.
-    - out-edges of v: `out[out_ptr[v]:out_ptr[v + 1]]`, ascending; in-edges likewise: `into`, by `in_ptr`.
-    """
-
-    time: Ints
-    out_ptr: Ints
-    out: Ints
-    in_ptr: Ints
-    into: Ints
-    place: Ints
 
 
 class CetGraph:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from algorithms.cet.graph import WindowGraph
 from algorithms.kernels.arrays import Flags, Ints
 from algorithms.kernels.cet_sharing import mark_cuts
+from algorithms.kernels.window_graph import WindowGraph
 
 WORD = 4
 FIRST = 8

@@ -10,13 +10,14 @@ import numpy as np
 
 from algorithms.base import NotEnoughMemory
 from algorithms.cet.detector import Detector, terms_of
-from algorithms.cet.graph import CetGraph, WindowGraph, restricted, window_bytes
+from algorithms.cet.graph import CetGraph, restricted, window_bytes
 from algorithms.cet.limit import MemoryLimit
 from algorithms.cet.partitioning import PartitionPlan, one_graphlet, one_per_atom
 from algorithms.cet.sharing import FIRST, WORD, Graphlet, stretches
 from algorithms.kernels.cet_hybrid import Stitch, stitch
 from algorithms.kernels.cet_time import Graphlets, Words, construct, count_trends, move_down
 from algorithms.kernels.trend_hash import powers
+from algorithms.kernels.window_graph import WindowGraph
 from algorithms.rows import QueryRows
 from metrics.details import merged
 

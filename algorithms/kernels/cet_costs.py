@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from algorithms.cet.graph import WindowGraph
 from algorithms.kernels.arrays import Ints, Reals
 from algorithms.kernels.compilation import inlined, kernel
+from algorithms.kernels.window_graph import WindowGraph
 
 EDGES, TRENDS, EVENTS, FIRSTS, SEGMENTS = 0, 1, 2, 3, 4
 """What is counted of a graphlet: its edges, its complete trends, the events in them (with repetition), its first

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from algorithms.cet.graph import WindowGraph
 from algorithms.kernels.arrays import Ints
 from algorithms.kernels.cet_time import HEADER, Graphlets, Words, signed, stored_hash
 from algorithms.kernels.cet_trends import TRAVERSALS, TRENDS, UPDATES, WRITTEN, Found, full
 from algorithms.kernels.compilation import kernel
 from algorithms.kernels.trend_hash import Hashes, finished
+from algorithms.kernels.window_graph import WindowGraph
 
 CURSOR, DEPTH = 0, 1
 NEW = -1

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from algorithms.cet.graph import WindowGraph
 from algorithms.kernels.arrays import Ints
 from algorithms.kernels.cet_trends import TRAVERSALS, TRENDS, UPDATES, WRITTEN, Found, full
 from algorithms.kernels.compilation import kernel
 from algorithms.kernels.trend_hash import BASE, Hashes, finished
+from algorithms.kernels.window_graph import WindowGraph
 
 CURSOR, DEPTH = 0, 1
 

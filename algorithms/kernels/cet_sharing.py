@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from algorithms.cet.graph import WindowGraph
 from algorithms.kernels.arrays import Flags, Ints
 from algorithms.kernels.compilation import kernel
+from algorithms.kernels.window_graph import WindowGraph
 
 
 @kernel

@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from algorithms.cet.graph import WindowGraph
 from algorithms.kernels.arrays import Flags, Ints, Reals
 from algorithms.kernels.cet_trends import TRAVERSALS, UPDATES
 from algorithms.kernels.compilation import inlined, kernel
 from algorithms.kernels.trend_hash import BASE, Hashes
+from algorithms.kernels.window_graph import WindowGraph
 
 Words = NDArray[np.uint32]
 

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from algorithms.cet.graph import WindowGraph
 from algorithms.kernels.arrays import Ints, Reals
 from algorithms.kernels.cet_costs import (
     COUNTED,
@@ -24,6 +23,7 @@ from algorithms.kernels.cet_costs import (
     merge_atoms,
 )
 from algorithms.kernels.cet_sharing import mark_cuts
+from algorithms.kernels.window_graph import WindowGraph
 
 EVENT_BYTES = 4
 TREND_BYTES = 12

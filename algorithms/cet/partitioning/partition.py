@@ -8,7 +8,6 @@ from functools import cache
 import numpy as np
 
 from algorithms.base import NotEnoughMemory
-from algorithms.cet.graph import WindowGraph
 from algorithms.cet.partitioning.balanced import balanced
 from algorithms.cet.partitioning.branch_and_bound import branch_and_bound
 from algorithms.cet.partitioning.costs import Costs
@@ -18,6 +17,7 @@ from algorithms.cet.partitioning.least_memory import least_memory
 from algorithms.cet.partitioning.plan import PartitionPlan
 from algorithms.cet.partitioning.search import Found, Search
 from algorithms.kernels.arrays import Ints
+from algorithms.kernels.window_graph import WindowGraph
 
 METHODS: dict[str, Search] = {"branch-and-bound": branch_and_bound, "greedy": greedy, "exhaustive": exhaustive}
 

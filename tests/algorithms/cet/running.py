@@ -7,8 +7,9 @@ from typing import Any
 from algorithms.answer import AnswerBuilder
 from algorithms.base import StateSize, Statistics
 from algorithms.cet.algorithm import Cet
-from algorithms.cet.graph import CetGraph, WindowGraph
+from algorithms.cet.graph import CetGraph
 from algorithms.kernels.batches import kernel_events, readonly
+from algorithms.kernels.window_graph import WindowGraph
 from events.batch import EventBatch
 from experiments.agreement import rows_of
 from experiments.random_cases import split

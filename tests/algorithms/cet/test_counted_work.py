@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from algorithms.cet.detector import terms_of
-from algorithms.cet.graph import WindowGraph
 from algorithms.cet.limit import MemoryLimit
 from algorithms.cet.partitioning import PartitionPlan, one_graphlet
 from algorithms.cet.partitioning.costs import Costs
@@ -13,6 +12,7 @@ from algorithms.kernels.cet_costs import EDGES, EVENTS, SEGMENTS, TRENDS
 from algorithms.kernels.cet_memory import Path, search
 from algorithms.kernels.cet_time import BLOCK, HEADER, construct
 from algorithms.kernels.cet_trends import TRAVERSALS, UPDATES, Found
+from algorithms.kernels.window_graph import WindowGraph
 from tests.algorithms.cet.partitioning.graphs import all_plans, edges_of, homogeneous, irregular, trends_of
 from tests.algorithms.cet.running import groups, window_graph
 

@@ -8,9 +8,9 @@ import pytest
 
 from algorithms.base import NotEnoughMemory
 from algorithms.cet.algorithm import Cet
-from algorithms.cet.graph import WindowGraph
 from algorithms.cet.sharing import Graphlet, stretches
 from algorithms.cet.stored import Stored
+from algorithms.kernels.window_graph import WindowGraph
 from algorithms.oracle import TooManyMatches, answer
 from queries.parser import parse_query
 from tests.algorithms.cet.running import groups, watch, window_graph

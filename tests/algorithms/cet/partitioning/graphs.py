@@ -8,8 +8,8 @@ from itertools import combinations, pairwise
 
 import numpy as np
 
-from algorithms.cet.graph import WindowGraph
 from algorithms.cet.partitioning.costs import EVENT_BYTES, FIRST_BYTES, SEGMENT_BYTES, TREND_BYTES
+from algorithms.kernels.window_graph import WindowGraph
 
 Edge = tuple[int, int]
 Trend = tuple[int, ...]

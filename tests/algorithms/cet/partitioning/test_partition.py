@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from algorithms.base import NotEnoughMemory
-from algorithms.cet.graph import WindowGraph
 from algorithms.cet.partitioning import METHODS, PartitionPlan, one_graphlet, one_per_atom, partition, prescribed
 from algorithms.cet.partitioning.costs import Costs
 from algorithms.cet.partitioning.exhaustive import MOST_ATOMS, TooManyPlans
+from algorithms.kernels.window_graph import WindowGraph
 from tests.algorithms.cet.partitioning.graphs import all_plans, edges_of, homogeneous, irregular, window_graph
 
 DETAILS = {"partition_seconds", "partition_nodes", "partition_bytes_peak"}
