@@ -64,12 +64,13 @@ class Trend(_Bounded):
     - `steepest`: the largest exponent between neighbouring points; beyond any polynomial for exponential growth.
     - `last/first`: the value at the last point over that at the first.
     - `spread`: the largest value over the smallest; "flat within this factor".
+    - `peak`: the axis value at which the metric is largest.
     """
 
     kind: Literal["trend"]
     metric: str
     algorithm: str
-    measure: Literal["slope", "steepest", "last/first", "spread"]
+    measure: Literal["slope", "steepest", "last/first", "spread", "peak"]
 
     @property
     def algorithms(self) -> tuple[str, ...]:

@@ -60,7 +60,7 @@ def verdict(claim: Claim, records: Sequence[Record], x: str) -> ClaimResult:
             number, computation, unit = *_ratio(claim, chosen, axis), "x"
         elif isinstance(claim, Trend):
             number, computation = _trend(claim, chosen, axis)
-            unit = "" if claim.measure in ("slope", "steepest") else "x"
+            unit = "" if claim.measure in ("slope", "steepest", "peak") else "x"
         else:
             number, computation = _value(claim, chosen, axis)
             unit = unit_of(claim.metric)
@@ -184,11 +184,19 @@ def _spread(curve: Sequence[tuple[Any, Interval]]) -> Interval:
     return Interval(max(spread.low, 1.0), spread.high)
 
 
+def _peak(curve: Sequence[tuple[Any, Interval]]) -> Interval:
+    """Among the points that may be the largest, the least and the greatest axis value."""
+    surely = max(number.low for _, number in curve)
+    places = [_positive(x) for x, number in curve if number.high >= surely]
+    return Interval(min(places), max(places))
+
+
 _MEASURES: dict[str, Callable[[Sequence[tuple[Any, Interval]]], Interval]] = {
     "slope": _slope,
     "steepest": _steepest,
     "last/first": _last_to_first,
     "spread": _spread,
+    "peak": _peak,
 }
 
 

@@ -205,3 +205,18 @@ def test_growth_between_points_of_one_axis_value_is_not_comparable():
     result = judge(trend("steepest", at_least=1), records)
     assert result.verdict is Verdict.NOT_COMPARABLE
     assert "several points" in result.reason
+
+
+@pytest.mark.parametrize(
+    ("values", "at", "expected"),
+    [([1.0, 3.0, 2.0], 2, Verdict.REPRODUCED), ([1.0, 3.0, 4.0], 2, Verdict.NOT_REPRODUCED)],
+)
+def test_where_a_curve_peaks(values, at, expected):
+    result = judge(trend("peak", at_least=at, at_most=at), curve("fast", values))
+    assert result.verdict is expected
+    assert (result.measured, result.unit) == (at if expected is Verdict.REPRODUCED else 4, "")
+
+
+def test_a_peak_that_a_limit_may_hide_is_not_comparable():
+    records = [*curve("fast", [100.0, None]), *curve("slow", [1.0, 1.0])]
+    assert judge(trend("peak", at_least=1, at_most=1), records).verdict is Verdict.NOT_COMPARABLE
