@@ -6,6 +6,7 @@ Then what Table 5.1 plans beside what is counted. Run by hand: python benchmarks
 from __future__ import annotations
 
 import sys
+from functools import partial
 
 import numpy as np
 from streams import best_of, random_stream
@@ -52,7 +53,7 @@ def compare_detectors(groups: int) -> None:
         size, rows = detect(chosen, events)[1:]
         assert answer in (None, (rows.matches[0], rows.digest[0])), name
         answer = rows.matches[0], rows.digest[0]
-        seconds = best_of(lambda chosen=chosen: detect(chosen, events), 3)  # type: ignore[misc]
+        seconds = best_of(partial(detect, chosen, events), 3)
         slowest = slowest or seconds
         rate = int(rows.matches[0]) / seconds / 1e6
         print(
