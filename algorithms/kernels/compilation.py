@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,34 +18,64 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 _KERNELS: list[Any] = []
 
 _HERE = Path(__file__).parent
-_QUERIES = _HERE.parent.parent / "queries"
-SOURCES = (*sorted(_HERE.glob("*.py")), _QUERIES / "tables.py", _QUERIES / "aggregates.py")
-"""All that is compiled into kernels: they call one another, and read constants and named tuples of these modules."""
+_ROOT = _HERE.parent.parent
+COMPILED_FROM = ("algorithms.kernels", "queries.tables", "queries.aggregates")
+"""Where the functions, constants and named tuples are that kernels are compiled from."""
 
 
-def cache_folder(sources: Iterable[Path]) -> Path:
-    """Where kernels of these sources are kept.
+def sources(module: Path) -> tuple[Path, ...]:
+    """The module's file and those that it imports, directly or not, whose contents are compiled into its kernels."""
+    found = {module}
+    pending = [module]
+    while pending:
+        fresh = set(_imported(pending.pop())) - found
+        found |= fresh
+        pending.extend(fresh)
+    return tuple(sorted(found))
 
-    Numba compiles a kernel again when its own file changes, but not when one that it calls does. So a change of any
-    source has a folder of its own.
+
+def cache_folder(files: Iterable[Path]) -> Path:
+    """Where kernels that are compiled from these files are kept.
+
+    Numba compiles a kernel again when its own file changes, but not when one that it calls does. So a change of any of
+    them has a folder of its own.
     """
     digest = hashlib.sha256()
-    for source in sources:
+    for source in files:
         digest.update(source.name.encode() + b"\0" + source.read_bytes())
     return _HERE / "__pycache__" / digest.hexdigest()[:16]
 
 
-def _choose_cache_folder() -> None:
-    """Unless the user chose one, or the sources lie in an archive or where nothing can be written."""
+@cache
+def _imported(module: Path) -> tuple[Path, ...]:
+    """The files of `COMPILED_FROM` among a module's imports."""
+    if module.is_relative_to(_ROOT / "queries"):
+        return ()  # tables and layouts are computed from much that no kernel sees
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(module.read_bytes())):
+        if isinstance(node, ast.ImportFrom) and node.module is not None:
+            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    chosen = (name for name in names if name.startswith(COMPILED_FROM))
+    files = (_ROOT.joinpath(*name.split(".")).with_suffix(".py") for name in chosen)
+    return tuple(file for file in files if file.is_file())
+
+
+@contextmanager
+def _kept_with(function: Callable[..., Any]) -> Iterator[None]:
+    """Unless the user chose a folder, or the sources lie in an archive or where nothing can be written."""
     config: Any = numba.config
-    if not config.CACHE_DIR and _HERE.is_dir():
-        folder = cache_folder(SOURCES)
-        with suppress(OSError):
-            folder.mkdir(parents=True, exist_ok=True)
-            config.CACHE_DIR = str(folder)
-
-
-_choose_cache_folder()
+    module = Path(function.__code__.co_filename)
+    if config.CACHE_DIR or not module.is_file():
+        yield
+        return
+    with suppress(OSError):
+        folder = cache_folder(sources(module))
+        folder.mkdir(parents=True, exist_ok=True)
+        config.CACHE_DIR = str(folder)
+    try:
+        yield
+    finally:
+        config.CACHE_DIR = ""
 
 
 def kernel(function: _Function) -> _Function:
@@ -52,7 +84,8 @@ def kernel(function: _Function) -> _Function:
     Kernels own no arrays, so Numba's reference counting is off: it cost ten times the work of a small kernel, since
     every access to a named tuple of arrays counted its references (measured: 1.4 against 17 million events per second).
     """
-    compiled: _Function = njit(**_OPTIONS)(function)
+    with _kept_with(function):
+        compiled: _Function = njit(**_OPTIONS)(function)
     _KERNELS.append(compiled)
     return compiled
 
@@ -64,5 +97,6 @@ def loaded() -> int:
 
 def inlined(function: _Function) -> _Function:
     """A part of kernels that is compiled into each of them."""
-    compiled: _Function = njit(**_OPTIONS, inline="always")(function)
+    with _kept_with(function):
+        compiled: _Function = njit(**_OPTIONS, inline="always")(function)
     return compiled

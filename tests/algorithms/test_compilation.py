@@ -1,6 +1,9 @@
 from pathlib import Path
 
-from algorithms.kernels.compilation import SOURCES, cache_folder
+from algorithms.kernels import cells, compilation
+from algorithms.kernels.compilation import cache_folder, sources
+
+KERNELS = Path(compilation.__file__).parent
 
 
 def test_every_change_of_a_source_has_a_folder_of_its_own(tmp_path: Path) -> None:
@@ -13,6 +16,13 @@ def test_every_change_of_a_source_has_a_folder_of_its_own(tmp_path: Path) -> Non
     assert cache_folder((first, second)) != before
 
 
-def test_kernels_and_what_they_read_are_sources() -> None:
-    names = {source.name for source in SOURCES}
-    assert {"trend_hash.py", "cells.py", "tables.py", "aggregates.py"} <= names
+def test_what_a_kernel_reads_at_second_hand_is_a_source_of_it_too() -> None:
+    names = {source.name for source in sources(KERNELS / "graph.py")}
+    assert {"graph.py", "panes.py", "predicates.py", "cells.py", "tables.py", "aggregates.py"} <= names
+    assert "trend_hash.py" not in names
+    assert "automaton.py" not in names
+
+
+def test_kernels_are_kept_with_their_sources() -> None:
+    assert cache_folder(sources(KERNELS / "cells.py")).is_dir()
+    assert Path(cells.__file__) in sources(KERNELS / "cells.py")
