@@ -5,8 +5,24 @@ compiled tables or the kernels that it judges. It is slow and meant to be obviou
 the events of a window, and nothing is computed incrementally.
 """
 
-from algorithms.oracle.answering import LIMIT, answer, check_query
+from algorithms.oracle.answering import LIMIT, answer, check_query, needed_attributes
 from algorithms.oracle.matching import TooManyMatches
+from algorithms.oracle.names import Meaning, meaning_of
+from algorithms.oracle.steps import Leaf, Steps
 from algorithms.oracle.stream import plain_events
+from algorithms.oracle.tallying import CannotTally, tally
 
-__all__ = ["LIMIT", "TooManyMatches", "answer", "check_query", "plain_events"]
+__all__ = [
+    "LIMIT",
+    "CannotTally",
+    "Leaf",
+    "Meaning",
+    "Steps",
+    "TooManyMatches",
+    "answer",
+    "check_query",
+    "meaning_of",
+    "needed_attributes",
+    "plain_events",
+    "tally",
+]

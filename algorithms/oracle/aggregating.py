@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from algorithms.oracle.matching import Match
 from algorithms.oracle.names import Meaning, Origins
-from algorithms.oracle.stream import Value, value_of
+from algorithms.oracle.stream import StreamEvent, value_of
 from queries.errors import QueryError
 from queries.model import AggregateOf, CountAll, CountOf, Function, Item
 
@@ -39,11 +39,13 @@ def aggregate(item: Item, meaning: Meaning, matches: Sequence[Match], floats: fr
 
 
 def _bound_values(origins: Origins, attribute: str, matches: Sequence[Match]) -> list[int | float]:
-    values = [value_of(event, attribute) for match in matches for event, leaf in match if leaf.origin in origins]
-    return [_number(value, attribute) for value in values]
+    bound = [event for match in matches for event, leaf in match if leaf.origin in origins]
+    return [number_of(event, attribute) for event in bound]
 
 
-def _number(value: Value, attribute: str) -> int | float:
+def number_of(event: StreamEvent, attribute: str) -> int | float:
+    """An attribute that is aggregated; `QueryError` if it is a string."""
+    value = value_of(event, attribute)
     if isinstance(value, str):
         raise QueryError(f"attribute {attribute!r} is a string and cannot be aggregated")
     return value
@@ -70,7 +72,7 @@ def _average(values: list[int | float]) -> Aggregate:
         return Aggregate(None)
     total = _sum(values, 0)
     assert total.value is not None
-    return Aggregate(float(total.value) / float(len(values)), total.overflow)
+    return Aggregate(float(total.value) / float(len(values)), total.overflow or len(values) >= COUNT_LIMIT)
 
 
 def _least(values: list[int | float]) -> Aggregate:

@@ -33,7 +33,7 @@ def answer(
     """
     meaning = check_query(query)
     stream = stream_of(events)
-    _check_attributes(meaning, stream)
+    check_attributes(meaning, stream)
     group_size = len(query.group_by)
     found: dict[Key, list[Match]] = {}
     for partition, substream in substreams(query, stream).items():
@@ -63,8 +63,17 @@ def check_query(query: Query) -> Meaning:
     return meaning
 
 
-def _check_attributes(meaning: Meaning, stream: Sequence[StreamEvent]) -> None:
+def check_attributes(meaning: Meaning, stream: Sequence[StreamEvent]) -> None:
     """Refuse events that lack an attribute their type needs, whether or not the search would look at it."""
+    needed = needed_attributes(meaning)
+    for event in stream:
+        for type_name, attribute in needed:
+            if event.type == type_name:
+                value_of(event, attribute)
+
+
+def needed_attributes(meaning: Meaning) -> set[tuple[str, str]]:
+    """Types of events and the attributes that they must have, besides those of the partition."""
     needed: set[tuple[str, str]] = set()
     for origin, predicates in meaning.locals.items():
         needed |= {(meaning.types[origin], predicate.operand.attribute) for predicate in predicates}
@@ -75,10 +84,7 @@ def _check_attributes(meaning: Meaning, stream: Sequence[StreamEvent]) -> None:
         for item in meaning.query.returns.items:
             if isinstance(item, AggregateOf):
                 needed |= {(meaning.types[origin], item.attribute) for origin in meaning.positive(item.name)}
-    for event in stream:
-        for type_name, attribute in needed:
-            if event.type == type_name:
-                value_of(event, attribute)
+    return needed
 
 
 def _matches(meaning: Meaning, events: Sequence[StreamEvent], limit: int) -> list[Match]:
@@ -97,12 +103,17 @@ def _in_order(combination: tuple[Match, ...]) -> Match:
     return tuple(bounds[position] for position in sorted(bounds))
 
 
+def row_head(query: Query, key: Key) -> dict[str, Any]:
+    """The columns that say which row it is."""
+    group, start, end = key
+    groups = dict(zip(query.group_by, group, strict=True))
+    return {"query": query.name, **groups, "window_start": start, "window_end": end}
+
+
 def _rows(
     meaning: Meaning, key: Key, matches: list[Match], floats: frozenset[str], modular: bool
 ) -> list[dict[str, Any]]:
-    query, (group, start, end) = meaning.query, key
-    row: dict[str, Any] = {"query": query.name, **dict(zip(query.group_by, group, strict=True))}
-    row |= {"window_start": start, "window_end": end}
+    query, row = meaning.query, row_head(meaning.query, key)
     if not isinstance(query.returns, Aggregates):
         return [{**row, "match": list(positions)} for positions in sorted(trend(match) for match in matches)]
     overflow = False

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import permutations, product
 
 from algorithms.oracle.comparing import holds_local, holds_pair
@@ -29,7 +30,7 @@ class Search:
         self._limit = limit
         self._visited = 0
         self._successors: dict[Bound, list[Bound]] = {}
-        self._spans: dict[Negation, set[tuple[int, int]]] = {}
+        self._spans: dict[Negation, Collection[tuple[int, int]]] = {}
 
     def matches(self) -> list[Match]:
         """Matches of the query's pattern; not for AND."""
@@ -40,6 +41,8 @@ class Search:
         """One binding per combination of distinct trends, one of each part of an AND, whatever their order."""
         found: dict[frozenset[tuple[int, ...]], tuple[Match, ...]] = {}
         parts = [[match for match in self._union(part) if self._holds_pairwise(match)] for part in self._meaning.parts]
+        if math.prod(map(len, parts)) > self._limit:
+            raise TooManyMatches(f"more than {self._limit} combinations in one window; raise the limit")
         for combination in product(*parts):
             trends = frozenset(trend(match) for match in combination)
             if len(trends) == len(combination) and self._holds_across(combination):
@@ -57,10 +60,31 @@ class Search:
             trends |= {trend(match) for match in fresh}
         return union
 
+    def begins(self, steps: Steps, bound: Bound) -> bool:
+        """Whether a match may begin with a bound event."""
+        event, leaf = bound
+        return leaf in steps.begin and self._binds(event, leaf) and not self._negated(steps.begin[leaf], None, event)
+
+    def ends(self, steps: Steps, bound: Bound) -> bool:
+        """Whether a match may end with a bound event."""
+        event, leaf = bound
+        return leaf in steps.end and not self._negated(steps.end[leaf], event, None)
+
+    def following(self, steps: Steps, semantics: Semantics) -> dict[Bound, list[Bound]]:
+        """All bound events that partial matches come to, and what may follow each."""
+        pending = [(e, leaf) for e in self._events for leaf in steps.begin if self.begins(steps, (e, leaf))]
+        found: dict[Bound, list[Bound]] = {}
+        while pending:
+            bound = pending.pop()
+            if bound not in found:
+                found[bound] = self._next(steps, semantics, bound)
+                pending.extend(found[bound])
+        return found
+
     def _matches(self, steps: Steps, semantics: Semantics) -> Iterator[Match]:
         for event in self._events:
-            for leaf, leading in steps.begin.items():
-                if self._binds(event, leaf) and not self._negated(leading, None, event):
+            for leaf in steps.begin:
+                if self.begins(steps, (event, leaf)):
                     yield from self._extensions(steps, semantics, ((event, leaf),))
 
     def _extensions(self, steps: Steps, semantics: Semantics, partial: Match) -> Iterator[Match]:
@@ -68,10 +92,9 @@ class Search:
         self._visited += 1
         if self._visited > self._limit:
             raise TooManyMatches(f"more than {self._limit} partial matches in one window; raise the limit")
-        event, leaf = partial[-1]
-        if leaf in steps.end and not self._negated(steps.end[leaf], event, None):
+        if self.ends(steps, partial[-1]):
             yield partial
-        for successor in self._next(steps, semantics, (event, leaf)):
+        for successor in self._next(steps, semantics, partial[-1]):
             yield from self._extensions(steps, semantics, (*partial, successor))
 
     def _next(self, steps: Steps, semantics: Semantics, bound: Bound) -> list[Bound]:
@@ -120,11 +143,16 @@ class Search:
             for start, end in self._spans_of(negation)
         )
 
-    def _spans_of(self, negation: Negation) -> set[tuple[int, int]]:
-        """Start and end times of the matches of a negated pattern."""
+    def _spans_of(self, negation: Negation) -> Collection[tuple[int, int]]:
+        """Start and end times of the matches of a negated pattern: of those that start together, the first to end."""
         if negation not in self._spans:
-            matches = self._matches(negation.steps, Semantics.ANY)
-            self._spans[negation] = {(match[0][0].time, match[-1][0].time) for match in matches}
+            following = self.following(negation.steps, Semantics.ANY)
+            first: dict[int, float] = {}
+            for start in following:
+                if self.begins(negation.steps, start):
+                    ends = [e.time for e, leaf in _reached(start, following) if self.ends(negation.steps, (e, leaf))]
+                    first[start[0].time] = min([*ends, first.get(start[0].time, math.inf)])
+            self._spans[negation] = {(start, int(end)) for start, end in first.items() if end < math.inf}
         return self._spans[negation]
 
     def _holds_pairwise(self, match: Match) -> bool:
@@ -148,6 +176,17 @@ class Search:
     def _holds_pair(self, pair: Pair, left: Bound, right: Bound) -> bool:
         applies = left[1].origin in pair.first and right[1].origin in pair.second
         return not applies or holds_pair(pair, left[0], right[0])
+
+
+def _reached(start: Bound, following: Mapping[Bound, Sequence[Bound]]) -> set[Bound]:
+    """A bound event and all that can come after it, at any distance."""
+    found = {start}
+    pending = [start]
+    while pending:
+        fresh = set(following[pending.pop()]) - found
+        found |= fresh
+        pending.extend(fresh)
+    return found
 
 
 def trend(match: Match) -> tuple[int, ...]:

@@ -67,6 +67,11 @@ def test_an_alias_means_its_occurrence_and_a_type_all_of_them() -> None:
     assert (row["COUNT(one)"], row["COUNT(A)"], row["SUM(A.x)"], row["MAX(two.x)"]) == (2, 4, 9, 5)
 
 
+def test_an_alias_hides_a_type_of_its_name() -> None:
+    [row] = rows("RETURN COUNT(B), SUM(B.x) PATTERN SEQ(A B, B C)", "A1/1 B2/5 B3/5")
+    assert (row["COUNT(B)"], row["SUM(B.x)"]) == (2, 2)
+
+
 def test_an_alias_covers_all_copies() -> None:
     [row] = rows("RETURN COUNT(S) PATTERN A S{2,} WHERE S.x < NEXT(S).x", "A1/1 A2/2 A3/3")
     assert row["COUNT(S)"] == 9  # three pairs and all three

@@ -99,3 +99,11 @@ def test_negation_stays_in_the_partition() -> None:
 def test_negations_that_mean_nothing(pattern: str) -> None:
     with pytest.raises(QueryError):
         count(pattern, "A1")
+
+
+def test_the_first_to_end_of_negated_matches_that_start_together() -> None:
+    query = parse_query("RETURN COUNT(*) PATTERN SEQ(A, NOT SEQ(C, D), B)")
+    rows = answer(query, stream("A0 C1 D2 B3 D4 B5"))
+    assert rows == []
+    [row] = answer(query, stream("A0 C1 B2 D3 B4 D5"))
+    assert row["COUNT(*)"] == 1
