@@ -73,7 +73,7 @@ def cells(experiment: Experiment, profile: str) -> list[Cell]:
         ordered.sort(key=partial(_coordinate, axis), reverse=direction == "decreasing")
     result = []
     for repetition in range(1, experiment.repetitions + 1):
-        for measurement in experiment.measurements if repetition == 1 else ["time"]:
+        for measurement in [kind for kind in experiment.measurements if repetition == 1 or kind == "time"]:
             for point, specifications in ordered:
                 given = [name for name in specifications if not _excluded(experiment, series_name(name), point)]
                 random.Random(f"{experiment.id} {repetition} {point}").shuffle(given)

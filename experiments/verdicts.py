@@ -266,24 +266,27 @@ def _fails(claim: Fails, records: Sequence[Record], axis: str) -> ClaimResult:
     failed = [r for r in records if r.algorithm == claim.algorithm and r.status in cut]
     # Points that were not run because an easier one was cut off say less than that one.
     failed.sort(key=lambda r: (r.seconds == 0, value_key(r.point.get(axis))))
-    computation = f"the first point of {axis} at which {claim.algorithm} ran and was cut off by a limit"
+    others = f" and {', '.join(claim.survivors)} finished" if claim.survivors else ""
+    computation = f"the first point of {axis} at which {claim.algorithm} ran and was cut off by a limit{others}"
     if not failed:
         reason = f"{claim.algorithm} finished everywhere; larger points or shorter limits may show it"
         return ClaimResult(**result, verdict=Verdict.NOT_REPRODUCED, reason=reason, computation=computation)
+    survived = [
+        {point_key(r.point) for r in records if r.algorithm == name and r.status is Status.OK}
+        for name in claim.survivors
+    ]
+    shown = [r for r in failed if all(point_key(r.point) in points for points in survived)]
+    if shown:
+        first = shown[0].point.get(axis)
+        measured = float(first) if isinstance(first, int | float) else None
+        return ClaimResult(**result, measured=measured, unit="", verdict=Verdict.REPRODUCED, computation=computation)
     places = {point_key(r.point) for r in failed}
-    also = next(
-        (r for r in records if r.algorithm in claim.survivors and r.status in cut and point_key(r.point) in places),
-        None,
-    )
-    first = failed[0].point.get(axis)
-    return ClaimResult(
-        **result,
-        measured=float(first) if isinstance(first, int | float) else None,
-        unit="",
-        verdict=Verdict.REPRODUCED if also is None else Verdict.NOT_REPRODUCED,
-        reason="" if also is None else f"{also.algorithm} did not finish at {_named(also.point)} either",
-        computation=computation,
-    )
+    also = [r for r in records if r.algorithm in claim.survivors and r.status in cut and point_key(r.point) in places]
+    if also:
+        reason = f"{also[0].algorithm} did not finish at {_named(also[0].point)} either"
+        return ClaimResult(**result, verdict=Verdict.NOT_REPRODUCED, reason=reason, computation=computation)
+    reason = f"nobody else was run at {_named(failed[0].point)}"
+    return ClaimResult(**result, verdict=Verdict.NOT_COMPARABLE, reason=reason, computation=computation)
 
 
 def _named(point: dict[str, Any]) -> str:

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 
 from experiments.errors import ExperimentError
@@ -134,6 +136,11 @@ def test_every_algorithm_and_repetition_of_a_point_is_a_cell(tmp_path):
     assert [cell.repetition for cell in found] == [1] * 8 + [2] * 4
 
 
+def test_memory_alone_is_measured_once(tmp_path):
+    found = cells(load(write(tmp_path, repetitions=3, measurements=["memory"])), "quick")
+    assert {(cell.measurement, cell.repetition) for cell in found} == {("memory", 1)}
+
+
 def test_algorithms_take_turns(tmp_path):
     experiment = load(write(tmp_path, axes={"events": list(range(1, 40))}))
     found = cells(experiment, "quick")
@@ -163,6 +170,22 @@ def test_exclusions(tmp_path):
     ]
 
 
+def test_an_exclusion_is_of_points_with_all_its_values(tmp_path: Path) -> None:
+    exclude = [{"algorithm": "slow", "where": {"events": 200, "g": "x"}}]
+    experiment = load(write(tmp_path, axes={"events": [100, 200], "g": ["x", "y"]}, exclude=exclude))
+    found = {(c.point["events"], c.point["g"]) for c in cells(experiment, "quick") if c.algorithm == "slow"}
+    assert found == {(100, "x"), (100, "y"), (200, "y")}
+
+
+def test_events_arrive_as_the_experiment_says(tmp_path: Path) -> None:
+    burst = cells(load(write(tmp_path)), "quick")
+    opened = cells(load(write(tmp_path, arrival={"rate": 50, "batch": 10})), "quick")
+    assert {cell.configuration["arrival"]["model"] for cell in burst} == {"burst"}
+    assert [cell.configuration["arrival"] for cell in opened] == [{"model": "open", "rate": 50, "batch": 10}] * 4
+    assert not {cell.id for cell in burst} & {cell.id for cell in opened}
+    assert {cell.group for cell in burst} == {cell.group for cell in opened}
+
+
 def test_identity_is_that_of_the_configuration(tmp_path):
     path = write(tmp_path)
 
@@ -180,3 +203,5 @@ def test_identity_is_that_of_the_configuration(tmp_path):
     assert ids(overrides=["algorithms=[slow]"]) < ids()
     assert groups() == groups(["limits.seconds=31"])
     assert not groups() & groups(["stream.parameters.seed=6"])
+    assert not groups() & groups(["arithmetic=float"])
+    assert not groups() & groups(["workload=RETURN COUNT(*) PATTERN A WITHIN ${within} s"])
