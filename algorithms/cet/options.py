@@ -55,6 +55,6 @@ def ratio_of(value: str) -> float:
         ratio = float(value)
     except ValueError:
         ratio = 0.0
-    if not 1 <= ratio < 1e6:
+    if not 1 <= ratio <= 1e6:
         raise WrongOption(f"cet[ratio={value}]: ratio is a number from 1 to a million")
     return ratio

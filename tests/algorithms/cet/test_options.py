@@ -6,11 +6,20 @@ from algorithms.cet.algorithm import Cet
 from algorithms.cet.options import bytes_of
 from events.errors import CepbenchError
 from queries.parser import parse_query
+from tests.algorithms.cet.running import groups, watch
 
 
 @pytest.mark.parametrize(
     ("text", "size"),
-    [("64MB", 64 * 2**20), ("1GB", 2**30), ("500KB", 500 * 2**10), ("4096", 4096), ("1.5 kb", 1536), ("7B", 7)],
+    [
+        ("64MB", 64 * 2**20),
+        ("1GB", 2**30),
+        ("500KB", 500 * 2**10),
+        ("4096", 4096),
+        ("1.5 kb", 1536),
+        ("7B", 7),
+        ("16GB", 2**34),
+    ],
 )
 def test_sizes(text: str, size: int) -> None:
     assert bytes_of(text) == size
@@ -33,6 +42,21 @@ def test_bad_choices_are_refused_in_one_line() -> None:
 def test_bad_numbers_of_graphlets_are_refused_in_one_line(text: str) -> None:
     with pytest.raises(CepbenchError, match=r"^cet\[graphlets=.*\]: graphlets is [^\n]+$"):
         Cet(graphlets=text)
+
+
+def test_the_bounds_of_numbers_are_among_them() -> None:
+    assert [Cet(graphlets=text).graphlets for text in ("1", "1000000", "searched")] == [1, 10**6, None]
+    assert [Cet(ratio=text).ratio for text in ("1", "2.5", "1000000")] == [1, 2.5, 10**6]
+
+
+def test_graphlets_and_ratio_prescribe_the_plan() -> None:
+    """Six groups of three in two graphlets: of three groups each, or of five and one."""
+    text = "RETURN COMPLETE MATCHES PATTERN A+"
+    for ratio, stored in (("1", 3**3 + 3**3), ("5", 3**5 + 3)):
+        seen = watch(Cet(graphlets="2", ratio=ratio), text, groups(6, 3))
+        assert seen.states[-1].kinds["trends"] == stored
+        assert seen.details["graphlets_built"] == 2
+        assert len(seen.matches) == 3**6
 
 
 @pytest.mark.parametrize("text", ["0.5", "nan", "inf", "1e7", "big"])
