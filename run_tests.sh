@@ -1,8 +1,12 @@
 #!/usr/bin/env bash
 # Runs the tests. Arguments go to pytest: ./run_tests.sh -k window
+# With --mutants, runs them on code that was changed on purpose: ./run_tests.sh --mutants [NAME]
 set -euo pipefail
 # shellcheck source=scripts/setup.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/scripts/setup.sh"
 
 cd -- "$ROOT"
-exec "$PYTHON" -m pytest "$@"
+if [ "${1:-}" = "--mutants" ]; then
+  exec "$PYTHON" -m tests.mutants "${@:2}"
+fi
+exec "$PYTHON" -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal "$@"

@@ -30,6 +30,7 @@ class ASeq(Algorithm):
 
     name: ClassVar[str] = "aseq"
     paper: ClassVar[str] = "Qi et al., SIGMOD 2014 (A-Seq); Poppe 2018 (dissertation), 22.2"
+    flattens: ClassVar[bool] = True
 
     def __init__(self, max_length: int | str | None = None) -> None:
         self.max_length = length_of(max_length)

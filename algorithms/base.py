@@ -90,10 +90,16 @@ class Executor(ABC):
 
 
 class Algorithm(ABC):
-    """One system of a paper. Constructor arguments are its parameters, e.g. `cet[detect=hybrid]`."""
+    """One system of a paper. Constructor arguments are its parameters, e.g. `cet[detect=hybrid]`.
+
+    `enumerates` tells that it constructs every match, so that its time is at least their number; `flattens` that it
+    evaluates a Kleene pattern as sequences of every length, so that long matches are dear.
+    """
 
     name: ClassVar[str]
     paper: ClassVar[str]
+    enumerates: ClassVar[bool] = False
+    flattens: ClassVar[bool] = False
 
     @abstractmethod
     def unsupported(self, query: Query) -> str | None:

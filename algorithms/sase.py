@@ -43,6 +43,7 @@ class Sase(Algorithm):
     paper: ClassVar[str] = (
         "Wu et al., SIGMOD 2006; Zhang et al., SIGMOD 2014; Poppe 2018 (dissertation), 8.1, 13.1, 19.1"
     )
+    enumerates: ClassVar[bool] = True
 
     def unsupported(self, query: Query) -> str | None:
         """Some complete matches, and AND of match queries."""

@@ -9,20 +9,24 @@ import click
 
 @click.command()
 @click.option("-a", "--algorithm", "specifications", multiple=True, metavar="SPEC", help="Algorithm; by default all.")
-@click.option("--cases", type=click.IntRange(min=1), default=500, show_default=True, help="Random cases per algorithm.")
+@click.option(
+    "--cases", type=click.IntRange(min=1), default=500, show_default=True, help="Random cases compared per algorithm."
+)
+@click.option("--times", type=click.IntRange(min=0), default=0, help="How often to compare every pair of features.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the cases.")
 @click.pass_context
-def verify(context: click.Context, specifications: tuple[str, ...], cases: int, seed: int) -> None:
+def verify(context: click.Context, specifications: tuple[str, ...], cases: int, times: int, seed: int) -> None:
     """Compare algorithms with the oracle.
 
-    Evaluates random queries on random streams, with batches cut in every way.
+    Evaluates random workloads of each algorithm's own language on random streams, with batches cut in every way, and
+    tells which features (semantics, negation, ties, overflow, ...) were compared together how often.
 
-    Prints the smallest failing stream, and exits with status 1 if there is one.
+    Prints the smallest failing case, and exits with status 1 if there is one.
     """
     from tqdm import tqdm
 
     from algorithms.registry import ALGORITHMS, make
-    from experiments.verify import verify as verified
+    from verification.verify import verify as verified
 
     chosen = specifications or tuple(algorithm.name for algorithm in ALGORITHMS)
     for specification in chosen:
@@ -30,7 +34,7 @@ def verify(context: click.Context, specifications: tuple[str, ...], cases: int, 
     clean = True
     for specification in chosen:
         with tqdm(total=cases, desc=specification, unit="case", disable=not sys.stderr.isatty(), leave=False) as bar:
-            found = verified(specification, cases, seed, partial(_advance, bar))
+            found = verified(specification, cases, seed, partial(_advance, bar), times=times)
         click.echo(found)
         clean = clean and found.clean
     if not clean:

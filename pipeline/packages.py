@@ -15,6 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = (
     "algorithms", "cli", "datasets", "events", "experiments", "generators", "metrics", "pipeline", "plots", "queries",
+    "verification",
 )  # fmt: skip
 SUFFIXES = (".py", ".lark", ".sase", ".yaml")
 EPOCH = (1980, 1, 1, 0, 0, 0)

@@ -12,12 +12,12 @@ import yaml
 from algorithms.base import Algorithm
 from algorithms.oracle import answer
 from algorithms.registry import ALGORITHMS
-from experiments.evaluators import evaluator_of
 from experiments.sweep import plan
-from experiments.verify import verify_evaluator
 from metrics.figure import Panel
 from pipeline import evaluate
 from queries.workloads import parse_workload
+from verification.evaluators import subject_of
+from verification.verify import verify_subject
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 
@@ -39,7 +39,7 @@ def counting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> type[Algorithm]
 
 
 def test_documented_algorithm_gives_right_answers(counting: type[Algorithm]) -> None:
-    report = verify_evaluator(evaluator_of(counting()), "counting", cases=400, seed=1)
+    report = verify_subject(subject_of(counting()), cases=100, seed=1)
     assert report.clean, str(report)
     assert report.with_rows > 5
 

@@ -55,6 +55,7 @@ class Cet(Algorithm):
 
     name: ClassVar[str] = "cet"
     paper: ClassVar[str] = "Poppe 2018 (dissertation), Chapters 3-8, Section 13.1"
+    enumerates: ClassVar[bool] = True
 
     def __init__(
         self,

@@ -30,6 +30,7 @@ class Spass(Algorithm):
 
     name: ClassVar[str] = "spass"
     paper: ClassVar[str] = "Ray, Lei, Rundensteiner, SIGMOD 2016; Poppe 2018 (dissertation), Chapters 21 and 25"
+    enumerates: ClassVar[bool] = True
 
     def __init__(self, max_length: str | int | None = None) -> None:
         self.max_length = length_of(max_length)

@@ -5,9 +5,21 @@ import pytest
 from algorithms.base import Algorithm
 from algorithms.registry import ALGORITHMS
 
+COMPARED = "compared"
+"""The property in which a test tells what it compared; all of them are shown at the end of the run."""
+
 
 @pytest.fixture(params=ALGORITHMS, ids=[algorithm.name for algorithm in ALGORITHMS])
 def algorithm(request: pytest.FixtureRequest) -> Algorithm:
     """An instance with default parameters."""
     chosen: type[Algorithm] = request.param
     return chosen()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    passed = terminalreporter.stats.get("passed", [])
+    lines = [text for report in passed for name, text in report.user_properties if name == COMPARED]
+    if lines:
+        terminalreporter.section("compared with the oracle")
+    for line in sorted(lines):
+        terminalreporter.write_line(line)

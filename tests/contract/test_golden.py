@@ -7,13 +7,13 @@ import pytest
 
 from algorithms.base import Algorithm
 from algorithms.registry import ALGORITHMS
-from experiments.agreement import rows_of
-from experiments.evaluators import run
-from experiments.random_cases import split
 from queries.parser import parse_query
 from tests.contract.breadth import BROAD
 from tests.contract.streams import batch
 from tests.streams import golden_cases
+from verification.agreement import rows_of
+from verification.evaluators import run
+from verification.random_cases import split
 
 CASES = golden_cases()
 CUTS = ("one batch", "single events", "inside time stamps", "in two")

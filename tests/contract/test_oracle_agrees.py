@@ -1,6 +1,7 @@
-"""Random cases against the oracle, a moderate number; `cepbench verify` runs as many as one likes."""
+"""Random cases against the oracle, every pair of features some times; `cepbench verify` runs as many as one likes."""
 
-from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,14 +9,16 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from algorithms.base import Algorithm, UnsupportedQuery
-from algorithms.oracle import TooManyMatches, answer
-from algorithms.registry import ALGORITHMS
-from experiments.agreement import difference
-from experiments.evaluators import evaluator_of
-from experiments.random_cases import BIG, random_case
-from experiments.verify import LIMIT, failing_cut, smallest_failure, verify
+from algorithms.oracle import TooManyMatches
+from algorithms.registry import make
 from queries.errors import QueryError
-from tests.contract.breadth import BROAD
+from tests.contract.conftest import COMPARED
+from verification.agreement import case_difference, expected_rows
+from verification.evaluators import subject_of
+from verification.features import Feature
+from verification.random_cases import Rows, random_case
+from verification.random_streams import BIG
+from verification.verify import verify_subject
 
 SEEDS = st.integers(0, 2**48)
 MODERATE = settings(
@@ -25,41 +28,60 @@ MODERATE = settings(
     phases=(Phase.generate,),  # a smaller seed is no smaller case; `shrink` makes cases small
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
+TIMES = 20
+VARIANTS = ("aseq[max_length=3]", "spass[max_length=3]", "sharon[max_length=3]")
+"""Algorithms whose language grows with a parameter."""
 
 
-@MODERATE
-@given(seed=SEEDS)
-def test_answers_are_right_on_every_cut(algorithm: Algorithm, seed: int) -> None:
-    case, evaluate = random_case(seed), evaluator_of(algorithm)
-    try:
-        failing = failing_cut(case, evaluate)
-    except (UnsupportedQuery, QueryError, TooManyMatches):
-        return
-    assert failing is None, str(smallest_failure(failing, evaluate))
+def test_every_pair_of_features_is_compared(
+    algorithm: Algorithm, record_property: Callable[[str, object], None]
+) -> None:
+    report = verify_subject(subject_of(algorithm), 150, seed=20, times=TIMES, thorough=False)
+    record_property(COMPARED, f"{algorithm.name}: {report.compared} random cases, {report.coverage}")
+    assert report.clean, str(report)
+    assert report.coverage.least() >= TIMES
+    assert not report.coverage.banned() & {Feature.TIES, Feature.NULLS, Feature.WORKLOAD, Feature.BATCHES}
+
+
+def test_every_kind_of_cut_is_compared(algorithm: Algorithm) -> None:
+    report = verify_subject(subject_of(algorithm), 150, seed=2)
+    assert report.clean, str(report)
+    assert report.compared >= 150
 
 
 @MODERATE
 @given(seed=SEEDS)
 def test_float_arithmetic_agrees_where_counts_are_small(algorithm: Algorithm, seed: int) -> None:
-    case = random_case(seed)
+    subject, case = subject_of(algorithm, "float"), random_case(seed, _WISHES[seed % len(_WISHES)])
+    case = replace(case, queries=tuple(query for query in case.queries if _supported(algorithm, query)))
     try:
-        expected = answer(case.query, case.events, limit=LIMIT)
-        frame = evaluator_of(algorithm, "float")(case)
+        expected = expected_rows(case, listed=True, modular=False)
+        frame = subject.answer(case)
     except (UnsupportedQuery, QueryError, TooManyMatches):
         return
-    if not any(abs(event["x"]) >= BIG for event in case.events):
-        assert difference([_in_floats(row) for row in expected], frame) is None
+    if case.queries and not any(abs(event["x"] or 0) >= BIG for event in case.events):
+        assert case_difference(case, [_in_floats(rows) for rows in expected], frame) is None
 
 
-def _in_floats(row: dict[str, Any]) -> dict[str, Any]:
+_WISHES = (frozenset[Feature](), frozenset({Feature.ANY, Feature.SUM}), frozenset({Feature.WORKLOAD, Feature.AVG}))
+
+
+def _supported(algorithm: Algorithm, query: Any) -> bool:
+    try:
+        return algorithm.unsupported(query) is None
+    except QueryError:
+        return False
+
+
+def _in_floats(rows: Rows) -> Rows:
     """Counts and sums as float arithmetic shows them."""
-    return {name: float(value) if name.startswith(("COUNT", "SUM")) else value for name, value in row.items()}
+    return [
+        {name: float(value) if name.startswith(("COUNT", "SUM")) else value for name, value in row.items()}
+        for row in rows
+    ]
 
 
-@pytest.mark.parametrize("kind", ALGORITHMS, ids=[kind.name for kind in ALGORITHMS])
-def test_verification_compares_a_fair_share(kind: type[Algorithm]) -> None:
-    report = verify(kind.name, 200, seed=2)
+@pytest.mark.parametrize("specification", VARIANTS)
+def test_a_longer_language_is_compared_too(specification: str) -> None:
+    report = verify_subject(subject_of(make(specification)), 60, seed=5, thorough=False)
     assert report.clean, str(report)
-    least = 200 / 10 if kind.name in BROAD else 5
-    assert report.compared > least, f"refuses almost everything: {report}"
-    assert Counter(report.refused).total() + report.compared + Counter(report.left_out).total() == report.cases

@@ -8,12 +8,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from algorithms.base import UnsupportedQuery
 from algorithms.oracle import answer
-from experiments.agreement import difference, frame_of
-from experiments.evaluators import Evaluator
-from experiments.random_cases import Case
-from experiments.verify import verify_evaluator
 from queries.model import (
     Aggregates,
     And,
@@ -32,20 +27,28 @@ from queries.model import (
 )
 from queries.parser import parse_query
 from tests.streams import stream
+from verification.agreement import difference, expected_rows, frame_of
+from verification.evaluators import Subject
+from verification.features import Feature, query_features
+from verification.random_cases import Case, Rows
+from verification.verify import verify_subject
 
-Rows = list[dict[str, Any]]
+
+def subject(change: Callable[[Case], Rows], unsupported: Callable[[Query], str | None] = lambda _: None) -> Subject:
+    """Answers each query of a case with the rows of a function; it lists matches, as the oracle does."""
+
+    def frame(case: Case) -> pd.DataFrame:
+        return frame_of([row for query in case.queries for row in change(replace(case, queries=(query,)))])
+
+    return Subject(change.__name__, unsupported, frame, enumerates=True)
 
 
-def right(case: Case) -> pd.DataFrame:
-    return frame_of(answer(case.query, case.events, modular=True, limit=50_000))
+def right(case: Case) -> Rows:
+    return rows_of(case.query, case.events)
 
 
 def rows_of(query: Query, events: Sequence[Any]) -> Rows:
     return answer(query, events, modular=True, limit=50_000)
-
-
-def wrong(change: Callable[[Case], Rows]) -> Evaluator:
-    return lambda case: frame_of(change(case))
 
 
 def bumped_at_once(case: Case) -> Rows:
@@ -137,13 +140,23 @@ def crashes(case: Case) -> Rows:
 
 def test_right_answers_are_accepted() -> None:
     done: list[int] = []
-    report = verify_evaluator(right, "oracle", 150, 1, done.append)
+    report = verify_subject(subject(right), 150, 1, done.append)
     assert report.clean
     assert report.failure is None
-    assert report.compared + sum(report.left_out.values()) == report.cases == 150
+    assert report.compared == 150
+    assert report.drawn == report.compared + sum(report.left_out.values()) + report.missed
     assert report.with_rows > 50
-    assert done == list(range(1, 151))
+    assert (done[0], done[-1]) == (1, 150)
+    assert done == sorted(done)
     assert "all answers are right" in str(report)
+
+
+def test_it_goes_on_until_every_pair_was_compared_often_enough() -> None:
+    report = verify_subject(subject(right, any_aggregates), 10, 1, times=3, thorough=False)
+    assert report.compared > 10
+    assert report.coverage.least() >= 3
+    assert report.coverage.banned() >= {Feature.NEXT, Feature.CONTIGUOUS, Feature.MATCHES, Feature.COMPLETE}
+    assert not report.coverage.banned() & {Feature.WORKLOAD, Feature.NULLS, Feature.NOT_NESTED, Feature.SUM_OVERFLOW}
 
 
 @pytest.mark.parametrize(
@@ -164,42 +177,73 @@ def test_right_answers_are_accepted() -> None:
     ids=lambda mistake: str(mistake.__name__),
 )
 def test_mistakes_are_caught(mistake: Callable[[Case], Rows]) -> None:
-    report = verify_evaluator(wrong(mistake), mistake.__name__, 1500, 1)
+    report = verify_subject(subject(mistake), 1500, 1)
     assert report.failure is not None
     assert not report.clean
+    assert len(report.failure.case.queries) == 1
     assert len(report.failure.case.events) <= 5
     assert "wrong answer" in str(report)
 
 
+def test_mistakes_that_several_queries_make_together_are_caught() -> None:
+    def forgets_the_last_query(case: Case) -> pd.DataFrame:
+        kept = case.queries[:-1] if len(case.queries) > 2 else case.queries
+        return frame_of([row for query in kept for row in rows_of(query, case.events)])
+
+    report = verify_subject(Subject("forgets", lambda _: None, forgets_the_last_query, enumerates=True), 1500, 1)
+    assert report.failure is not None
+    assert len(report.failure.case.queries) == 3
+    assert report.failure.reason.startswith("query q")
+
+
+def test_counts_that_nobody_can_list_are_compared() -> None:
+    def wraps(case: Case) -> pd.DataFrame:
+        rows = [row for rows in expected_rows(case, modular=False) for row in rows]
+        return frame_of([{name: _residue(value) for name, value in row.items()} for row in rows])
+
+    report = verify_subject(Subject("wraps", counts_only, wraps), 3000, 1, thorough=False)
+    assert report.failure is not None
+    assert len(report.failure.case.events) > 20
+
+
 def test_the_smallest_failing_stream_can_be_pasted() -> None:
-    report = verify_evaluator(wrong(bumped_at_once), "bumped", 500, 1)
+    report = verify_subject(subject(bumped_at_once), 500, 1)
     assert report.failure is not None
     text = str(report.failure)
-    _, query, events, batches, expected = text.split("\n\n", 4)
+    _, query, events, batches, expected, answered = text.split("\n\n", 5)
     assert parse_query(query) == replace(report.failure.case.query, name=parse_query(query).name)
     assert events.startswith("time,type\n")
-    assert len(events.splitlines()) == 3
+    assert len(events.splitlines()) in (3, 4)
     assert batches == "in one batch"
     assert expected.startswith("expected:\n")
+    assert answered.startswith("answered:\n")
+    assert answered != expected.replace("expected", "answered")
 
 
 def test_reasons_are_counted() -> None:
-    def refuses(case: Case) -> pd.DataFrame:
-        if case.query.semantics is not Semantics.ANY:
-            raise UnsupportedQuery("any only")
-        return right(case)
-
-    report = verify_evaluator(refuses, "any", 100, 1)
+    report = verify_subject(subject(right, any_aggregates), 100, 1)
     assert report.refused["any only"] > 20
     assert report.clean
     assert "refused: any only" in str(report)
 
 
 def test_an_algorithm_that_refuses_everything_is_not_clean() -> None:
-    def refuses(case: Case) -> pd.DataFrame:
-        raise UnsupportedQuery("nothing")
+    assert not verify_subject(subject(right, lambda _: "nothing"), 1, 1).clean
 
-    assert not verify_evaluator(refuses, "none", 20, 1).clean
+
+def any_aggregates(query: Query) -> str | None:
+    if query.semantics is not Semantics.ANY:
+        return "any only"
+    return None if isinstance(query.returns, Aggregates) else "aggregates only"
+
+
+def counts_only(query: Query) -> str | None:
+    features = query_features(query)
+    return any_aggregates(query) or ("counts only" if features & {Feature.SUM, Feature.AVG} else None)
+
+
+def _residue(value: Any) -> Any:
+    return value % 2**64 if isinstance(value, int) and not isinstance(value, bool) and value >= 2**64 else value
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,96 @@
+"""Which pairs of features were compared how often, and which to draw next."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+from verification.features import Feature, Pair, all_pairs
+
+PATIENCE = 60
+"""Cases drawn for a pair per case that is compared, until it counts as one that the algorithm refuses."""
+RARELY = 0.1
+"""Share of the cases drawn for a pair that are compared, below which its features rather do without each other."""
+
+PAIRS = tuple(all_pairs())
+POSSIBLE = frozenset(PAIRS)
+
+
+@dataclass
+class Coverage:
+    """Counts of compared cases by pair of features, and of the cases that were drawn for a pair: hits, and in vain.
+
+    `impossible` names features that need not be tried.
+    """
+
+    impossible: frozenset[Feature] = frozenset()
+    counts: Counter[Pair] = field(default_factory=Counter)
+    hits: Counter[Pair] = field(default_factory=Counter)
+    vain: Counter[Pair] = field(default_factory=Counter)
+
+    def add(self, wanted: frozenset[Feature], found: Collection[Pair]) -> None:
+        """Counts a case that was drawn for some features, and the pairs with which it was compared."""
+        self.counts.update(found)
+        if wanted in found:
+            self.hits[wanted] += 1
+        elif len(wanted) <= 2:  # who misses more of them may have any one of them
+            self.vain[wanted] += 1
+
+    def avoided(self, wanted: frozenset[Feature]) -> frozenset[Feature]:
+        """Features with which a case for these would probably be refused."""
+        return (
+            self.banned()
+            | {feature for feature in Feature if any(self._is_rare(frozenset({feature, other})) for other in wanted)}
+            - wanted
+        )
+
+    def banned(self) -> frozenset[Feature]:
+        """Features that never occurred in a compared case, however often they were drawn."""
+        never = {feature for feature in Feature if self._is_given_up(frozenset({feature}))}
+        return self.impossible | never
+
+    def companion(self, pair: Pair) -> frozenset[Feature]:
+        """The feature that was compared least often with those of a pair, if one can be with both."""
+        banned = self.avoided(pair)
+        best: dict[Feature, int] = {}
+        for feature in Feature:
+            both = [frozenset({feature, other}) for other in pair]
+            if feature not in pair | banned and all(together in POSSIBLE for together in both):
+                best[feature] = sum(self.counts[together] for together in both)
+        return frozenset(sorted(best, key=lambda feature: best[feature])[:1])
+
+    def rarest(self) -> tuple[Pair, int] | None:
+        """The pair that was compared least often of those that may be, single features first, and how often."""
+        banned = self.banned()
+        candidates = [pair for pair in PAIRS if not self._is_given_up(pair) and not pair & banned]
+        if not candidates:
+            return None
+        chosen = min(candidates, key=lambda pair: (self.counts[pair], len(pair), self.vain[pair]))
+        return chosen, self.counts[chosen]
+
+    def supported(self) -> list[Pair]:
+        """Pairs that were compared whenever they were drawn often enough."""
+        return [pair for pair in PAIRS if self.counts[pair] and not self._is_given_up(pair)]
+
+    def refused(self) -> list[Pair]:
+        """Pairs of supported features that occurred together never or hardly ever, however often they were drawn."""
+        banned = self.banned()
+        return [pair for pair in PAIRS if self._is_given_up(pair) and not pair & banned]
+
+    def least(self) -> int:
+        """How often the rarest supported pair was compared."""
+        return min((self.counts[pair] for pair in self.supported()), default=0)
+
+    def __str__(self) -> str:
+        """How much occurred with how much."""
+        found = self.supported()
+        features = sum(len(pair) == 1 for pair in found)
+        return f"{features} features and {len(found) - features} pairs of them, each at least {self.least()} times"
+
+    def _is_given_up(self, pair: Pair) -> bool:
+        return self.vain[pair] >= PATIENCE * (self.hits[pair] + 1)
+
+    def _is_rare(self, pair: Pair) -> bool:
+        drawn = self.hits[pair] + self.vain[pair]
+        return drawn >= 1 / RARELY and self.hits[pair] < RARELY * drawn

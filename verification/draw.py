@@ -1,0 +1,57 @@
+"""Random decisions about features: what is wanted comes, what is banned does not, the rest by chance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from random import Random
+
+from verification.features import NEVER_TALLIED, Feature
+
+_IMPLIED = {
+    Feature.NOT_NESTED: Feature.NOT_SEQUENCE,
+    Feature.NOT_ADJACENT: Feature.NOT_SEQUENCE,
+    Feature.SEVERAL_ADJACENT: Feature.ADJACENT,
+    Feature.NEGATIVE_FACTOR: Feature.ADJACENT,
+    Feature.PROMISES: Feature.BATCHES,
+    Feature.COUNT_OVERFLOW: Feature.KLEENE,
+}
+_NEGATIONS = frozenset({Feature.NOT_SEQUENCE, Feature.NOT_NESTED, Feature.NOT_LOCAL, Feature.NOT_ADJACENT})
+_PLACES = (Feature.NOT_FIRST, Feature.NOT_BETWEEN, Feature.NOT_LAST)
+
+
+@dataclass(frozen=True)
+class Draw:
+    """A source of random decisions.
+
+    `richness` scales the probabilities of features that nobody asked for: at 0 a case has what is wanted and little
+    else.
+    """
+
+    random: Random
+    wanted: frozenset[Feature] = frozenset()
+    banned: frozenset[Feature] = frozenset()
+    richness: float = field(default=1.0)
+
+    @staticmethod
+    def of(random: Random, wanted: frozenset[Feature], banned: frozenset[Feature], richness: float) -> Draw:
+        """With what the wanted features need: an adjacent predicate for a negative factor, a place for a negation."""
+        implied = wanted | {_IMPLIED[feature] for feature in wanted if feature in _IMPLIED}
+        if implied & _NEGATIONS and not implied.intersection(_PLACES):
+            allowed = [place for place in _PLACES if place not in banned]
+            implied |= {random.choice(allowed)} if allowed else frozenset()
+        if Feature.COUNT_OVERFLOW in wanted:
+            banned |= NEVER_TALLIED
+        return Draw(random, implied, banned, richness)
+
+    def has(self, feature: Feature, probability: float, wanted: float = 1.0) -> bool:
+        """Whether a place for a feature gets it; a wanted one does with probability `wanted`, if it has many places."""
+        if feature in self.banned:
+            return False
+        return self.random.random() < (wanted if feature in self.wanted else probability * self.richness)
+
+    def one_of(self, weights: Mapping[Feature, float]) -> Feature:
+        """One of several features that exclude each other; a wanted one for sure."""
+        asked = [feature for feature in weights if feature in self.wanted]
+        allowed = asked or [feature for feature in weights if feature not in self.banned] or list(weights)
+        return self.random.choices(allowed, [weights[feature] for feature in allowed])[0]

@@ -1,0 +1,251 @@
+"""What a random case is made of, so that one can tell which combinations were compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
+from itertools import combinations
+from typing import Any
+
+from algorithms.oracle import Meaning, Steps, meaning_of
+from queries.model import (
+    AggregateOf,
+    Aggregates,
+    And,
+    AtLeast,
+    CompleteMatches,
+    CountOf,
+    Event,
+    Function,
+    Matches,
+    Maybe,
+    Not,
+    Or,
+    Pattern,
+    Plus,
+    Query,
+    Semantics,
+    Star,
+    children,
+    occurrences,
+)
+
+
+class Feature(StrEnum):
+    """One thing that a query, a stream or the way of running can have."""
+
+    ANY = "skip-till-any-match"
+    NEXT = "skip-till-next-match"
+    CONTIGUOUS = "contiguous"
+
+    KLEENE = "Kleene"
+    NESTED_KLEENE = "nested Kleene"
+    OPTIONAL = "optional part"
+    REPEATED_TYPE = "repeated type"
+    OR = "OR"
+    AND = "AND"
+
+    NOT_FIRST = "NOT at the start"
+    NOT_BETWEEN = "NOT in between"
+    NOT_LAST = "NOT at the end"
+    NOT_SEQUENCE = "NOT of a sequence"
+    NOT_NESTED = "NOT inside NOT"
+    NOT_LOCAL = "predicate on a negated event"
+    NOT_ADJACENT = "adjacent predicate inside NOT"
+
+    LOCAL = "local predicate"
+    ADJACENT = "adjacent predicate"
+    SEVERAL_ADJACENT = "several adjacent predicates per pair"
+    NEGATIVE_FACTOR = "negative factor"
+    PAIRWISE = "pairwise predicate"
+
+    WHOLE_STREAM = "no window"
+    TUMBLING = "tumbling windows"
+    OVERLAPPING = "overlapping windows"
+    GAPS = "windows with gaps"
+    COUNTED = "count windows"
+
+    COUNT_OF = "COUNT(E)"
+    SUM = "SUM"
+    AVG = "AVG"
+    LEAST = "MIN or MAX"
+    MATCHES = "MATCHES"
+    COMPLETE = "COMPLETE MATCHES"
+
+    GROUPS = "several groups"
+    TIES = "ties"
+    NULLS = "nulls"
+    COUNT_OVERFLOW = "overflow of a count"
+    SUM_OVERFLOW = "overflow of a sum"
+    WORKLOAD = "several queries"
+    BATCHES = "several batches"
+    PICKLED = "pickling"
+    PROMISES = "batches that tell when the next event comes"
+
+
+Pair = frozenset[Feature]
+"""Two features that occur together, in one query and its stream; or one, for itself."""
+
+_SEMANTICS = {
+    Semantics.ANY: Feature.ANY,
+    Semantics.NEXT: Feature.NEXT,
+    Semantics.CONTIGUOUS: Feature.CONTIGUOUS,
+}
+_FUNCTIONS = {
+    Function.SUM: Feature.SUM,
+    Function.AVG: Feature.AVG,
+    Function.MIN: Feature.LEAST,
+    Function.MAX: Feature.LEAST,
+}
+_MATCHES = (Feature.MATCHES, Feature.COMPLETE)
+_AGGREGATES = (Feature.COUNT_OF, Feature.SUM, Feature.AVG, Feature.LEAST)
+_OVERFLOWS = (Feature.COUNT_OVERFLOW, Feature.SUM_OVERFLOW)
+_EXCLUSIVE = (
+    (Feature.ANY, Feature.NEXT, Feature.CONTIGUOUS),
+    (Feature.WHOLE_STREAM, Feature.TUMBLING, Feature.OVERLAPPING, Feature.GAPS, Feature.COUNTED),
+    _MATCHES,
+)
+
+
+NEVER_TALLIED = frozenset({Feature.OR, Feature.AND, Feature.PAIRWISE})
+"""Features of queries whose matches the oracle has to list (`algorithms.oracle.tallying`)."""
+
+
+def all_pairs() -> Iterator[Pair]:
+    """Each feature alone, and every two that one query and its stream can have."""
+    yield from (frozenset({feature}) for feature in Feature)
+    yield from (frozenset(pair) for pair in combinations(Feature, 2) if not _exclude(*pair))
+
+
+def _exclude(one: Feature, other: Feature) -> bool:
+    """Whether no case has both: the language does not allow it, or the oracle has no answer."""
+    for first, second in ((one, other), (other, one)):
+        if first in _MATCHES and second in (*_AGGREGATES, *_OVERFLOWS):
+            return True
+        if first is Feature.AND and second in (*_AGGREGATES, Feature.SUM_OVERFLOW):
+            return True  # AND is counted, and nothing else
+        if first is Feature.COUNT_OVERFLOW and second in NEVER_TALLIED:
+            return True
+    return any(one in group and other in group for group in _EXCLUSIVE)
+
+
+def query_features(query: Query) -> frozenset[Feature]:
+    """What a query has by itself."""
+    return frozenset(_of_query(query, meaning_of(query)))
+
+
+def row_features(query: Query, rows: Sequence[Mapping[str, Any]]) -> frozenset[Feature]:
+    """What overflows in the rows of a query, as modular arithmetic shows them."""
+    found: set[Feature] = set()
+    if isinstance(query.returns, Aggregates):
+        for row in rows:
+            if row["overflow"]:
+                lost = [item for item in query.returns.items if row[str(item)] is None]
+                found |= {_overflow_of(item) for item in lost if not _is_least(item)}
+    return frozenset(found)
+
+
+def pairs(features: frozenset[Feature]) -> Iterator[Pair]:
+    """The pairs among features that occur together."""
+    yield from (frozenset({feature}) for feature in features)
+    yield from map(frozenset, combinations(features, 2))
+
+
+def _of_query(query: Query, meaning: Meaning) -> Iterator[Feature]:
+    yield _SEMANTICS[query.semantics]
+    yield _window(query)
+    yield from _returns(query)
+    yield from _positive_parts(query.pattern)
+    yield from _negated_parts(query.pattern, negated=False)
+    types = [event.type for event in occurrences(query.pattern, negated=False)]
+    if len(set(types)) < len(types):
+        yield Feature.REPEATED_TYPE
+    for part in meaning.parts:
+        for steps in part:
+            yield from _junctions(steps)
+    yield from _predicates(meaning)
+
+
+def _window(query: Query) -> Feature:
+    if query.window is None:
+        return Feature.WHOLE_STREAM
+    within, slide = query.window.within, query.window.slide
+    if within.unit == "events":
+        return Feature.COUNTED
+    if slide.amount == within.amount:
+        return Feature.TUMBLING
+    return Feature.OVERLAPPING if slide.amount < within.amount else Feature.GAPS
+
+
+def _returns(query: Query) -> Iterator[Feature]:
+    match query.returns:
+        case Matches():
+            yield Feature.MATCHES
+        case CompleteMatches():
+            yield Feature.COMPLETE
+        case Aggregates(items=items):
+            yield from (Feature.COUNT_OF for item in items if isinstance(item, CountOf))
+            yield from (_FUNCTIONS[item.function] for item in items if isinstance(item, AggregateOf))
+
+
+def _overflow_of(item: object) -> Feature:
+    return Feature.SUM_OVERFLOW if isinstance(item, AggregateOf) else Feature.COUNT_OVERFLOW
+
+
+def _is_least(item: object) -> bool:
+    return isinstance(item, AggregateOf) and _FUNCTIONS[item.function] is Feature.LEAST
+
+
+def _positive_parts(pattern: Pattern) -> Iterator[Feature]:
+    match pattern:
+        case Not():
+            return
+        case Plus(part) | Star(part) | AtLeast(part, _):
+            yield Feature.KLEENE if isinstance(part, Event) else Feature.NESTED_KLEENE
+        case Or():
+            yield Feature.OR
+        case And():
+            yield Feature.AND
+    if isinstance(pattern, Star | Maybe):
+        yield Feature.OPTIONAL
+    for child in children(pattern):
+        yield from _positive_parts(child)
+
+
+def _negated_parts(pattern: Pattern, negated: bool) -> Iterator[Feature]:
+    if isinstance(pattern, Not):
+        if negated:
+            yield Feature.NOT_NESTED
+        if sum(1 for _ in occurrences(pattern, negated=True)) > 1:
+            yield Feature.NOT_SEQUENCE
+    for child in children(pattern):
+        yield from _negated_parts(child, negated or isinstance(pattern, Not))
+
+
+def _junctions(steps: Steps) -> Iterator[Feature]:
+    """Where negations stand in a positive pattern."""
+    if any(steps.begin.values()):
+        yield Feature.NOT_FIRST
+    if any(steps.end.values()):
+        yield Feature.NOT_LAST
+    if any(negations for after in steps.after.values() for negations in after.values()):
+        yield Feature.NOT_BETWEEN
+
+
+def _predicates(meaning: Meaning) -> Iterator[Feature]:
+    for origin in meaning.locals:
+        yield Feature.NOT_LOCAL if meaning.regions[origin] else Feature.LOCAL
+    restricted: set[tuple[int, int]] = set()
+    for pair in meaning.adjacent:
+        if any(meaning.regions[origin] for origin in pair.first):
+            yield Feature.NOT_ADJACENT
+            continue
+        yield Feature.ADJACENT
+        if min(pair.left.factor, pair.right.factor) < 0:
+            yield Feature.NEGATIVE_FACTOR
+        places = {(first, second) for first in pair.first for second in pair.second}
+        if places & restricted:
+            yield Feature.SEVERAL_ADJACENT
+        restricted |= places
+    if meaning.pairwise:
+        yield Feature.PAIRWISE

@@ -1,0 +1,225 @@
+"""The differential test behind `cepbench verify`: an algorithm against the oracle on random cases.
+
+Cases are drawn for the pair of features (`verification.features`) that was compared least often, and without features
+that the algorithm refuses. So every pair that it supports is compared, however narrow its language.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from random import Random
+
+from algorithms.base import UnsupportedQuery
+from algorithms.longest_match import LongerMatch
+from algorithms.oracle import TooManyMatches
+from algorithms.registry import make
+from events.errors import CepbenchError
+from queries.errors import QueryError
+from verification.agreement import case_difference, expected_rows
+from verification.coverage import Coverage
+from verification.evaluators import Subject, subject_of
+from verification.failure import Failure
+from verification.features import Feature, Pair, query_features
+from verification.random_cases import (
+    CASE_FEATURES,
+    Case,
+    Rows,
+    every_event,
+    inside_time_stamps,
+    pairs_of,
+    random_case,
+)
+from verification.shrinking import shrink
+
+UNGUIDED = 0.1
+"""Share of cases that are drawn from the whole language without a wish."""
+ACCOMPANIED = 0.7
+"""Share of the others that are drawn for a third feature, too."""
+MOST_DRAWN = 100
+"""Cases drawn per case asked for; of whom fewer can be compared is not verified further."""
+
+Progress = Callable[[int], None]
+"""Told the number of cases compared."""
+
+
+@dataclass(frozen=True)
+class VerifyReport:
+    """What was compared.
+
+    `refused` counts cases by the algorithm's reason, `left_out` those that do not compile or are too large for the
+    oracle, or for an algorithm that constructs every match, and `missed` those that lack the features that they were
+    drawn for.
+    """
+
+    algorithm: str
+    drawn: int
+    compared: int
+    with_rows: int
+    coverage: Coverage
+    refused: Mapping[str, int] = field(default_factory=dict)
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    missed: int = 0
+    failure: Failure | None = None
+
+    @property
+    def clean(self) -> bool:
+        """Whether every answer was right, and there was one."""
+        return self.failure is None and self.compared > 0
+
+    def __str__(self) -> str:
+        """Counts, coverage, and the failure if there is one."""
+        lines = [f"{self.algorithm}: {self.compared} cases compared, {self.with_rows} of them with rows"]
+        lines.append(f"  {self.coverage}")
+        if banned := sorted(self.coverage.banned()):
+            lines.append(f"  without: {', '.join(banned)}")
+        lines += [f"  {count} refused: {reason}" for reason, count in _by_count(self.refused)]
+        lines += [f"  {count} left out: {reason}" for reason, count in _by_count(self.left_out)]
+        lines.append("all answers are right" if self.failure is None else f"wrong answer\n\n{self.failure}")
+        return "\n".join(lines)
+
+
+def verify(
+    specification: str, cases: int, seed: int, progress: Progress | None = None, *, times: int = 0
+) -> VerifyReport:
+    """Compare an algorithm, given as `name` or `name[parameter=value]`, with the oracle on random cases.
+
+    Each case is run on every kind of cut, until `cases` were compared and every pair of features that the algorithm
+    supports `times` times.
+    """
+    subject = subject_of(make(specification), name=specification)
+    return verify_subject(subject, cases, seed, progress, times=times)
+
+
+def verify_subject(
+    subject: Subject,
+    cases: int,
+    seed: int,
+    progress: Progress | None = None,
+    *,
+    times: int = 0,
+    thorough: bool = True,
+) -> VerifyReport:
+    """As `verify`; a case that is not run thoroughly is run on its own cuts only. Stops at the first failure."""
+    run = _Run(subject, seed, thorough)
+    while run.failure is None and run.drawn < MOST_DRAWN * max(cases, 100):
+        rarest = run.coverage.rarest()
+        if run.compared >= cases and (rarest is None or rarest[1] >= times):
+            break
+        run.step(None if rarest is None else rarest[0])
+        if progress is not None:
+            progress(min(run.compared, cases))
+    return run.report()
+
+
+class _Run:
+    """The state of one verification."""
+
+    def __init__(self, subject: Subject, seed: int, thorough: bool) -> None:
+        self.subject, self.thorough = subject, thorough
+        self.random = Random(seed)
+        no_large_counts = subject.enumerates or subject.flattens
+        self.coverage = Coverage(frozenset({Feature.COUNT_OVERFLOW} if no_large_counts else ()))
+        self.refused: Counter[str] = Counter()
+        self.left_out: Counter[str] = Counter()
+        self.drawn = self.compared = self.with_rows = self.missed = 0
+        self.failure: Failure | None = None
+
+    def step(self, pair: Pair | None) -> None:
+        """Draws a case for a pair of features, and compares it if it can be."""
+        self.drawn += 1
+        wanted, avoided = frozenset[Feature](), frozenset[Feature]()
+        if pair is not None and self.random.random() >= UNGUIDED:
+            more = self.coverage.companion(pair) if self.random.random() < ACCOMPANIED else frozenset()
+            wanted, avoided = pair | more, self.coverage.avoided(pair | more)
+        case = random_case(self.random.getrandbits(48), wanted, avoided)
+        if _has(case, wanted):
+            self.coverage.add(wanted, self._compare(case))
+        else:
+            self.missed += 1
+            self.coverage.add(wanted, set())
+
+    def report(self) -> VerifyReport:
+        return VerifyReport(
+            self.subject.name, self.drawn, self.compared, self.with_rows, self.coverage, dict(self.refused),
+            dict(self.left_out), self.missed, self.failure,
+        )  # fmt: skip
+
+    def _compare(self, case: Case) -> set[Pair]:
+        """The pairs of features that were compared."""
+        try:
+            for query in case.queries:
+                if reason := self.subject.unsupported(query):
+                    raise UnsupportedQuery(reason)
+            expected = expected_rows(case, listed=self.subject.enumerates)
+            cuts = all_cuts(case) if self.thorough else (case.cuts,)
+            failing = failing_cut(case, self.subject, cuts, expected)
+        except UnsupportedQuery as error:
+            self.refused[_reason(error)] += 1
+        except TooManyMatches:
+            self.left_out["too many matches to construct"] += 1
+        except LongerMatch:
+            self.left_out["matches longer than the algorithm was told"] += 1
+        except QueryError as error:
+            self.left_out[_reason(error)] += 1
+        else:
+            self.compared += 1
+            self.with_rows += any(expected)
+            self.failure = None if failing is None else smallest_failure(failing, self.subject)
+            return pairs_of(case, expected)
+        return set()
+
+
+def failing_cut(
+    case: Case, subject: Subject, cuts: Sequence[tuple[int, ...]] | Iterator[tuple[int, ...]], expected: Sequence[Rows]
+) -> Case | None:
+    """The case with the first of some cuts on which the answer is wrong, or None."""
+    for ends in cuts:
+        cut = replace(case, cuts=ends)
+        if wrong(cut, subject, expected) is not None:
+            return cut
+    return None
+
+
+def all_cuts(case: Case) -> Iterator[tuple[int, ...]]:
+    """One batch, single events, cuts inside every time stamp, the case's own cuts; each kind once."""
+    yield from dict.fromkeys(((), every_event(case), inside_time_stamps(case), case.cuts))
+
+
+def wrong(case: Case, subject: Subject, expected: Sequence[Rows] | None = None) -> str | None:
+    """How the answer to a case differs from the oracle's, or None. An error that is none of ours is a wrong answer."""
+    right = expected_rows(case, listed=subject.enumerates) if expected is None else expected
+    try:
+        frame = subject.answer(case)
+    except (UnsupportedQuery, LongerMatch, QueryError):
+        raise
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return case_difference(case, right, frame)
+
+
+def smallest_failure(case: Case, subject: Subject) -> Failure:
+    """What is left of a failing case when all that does not matter is dropped."""
+    small = shrink(case, lambda candidate: wrong(candidate, subject) is not None)
+    try:
+        answered = subject.answer(small).to_string(index=False)
+    except Exception as error:
+        answered = f"{type(error).__name__}: {error}"
+    return Failure(small, wrong(small, subject) or "", answered)
+
+
+def _has(case: Case, wanted: frozenset[Feature]) -> bool:
+    """Whether some query of a case has the features that are wanted of a query."""
+    asked = wanted - CASE_FEATURES
+    return not asked or any(asked <= query_features(query) for query in case.queries)
+
+
+def _reason(error: CepbenchError) -> str:
+    """The first line, without the name of the query."""
+    words = str(error).partition("\n")[0]
+    return words.partition(": ")[2] if words.startswith("query q") else words
+
+
+def _by_count(reasons: Mapping[str, int]) -> list[tuple[str, int]]:
+    return sorted(reasons.items(), key=lambda item: (-item[1], item[0]))
