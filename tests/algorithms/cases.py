@@ -6,12 +6,12 @@ from typing import Any
 from algorithms.base import Algorithm
 from algorithms.oracle import answer
 from algorithms.registry import ALGORITHMS
-from experiments.agreement import difference
-from experiments.evaluators import run
-from experiments.random_cases import split
 from queries.parser import parse_query
 from tests.contract.streams import batch
 from tests.streams import stream
+from verification.agreement import difference
+from verification.evaluators import run
+from verification.random_cases import split
 
 Events = str | Sequence[Mapping[str, Any]]
 

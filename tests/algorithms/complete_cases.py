@@ -5,10 +5,10 @@ from random import Random
 from typing import Any
 
 from algorithms.base import Algorithm
-from experiments.evaluators import answer_of, evaluator_of
-from experiments.random_cases import Case, batch_of, random_cuts, split
-from experiments.verify import smallest_failure, wrong
 from queries.parser import parse_query
+from verification.evaluators import answer_of, subject_of
+from verification.random_cases import Case, batch_of, random_cuts, split
+from verification.verify import smallest_failure, wrong
 
 TRANSITIONS = {
     "A+": ("AA",),
@@ -29,8 +29,8 @@ SEEDS = range(120)
 def check_complete_matches(algorithm: Algorithm, seed: int, patterns: tuple[str, ...] = tuple(TRANSITIONS)) -> int:
     """Asserts that the complete matches of a random case, and their digests, are right; returns how many there are."""
     case = complete_case(seed, patterns)
-    evaluate = evaluator_of(algorithm)
-    assert wrong(case, evaluate) is None, str(smallest_failure(case, evaluate))
+    subject = subject_of(algorithm)
+    assert wrong(case, subject) is None, str(smallest_failure(case, subject))
     batches = split(batch_of(case.events), case.cuts)
     plain, summarised = (
         answer_of(algorithm, case.query, batches, promise=case.promise, pickled=case.pickled, summarised=flag)
@@ -55,7 +55,7 @@ def complete_case(seed: int, patterns: tuple[str, ...] = tuple(TRANSITIONS)) -> 
     query = parse_query(f"RETURN COMPLETE MATCHES PATTERN {pattern}{where}{group}{windows}")
     types = sorted({name for transition in TRANSITIONS[pattern] for name in transition})
     events = _events(random, types, random.randint(0, 30 if windows and predicates else 11))
-    return Case(seed, query, events, random_cuts(random, len(events)), random.random() < 0.5, random.random() < 0.3)
+    return Case(seed, (query,), events, random_cuts(random, len(events)), random.random() < 0.5, random.random() < 0.3)
 
 
 def _events(random: Random, types: list[str], size: int) -> tuple[Mapping[str, Any], ...]:

@@ -1,5 +1,6 @@
 """Answers as tables and as digests."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,10 @@ import pytest
 from algorithms.answer import AnswerBuilder
 from algorithms.answer_matches import digested
 from algorithms.rows import AggregateRows, MatchDigests, MatchRows
-from experiments.agreement import rows_of
 from queries.compile import compile_workload
 from queries.workloads import parse_workload
 from tests.contract.streams import batch
+from verification.agreement import rows_of
 
 EVENTS = batch([{"time": 0, "type": "A", "n": 1, "s": "u", "x": 1.5}])
 WORKLOAD = """
@@ -101,6 +102,19 @@ def test_partial_rows_of_a_group_add_up_by_window() -> None:
     assert one.matches == float("inf")
 
 
+def test_flags_and_minima_of_parts_reach_their_window() -> None:
+    text = "RETURN n, COUNT(*), MIN(A.n) PATTERN A+ WHERE [s] GROUP-BY n WITHIN 5 s"
+    answer = builder(text)
+    answer.add(0, (1, "u"), least(0, 2, 7))
+    answer.add(0, (1, "v"), least(0, 3, 9))
+    answer.add(0, (1, "u"), replace(least(1, 4, 5), overflow=np.ones(1, np.uint64)))
+    answer.add(0, (1, "v"), least(1, 1, 6))
+    frame = answer.frame()
+    assert frame["COUNT(*)"].tolist() == [5, pd.NA]
+    assert frame["MIN(A.n)"].tolist() == [7, 5]
+    assert frame["overflow"].tolist() == [False, True]
+
+
 def digest(*given: AggregateRows) -> str:
     answer = builder("RETURN COUNT(*), SUM(A.x) PATTERN A+ WITHIN 5 s")
     for part in given:
@@ -149,6 +163,19 @@ def test_float_sums_whose_counts_overflowed_do_not_count() -> None:
     assert digest(rows([0], [10], [2.5], over=3)) == digest(rows([0], [10], [99.0], over=3))
 
 
+def test_a_carry_of_a_signed_sum_means_nothing() -> None:
+    """-3 and 3 wrap around on their way to 0; 3 and -3 do not."""
+    digests = set()
+    for over in (0, 1 << 2):  # of COUNT(*), COUNT(A), SUM(A.n) and its magnitude
+        answer = builder("RETURN SUM(A.n) PATTERN A+ WITHIN 5 s")
+        ring, nothing = np.array([[2, 2, 0, 6]], np.uint64), np.empty((1, 0))
+        flags = np.full(1, over, np.uint64)
+        answer.add(0, (), AggregateRows(np.zeros(1, np.int64), ring, flags, nothing, nothing.astype(np.int64)))
+        assert answer.frame()["SUM(A.n)"].tolist() == [0]
+        digests.add(answer.digest())
+    assert len(digests) == 1
+
+
 def test_both_zeros_are_one_group() -> None:
     text = "RETURN x, COUNT(*), SUM(A.x) PATTERN A+ WHERE [n] GROUP-BY x"
     one, other = builder(text), builder(text)
@@ -185,6 +212,14 @@ def test_matches_are_in_order_whatever_the_order_of_parts() -> None:
     assert (answer.rows, answer.matches, answer.overflow) == (6, 6.0, False)
 
 
+def test_matches_are_in_the_order_of_windows_first() -> None:
+    answer = matching(summarised=False)
+    answer.add(0, (1, "u"), matches((1, [2, 3]), (0, [2, 3]), (1, [1]), (0, [4])))
+    frame = answer.frame()
+    assert frame["window_start"].tolist() == [0, 0, 5, 5]
+    assert frame["match"].tolist() == [[2, 3], [4], [1], [2, 3]]
+
+
 def test_a_summarised_answer_counts_and_digests_matches() -> None:
     plain, single, whole = matching(False), matching(True), matching(True)
     parts = [matches((1, [4, 5]), (0, [2, 10])), matches((1, [7]), (1, [8, 9]))]
@@ -199,6 +234,16 @@ def test_a_summarised_answer_counts_and_digests_matches() -> None:
     assert [len(digest) for digest in frame["digest"]] == [16, 16]
     assert single.frame().equals(frame)
     assert (whole.rows, whole.matches, whole.overflow) == (2, 4.0, False)
+
+
+def test_digests_tell_the_first_event() -> None:
+    """Position 0 is an event like others."""
+    digests = set()
+    for positions in ([0, 1], [1]):
+        answer = matching(summarised=True)
+        answer.add(0, (1, "u"), matches((0, positions)))
+        digests.add(answer.digest())
+    assert len(digests) == 2
 
 
 def test_digests_of_matches_add_up_modulo_2_64() -> None:

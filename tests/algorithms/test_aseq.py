@@ -17,14 +17,14 @@ from algorithms.rows import AggregateRows, Rows
 from algorithms.sequences import TooManySequences
 from events.batch import EventBatch
 from events.errors import CepbenchError
-from experiments.agreement import difference
-from experiments.evaluators import run
-from experiments.random_cases import random_cuts, split
 from queries.compile import compile_workload
 from queries.parser import parse_query
 from queries.workloads import parse_workload
 from tests.contract.streams import batch
 from tests.streams import stream
+from verification.agreement import difference
+from verification.evaluators import run
+from verification.random_cases import random_cuts, split
 
 
 def executor_of(text: str, events: EventBatch, specification: str = "aseq") -> Executor:
@@ -175,6 +175,29 @@ def test_counts_of_flattened_patterns_end_at_2_to_the_64() -> None:
         frame = run(ASeq(), query, split(batch([{"time": t, "type": "A"} for t in range(size)]), (40,)))
         assert frame["overflow"][0] == (count is None)
         assert count is None or frame["COUNT(*)"][0] == count
+
+
+@pytest.mark.parametrize("within", ["", "WITHIN 40 s SLIDE 20 s"])
+def test_longer_sequences_inherit_what_overflowed(within: str) -> None:
+    """Sums over the As of the first batch are multiples of 2^64 for every length; the second batch needs more."""
+    events = [{"time": time, "type": "A", "x": 2**62} for time in range(1, 5)]
+    events += [{"time": time, "type": name, "x": 0} for time, name in ((6, "A"), (7, "A"), (8, "B"))]
+    query = parse_query(f"RETURN COUNT(*), SUM(A.x) PATTERN SEQ(A+, B) {within}")
+    expected = answer(query, events, modular=True)
+    assert [row["overflow"] for row in expected] == [True]
+    for cuts in ((), (4,), (4, 5), (2, 6)):
+        assert difference(expected, run(ASeq(), query, split(batch(events), cuts), pickled=True)) is None
+
+
+@pytest.mark.parametrize(("specification", "pattern"), [("aseq[max_length=4]", "SEQ(A+, B)"), ("aseq", "SEQ(A, B)")])
+def test_workloads_of_several_queries_have_rows_for_each(specification: str, pattern: str) -> None:
+    """Flattened patterns stand beside other queries, and rows carry the number of their query."""
+    events = batch(stream("A1 A2 B3 C4 B5"))
+    text = "\n\n".join(f"RETURN COUNT(*) PATTERN {p}" for p in ("SEQ(A, C)", pattern, "B WITHIN 4 s"))
+    executor = executor_of(text, events, specification)
+    parts = [counts(executor.process(events)), counts(executor.finish())]
+    found = {query: [pair for part in parts for pair in part.get(query, [])] for query in range(3)}
+    assert found == {0: [(0, 2)], 1: [(0, 6 if "+" in pattern else 4)], 2: [(0, 1), (1, 1)]}
 
 
 def test_pickling_compiles_nothing() -> None:

@@ -13,13 +13,13 @@ from algorithms.oracle import TooManyMatches, answer
 from algorithms.registry import make
 from events.batch import EventBatch
 from events.errors import CepbenchError
-from experiments.random_cases import batch_of, random_case, split
 from queries.compile import compile_workload
 from queries.errors import QueryError
 from queries.model import Matches, Query
 from queries.parser import parse_query
 from tests.contract.streams import batch
 from tests.streams import stream
+from verification.random_cases import batch_of, random_case, split
 
 
 def followed(query: Query, batches: Sequence[EventBatch]) -> LongestMatch:
@@ -58,6 +58,18 @@ def test_the_bound_is_named() -> None:
     follow = followed(parse_query("q7: RETURN COUNT(*) PATTERN A+"), pieces)
     with pytest.raises(LongerMatch, match="query q7: a match has 3 events, more than max_length=2"):
         follow.check(pieces[0], 2)
+
+
+def test_a_match_as_long_as_the_bound_is_allowed() -> None:
+    pieces = split(batch(stream("A1 A2 A3")), ())
+    followed(parse_query("RETURN COUNT(*) PATTERN A+"), pieces).check(pieces[0], 3)
+
+
+def test_windows_that_count_events_go_on_from_batch_to_batch() -> None:
+    """The third and the fourth event are in no window together."""
+    pieces = split(batch(stream("A1 A2 A3 A4 A5")), (1, 2))
+    follow = followed(parse_query("RETURN COUNT(*) PATTERN A+ WITHIN 3 EVENTS"), pieces)
+    assert [follow.follow(piece) for piece in pieces] == [1, 2, 3]
 
 
 def test_random_cases_however_they_are_cut() -> None:

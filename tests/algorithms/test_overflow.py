@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from algorithms.registry import make
-from experiments.evaluators import run
 from queries.compile import compile_workload
 from queries.errors import QueryError
 from queries.parser import parse_query
 from tests.algorithms.cases import agree
 from tests.contract.streams import batch
+from verification.evaluators import run
 
 GREATEST, LEAST = 2**63 - 1, -(2**63)
 

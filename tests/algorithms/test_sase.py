@@ -7,13 +7,13 @@ import pytest
 from algorithms.base import StateSize, Statistics
 from algorithms.sase import FOUND_MATCHES, Sase
 from algorithms.stack_evaluator import FIRST_EVENTS
-from experiments.evaluators import answer_of, run
 from queries.compile import compile_workload
 from queries.parser import parse_query
 from tests.algorithms.cases import agree
 from tests.algorithms.complete_cases import SEEDS, check_complete_matches
 from tests.contract.streams import batch
 from tests.streams import golden_plans, stream
+from verification.evaluators import answer_of, run
 
 CET = golden_plans()["cet"]
 

@@ -105,6 +105,16 @@ def test_too_many_sequences_are_refused() -> None:
         sequences("(A OR B)+", 20)
 
 
+@pytest.mark.parametrize(("most", "allowed"), [(3, False), (4, True)])
+def test_as_many_sequences_as_are_kept_are_allowed(most: int, allowed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("algorithms.sequences.MOST_SEQUENCES", most)
+    if allowed:
+        assert types("SEQ(A, B?, C?)") == ["A", "AB", "AC", "ABC"]
+    else:
+        with pytest.raises(TooManySequences, match="more than 3 event sequences"):
+            sequences("SEQ(A, B?, C?)")
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [

@@ -7,6 +7,8 @@ def test_same_seed_same_stream(cepbench, tmp_path):
     other = cepbench("generate", "stock", "-p", "events=200", "-p", "rate=10", "-p", "seed=8", "-o", tmp_path / "c")
     prints = [ended.out.split("fingerprint ")[1] for ended in (first, second, other)]
     assert prints[0] == prints[1] != prints[2]
+    same = cepbench("generate", "stock", "-p", "events=200", "-p", "rate=10", "--seed", "8", "-o", tmp_path / "d")
+    assert same.out.split("fingerprint ")[1] == prints[2]
 
 
 def test_store_is_replaced_only_when_told(cepbench, tmp_path):

@@ -1,9 +1,13 @@
 """Experiments from the command line, with a small one of our own."""
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
+
+from experiments.sweep import Swept
+from metrics.record import Status
 
 EXPERIMENT = """
 id: small
@@ -55,6 +59,32 @@ def test_dry_run_lists_the_cells_and_runs_none(cepbench, small, tmp_path):
 def test_settings_change_the_cells(cepbench, small, tmp_path):
     ended = cepbench("run", small, "--dry-run", "--set", "axes.events=[10]", "--set", "algorithms=[cogra]")
     assert ended.out.splitlines()[-1].startswith("1 of 1 cells to run")
+
+
+def test_the_profile_changes_the_cells(cepbench, tmp_path):
+    listed = [
+        cepbench("run", "greta-13.1", "--dry-run", "--profile", profile, "--results", tmp_path).out
+        for profile in ("smoke", "quick", "laptop")
+    ]
+    assert len(set(listed)) == 3
+    assert cepbench("run", "greta-13.1", "--dry-run", "--results", tmp_path).out == listed[1]
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"),
+    [
+        (Status.OK, 0),
+        (Status.TIMEOUT, 0),
+        (Status.OUT_OF_MEMORY, 0),
+        (Status.UNSUPPORTED, 0),
+        (Status.WRONG, 1),
+        (Status.ERROR, 1),
+    ],
+)
+def test_a_wrong_answer_and_an_error_are_status_1(cepbench, small, tmp_path, monkeypatch, status, expected):
+    swept = Swept((tmp_path,), Counter([Status.OK, status]), run=2)
+    monkeypatch.setattr("experiments.sweep.run", lambda *_, **__: swept)
+    assert cepbench("run", small, "--results", tmp_path / "results").status == expected
 
 
 @pytest.mark.parametrize(

@@ -78,6 +78,14 @@ def test_folder_is_read_by_name_and_rows_are_counted_per_file(tmp_path: Path) ->
     assert events.place(2) == f"{tmp_path}/b.csv, row 1"
 
 
+def test_one_fractional_value_in_any_file_makes_a_column_real(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("time,type,x,y\n1,A,1.5,u\n")
+    (tmp_path / "b.csv").write_text("time,type,x,y\n2,A,2,3\n")
+    events = read_events(tmp_path)
+    assert events.schema.kinds == {"x": Kind.FLOAT, "y": Kind.STRING}
+    assert events.batch.columns["x"].tolist() == [1.5, 2.0]
+
+
 def test_rows_out_of_order_are_sorted_stably_and_said(write: Write) -> None:
     events = read_events(write("time,type,x\n2,A,1\n1,A,2\n2,A,3\n1,A,4\n"))
     assert events.batch.time.tolist() == [1, 1, 2, 2]
@@ -85,6 +93,14 @@ def test_rows_out_of_order_are_sorted_stably_and_said(write: Write) -> None:
     assert events.batch.position.tolist() == [0, 1, 2, 3]
     assert len(events.notices) == 1
     assert "row 2, column 'time': earlier than the row before" in events.notices[0]
+
+
+def test_simultaneous_events_stay_in_the_order_of_the_file() -> None:
+    frame = pd.DataFrame({"time": [2, 1] * 500, "type": "A", "x": range(1000)})
+    events = read_events(frame)
+    assert events.batch.time.tolist() == [1] * 500 + [2] * 500
+    assert events.batch.columns["x"].tolist() == [*range(1, 1000, 2), *range(0, 1000, 2)]
+    assert events.place(0) == "the DataFrame, row 2"
 
 
 @pytest.mark.parametrize(
@@ -199,6 +215,13 @@ def test_needed_attributes(write: Write) -> None:
         check_needed(events, {"B": {"x"}})
     with pytest.raises(InputError, match="column 'z' is missing; there are x, y"):
         check_needed(events, {"A": {"z"}})
+
+
+def test_a_value_that_is_no_number_is_missing(write: Write) -> None:
+    events = read_events(write("time,type,x\n1,A,1.5\n2,A,nan\n"))
+    assert events.missing["x"].tolist() == [False, True]
+    with pytest.raises(InputError, match="row 2, column 'x': null or NaN in an event of type 'A'"):
+        check_needed(events, {"*": {"x"}})
 
 
 def test_no_events(write: Write) -> None:

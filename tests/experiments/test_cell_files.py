@@ -1,11 +1,12 @@
 import multiprocessing
 import os
+from pathlib import Path
 
 import pytest
 
 from experiments.cell_files import CellFiles, locked
 from experiments.errors import SweepError
-from metrics.record import Status
+from metrics.record import FORMAT, Status
 from tests.experiments.records import record
 
 
@@ -33,6 +34,21 @@ def test_a_broken_file_is_an_unfinished_cell(tmp_path):
     files.open(["a"])
     (tmp_path / "e/quick/cells/a.json").write_text('{"cell": "a"')
     assert files.open(["a"]) == {}
+
+
+def test_only_wanted_cells_are_read_and_none_is_moved(tmp_path: Path) -> None:
+    files = CellFiles(tmp_path, "e", "quick")
+    for name in "ab":
+        files.write(record("fast", {"n": 1}).model_copy(update={"cell": name}))
+    assert set(files.read(["b", "c"])) == {"b"}
+    assert set(files.read(["a", "b"])) == {"a", "b"}
+
+
+def test_records_of_another_format_are_run_again(tmp_path: Path) -> None:
+    files = CellFiles(tmp_path, "e", "quick")
+    for name, changes in (("a", {"format": FORMAT + 1}), ("b", {})):
+        files.write(record("fast", {"n": 1}).model_copy(update={"cell": name, **changes}))
+    assert set(files.open(["a", "b"])) == {"b"}
 
 
 def test_errors_are_run_again(tmp_path):

@@ -37,6 +37,20 @@ def test_the_oracle_decides():
 def test_who_contradicts_himself_has_no_vote():
     found = statuses(("a", "x"), ("a", "y"), ("b", "x"), ("c", "x"))
     assert found == [Status.OK, Status.WRONG, Status.OK, Status.OK]
+    # With his vote one of the two others would have a majority, whichever answer it were for.
+    assert statuses(("a", "x"), ("a", "y"), ("b", "x"), ("c", "y")) == [Status.WRONG] * 4
+    assert statuses(("a", "x"), ("a", "y"), ("b", "x")) == [Status.WRONG] * 3
+
+
+def test_half_of_the_algorithms_are_no_majority() -> None:
+    assert statuses(("a", "x"), ("b", "x"), ("c", "y"), ("d", "y")) == [Status.WRONG] * 4
+    assert statuses(("a", "x"), ("b", "x"), ("c", "y"), ("d", "z")) == [Status.WRONG] * 4
+    assert statuses(("a", "x"), ("b", "x"), ("c", "x"), ("d", "z"), ("e", "y")) == [Status.OK] * 3 + [Status.WRONG] * 2
+
+
+def test_an_oracle_that_contradicts_itself_decides_nothing() -> None:
+    found = statuses(("a", "x"), ("b", "x"), ("c", "x"), ("oracle", "y"), ("oracle", "z"))
+    assert found == [Status.OK] * 3 + [Status.WRONG] * 2
 
 
 def test_reasons_name_the_others_and_are_taken_back():

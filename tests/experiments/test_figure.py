@@ -1,3 +1,6 @@
+import json
+from pathlib import Path
+
 from experiments.figure import figure
 from experiments.load import load
 from metrics.figure import Figure, Verdict
@@ -38,6 +41,32 @@ def test_panels_show_the_sweep_of_their_axis(tmp_path):
         {"within": 50, "events": 200},
     ]
     assert Figure.model_validate_json(drawn.model_dump_json()) == drawn
+
+
+def test_a_panel_or_claim_may_choose_another_value_than_the_default(tmp_path: Path) -> None:
+    panel = {**SMALL["plot"]["panels"][0], "x": WITHIN, "where": {"events": 200}}
+    claims = [{**TREND, "axis": "within", "where": {"events": 200}}, {**TREND, "axis": "within"}]
+    experiment = swept(tmp_path, plot={**SMALL["plot"], "panels": [panel]}, claims=claims)
+    more = [record("slow", {"events": 200, "within": within}, latency_max=within / 10.0) for within in (50, 60)]
+    drawn = figure(experiment, "quick", [*records()[:1], *records()[2:], *more])
+    assert drawn.panels[0].where == {"events": 200}
+    assert [claim.measured for claim in drawn.claims] == [1.2, 7.0]
+
+
+def test_the_environment_is_that_of_the_last_cell(tmp_path: Path) -> None:
+    hours = ("2024-05-01T08:00:00+00:00", "2024-05-02T07:00:00+00:00", "2024-04-30T09:00:00+00:00")
+    found = [
+        cell.model_copy(update={"started": started, "provenance": {"commit": started[8:10]}})
+        for cell, started in zip(records(), hours, strict=True)
+    ]
+    assert figure(swept(tmp_path), "quick", found).environment == {"commit": "02"}
+
+
+def test_workload_and_stream_are_those_of_the_first_point(tmp_path: Path) -> None:
+    drawn = figure(swept(tmp_path), "quick", records())
+    query = "RETURN key, COUNT(*) PATTERN A+ GROUP-BY key WITHIN 50 s"
+    assert drawn.workload == f"{query}\n-- at events = 100, within = 50"
+    assert json.loads(drawn.stream)["parameters"]["events"] == 100
 
 
 def test_claims_are_about_the_sweep_of_their_axis(tmp_path):

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 
 from experiments.errors import ExperimentError
@@ -137,6 +139,20 @@ def test_files_that_are_no_experiments(tmp_path):
         load(broken)
     with pytest.raises(ExperimentError, match="unknown experiment 'greta-99'; choose one of"):
         find("greta-99")
+
+
+def test_experiments_are_in_the_order_of_their_figures(tmp_path: Path) -> None:
+    for name in ("b-10.2", "b-9.10", "a-9.9", "c-2"):
+        (tmp_path / f"{name}.yaml").touch()
+    assert list(experiments(tmp_path)) == ["c-2", "a-9.9", "b-9.10", "b-10.2"]
+
+
+@pytest.mark.parametrize(
+    ("size", "memory"),
+    [("3 GB", 3 * 10**9), ("1.5GiB", 3 * 2**29), ("500 mb", 5 * 10**8), ("512 MiB", 2**29), (10**9, 10**9)],
+)
+def test_sizes(tmp_path: Path, size: str | int, memory: int) -> None:
+    assert load(write(tmp_path, limits={"seconds": 1, "memory": size})).limits.memory == memory
 
 
 @pytest.mark.parametrize("profile", ["smoke", "quick", "laptop", "paper"])

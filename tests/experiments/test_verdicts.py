@@ -1,36 +1,9 @@
 import pytest
-from pydantic import TypeAdapter
 
-from experiments.claims import Claim
-from experiments.verdicts import verdict
 from metrics.figure import Verdict
 from metrics.record import Status
+from tests.experiments.claiming import curve, judge, ratio, trend
 from tests.experiments.records import record
-
-TOLD = {"text": "t", "source": "s"}
-
-
-def judge(claim, records):
-    return verdict(TypeAdapter(Claim).validate_python({**TOLD, **claim}), records, "n")
-
-
-def curve(algorithm, values, metric="latency_max", **more):
-    """Records at n = 1, 2, 4, ...; None is a timeout."""
-    found = []
-    for i, value in enumerate(values):
-        if value is None:
-            found.append(record(algorithm, {"n": 2**i}, Status.TIMEOUT, **more))
-        else:
-            found.append(record(algorithm, {"n": 2**i}, **{metric: value}, **more))
-    return found
-
-
-def ratio(at="max", metric="latency_max", to="fast", **bounds):
-    return {"kind": "ratio", "metric": metric, "of": "slow", "to": to, "at": at, **bounds}
-
-
-def trend(measure, **bounds):
-    return {"kind": "trend", "metric": "latency_max", "algorithm": "fast", "measure": measure, **bounds}
 
 
 @pytest.mark.parametrize(("at", "expected"), [("max", 30), ("min", 10), ("first", 10), ("last", 20)])
@@ -142,6 +115,8 @@ def test_only_points_of_the_claim():
     records = [record(a, {"n": 1, "half": h}, latency_max=v) for a, h, v in
                [("slow", "low", 9.0), ("fast", "low", 1.0), ("slow", "high", 2.0), ("fast", "high", 1.0)]]  # fmt: skip
     assert judge({**ratio(at_least=1), "where": {"half": "high"}}, records).measured == 2
+    both = judge({**ratio(at_least=1), "where": {"half": "high", "n": 2}}, records)
+    assert both.reason == "slow was not run"
 
 
 def test_only_points_since_a_value_of_the_axis():
@@ -156,7 +131,10 @@ def test_only_points_since_a_value_of_the_axis():
     [
         ("slope", [1.0, 4.0, 16.0], 2.0),
         ("slope", [1.0, 2.0, 4.0], 1.0),
+        # Logarithms 0, 0, 0, 3 at 0, 1, 2, 3: the products of the deviations add up to 4.5, the squares to 5.
+        ("slope", [1.0, 1.0, 1.0, 8.0], 0.9),
         ("steepest", [1.0, 2.0, 32.0], 4.0),
+        ("steepest", [1.0, 32.0, 64.0], 5.0),
         ("last/first", [2.0, 7.0, 6.0], 3.0),
         ("spread", [2.0, 8.0, 4.0], 4.0),
         ("spread", [2.0, 2.0], 1.0),
@@ -178,26 +156,16 @@ def test_trends_that_were_cut_off():
     assert judge(trend("slope", at_least=1), curve("fast", [1.0])).verdict is Verdict.NOT_COMPARABLE
 
 
+def test_points_go_by_the_axis_and_not_by_the_order_of_records() -> None:
+    records = curve("fast", [2.0, 7.0, 6.0])
+    for order in ((2, 1, 0), (1, 2, 0)):
+        assert judge(trend("last/first", at_least=3), [records[i] for i in order]).measured == 3.0
+
+
 def test_values():
     claim = {"kind": "value", "metric": "throughput", "algorithm": "fast", "at": "last", "at_least": 39}
     result = judge(claim, curve("fast", [50.0, 40.0], "throughput"))
     assert (result.verdict, result.measured, result.unit) == (Verdict.REPRODUCED, 40.0, "events/s")
-
-
-def test_fails():
-    claim = {"kind": "fails", "algorithm": "slow", "survivors": ["fast"]}
-    records = curve("slow", [1.0, None, None]) + curve("fast", [1.0, 1.0, 1.0])
-    result = judge(claim, records)
-    assert (result.verdict, result.measured) == (Verdict.REPRODUCED, 2.0)
-    assert result.expected == "slow does not finish where fast finish"
-    # With fewer groups being harder, 4 was tried and 2 was not.
-    tried = [*curve("slow", [None, None, None], seconds=0)[:2], record("slow", {"n": 4}, Status.TIMEOUT)]
-    assert judge(claim, [*tried, *curve("fast", [1.0, 1.0, 1.0])]).measured == 4.0
-    assert judge(claim, curve("slow", [1.0]) + curve("fast", [1.0])).verdict is Verdict.NOT_REPRODUCED
-    both = judge(claim, curve("slow", [1.0, None]) + curve("fast", [1.0, None]))
-    assert both.verdict is Verdict.NOT_REPRODUCED
-    assert "fast did not finish at n 2 either" in both.reason
-    assert judge(claim, curve("slow", [None])).reason == "fast was not run"
 
 
 def test_growth_between_points_of_one_axis_value_is_not_comparable():

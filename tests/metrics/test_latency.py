@@ -25,3 +25,7 @@ def test_nothing_was_measured():
 
 def test_latency_is_completion_less_arrival():
     assert row_latency(np.array([5.0, 6.0]), np.array([4.0, 6.0])).tolist() == [1.0, 0.0]
+
+
+def test_a_row_that_is_done_before_the_last_event_of_its_window_is_not_early():
+    assert row_latency(np.array([5.0, 5.0]), np.array([5.5, 4.5])).tolist() == [0.0, 0.5]

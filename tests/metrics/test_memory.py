@@ -1,17 +1,79 @@
-import os
+"""What counts as the memory of a process."""
+
+import mmap
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from metrics.memory import PeakMemory, pss
+from metrics.memory import INTERVAL, PeakMemory, pss
+
+MB = 10**6
+pages_are_told_apart = pytest.mark.skipif(
+    not Path("/proc/self/smaps_rollup").exists(), reason="the system tells the sum of all pages only"
+)
 
 
-def test_pss_of_this_process_is_plausible():
-    assert 10**6 < pss() < 10**11
-    assert pss(os.getpid()) == pytest.approx(pss(), rel=0.2)
+@contextmanager
+def process(code: str) -> Iterator[tuple[int, Callable[[], None]]]:
+    """A fresh process that runs `code`, in which every `wait()` lasts until the function is called; and its id."""
+    prelude = "import os, sys\ndef wait():\n    print('waiting', flush=True)\n    sys.stdin.readline()\n"
+    command = [sys.executable, "-c", prelude + code]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as started:
+        assert started.stdin is not None
+        assert started.stdout is not None
+        given, told = started.stdin, started.stdout
+        assert told.readline() == "waiting\n"
+
+        def go_on() -> None:
+            given.write("\n")
+            given.flush()
+            assert told.readline() == "waiting\n"
+
+        yield started.pid, go_on
 
 
-def test_peak_is_seen_after_it_is_gone():
+def test_pss_is_of_the_process_that_is_asked_for() -> None:
+    with process("wait()\nblock = bytearray(b'x') * 100_000_000\nwait()\n") as (pid, go_on):
+        before = pss(pid)
+        go_on()
+        assert 95 * MB < pss(pid) - before < 110 * MB
+
+
+@pages_are_told_apart
+def test_pages_that_two_processes_share_are_split_between_them() -> None:
+    forking = """
+block = bytearray(b'x') * 100_000_000
+wait()
+hold, release = os.pipe()
+if os.fork() == 0:
+    os.close(release)
+    os.read(hold, 1)
+    os._exit(0)
+wait()
+"""
+    with process(forking) as (pid, go_on):
+        alone = pss(pid)
+        go_on()
+        assert 45 * MB < alone - pss(pid) < 65 * MB
+
+
+@pages_are_told_apart
+def test_pages_of_files_are_not_counted(tmp_path: Path) -> None:
+    file = tmp_path / "data"
+    file.write_bytes(b"x" * 100 * MB)
+    before = pss()
+    with file.open("rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+        assert mapped[:: mmap.PAGESIZE].count(b"x") == -(-100 * MB // mmap.PAGESIZE)  # every page is touched
+        assert pss() - before < 50 * MB
+
+
+def test_peak_is_seen_after_it_is_gone() -> None:
     before = pss()
     with PeakMemory() as memory:
         block = np.ones(30_000_000)  # 240 MB
@@ -19,10 +81,18 @@ def test_peak_is_seen_after_it_is_gone():
         block *= 2.0
         block *= 2.0
         del block
+        time.sleep(30 * INTERVAL)  # the last samples no longer see it
     assert memory.peak - before > 150 * 10**6
     assert pss() - before < 150 * 10**6
 
 
-def test_an_error_inside_passes_through():
+def test_a_look_never_lowers_the_peak() -> None:
+    memory = PeakMemory()
+    memory.peak = 10**15
+    memory.look()
+    assert memory.peak == 10**15
+
+
+def test_an_error_inside_passes_through() -> None:
     with pytest.raises(MemoryError), PeakMemory():
         raise MemoryError

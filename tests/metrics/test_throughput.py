@@ -38,6 +38,29 @@ def test_a_late_stall_is_not_growth():
     assert sustained([Replay(replay.last, service)], 5_000)
 
 
+def at_one_per_second(*service: float) -> Replay:
+    """Batches of one event each, which at rate 1 arrive every second from second 1 on."""
+    return Replay(np.arange(len(service), dtype=np.int64), np.array(service))
+
+
+def test_a_queue_grows_if_it_is_longer_by_more_than_an_ordinary_batch() -> None:
+    # The last four of twelve batches wait for as long as the eighth takes beyond its second; before, none waits.
+    ordinary = [1.0] * 7
+    assert sustained([at_one_per_second(*ordinary, 2.0, *[1.0] * 4)], 1)  # 1 s <= 13/12 s, the mean service time
+    assert not sustained([at_one_per_second(*ordinary, 2.5, *[1.0] * 4)], 1)  # 1.5 s > 13.5/12 s
+
+
+def test_a_queue_that_is_as_long_in_the_middle_does_not_grow() -> None:
+    replay = at_one_per_second(1.0, 1.0, 1.0, 6.0, *[1.0] * 8)  # from the fifth on, all wait for 5 s
+    assert sustained([replay], 1)
+
+
+def test_eleven_batches_tell_nothing_and_twelve_do() -> None:
+    assert sustainable([steady(11, 100, 0.01)], events=1100) is None
+    assert sustainable([steady(12, 100, 0.01)], events=1200) is not None
+    assert sustainable([steady(12, 100, 0.01), steady(11, 100, 0.01)], events=2300) is None
+
+
 def test_too_few_batches_tell_nothing():
     assert sustainable([steady(5, 100, 0.01)], events=500) is None
     assert sustainable([], events=0) is None

@@ -50,6 +50,12 @@ def test_burst_goes_on_while_windows_are_open():
     assert [time for time, _, _ in found] == [[5], [], [], [95], [], []]
 
 
+def test_an_interval_without_events_ends_before_an_event_at_its_end() -> None:
+    # Nothing happens in [10, 20); the event at 20 is of the next interval.
+    found = steps(Burst([Window(30, 10)], "s"), stream(5, 20))
+    assert [(time, until) for time, until, _ in found] == [([5], 10), ([], 20), ([20], 30), ([], 40), ([], 50)]
+
+
 def test_burst_with_several_slides_ends_intervals_wherever_one_does():
     found = steps(Burst([Window(6, 6), Window(4, 4)], "s"), stream(0, 5))
     assert [until for _, until, _ in found] == [2, 4, 6, 8]
@@ -68,6 +74,25 @@ def test_burst_without_windows_is_one_batch():
 def test_burst_of_count_windows():
     found = steps(Burst([Window(4, 2, counts_events=True)], "s"), stream(1, 2, 3), stream(4, 5, position=3))
     assert found == [([1, 2], None, 2.0), ([3], None, None), ([4], None, 4.0), ([5], None, 5.0)]
+
+
+def test_several_count_windows_arrive_in_groups_of_the_smallest_slide() -> None:
+    windows = [Window(6, 3, counts_events=True), Window(4, 2, counts_events=True)]
+    found = steps(Burst(windows, "s"), stream(1, 2, 3, 4, 5))
+    assert found == [([1, 2], None, 2.0), ([3, 4], None, 4.0), ([5], None, 5.0)]
+
+
+@pytest.mark.parametrize("cut", range(6))
+def test_open_rate_does_not_depend_on_where_batches_are_cut(cut: int) -> None:
+    whole = stream(0, 1, 4, 5, 9)
+    arrived, times = [], []
+    for time, until, arrival in steps(OpenRate(2.0, 2), whole.slice(0, cut), whole.slice(cut, 5)):
+        times += time
+        assert (until is None) == (arrival is None)
+        if arrival is not None:
+            arrived.append((times, until, arrival))
+            times = []
+    assert arrived == [([0, 1], 1, 1.0), ([4, 5], 5, 2.0), ([9], 9, 2.5)]
 
 
 def test_open_rate_follows_the_schedule_of_the_whole_stream():

@@ -76,6 +76,18 @@ def test_spark_imports_what_one_process_reads(tmp_path: Path, spark: "SparkSessi
     assert sorted(p.name for p in tmp_path.iterdir()) == ["e.csv", "here", "raw", "store"]
 
 
+@pytest.mark.spark
+def test_files_need_not_follow_one_another_in_time(tmp_path: Path, spark: "SparkSession") -> None:
+    raw = tmp_path / "raw"
+    raw.mkdir()
+    (raw / "a.csv").write_text("time,type\n5,A\n6,B\n")
+    (raw / "b.csv").write_text("time,type\n5,C\n7,D\n")
+    stream, notices = import_events(raw, tmp_path / "store", spark=spark)
+    assert [notice.partition(" earlier")[0] for notice in notices] == [f"{raw}/b.csv, row 1, column 'time':"]
+    events = [event for batch in stream_batches(stream) for event in zip(batch.time, batch.type, strict=True)]
+    assert [(time, stream.schema.types[code]) for time, code in events] == [(5, "A"), (5, "C"), (6, "B"), (7, "D")]
+
+
 def test_a_frame_is_imported_without_spark(tmp_path: Path) -> None:
     frame = pd.DataFrame({"time": [3, 1], "type": ["A", "B"], "x": [1.5, np.nan]})
     stream, notices = import_events(frame, tmp_path / "store", spark=None, time_unit="ms", key=("x",), buckets=2)

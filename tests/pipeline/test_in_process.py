@@ -55,6 +55,7 @@ def test_split_is_a_partition_in_stream_order() -> None:
             decoded = decode(events.schema, attributes, key)
             assert all(isinstance(value, str) == (a == "key") for a, value in zip(attributes, decoded, strict=True))
     assert split(events, ()) == [((), events)]
+    assert {piece.until for _, piece in split(events.slice(0, 50, 77), ("key",))} == {77}
     assert split(events.slice(5, 5), ("key",)) == []
     assert split(events.slice(5, 6), ("key",))[0][1].position.tolist() == [5]
     zeros = pd.DataFrame({"time": [1, 1, 2], "type": "A", "x": [0.0, -0.0, 1.5]})

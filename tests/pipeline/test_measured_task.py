@@ -4,10 +4,15 @@ from pathlib import Path
 
 import pytest
 
+from algorithms.base import Executor, NotEnoughMemory, Plan
+from events.errors import CepbenchError
 from generators.registry import from_spec
 from metrics.record import Status
 from pipeline.generation import generate
-from pipeline.measured_task import Job, MeasuredTask
+from pipeline.measured_task import WHOLE_STREAM, Job, MeasuredTask, Open, buckets, families
+from pipeline.store import Stream, read_stream
+from queries.compile import Workload, compile_workload
+from queries.workloads import parse_workload
 from tests.pipeline.doubles import Counting, Unforeseen, UnforeseenCounter, unforeseen
 
 QUERY = "RETURN COUNT(*) PATTERN A+ WITHIN 100 s"
@@ -29,3 +34,83 @@ def test_a_run_that_loads_a_kernel_is_done_again(store: Path) -> None:
     assert expected.answer is not None
     assert report.answer.digest() == expected.answer.digest()
     assert len(report.measured.service) == len(expected.measured.service) == 3
+
+
+def compiled(stream: Stream, *queries: str) -> Workload:
+    return compile_workload(parse_workload("\n\n".join(queries)), stream.schema)
+
+
+KEYED = "RETURN key, COUNT(*) PATTERN A+ GROUP-BY key WITHIN 100 s"
+SUMMED = "RETURN COUNT(*) PATTERN A+ WHERE [key] WITHIN 100 s"
+BOTH = "RETURN key, COUNT(*) PATTERN A+ WHERE [value] GROUP-BY key WITHIN 100 s"
+
+
+def test_a_worker_takes_a_bucket_only_if_it_holds_the_substreams_of_every_query(tmp_path: Path) -> None:
+    generator = from_spec("uniform", {"events": 300, "types": 1, "groups": 2, "rate": 1})
+    stream = generate(generator, tmp_path / "keyed", spark=None, key=("key",), buckets=8)
+    filled = [bucket for bucket, events in enumerate(stream.bucket_events) if events]
+    assert 1 <= len(filled) <= 2
+    assert buckets(stream, compiled(stream, KEYED, BOTH)) == filled
+    assert buckets(stream, compiled(stream, KEYED, QUERY)) == [WHOLE_STREAM]
+    assert buckets(stream, compiled(stream, QUERY)) == [WHOLE_STREAM]
+    finer = generate(generator, tmp_path / "finer", spark=None, key=("key", "value"), buckets=8)
+    assert buckets(finer, compiled(finer, KEYED)) == [WHOLE_STREAM]
+
+
+def test_queries_that_split_alike_and_have_one_group_are_run_together(store: Path) -> None:
+    workload = compiled(read_stream(store), KEYED, SUMMED, QUERY, KEYED)
+    assert [(numbers, len(part)) for numbers, part in families(workload)] == [((0, 3), 2), ((1,), 1), ((2,), 1)]
+
+
+def test_every_query_gets_its_own_answer(tmp_path: Path) -> None:
+    generator = from_spec("uniform", {"events": 300, "types": 1, "groups": 2, "rate": 1})
+    stream = generate(generator, tmp_path / "keyed", spark=None, key=("key",), buckets=2)
+    report = MeasuredTask(Job(stream.path, f"{KEYED}\n\n{QUERY}", Counting()))(WHOLE_STREAM)
+    assert report.answer is not None, report.reason
+    found = report.answer.frame()
+    # The double counts events: one a second, so 100 in each window, and the same in both groups together.
+    assert found[found["query"] == "q2"]["COUNT(*)"].tolist() == [100, 100, 100]
+    assert found[found["query"] == "q1"].groupby("window_start")["COUNT(*)"].agg(["size", "sum"]).values.tolist() == [
+        [2, 100], [2, 100], [2, 100],
+    ]  # fmt: skip
+    assert len(report.measured.latency) == len(found)
+
+
+def test_events_arrive_at_the_rate_of_the_job(store: Path) -> None:
+    report = MeasuredTask(Job(store, QUERY, Counting(), arrival=Open(rate=1000, batch=75)))(0)
+    assert report.measured.last == [74, 149, 224, 299]
+
+
+class Failing(Counting):
+    def __init__(self, error: BaseException) -> None:
+        super().__init__()
+        self.error = error
+
+    def executor(self, plan: Plan) -> Executor:
+        raise self.error
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "reason"),
+    [
+        (MemoryError(), Status.OUT_OF_MEMORY, "the worker's memory limit"),
+        (MemoryError("80 GB\nare too much"), Status.OUT_OF_MEMORY, "80 GB"),
+        (NotEnoughMemory("it would need 5 MB"), Status.OUT_OF_MEMORY, "it would need 5 MB"),
+        (CepbenchError("no such thing"), Status.ERROR, "no such thing"),
+        (ZeroDivisionError("one by nothing"), Status.ERROR, "ZeroDivisionError: one by nothing"),
+        (KeyError(), Status.ERROR, "KeyError"),
+    ],
+)
+def test_what_goes_wrong_is_told(store: Path, error: BaseException, status: Status, reason: str) -> None:
+    report = MeasuredTask(Job(store, QUERY, Failing(error)))(0)
+    assert (report.status, report.reason, report.answer) == (status, reason, None)
+
+
+def test_memory_is_that_above_what_the_worker_has_anyway(store: Path) -> None:
+    report = MeasuredTask(Job(store, QUERY, Counting(), memory=True))(0)
+    assert report.status is Status.OK, report.reason
+    # A window has 100 events of 8 bytes; the process itself has a hundred megabytes and more.
+    assert report.measured.peak.bytes == max(report.measured.state_bytes) == 800
+    assert report.process_peak is not None
+    assert report.process_peak < 30 * 10**6
+    assert MeasuredTask(Job(store, QUERY, Counting()))(0).process_peak is None

@@ -29,10 +29,11 @@ def stream(times: list[int], groups: list[int]) -> EventBatch:
 
 
 class Clock:
-    """Every call of an executor takes as long as it has events, plus one."""
+    """Every call of `process` takes as many seconds as it has events, plus one; of `finish`, as many as `ending`."""
 
     def __init__(self) -> None:
         self.now = 0
+        self.ending = 0
 
     def perf_counter_ns(self) -> int:
         return self.now
@@ -47,6 +48,7 @@ class Ticking(Executor):
         return self.inner.process(events)
 
     def finish(self) -> Rows:
+        self.clock.now += self.clock.ending * 10**9
         return self.inner.finish()
 
     def state(self):
@@ -118,6 +120,46 @@ def test_open_rate_by_hand(clock):
     # The first window's last event came at 2 s and its row with the second batch; the second's at 4, third batch; the
     # third is closed by the end of the stream, its last event came at 6.
     assert measured.latency == [done[1] - 2, done[2] - 4, done[2] - 6]
+
+
+def pairs(workload: Workload) -> OpenRate:
+    """One event per second; micro-batches of two."""
+    return OpenRate(1.0, 2)
+
+
+def test_the_end_of_the_stream_belongs_to_the_last_arrival_batch(clock: Clock) -> None:
+    clock.ending = 5
+    measured, answer = run(stream([1, 2, 11, 12], [0, 1, 0, 1]), pairs, clock)
+    assert answer.rows == 4
+    # Two sub-streams with an event each take 2 s in every batch, and 5 s each at the end.
+    assert measured.service == [4.0, 4.0 + 10.0]
+    # Batches arrive at 2 and 4 s and are done at 6 and 20 s. The first windows are closed by the second batch, the
+    # others by the end of the stream; their last events came at 2 and at 4 s.
+    assert measured.latency == [18.0, 18.0, 16.0, 16.0]
+
+
+def test_an_idle_substream_closes_its_window_as_soon_as_it_ends(clock: Clock) -> None:
+    query = "RETURN g, COUNT(*) PATTERN A+ GROUP-BY g WITHIN 2 s SLIDE 1 s"
+    measured, answer = run(stream([0, 1, 9], [1, 0, 0]), burst, clock, query)
+    assert answer.rows == 5
+    # At 2 s group 1 has no event, but its window [0, 2) ends: one call more. So for group 0 at 3 and at 11 s.
+    assert measured.service == [2.0, 2.0 + 1.0, 1.0, 2.0, 1.0]
+    # Intervals end at 1, 2, 3, 10 and 11 s and are done at 3, 6, 7, 12 and 13 s.
+    assert measured.latency == [6.0 - 2, 6.0 - 2, 7.0 - 3, 12.0 - 10, 13.0 - 11]
+
+
+def test_an_idle_substream_is_left_alone_while_no_window_ends(clock: Clock) -> None:
+    measured, _ = run(stream([11, 12, 13, 14], [0, 1, 0, 0]), pairs, clock)
+    assert measured.service == [2.0 + 2.0, 3.0]
+
+
+def test_substreams_of_a_group_share_the_row_of_a_window(clock: Clock) -> None:
+    query = "RETURN COUNT(*) PATTERN A+ WHERE [g] WITHIN 10 s"
+    measured, answer = run(stream([1, 2, 12], [0, 1, 1]), burst, clock, query)
+    assert (measured.substreams, answer.rows) == (2, 2)
+    # Done at 15 s after 2 + 2 + 1 calls, and at 22 s.
+    assert measured.service == [5.0, 2.0]
+    assert measured.latency == [5.0, 2.0]
 
 
 def test_states_are_seen_before_windows_close(clock):

@@ -6,12 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from algorithms.base import Statistics
 from events.batch import EventBatch
 from events.errors import CepbenchError, InputError
 from events.schema import Attribute, Kind, Schema
 from pipeline.creation import creating
 from pipeline.rebucketing import rebucket
-from pipeline.store import bucket_batches, is_store, read_stream, stream_batches
+from pipeline.store import bucket_batches, is_store, read_stream, statistics, stream_batches
 from pipeline.writing import BucketWriter, describe
 
 SCHEMA = Schema(
@@ -85,6 +86,8 @@ def test_written_is_read(tmp_path: Path, key: tuple[str, ...], buckets: int, par
     for rows in (999, 10**6):
         same(joined(list(stream_batches(stream, rows=rows))), batch)
     same(joined(list(stream_batches(stream, 1234, 2345, rows=100))), batch.slice(1234, 2345))
+    for last in (EVENTS * part // parts - 1 for part in range(1, parts)):  # the last event of a file, and the next one
+        same(joined(list(stream_batches(stream, last, last + 2))), batch.slice(last, last + 2))
     homes: dict[tuple[object, ...], int] = {}
     for bucket in range(buckets):
         for piece in bucket_batches(stream, bucket, rows=500):
@@ -94,6 +97,12 @@ def test_written_is_read(tmp_path: Path, key: tuple[str, ...], buckets: int, par
                 assert homes.setdefault(tuple(piece.columns[name][row] for name in key), bucket) == bucket
     only = next(bucket_batches(stream, 0, attributes={"x"}))
     assert list(only.columns) == ["x"]
+
+
+def test_rates_count_from_the_first_to_the_last_unit_of_time() -> None:
+    assert statistics({"A": 6, "B": 3}, 10, 12) == Statistics(9, 3, {"A": 2.0, "B": 1.0})
+    assert statistics({"A": 2}, 7, 7) == Statistics(2, 1, {"A": 2.0})
+    assert statistics({}, None, None) == Statistics()
 
 
 def test_fingerprint_knows_the_rows_and_nothing_else(tmp_path: Path) -> None:
@@ -126,7 +135,7 @@ def test_rebucketed_once_and_again_when_the_stream_changed(tmp_path: Path) -> No
     write(tmp_path / "store", batch, ("i",), 3, 2)
     stream = read_stream(tmp_path / "store")
     assert rebucket(stream, ("i",), 3, spark=None) is stream
-    for key, buckets in ((("s",), 4), ((), 1)):
+    for key, buckets in ((("i",), 2), (("s",), 4), ((), 1)):
         copy = rebucket(stream, key, buckets, spark=None)
         assert (copy.key, copy.buckets, copy.fingerprint) == (key, buckets, stream.fingerprint)
         same(joined(list(stream_batches(copy))), batch)

@@ -1,3 +1,4 @@
+import pandas as pd
 import pytest
 
 from metrics.record import Status, Summary
@@ -42,6 +43,32 @@ def test_the_description_says_what_changed(folders):
     assert "another answer: greta-13.1 laptop greta" in text
     assert "greta-13.1 greta latency_p50: x2 (worse; 2 to 2 over 2 cells, median 1 s -> 2 s)" in text
     assert "greta-13.1 greta throughput: x0.5 (worse" in text
+
+
+def test_ratios_are_averaged_geometrically(tmp_path, figure, record, save):
+    for folder, seconds in (("a", (1.0, 4.0)), ("b", (2.0, 2.0))):
+        records = [record(repetition=i, summary=Summary(latency_p50=took)) for i, took in enumerate(seconds)]
+        save(tmp_path / folder, figure(), records)
+    text = describe(compare(tmp_path / "a", tmp_path / "b"))
+    assert "greta latency_p50: x1 (unchanged; 0.5 to 2 over 2 cells, median 2.5 s -> 2 s)" in text
+
+
+def test_less_time_and_more_throughput_are_better(tmp_path, figure, record, save):
+    for folder, factor in (("a", 1), ("b", 2)):
+        save(tmp_path / folder, figure(), [record(summary=Summary(latency_p50=1 / factor, throughput=100.0 * factor))])
+    text = describe(compare(tmp_path / "a", tmp_path / "b"))
+    assert "latency_p50: x0.5 (better" in text
+    assert "throughput: x2 (better" in text
+
+
+def test_times_of_memory_runs_are_not_compared(tmp_path, figure, record, save):
+    for folder, number in (("a", 1), ("b", 3)):
+        summary = Summary(latency_p50=float(number), state_peak=100 * number)
+        save(tmp_path / folder, figure(), [record(measurement="memory", summary=summary)])
+    (row,) = compare(tmp_path / "a", tmp_path / "b").to_dict("records")
+    assert row["state_peak_ratio"] == 3.0
+    assert pd.isna(row["latency_p50_a"])
+    assert pd.isna(row["latency_p50_ratio"])
 
 
 def test_equal_folders(folders):

@@ -42,6 +42,34 @@ def test_censored_points_of_the_sweep(figure, sweep):
     assert min(latency.get_ylim()) > 1e-9  # the time of a wrong answer does not even move the axis
 
 
+@pytest.mark.parametrize("scale", ["log", "linear"])
+def test_an_axis_holds_the_limits_of_failed_runs(figure, record, scale):
+    records = [record(summary=Summary(latency_p50=0.001)), record(point={"events": 10**6}, status=Status.TIMEOUT)]
+    low, high = (
+        draw(figure(panels=(figure().panels[0].model_copy(update={"scale": scale}),)), records).axes[0].get_ylim()
+    )
+    assert low < 0.001
+    assert high > 60.0
+
+
+@pytest.mark.parametrize(
+    ("metric", "upwards"),
+    [
+        ("latency_p50", True),
+        ("service_total", True),
+        ("plan_seconds", True),
+        ("throughput", False),
+        ("sustainable", False),
+    ],
+)
+def test_the_arrow_of_a_timeout_points_to_where_the_true_value_lies(figure, record, metric, upwards):
+    panel = Panel(metric=metric, label="Metric")
+    axes = draw(figure(panels=(panel,)), [record(status=Status.TIMEOUT)]).axes[0]
+    shaft, *head = np.split(lines(axes)["greta timeout"].get_marker().vertices, [2])
+    assert max(shaft[:, 1]) == -min(shaft[:, 1])
+    assert (np.mean(head[0][:, 1]) > 0) == upwards
+
+
 def test_ticks_keep_out_of_the_rail(figure, sweep):
     memory = draw(figure(), sweep).axes[2]
     top = max(memory.yaxis.get_majorticklocs())
@@ -66,6 +94,29 @@ def test_few_repetitions_are_points_and_many_have_an_interval(figure, record):
     assert any(len(line.get_ydata()) == 5 for line in few.lines)
     many = draw(figure(panels=one), records).axes[0]
     assert len(many.containers) == 1
+
+
+def test_an_interval_reaches_from_its_lower_to_its_upper_end(figure, record):
+    values = (1.0, 2.0, 3.0, 4.0, 10.0, 20.0, 40.0)  # of seven values, the least and the greatest bound the median
+    records = [record(repetition=i, summary=Summary(latency_p50=value)) for i, value in enumerate(values)]
+    axes = draw(figure(panels=figure().panels[:1]), records).axes[0]
+    assert lines(axes)["greta"].get_ydata().tolist() == [4.0]
+    (bar,) = axes.containers[0].lines[2]
+    ((low, high),) = bar.get_segments()
+    assert (low[1], high[1]) == (pytest.approx(1.0), pytest.approx(40.0))
+
+
+@pytest.mark.parametrize("scale", ["log", "linear"])
+def test_bars_are_as_high_as_their_medians(figure, record, scale):
+    axis = Axis(name="semantics", label="Semantics", scale=Scale.CATEGORY, values=("next", "any"))
+    seconds = {("sase", "next"): 2.0, ("sase", "any"): 30.0, ("cogra", "next"): 0.25, ("cogra", "any"): 0.5}
+    records = [record(a, {"semantics": s}, summary=Summary(latency_p50=took)) for (a, s), took in seconds.items()]
+    panel = figure().panels[0].model_copy(update={"scale": scale})
+    axes = draw(figure(x=axis, panels=(panel,)), records).axes[0]
+    bars = sorted(axes.patches, key=lambda bar: bar.get_x())
+    assert {bar.get_y() for bar in bars} == {axes.get_ylim()[0]}
+    tops = [bar.get_y() + bar.get_height() for bar in bars]
+    assert tops == pytest.approx([2.0, 0.25, 30.0, 0.5])  # SASE left of COGRA, in each category
 
 
 def test_bars_over_categories(figure, record):

@@ -1,5 +1,7 @@
 from math import inf
 
+import pytest
+
 from metrics.figure import Axis, Panel, Scale
 from metrics.record import Status, Summary
 from plots.points import coordinates, curves, undrawn_axes
@@ -52,6 +54,33 @@ def test_one_timeout_of_three_moves_the_median_but_does_not_hide_it(figure, reco
     assert point.estimate.median == 2.0
 
 
+@pytest.mark.parametrize(
+    ("metric", "limit"),
+    [
+        ("latency_p99", 60.0),
+        ("service_total", 60.0),
+        ("throughput", None),
+        ("sustainable", None),
+        ("plan_seconds", None),
+        ("details.search_seconds", None),
+    ],
+)
+def test_a_timeout_has_a_limit_where_the_metric_is_a_time_of_the_run(figure, record, metric, limit):
+    point = only(figure(), Panel(metric=metric, label="Metric"), [record(status=Status.TIMEOUT)])
+    assert [failure.limit for failure in point.failures] == [limit]
+
+
+def test_memory_exhaustion_counts_as_more_than_everything(figure, record):
+    records = [record(measurement="memory", repetition=i, summary=Summary(process_peak=7 + i)) for i in range(2)]
+    records += [record(measurement="memory", repetition=i, status=Status.OUT_OF_MEMORY) for i in (2, 3, 4)]
+    point = only(figure(), Panel(metric="process_peak", label="Memory", unit="B"), records)
+    assert point.estimate.median == inf
+    assert point.measured == (7.0, 8.0)
+    assert (point.failures[0].limit, point.failures[0].count) == (4 << 30, 3)
+    slow = [record(summary=Summary(throughput=5.0)), record(repetition=1, status=Status.OUT_OF_MEMORY)]
+    assert only(figure(), THROUGHPUT, [*slow, slow[1]]).estimate.median == -inf
+
+
 def test_memory_exhaustion_stands_at_the_limit_of_process_memory_only(figure, record):
     failed = record(measurement="memory", status=Status.OUT_OF_MEMORY)
     assert only(figure(), STATE, [failed]).failures[0].limit is None
@@ -65,6 +94,13 @@ def test_time_is_read_from_time_runs_and_memory_from_memory_runs(figure, record)
     assert curves(figure(), LATENCY, [memory]) == ()
     assert curves(figure(), STATE, [time]) == ()
     assert only(figure(), STATE, [time, memory]).measured == (7.0,)
+
+
+def test_an_unsupported_query_is_told_of_in_every_panel(figure, record):
+    refused = record(status=Status.UNSUPPORTED, reason="no negation")
+    for panel in (LATENCY, STATE):
+        point = only(figure(), panel, [refused])
+        assert [(failure.status, failure.count) for failure in point.failures] == [(Status.UNSUPPORTED, 1)]
 
 
 def test_curves_are_in_the_order_of_the_figure_and_points_in_the_order_of_x(figure, record):

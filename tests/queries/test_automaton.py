@@ -2,9 +2,15 @@
 
 import pytest
 
+from algorithms.greta import Greta
+from algorithms.oracle import answer
 from queries.automaton import MOST_POSITIONS, Automaton, build
 from queries.errors import QueryError
 from queries.parser import parse_query
+from tests.contract.streams import batch
+from tests.streams import stream
+from verification.agreement import difference
+from verification.evaluators import run
 
 
 def automaton(pattern: str) -> Automaton:
@@ -84,6 +90,30 @@ def test_negations_go_with_the_part_that_they_stand_beside() -> None:
     assert starts(behind_nothing) == {0: [], 1: [0]}
     before_nothing = automaton("SEQ(A, NOT C, D?)")
     assert ends(before_nothing) == {0: [0], 1: []}
+
+
+def test_an_optional_part_that_is_absent_leaves_the_negation_beside_it() -> None:
+    behind = automaton("SEQ(A, SEQ(NOT B, C?), D)")
+    assert types(behind) == "A C D"
+    assert transitions(behind) == {(0, 1): [0], (0, 2): [0], (1, 2): []}
+    before = automaton("SEQ(A, SEQ(C?, NOT B), D)")
+    assert transitions(before) == {(0, 1): [], (0, 2): [0], (1, 2): [0]}
+    assert ends(automaton("SEQ(A, SEQ(NOT B, C?))")) == {0: [0], 1: []}
+
+
+def test_such_a_negation_holds_in_the_answer() -> None:
+    query = parse_query("RETURN COUNT(*) PATTERN SEQ(A, SEQ(NOT B, C?), D)")
+    events = stream("A1 B2 C3 D4 A5 C6 B7 D8 D9")
+    # By hand: of all A before D, with or without C between them, only A5 C6 D8 and A5 C6 D9 have no B behind the A.
+    [expected] = answer(query, events)
+    assert expected["COUNT(*)"] == 2
+    assert difference([expected], run(Greta(), query, [batch(events)])) is None
+
+
+def test_positions_keep_the_numbers_of_their_occurrences() -> None:
+    found = automaton("SEQ(A, NOT B, (SEQ(C, D) OR E)+, F{2,})")
+    assert types(found) == "A C D E F F"
+    assert [p.occurrences for p in found.positions] == [(0,), (2,), (3,), (4,), (5,), (5,)]
 
 
 def test_a_loop_joins_trailing_and_leading_negations() -> None:

@@ -61,6 +61,23 @@ def test_a_conjunction_has_sides_and_common_trends() -> None:
     assert [trends(automaton, 2) for automaton in found.automata] == [["A", "AA"], ["A", "AB"], ["A"]]
 
 
+def test_common_trends_obey_both_sides() -> None:
+    common = analysis("SEQ(A, NOT C, B) AND SEQ(A a, B b, NOT D) WHERE A.v < 5 AND a.v < b.v").automata[2]
+    assert trends(common, 3) == ["AB"]
+    [transition] = common.transitions
+    assert transition.negations == {0}
+    assert [str(predicate.left.name) for predicate in transition.predicates] == ["a"]
+    first, last = common.positions
+    assert (len(first.predicates), first.start, first.end) == (1, frozenset(), None)
+    assert (last.start, last.end) == (None, {1})
+
+
+def test_predicates_on_pairs_stay_with_their_alternative() -> None:
+    [union] = analysis("SEQ(A, B, C) OR SEQ(D d, E, F f) WHERE d.v < f.v").automata
+    [pairwise] = union.pairwise
+    assert [union.positions[i].type for i in (*pairwise.left, *pairwise.right)] == ["D", "F"]
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [

@@ -4,16 +4,17 @@ import numpy as np
 import pytest
 
 from events.batch import EventBatch
+from events.errors import InputError
 from events.schema import Attribute, Kind, Schema
 from events.windows import Window
-from queries.aggregates import NO_VALUE, Column, Transform
+from queries.aggregates import NO_VALUE, Channel, Column, Transform
 from queries.compile import CompiledQuery, compile_workload, int_column, sortable, unsortable
 from queries.errors import QueryError
 from queries.parser import parse_query
 
 SCHEMA = Schema(
     ("A", "B"),
-    (Attribute("n", Kind.INT), Attribute("x", Kind.FLOAT), Attribute("s", Kind.STRING)),
+    (Attribute("n", Kind.INT), Attribute("m", Kind.INT), Attribute("x", Kind.FLOAT), Attribute("s", Kind.STRING)),
     "ms",
     ("u", "v"),
 )
@@ -69,6 +70,33 @@ def test_integers_compare_exactly_and_all_else_as_floats(
 
 
 @pytest.mark.parametrize(
+    ("where", "real", "factors"),
+    [
+        ("A.n < B.m", False, (1.0, 1.0)),
+        ("2 * A.n < B.m", True, (2.0, 1.0)),
+        ("A.n < 2 * B.m", True, (1.0, 2.0)),
+        ("A.x < B.m", True, (1.0, 1.0)),
+    ],
+)
+def test_either_side_of_a_comparison_may_make_it_one_of_floats(
+    where: str, real: bool, factors: tuple[float, float]
+) -> None:  # fmt: skip
+    query = compiled(f"COUNT(*) PATTERN SEQ(A, B) WHERE {where}")
+    adjacent = query.parts[0].tables.adjacent
+    columns = query.reals if real else query.ints
+    left, right = (columns[int(side[0])].attribute for side in (adjacent.left_column, adjacent.right_column))
+    assert (left, right) == (where.split(" <")[0][-1], "m")
+    assert adjacent.real.tolist() == [real]
+    assert (adjacent.left_factor[0], adjacent.right_factor[0]) == factors
+
+
+def test_negations_at_the_ends_have_lists_of_their_own() -> None:
+    tables = compiled("COUNT(*) PATTERN SEQ(NOT A a, B?, A, B+, NOT A, NOT B c)").parts[0].tables
+    assert (tables.leading_ptr.tolist(), tables.leading.tolist()) == ([0, 1, 2, 2], [0, 0])
+    assert (tables.trailing_ptr.tolist(), tables.trailing.tolist()) == ([0, 0, 0, 2], [1, 2])
+
+
+@pytest.mark.parametrize(
     ("text", "problem"),
     [
         ("COUNT(*) PATTERN A WHERE A.s = 3", "A.s is a string, but it is compared with 3"),
@@ -76,20 +104,43 @@ def test_integers_compare_exactly_and_all_else_as_floats(
         ("COUNT(*) PATTERN A+ WHERE A.s = NEXT(A).n", "one is a string, the other a number"),
         ("COUNT(*) PATTERN A+ WHERE A.s < NEXT(A).s", "strings compare with = and != only"),
         ("SUM(A.s) PATTERN A", "needs a number, but 's' is a string"),
-        ("SUM(A.y) PATTERN A", "no attribute 'y'; they have n, x, s"),
-        ("COUNT(*) PATTERN A WITHIN 1 ns", "no whole number"),
+        ("SUM(A.y) PATTERN A", "no attribute 'y'; they have n, m, x, s"),
     ],
 )
 def test_what_does_not_fit_the_schema_is_refused(text: str, problem: str) -> None:
-    with pytest.raises(Exception, match=problem) as refusal:
+    with pytest.raises(QueryError, match=f"^query q: .*{problem}"):
         compiled(text)
-    assert isinstance(refusal.value, QueryError) or "WITHIN" in problem or "whole" in problem
+
+
+def test_a_window_of_no_whole_number_of_units_is_refused() -> None:
+    with pytest.raises(InputError, match=r"^WITHIN 1 ns is no whole number of the stream's time unit 'ms'"):
+        compiled("COUNT(*) PATTERN A WITHIN 1 ns")
+    with pytest.raises(InputError, match=r"^SLIDE 0\.5 ms is no whole number"):
+        compiled("COUNT(*) PATTERN A WITHIN 1 ms SLIDE 0.5 ms")
 
 
 def test_windows_are_in_units_of_the_stream() -> None:
     assert compiled("COUNT(*) PATTERN A WITHIN 2 s SLIDE 0.5 s").window == Window(2000, 500)
+    assert compiled("COUNT(*) PATTERN A WITHIN 1 min SLIDE 250 ms").window == Window(60_000, 250)
+    assert compiled("COUNT(*) PATTERN A WITHIN 6 EVENTS SLIDE 2 EVENTS").window == Window(6, 2, counts_events=True)
     assert compiled("COUNT(*) PATTERN A WITHIN 2 EVENTS").window == Window(2, 2, counts_events=True)
     assert compiled("COUNT(*) PATTERN A").window is None
+
+
+def test_an_event_lies_in_at_most_2_to_the_20_windows() -> None:
+    assert compiled(f"COUNT(*) PATTERN A WITHIN {2**20} EVENTS SLIDE 1 EVENT").window == Window(2**20, 1, True)
+    assert compiled(f"COUNT(*) PATTERN A WITHIN {2**21} ms SLIDE 2 ms").window == Window(2**21, 2)
+    for window in (f"{2**20 + 1} EVENTS SLIDE 1 EVENT", f"{2**21 + 1} ms SLIDE 2 ms"):
+        with pytest.raises(QueryError, match=f"an event would lie in {2**20 + 1} windows; at most {2**20} may overlap"):
+            compiled(f"COUNT(*) PATTERN A WITHIN {window}")
+
+
+def test_windows_fit_into_64_bits() -> None:
+    days = 2**62 // 86_400_000  # the last whole day below 2**62 ms
+    assert compiled(f"COUNT(*) PATTERN A WITHIN {days} days").window == Window(days * 86_400_000, days * 86_400_000)
+    for window in (f"{days + 1} days", f"1 s SLIDE {days + 1} days"):
+        with pytest.raises(QueryError, match=r"WITHIN and SLIDE may be at most 2\*\*62 ms"):
+            compiled(f"COUNT(*) PATTERN A WITHIN {window}")
 
 
 def test_equal_aggregates_share_channels() -> None:
@@ -102,6 +153,24 @@ def test_equal_aggregates_share_channels() -> None:
 def test_a_count_tells_no_value_only_where_a_match_may_lack_it() -> None:
     assert len(compiled("MIN(A.n) PATTERN SEQ(A, B?)").layout.ring) == 1
     assert len(compiled("MIN(B.n) PATTERN SEQ(A, B?)").layout.ring) == 2
+
+
+def test_minima_are_of_keys_and_maxima_of_inverted_ones() -> None:
+    layout = compiled("MIN(A.n), MAX(B.x) PATTERN SEQ(A, B)").layout
+    assert layout.least == (
+        Channel("A", Column("n", Transform.KEY)),
+        Channel("B", Column("x", Transform.INVERTED_KEY)),
+    )
+
+
+def test_both_sides_of_a_comparison_need_their_attributes() -> None:
+    assert compiled("COUNT(*) PATTERN SEQ(A, B) WHERE A.x < B.n").needs == {"A": {"x"}, "B": {"n"}}
+    assert compiled("COUNT(*) PATTERN SEQ(A, B+) WHERE B.n < NEXT(B).x").needs == {"B": {"n", "x"}}
+
+
+def test_grouping_comes_before_equivalence_and_each_attribute_once() -> None:
+    query = compiled("COUNT(*) PATTERN A WHERE [s, n, x] AND [s] GROUP-BY n")
+    assert query.partition == ("n", "s", "x")
 
 
 def test_what_events_need_is_known_by_type() -> None:

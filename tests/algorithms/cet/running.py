@@ -5,17 +5,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from algorithms.answer import AnswerBuilder
-from algorithms.base import StateSize, Statistics
-from algorithms.cet.algorithm import Cet
+from algorithms.base import Algorithm, StateSize, Statistics
 from algorithms.cet.graph import CetGraph
 from algorithms.kernels.batches import kernel_events, readonly
 from algorithms.kernels.window_graph import WindowGraph
 from events.batch import EventBatch
-from experiments.agreement import rows_of
-from experiments.random_cases import split
 from queries.compile import compile_workload
 from queries.parser import parse_query
 from tests.contract.streams import batch
+from verification.agreement import rows_of
+from verification.random_cases import split
 
 DETECTORS = ("baseline", "memory", "time", "hybrid")
 PARTITIONERS = ("branch-and-bound", "greedy", "exhaustive")
@@ -40,7 +39,7 @@ class Watched:
         return [row["match"] for row in self.rows]
 
 
-def watch(algorithm: Cet, text: str, events: Events, cuts: Sequence[int] = ()) -> Watched:
+def watch(algorithm: Algorithm, text: str, events: Events, cuts: Sequence[int] = ()) -> Watched:
     """Runs a query in one sub-stream."""
     given = batch(events)
     workload = compile_workload([parse_query(text)], given.schema)

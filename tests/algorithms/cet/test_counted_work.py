@@ -1,145 +1,229 @@
-"""The costs of Table 5.1, as the partitioners plan with them, against counted operations and counted bytes."""
+"""What CET counts and what it takes, plan by plan: Table 5.1 of the dissertation with the trends enumerated."""
+
+import tracemalloc
+from collections.abc import Iterable, Sequence
+from functools import cache, partial
+from itertools import groupby, pairwise
+from random import Random
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pytest
 
-from algorithms.cet.detector import terms_of
+from algorithms.base import Algorithm, Executor, Plan
+from algorithms.cet.algorithm import Cet
+from algorithms.cet.evaluator import CetEvaluator
+from algorithms.cet.graph import window_bytes
 from algorithms.cet.limit import MemoryLimit
-from algorithms.cet.partitioning import PartitionPlan, one_graphlet
+from algorithms.cet.partitioning import PartitionPlan
 from algorithms.cet.partitioning.costs import Costs
-from algorithms.cet.stored import Arranged, Stored
-from algorithms.kernels.cet_costs import EDGES, EVENTS, SEGMENTS, TRENDS
-from algorithms.kernels.cet_memory import Path, search
-from algorithms.kernels.cet_time import BLOCK, HEADER, construct
-from algorithms.kernels.cet_trends import TRAVERSALS, UPDATES, Found
+from algorithms.cet.stored import PER_VERTEX, Stored
+from algorithms.execution import Evaluator, IndependentQueries
+from algorithms.kernels.arrays import Ints
+from algorithms.kernels.cet_time import BLOCK
 from algorithms.kernels.window_graph import WindowGraph
-from tests.algorithms.cet.partitioning.graphs import all_plans, edges_of, homogeneous, irregular, trends_of
-from tests.algorithms.cet.running import groups, window_graph
+from events.windows import Window
+from queries.compile import CompiledQuery, Part, compile_workload
+from queries.model import Query
+from queries.parser import parse_query
+from tests.algorithms.cet.partitioning.graphs import Trend, all_plans, edges_of, slow_cost, slow_cuts, trends_of
+from tests.algorithms.cet.running import Watched, graph_of, groups, watch, window_graph
+from tests.contract.streams import batch
 
-GRAPHS = [irregular(seed, vertices=4 + seed % 11) for seed in range(60)] + [homogeneous(5, 3), homogeneous(6, 2)]
-
-
-def constructed(graph: WindowGraph, bounds: list[int]) -> tuple[Arranged, Stored]:
-    """Graphlets whose trends are constructed; the work of it is in the detector."""
-    detector = Stored(MemoryLimit(1 << 30), one_graphlet_of, shares=False, summarised=True)
-    arranged = Arranged(graph, bounds, {})
-    detector._make_room(arranged)
-    construct(graph, terms_of(graph.place), arranged.graphlets, detector.words, detector.work)
-    return arranged, detector
+ALL = "RETURN COMPLETE MATCHES PATTERN A+"
+SOME = f"{ALL} WHERE A.x != NEXT(A).y"
 
 
-def one_graphlet_of(graph: WindowGraph, /, *, limit: int) -> PartitionPlan:
-    return one_graphlet(graph)
+class Cut(Algorithm):
+    """Stores the trends of given graphlets, of a stream that is one window, and stitches them."""
+
+    name: ClassVar[str] = "cut"
+    paper: ClassVar[str] = "none"
+
+    def __init__(self, bounds: Sequence[int]) -> None:
+        self.bounds = np.array(bounds, np.int64)
+
+    def unsupported(self, query: Query) -> str | None:
+        return None
+
+    def executor(self, plan: Plan) -> Executor:
+        return IndependentQueries(plan.workload, self._evaluator)
+
+    def _evaluator(self, query: CompiledQuery, part: Part, window: Window) -> Evaluator:
+        limit, plan = MemoryLimit(1 << 30), partial(prescribed, bounds=self.bounds)
+        return CetEvaluator(query, part, window, Stored(limit, plan, shares=False, summarised=query.summarised))
 
 
-def work(detector: Stored) -> tuple[int, int]:
-    return int(detector.work[TRAVERSALS]), int(detector.work[UPDATES])
+def prescribed(graph: WindowGraph, /, *, limit: int, bounds: Ints) -> PartitionPlan:
+    return PartitionPlan(bounds, 0.0, 0)
 
 
-def plans(graph: WindowGraph) -> list[list[int]]:
-    return [list(bounds) for bounds in all_plans(Costs(graph).atoms.tolist())]
+class Run(NamedTuple):
+    """One plan of one stream."""
+
+    text: str
+    events: list[dict[str, Any]]
+    graph: WindowGraph
+    bounds: list[int]
+    seen: Watched
 
 
-def planned(graph: WindowGraph, bounds: list[int], column: int) -> float:
-    """What the plan counts over all graphlets."""
-    return float(Costs(graph).counted(np.array(bounds))[:, column].sum())
+def irregular_stream(seed: int) -> list[dict[str, Any]]:
+    """Few values, so that some events follow few others; some events are simultaneous."""
+    random = Random(seed)
+    values, span = random.randint(2, 4), random.choice((1, 2, 4))
+    times = sorted(random.randrange(12) // span for _ in range(4 + seed % 9))
+    return [{"time": t, "type": "A", "x": random.randrange(values), "y": random.randrange(values)} for t in times]
 
 
-def all_trends(graph: WindowGraph) -> list[tuple[int, ...]]:
-    return trends_of(0, len(graph.time), edges_of(graph))
+STREAMS = [(SOME, irregular_stream(seed)) for seed in range(60)] + [(ALL, groups(5, 3)), (ALL, groups(6, 2))]
 
 
-def test_stored_bytes_are_exactly_those_of_the_plan() -> None:
-    for graph in GRAPHS:
-        for bounds in plans(graph):
-            arranged, detector = constructed(graph, bounds)
-            assert arranged.bytes == Costs(graph).cost(np.array(bounds)).bytes
-            stored = detector.words.nbytes + 8 * int(arranged.firsts.sum()) + 16 * (len(bounds) - 1)
-            assert stored == arranged.bytes
-            assert records(detector) == arranged.trends.sum()
-
-
-def records(detector: Stored) -> int:
-    """Walks over all records, which fill the words without a gap."""
-    at, found = 0, 0
-    while at < len(detector.words):
-        at += HEADER + int(detector.words[at])
-        found += 1
-    assert at == len(detector.words)
+@cache
+def runs() -> list[Run]:
+    """Every stream with every plan."""
+    found: list[Run] = []
+    for text, events in STREAMS:
+        graph = window_graph(text, events)
+        plans = all_plans([0, *slow_cuts(graph), len(events)])
+        found += [Run(text, events, graph, bounds, watch(Cut(bounds), text, events)) for bounds in plans]
     return found
 
 
-def test_t_cet_takes_each_edge_once() -> None:
-    for graph in GRAPHS:
-        for bounds in plans(graph):
-            _, detector = constructed(graph, bounds)
-            traversals, updates = work(detector)
-            assert traversals == planned(graph, bounds, EDGES)
-            assert planned(graph, bounds, TRENDS) <= updates <= planned(graph, bounds, EVENTS)
+def all_trends(graph: WindowGraph) -> list[Trend]:
+    return trends_of(0, len(graph.time), edges_of(graph))
 
 
-def test_updates_of_t_cet_are_linear_in_the_trends_where_each_event_has_several_successors() -> None:
+def prefixes(sequences: Iterable[tuple[Any, ...]]) -> int:
+    """How many there are, of all lengths, each once: the nodes of a tree search."""
+    return len({sequence[:length] for sequence in sequences for length in range(1, len(sequence) + 1)})
+
+
+def segments(trend: Trend, bounds: Sequence[int]) -> tuple[Trend, ...]:
+    """The parts of a trend in the graphlets that it passes."""
+    by_graphlet = groupby(trend, lambda v: int(np.searchsorted(bounds, v, side="right")))
+    return tuple(tuple(part) for _, part in by_graphlet)
+
+
+def operations(graph: WindowGraph, bounds: Sequence[int]) -> tuple[int, int]:
+    """Traversals and updates by Table 5.1.
+
+    In each graphlet, T-CET takes each edge once and updates a trend whenever it grows by an event. Over several, H-CET
+    visits a segment once for all trends that begin alike up to it, and updates a trend with each of its segments.
+    """
+    edges = edges_of(graph)
+    traversals = updates = 0
+    for low, high in pairwise(bounds):
+        traversals += sum(low <= u and v < high for u, v in edges)
+        updates += prefixes(trends_of(low, high, edges))
+    if len(bounds) > 2:
+        stitched = [segments(trend, bounds) for trend in all_trends(graph)]
+        traversals += prefixes(stitched)
+        updates += sum(map(len, stitched))
+    return traversals, updates
+
+
+def counted(seen: Watched) -> tuple[float, float]:
+    return seen.details["traversals"], seen.details["updates"]
+
+
+def test_every_plan_gives_all_trends() -> None:
+    assert len(runs()) > 300
+    for run in runs():
+        assert run.seen.matches == sorted(map(list, all_trends(run.graph)))
+        assert run.seen.details["trends"] == len(run.seen.matches)
+        assert run.seen.details["graphlets_built"] == len(run.bounds) - 1
+
+
+def test_the_state_is_the_graph_and_exactly_the_bytes_of_the_plan() -> None:
+    for run in runs():
+        whole, live = graph_of(run.text, batch(run.events))
+        graph_bytes = whole.bytes + window_bytes(live) + PER_VERTEX * len(run.events)
+        _, planned = slow_cost(run.graph, run.bounds)
+        stored = sum(len(trends_of(low, high, edges_of(run.graph))) for low, high in pairwise(run.bounds))
+        assert run.seen.peak == graph_bytes + planned
+        assert run.seen.states[-1].kinds == {"events": whole.vertices, "edges": whole.edges, "trends": stored}
+
+
+@pytest.mark.parametrize("bounds", [[0, 27], [0, 24, 27]])
+def test_what_the_state_tells_is_allocated_and_no_more(bounds: list[int]) -> None:
+    given = batch(groups(9, 3))
+    workload = compile_workload([parse_query(ALL)], given.schema, summarised=True)
+
+    def traced() -> tuple[int, int]:
+        executor = Cut(bounds).executor(Plan(workload))
+        executor.process(given)
+        before = executor.state().bytes
+        tracemalloc.start()
+        executor.finish()
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        return peak, executor.state().bytes - before
+
+    traced()  # loads the kernels
+    peak, told = traced()
+    assert told > 250_000
+    assert 0.98 * told < peak < 1.02 * told + 16_000
+
+
+def test_operations_are_those_of_table_5_1() -> None:
+    for run in runs():
+        assert counted(run.seen) == operations(run.graph, run.bounds), (run.events, run.bounds)
+
+
+@pytest.mark.parametrize(("simultaneous", "number"), [(2, 9), (3, 6), (4, 5)])
+def test_updates_of_t_cet_are_linear_in_the_trends_where_each_event_has_several_successors(
+    simultaneous: int, number: int
+) -> None:
     """The sum of 3 + 9 + ... + 3^k of Section 5.2: half as many more than the trends in the end."""
-    for simultaneous, number in ((2, 9), (3, 6), (4, 5)):
-        graph = homogeneous(number, simultaneous)
-        arranged, detector = constructed(graph, [0, len(graph.time)])
-        trends = float(arranged.trends.sum())
-        assert work(detector)[1] == (simultaneous ** (number + 1) - simultaneous) // (simultaneous - 1)
-        assert trends <= work(detector)[1] < trends * simultaneous / (simultaneous - 1)
+    seen = watch(Cet("time"), ALL, groups(number, simultaneous))
+    trends, updates = seen.details["trends"], seen.details["updates"]
+    assert trends == simultaneous**number
+    assert updates == (simultaneous ** (number + 1) - simultaneous) // (simultaneous - 1)
+    assert trends <= updates < trends * simultaneous / (simultaneous - 1)
 
 
 def test_edges_are_taken_once_per_block_beyond_the_cache() -> None:
-    graph = homogeneous(9, 3)
-    arranged, detector = constructed(graph, [0, len(graph.time)])
-    assert len(detector.words) > 3 * BLOCK
-    traversals, updates = work(detector)
-    assert len(graph.out) < traversals < updates / 50
+    seen = watch(Cet("time"), ALL, groups(9, 3))
+    assert seen.peak > 3 * BLOCK * 4, "words of four bytes"
+    traversals, updates = counted(seen)
+    assert seen.states[-1].kinds["edges"] < traversals < updates / 50
     assert updates == (3**10 - 3) // 2
-    assert records(detector) == arranged.trends.sum() == 3**9
-
-
-def test_stitching_costs_what_the_plan_says() -> None:
-    """Every segment of every trend is updated once; segments that trends have in common are visited once."""
-    for graph in GRAPHS:
-        for bounds in plans(graph):
-            arranged, detector = constructed(graph, bounds)
-            before = work(detector)
-            detector._stitch(arranged, 0)
-            traversals, updates = (now - then for now, then in zip(work(detector), before, strict=True))
-            segments = planned(graph, bounds, SEGMENTS)
-            if len(bounds) == 2:
-                assert (traversals, updates) == (0, 0)
-            else:
-                assert updates == segments
-                assert len(bounds) - 1 <= traversals <= segments
-            assert detector.output.trends == len(all_trends(graph))
+    assert len({tuple(match) for match in seen.matches}) == len(seen.matches) == 3**9
 
 
 def test_the_plans_cpu_is_within_two_of_the_counted_operations() -> None:
     """On homogeneous graphs, which the search of plans is made for."""
-    for graph in (homogeneous(6, 3), homogeneous(7, 2), homogeneous(4, 5)):
-        for bounds in plans(graph):
-            arranged, detector = constructed(graph, bounds)
-            detector._stitch(arranged, 0)
-            cpu = Costs(graph).cost(np.array(bounds)).cpu
-            assert cpu / 2 <= sum(work(detector)) <= 2 * cpu
+    for events in (groups(6, 3), groups(7, 2), groups(4, 5)):
+        costs = Costs(window_graph(ALL, events))
+        for bounds in all_plans(costs.atoms.tolist()):
+            cpu = costs.cost(np.array(bounds)).cpu
+            assert cpu / 2 <= sum(counted(watch(Cut(bounds), ALL, events))) <= 2 * cpu
 
 
 def test_m_cet_updates_every_event_of_every_trend() -> None:
-    for graph in GRAPHS:
-        size = len(graph.time)
-        path = Path(np.zeros(size, np.int64), np.zeros(size, np.int64), np.zeros(2, np.int64))
-        found = Found(*(np.zeros(n, np.int64) for n in (0, 0, 2)), np.zeros(1, np.uint64))
-        counted = np.zeros(2, np.int64)
-        assert search(graph, terms_of(graph.place), path, found, counted)
+    """And takes an edge once for all trends that begin alike up to it."""
+    for text, events in STREAMS:
+        graph, seen = window_graph(text, events), watch(Cet("memory"), text, events)
         expected = all_trends(graph)
-        assert found.size[0] == len(expected)
-        assert counted[UPDATES] == sum(map(len, expected))
-        assert counted[TRAVERSALS] <= counted[UPDATES] - len(expected)
+        assert seen.matches == sorted(map(list, expected))
+        firsts = len({trend[0] for trend in expected})
+        assert counted(seen) == (prefixes(expected) - firsts, sum(map(len, expected)))
 
 
 @pytest.mark.parametrize("simultaneous", [1, 2, 3])
-def test_the_graph_has_the_bytes_of_its_vertices_and_edges(simultaneous: int) -> None:
-    graph = window_graph("RETURN COMPLETE MATCHES PATTERN A+", groups(7, simultaneous))
+def test_m_cet_takes_the_bytes_of_vertices_and_edges_and_of_one_trend(simultaneous: int) -> None:
+    """33 bytes per vertex and 8 per edge as events arrive, four words per vertex and two per edge of the window."""
+    seen = watch(Cet("memory"), ALL, groups(7, simultaneous))
     vertices, edges = 7 * simultaneous, 6 * simultaneous**2
-    assert sum(array.nbytes for array in graph) == 8 * (4 * vertices + 2 + 2 * edges)
+    growing, window = 33 * vertices + 8 * edges, 8 * (4 * vertices + 2 + 2 * edges)
+    assert [state.bytes for state in seen.states] == [growing, growing + window + 24 * vertices]
+    assert seen.states[-1].kinds == {"events": vertices, "edges": edges, "trends": 1}
+
+
+def test_the_counts_of_all_windows_are_added_up() -> None:
+    events, tumbling = groups(12, 2), f"{ALL} WITHIN 4 s"
+    for detect in ("baseline", "memory", "time"):
+        one, three = watch(Cet(detect), ALL, events[:8]), watch(Cet(detect), tumbling, events)
+        assert dict(three.details) == {name: 3 * value for name, value in one.details.items()}
+        assert one.details["trends"] == 16

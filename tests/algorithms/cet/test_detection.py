@@ -11,15 +11,15 @@ from algorithms.cet.algorithm import Cet
 from algorithms.cet.output import FOUND_EVENTS, FOUND_MATCHES
 from algorithms.oracle import answer
 from algorithms.rows import MatchDigests, MatchRows
-from experiments.agreement import difference
-from experiments.evaluators import evaluator_of
-from experiments.random_cases import split
 from queries.compile import compile_workload
 from queries.parser import parse_query
 from tests.algorithms.cet.running import DETECTORS, PARTITIONERS, groups, watch
 from tests.algorithms.complete_cases import SEEDS, TRANSITIONS, check_complete_matches, complete_case
 from tests.contract.streams import batch
 from tests.streams import golden_plans
+from verification.agreement import difference
+from verification.evaluators import answer_of, subject_of
+from verification.random_cases import split
 
 GOLDEN = golden_plans()["cet"]
 CHECKS = "RETURN COMPLETE MATCHES PATTERN Check+ C WHERE C.destination = NEXT(C).source"
@@ -61,7 +61,7 @@ def test_random_streams_in_as_little_memory_as_may_do(partition: str, seed: int)
     memory = 1 << 14
     while memory > 0:
         try:
-            frame = evaluator_of(Cet("hybrid", partition, str(memory)))(case)
+            frame = subject_of(Cet("hybrid", partition, str(memory))).answer(case)
         except NotEnoughMemory:
             return
         assert difference(expected, frame) is None
@@ -97,6 +97,15 @@ def test_digests_equal_those_of_the_rows() -> None:
             assert isinstance(rows, MatchRows)
             assert np.bincount(rows.window).tolist() == [3**6, 3**6, 3**3]
     assert len({str(digest) for digest in found.values()}) == 1
+
+
+@pytest.mark.parametrize("ratio", ["1", "2", "4"])
+def test_digests_of_segments_of_unequal_length(ratio: str) -> None:
+    given, query = batch(groups(8, 2)), parse_query("RETURN COMPLETE MATCHES PATTERN A+")
+    stitched = Cet(graphlets="3", ratio=ratio)
+    rows, digests = (answer_of(stitched, query, [given], summarised=summarised) for summarised in (False, True))
+    assert digests.digest() == rows.digest()
+    assert digests.matches == rows.rows == 2**8
 
 
 @names

@@ -5,6 +5,10 @@ from random import Random
 
 import pytest
 
+from algorithms.cet.graph import CetGraph, restricted
+from algorithms.kernels.batches import kernel_events, readonly
+from queries.compile import compile_workload
+from queries.parser import parse_query
 from tests.algorithms.cet.running import edges, graph_of, window_graph
 from tests.contract.streams import batch
 from tests.streams import golden_plans, stream
@@ -69,6 +73,33 @@ def test_only_vertices_between_start_and_end_are_live() -> None:
     assert graph.vertices == 4  # the first B has no predecessor
     assert live.place.tolist() == [1, 2, 3]  # nothing follows the last A
     assert list(edges(live)) == [(1, 2), (2, 3)]
+
+
+def test_what_follows_no_start_of_the_window_is_not_live() -> None:
+    """The first A has expired, and with it the first B lost its only predecessor; the second B has another."""
+    graph, live = graph_of("RETURN COMPLETE MATCHES PATTERN SEQ(A, B+)", batch(stream("A1 B2 A3 B4")))
+    assert live.place.tolist() == [0, 1, 2, 3]
+    graph.drop_before(2)
+    assert graph.vertices == 3
+    assert graph.live().place.tolist() == [2, 3]
+    assert list(edges(graph.live())) == [(2, 3)]
+
+
+def test_events_before_the_window_are_not_inserted() -> None:
+    given = batch(stream("A1 A2 A3"))
+    [query] = compile_workload([parse_query("RETURN COMPLETE MATCHES PATTERN A+")], given.schema)
+    graph = CetGraph(query, query.parts[0])
+    assert graph.insert(0, 3, kernel_events(query, given, []), readonly(given.position), 2, 2**62) == 3
+    assert list(edges(graph.live())) == [(1, 2)]
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 6), (0, 4), (2, 6), (2, 4), (4, 6)])
+def test_a_part_of_a_graph_has_the_edges_inside(low: int, high: int) -> None:
+    whole = window_graph("RETURN COMPLETE MATCHES PATTERN A+", stream("A1 A1 A2 A2 A3 A4"))
+    assert list(edges(whole)) == [(0, 2), (0, 3), (1, 2), (1, 3), (2, 4), (3, 4), (4, 5)]
+    part = restricted(whole, low, high)
+    assert list(edges(part)) == [(u, v) for u, v in edges(whole) if low <= u and v < high]
+    assert part.time.tolist() == [1, 1, 2, 2, 3, 4][low:high]
 
 
 def test_bytes_are_those_of_vertices_and_edges_in_use() -> None:

@@ -97,6 +97,36 @@ def test_the_state_tells_graph_and_stored_trends() -> None:
     assert stored < seen.states[-1].bytes < stored + 15 * 300
 
 
+def test_the_baseline_tells_the_trends_before_and_after_an_event() -> None:
+    """With the third event, a trend of two events gives way to one of three: four bytes per word and length."""
+    seen = watch(Cet("baseline"), "RETURN COMPLETE MATCHES PATTERN A+", groups(3, 1))
+    assert seen.peak == 33 * 3 + 8 * 3 + 4 * (1 + 2) + 4 * (1 + 3)
+    assert seen.states[-1].kinds == {"events": 3, "edges": 0, "trends": 1}
+
+
+@pytest.mark.parametrize("detect", DETECTORS)
+def test_each_query_has_its_share(detect: str) -> None:
+    """What suffices for one query is twice as much for two, and no less will do."""
+    given = batch(groups(6, 2))
+    text = "RETURN COMPLETE MATCHES PATTERN A+"
+    peak = watch(Cet(detect), text, groups(6, 2)).peak
+    workload = compile_workload([parse_query(f"q{n}: {text}") for n in (1, 2)], given.schema)
+
+    def run(memory: int) -> float:
+        algorithm = Cet(detect, memory=str(memory))
+        executor = algorithm.executor(algorithm.plan(workload, Statistics()))
+        executor.process(given)
+        executor.finish()
+        return executor.details().get("graphlets_built", 1.0)
+
+    built = run(2 * peak)
+    if detect == "hybrid":
+        assert run(2 * peak - 1) > built
+    else:
+        with pytest.raises(NotEnoughMemory, match=f"limit is {peak - 1} bytes"):
+            run(2 * peak - 1)
+
+
 def test_queries_and_counted_windows_share_the_limit() -> None:
     given = batch(groups(6, 3))
     texts = (

@@ -6,23 +6,36 @@ from typing import Any
 import numpy as np
 import pytest
 
-from algorithms.base import NotEnoughMemory
+from algorithms.base import NotEnoughMemory, StateSize
 from algorithms.cet.algorithm import Cet
 from algorithms.cet.sharing import Graphlet, stretches
-from algorithms.cet.stored import Stored
 from algorithms.kernels.window_graph import WindowGraph
 from algorithms.oracle import TooManyMatches, answer
 from queries.parser import parse_query
 from tests.algorithms.cet.running import groups, watch, window_graph
+from tests.contract.streams import batch
 from tests.streams import stream
+from verification.evaluators import answer_of
+from verification.random_cases import split
 
-SLIDING = "RETURN COMPLETE MATCHES PATTERN A+ WITHIN 6 s SLIDE 2 s"
+WHOLE = "RETURN COMPLETE MATCHES PATTERN A+"
+SLIDING = f"{WHOLE} WITHIN 6 s SLIDE 2 s"
 
 
-def unshared(monkeypatch: pytest.MonkeyPatch, text: str, events: list[dict[str, Any]], memory: str) -> Any:
-    with monkeypatch.context() as patch:
-        patch.setattr(Stored, "_shared", lambda *_: None)
-        return watch(Cet(memory=memory), text, events)
+def windows_alone(events: list[dict[str, Any]], memory: str) -> tuple[list[list[int]], float]:
+    """The matches of the windows of SLIDING, each in a run of its own, and the graphlets that were built for them."""
+    matches, built = [], 0.0
+    for start in range(0, events[-1]["time"] + 1, 2):
+        places = [place for place, event in enumerate(events) if start <= event["time"] < start + 6]
+        seen = watch(Cet(memory=memory), WHOLE, [events[place] for place in places])
+        matches += [[places[place] for place in match] for match in seen.matches]
+        built += seen.details["graphlets_built"]
+    return matches, built
+
+
+def groups_of(sizes: str) -> list[dict[str, Any]]:
+    """Groups of simultaneous events, one per second."""
+    return [{"time": time, "type": "A"} for time, size in enumerate(sizes) for _ in range(int(size))]
 
 
 def graphlet(graph: WindowGraph, low: int, high: int) -> Graphlet:
@@ -30,19 +43,83 @@ def graphlet(graph: WindowGraph, low: int, high: int) -> Graphlet:
 
 
 @pytest.mark.parametrize("memory", ["5000", "64MB"])
-def test_graphlets_of_the_window_before_are_not_constructed_again(monkeypatch: pytest.MonkeyPatch, memory: str) -> None:
+def test_graphlets_of_the_window_before_are_not_constructed_again(memory: str) -> None:
     """In ample memory, the first window is one graphlet, which expires in part; then each slide brings a new one."""
     events = groups(20, 3)
-    shared, again = watch(Cet(memory=memory), SLIDING, events), unshared(monkeypatch, SLIDING, events, memory)
+    shared, (matches, built) = watch(Cet(memory=memory), SLIDING, events), windows_alone(events, memory)
     assert shared.details["graphlets_shared"] > 10
-    assert again.details["graphlets_shared"] == 0
     assert shared.details["graphlets_shared"] + shared.details["graphlets_built"] >= 2 * 8
-    assert memory == "64MB" or shared.details["graphlets_built"] < again.details["graphlets_built"]
-    assert shared.matches == again.matches
+    assert memory == "64MB" or shared.details["graphlets_built"] < built
+    assert shared.matches == matches
+
+
+def test_each_slide_brings_its_own_graphlets_and_takes_all_others_over() -> None:
+    """Three graphlets of two groups at first, then one per new group: all that lie whole in a window are there already.
+
+    The ten windows take over 0, 2, 3, 4, 4, 4, 4, 4, 4 and 2 and build 3, seven times 2, 0 and 0.
+    """
+    details = watch(Cet(graphlets="3"), SLIDING, groups(20, 3)).details
+    assert (details["graphlets_shared"], details["graphlets_built"]) == (31, 17)
+
+
+def test_what_is_left_of_a_graphlet_is_constructed_as_one() -> None:
+    """Though two graphlets are wanted: after 0-2 and 3-5 come 1-2 anew, 3-5, and 6 anew; then 2 anew, and so on."""
+    text = SLIDING.replace("SLIDE 2", "SLIDE 1")
+    details = watch(Cet(graphlets="2"), text, groups(7, 3)).details
+    assert details["graphlets_built"] == 2 + 2 + 1 + 0 + 1 + 1 + 0
+    assert details["graphlets_shared"] == 0 + 1 + 2 + 2 + 1 + 1 + 1
+
+
+def test_windows_that_do_not_overlap_keep_nothing() -> None:
+    seen = watch(Cet(graphlets="3"), SLIDING.replace("SLIDE 2", "SLIDE 6"), groups(14, 3), range(1, 42))
+    assert seen.details["graphlets_shared"] == 0
+    assert {state.kinds["trends"] for state in seen.states} == {0, 3 * 9, 3 + 3}
+
+
+def test_the_state_holds_the_trends_that_are_kept_for_the_next_window() -> None:
+    """Two graphlets of nine trends of two events, of three first vertices and six places, beside the graph."""
+    late = [{"time": 6, "type": "A"}, {"time": 6, "type": "A"}, {"time": 100, "type": "A"}, {"time": 101, "type": "A"}]
+    states = watch(Cet(graphlets="3"), SLIDING, groups(6, 3) + late, (18, 19, 20, 21)).states
+    kept = 2 * (9 * (12 + 4 * 2) + 3 * 8 + 6 * 8)
+    assert states[2] == StateSize(33 * 14 + 8 * (3 * 9 + 2 * 3) + kept, {"events": 14, "edges": 33, "trends": 18})
+    assert states[4] == StateSize(33 * 2 + 8, {"events": 2, "edges": 1, "trends": 0})
+
+
+@pytest.mark.parametrize("sizes", ["1133336111", "2222225522", "11114444"])
+def test_sharing_refuses_nothing_that_windows_on_their_own_have_room_for(sizes: str) -> None:
+    """Bursts need more memory than shared graphlets leave: they give way to new ones."""
+    events = groups_of(sizes)
+    fit = 0
+    for memory in map(str, range(4700, 7000, 100)):
+        try:
+            matches, _ = windows_alone(events, memory)
+        except NotEnoughMemory:
+            continue
+        fit += 1
+        assert watch(Cet(memory=memory), SLIDING, events).matches == matches
+    assert fit > 10
+
+
+def test_trends_that_are_kept_survive_their_move_over_themselves() -> None:
+    """The first graphlet leaves ten words, and the second moves down by as many with its twenty."""
+    events = [*groups_of("2122"), {"time": 6, "type": "A"}]
+    seen = watch(Cet(graphlets="2"), SLIDING, events)
+    assert seen.details["graphlets_shared"] == 3, "the second one, and that of the last event twice"
+    assert seen.matches == windows_alone(events, "64MB")[0]
+
+
+@pytest.mark.parametrize("sizes", ["3333331", 14 * "3"], ids=["once", "often"])
+def test_pickled_trends_are_found_again(sizes: str) -> None:
+    query, events = parse_query(SLIDING), groups_of(sizes)
+    pieces = split(batch(events), range(6, len(events), 6))
+    plain = answer_of(Cet(graphlets="3"), query, pieces)
+    copied = answer_of(Cet(graphlets="3"), query, pieces, pickled=True, summarised=True)
+    assert copied.digest() == plain.digest()
+    assert copied.matches == plain.rows == trends(events)
 
 
 @pytest.mark.parametrize("seed", range(150))
-def test_random_overlapping_windows(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+def test_random_overlapping_windows(seed: int) -> None:
     random = Random(seed)
     pattern, types = random.choice((("A+", "A"), ("SEQ(A, B*)", "ABB"), ("SEQ(A+, B)", "AB"), ("(SEQ(A+, B))+", "AB")))
     slide = random.randint(1, 3)
@@ -82,6 +159,10 @@ def test_a_graphlet_is_the_same_only_if_all_its_vertices_are() -> None:
     renamed = part._replace(place=np.array([0, 1, 2, 4, 5, 6, 7]))
     found = stretches(renamed, [graphlet(graph, 2, 4), graphlet(graph, 6, 8)], -1)
     assert [(low, high, same is None) for low, high, same in found] == [(0, 5, True), (5, 7, False)]
+    chain = window_graph(text, groups(4, 1))
+    without = window_graph(text, groups(3, 1))._replace(place=np.array([0, 1, 3]))
+    assert [same is None for *_, same in stretches(chain, [graphlet(chain, 1, 3)], -1)] == [True, False, True]
+    assert stretches(without, [graphlet(chain, 1, 3)], -1) == [(0, 3, None)], "it could be cut there"
 
 
 def test_a_graphlet_ends_where_the_new_window_can_be_cut() -> None:
@@ -108,6 +189,18 @@ def test_sharing_gives_way_to_the_graph() -> None:
     seen = watch(Cet(memory="10KB"), SLIDING, calm + burst, range(3, 38, 3))
     assert kept.peak <= seen.peak <= 10 * 2**10
     assert len(seen.matches) == trends(calm + burst)
+
+
+def test_kept_trends_are_forgotten_when_the_graph_needs_their_memory() -> None:
+    """Kept trends take 115 KB of 130; the next 400 events, which follow none, leave room for the graph only."""
+    text = f"{WHOLE} WHERE A.x <= NEXT(A).x WITHIN 8 s SLIDE 4 s"
+    calm = [{**event, "x": 1} for event in groups_of("000011118888")]
+    burst = [{"time": 12, "type": "A", "x": 0}] * 400
+    seen = watch(Cet(memory="130000"), text, calm + burst, (36, 37, 38))
+    assert seen.states[2].kinds == {"events": 34, "edges": 3 * 64, "trends": 8**4}
+    assert seen.states[3] == StateSize(41 * 432 + 8 * 3 * 64, {"events": 432, "edges": 3 * 64, "trends": 0})
+    assert len(seen.matches) == 1 + 8**4 + (8**4 + 400) + 400
+    assert seen.peak <= 130_000
 
 
 def trends(events: list[dict[str, Any]]) -> int:

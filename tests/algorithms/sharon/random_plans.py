@@ -20,13 +20,13 @@ from algorithms.sequences import sequences_of
 from algorithms.sharon.executor import SequenceExecutor
 from algorithms.sharon.plan import Candidate, SharonPlan
 from events.batch import EventBatch
-from experiments.random_cases import random_cuts, split
 from queries.compile import Workload, compile_workload
 from queries.errors import QueryError
 from queries.model import Query
 from queries.parser import parse_query
 from queries.workloads import parse_workload
 from tests.contract.streams import batch
+from verification.random_cases import random_cuts, split
 
 TYPES = "ABCDEF"
 ITEMS = ("COUNT({})", "MIN({}.x)", "MAX({}.x)", "SUM({}.x)", "AVG({}.x)", "SUM({}.y)", "MAX({}.y)", "AVG({}.y)")
@@ -113,7 +113,7 @@ def random_plan(random: Random, workload: Workload) -> SharonPlan:
     for index, sequence in enumerate(plan.sequences):
         for begin in range(len(sequence)):
             for end in range(begin + 1, len(sequence) + 1):
-                if not _beside_negation(sequence, begin, end):
+                if not beside_negation(sequence, begin, end):
                     found[sequence.symbols[begin:end], sequence.negated[begin : end - 1]].append((index, begin))
     patterns = [pattern for pattern, occurrences in found.items() if len(occurrences) > 1]
     random.shuffle(patterns)
@@ -131,7 +131,8 @@ def random_plan(random: Random, workload: Workload) -> SharonPlan:
     return SharonPlan(workload, plan.sequences, tuple(shared))
 
 
-def _beside_negation(sequence: EventSequence, begin: int, end: int) -> bool:
+def beside_negation(sequence: EventSequence, begin: int, end: int) -> bool:
+    """Whether a negated type stands at one of the borders of these places, which then cannot be shared."""
     before = begin > 0 and sequence.negated[begin - 1]
     return bool(before or (end < len(sequence) and sequence.negated[end - 1]))
 

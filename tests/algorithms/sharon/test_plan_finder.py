@@ -113,6 +113,35 @@ def test_equal_candidates_that_all_conflict_are_not_all_pruned(size: int) -> Non
     assert find_plan(graph, reduction.left, reduction.conflict_free, UNLIMITED).plan.bit_count() == 1
 
 
+def test_one_heavy_candidate_beats_two_light_ones() -> None:
+    """Plans of two are searched after it."""
+    graph = graph_of([1.0, 10.0, 1.0, 0.5], {(0, 1), (1, 2), (1, 3)})
+    assert graph.members(find_plan(graph, graph.everything, 0, UNLIMITED).plan).tolist() == [1]
+    assert graph.members(search_all(graph, UNLIMITED).plan).tolist() == [1]
+
+
+def test_every_conflict_of_a_plan_counts() -> None:
+    """The last vertex is in conflict with none."""
+    graph = graph_of([5.0, 4.0, 3.0], {(0, 1)})
+    assert graph.members(search_all(graph, UNLIMITED).plan).tolist() == [0, 2]
+    assert graph.members(find_plan(graph, graph.everything, 0, UNLIMITED).plan).tolist() == [0, 2]
+
+
+def test_gwmin_counts_the_conflicts_that_are_left() -> None:
+    """When the first is taken and its neighbour gone, the third has one conflict only: 6 / 2 beats 5 / 2."""
+    graph = graph_of([10.0, 1.0, 6.0, 5.0], {(0, 1), (1, 2), (2, 3)})
+    assert graph.members(gwmin(graph)).tolist() == [0, 2]
+
+
+def test_conflict_free_candidates_count_in_the_maximal_score_of_others() -> None:
+    """At least 100 + 10 / 2 + 9 / 2 is guaranteed, which the second reaches with the first only."""
+    graph = graph_of([100.0, 10.0, 9.0], {(1, 2)})
+    reduction = reduce_graph(graph, guaranteed_weight(graph), UNLIMITED)
+    assert (reduction.conflict_free, reduction.conflict_ridden) == (0b011, 0b100)
+    found = find_plan(graph, reduction.left, reduction.conflict_free, UNLIMITED)
+    assert graph.members(found.plan).tolist() == [0, 1]
+
+
 def test_more_vertices_than_a_word() -> None:
     """A path of 65 and more vertices in pairs: levels of two words."""
     edges = {(2 * i, 2 * i + 1) for i in range(2)} | set(combinations(range(4, 70), 2))

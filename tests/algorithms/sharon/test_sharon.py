@@ -15,14 +15,14 @@ from algorithms.oracle import answer
 from algorithms.registry import make
 from algorithms.sharon import Sharon, SharonPlan
 from events.errors import CepbenchError
-from experiments.agreement import difference, rows_of
-from experiments.evaluators import run
-from experiments.random_cases import random_cuts, split
 from queries.compile import compile_workload
 from queries.model import Query
 from queries.parser import parse_query
 from tests.algorithms.spass.workloads import random_events, random_workload
 from tests.contract.streams import batch
+from verification.agreement import difference, rows_of
+from verification.evaluators import run
+from verification.random_cases import random_cuts, split
 
 OPTIMISERS = ("sharon", "greedy", "exhaustive", "integer", "none")
 SEEDS = range(25)
@@ -85,6 +85,25 @@ def test_windows_share_within_themselves_only() -> None:
     assert sharing(f"{line}4 s\n{line}5 s", "ABC").shared == ()
     assert sharing(f"{line}4 s SLIDE 2 s\n{line}4 s", "ABC").shared == ()
     assert sharing(f"{line}4 EVENTS\n{line}4 EVENTS", "ABC").shared == ()
+
+
+def test_sub_streams_share_within_themselves_only() -> None:
+    line = "RETURN COUNT(*) PATTERN SEQ(A, B, C) WHERE "
+    assert len(sharing(f"{line}[x]\n{line}[x]", "ABC").shared) == 1
+    assert sharing(f"{line}[x]\n{line}[x, y]", "ABC").shared == ()
+
+
+def test_windows_hold_no_more_than_the_stream() -> None:
+    """The streams here last 100 seconds."""
+    events = [{"time": i, "type": name, "x": 1, "y": 1.0} for i, name in enumerate("ABC")]
+
+    def score(window: str) -> float:
+        queries = [parse_query(f"q{i}: RETURN COUNT(*) PATTERN SEQ(A, B, C) {window}") for i in range(2)]
+        plan = planned(queries, events, "sharon", dict.fromkeys("ABC", 1.0))
+        return plan.details["score"]
+
+    assert score("WITHIN 100 s") == score("WITHIN 5000 s") == score("") == 100 * 300
+    assert score("WITHIN 10 s") == 10 * 30
 
 
 def test_queries_keep_their_numbers() -> None:

@@ -48,6 +48,14 @@ def test_the_ratio_follows_rates() -> None:
     assert ratios(plan(*texts, statistics=window), window) == [pytest.approx(two / (two + three))]
 
 
+def test_the_ratio_in_windows_that_count_events() -> None:
+    """Of seven events four are As, two Bs, and one is a C; no type has less than one event."""
+    statistics = Statistics(100, 10, {"A": 4.0, "B": 2.0, "C": 1.0, "D": 0.0})
+    texts = [f"RETURN COUNT(*) PATTERN {p} WITHIN 7 EVENTS" for p in ("SEQ(A, B)", "SEQ(A, B, C)", "SEQ(A, B, D)")]
+    two, three = 4 + 8 / 2, 4 + 8 / 2 + 8 / 6
+    assert ratios(plan(*texts, statistics=statistics), statistics) == [pytest.approx(2 * two / (two + 2 * three))]
+
+
 def test_long_sequences_do_not_overflow() -> None:
     long = f"SEQ({', '.join('AB' * 200)})"
     found = plan(long, long, statistics=Statistics(10**9, 10, {"A": 1e8, "B": 1e8}))

@@ -8,9 +8,9 @@ import pytest
 
 from algorithms.oracle import answer
 from algorithms.spass.plan import SpassPlan
-from experiments.agreement import difference
 from queries.model import Query
 from tests.algorithms.spass.workloads import planned, random_events, random_plan, random_workload, run_all
+from verification.agreement import difference
 
 SEEDS = range(60)
 

@@ -17,11 +17,11 @@ from algorithms.sharon.optimiser.candidates import sharing_candidates
 from algorithms.sharon.plan import Candidate
 from algorithms.spass import Spass
 from algorithms.spass.plan import SpassPlan, window_of
-from experiments.random_cases import random_cuts, split
 from queries.compile import Workload, compile_workload
 from queries.model import Query, occurrences
 from queries.parser import parse_query
 from tests.contract.streams import batch
+from verification.random_cases import random_cuts, split
 
 TYPES = "ABCDEF"
 WINDOWS = ("", "WITHIN 6 s", "WITHIN 8 s SLIDE 3 s", "WITHIN 12 s SLIDE 2 s", "WITHIN 4 s SLIDE 6 s", "WITHIN 9 EVENTS")

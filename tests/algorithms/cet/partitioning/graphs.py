@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from itertools import combinations, pairwise
+from itertools import accumulate, combinations, pairwise
 
 import numpy as np
 
@@ -36,6 +36,14 @@ def homogeneous(atoms: int, width: int, degree: int | None = None) -> WindowGrap
         for shift in range(degree)
     ]
     return window_graph([group for group in range(atoms) for _ in range(width)], edges)
+
+
+def uneven(sizes: Sequence[int]) -> WindowGraph:
+    """Groups of so many simultaneous events, each of which follows all of the group before."""
+    ends = [0, *accumulate(sizes)]
+    neighbours = pairwise(pairwise(ends))
+    edges = [(u, v) for (low, mid), (_, high) in neighbours for u in range(low, mid) for v in range(mid, high)]
+    return window_graph([group for group, size in enumerate(sizes) for _ in range(size)], edges)
 
 
 def irregular(seed: int, vertices: int) -> WindowGraph:
@@ -117,3 +125,18 @@ def all_plans(atoms: Sequence[int]) -> Iterator[list[int]]:
     for number in range(len(inner) + 1):
         for cuts in combinations(inner, number):
             yield [atoms[0], *cuts, atoms[-1]]
+
+
+def nearly_balanced(bounds: Sequence[int], atoms: Sequence[int]) -> bool:
+    """Definition 6.4, balanced plans included."""
+    graphlets = len(bounds) - 1
+    ideal = -(-atoms[-1] // graphlets)
+    for i, (low, high) in enumerate(pairwise(bounds), 1):
+        inside = [v for v in atoms if low <= v <= high]
+        first, last = inside[1] - inside[0], inside[-1] - inside[-2]
+        if high - low > ideal:
+            if i > 1 and not high - low < ideal + first:
+                return False
+            if i < graphlets and not high - low < ideal + last:
+                return False
+    return True

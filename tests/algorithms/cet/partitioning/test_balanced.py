@@ -1,7 +1,5 @@
 """Balanced plans, the plans that are greedily filled, and nearly balanced ones."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 
@@ -9,24 +7,9 @@ from algorithms.cet.partitioning.balanced import balanced, filled, ideal_size
 from algorithms.cet.partitioning.branch_and_bound import _NodeSearch
 from algorithms.cet.partitioning.costs import Costs
 from algorithms.cet.partitioning.search import bounds_of
-from tests.algorithms.cet.partitioning.graphs import all_plans, homogeneous, irregular
+from tests.algorithms.cet.partitioning.graphs import all_plans, homogeneous, irregular, nearly_balanced
 
 UNLIMITED = 2**60
-
-
-def nearly_balanced(bounds: list[int], atoms: list[int]) -> bool:
-    """Definition 6.4, balanced plans included."""
-    graphlets = len(bounds) - 1
-    ideal = -(-atoms[-1] // graphlets)
-    for i, (low, high) in enumerate(pairwise(bounds), 1):
-        inside = [v for v in atoms if low <= v <= high]
-        first, last = inside[1] - inside[0], inside[-1] - inside[-2]
-        if high - low > ideal:
-            if i > 1 and not high - low < ideal + first:
-                return False
-            if i < graphlets and not high - low < ideal + last:
-                return False
-    return True
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -67,6 +50,7 @@ def test_filled_graphlets_reach_the_ideal_size_first() -> None:
     atoms = np.arange(8) * 3
     assert np.diff(filled(atoms, 3)).tolist() == [9, 9, 3]
     assert np.diff(balanced(atoms, 3)).tolist() == [6, 9, 6]
+    assert np.diff(filled(atoms[:7], 3)).tolist() == [6, 6, 6], "and do not exceed it where it can be met"
     assert np.diff(filled(atoms, 5)).tolist() == [6, 6, 3, 3, 3], "each graphlet has an atomic one at least"
 
 

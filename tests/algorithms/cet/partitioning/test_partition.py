@@ -132,6 +132,20 @@ def test_prescribed_plans() -> None:
         prescribed(graph, 2, 13.0, plans[1].bytes)
 
 
+def test_a_prescribed_plan_may_take_all_the_memory() -> None:
+    graph = homogeneous(6, 3)
+    size = prescribed(graph, 3, 1.0, 10**9).bytes
+    assert prescribed(graph, 3, 1.0, size).bytes == size
+    with pytest.raises(NotEnoughMemory, match=f"takes {size} bytes, but {size - 1} are left"):
+        prescribed(graph, 3, 1.0, size - 1)
+
+
+def test_exhaustive_stores_a_level_and_the_next() -> None:
+    """Five atomic graphlets have 1, 4, 6, 4 and 1 plans of one to five graphlets, a word each."""
+    details = partition(homogeneous(5, 2), "exhaustive", 10**6).details
+    assert (details["partition_nodes"], details["partition_bytes_peak"]) == (16, 8 * (4 + 6))
+
+
 LOADED = """
 import sys
 from algorithms.cet.partitioning import partition
@@ -221,3 +235,13 @@ def test_a_search_of_too_many_plans_ends_with_the_balanced_one(monkeypatch: pyte
     assert cut_short is not None
     assert free.details["partition_nodes"] > cut_short.details["partition_nodes"]
     assert cut_short.cpu == free.cpu, "on a homogeneous graph the balanced plan is the best of its level"
+
+
+def test_a_search_of_too_many_plans_keeps_within_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where no balanced plan fits."""
+    monkeypatch.setattr("algorithms.cet.partitioning.branch_and_bound.MOST_PLANS", 1)
+    for seed in range(60):
+        graph = irregular(seed, 6 + seed % 12)
+        for limit in interesting_limits(graph):
+            best, found = planned(graph, "exhaustive", limit), planned(graph, "branch-and-bound", limit)
+            assert (best is None) == (found is None)

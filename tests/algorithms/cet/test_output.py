@@ -1,0 +1,74 @@
+"""Complete trends on their way from the kernels to rows."""
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+from algorithms.cet.output import Output
+from algorithms.kernels.cet_trends import Found, full
+from algorithms.rows import MatchDigests, MatchRows
+
+
+def room(offsets: int, positions: int) -> Found:
+    return Found(
+        np.zeros(offsets, np.int64), np.zeros(positions, np.int64), np.zeros(2, np.int64), np.zeros(1, np.uint64)
+    )
+
+
+def test_rows_have_room_for_as_many_trends_as_their_arrays() -> None:
+    """Three trends have four offsets; and ten events."""
+    found = room(4, 10)
+    assert [trends for trends in range(6) if not full(1, trends, 0, found)] == [0, 1, 2]
+    assert [length for length in range(8, 13) if not full(length, 0, 0, found)] == [8, 9, 10]
+    assert [written for written in range(12) if not full(3, 0, written, found)] == list(range(8))
+
+
+def test_digests_have_room_for_any_number_of_trends() -> None:
+    assert not full(10**6, 10**9, 10**9, room(0, 0))
+
+
+@pytest.mark.parametrize("summarised", [False, True])
+def test_what_a_kernel_writes_in_several_calls_is_collected(summarised: bool) -> None:
+    """Trends of one, two and three events, in two calls where they are written, then two more in another window."""
+    output = Output(summarised)
+    calls = iter([(1, 2), (3,)] if not summarised else [(1, 2, 3)])
+
+    def write(found: Found, lengths: tuple[int, ...]) -> None:
+        for length in lengths:
+            trends, written = found.size
+            if not summarised:
+                found.positions[written : written + length] = range(length)
+                found.offsets[trends + 1] = written + length
+            found.size[:] = trends + 1, written + length
+            found.digest[0] += np.uint64(length)
+
+    def detect(found: Found) -> bool:
+        lengths = next(calls)
+        write(found, lengths)
+        return 3 in lengths
+
+    def again(found: Found) -> bool:
+        write(found, (2, 2))
+        return True
+
+    parts = [*output.collect(5, 3, detect), *output.collect(7, 3, again)]
+    assert output.trends == 5
+    found: list[tuple[Any, ...]] = []
+    for part in parts:
+        if isinstance(part, MatchRows):
+            bounds = pairwise(part.offsets.tolist())
+            matches = [part.positions[low:high].tolist() for low, high in bounds]
+            found += list(zip(part.window.tolist(), matches, strict=True))
+        else:
+            assert isinstance(part, MatchDigests)
+            found.append((part.window.tolist(), part.matches.tolist(), part.digest.tolist()))
+    pair = (7, [0, 1])
+    rows = [(5, [0]), (5, [0, 1]), (5, [0, 1, 2]), pair, pair]
+    assert found == ([([5], [3], [6]), ([7], [2], [4])] if summarised else rows)
+
+
+def test_a_window_without_trends_has_no_rows() -> None:
+    for summarised in (False, True):
+        assert Output(summarised).collect(0, 1, lambda found: True) == []

@@ -1,0 +1,63 @@
+"""Drawings, report and comparison of what was measured, from results of our own."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from metrics.figure import Axis, Figure, Panel
+from metrics.record import Record, Status, Summary
+from tests.cli.conftest import Cepbench
+
+
+def save(root: Path, experiment: str, seconds: float) -> None:
+    """One measured cell."""
+    x, panel = Axis(name="events", label="Events"), Panel(metric="latency_p50", label="Latency", unit="s")
+    figure = Figure(
+        id="0.1",
+        experiment=experiment,
+        profile="smoke",
+        title="t",
+        paper="p",
+        x=x,
+        panels=(panel,),
+        algorithms=("sase",),
+    )
+    record = Record(
+        cell=experiment, group="g", experiment=experiment, profile="smoke", algorithm="sase", point={"events": 10},
+        measurement="time", repetition=0, configuration={}, status=Status.OK, limit_seconds=1, limit_bytes=1,
+        summary=Summary(latency_p50=seconds),
+    )  # fmt: skip
+    cells = root / experiment / "smoke" / "cells"
+    cells.mkdir(parents=True)
+    (cells.parent / "figure.json").write_text(figure.model_dump_json())
+    (cells / "0.json").write_text(record.model_dump_json())
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    for experiment, seconds in (("first", 1.0), ("second", 2.0)):
+        save(tmp_path / "results", experiment, seconds)
+    return tmp_path / "results"
+
+
+def test_only_the_named_experiment_is_drawn(cepbench: Cepbench, results: Path, tmp_path: Path) -> None:
+    ended = cepbench("plot", "second", "--results", results, "-o", tmp_path / "drawings")
+    written = [tmp_path / "drawings" / f"second.{kind}" for kind in ("pdf", "svg", "png")]
+    assert (ended.status, ended.out.splitlines()) == (0, [str(path) for path in written])
+    assert sorted((tmp_path / "drawings").iterdir()) == sorted(written)
+
+
+def test_the_report_stands_in_the_results_folder(cepbench: Cepbench, results: Path) -> None:
+    ended = cepbench("report", "--results", results)
+    assert (ended.status, ended.out) == (0, f"{results / 'report.html'}\n")
+    assert (results / "report.html").read_text().count("<section") == 2
+
+
+def test_a_comparison_tells_how_the_second_differs_from_the_first(cepbench: Cepbench, tmp_path: Path) -> None:
+    save(tmp_path / "before", "first", 1.0)
+    save(tmp_path / "after", "first", 4.0)
+    command = ("compare", tmp_path / "before", tmp_path / "after")
+    (row,) = json.loads(cepbench(*command, "--format", "json").out)
+    assert (row["latency_p50_a"], row["latency_p50_b"], row["latency_p50_ratio"]) == (1.0, 4.0, 4.0)
+    assert "latency_p50: x4 (worse" in cepbench(*command).out

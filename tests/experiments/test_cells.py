@@ -1,0 +1,123 @@
+"""What a sweep does with its cells, without Spark: streams are made in this process, and ends are given."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from events.errors import CepbenchError
+from experiments import sweep
+from experiments.sweep import Swept, plan, run
+from metrics.record import Record, Status
+from metrics.results import read
+from pipeline.measured import Job, Open, Outcome, SparkGone
+from pipeline.store import read_stream
+from tests.experiments.files import write
+from tests.pipeline.doubles import Counting, make
+
+TIMEOUT = Outcome(Status.TIMEOUT, "killed")
+Cells = dict[tuple[str, int], Record]
+
+
+class Measuring:
+    """Ends cells by algorithm and number of events as told, all others well; keeps what it was given."""
+
+    def __init__(self) -> None:
+        self.ends: dict[tuple[str, int], Outcome | CepbenchError] = {}
+        self.jobs: list[Job] = []
+        self.limits: list[float] = []
+        self.ran: list[tuple[str, int]] = []
+
+    def __call__(self, spark: None, job: Job, seconds: float) -> Outcome:
+        events, algorithm = read_stream(job.store).events, job.algorithm
+        more = algorithm.more if isinstance(algorithm, Counting) else 0
+        name = algorithm.name + (str(more) if more else "")
+        self.jobs.append(job)
+        self.limits.append(seconds)
+        self.ran.append((name, events))
+        end = self.ends.get((name, events), Outcome(Status.OK, digest=f"{events} and {more} more"))
+        if isinstance(end, CepbenchError):
+            raise end
+        return end
+
+
+@pytest.fixture
+def measuring(monkeypatch: pytest.MonkeyPatch) -> Measuring:
+    fake = Measuring()
+    monkeypatch.setattr(sweep, "measuring_session", lambda master, memory: None)
+    monkeypatch.setattr(sweep, "configuration_of", lambda spark: {})
+    monkeypatch.setattr(sweep, "measure", fake)
+    return fake
+
+
+def swept(tmp_path: Path, told: list[str] | None = None, **changes: Any) -> tuple[Swept, Cells]:
+    planned = plan([str(write(tmp_path, **changes))], make_algorithm=make)
+    lines = [] if told is None else told
+    found = run(planned, tmp_path / "results", None, make_algorithm=make, notify=lines.append, progress=False)
+    return found, {(r.algorithm, r.point["events"]): r for r in read(found.folders[0]).records}
+
+
+def test_a_cell_is_given_what_the_experiment_says(tmp_path: Path, measuring: Measuring) -> None:
+    changes = {"axes": {"events": [100]}, "algorithms": ["counting"], "claims": None, "arithmetic": "float"}
+    swept(tmp_path, **changes, measurements=["memory", "time"], arrival={"rate": 50, "batch": 10})
+    assert [job.memory for job in measuring.jobs] == [True, False]
+    assert {job.arrival for job in measuring.jobs} == {Open(50, 10)}
+    assert {job.arithmetic for job in measuring.jobs} == {"float"}
+    assert {job.workload for job in measuring.jobs} == {"RETURN key, COUNT(*) PATTERN A+ GROUP-BY key WITHIN 50 s"}
+    assert measuring.limits == [30.0, 30.0]
+    swept(tmp_path, **changes)
+    assert measuring.jobs[-1].arrival is None
+
+
+def test_harder_points_of_who_was_cut_off_are_not_run(tmp_path: Path, measuring: Measuring) -> None:
+    changes = {"axes": {"events": [200, 100, 150]}, "monotone": True}
+    measuring.ends["slow", 150] = TIMEOUT
+    found, cells = swept(tmp_path, **changes)
+    assert {events for name, events in measuring.ran if name == "slow"} == {100, 150}
+    assert (cells["slow", 200].status, cells["slow", 200].reason) == (
+        Status.TIMEOUT,
+        "not run: timed out at events 150",
+    )
+    assert (found.run, found.statuses) == (6, {Status.OK: 4, Status.TIMEOUT: 2})
+    # Nor are they by a sweep that goes on later.
+    for name in ("slow", "counting"):
+        (found.folders[0] / "cells" / f"{cells[name, 200].cell}.json").unlink()
+    measuring.ran.clear()
+    assert swept(tmp_path, **changes)[0].run == 2
+    assert measuring.ran == [("counting", 200)]
+
+
+def test_a_wrong_answer_is_told_of_its_cell(tmp_path: Path, measuring: Measuring) -> None:
+    told: list[str] = []
+    found, cells = swept(tmp_path, told, algorithms=["counting", "counting2", "slow"], claims=None)
+    statuses = {
+        name: {cells[name, events].status for events in (100, 200)} for name in ("counting", "counting2", "slow")
+    }
+    assert statuses == {"counting": {Status.OK}, "counting2": {Status.WRONG}, "slow": {Status.OK}}
+    assert cells["counting2", 100].reason == "the answer differs from that of counting, slow"
+    assert found.statuses == {Status.OK: 4, Status.WRONG: 2}
+    assert told[0].startswith("small-1.1: 6 cells: 4 ok, 2 wrong (6 run in ")
+
+
+def test_an_error_ends_its_cell_and_is_run_again(tmp_path: Path, measuring: Measuring) -> None:
+    measuring.ends["slow", 100] = CepbenchError("the disk\nis full")
+    found, cells = swept(tmp_path)
+    assert (cells["slow", 100].status, cells["slow", 100].reason) == (Status.ERROR, "the disk is full")
+    assert found.statuses == {Status.OK: 3, Status.ERROR: 1}
+    measuring.ends.clear()
+    measuring.ran.clear()
+    found, cells = swept(tmp_path)
+    assert measuring.ran == [("slow", 100)]
+    assert (found.run, found.statuses) == (1, {Status.OK: 4})
+
+
+def test_what_is_finished_when_spark_goes_stays_finished(tmp_path: Path, measuring: Measuring) -> None:
+    measuring.ends["slow", 200] = SparkGone("it is gone")
+    with pytest.raises(SparkGone, match="it is gone"):
+        swept(tmp_path, algorithms=["slow"], claims=None)
+    finished = read(tmp_path / "results" / "small-1.1" / "quick")
+    assert [(record.point["events"], record.status) for record in finished.records] == [(100, Status.OK)]
+    measuring.ends.clear()
+    measuring.ran.clear()
+    assert swept(tmp_path, algorithms=["slow"], claims=None)[0].statuses == {Status.OK: 2}
+    assert measuring.ran == [("slow", 200)]

@@ -1,0 +1,42 @@
+import pytest
+
+from experiments.estimate import PREPARATION, Estimate, bound, total_bound, words
+from experiments.points import Cell
+
+
+def cell(algorithm: str = "fast", measurement: str = "time", experiment: str = "e", seconds: float = 20) -> Cell:
+    return Cell("id", "group", experiment, "quick", algorithm, {}, measurement, 1, {"limits": {"seconds": seconds}})
+
+
+def test_the_bound_is_the_limit_and_preparation() -> None:
+    assert bound(cell()) == 20 + PREPARATION > 20
+    assert total_bound([cell(), cell(seconds=5)]) == 25 + 2 * PREPARATION
+
+
+def test_cells_take_as_long_as_the_longest_of_their_kind() -> None:
+    estimate = Estimate()
+    assert estimate.expected(cell()) == bound(cell())
+    for seconds in (3, 9, 4):
+        estimate.finished(cell(), seconds)
+    assert estimate.expected(cell()) == 9
+    estimate.finished(cell("slow"), 500)
+    assert estimate.expected(cell("slow")) == bound(cell("slow"))
+    for other in (cell(measurement="memory"), cell(experiment="f")):
+        assert estimate.expected(other) == bound(other)
+    assert estimate.remaining([cell(), cell(), cell("slow", seconds=30)]) == 9 + 9 + 30 + PREPARATION
+
+
+@pytest.mark.parametrize(
+    ("seconds", "told"),
+    [
+        (0.4, "0 s"),
+        (89.4, "89 s"),
+        (150, "2 min"),
+        (90, "2 min"),
+        (5340, "89 min"),
+        (5400, "1 h 30 min"),
+        (7500, "2 h 05 min"),
+    ],
+)
+def test_words(seconds: float, told: str) -> None:
+    assert words(seconds) == told

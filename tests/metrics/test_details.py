@@ -1,0 +1,15 @@
+"""Numbers that several workers tell of their work."""
+
+from metrics.details import merged
+
+
+def test_peaks_of_two_workers_are_compared_and_all_else_is_added() -> None:
+    one = {"updates": 3, "search_bytes_peak": 70, "search_seconds": 0.5, "nodes_peak": 2}
+    other = {"updates": 4, "search_bytes_peak": 50, "search_seconds": 0.25, "nodes_peak": 9, "merges": 1}
+    expected = {"updates": 7, "search_bytes_peak": 70, "search_seconds": 0.75, "nodes_peak": 9, "merges": 1}
+    assert merged([one, other]) == merged([other, one]) == expected
+
+
+def test_one_worker_and_none() -> None:
+    assert merged([{"updates": 3, "nodes_peak": 2}]) == {"updates": 3.0, "nodes_peak": 2.0}
+    assert merged([]) == {}

@@ -1,0 +1,169 @@
+"""What becomes of the reports of a cell's workers: summaries, statuses and limits, without Spark."""
+
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import cast
+
+import pytest
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from algorithms.base import StateSize
+from generators.registry import from_spec
+from metrics.record import Status
+from pipeline.beacon import Signal
+from pipeline.generation import generate
+from pipeline.measured import Job, Open, Outcome, measure
+from pipeline.measured_task import MeasuredTask, Report
+from pipeline.store import Stream
+from tests.pipeline.doubles import Counting
+
+EVENTS = 240
+QUERY = "RETURN key, COUNT(*) PATTERN A+ GROUP-BY key WITHIN 100 s"
+NOBODY = 2**31 - 1
+"""A process that does not exist."""
+
+
+class Workers:
+    """In place of a Spark session: `collect` stands for the workers of the one job, and may wait for `cancelled`."""
+
+    def __init__(self, collect: Callable[[MeasuredTask], Sequence[Report]]) -> None:
+        self.sparkContext = self
+        self.cancelled = threading.Event()
+        self.items: list[int] = []
+        self._collect = collect
+
+    def getConf(self) -> dict[str, str]:
+        return {"spark.driver.host": "127.0.0.1"}
+
+    def setJobGroup(self, group: str, description: str, interruptOnCancel: bool) -> None: ...
+
+    def setLocalProperty(self, name: str, value: None) -> None: ...
+
+    def cancelJobGroup(self, group: str) -> None:
+        self.cancelled.set()
+
+    def parallelize(self, items: list[int], slices: int) -> "Workers":
+        self.items = items
+        return self
+
+    def map(self, task: MeasuredTask) -> "Workers":
+        self._task = task
+        return self
+
+    def collect(self) -> Sequence[Report]:
+        return self._collect(self._task)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Stream:
+    generator = from_spec("uniform", {"events": EVENTS, "types": 1, "groups": 4, "rate": 1})
+    stream = generate(generator, tmp_path / "uniform", spark=None, key=("key",), buckets=2)
+    assert all(stream.bucket_events)
+    return stream
+
+
+@pytest.fixture
+def reports(store: Stream) -> list[Report]:
+    """Of the two workers; what they measured is put in by hand."""
+    found = [MeasuredTask(Job(store.path, QUERY, Counting()))(bucket) for bucket in range(2)]
+    assert [report.reason for report in found] == ["", ""]
+    return found
+
+
+def run(workers: Workers, job: Job, seconds: float = 60) -> Outcome:
+    return measure(cast(SparkSession, workers), job, seconds)
+
+
+def test_times_of_all_workers(store: Stream, reports: list[Report]) -> None:
+    one, two = reports
+    one.measured.service, two.measured.service = [1.0, 2.0, 3.0], [4.0, 1.0]
+    one.measured.latency, two.measured.latency = [5.0, 1.0], [2.0, 4.0]
+    one.plan_seconds, two.plan_seconds = 0.5, 0.25
+    one.compile_seconds, two.compile_seconds = 2.0, 3.0
+    one.details, two.details = {"edges": 1.0, "pool_peak": 4.0}, {"edges": 2.0, "pool_peak": 3.0}
+    workers = Workers(lambda task: reports)
+    outcome = run(workers, Job(store.path, QUERY, Counting()))
+    assert (outcome.status, outcome.reason, workers.items) == (Status.OK, "", [0, 1])
+    assert outcome.samples.service == [1.0, 2.0, 3.0, 4.0, 1.0]
+    assert outcome.samples.latency == [5.0, 1.0, 2.0, 4.0]
+    found = outcome.summary
+    assert (found.service_total, found.latency_max, found.latency_mean, found.latency_p50) == (11.0, 5.0, 3.0, 3.0)
+    assert (found.plan_seconds, found.compile_seconds) == (0.5, 3.0)
+    assert found.details == {"edges": 3.0, "pool_peak": 4.0}
+    assert (found.sustainable_low, found.state_peak, found.process_peak) == (None, None, None)
+    assert outcome.realised is not None
+    # Four groups in three windows; every event is a match of the double.
+    assert (outcome.realised.rows, outcome.realised.matches_per_window, outcome.realised.batches) == (12, 80.0, 3)
+
+
+def test_memory_of_all_workers(store: Stream, reports: list[Report]) -> None:
+    one, two = reports
+    one.measured.peak, two.measured.peak = StateSize(100, {"events": 3, "edges": 5}), StateSize(30, {"events": 2})
+    one.measured.state_bytes, two.measured.state_bytes = [100, 8], [30]
+    one.process_peak, two.process_peak = 7, 4
+    outcome = run(Workers(lambda task: reports), Job(store.path, QUERY, Counting(), memory=True))
+    assert (outcome.summary.state_peak, outcome.summary.process_peak) == (130, 11)
+    assert outcome.summary.state_kinds == {"events": 5, "edges": 5}
+    assert outcome.samples.state_bytes == [100, 8, 30]
+    assert (outcome.samples.service, outcome.summary.service_total, outcome.summary.latency_max) == ([], None, None)
+
+
+def test_the_slowest_worker_bounds_the_rate(store: Stream, reports: list[Report]) -> None:
+    # 24 batches of ten events. At 100 events/s they come every 0.1 s, which is what the second worker takes for one.
+    for report, seconds in zip(reports, (0.05, 0.1), strict=True):
+        report.measured.last = list(range(9, EVENTS, 10))
+        report.measured.service = [seconds] * 24
+    outcome = run(Workers(lambda task: reports), Job(store.path, QUERY, Counting(), arrival=Open(100, 10)))
+    low, high = outcome.summary.sustainable_low, outcome.summary.sustainable_high
+    assert low is not None
+    assert high is not None
+    # In eight batches, a third of the run, a queue may grow by one batch: up to 8 / 7 of the rate.
+    assert 100 <= low <= 8 / 7 * 100 <= high <= 1.05 * low
+
+
+def test_one_worker_that_failed_is_the_end_of_its_cell(store: Stream, reports: list[Report]) -> None:
+    reports[1] = Report(1, Status.OUT_OF_MEMORY, "too large")
+    outcome = run(Workers(lambda task: reports), Job(store.path, QUERY, Counting()))
+    assert (outcome.status, outcome.reason, outcome.digest) == (Status.OUT_OF_MEMORY, "too large", None)
+
+
+@pytest.mark.parametrize(
+    ("reason", "status", "told"),
+    [
+        ("MemoryError: no room", Status.OUT_OF_MEMORY, "MemoryError: no room"),
+        ("Python worker exited unexpectedly (crashed)", Status.ERROR, "the Python worker died"),
+        ("java.io.EOFException", Status.ERROR, "the Python worker died"),
+        ("disk is full", Status.ERROR, "disk is full"),
+    ],
+)
+def test_a_job_that_failed(store: Stream, reason: str, status: Status, told: str) -> None:
+    def fail(task: MeasuredTask) -> list[Report]:
+        raise PySparkException(reason)
+
+    outcome = run(Workers(fail), Job(store.path, QUERY, Counting()))
+    assert (outcome.status, outcome.reason) == (status, told)
+
+
+def test_a_worker_beyond_the_limit_is_cancelled(store: Stream) -> None:
+    def endless(task: MeasuredTask) -> list[Report]:
+        with Signal(task.beacon, NOBODY):
+            assert workers.cancelled.wait(60)
+        raise PySparkException("cancelled; MemoryError: a consequence")
+
+    workers = Workers(endless)
+    outcome = run(workers, Job(store.path, QUERY, Counting()), seconds=0.2)
+    assert (outcome.status, outcome.reason) == (Status.TIMEOUT, "killed after 0.2 s of measured time")
+
+
+def test_preparation_is_not_limited(store: Stream, reports: list[Report]) -> None:
+    def slow_to_begin(task: MeasuredTask) -> list[Report]:
+        assert not workers.cancelled.wait(1)
+        with Signal(task.beacon, NOBODY):
+            pass
+        assert not workers.cancelled.wait(1)
+        return reports
+
+    workers = Workers(slow_to_begin)
+    assert run(workers, Job(store.path, QUERY, Counting()), seconds=0.5).status is Status.OK
