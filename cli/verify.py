@@ -19,7 +19,7 @@ def verify(context: click.Context, specifications: tuple[str, ...], cases: int, 
     """Compare algorithms with the oracle.
 
     Evaluates random workloads of each algorithm's own language on random streams, with batches cut in every way, and
-    tells which features (semantics, negation, ties, overflow, ...) were compared together how often.
+    tells how often features such as negation, ties and overflow were compared together.
 
     Prints the smallest failing case, and exits with status 1 if there is one.
     """

@@ -63,11 +63,10 @@ class Coverage:
     def rarest(self) -> tuple[Pair, int] | None:
         """The pair that was compared least often of those that may be, single features first, and how often."""
         banned = self.banned()
-        candidates = [pair for pair in PAIRS if not self._is_given_up(pair) and not pair & banned]
-        if not candidates:
-            return None
-        chosen = min(candidates, key=lambda pair: (self.counts[pair], len(pair), self.vain[pair]))
-        return chosen, self.counts[chosen]
+        for pair in sorted(PAIRS, key=lambda pair: (self.counts[pair], len(pair), self.vain[pair])):
+            if banned.isdisjoint(pair) and not self._is_given_up(pair):
+                return pair, self.counts[pair]
+        return None
 
     def supported(self) -> list[Pair]:
         """Pairs that were compared whenever they were drawn often enough."""

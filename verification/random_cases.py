@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from random import Random
@@ -58,8 +58,13 @@ class Case:
         return self.queries[0]
 
 
-def random_case(seed: int, wanted: frozenset[Feature] = frozenset(), banned: frozenset[Feature] = frozenset()) -> Case:
-    """The case of a seed, likely with the features that are wanted. An algorithm may still not support its queries.
+def random_case(
+    seed: int,
+    wanted: frozenset[Feature] = frozenset(),
+    banned: frozenset[Feature] = frozenset(),
+    check: Callable[[Sequence[Query]], None] = lambda _: None,
+) -> Case:
+    """The case of a seed, likely with the features that are wanted. `check` may raise before there is a stream.
 
     Without wishes it has one query that may have any feature, and its stream is short enough for the oracle.
     """
@@ -71,6 +76,7 @@ def random_case(seed: int, wanted: frozenset[Feature] = frozenset(), banned: fro
         for number in range(2, random.choice((3, 3, 4, 5))):
             name = f"q{number}"
             queries.append(variation(draw, queries[0], name) if random.random() < 0.8 else random_query(draw, name))
+    check(queries)
     return _on_a_stream(seed, tuple(parse_query(to_text(query)) for query in queries), draw)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from random import Random
 
 from algorithms.base import UnsupportedQuery
@@ -17,6 +18,7 @@ from algorithms.oracle import TooManyMatches
 from algorithms.registry import make
 from events.errors import CepbenchError
 from queries.errors import QueryError
+from queries.model import Query
 from verification.agreement import case_difference, expected_rows
 from verification.coverage import Coverage
 from verification.evaluators import Subject, subject_of
@@ -105,6 +107,8 @@ def verify_subject(
     run = _Run(subject, seed, thorough)
     while run.failure is None and run.drawn < MOST_DRAWN * max(cases, 100):
         rarest = run.coverage.rarest()
+        if rarest is None and not run.compared:
+            break  # every feature was refused
         if run.compared >= cases and (rarest is None or rarest[1] >= times):
             break
         run.step(None if rarest is None else rarest[0])
@@ -133,12 +137,7 @@ class _Run:
         if pair is not None and self.random.random() >= UNGUIDED:
             more = self.coverage.companion(pair) if self.random.random() < ACCOMPANIED else frozenset()
             wanted, avoided = pair | more, self.coverage.avoided(pair | more)
-        case = random_case(self.random.getrandbits(48), wanted, avoided)
-        if _has(case, wanted):
-            self.coverage.add(wanted, self._compare(case))
-        else:
-            self.missed += 1
-            self.coverage.add(wanted, set())
+        self.coverage.add(wanted, self._compared(self.random.getrandbits(48), wanted, avoided))
 
     def report(self) -> VerifyReport:
         return VerifyReport(
@@ -146,15 +145,15 @@ class _Run:
             dict(self.left_out), self.missed, self.failure,
         )  # fmt: skip
 
-    def _compare(self, case: Case) -> set[Pair]:
-        """The pairs of features that were compared."""
+    def _compared(self, seed: int, wanted: frozenset[Feature], avoided: frozenset[Feature]) -> set[Pair]:
+        """The pairs of features with which the case of a seed was compared; none if it could not be."""
         try:
-            for query in case.queries:
-                if reason := self.subject.unsupported(query):
-                    raise UnsupportedQuery(reason)
+            case = random_case(seed, wanted, avoided, partial(self._check, wanted))
             expected = expected_rows(case, listed=self.subject.enumerates)
             cuts = all_cuts(case) if self.thorough else (case.cuts,)
             failing = failing_cut(case, self.subject, cuts, expected)
+        except _Missed:
+            self.missed += 1
         except UnsupportedQuery as error:
             self.refused[_reason(error)] += 1
         except TooManyMatches:
@@ -169,6 +168,19 @@ class _Run:
             self.failure = None if failing is None else smallest_failure(failing, self.subject)
             return pairs_of(case, expected)
         return set()
+
+    def _check(self, wanted: frozenset[Feature], queries: Sequence[Query]) -> None:
+        """Raises unless the algorithm supports all queries, and one has the features that are wanted of a query."""
+        asked = wanted - CASE_FEATURES
+        if asked and not any(asked <= query_features(query) for query in queries):
+            raise _Missed
+        for query in queries:
+            if reason := self.subject.unsupported(query):
+                raise UnsupportedQuery(reason)
+
+
+class _Missed(CepbenchError):
+    """A case without the features that it was drawn for."""
 
 
 def failing_cut(
@@ -207,12 +219,6 @@ def smallest_failure(case: Case, subject: Subject) -> Failure:
     except Exception as error:
         answered = f"{type(error).__name__}: {error}"
     return Failure(small, wrong(small, subject) or "", answered)
-
-
-def _has(case: Case, wanted: frozenset[Feature]) -> bool:
-    """Whether some query of a case has the features that are wanted of a query."""
-    asked = wanted - CASE_FEATURES
-    return not asked or any(asked <= query_features(query) for query in case.queries)
 
 
 def _reason(error: CepbenchError) -> str:

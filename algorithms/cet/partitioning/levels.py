@@ -24,8 +24,8 @@ def highest_level(costs: Costs, limit: int) -> Level:
 
     Departure: the binary search compares the events in stored trends only, of which Theorem 6.1 holds; their headers
     can make a plan with more graphlets larger. From the level found, one goes down level by level until the whole
-    plan fits: none or one on most graphs, tens where headers outweigh trends. If no balanced plan fits, the level is the
-    one that binary search found.
+    plan fits: none or one on most graphs, tens where headers outweigh trends. If no balanced plan fits, the level is
+    the one that binary search found.
 
     O(log a) plans, and those level by level, each O(|V| + |E|).
     """
