@@ -14,8 +14,9 @@ from algorithms.answer import AnswerBuilder
 from pipeline.generation import default_buckets
 from pipeline.import_dataset import import_events
 from pipeline.in_process import BATCH_ROWS, holds_whole
-from pipeline.jobs import Counts, Job, Prepared, parse_supported, prepare, run_job
+from pipeline.jobs import Job, Prepared, parse_supported, prepare
 from pipeline.rebucketing import rebucket
+from pipeline.running import Counts, run_job
 from pipeline.session import session
 from pipeline.store import Stream, bucket_batches, is_store, read_stream
 from pipeline.tasks import run_tasks

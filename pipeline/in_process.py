@@ -11,7 +11,8 @@ from algorithms.base import Statistics
 from events.batch import EventBatch
 from events.files import InputEvents, check_needed, read_events
 from events.schema import Schema
-from pipeline.jobs import Job, parse_supported, prepare, run_job
+from pipeline.jobs import Job, parse_supported, prepare
+from pipeline.running import run_job
 from pipeline.store import Stream, bucket_batches, is_store, read_stream, statistics, stream_batches
 
 BATCH_ROWS = 1 << 20

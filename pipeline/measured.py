@@ -25,19 +25,18 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from algorithms.answer import AnswerBuilder
+from algorithms.base import NotEnoughMemory, UnsupportedQuery
 from events.errors import CepbenchError
 from metrics.details import merged
 from metrics.latency import pooled
 from metrics.record import Realised, Samples, Status, Summary
 from metrics.throughput import Bracket, Replay, sustainable, throughput
 from pipeline.beacon import Beacon, Running
-from pipeline.measured_task import Job, MeasuredTask, Open, Report, buckets
+from pipeline.measured_task import Job, MeasuredTask, Open, Ready, Report, buckets, ready
 from pipeline.realised import realised
 from pipeline.session import session
-from pipeline.store import Stream, read_stream
+from pipeline.store import Stream
 from pipeline.tasks import failure
-from queries.compile import Workload, compile_workload
-from queries.workloads import parse_workload
 
 __all__ = ["Job", "Open", "Outcome", "Session", "SparkGone", "configuration_of", "measure", "measuring_session"]
 
@@ -95,18 +94,17 @@ def measure(spark: SparkSession, job: Job, seconds: float) -> Outcome:
     The session must give every task a fresh worker. Raises `CepbenchError` for a workload or stream that cannot be used
     at all.
     """
-    stream = read_stream(job.store)
-    workload = compile_workload(parse_workload(job.workload), stream.schema, job.arithmetic, summarised=True)
-    stream.check_needed(workload.needs)
-    for query in workload:
-        reason = job.algorithm.unsupported(query.query)
-        if reason is not None:
-            return Outcome(Status.UNSUPPORTED, f"{query.query.name}: {reason}")
-    items = buckets(stream, workload)
-    reports = _run(spark, MeasuredTask(job), items, seconds)
+    try:
+        made = ready(job)
+    except UnsupportedQuery as error:
+        return Outcome(Status.UNSUPPORTED, str(error))
+    except (NotEnoughMemory, MemoryError) as error:
+        return Outcome(Status.OUT_OF_MEMORY, str(error) or "the optimiser needs more memory than there is")
+    items = buckets(made.stream, made.prepared.workload)
+    reports = _run(spark, MeasuredTask(made), items, seconds)
     if isinstance(reports, Outcome):
         return reports
-    return _outcome(job, stream, workload, reports)
+    return _outcome(made, reports)
 
 
 def _run(spark: SparkSession, task: MeasuredTask, items: Sequence[int], seconds: float) -> list[Report] | Outcome:
@@ -210,7 +208,8 @@ def _cut_off(watch: _Watch, reason: str, seconds: float) -> Outcome:
 # --- results ----------------------------------------------------------------------------------------------------------
 
 
-def _outcome(job: Job, stream: Stream, workload: Workload, reports: Sequence[Report]) -> Outcome:
+def _outcome(made: Ready, reports: Sequence[Report]) -> Outcome:
+    job, stream, workload = made.job, made.stream, made.prepared.workload
     answer = AnswerBuilder(workload)
     for report in reports:
         assert report.answer is not None
@@ -219,9 +218,9 @@ def _outcome(job: Job, stream: Stream, workload: Workload, reports: Sequence[Rep
     service = list(chain.from_iterable(m.service for m in measured))
     latency = list(chain.from_iterable(m.latency for m in measured))
     summary = Summary(
-        plan_seconds=max(report.plan_seconds for report in reports),
+        plan_seconds=made.prepared.plan_seconds,
         compile_seconds=max(report.compile_seconds for report in reports),
-        details=merged(report.details for report in reports),
+        details=merged([made.prepared.details, *(report.details for report in reports)]),
     )
     if job.memory:
         kinds: dict[str, int] = {}

@@ -1,11 +1,14 @@
-"""What one worker does for a measured cell: prepares, warms up, replays its bucket under the clock, and reports."""
+"""What one worker does for a measured cell: warms up, replays its bucket under the clock, and reports.
+
+The driver has read, compiled and planned the workload before (`ready`), so that all workers run the same plan.
+"""
 
 from __future__ import annotations
 
 import gc
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,17 +20,18 @@ from algorithms.kernels.compilation import loaded
 from algorithms.rows import Rows
 from events.batch import EventBatch
 from events.errors import CepbenchError
-from metrics.details import merged
 from metrics.memory import PeakMemory
 from metrics.record import Status
 from pipeline.arrivals import ArrivalModel, Burst, OpenRate
 from pipeline.beacon import Address, Signal
 from pipeline.in_process import holds_whole
-from pipeline.replay import Family, Measured, replay
+from pipeline.jobs import Prepared, check_supported, prepare
+from pipeline.loop import family_of
+from pipeline.replay import Measured, replay
 from pipeline.store import Stream, bucket_batches, read_stream, stream_batches
-from pipeline.substreams import RawKey, decode, split
+from pipeline.substreams import RawKey, decode
 from pipeline.warmup import warm_up
-from queries.compile import CompiledQuery, Workload, compile_workload
+from queries.compile import Workload
 from queries.workloads import parse_workload
 
 TRIES = 3
@@ -56,11 +60,35 @@ class Job:
     memory: bool = False
 
 
+@dataclass(frozen=True)
+class Ready:
+    """A job with its stream and its workload, planned."""
+
+    job: Job
+    stream: Stream
+    prepared: Prepared
+
+
+def ready(job: Job) -> Ready:
+    """Makes a job ready for its workers.
+
+    Raises `UnsupportedQuery` with the reason, `NotEnoughMemory` of the optimiser, and `CepbenchError` for a workload or
+    stream that cannot be used at all.
+    """
+    stream = read_stream(job.store)
+    queries = parse_workload(job.workload)
+    check_supported(queries, job.algorithm)
+    prepared = prepare(queries, job.algorithm, stream.schema, job.arithmetic, stream.statistics, summarised=True)
+    stream.check_needed(prepared.workload.needs)
+    return Ready(job, stream, prepared)
+
+
 @dataclass
 class Report:
     """What a worker hands back.
 
     `answer` is None if the run did not end. `process_peak`: bytes (PSS) above those of executors that do nothing.
+    `details` are those of the executors.
     """
 
     bucket: int
@@ -69,7 +97,6 @@ class Report:
     measured: Measured = field(default_factory=Measured)
     answer: AnswerBuilder | None = None
     process_peak: int | None = None
-    plan_seconds: float = 0.0
     compile_seconds: float = 0.0
     details: dict[str, float] = field(default_factory=dict)
 
@@ -83,7 +110,7 @@ class MeasuredTask:
     the warm-up did not need, is done again: no time that counts includes compilation.
     """
 
-    job: Job
+    ready: Ready
     beacon: Address | None = None
 
     def __call__(self, bucket: int) -> Report:
@@ -100,29 +127,22 @@ class MeasuredTask:
             return Report(bucket, Status.ERROR, f"{type(error).__name__}: {_line(error)}".rstrip(": "))
 
     def _run(self, bucket: int) -> Report:
-        job = self.job
-        stream = read_stream(job.store)
-        workload = compile_workload(parse_workload(job.workload), stream.schema, job.arithmetic, summarised=True)
-        parts = families(workload)
+        job, stream, prepared = self.ready.job, self.ready.stream, self.ready.prepared
+        workload = prepared.workload
         started = time.perf_counter()
-        plans = [job.algorithm.plan(part, stream.statistics) for _, part in parts]
-        planned = time.perf_counter()
-        for plan in plans:
-            warm_up(job.algorithm, plan)
-        report = Report(bucket, Status.OK)
-        report.plan_seconds, report.compile_seconds = planned - started, time.perf_counter() - planned
+        for part in prepared.jobs:
+            warm_up(job.algorithm, part.plan)
+        report = Report(bucket, Status.OK, compile_seconds=time.perf_counter() - started)
 
         def emit(number: int, key: RawKey, rows: Rows) -> None:
-            numbers, part = parts[number]
-            decoded = decode(part.schema, part.queries[0].partition, key)
+            part = prepared.jobs[number]
+            decoded = decode(workload.schema, part.partition, key)
             for query, found in rows.items():
                 assert report.answer is not None
-                report.answer.add(numbers[query], decoded, found)
+                report.answer.add(part.numbers[query], decoded, found)
 
-        runs = [
-            _family(part, partial(job.algorithm.executor, plan)) for (_, part), plan in zip(parts, plans, strict=True)
-        ]
-        nothing = [_family(part, Idle) for _, part in parts]
+        runs = [family_of(part, partial(job.algorithm.executor, part.plan)) for part in prepared.jobs]
+        nothing = [family_of(part, Idle) for part in prepared.jobs]
         arrival = _arrival(job.arrival, workload)
         floor = 0
         if job.memory:
@@ -141,7 +161,7 @@ class MeasuredTask:
             if loaded() == before:
                 break
         gc.enable()
-        report.details = merged([*(plan.details for plan in plans), report.measured.details])
+        report.details = report.measured.details
         report.process_peak = None if sampler is None else max(0, sampler.peak - floor)
         return report
 
@@ -162,40 +182,11 @@ class Idle(Executor):
         return StateSize()
 
 
-def families(workload: Workload) -> list[tuple[tuple[int, ...], Workload]]:
-    """The queries that split the stream alike as workloads of their own, with their places in the whole workload."""
-    alike: dict[tuple[tuple[str, ...], int], list[CompiledQuery]] = {}
-    for query in workload:
-        alike.setdefault((query.partition, len(query.query.group_by)), []).append(query)
-    return [
-        (
-            tuple(query.index for query in queries),
-            compile_workload(
-                [query.query for query in queries],
-                workload.schema,
-                workload.arithmetic,
-                summarised=workload.summarised,
-            ),
-        )
-        for queries in alike.values()
-    ]
-
-
 def buckets(stream: Stream, workload: Workload) -> list[int]:
     """The buckets to run, one worker each: a sub-stream must lie in one bucket whole, for every query."""
     if all(holds_whole(stream, query.partition) for query in workload):
         return [bucket for bucket, events in enumerate(stream.bucket_events) if events]
     return [WHOLE_STREAM]
-
-
-def _family(part: Workload, executor: Callable[[], Executor]) -> Family:
-    query = part.queries[0]
-    return Family(
-        split=partial(split, attributes=query.partition),
-        executor=executor,
-        windows={query.index: query.window for query in part},
-        group=len(query.query.group_by),
-    )
 
 
 def _batches(stream: Stream, bucket: int, workload: Workload) -> Iterator[EventBatch]:

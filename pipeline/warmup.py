@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,7 +22,7 @@ MOST_QUERIES = 20
 def warm_up(algorithm: Algorithm, plan: Plan) -> None:
     """Runs the whole workload once by its plan, which may have been dear to find, and its first queries one by one."""
     workload = plan.workload
-    alone = [replace(workload, queries=(replace(query, index=0),)) for query in workload.queries[:MOST_QUERIES]]
+    alone = [workload.part([index]) for index in range(min(len(workload), MOST_QUERIES))]
     plans = [algorithm.plan(some, Statistics()) for some in alone] if len(workload) > 1 else []
     for chosen in (plan, *plans):
         some, executor = chosen.workload, algorithm.executor(chosen)

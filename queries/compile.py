@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,6 +94,11 @@ class Workload:
 
     def __len__(self) -> int:
         return len(self.queries)
+
+    def part(self, indices: Sequence[int]) -> Workload:
+        """Some of the queries, as they were compiled, numbered anew."""
+        chosen = tuple(replace(self.queries[index], index=number) for number, index in enumerate(indices))
+        return replace(self, queries=chosen)
 
     @property
     def needs(self) -> dict[str, frozenset[str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from importlib.resources import files
 from itertools import count
 from pathlib import Path
@@ -15,10 +16,12 @@ from queries.parser import parse_block, read_name
 _SUFFIX = ".sase"
 
 
+@lru_cache(maxsize=256)
 def parse_workload(text: str) -> tuple[Query, ...]:
     """The queries of a text in their order; nameless ones are called q1, q2, ... after their place.
 
-    Raises `QueryError` with the place in `text`, also when it holds no query or a name is given twice.
+    Raises `QueryError` with the place in `text`, also when it holds no query or a name is given twice. A text that was
+    parsed before is not parsed again.
     """
     return _parse(text, "")
 

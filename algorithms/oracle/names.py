@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 
 from algorithms.oracle.steps import Leaf, Negation, Steps, size, steps_of
 from queries.errors import QueryError
@@ -59,7 +58,6 @@ class Meaning:
         return origins
 
 
-@lru_cache(maxsize=64)
 def meaning_of(query: Query) -> Meaning:
     """Resolve a query; `QueryError` for unknown names and for what has no meaning."""
     occurrences = tuple(_occurrences(query.pattern, POSITIVE, iter(range(POSITIVE + 1, 10**6))))

@@ -87,7 +87,7 @@ class TestSweeps:
                 Status.WRONG,
                 "the answer differs from that of counting, counting0",
             )
-            assert ends["picky", events] == (Status.UNSUPPORTED, "q1: it is picky")
+            assert ends["picky", events] == (Status.UNSUPPORTED, "picky cannot evaluate query q1: it is picky")
             assert ends["broken", events] == (Status.ERROR, "ZeroDivisionError: one by nothing")
         assert ends["stuck", 100] == (Status.TIMEOUT, "killed after 2 s of measured time")
         assert ends["stuck", 200] == (Status.TIMEOUT, "not run: timed out at events 100")

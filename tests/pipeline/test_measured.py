@@ -115,7 +115,7 @@ def test_memory_is_that_above_an_idle_worker(spark, store):
 
 def test_other_ends(spark, store):
     picky = measure(spark, job(store, Picky()), seconds=60)
-    assert (picky.status, picky.reason) == (Status.UNSUPPORTED, "q1: it is picky")
+    assert (picky.status, picky.reason) == (Status.UNSUPPORTED, "picky cannot evaluate query q1: it is picky")
     broken = measure(spark, job(store, Broken()), seconds=60)
     assert (broken.status, broken.reason) == (Status.ERROR, "ZeroDivisionError: one by nothing")
     dying = measure(spark, job(store, Dying()), seconds=60)

@@ -3,20 +3,22 @@
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import cast
 
 import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from algorithms.base import StateSize
+from algorithms.base import NotEnoughMemory, Plan, StateSize, Statistics, UnsupportedQuery
 from generators.registry import from_spec
 from metrics.record import Status
 from pipeline.beacon import Signal
 from pipeline.generation import generate
 from pipeline.measured import Job, Open, Outcome, measure
-from pipeline.measured_task import MeasuredTask, Report
+from pipeline.measured_task import MeasuredTask, Report, ready
 from pipeline.store import Stream
+from queries.compile import Workload
 from tests.pipeline.doubles import Counting
 
 EVENTS = 240
@@ -67,7 +69,8 @@ def store(tmp_path: Path) -> Stream:
 @pytest.fixture
 def reports(store: Stream) -> list[Report]:
     """Of the two workers; what they measured is put in by hand."""
-    found = [MeasuredTask(Job(store.path, QUERY, Counting()))(bucket) for bucket in range(2)]
+    task = MeasuredTask(ready(Job(store.path, QUERY, Counting())))
+    found = [task(bucket) for bucket in range(2)]
     assert [report.reason for report in found] == ["", ""]
     return found
 
@@ -80,7 +83,6 @@ def test_times_of_all_workers(store: Stream, reports: list[Report]) -> None:
     one, two = reports
     one.measured.service, two.measured.service = [1.0, 2.0, 3.0], [4.0, 1.0]
     one.measured.latency, two.measured.latency = [5.0, 1.0], [2.0, 4.0]
-    one.plan_seconds, two.plan_seconds = 0.5, 0.25
     one.compile_seconds, two.compile_seconds = 2.0, 3.0
     one.details, two.details = {"edges": 1.0, "pool_peak": 4.0}, {"edges": 2.0, "pool_peak": 3.0}
     workers = Workers(lambda task: reports)
@@ -90,12 +92,60 @@ def test_times_of_all_workers(store: Stream, reports: list[Report]) -> None:
     assert outcome.samples.latency == [5.0, 1.0, 2.0, 4.0]
     found = outcome.summary
     assert (found.service_total, found.latency_max, found.latency_mean, found.latency_p50) == (11.0, 5.0, 3.0, 3.0)
-    assert (found.plan_seconds, found.compile_seconds) == (0.5, 3.0)
+    assert found.compile_seconds == 3.0
     assert found.details == {"edges": 3.0, "pool_peak": 4.0}
     assert (found.sustainable_low, found.state_peak, found.process_peak) == (None, None, None)
     assert outcome.realised is not None
     # Four groups in three windows; every event is a match of the double.
     assert (outcome.realised.rows, outcome.realised.matches_per_window, outcome.realised.batches) == (12, 80.0, 3)
+
+
+class Planning(Counting):
+    """Takes half a second to find five candidates."""
+
+    def __init__(self, clock: list[float]) -> None:
+        super().__init__()
+        self.clock, self.planned = clock, list[int]()
+
+    def plan(self, workload: Workload, statistics: Statistics) -> Plan:
+        self.clock[0] += 0.5
+        self.planned.append(len(workload))
+        return Plan(workload, details={"candidates": 5.0})
+
+
+def test_a_workload_is_planned_once_whatever_its_buckets_and_groups(
+    store: Stream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = [0.0]
+    monkeypatch.setattr("pipeline.jobs.time", SimpleNamespace(perf_counter=lambda: clock[0]))
+    planning = Planning(clock)
+    summed = "RETURN COUNT(*) PATTERN A+ WHERE [key] WITHIN 100 s"
+    workers = Workers(lambda task: [task(bucket) for bucket in workers.items])
+    # The double warms up with plans of its own, so what counts is what was planned before.
+    made = ready(Job(store.path, f"{QUERY}\n\n{summed}", planning))
+    assert (planning.planned, made.prepared.plan_seconds) == ([2], 0.5)
+    outcome = run(workers, Job(store.path, f"{QUERY}\n\n{summed}", planning))
+    assert (outcome.status, outcome.reason, workers.items) == (Status.OK, "", [0, 1])
+    assert outcome.summary.details == {"candidates": 5.0}
+    assert outcome.summary.plan_seconds == 0.5
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (UnsupportedQuery("no"), Status.UNSUPPORTED),
+        (NotEnoughMemory("a lot"), Status.OUT_OF_MEMORY),
+        (MemoryError(), Status.OUT_OF_MEMORY),
+    ],
+)
+def test_what_an_optimiser_cannot_do_is_told(store: Stream, error: Exception, status: Status) -> None:
+    class Lost(Counting):
+        def plan(self, workload: Workload, statistics: Statistics) -> Plan:
+            raise error
+
+    outcome = run(Workers(lambda task: []), Job(store.path, QUERY, Lost()))
+    assert outcome.status is status
+    assert outcome.reason in ("no", "a lot", "the optimiser needs more memory than there is")
 
 
 def test_memory_of_all_workers(store: Stream, reports: list[Report]) -> None:

@@ -12,7 +12,8 @@ from events.schema import Attribute, Kind, Schema
 from metrics.clock import completions
 from pipeline import replay as replaying
 from pipeline.arrivals import Burst, OpenRate
-from pipeline.replay import Family, Measured, replay
+from pipeline.loop import Family
+from pipeline.replay import Measured, replay
 from pipeline.substreams import split
 from queries.compile import Workload, compile_workload
 from queries.workloads import parse_workload
@@ -68,7 +69,7 @@ def run(batch: EventBatch, arrival, clock: Clock, query: str = QUERY, states: bo
         partial(split, attributes=first.partition),
         lambda: Ticking(clock, Counter(Plan(workload))),
         {first.index: first.window},
-        len(first.query.group_by),
+        {first.index: len(first.query.group_by)},
     )
     cut = len(batch) // 2
     pieces = [batch.slice(0, cut), batch.slice(cut, len(batch))]
@@ -175,7 +176,7 @@ def test_states_are_seen_at_the_end_of_the_stream():
     batch = stream([time for time in range(6) for _ in range(3)], [0] * 18)
     workload = compile_workload(parse_workload("RETURN COMPLETE MATCHES PATTERN A+"), SCHEMA)
     algorithm = Cet(detect="time")
-    family = Family(partial(split, attributes=()), partial(algorithm.executor, Plan(workload)), {0: None}, 0)
+    family = Family(partial(split, attributes=()), partial(algorithm.executor, Plan(workload)), {0: None}, {0: 0})
     measured = replay([batch], burst(workload), [family], lambda *_: None, True)
     assert measured.peak.kinds["trends"] == 3**6
     assert measured.peak.bytes == max(measured.state_bytes) > 3**6 * (12 + 4 * 6)

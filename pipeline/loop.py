@@ -1,0 +1,118 @@
+"""The one loop that runs executors: batches of a stream go to an executor per sub-stream, whoever asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from algorithms.base import Executor
+from algorithms.rows import Rows
+from events.batch import EventBatch
+from events.windows import Window
+from pipeline.jobs import Job
+from pipeline.substreams import RawKey, split
+
+
+@dataclass(frozen=True)
+class Family:
+    """Queries that split the stream alike.
+
+    - `split`: a batch into sub-streams, with their keys.
+    - `executor`: a fresh one for a sub-stream.
+    - `windows`: of each query by its index, None for the whole stream.
+    - `groups`: of each query by its index, how many leading values of a sub-stream's key are its group.
+    """
+
+    split: Callable[[EventBatch], Iterable[tuple[RawKey, EventBatch]]]
+    executor: Callable[[], Executor]
+    windows: Mapping[int, Window | None]
+    groups: Mapping[int, int]
+
+
+def family_of(job: Job, executor: Callable[[], Executor]) -> Family:
+    """The queries of a job, with what makes an executor for a sub-stream."""
+    return Family(
+        split=partial(split, attributes=job.partition),
+        executor=executor,
+        windows={query.index: query.window for query in job.workload},
+        groups={query.index: len(query.query.group_by) for query in job.workload},
+    )
+
+
+Call = Callable[[RawKey, Executor, EventBatch | None], Rows]
+"""How an executor is called: with events, or with None when the stream ends."""
+Emit = Callable[[RawKey, Rows], None]
+"""Takes the rows of a sub-stream."""
+
+
+def plainly(key: RawKey, executor: Executor, events: EventBatch | None) -> Rows:
+    """Calls the executor, and nothing else."""
+    return executor.finish() if events is None else executor.process(events)
+
+
+class Loop:
+    """Hands batches of a stream, in time order, to a fresh executor per sub-stream of a family.
+
+    - `call` calls an executor, for instance under a clock; `emit` takes the rows that are not empty.
+    - A sub-stream without events in a batch hears of its `until` if that ends one of its windows.
+    - With `look`, windows are closed in a call of their own, and `look` is called before and after it.
+
+    `executors` are those of the sub-streams so far.
+    """
+
+    def __init__(
+        self, family: Family, emit: Emit, call: Call = plainly, look: Callable[[], None] | None = None
+    ) -> None:
+        self.executors: dict[RawKey, Executor] = {}
+        self._family, self._emit, self._call, self._look = family, emit, call, look
+        self._ends: dict[RawKey, int] = {}  # sub-stream -> end of the last window that holds an event of it
+        self._closed = 0  # windows that end by then are closed
+
+    def process(self, events: EventBatch) -> None:
+        """The next batch."""
+        until, windows = events.until, self._family.windows
+        closing = until is not None and any(_ends_between(w, self._closed, until) for w in windows.values())
+        apart = self._look is not None and closing
+        waiting = {key for key, end in self._ends.items() if end > self._closed} if closing else set()
+        for key, piece in self._family.split(events):
+            if key not in self.executors:
+                self.executors[key] = self._family.executor()
+            self._ends[key] = _last_end(windows, int(piece.time[-1]))
+            self._run(key, piece.slice(0, len(piece), None if apart else until))
+            if apart:
+                waiting.add(key)
+            else:
+                waiting.discard(key)
+        if self._look is not None:
+            self._look()
+        nothing = events.slice(len(events), len(events), until)
+        for key in waiting:
+            self._run(key, nothing)
+        if waiting and self._look is not None:
+            self._look()
+        if until is not None:
+            self._closed = max(self._closed, until)
+
+    def finish(self) -> None:
+        """The end of the stream."""
+        for key in self.executors:
+            self._run(key, None)
+
+    def _run(self, key: RawKey, events: EventBatch | None) -> None:
+        rows = self._call(key, self.executors[key], events)
+        if rows:
+            self._emit(key, rows)
+
+
+def _ends_between(window: Window | None, after: int, until: int) -> bool:
+    """Whether some window ends in (after, until]."""
+    if window is None or window.counts_events or until < window.within:
+        return False
+    return (until - window.within) // window.slide > (after - window.within) // window.slide
+
+
+def _last_end(windows: Mapping[int, Window | None], time: int) -> int:
+    """When the last time window ends that holds an event of this time."""
+    ends = [w.end(w.last_at(time)) for w in windows.values() if w is not None and not w.counts_events]
+    return max(ends, default=0)

@@ -1,0 +1,51 @@
+"""Runs the jobs of a prepared workload on batches of events."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+
+from algorithms.answer import AnswerBuilder
+from algorithms.rows import Rows
+from events.batch import EventBatch
+from pipeline.jobs import Job, Prepared
+from pipeline.loop import Loop, family_of
+from pipeline.substreams import RawKey, decode
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What a run met: events handed to executors, and sub-streams, summed over jobs."""
+
+    events: int = 0
+    substreams: int = 0
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(self.events + other.events, self.substreams + other.substreams)
+
+
+def run_job(
+    prepared: Prepared, job: Job, batches: Iterable[EventBatch], answer: AnswerBuilder, *, pickled: bool = False
+) -> Counts:
+    """Runs a job on all events of its sub-streams in time order, one executor per sub-stream; rows go to `answer`.
+
+    With `pickled`, every executor is pickled and goes on as a copy after each batch.
+    """
+
+    def emit(key: RawKey, rows: Rows) -> None:
+        decoded = decode(prepared.workload.schema, job.partition, key)
+        for number, found in rows.items():
+            if len(found):
+                answer.add(job.numbers[number], decoded, found)
+
+    loop = Loop(family_of(job, partial(prepared.algorithm.executor, job.plan)), emit)
+    events = 0
+    for batch in batches:
+        events += len(batch)
+        loop.process(batch)
+        if pickled:
+            loop.executors.update(pickle.loads(pickle.dumps(loop.executors)))
+    loop.finish()
+    return Counts(events, len(loop.executors))
