@@ -5,11 +5,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from algorithms.rows import Rows
-from events.batch import EventBatch
-from events.errors import CepbenchError
-from queries.compile import Workload
-from queries.model import Query
+from cepbench.algorithms.rows import Rows
+from cepbench.events.batch import EventBatch
+from cepbench.events.errors import CepbenchError
+from cepbench.events.statistics import Statistics
+from cepbench.queries.compile import Workload
+from cepbench.queries.model import Query
 
 
 class UnsupportedQuery(CepbenchError):
@@ -22,18 +23,6 @@ class NotEnoughMemory(CepbenchError):
 
 class OutOfOrder(CepbenchError):
     """An executor was handed an older event than it has seen."""
-
-
-@dataclass(frozen=True)
-class Statistics:
-    """What an optimiser may know of a stream before it runs.
-
-    `rates` gives events per unit of stream time by type name, over the whole stream.
-    """
-
-    events: int = 0
-    duration: int = 0
-    rates: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

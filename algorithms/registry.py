@@ -6,15 +6,15 @@ import inspect
 import re
 from typing import Any
 
-from algorithms.aseq import ASeq
-from algorithms.base import Algorithm
-from algorithms.cet.algorithm import Cet
-from algorithms.cogra import Cogra
-from algorithms.greta import Greta
-from algorithms.sase import Sase
-from algorithms.sharon import Sharon
-from algorithms.spass import Spass
-from events.errors import CepbenchError
+from cepbench.algorithms.aseq.algorithm import ASeq
+from cepbench.algorithms.base import Algorithm
+from cepbench.algorithms.cet.algorithm import Cet
+from cepbench.algorithms.cogra import Cogra
+from cepbench.algorithms.greta.algorithm import Greta
+from cepbench.algorithms.sase.algorithm import Sase
+from cepbench.algorithms.sharon import Sharon
+from cepbench.algorithms.spass import Spass
+from cepbench.events.errors import CepbenchError
 
 ALGORITHMS: tuple[type[Algorithm], ...] = (Sase, Greta, Cogra, Cet, ASeq, Sharon, Spass)
 

@@ -10,16 +10,17 @@ import time
 from collections.abc import Sequence
 
 import numpy as np
-from streams import REPETITIONS
 
-from algorithms.rows import AggregateRows
-from algorithms.sequences import sequences_of
-from algorithms.sharon.executor import SequenceExecutor
-from algorithms.sharon.plan import Candidate, SharonPlan
-from events.batch import EventBatch
-from events.schema import Attribute, Kind, Schema
-from queries.compile import compile_workload
-from queries.parser import parse_query
+from cepbench.algorithms.rows import AggregateRows
+from cepbench.algorithms.sequences.candidates import Candidate
+from cepbench.algorithms.sequences.executor import SequenceExecutor
+from cepbench.algorithms.sequences.flattening import sequences_of
+from cepbench.algorithms.sequences.plan import SharingPlan
+from cepbench.events.batch import EventBatch
+from cepbench.events.schema import Attribute, Kind, Schema
+from cepbench.queries.compile import compile_workload
+from cepbench.queries.parser import parse_query
+from streams import REPETITIONS
 
 TYPES = 20
 LENGTH = 10
@@ -100,31 +101,31 @@ def overlapping_patterns(queries: int, places: slice) -> list[list[int]]:
     return patterns
 
 
-def planned(patterns: Sequence[Sequence[int]], window: str, stream: EventBatch, returns: str) -> SharonPlan:
+def planned(patterns: Sequence[Sequence[int]], window: str, stream: EventBatch, returns: str) -> SharingPlan:
     """Nothing is shared."""
     texts = [
         f"RETURN {returns.format(f'T{types[4]}')} PATTERN SEQ({', '.join(f'T{t}' for t in types)}) {window}"
         for types in patterns
     ]
     workload = compile_workload([parse_query(text) for text in texts], stream.schema)
-    return SharonPlan(workload, tuple(s for query in workload for s in sequences_of(query, None)), ())
+    return SharingPlan(workload, tuple(s for query in workload for s in sequences_of(query, None)), ())
 
 
-def shared(plan: SharonPlan, places: slice) -> SharonPlan:
+def shared(plan: SharingPlan, places: slice) -> SharingPlan:
     """All queries share `places`."""
     pattern = plan.sequences[0].symbols[places]
     occurrences = tuple((index, places.start) for index in range(len(plan.sequences)))
-    return SharonPlan(plan.workload, plan.sequences, (Candidate(pattern, occurrences),))
+    return SharingPlan(plan.workload, plan.sequences, (Candidate(pattern, occurrences),))
 
 
-def executed(plan: SharonPlan, stream: EventBatch) -> SequenceExecutor:
+def executed(plan: SharingPlan, stream: EventBatch) -> SequenceExecutor:
     executor = SequenceExecutor(plan)
     executor.process(stream)
     executor.finish()
     return executor
 
 
-def measured(plan: SharonPlan, stream: EventBatch) -> tuple[float, float, list[tuple[int, list[object]]]]:
+def measured(plan: SharingPlan, stream: EventBatch) -> tuple[float, float, list[tuple[int, list[object]]]]:
     """The least CPU time after a run that compiles, counter updates, and the rows of each query."""
     times = []
     for _ in range(REPETITIONS + 1):

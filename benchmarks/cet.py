@@ -9,19 +9,20 @@ import sys
 from functools import partial
 
 import numpy as np
-from streams import best_of, random_stream
 
-from algorithms.base import Executor, Statistics
-from algorithms.cet.evaluator import CetEvaluator
-from algorithms.cet.graph import CetGraph, window_bytes
-from algorithms.cet.partitioning.costs import Costs
-from algorithms.cet.stored import PER_VERTEX
-from algorithms.execution import IndependentQueries
-from algorithms.registry import make
-from algorithms.rows import MatchDigests
-from events.batch import EventBatch
-from queries.compile import compile_workload
-from queries.parser import parse_query
+from cepbench.algorithms.base import Executor
+from cepbench.algorithms.cet.evaluator import CetEvaluator
+from cepbench.algorithms.cet.graph import CetGraph, window_bytes
+from cepbench.algorithms.cet.partitioning.costs import Costs
+from cepbench.algorithms.cet.stored import PER_VERTEX
+from cepbench.algorithms.registry import make
+from cepbench.algorithms.rows import MatchDigests
+from cepbench.algorithms.running.per_query import IndependentQueries
+from cepbench.events.batch import EventBatch
+from cepbench.events.statistics import Statistics
+from cepbench.queries.compile import compile_workload
+from cepbench.queries.parser import parse_query
+from streams import best_of, random_stream
 
 QUERY = "RETURN COMPLETE MATCHES PATTERN A+"
 DETECTORS = {

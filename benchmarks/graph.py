@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from functools import partial
 
+from cepbench.algorithms.greta.evaluator import GraphGrained
+from cepbench.algorithms.running.per_query import IndependentQueries
 from streams import best_of, evaluate, random_stream
-
-from algorithms.execution import IndependentQueries
-from algorithms.graph_grained import GraphGrained
 
 QUERIES = {
     "A+": "RETURN COUNT(*) PATTERN A+",

@@ -12,13 +12,14 @@ import time
 
 import numpy as np
 
-from algorithms.answer import AnswerBuilder
-from algorithms.base import Executor, Statistics
-from algorithms.registry import ALGORITHMS, make
-from events.batch import EventBatch
-from events.schema import Attribute, Kind, Schema
-from queries.compile import compile_workload
-from queries.parser import parse_query
+from cepbench.algorithms.answers.builder import AnswerBuilder
+from cepbench.algorithms.base import Executor
+from cepbench.algorithms.registry import ALGORITHMS, make
+from cepbench.events.batch import EventBatch
+from cepbench.events.schema import Attribute, Kind, Schema
+from cepbench.events.statistics import Statistics
+from cepbench.queries.compile import compile_workload
+from cepbench.queries.parser import parse_query
 
 TYPES = "ABCDEFGHIJ"
 QUERIES = 6

@@ -7,13 +7,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from algorithms.base import Executor, Statistics
-from algorithms.registry import make
-from algorithms.rows import Rows
-from events.batch import EventBatch
-from events.schema import Attribute, Kind, Schema
-from queries.compile import compile_workload
-from queries.parser import parse_query
+from cepbench.algorithms.base import Executor
+from cepbench.algorithms.registry import make
+from cepbench.algorithms.rows import Rows
+from cepbench.events.batch import EventBatch
+from cepbench.events.schema import Attribute, Kind, Schema
+from cepbench.events.statistics import Statistics
+from cepbench.queries.compile import compile_workload
+from cepbench.queries.parser import parse_query
 
 BATCH = 1 << 20
 REPETITIONS = 5

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from streams import best_of, evaluate, random_stream
 
-from algorithms.rows import AggregateRows
-from events.batch import EventBatch
-from queries.compile import compile_workload
-from queries.parser import parse_query
+from cepbench.algorithms.rows import AggregateRows
+from cepbench.events.batch import EventBatch
+from cepbench.queries.compile import compile_workload
+from cepbench.queries.parser import parse_query
+from streams import best_of, evaluate, random_stream
 
 QUERY = "RETURN COUNT(*) PATTERN (SEQ(A+, B))+ WITHIN {} s SLIDE {} s"
 WINDOWS = [(1_000_000, 1_000_000), (1_000, 1_000), (10_000, 5_000), (10_000, 1_000)]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from cli.options import Pair, master
+from cepbench.cli.options import Pair, master
 
 
 @click.command()
@@ -37,8 +37,8 @@ def generate(
     NAME is a stream or workload of `cepbench datasets`. What is generated depends on parameters and seed only, not on
     --master; without --master it is generated in this process. A real stream is read from --raw by Spark.
     """
-    from generators.workloads import WORKLOADS
-    from pipeline.session import session, stop
+    from cepbench.generators.workloads import WORKLOADS
+    from cepbench.pipeline.session import session, stop
 
     if name in {workload.name for workload in WORKLOADS}:
         if key is not None or buckets is not None or raw is not None or master is not None:
@@ -48,8 +48,8 @@ def generate(
     attributes = None if key is None else [attribute.strip() for attribute in key.split(",") if attribute.strip()]
     try:
         if raw is not None:
-            from datasets.registry import dataset
-            from pipeline.import_dataset import import_dataset
+            from cepbench.datasets.registry import dataset
+            from cepbench.pipeline.import_dataset import import_dataset
 
             if parameters or seed is not None:
                 raise click.UsageError("a data set that is read from --raw has no parameters and no seed")
@@ -57,8 +57,8 @@ def generate(
                 dataset(name), raw, output, spark=session(master), key=attributes, buckets=buckets, replace=replace
             )
         else:
-            from generators.registry import from_spec
-            from pipeline.generation import generate as write
+            from cepbench.generators.registry import from_spec
+            from cepbench.pipeline.generation import generate as write
 
             generator = from_spec(name, _parameters(parameters, seed))
             spark = None if master is None else session(master)
@@ -69,8 +69,8 @@ def generate(
 
 
 def _write_workload(name: str, parameters: dict[str, str | int], output: Path, replace: bool) -> None:
-    from generators.workloads import workload_text
-    from queries.workloads import parse_workload
+    from cepbench.generators.workloads import workload_text
+    from cepbench.queries.workloads import parse_workload
 
     text = workload_text(name, parameters)
     queries = parse_workload(text)

@@ -2,7 +2,7 @@
 
 import click
 
-from cli.tables import show
+from cepbench.cli.tables import show
 
 as_json = click.option("--json", "as_json", is_flag=True, help="As a JSON list instead of text.")
 
@@ -11,7 +11,7 @@ as_json = click.option("--json", "as_json", is_flag=True, help="As a JSON list i
 @as_json
 def algorithms(as_json: bool) -> None:
     """List the algorithms and their parameters."""
-    from algorithms.registry import ALGORITHMS, parameters
+    from cepbench.algorithms.registry import ALGORITHMS, parameters
 
     rows = [
         {
@@ -34,9 +34,9 @@ def datasets(name: str | None, as_json: bool) -> None:
     With the NAME of a generated stream or workload, list its parameters. With --json, attributes and parameters of all
     are told.
     """
-    from datasets.registry import DATASETS
-    from generators.registry import GENERATORS, generator_class
-    from generators.workloads import WORKLOADS
+    from cepbench.datasets.registry import DATASETS
+    from cepbench.generators.registry import GENERATORS, generator_class
+    from cepbench.generators.workloads import WORKLOADS
 
     if name is not None:
         made = {workload.name: workload.describe().parameters for workload in WORKLOADS}
@@ -71,8 +71,8 @@ def datasets(name: str | None, as_json: bool) -> None:
 @as_json
 def experiments(as_json: bool) -> None:
     """List the experiments, one per figure of a paper."""
-    from experiments.load import experiments as files
-    from experiments.load import load
+    from cepbench.experiments.load import experiments as files
+    from cepbench.experiments.load import load
 
     loaded = [load(path) for path in files().values()]
     rows = [

@@ -17,13 +17,13 @@ from collections.abc import Sequence
 
 import click
 
-from cli.generate import generate
-from cli.lists import algorithms, datasets, experiments
-from cli.query import query
-from cli.results import compare, plot, report
-from cli.run import run
-from cli.verify import verify
-from events.errors import CepbenchError
+from cepbench.cli.generate import generate
+from cepbench.cli.lists import algorithms, datasets, experiments
+from cepbench.cli.query import query
+from cepbench.cli.results import compare, plot, report
+from cepbench.cli.run import run
+from cepbench.cli.verify import verify
+from cepbench.events.errors import CepbenchError
 
 CHECK_FAILED = 1
 WRONG_USE = 2

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
-from cli.options import input_file, master
-from cli.tables import FORMS, PARQUET, answer_text, parquet_bytes
+from cepbench.cli.options import input_file, master
+from cepbench.cli.tables import FORMS, PARQUET, answer_text, parquet_bytes
 
 
 @click.command()
@@ -52,12 +52,12 @@ def query(
     if form == PARQUET and output is None:
         raise click.UsageError("the form parquet needs a file; give one by --output")
     if master is None:
-        from pipeline.in_process import answer_of
+        from cepbench.pipeline.in_process import answer_of
 
         answer = answer_of(text, events, algorithm, arithmetic, time_unit, _notice)
     else:
-        from pipeline.distributed import answer_on_spark
-        from pipeline.session import stop
+        from cepbench.pipeline.distributed import answer_on_spark
+        from cepbench.pipeline.session import stop
 
         try:
             answer = answer_on_spark(text, events, algorithm, arithmetic, time_unit, _notice, master=master)
@@ -68,7 +68,7 @@ def query(
     if output is None:
         click.echo(content.decode(), nl=False)
     else:
-        from plots.files import write
+        from cepbench.metrics.files import write
 
         write(output, content)
 

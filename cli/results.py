@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
-from cli.options import results
-from cli.tables import answer_text
+from cepbench.cli.options import results
+from cepbench.cli.tables import answer_text
 
 folder = click.Path(exists=True, file_okay=False, path_type=Path)
 
@@ -19,10 +19,10 @@ def plot(experiments: tuple[str, ...], results: Path, output: Path | None) -> No
 
     All, or those of the EXPERIMENTs, become PDF, SVG and PNG files, by default beside their cells.
     """
-    from metrics.results import read_all
-    from plots.draw import write_drawings
+    from cepbench.metrics.results import load_results
+    from cepbench.plots.draw import write_drawings
 
-    everything = read_all(results)
+    everything = load_results(results)
     measured = [found.figure.experiment for found in everything]
     for name in experiments:
         if name not in measured:
@@ -41,7 +41,7 @@ def plot(experiments: tuple[str, ...], results: Path, output: Path | None) -> No
 )
 def report(results: Path, output: Path | None) -> None:
     """Write all measured figures up on one page."""
-    from plots.report import write_report
+    from cepbench.plots.report import write_report
 
     click.echo(write_report(results, output or results / "report.html"))
 
@@ -57,8 +57,8 @@ def compare(a: Path, b: Path, form: str) -> None:
 
     Tells how times, memory, statuses and answers of the same cells changed from A to B.
     """
-    from plots.compare import compare as table_of
-    from plots.compare import describe
+    from cepbench.plots.compare import compare as table_of
+    from cepbench.plots.compare import describe
 
     table = table_of(a, b)
     click.echo(describe(table) if form == "text" else answer_text(table, form).rstrip("\n"))

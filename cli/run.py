@@ -4,9 +4,9 @@ from pathlib import Path
 
 import click
 
-from cli.lists import experiments as list_experiments
-from cli.options import master, results
-from cli.results import report
+from cepbench.cli.lists import experiments as list_experiments
+from cepbench.cli.options import master, results
+from cepbench.cli.results import report
 
 PROFILES = ("smoke", "quick", "laptop", "paper")
 
@@ -41,18 +41,18 @@ def run(
         context.invoke(list_experiments, as_json=False)
         return
 
-    from experiments import sweep
-    from metrics.record import Status
+    from cepbench.experiments import sweep
+    from cepbench.metrics.record import Status
 
     planned = sweep.plan(experiments, profile, overrides)
     if dry_run:
         click.echo("\n".join(sweep.listing(planned, results)))
         return
 
-    from pipeline.session import stop
+    from cepbench.pipeline.session import stop
 
     try:
-        swept = sweep.run(planned, results, master, notify=click.echo)
+        swept = sweep.run_planned(planned, results, master, notify=click.echo)
     finally:
         stop()
     if with_report:

@@ -25,8 +25,8 @@ def verify(context: click.Context, specifications: tuple[str, ...], cases: int, 
     """
     from tqdm import tqdm
 
-    from algorithms.registry import ALGORITHMS, make
-    from verification.verify import verify as verified
+    from cepbench.algorithms.registry import ALGORITHMS, make
+    from cepbench.verification.verify import verify as verified
 
     chosen = specifications or tuple(algorithm.name for algorithm in ALGORITHMS)
     for specification in chosen:

@@ -6,9 +6,9 @@ Declarations only: the pipeline reads the files with Spark and evaluates the exp
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from datasets.errors import DatasetError
-from events.errors import InputError
-from events.schema import Attribute, Kind, Schema
+from cepbench.datasets.errors import DatasetError
+from cepbench.events.errors import InputError
+from cepbench.events.schema import Attribute, Kind, Schema
 
 SQL_TYPES = {Kind.INT: "BIGINT", Kind.FLOAT: "DOUBLE", Kind.STRING: "STRING"}
 

@@ -1,6 +1,6 @@
 """Errors of data sets."""
 
-from events.errors import CepbenchError
+from cepbench.events.errors import CepbenchError
 
 
 class DatasetError(CepbenchError):

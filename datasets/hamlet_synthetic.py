@@ -1,7 +1,7 @@
 """The synthetic stream that Hamlet's authors published."""
 
-from datasets.base import Dataset, Derived, RawColumn
-from events.schema import Kind
+from cepbench.datasets.base import Dataset, Derived, RawColumn
+from cepbench.events.schema import Kind
 
 HAMLET_SYNTHETIC = Dataset(
     name="hamlet_synthetic",

@@ -1,7 +1,7 @@
 """One-minute bars of NASDAQ stocks."""
 
-from datasets.base import Dataset, Derived, RawColumn
-from events.schema import Kind
+from cepbench.datasets.base import Dataset, Derived, RawColumn
+from cepbench.events.schema import Kind
 
 # `minute` is yyyyMMddHHmm. Dates are counted without a time zone: unix_timestamp would apply the session's.
 _DAY = "unix_date(to_date(substring(minute, 1, 8), 'yyyyMMdd'))"

@@ -1,7 +1,7 @@
 """Physical activity monitoring: the PAMAP2 recordings, and the stream that CET's authors derived from them."""
 
-from datasets.base import Dataset, Derived, RawColumn
-from events.schema import Kind
+from cepbench.datasets.base import Dataset, Derived, RawColumn
+from cepbench.events.schema import Kind
 
 _CITATION = (
     "A. Reiss, D. Stricker: Creating and benchmarking a new dataset for physical activity monitoring, PETRA 2012; "

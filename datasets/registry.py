@@ -1,10 +1,10 @@
 """All data sets."""
 
-from datasets.base import Dataset
-from datasets.errors import DatasetError
-from datasets.hamlet_synthetic import HAMLET_SYNTHETIC
-from datasets.nasdaq import NASDAQ
-from datasets.physical_activity import PHYSICAL_ACTIVITY, PHYSICAL_ACTIVITY_CET
+from cepbench.datasets.base import Dataset
+from cepbench.datasets.errors import DatasetError
+from cepbench.datasets.hamlet_synthetic import HAMLET_SYNTHETIC
+from cepbench.datasets.nasdaq import NASDAQ
+from cepbench.datasets.physical_activity import PHYSICAL_ACTIVITY, PHYSICAL_ACTIVITY_CET
 
 DATASETS: tuple[Dataset, ...] = (NASDAQ, PHYSICAL_ACTIVITY, PHYSICAL_ACTIVITY_CET, HAMLET_SYNTHETIC)
 

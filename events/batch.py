@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from events.schema import Kind, Schema
+from cepbench.events.schema import Kind, Schema
 
 DTYPES: dict[Kind, type[np.generic]] = {Kind.INT: np.int64, Kind.FLOAT: np.float64, Kind.STRING: np.int32}
 

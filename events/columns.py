@@ -8,10 +8,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from events.errors import InputError
-from events.schema import Kind
-from events.units import NANOSECONDS
-from events.windows import FOREVER
+from cepbench.events.errors import InputError
+from cepbench.events.schema import Kind
+from cepbench.events.units import NANOSECONDS
+from cepbench.events.windows import FOREVER
 
 ARROW = {Kind.INT: pa.int64(), Kind.FLOAT: pa.float64(), Kind.STRING: pa.string()}
 

@@ -15,12 +15,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from events import sources
-from events.batch import EventBatch
-from events.columns import ARROW, Place, attribute, missing, times, type_names
-from events.errors import InputError
-from events.schema import RESERVED, Attribute, Kind, Schema
-from events.units import check_time_unit
+from cepbench.events import sources
+from cepbench.events.batch import EventBatch
+from cepbench.events.columns import ARROW, Place, attribute, missing, times, type_names
+from cepbench.events.errors import InputError
+from cepbench.events.schema import RESERVED, Attribute, Kind, Schema
+from cepbench.events.units import check_time_unit
 
 FRAME = "the DataFrame"
 
@@ -53,7 +53,7 @@ class InputEvents:
 
 
 @dataclass(frozen=True)
-class Layout:
+class FileLayout:
     """Attributes of a source by name, and the columns that are none (left out, said in `notices`)."""
 
     kinds: Mapping[str, Kind]
@@ -95,7 +95,7 @@ def read_events(events: str | Path | pd.DataFrame, time_unit: str = "s") -> Inpu
     return _assemble(layout, parts, tuple(files), time_unit)
 
 
-def source_layout(source: sources.Source) -> Layout:
+def source_layout(source: sources.Source) -> FileLayout:
     """The attributes of all files of a source, which must agree on them."""
     if source.is_csv:
         for file in source.files:
@@ -113,7 +113,7 @@ def source_layout(source: sources.Source) -> Layout:
     return _layout({name: sources.arrow_kind(kind) for name, kind in fields}, fields, str(source.path))
 
 
-def file_blocks(file: Path, is_csv: bool, layout: Layout, time_unit: str) -> Iterator[Block]:
+def file_blocks(file: Path, is_csv: bool, layout: FileLayout, time_unit: str) -> Iterator[Block]:
     """Checked rows of one file in order, in blocks of bounded size."""
     before = 0
     for batch in sources.blocks(file, is_csv):
@@ -121,7 +121,7 @@ def file_blocks(file: Path, is_csv: bool, layout: Layout, time_unit: str) -> Ite
         before += batch.num_rows
 
 
-def checked(batch: pa.RecordBatch, layout: Layout, time_unit: str, place: Place) -> Block:
+def checked(batch: pa.RecordBatch, layout: FileLayout, time_unit: str, place: Place) -> Block:
     """Rows with valid times and types, and attributes of the layout's kinds."""
     raw = dict(zip(batch.schema.names, batch.columns, strict=True))
     columns = {
@@ -190,7 +190,7 @@ def _merge(known: pa.DataType | None, kind: pa.DataType, name: str, file: Path) 
     raise InputError(f"{file}: column {name!r} has type {kind}, but {known} in an earlier file of the folder")
 
 
-def _layout(kinds: Mapping[str, Kind | None], fields: list[tuple[str, pa.DataType]], place: str) -> Layout:
+def _layout(kinds: Mapping[str, Kind | None], fields: list[tuple[str, pa.DataType]], place: str) -> FileLayout:
     attributes: dict[str, Kind] = {}
     notices = []
     for name, arrow in fields:
@@ -199,7 +199,7 @@ def _layout(kinds: Mapping[str, Kind | None], fields: list[tuple[str, pa.DataTyp
             notices.append(f"{place}: column {name!r} ({arrow}) is left out; attributes are numbers or strings")
         elif name not in RESERVED:
             attributes[name] = kind or Kind.FLOAT
-    return Layout(attributes, tuple(notices))
+    return FileLayout(attributes, tuple(notices))
 
 
 def _empty(arrow: pa.DataType, kinds: Mapping[str, Kind | None], name: str) -> bool:
@@ -207,7 +207,9 @@ def _empty(arrow: pa.DataType, kinds: Mapping[str, Kind | None], name: str) -> b
     return kinds[name] is None and (pa.types.is_null(arrow) or pa.types.is_string(arrow))
 
 
-def _assemble(layout: Layout, blocks: list[Block], files: tuple[tuple[str, int], ...], time_unit: str) -> InputEvents:
+def _assemble(
+    layout: FileLayout, blocks: list[Block], files: tuple[tuple[str, int], ...], time_unit: str
+) -> InputEvents:
     """Codes strings and sorts by time (stable)."""
     time = np.concatenate([block.time for block in blocks])
     names = pa.chunked_array([block.type for block in blocks], pa.string())
@@ -231,7 +233,7 @@ def _sorted(events: InputEvents, first: int) -> InputEvents:
     return InputEvents(events.schema, batch, holes, order, events.files, (*events.notices, notice))
 
 
-def dictionary(layout: Layout, columns: Mapping[str, pa.ChunkedArray]) -> tuple[str, ...]:
+def dictionary(layout: FileLayout, columns: Mapping[str, pa.ChunkedArray]) -> tuple[str, ...]:
     """All strings of all string attributes, sorted; with '' (which stands for null) if there are nulls."""
     strings: set[str] = set()
     for name, kind in layout.kinds.items():

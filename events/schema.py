@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
-from events.errors import InputError
-from events.units import check_time_unit
+from cepbench.events.errors import InputError
+from cepbench.events.units import check_time_unit
 
 RESERVED = ("time", "type", "_position")
 

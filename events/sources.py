@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 import pyarrow.csv as csv
 import pyarrow.parquet as pq
 
-from events.errors import InputError
-from events.schema import Kind
+from cepbench.events.errors import InputError
+from cepbench.events.schema import Kind
 
 CSV_SUFFIXES = (".csv", ".csv.gz", ".csv.bz2", ".csv.zst")
 PARQUET_SUFFIXES = (".parquet", ".pq")

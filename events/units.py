@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from events.errors import InputError
+from cepbench.events.errors import InputError
 
 NANOSECONDS = {
     "ns": 1,

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import fcntl
 import os
-import uuid
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from pydantic import BaseModel, ValidationError
 
-from experiments.errors import SweepError
-from metrics.figure import CELLS_FOLDER, FIGURE_FILE, Figure
-from metrics.record import FORMAT, Record, Status
+from cepbench.experiments.errors import SweepError
+from cepbench.metrics.figure import CELLS_FOLDER, FIGURE_FILE, Figure
+from cepbench.metrics.files import write
+from cepbench.metrics.record import FORMAT, Record, Status
 
 LOCK_FILE = ".lock"
 SUPERSEDED = "superseded"
@@ -84,26 +84,15 @@ class CellFiles:
 
     def write(self, record: Record) -> None:
         """Stores one record."""
-        _write(self._cells / f"{record.cell}.json", record)
+        write(self._cells / f"{record.cell}.json", _content(record))
 
     def write_figure(self, figure: Figure) -> None:
         """Stores the figure's description."""
-        _write(self.folder / FIGURE_FILE, figure)
+        write(self.folder / FIGURE_FILE, _content(figure))
 
 
-def _write(path: Path, model: BaseModel) -> None:
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open("w", encoding="utf-8") as file:
-            file.write(model.model_dump_json(indent=1))
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except OSError as error:
-        raise SweepError(f"{path}: cannot be written: {_told(error)}") from None
-    finally:
-        temporary.unlink(missing_ok=True)
+def _content(model: BaseModel) -> bytes:
+    return model.model_dump_json(indent=1).encode()
 
 
 def _told(error: OSError) -> str:

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from metrics.record import Strict
+from cepbench.metrics.record import Strict
 
 Scalar = str | int | float | bool
 

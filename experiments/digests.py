@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
-from metrics.record import Record, Status
+from cepbench.metrics.record import Record, Status
 
 REFERENCE = "oracle"
 """The algorithm whose answer decides, where it takes part."""

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
-from experiments.points import Cell, identified
-from experiments.schema import Experiment
-from metrics.record import Record, Status
-from metrics.results import value_key
+from cepbench.experiments.points import Cell, identified
+from cepbench.experiments.schema import Experiment
+from cepbench.metrics.record import Record, Status
+from cepbench.metrics.results import value_key
 
 _CUT = {Status.TIMEOUT: "timed out", Status.OUT_OF_MEMORY: "ran out of memory"}
 

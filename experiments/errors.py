@@ -1,6 +1,6 @@
 """Errors of experiments and sweeps."""
 
-from events.errors import CepbenchError
+from cepbench.events.errors import CepbenchError
 
 
 class ExperimentError(CepbenchError):

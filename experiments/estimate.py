@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from experiments.points import Cell
+from cepbench.experiments.points import Cell
 
 PREPARATION = 8.0
 """Seconds that a cell takes besides its measured part: fresh workers, loading of kernels."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from experiments.claims import Claim
-from experiments.points import configuration
-from experiments.points import points as points_of
-from experiments.schema import Experiment, SweptPanel
-from experiments.verdicts import verdict
-from metrics.figure import Figure, Panel
-from metrics.record import Record
+from cepbench.experiments.claims import Claim
+from cepbench.experiments.points import configuration
+from cepbench.experiments.points import points as points_of
+from cepbench.experiments.schema import Experiment, SweptPanel
+from cepbench.experiments.verdicts import verdict
+from cepbench.metrics.figure import Figure, Panel
+from cepbench.metrics.record import Record
 
 
 def figure(experiment: Experiment, profile: str, records: Sequence[Record]) -> Figure:

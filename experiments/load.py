@@ -9,8 +9,8 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from experiments.errors import ExperimentError
-from experiments.schema import PROFILES, Experiment, merged
+from cepbench.experiments.errors import ExperimentError
+from cepbench.experiments.schema import PROFILES, Experiment, merged
 
 FIGURES = Path(__file__).parent / "figures"
 

@@ -12,13 +12,13 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from experiments.claims import holds
-from experiments.errors import ExperimentError
-from experiments.schema import Experiment, GeneratedWorkload, Open, Sweep
-from experiments.templates import series_name, substituted
-from generators.workloads import workload_text
-from metrics.record import FORMAT
-from metrics.results import value_key
+from cepbench.experiments.claims import holds
+from cepbench.experiments.errors import ExperimentError
+from cepbench.experiments.schema import Experiment, GeneratedWorkload, Open, Sweep
+from cepbench.experiments.templates import series_name, substituted
+from cepbench.generators.workloads import workload_text
+from cepbench.metrics.record import FORMAT
+from cepbench.metrics.results import value_key
 
 _IDENTIFYING = (
     "group", "experiment", "profile", "algorithm", "point", "measurement", "repetition", "configuration",

@@ -26,11 +26,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, PlainValidator, Tag, model_validator
 
-from experiments.claims import Claim, Ratio
-from experiments.templates import series_name
-from metrics.figure import Axis, Panel
-from metrics.record import Strict
-from metrics.values import known
+from cepbench.experiments.claims import Claim, Ratio
+from cepbench.experiments.templates import series_name
+from cepbench.metrics.figure import Axis, Panel
+from cepbench.metrics.record import Strict
+from cepbench.metrics.values import known
 
 PROFILES = ("smoke", "quick", "laptop", "paper")
 

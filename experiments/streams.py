@@ -7,15 +7,15 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
-from datasets.registry import dataset
-from events.errors import CepbenchError
-from experiments.points import identity
-from generators.registry import from_spec
-from pipeline.generation import default_buckets, generate
-from pipeline.import_dataset import import_dataset, import_events
-from pipeline.measured import Session
-from pipeline.store import Stream, is_store, read_stream
-from queries.workloads import parse_workload
+from cepbench.datasets.registry import dataset
+from cepbench.events.errors import CepbenchError
+from cepbench.experiments.points import identity
+from cepbench.generators.registry import from_spec
+from cepbench.pipeline.generation import default_buckets, generate
+from cepbench.pipeline.import_dataset import import_dataset, import_events
+from cepbench.pipeline.measured import Session
+from cepbench.pipeline.store import Stream, is_store, read_stream
+from cepbench.queries.workloads import parse_workload
 
 STREAMS_FOLDER = "streams"
 

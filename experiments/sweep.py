@@ -13,23 +13,32 @@ from typing import Any
 
 from tqdm import tqdm
 
-from algorithms.base import Algorithm
-from algorithms.registry import make
-from events.errors import CepbenchError
-from experiments.cell_files import CellFiles, locked
-from experiments.digests import judged
-from experiments.early_stop import EarlyStop
-from experiments.estimate import Estimate, bound, total_bound, words
-from experiments.figure import figure
-from experiments.load import experiments as experiment_files
-from experiments.load import find, load
-from experiments.points import Cell, cells, identified
-from experiments.provenance import environment
-from experiments.schema import Experiment
-from experiments.streams import STREAMS_FOLDER, check_stream, prepare_stream
-from metrics.record import Record, Status
-from pipeline.measured import Job, Open, Outcome, Session, SparkGone, configuration_of, measure, measuring_session
-from queries.workloads import parse_workload
+from cepbench.algorithms.base import Algorithm
+from cepbench.algorithms.registry import make
+from cepbench.events.errors import CepbenchError
+from cepbench.experiments.cell_files import CellFiles, locked
+from cepbench.experiments.digests import judged
+from cepbench.experiments.early_stop import EarlyStop
+from cepbench.experiments.estimate import Estimate, bound, total_bound, words
+from cepbench.experiments.figure import figure
+from cepbench.experiments.load import experiments as experiment_files
+from cepbench.experiments.load import find, load
+from cepbench.experiments.points import Cell, cells, identified
+from cepbench.experiments.provenance import environment
+from cepbench.experiments.schema import Experiment
+from cepbench.experiments.streams import STREAMS_FOLDER, check_stream, prepare_stream
+from cepbench.metrics.record import Record, Status
+from cepbench.pipeline.measured import (
+    MeasuredRun,
+    OpenArrival,
+    Outcome,
+    Session,
+    SparkGone,
+    configuration_of,
+    measure,
+    measuring_session,
+)
+from cepbench.queries.workloads import parse_workload
 
 MakeAlgorithm = Callable[[str], Algorithm]
 
@@ -94,6 +103,25 @@ def listing(planned: Sequence[Planned], results: Path) -> list[str]:
 
 
 def run(
+    names: Sequence[str] = (),
+    profile: str = "quick",
+    overrides: Sequence[str] = (),
+    *,
+    results: str | Path = "results",
+    master: str | None = None,
+    notify: Callable[[str], None] = print,
+) -> Swept:
+    """Runs experiments on Spark, as `cepbench run` does: ids or files, all if none. Finished cells are not run again.
+
+    - `profile`: `smoke`, `quick`, `laptop` or `paper`; `overrides`: fields to change, such as `limits.seconds=5`.
+    - `results`: the folder of records and figures, which `load_results` reads; `master`: a Spark master URL.
+
+    Raises `CepbenchError` before anything runs if an experiment cannot be used.
+    """
+    return run_planned(plan(names, profile, overrides), Path(results), master, notify=notify)
+
+
+def run_planned(
     planned: Sequence[Planned],
     results: Path,
     master: str | None = None,
@@ -210,16 +238,16 @@ class _Sweep:
         self._estimate.finished(cell, record.seconds)
         return record
 
-    def _job(self, cell: Cell, spark: Session) -> Job:
+    def _job(self, cell: Cell, spark: Session) -> MeasuredRun:
         given = cell.configuration
         stream = prepare_stream(given, self._results / STREAMS_FOLDER, spark)
         arrival = given["arrival"]
-        return Job(
+        return MeasuredRun(
             store=stream.path.resolve(),
             workload=given["workload"],
             algorithm=self._make(cell.specification),
             arithmetic=given["arithmetic"],
-            arrival=Open(arrival["rate"], arrival["batch"]) if arrival["model"] == "open" else None,
+            arrival=OpenArrival(arrival["rate"], arrival["batch"]) if arrival["model"] == "open" else None,
             memory=cell.measurement == "memory",
         )
 

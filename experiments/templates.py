@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from experiments.errors import ExperimentError
+from cepbench.experiments.errors import ExperimentError
 
 _AXIS = re.compile(r"\$\{(\w+)\}")
 _SPECIFICATION = re.compile(r"(?P<name>[^\[]*)\[(?P<parameters>.*)\]\s*", re.DOTALL)

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from math import inf, isfinite, log
 from typing import Any
 
-from experiments.claims import Claim, Fails, Ratio, Trend, Value, holds, reaches
-from metrics.figure import ClaimResult, Verdict
-from metrics.record import Record, Status
-from metrics.results import point_key, value_key
-from metrics.statistics import median
-from metrics.values import measurement, value
-from metrics.values import unit as unit_of
+from cepbench.experiments.claims import Claim, Fails, Ratio, Trend, Value, holds, reaches
+from cepbench.metrics.figure import ClaimResult, Verdict
+from cepbench.metrics.record import Record, Status
+from cepbench.metrics.results import point_key, value_key
+from cepbench.metrics.statistics import median
+from cepbench.metrics.values import measurement, value
+from cepbench.metrics.values import unit as unit_of
 
 Point = tuple[tuple[str, bool, float, str], ...]
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from events.units import NANOSECONDS
+from cepbench.events.units import NANOSECONDS
 
 
 def ticks_per_second(unit: str) -> Fraction:

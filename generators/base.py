@@ -9,12 +9,12 @@ from typing import Any, ClassVar, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from events.batch import EventBatch
-from events.schema import Schema
-from generators.arrival import Arrival, ConstantRate
-from generators.errors import GeneratorError
-from generators.parameters import Parameter, StreamParameters, parameters_of
-from generators.randomness import column_random
+from cepbench.events.batch import EventBatch
+from cepbench.events.schema import Schema
+from cepbench.generators.arrival import Arrival, ConstantRate
+from cepbench.generators.errors import GeneratorError
+from cepbench.generators.parameters import Parameter, StreamParameters, parameters_of
+from cepbench.generators.randomness import column_random
 
 # Events of a full slice: tens of megabytes with all columns, and enough slices for every core of a long stream.
 SLICE_EVENTS = 2**18

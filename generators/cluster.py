@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from events.schema import Attribute, Kind, Schema
-from generators.base import Columns, Generator
-from generators.groups import stages
-from generators.parameters import Rate
-from generators.selectivity import SELECTIVE_ATTRIBUTES, SelectiveParameters, selective_columns
-from generators.transport import stage_types
+from cepbench.events.schema import Attribute, Kind, Schema
+from cepbench.generators.base import Columns, Generator
+from cepbench.generators.groups import stages
+from cepbench.generators.parameters import Rate
+from cepbench.generators.selectivity import SELECTIVE_ATTRIBUTES, SelectiveParameters, selective_columns
+from cepbench.generators.transport import stage_types
 
 MAX_USAGE = 1000
 LOAD_MEAN = 100

@@ -1,6 +1,6 @@
 """Errors of generators."""
 
-from events.errors import CepbenchError
+from cepbench.events.errors import CepbenchError
 
 
 class GeneratorError(CepbenchError):

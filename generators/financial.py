@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, PlainSerializer, PlainValidator, model_validator
 
-from events.schema import Attribute, Kind, Schema
-from generators.arrival import ticks_per_second
-from generators.base import Columns, Generator
-from generators.parameters import Rate, StreamParameters, TimeUnit
+from cepbench.events.schema import Attribute, Kind, Schema
+from cepbench.generators.arrival import ticks_per_second
+from cepbench.generators.base import Columns, Generator
+from cepbench.generators.parameters import Rate, StreamParameters, TimeUnit
 
 MAX_DENOMINATOR = 10**9
 

@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from events.schema import Attribute, Kind, Schema
-from generators.arrival import RisingRate
-from generators.base import Columns, Generator
-from generators.parameters import Rate
-from generators.randomness import hashed_uniform
-from generators.selectivity import SELECTIVE_ATTRIBUTES, SelectiveParameters, selective_columns
+from cepbench.events.schema import Attribute, Kind, Schema
+from cepbench.generators.arrival import RisingRate
+from cepbench.generators.base import Columns, Generator
+from cepbench.generators.parameters import Rate
+from cepbench.generators.randomness import hashed_uniform
+from cepbench.generators.selectivity import SELECTIVE_ATTRIBUTES, SelectiveParameters, selective_columns
 
 REPORT_SECONDS = 30
 MILE = 5280  # feet; a segment is one mile

@@ -9,8 +9,8 @@ from annotated_types import Ge, Gt, Le, Lt
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, PlainValidator, ValidationError, model_validator
 from pydantic.fields import FieldInfo
 
-from generators.arrival import ticks_per_second
-from generators.errors import GeneratorError
+from cepbench.generators.arrival import ticks_per_second
+from cepbench.generators.errors import GeneratorError
 
 # Together these keep the arithmetic of time stamps within 64 bits (see `generators.arrival`).
 MAX_RATE = 10**8

@@ -3,18 +3,18 @@
 from collections.abc import Mapping
 from typing import Any
 
-from generators.base import Generator
-from generators.cluster import Cluster
-from generators.ecommerce import ECommerce
-from generators.errors import GeneratorError
-from generators.financial import Financial
-from generators.linear_road import LinearRoad
-from generators.parameters import parse
-from generators.ridesharing import Ridesharing
-from generators.stock import Stock
-from generators.taxi import Taxi
-from generators.transport import Transport
-from generators.uniform import Uniform
+from cepbench.generators.base import Generator
+from cepbench.generators.cluster import Cluster
+from cepbench.generators.ecommerce import ECommerce
+from cepbench.generators.errors import GeneratorError
+from cepbench.generators.financial import Financial
+from cepbench.generators.linear_road import LinearRoad
+from cepbench.generators.parameters import parse
+from cepbench.generators.ridesharing import Ridesharing
+from cepbench.generators.stock import Stock
+from cepbench.generators.taxi import Taxi
+from cepbench.generators.transport import Transport
+from cepbench.generators.uniform import Uniform
 
 GENERATORS: tuple[type[Generator[Any]], ...] = (
     Stock,

@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from events.schema import Attribute, Kind, Schema
-from generators.base import Columns, Generator
-from generators.parameters import Rate
-from generators.randomness import zipf_weights
-from generators.selectivity import SELECTIVE_ATTRIBUTES, SelectiveParameters, selective_columns
+from cepbench.events.schema import Attribute, Kind, Schema
+from cepbench.generators.base import Columns, Generator
+from cepbench.generators.parameters import Rate
+from cepbench.generators.randomness import zipf_weights
+from cepbench.generators.selectivity import SELECTIVE_ATTRIBUTES, SelectiveParameters, selective_columns
 
 # Hamlet names the first five; in its queries Travel is the type under the Kleene plus.
 TYPES = (

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from events.schema import Attribute, Kind
-from generators.errors import GeneratorError
-from generators.parameters import StreamParameters
-from generators.randomness import column_random
+from cepbench.events.schema import Attribute, Kind
+from cepbench.generators.errors import GeneratorError
+from cepbench.generators.parameters import StreamParameters
+from cepbench.generators.randomness import column_random
 
 SELECTIVE_ATTRIBUTES = (Attribute("score", Kind.FLOAT), Attribute("bound", Kind.FLOAT))
 

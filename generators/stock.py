@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from events.schema import Attribute, Kind, Schema
-from generators.base import Columns, Generator
-from generators.groups import bridges
-from generators.parameters import Rate
-from generators.randomness import draw_codes
-from generators.selectivity import SELECTIVE_ATTRIBUTES, SelectiveParameters, selective_columns
+from cepbench.events.schema import Attribute, Kind, Schema
+from cepbench.generators.base import Columns, Generator
+from cepbench.generators.groups import bridges
+from cepbench.generators.parameters import Rate
+from cepbench.generators.randomness import draw_codes
+from cepbench.generators.selectivity import SELECTIVE_ATTRIBUTES, SelectiveParameters, selective_columns
 
 SIDES = ("buy", "sell")
 MAX_VOLUME = 10_000

@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from events.schema import Attribute, Kind, Schema
-from generators.base import Columns, Generator
-from generators.groups import by_group
-from generators.parameters import Rate
-from generators.randomness import draw_codes
-from generators.selectivity import SELECTIVE_ATTRIBUTES, SelectiveParameters, selective_columns
+from cepbench.events.schema import Attribute, Kind, Schema
+from cepbench.generators.base import Columns, Generator
+from cepbench.generators.groups import by_group
+from cepbench.generators.parameters import Rate
+from cepbench.generators.randomness import draw_codes
+from cepbench.generators.selectivity import SELECTIVE_ATTRIBUTES, SelectiveParameters, selective_columns
 
 PASSENGER_SHARES = (0.7, 0.15, 0.05, 0.03, 0.04, 0.03)  # of trips with 1, 2, ... passengers
 PAYMENTS = ("card", "cash")

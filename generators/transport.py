@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from events.schema import Attribute, Kind, Schema
-from generators.base import Columns, Generator
-from generators.groups import stages
-from generators.parameters import Rate
-from generators.selectivity import SELECTIVE_ATTRIBUTES, SelectiveParameters, selective_columns
+from cepbench.events.schema import Attribute, Kind, Schema
+from cepbench.generators.base import Columns, Generator
+from cepbench.generators.groups import stages
+from cepbench.generators.parameters import Rate
+from cepbench.generators.selectivity import SELECTIVE_ATTRIBUTES, SelectiveParameters, selective_columns
 
 
 class TransportParameters(SelectiveParameters):

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from events.schema import Attribute, Kind, Schema
-from generators.base import Columns, Generator
-from generators.randomness import draw_codes
-from generators.selectivity import SELECTIVE_ATTRIBUTES, SelectiveParameters, selective_columns
+from cepbench.events.schema import Attribute, Kind, Schema
+from cepbench.generators.base import Columns, Generator
+from cepbench.generators.randomness import draw_codes
+from cepbench.generators.selectivity import SELECTIVE_ATTRIBUTES, SelectiveParameters, selective_columns
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 MAX_VALUE = 1000

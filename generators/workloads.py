@@ -9,9 +9,9 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, PlainValidator, model_validator
 
-from generators.errors import GeneratorError
-from generators.parameters import Parameter, parameters_of, parse
-from generators.randomness import column_random
+from cepbench.generators.errors import GeneratorError
+from cepbench.generators.parameters import Parameter, parameters_of, parse
+from cepbench.generators.randomness import column_random
 
 MAX_TYPES = 10**5
 ATTEMPTS = 100
@@ -104,7 +104,7 @@ class SequencesParameters(BaseModel):
 
 
 @dataclass(frozen=True)
-class Workload:
+class WorkloadParameters:
     """What a listing says of a workload generator."""
 
     name: str
@@ -138,10 +138,10 @@ class Sequences:
         self.parameters = parameters
 
     @classmethod
-    def describe(cls) -> Workload:
+    def describe(cls) -> WorkloadParameters:
         """The generator for a listing."""
         summary = (cls.__doc__ or "").strip().split("\n", 1)[0]
-        return Workload(cls.name, cls.paper, summary, parameters_of(cls.Parameters))
+        return WorkloadParameters(cls.name, cls.paper, summary, parameters_of(cls.Parameters))
 
     def text(self) -> str:
         """The workload file: a function of the parameters alone."""

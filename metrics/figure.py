@@ -9,8 +9,8 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from metrics.record import Strict
-from metrics.values import METRICS, known, measurement
+from cepbench.metrics.record import Strict
+from cepbench.metrics.values import METRICS, known, measurement
 
 FIGURE_FILE = "figure.json"
 CELLS_FOLDER = "cells"
@@ -42,7 +42,7 @@ class Axis(Strict):
     values: tuple[Any, ...] = ()  # the order of categories; values that are not listed follow, sorted
 
 
-class Part(Strict):
+class PanelPart(Strict):
     """A part of a stacked bar."""
 
     metric: str
@@ -68,7 +68,7 @@ class Panel(Strict):
     letter: str = ""  # "(a)"
     x: Axis | None = None
     kind: Literal["lines", "bars"] = "lines"
-    parts: tuple[Part, ...] = ()
+    parts: tuple[PanelPart, ...] = ()
     where: dict[str, Any] = Field(default_factory=dict)
 
     @model_validator(mode="before")

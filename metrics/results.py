@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from events.errors import CepbenchError
-from metrics.figure import CELLS_FOLDER, FIGURE_FILE, Figure
-from metrics.record import FORMAT, Record, Strict
+from cepbench.events.errors import CepbenchError
+from cepbench.metrics.figure import CELLS_FOLDER, FIGURE_FILE, Figure
+from cepbench.metrics.record import FORMAT, Record, Strict
 
 Model = TypeVar("Model", bound=Strict)
 
@@ -45,7 +45,7 @@ def read(folder: Path) -> Results:
     return Results(folder, figure, tuple(records))
 
 
-def read_all(root: Path) -> tuple[Results, ...]:
+def load_results(root: Path) -> tuple[Results, ...]:
     """Every experiment and profile under `root`, which may be the results folder or one of the folders in it."""
     if not root.is_dir():
         raise ResultsError(f"{root}: no such results folder")

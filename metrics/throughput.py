@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.clock import open_arrivals, waiting
+from cepbench.metrics.clock import open_arrivals, waiting
 
 PRECISION = 1.05
 """A bracket is narrow enough when its upper end is at most this many times its lower end."""

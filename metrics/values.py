@@ -1,6 +1,6 @@
 """The number of a record that a panel or a claim reads, by the metric's name."""
 
-from metrics.record import Realised, Record, Summary
+from cepbench.metrics.record import Realised, Record, Summary
 
 MEMORY_METRICS = frozenset({"state_peak", "process_peak"})
 STATE_KINDS = "state_kinds."

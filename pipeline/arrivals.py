@@ -15,10 +15,10 @@ from math import gcd
 import numpy as np
 from numpy.typing import NDArray
 
-from events.batch import EventBatch
-from events.units import seconds
-from events.windows import Window
-from metrics.clock import open_arrivals
+from cepbench.events.batch import EventBatch
+from cepbench.events.units import seconds
+from cepbench.events.windows import Window
+from cepbench.metrics.clock import open_arrivals
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from events.errors import CepbenchError
-from pipeline.store import is_store
+from cepbench.events.errors import CepbenchError
+from cepbench.pipeline.store import is_store
 
 
 @contextmanager

@@ -10,16 +10,16 @@ from pathlib import Path
 import pandas as pd
 from pyspark.sql import SparkSession
 
-from algorithms.answer import AnswerBuilder
-from pipeline.generation import default_buckets
-from pipeline.import_dataset import import_events
-from pipeline.in_process import BATCH_ROWS, holds_whole
-from pipeline.jobs import Job, Prepared, parse_supported, prepare
-from pipeline.rebucketing import rebucket
-from pipeline.running import Counts, run_job
-from pipeline.session import session
-from pipeline.store import Stream, bucket_batches, is_store, read_stream
-from pipeline.tasks import run_tasks
+from cepbench.algorithms.answers.builder import AnswerBuilder
+from cepbench.pipeline.generation import default_buckets
+from cepbench.pipeline.import_dataset import import_events
+from cepbench.pipeline.in_process import BATCH_ROWS
+from cepbench.pipeline.jobs import Job, Prepared, parse_supported, prepare
+from cepbench.pipeline.rebucketing import rebucket
+from cepbench.pipeline.running import Counts, run_job
+from cepbench.pipeline.session import session
+from cepbench.pipeline.store import Stream, bucket_batches, is_store, read_stream
+from cepbench.pipeline.tasks import run_tasks
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def run_on_spark(prepared: Prepared, stream: Stream, spark: SparkSession) -> tup
 def bucketed_for(job: Job, stream: Stream, spark: SparkSession) -> Stream:
     """The stream in buckets that hold the job's sub-streams whole, as many as there are cores if they can be split."""
     buckets = default_buckets(spark, job.partition)
-    if holds_whole(stream, job.partition) and (stream.buckets > 1 or buckets == 1):
+    if stream.holds_whole(job.partition) and (stream.buckets > 1 or buckets == 1):
         found = stream
     else:
         found = rebucket(stream, job.partition, buckets, spark=spark)

@@ -7,11 +7,11 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from generators.base import Generator
-from pipeline.creation import creating
-from pipeline.store import Stream, read_stream
-from pipeline.tasks import run_tasks
-from pipeline.writing import BucketWriter, Written, check_key, describe
+from cepbench.generators.base import Generator
+from cepbench.pipeline.creation import creating
+from cepbench.pipeline.store import Stream, read_stream
+from cepbench.pipeline.tasks import run_tasks
+from cepbench.pipeline.writing import BucketWriter, Written, check_key, describe
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from events.batch import EventBatch
-from events.schema import Kind, Schema
+from cepbench.events.batch import EventBatch
+from cepbench.events.schema import Kind, Schema
 
 CHUNK = 1 << 15  # rows hashed at a time, so that the words stay in the cache
 

@@ -14,18 +14,18 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 
-from datasets.base import Dataset
-from events.columns import ARROW
-from events.errors import InputError
-from events.files import Layout, file_blocks, read_events, source_layout
-from events.sources import find
-from events.units import check_time_unit
-from pipeline.creation import creating
-from pipeline.generation import default_buckets, default_partitions
-from pipeline.staging import ROW, ROW_BITS, STAGE_ROWS, Staged, store_staged
-from pipeline.store import Stream, read_stream
-from pipeline.tasks import failure, run_tasks
-from pipeline.writing import BucketWriter, check_key, describe
+from cepbench.datasets.base import Dataset
+from cepbench.events.columns import ARROW
+from cepbench.events.errors import InputError
+from cepbench.events.files import FileLayout, file_blocks, read_events, source_layout
+from cepbench.events.sources import find
+from cepbench.events.units import check_time_unit
+from cepbench.pipeline.creation import creating
+from cepbench.pipeline.generation import default_buckets, default_partitions
+from cepbench.pipeline.staging import ROW, ROW_BITS, STAGE_ROWS, Staged, store_staged
+from cepbench.pipeline.store import Stream, read_stream
+from cepbench.pipeline.tasks import failure, run_tasks
+from cepbench.pipeline.writing import BucketWriter, check_key, describe
 
 BAD = "time IS NULL OR time < 0 OR type IS NULL OR type = ''"
 
@@ -76,7 +76,7 @@ def import_dataset(
     files = sorted(Path(raw).rglob(dataset.files))
     if not files:
         raise InputError(f"{raw}: no files {dataset.files} of data set {dataset.name}; see {dataset.source}")
-    staged = Staged(Layout({a.name: a.kind for a in dataset.attributes}, ()))
+    staged = Staged(FileLayout({a.name: a.kind for a in dataset.attributes}, ()))
     with tempfile.TemporaryDirectory(prefix=".cepbench-stage-", dir=_parent(path)) as scratch:
         stage = Path(scratch).resolve() / "stage"
         try:

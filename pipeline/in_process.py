@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pandas as pd
 
-from algorithms.answer import AnswerBuilder
-from algorithms.base import Statistics
-from events.batch import EventBatch
-from events.files import InputEvents, check_needed, read_events
-from events.schema import Schema
-from pipeline.jobs import Job, parse_supported, prepare
-from pipeline.running import run_job
-from pipeline.store import Stream, bucket_batches, is_store, read_stream, statistics, stream_batches
+from cepbench.algorithms.answers.builder import AnswerBuilder
+from cepbench.events.batch import EventBatch
+from cepbench.events.files import InputEvents, check_needed, read_events
+from cepbench.events.schema import Schema
+from cepbench.events.statistics import Statistics, statistics_of
+from cepbench.pipeline.jobs import Job, parse_supported, prepare
+from cepbench.pipeline.running import run_job
+from cepbench.pipeline.store import Stream, bucket_batches, is_store, read_stream, stream_batches
 
 BATCH_ROWS = 1 << 20
 
@@ -91,7 +91,7 @@ def _statistics(source: InputEvents | Stream) -> Statistics:
     if len(batch) == 0:
         return Statistics()
     counts = {name: int((batch.type == code).sum()) for code, name in enumerate(source.schema.types)}
-    return statistics(counts, int(batch.time[0]), int(batch.time[-1]))
+    return statistics_of(counts, int(batch.time[0]), int(batch.time[-1]))
 
 
 def _parts(source: InputEvents | Stream, job: Job) -> Iterator[Iterable[EventBatch]]:
@@ -99,13 +99,8 @@ def _parts(source: InputEvents | Stream, job: Job) -> Iterator[Iterable[EventBat
     if isinstance(source, InputEvents):
         n = len(source.batch)
         yield (source.batch.slice(start, start + BATCH_ROWS) for start in range(0, n, BATCH_ROWS))
-    elif holds_whole(source, job.partition):
+    elif source.holds_whole(job.partition):
         for bucket in range(source.buckets):
             yield bucket_batches(source, bucket, BATCH_ROWS, job.attributes)
     else:
         yield stream_batches(source, rows=BATCH_ROWS, attributes=job.attributes)
-
-
-def holds_whole(stream: Stream, partition: tuple[str, ...]) -> bool:
-    """Whether every sub-stream of the partition lies in one bucket."""
-    return stream.buckets == 1 or (bool(stream.key) and set(stream.key) <= set(partition))

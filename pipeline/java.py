@@ -6,7 +6,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from events.errors import CepbenchError
+from cepbench.events.errors import CepbenchError
 
 OLDEST = 17
 ADVICE = f"Spark needs Java {OLDEST} or newer; set JAVA_HOME; query and generate need none without --master"

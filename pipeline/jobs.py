@@ -4,23 +4,23 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from algorithms.base import Algorithm, Plan, Statistics, UnsupportedQuery
-from algorithms.registry import make
-from events.schema import Schema
-from metrics.details import merged
-from queries.compile import Workload, compile_workload
-from queries.model import Query
-from queries.workloads import parse_workload
+from cepbench.algorithms.base import Algorithm, Plan, UnsupportedQuery
+from cepbench.algorithms.registry import make
+from cepbench.events.schema import Schema
+from cepbench.events.statistics import Statistics
+from cepbench.metrics.details import merged
+from cepbench.queries.compile import Workload, compile_workload
+from cepbench.queries.model import Query
+from cepbench.queries.workloads import parse_workload
 
 
 @dataclass(frozen=True)
 class Job:
-    """Queries with the same partition attributes, compiled and planned. `numbers` are their places in the workload."""
+    """Queries with the same partition attributes, compiled and planned; they keep their index in the workload."""
 
     partition: tuple[str, ...]
     workload: Workload
     plan: Plan
-    numbers: tuple[int, ...]
 
     @property
     def attributes(self) -> frozenset[str]:
@@ -82,10 +82,9 @@ def prepare(
     jobs = []
     seconds = 0.0
     for partition in dict.fromkeys(query.partition for query in queries):
-        numbers = tuple(n for n, query in enumerate(queries) if query.partition == partition)
-        part = workload.part(numbers)
+        part = workload.part([query.index for query in workload if query.partition == partition])
         started = time.perf_counter()
         plan = algorithm.plan(part, statistics)
         seconds += time.perf_counter() - started
-        jobs.append(Job(partition, part, plan, numbers))
+        jobs.append(Job(partition, part, plan))
     return Prepared(algorithm, workload, tuple(jobs), seconds)

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from algorithms.base import Executor
-from algorithms.rows import Rows
-from events.batch import EventBatch
-from events.windows import Window
-from pipeline.jobs import Job
-from pipeline.substreams import RawKey, split
+from cepbench.algorithms.base import Executor
+from cepbench.algorithms.rows import Rows
+from cepbench.events.batch import EventBatch
+from cepbench.events.windows import Window
+from cepbench.pipeline.jobs import Job
+from cepbench.pipeline.substreams import RawKey, split
 
 
 @dataclass(frozen=True)

@@ -24,21 +24,30 @@ from py4j.protocol import Py4JError, Py4JNetworkError  # type: ignore[import-unt
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from algorithms.answer import AnswerBuilder
-from algorithms.base import NotEnoughMemory, UnsupportedQuery
-from events.errors import CepbenchError
-from metrics.details import merged
-from metrics.latency import pooled
-from metrics.record import Realised, Samples, Status, Summary
-from metrics.throughput import Bracket, Replay, sustainable, throughput
-from pipeline.beacon import Beacon, Running
-from pipeline.measured_task import Job, MeasuredTask, Open, Ready, Report, buckets, ready
-from pipeline.realised import realised
-from pipeline.session import session
-from pipeline.store import Stream
-from pipeline.tasks import failure
+from cepbench.algorithms.answers.builder import AnswerBuilder
+from cepbench.algorithms.base import NotEnoughMemory, UnsupportedQuery
+from cepbench.events.errors import CepbenchError
+from cepbench.metrics.details import merged
+from cepbench.metrics.latency import pooled
+from cepbench.metrics.record import Realised, Samples, Status, Summary
+from cepbench.metrics.throughput import Bracket, Replay, sustainable, throughput
+from cepbench.pipeline.beacon import Beacon, Running
+from cepbench.pipeline.measured_task import MeasuredRun, MeasuredTask, OpenArrival, Ready, Report, buckets, ready
+from cepbench.pipeline.realised import realised
+from cepbench.pipeline.session import session
+from cepbench.pipeline.store import Stream
+from cepbench.pipeline.tasks import failure
 
-__all__ = ["Job", "Open", "Outcome", "Session", "SparkGone", "configuration_of", "measure", "measuring_session"]
+__all__ = [
+    "MeasuredRun",
+    "OpenArrival",
+    "Outcome",
+    "Session",
+    "SparkGone",
+    "configuration_of",
+    "measure",
+    "measuring_session",
+]
 
 Session = SparkSession
 """What sweeps hand through; only the pipeline knows more of it."""
@@ -88,7 +97,7 @@ def configuration_of(spark: Session) -> dict[str, str]:
     return {**{name: value for name, value in found.items() if value is not None}, **parallelism}
 
 
-def measure(spark: SparkSession, job: Job, seconds: float) -> Outcome:
+def measure(spark: SparkSession, job: MeasuredRun, seconds: float) -> Outcome:
     """Runs the cell; `seconds` is the limit of each worker's measured part.
 
     The session must give every task a fresh worker. Raises `CepbenchError` for a workload or stream that cannot be used
@@ -262,7 +271,7 @@ def _outcome(made: Ready, reports: Sequence[Report]) -> Outcome:
     )
 
 
-def _bracket(job: Job, stream: Stream, reports: Sequence[Report]) -> Bracket | None:
+def _bracket(job: MeasuredRun, stream: Stream, reports: Sequence[Report]) -> Bracket | None:
     """Sustainable throughput; only micro-batches can tell."""
     if job.arrival is None:
         return None

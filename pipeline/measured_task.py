@@ -14,25 +14,24 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from algorithms.answer import AnswerBuilder
-from algorithms.base import Algorithm, Executor, NotEnoughMemory, StateSize
-from algorithms.kernels.compilation import loaded
-from algorithms.rows import Rows
-from events.batch import EventBatch
-from events.errors import CepbenchError
-from metrics.memory import PeakMemory
-from metrics.record import Status
-from pipeline.arrivals import ArrivalModel, Burst, OpenRate
-from pipeline.beacon import Address, Signal
-from pipeline.in_process import holds_whole
-from pipeline.jobs import Prepared, check_supported, prepare
-from pipeline.loop import family_of
-from pipeline.replay import Measured, replay
-from pipeline.store import Stream, bucket_batches, read_stream, stream_batches
-from pipeline.substreams import RawKey, decode
-from pipeline.warmup import warm_up
-from queries.compile import Workload
-from queries.workloads import parse_workload
+from cepbench.algorithms.answers.builder import AnswerBuilder
+from cepbench.algorithms.base import Algorithm, Executor, NotEnoughMemory, StateSize
+from cepbench.algorithms.kernels.compilation import loaded
+from cepbench.algorithms.rows import Rows
+from cepbench.events.batch import EventBatch
+from cepbench.events.errors import CepbenchError
+from cepbench.metrics.memory import PeakMemory
+from cepbench.metrics.record import Status
+from cepbench.pipeline.arrivals import ArrivalModel, Burst, OpenRate
+from cepbench.pipeline.beacon import Address, Signal
+from cepbench.pipeline.jobs import Prepared, check_supported, prepare
+from cepbench.pipeline.loop import family_of
+from cepbench.pipeline.replay import Measured, replay
+from cepbench.pipeline.store import Stream, bucket_batches, read_stream, stream_batches
+from cepbench.pipeline.substreams import RawKey, decode
+from cepbench.pipeline.warmup import warm_up
+from cepbench.queries.compile import Workload
+from cepbench.queries.workloads import parse_workload
 
 TRIES = 3
 """Runs of a bucket at most, until one finds all its kernels loaded."""
@@ -41,7 +40,7 @@ WHOLE_STREAM = -1
 
 
 @dataclass(frozen=True)
-class Open:
+class OpenArrival:
     """The open arrival model: events per second, and events per micro-batch."""
 
     rate: float
@@ -49,14 +48,14 @@ class Open:
 
 
 @dataclass(frozen=True)
-class Job:
+class MeasuredRun:
     """What a cell runs. `arrival` None is burst; `memory` asks for states and process memory instead of times."""
 
     store: Path
     workload: str
     algorithm: Algorithm
     arithmetic: str = "modular"
-    arrival: Open | None = None
+    arrival: OpenArrival | None = None
     memory: bool = False
 
 
@@ -64,12 +63,12 @@ class Job:
 class Ready:
     """A job with its stream and its workload, planned."""
 
-    job: Job
+    job: MeasuredRun
     stream: Stream
     prepared: Prepared
 
 
-def ready(job: Job) -> Ready:
+def ready(job: MeasuredRun) -> Ready:
     """Makes a job ready for its workers.
 
     Raises `UnsupportedQuery` with the reason, `NotEnoughMemory` of the optimiser, and `CepbenchError` for a workload or
@@ -139,7 +138,7 @@ class MeasuredTask:
             decoded = decode(workload.schema, part.partition, key)
             for query, found in rows.items():
                 assert report.answer is not None
-                report.answer.add(part.numbers[query], decoded, found)
+                report.answer.add(query, decoded, found)
 
         runs = [family_of(part, partial(job.algorithm.executor, part.plan)) for part in prepared.jobs]
         nothing = [family_of(part, Idle) for part in prepared.jobs]
@@ -184,7 +183,7 @@ class Idle(Executor):
 
 def buckets(stream: Stream, workload: Workload) -> list[int]:
     """The buckets to run, one worker each: a sub-stream must lie in one bucket whole, for every query."""
-    if all(holds_whole(stream, query.partition) for query in workload):
+    if all(stream.holds_whole(query.partition) for query in workload):
         return [bucket for bucket, events in enumerate(stream.bucket_events) if events]
     return [WHOLE_STREAM]
 
@@ -196,7 +195,7 @@ def _batches(stream: Stream, bucket: int, workload: Workload) -> Iterator[EventB
     return bucket_batches(stream, bucket, attributes=needed)
 
 
-def _arrival(given: Open | None, workload: Workload) -> ArrivalModel:
+def _arrival(given: OpenArrival | None, workload: Workload) -> ArrivalModel:
     if given is None:
         return Burst([query.window for query in workload], workload.schema.time_unit)
     return OpenRate(given.rate, given.batch)

@@ -7,16 +7,11 @@ next, which they would not be in a zip file that every job puts somewhere else.
 import hashlib
 import os
 import shutil
-import sys
 import tempfile
 import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = (
-    "algorithms", "cli", "datasets", "events", "experiments", "generators", "metrics", "pipeline", "plots", "queries",
-    "verification",
-)  # fmt: skip
 SUFFIXES = (".py", ".lark", ".sase", ".yaml")
 EPOCH = (1980, 1, 1, 0, 0, 0)
 
@@ -24,14 +19,15 @@ EPOCH = (1980, 1, 1, 0, 0, 0)
 def write_packages(folder: Path) -> Path:
     """Writes `cepbench.zip` with all sources and the data files that code loads; equal sources give equal bytes."""
     path = folder / "cepbench.zip"
+    packages = sorted(file.parent for file in ROOT.glob("*/__init__.py"))
+    files = [ROOT / "__init__.py", *(file for package in packages for file in sorted(package.rglob("*")))]
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for package in PACKAGES:
-            for file in sorted((ROOT / package).rglob("*")):
-                if file.suffix in SUFFIXES and "__pycache__" not in file.parts:
-                    info = zipfile.ZipInfo(str(file.relative_to(ROOT)), EPOCH)
-                    info.compress_type = zipfile.ZIP_DEFLATED
-                    info.external_attr = 0o644 << 16
-                    archive.writestr(info, file.read_bytes())
+        for file in files:
+            if file.suffix in SUFFIXES and "__pycache__" not in file.parts:
+                info = zipfile.ZipInfo(f"cepbench/{file.relative_to(ROOT)}", EPOCH)
+                info.compress_type = zipfile.ZIP_DEFLATED
+                info.external_attr = 0o644 << 16
+                archive.writestr(info, file.read_bytes())
     return path
 
 
@@ -40,31 +36,29 @@ def cache_folder() -> Path:
     return Path(tempfile.gettempdir()) / f"cepbench-cache-{os.getuid()}"
 
 
-def use_unpacked() -> None:
-    """In a worker that imports from the zip file: imports the other packages from an unpacked copy.
+def unpacked() -> Path:
+    """In a worker that imports from the zip file: where its packages lie unpacked.
 
     Without a folder of its own to unpack into, the worker stays with the zip file, which only compiles more often.
     """
-    if not zipfile.is_zipfile(ROOT):
-        return
-    cache = cache_folder()
-    target = cache / hashlib.blake2b(ROOT.read_bytes(), digest_size=16).hexdigest()
+    archive, cache = ROOT.parent, cache_folder()
+    target = cache / hashlib.blake2b(archive.read_bytes(), digest_size=16).hexdigest()
     try:
         cache.mkdir(mode=0o700, exist_ok=True)
         if cache.stat().st_uid != os.getuid():
-            return
+            return ROOT
         if not target.is_dir():
-            _unpack(target)
+            _unpack(archive, target)
     except OSError:
-        return
-    sys.path.insert(0, str(target))
+        return ROOT
+    return target / ROOT.name
 
 
-def _unpack(target: Path) -> None:
+def _unpack(archive: Path, target: Path) -> None:
     temporary = Path(tempfile.mkdtemp(prefix=".unpack-", dir=target.parent))
     try:
-        with zipfile.ZipFile(ROOT) as archive:
-            archive.extractall(temporary)
+        with zipfile.ZipFile(archive) as packed:
+            packed.extractall(temporary)
         temporary.rename(target)
     except OSError:
         if not target.is_dir():  # else another worker was faster

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from algorithms.answer import AnswerBuilder
-from events.batch import EventBatch
-from events.units import seconds
-from metrics.record import Realised
-from pipeline.replay import Measured
-from pipeline.store import Stream, stream_batches
-from pipeline.substreams import split
-from queries.compile import CompiledQuery, Workload
-from queries.model import Comparison, Op, Operand, occurrences
+from cepbench.algorithms.answers.builder import AnswerBuilder
+from cepbench.events.batch import EventBatch
+from cepbench.events.units import seconds
+from cepbench.metrics.record import Realised
+from cepbench.pipeline.replay import Measured
+from cepbench.pipeline.store import Stream, stream_batches
+from cepbench.pipeline.substreams import split
+from cepbench.queries.compile import CompiledQuery, Workload
+from cepbench.queries.model import Comparison, Op, Operand, occurrences
 
 SAMPLE_EVENTS = 20_000
 SAMPLE_PAIRS = 100_000

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from events.errors import CepbenchError
-from pipeline.creation import creating
-from pipeline.generation import Stretch, default_partitions, stretches
-from pipeline.hashing import word
-from pipeline.store import Stream, is_store, read_stream, stream_batches, write_description
-from pipeline.tasks import run_tasks
-from pipeline.writing import BucketWriter, Written, check_key, describe
+from cepbench.events.errors import CepbenchError
+from cepbench.pipeline.creation import creating
+from cepbench.pipeline.generation import Stretch, default_partitions, stretches
+from cepbench.pipeline.hashing import word
+from cepbench.pipeline.store import Stream, is_store, read_stream, stream_batches, write_description
+from cepbench.pipeline.tasks import run_tasks
+from cepbench.pipeline.writing import BucketWriter, Written, check_key, describe
 
 FOLDER = "_rebucketed"  # readers of Parquet folders skip names that begin with an underscore
 

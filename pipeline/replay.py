@@ -11,15 +11,15 @@ from math import isnan
 import numpy as np
 from numpy.typing import NDArray
 
-from algorithms.base import Executor, StateSize
-from algorithms.rows import Rows
-from events.batch import EventBatch
-from metrics.clock import completions
-from metrics.details import merged
-from metrics.latency import row_latency
-from pipeline.arrivals import ArrivalModel, Step
-from pipeline.loop import Family, Loop, plainly
-from pipeline.substreams import RawKey
+from cepbench.algorithms.base import Executor, StateSize
+from cepbench.algorithms.rows import Rows
+from cepbench.events.batch import EventBatch
+from cepbench.metrics.clock import completions
+from cepbench.metrics.details import merged
+from cepbench.metrics.latency import row_latency
+from cepbench.pipeline.arrivals import ArrivalModel, Step
+from cepbench.pipeline.loop import Family, Loop, plainly
+from cepbench.pipeline.substreams import RawKey
 
 
 @dataclass
@@ -81,7 +81,7 @@ class _Worker:
         ]
         self._sizes: list[dict[RawKey, StateSize]] = [{} for _ in families]
         self._nanoseconds = 0  # of the current arrival batch
-        self._due: dict[tuple[int, int, RawKey, int], float] = {}  # rows of the current arrival batch
+        self._due: dict[tuple[int, RawKey, int], float] = {}  # rows of the current arrival batch
         self._arrivals: list[float] = []
         self._rows: list[tuple[int, list[float]]] = []  # arrival batch, and when its rows were due
         self._step: Step | None = None
@@ -133,7 +133,7 @@ class _Worker:
                 ends: NDArray[np.int64] = windows * window.slide + window.within
                 due = self._arrival.due(step, ends)
             for k, when in zip(windows.tolist(), due.tolist(), strict=True):
-                self._due[number, query, key[: family.groups[query]], k] = when
+                self._due[query, key[: family.groups[query]], k] = when
 
     def _arrived(self, arrival: float, last: int) -> None:
         measured = self._measured

@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 
-from algorithms.answer import AnswerBuilder
-from algorithms.rows import Rows
-from events.batch import EventBatch
-from pipeline.jobs import Job, Prepared
-from pipeline.loop import Loop, family_of
-from pipeline.substreams import RawKey, decode
+from cepbench.algorithms.answers.builder import AnswerBuilder
+from cepbench.algorithms.rows import Rows
+from cepbench.events.batch import EventBatch
+from cepbench.pipeline.jobs import Job, Prepared
+from cepbench.pipeline.loop import Loop, family_of
+from cepbench.pipeline.substreams import RawKey, decode
 
 
 @dataclass(frozen=True)
@@ -36,9 +36,9 @@ def run_job(
 
     def emit(key: RawKey, rows: Rows) -> None:
         decoded = decode(prepared.workload.schema, job.partition, key)
-        for number, found in rows.items():
+        for query, found in rows.items():
             if len(found):
-                answer.add(job.numbers[number], decoded, found)
+                answer.add(query, decoded, found)
 
     loop = Loop(family_of(job, partial(prepared.algorithm.executor, job.plan)), emit)
     events = 0

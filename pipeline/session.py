@@ -14,9 +14,9 @@ from pyspark import SparkConf, SparkContext
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
-from events.errors import CepbenchError
-from pipeline.java import check_java
-from pipeline.packages import ROOT, cache_folder, write_packages
+from cepbench.events.errors import CepbenchError
+from cepbench.pipeline.java import check_java
+from cepbench.pipeline.packages import cache_folder, write_packages
 
 DEFAULT_MASTER = "local[*]"
 LOOPBACK = "127.0.0.1"
@@ -92,7 +92,6 @@ def _settings(master: str) -> dict[str, str]:
         "spark.driver.maxResultSize": "0",
     }
     if is_local(master):
-        settings["spark.executorEnv.PYTHONPATH"] = str(ROOT)
         settings["spark.sql.shuffle.partitions"] = str(2 * (os.cpu_count() or 1))
     else:
         # A worker's user may not have a cache folder; Numba looks at the second for functions in a zip file.

@@ -16,15 +16,15 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
-from events.batch import EventBatch
-from events.columns import missing
-from events.files import Layout, codes, numbers
-from events.schema import Kind, Schema
-from pipeline.creation import creating
-from pipeline.generation import default_buckets, default_partitions
-from pipeline.store import Stream, read_stream
-from pipeline.tasks import run_tasks
-from pipeline.writing import BucketWriter, Written, check_key, describe
+from cepbench.events.batch import EventBatch
+from cepbench.events.columns import missing
+from cepbench.events.files import FileLayout, codes, numbers
+from cepbench.events.schema import Kind, Schema
+from cepbench.pipeline.creation import creating
+from cepbench.pipeline.generation import default_buckets, default_partitions
+from cepbench.pipeline.store import Stream, read_stream
+from cepbench.pipeline.tasks import run_tasks
+from cepbench.pipeline.writing import BucketWriter, Written, check_key, describe
 
 ROW = "_row"
 ROW_BITS = 40  # of a row within its file; the rest is the file's number
@@ -35,7 +35,7 @@ STAGE_ROWS = 1 << 18
 class Staged:
     """Where staged parts lie, what their columns c0, c1, ... are, and which files `_row` refers to."""
 
-    layout: Layout
+    layout: FileLayout
     files: tuple[str, ...] = ()
 
     @property

@@ -16,10 +16,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from algorithms.base import Statistics
-from events.batch import EventBatch
-from events.errors import InputError
-from events.schema import Attribute, Kind, Schema
+from cepbench.events.batch import EventBatch
+from cepbench.events.errors import InputError
+from cepbench.events.schema import Attribute, Kind, Schema
+from cepbench.events.statistics import Statistics, statistics_of
 
 FORMAT = 1
 STREAM_FILE = "stream.json"
@@ -80,7 +80,11 @@ class Stream:
     @property
     def statistics(self) -> Statistics:
         """What an optimiser may know."""
-        return statistics({name: summary.events for name, summary in self.types.items()}, self.first, self.last)
+        return statistics_of({name: summary.events for name, summary in self.types.items()}, self.first, self.last)
+
+    def holds_whole(self, partition: tuple[str, ...]) -> bool:
+        """Whether every sub-stream of the partition lies in one bucket."""
+        return self.buckets == 1 or (bool(self.key) and set(self.key) <= set(partition))
 
     def check_needed(self, needs: Mapping[str, Collection[str]]) -> None:
         """`InputError` if an attribute that a query needs is absent, or null or NaN on an event of the type."""
@@ -122,14 +126,6 @@ class Stream:
             "type_codes": list(self.schema.types),
             "strings": list(self.schema.strings),
         }
-
-
-def statistics(counts: Mapping[str, int], first: int | None, last: int | None) -> Statistics:
-    """Statistics of a stream with these events by type, from its first to its last time."""
-    if first is None or last is None:
-        return Statistics()
-    duration = last - first + 1
-    return Statistics(sum(counts.values()), duration, {name: count / duration for name, count in counts.items()})
 
 
 def is_store(path: str | Path) -> bool:

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from events.batch import EventBatch
-from events.schema import Schema
+from cepbench.events.batch import EventBatch
+from cepbench.events.schema import Schema
 
 Key = tuple[int | float | str, ...]
 RawKey = tuple[int | float, ...]

@@ -8,7 +8,7 @@ from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from events.errors import CepbenchError
+from cepbench.events.errors import CepbenchError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

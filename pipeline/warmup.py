@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from algorithms.base import Algorithm, Plan, Statistics
-from events.batch import DTYPES, EventBatch
-from events.schema import Kind, Schema
-from queries.compile import CompiledQuery, Workload
-from queries.model import occurrences
+from cepbench.algorithms.base import Algorithm, Plan
+from cepbench.events.batch import DTYPES, EventBatch
+from cepbench.events.schema import Kind, Schema
+from cepbench.events.statistics import Statistics
+from cepbench.queries.compile import CompiledQuery, Workload
+from cepbench.queries.model import occurrences
 
 EVENTS = 16
 """Few enough for an algorithm that enumerates all their combinations."""
@@ -22,7 +23,7 @@ MOST_QUERIES = 20
 def warm_up(algorithm: Algorithm, plan: Plan) -> None:
     """Runs the whole workload once by its plan, which may have been dear to find, and its first queries one by one."""
     workload = plan.workload
-    alone = [workload.part([index]) for index in range(min(len(workload), MOST_QUERIES))]
+    alone = [workload.part([query.index]) for query in workload.queries[:MOST_QUERIES]]
     plans = [algorithm.plan(some, Statistics()) for some in alone] if len(workload) > 1 else []
     for chosen in (plan, *plans):
         some, executor = chosen.workload, algorithm.executor(chosen)

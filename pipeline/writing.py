@@ -17,11 +17,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from events.batch import EventBatch
-from events.errors import InputError
-from events.schema import Schema
-from pipeline.hashing import RowHasher, bucket_of
-from pipeline.store import POSITION, Holes, Stream, TypeSummary, bucket_folder, write_description
+from cepbench.events.batch import EventBatch
+from cepbench.events.errors import InputError
+from cepbench.events.schema import Schema
+from cepbench.pipeline.hashing import RowHasher, bucket_of
+from cepbench.pipeline.store import POSITION, Holes, Stream, TypeSummary, bucket_folder, write_description
 
 MAX_BUCKETS = 9999
 GROUP_ROWS = 1 << 18

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from metrics.record import Record, Status
+from cepbench.metrics.record import Record, Status
 
 
 class Agreement(StrEnum):

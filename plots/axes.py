@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis as Side
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullFormatter, SymmetricalLogLocator
 
-from metrics.figure import Axis, Panel, Scale
-from plots.units import human, step, tick
+from cepbench.metrics.figure import Axis, Panel, Scale
+from cepbench.plots.units import human, step, tick
 
 Which = Literal["x", "y"]
 

@@ -5,12 +5,12 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
-from metrics.figure import Axis, Panel
-from plots.axes import category_axis, scale_value_axis
-from plots.censored import draw_marks
-from plots.lines import draw_spread, limits, marks, measured, row_name
-from plots.points import Curve, Point
-from plots.style import Style
+from cepbench.metrics.figure import Axis, Panel
+from cepbench.plots.axes import category_axis, scale_value_axis
+from cepbench.plots.censored import draw_marks
+from cepbench.plots.lines import draw_spread, limits, marks, measured, row_name
+from cepbench.plots.points import Curve, Point
+from cepbench.plots.style import Style
 
 GROUP_WIDTH = 0.82  # of the distance between two categories
 HATCHES = ("", "////", "....", "xxxx", "\\\\\\\\")

@@ -18,11 +18,11 @@ from matplotlib.path import Path
 from matplotlib.ticker import FixedLocator
 from matplotlib.transforms import ScaledTranslation
 
-from metrics.figure import Panel
-from metrics.record import Status
-from plots.points import HIGHER_IS_BETTER
-from plots.style import Style
-from plots.units import human
+from cepbench.metrics.figure import Panel
+from cepbench.metrics.record import Status
+from cepbench.plots.points import HIGHER_IS_BETTER
+from cepbench.plots.style import Style
+from cepbench.plots.units import human
 
 _ALIGN = {0.0: "left", 0.5: "center", 1.0: "right"}
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pandas as pd
 
-from metrics.record import Record, Status
-from metrics.results import read_all
-from metrics.values import measurement, value
-from plots.points import HIGHER_IS_BETTER
-from plots.units import human
+from cepbench.metrics.record import Record, Status
+from cepbench.metrics.results import load_results
+from cepbench.metrics.values import measurement, value
+from cepbench.plots.points import HIGHER_IS_BETTER
+from cepbench.plots.units import human
 
 COMPARED = {
     "latency_p50": "s",
@@ -28,7 +28,7 @@ Key = tuple[str, str, str, str, str, int]
 
 
 def compare(a: Path, b: Path) -> pd.DataFrame:
-    """One row per cell of either folder, in a stable order. Raises `ResultsError` as `read_all` does.
+    """One row per cell of either folder, in a stable order. Raises `ResultsError` as `load_results` does.
 
     Columns: the cell's identity (experiment, profile, algorithm, point as JSON, measurement, repetition), `status_a`,
     `status_b` (None where the cell is missing), `status_changed`, `digest_changed` (None unless both have a digest),
@@ -91,7 +91,7 @@ def _ratio_line(name: str, group: pd.DataFrame, metric: str, unit: str, ratios: 
 
 
 def _cells(folder: Path) -> dict[Key, Record]:
-    return {_key(record): record for results in read_all(folder) for record in results.records}
+    return {_key(record): record for results in load_results(folder) for record in results.records}
 
 
 def _key(record: Record) -> Key:

@@ -14,17 +14,17 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import NullLocator
 
-from metrics.figure import Figure, Panel, Scale
-from metrics.record import Record, Status
-from metrics.results import Results
-from plots.axes import category
-from plots.bars import HATCHES, draw_bars
-from plots.censored import legend_handle
-from plots.files import write
-from plots.lines import draw_lines, limits, measured
-from plots.points import coordinates, curves, in_slice, shown
-from plots.stacks import draw_stacks, part_handles
-from plots.style import COLUMN_WIDTH, TEXT_WIDTH, Style, label, paper, series_dashes, styles
+from cepbench.metrics.figure import Figure, Panel, Scale
+from cepbench.metrics.files import write
+from cepbench.metrics.record import Record, Status
+from cepbench.metrics.results import Results
+from cepbench.plots.axes import category
+from cepbench.plots.bars import HATCHES, draw_bars
+from cepbench.plots.censored import legend_handle
+from cepbench.plots.lines import draw_lines, limits, measured
+from cepbench.plots.points import coordinates, curves, in_slice, shown
+from cepbench.plots.stacks import draw_stacks, part_handles
+from cepbench.plots.style import COLUMN_WIDTH, TEXT_WIDTH, Style, label, paper, series_dashes, styles
 
 FORMATS = ("pdf", "svg", "png")
 PANEL_HEIGHT = 1.75  # inches

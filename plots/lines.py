@@ -6,11 +6,11 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
-from metrics.figure import Axis, Panel
-from plots.axes import scale_sweep_axis, scale_value_axis
-from plots.censored import Mark, draw_marks
-from plots.points import Curve, Point
-from plots.style import Style, series_dashes
+from cepbench.metrics.figure import Axis, Panel
+from cepbench.plots.axes import scale_sweep_axis, scale_value_axis
+from cepbench.plots.censored import Mark, draw_marks
+from cepbench.plots.points import Curve, Point
+from cepbench.plots.style import Style, series_dashes
 
 
 def draw_lines(

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from math import inf, isfinite
 from typing import Any
 
-from metrics.figure import Axis, Figure, Panel
-from metrics.record import Record, Status
-from metrics.results import value_key
-from metrics.statistics import Estimate, estimate
-from metrics.values import measurement, value
+from cepbench.metrics.figure import Axis, Figure, Panel
+from cepbench.metrics.record import Record, Status
+from cepbench.metrics.results import value_key
+from cepbench.metrics.statistics import Estimate, estimate
+from cepbench.metrics.values import measurement, value
 
 HIGHER_IS_BETTER = frozenset({"throughput", "sustainable", "sustainable_low", "sustainable_high"})
 EXCEEDED = frozenset({Status.TIMEOUT, Status.OUT_OF_MEMORY})

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from metrics.record import Record
+from cepbench.metrics.record import Record
 
 
 def flat(nested: Mapping[str, Any], prefix: str = "") -> dict[str, str]:

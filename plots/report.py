@@ -3,17 +3,17 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from metrics.figure import Verdict
-from metrics.record import Status
-from metrics.results import Results, read_all
-from plots.agreement import Agreement, groups
-from plots.censored import LABELS
-from plots.draw import write_drawings
-from plots.files import write
-from plots.html import Cell, Html, join, table, tag, trusted
-from plots.page import SCRIPT, STYLE
-from plots.section import anchor, section
-from plots.tables import AGREEMENT_KIND, VERDICT_KIND, badge, status_badge
+from cepbench.metrics.figure import Verdict
+from cepbench.metrics.files import write
+from cepbench.metrics.record import Status
+from cepbench.metrics.results import Results, load_results
+from cepbench.plots.agreement import Agreement, groups
+from cepbench.plots.censored import LABELS
+from cepbench.plots.draw import write_drawings
+from cepbench.plots.html import Cell, Html, join, table, tag, trusted
+from cepbench.plots.page import SCRIPT, STYLE
+from cepbench.plots.section import anchor, section
+from cepbench.plots.tables import AGREEMENT_KIND, VERDICT_KIND, badge, status_badge
 
 TITLE = "cepbench report"
 
@@ -23,7 +23,7 @@ def write_report(results_dir: Path, out_path: Path) -> Path:
 
     Equal results give equal bytes. Raises `ResultsError` for a missing folder, an unreadable file or an unwritable one.
     """
-    everything = read_all(results_dir)
+    everything = load_results(results_dir)
     sections = [section(results, write_drawings(results), out_path.parent) for results in everything]
     return write(out_path, page(everything, sections).encode())
 

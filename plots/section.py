@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import quote
 
-from metrics.figure import CELLS_FOLDER, FIGURE_FILE, Figure
-from metrics.record import Record, Status
-from metrics.results import Results
-from metrics.values import measurement
-from plots import provenance, tables
-from plots.agreement import Agreement, groups
-from plots.draw import MAX_COLUMNS
-from plots.html import Html, join, tag
-from plots.points import curves, undrawn_axes
-from plots.style import label
-from plots.units import human
+from cepbench.metrics.figure import CELLS_FOLDER, FIGURE_FILE, Figure
+from cepbench.metrics.record import Record, Status
+from cepbench.metrics.results import Results
+from cepbench.metrics.values import measurement
+from cepbench.plots import provenance, tables
+from cepbench.plots.agreement import Agreement, groups
+from cepbench.plots.draw import MAX_COLUMNS
+from cepbench.plots.html import Html, join, tag
+from cepbench.plots.points import curves, undrawn_axes
+from cepbench.plots.style import label
+from cepbench.plots.units import human
 
 CONFIDENCE_NOTE = "Bars are 95 % confidence intervals of the median from order statistics."
 

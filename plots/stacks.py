@@ -9,13 +9,13 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 from matplotlib.patches import Patch
 
-from metrics.figure import Axis, Panel
-from plots.axes import category_axis, scale_value_axis
-from plots.bars import GROUP_WIDTH, HATCHES
-from plots.censored import draw_marks
-from plots.lines import limits, marks
-from plots.points import Curve, Point
-from plots.style import Style
+from cepbench.metrics.figure import Axis, Panel
+from cepbench.plots.axes import category_axis, scale_value_axis
+from cepbench.plots.bars import GROUP_WIDTH, HATCHES
+from cepbench.plots.censored import draw_marks
+from cepbench.plots.lines import limits, marks
+from cepbench.plots.points import Curve, Point
+from cepbench.plots.style import Style
 
 _NEUTRAL = "#444444"
 

@@ -2,16 +2,16 @@
 
 from collections.abc import Sequence
 
-from metrics.figure import ClaimResult, Figure, Verdict
-from metrics.record import Record, Status
-from metrics.values import DETAILS, unit, value
-from plots.agreement import Agreement, Group
-from plots.axes import category
-from plots.censored import LABELS
-from plots.html import Cell, Content, Html, join, table, tag
-from plots.provenance import differences
-from plots.style import label
-from plots.units import human, plain
+from cepbench.metrics.figure import ClaimResult, Figure, Verdict
+from cepbench.metrics.record import Record, Status
+from cepbench.metrics.values import DETAILS, unit, value
+from cepbench.plots.agreement import Agreement, Group
+from cepbench.plots.axes import category
+from cepbench.plots.censored import LABELS
+from cepbench.plots.html import Cell, Content, Html, join, table, tag
+from cepbench.plots.provenance import differences
+from cepbench.plots.style import label
+from cepbench.plots.units import human, plain
 
 DIGEST = 8  # characters shown of a digest
 

@@ -14,9 +14,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from events.schema import Kind, Schema
-from queries.errors import QueryError
-from queries.model import AggregateOf, Aggregates, CountAll, CountOf, Function, Item
+from cepbench.events.schema import Kind, Schema
+from cepbench.queries.errors import QueryError
+from cepbench.queries.model import AggregateOf, Aggregates, CountAll, CountOf, Function, Item
 
 NO_VALUE = 2**63 - 1
 """The key of a least channel over no event; also that of the greatest integer, and of the least for MAX."""

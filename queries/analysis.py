@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import reduce
 
-from queries.automaton import Automaton, build
-from queries.combination import ambiguous, overlap, product, restrict, unite, without
-from queries.errors import QueryError
-from queries.model import And, Event, Or, Pattern, Query, Semantics, children, occurrences
-from queries.names import Names
-from queries.predicates import apply_predicates
+from cepbench.queries.automaton import Automaton, build
+from cepbench.queries.combination import ambiguous, overlap, product, restrict, unite, without
+from cepbench.queries.errors import QueryError
+from cepbench.queries.model import And, Event, Or, Pattern, Query, Semantics, children, occurrences
+from cepbench.queries.names import Names
+from cepbench.queries.predicates import apply_predicates
 
 
 @dataclass(frozen=True)

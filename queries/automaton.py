@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field, replace
 
-from queries.errors import QueryError
-from queries.model import (
+from cepbench.queries.errors import QueryError
+from cepbench.queries.model import (
     And,
     AtLeast,
     Comparison,
@@ -107,7 +107,7 @@ class _Fragment:
     skip: Negations | None = frozenset()
 
 
-class _Builder:
+class _Glushkov:
     """Collects positions and junctions of one positive pattern."""
 
     def __init__(self) -> None:
@@ -209,7 +209,7 @@ def build(pattern: Pattern, offset: int = 0) -> Automaton:
 
     Raises `QueryError` when the pattern can match nothing only, or a NOT is misplaced.
     """
-    builder = _Builder()
+    builder = _Glushkov()
     fragment = builder.fragment(pattern, offset)
     if not builder.positions:
         raise QueryError("the pattern has no positive event")

@@ -11,9 +11,9 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import replace
 from typing import TypeVar
 
-from queries.automaton import MOST_POSITIONS, Automaton, Negations, Pairwise, Position, Transition
-from queries.errors import QueryError
-from queries.model import Comparison, Local
+from cepbench.queries.automaton import MOST_POSITIONS, Automaton, Negations, Pairwise, Position, Transition
+from cepbench.queries.errors import QueryError
+from cepbench.queries.model import Comparison, Local
 
 State = tuple[int, frozenset[int]]
 _Predicate = TypeVar("_Predicate", Local, Comparison)

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from events.batch import EventBatch
-from events.errors import CepbenchError
-from events.schema import Kind, Schema
-from events.units import in_units
-from events.windows import FOREVER, Window
-from queries.aggregates import COUNT_ALL, Column, Layout, Transform, layout
-from queries.analysis import Analysis, analyse
-from queries.automaton import Automaton
-from queries.errors import QueryError
-from queries.model import AggregateOf, Aggregates, Comparison, Local, Query, WindowClause
-from queries.names import Names
-from queries.tables import Columns, Tables, build_tables
+from cepbench.events.batch import EventBatch
+from cepbench.events.errors import CepbenchError
+from cepbench.events.schema import Kind, Schema
+from cepbench.events.units import in_units
+from cepbench.events.windows import FOREVER, Window
+from cepbench.queries.aggregates import COUNT_ALL, Column, Layout, Transform, layout
+from cepbench.queries.analysis import Analysis, analyse
+from cepbench.queries.automaton import Automaton
+from cepbench.queries.errors import QueryError
+from cepbench.queries.model import AggregateOf, Aggregates, Comparison, Local, Query, WindowClause
+from cepbench.queries.names import Names
+from cepbench.queries.tables import Columns, Tables, build_tables
 
 ARITHMETICS = ("modular", "float")
 MOST_WINDOWS = 2**20
@@ -95,10 +96,17 @@ class Workload:
     def __len__(self) -> int:
         return len(self.queries)
 
+    def __getitem__(self, index: int) -> CompiledQuery:
+        """The query with an index; in a part of a workload it is not its place."""
+        return self._by_index[index]
+
+    @cached_property
+    def _by_index(self) -> dict[int, CompiledQuery]:
+        return {query.index: query for query in self.queries}
+
     def part(self, indices: Sequence[int]) -> Workload:
-        """Some of the queries, as they were compiled, numbered anew."""
-        chosen = tuple(replace(self.queries[index], index=number) for number, index in enumerate(indices))
-        return replace(self, queries=chosen)
+        """Some of the queries, as they were compiled; they keep their index."""
+        return replace(self, queries=tuple(self[index] for index in indices))
 
     @property
     def needs(self) -> dict[str, frozenset[str]]:

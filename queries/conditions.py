@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from queries.model import Comparison, Local, Number, Op, Operand
-from queries.source import Node, Problem
+from cepbench.queries.model import Comparison, Local, Number, Op, Operand
+from cepbench.queries.source import Node, Problem
 
 _OPERATORS = {"==": "=", "<>": "!=", "≠": "!=", "≤": "<=", "≥": ">="}
 

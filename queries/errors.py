@@ -1,6 +1,6 @@
 """Errors of the query language."""
 
-from events.errors import CepbenchError
+from cepbench.events.errors import CepbenchError
 
 _MOST_CONTEXT = 100
 """Characters of a line that are shown on either side of a place."""

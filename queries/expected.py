@@ -10,7 +10,7 @@ from typing import Any
 from lark import Lark
 from lark.exceptions import UnexpectedInput, UnexpectedToken
 
-from queries.lexis import RESERVED
+from cepbench.queries.lexis import RESERVED
 
 _WORDS = {
     "RETURN": "RETURN",

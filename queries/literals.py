@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from queries.model import Number, Semantics
+from cepbench.queries.model import Number, Semantics
 
 _MOST_CHARACTERS = 400
 _LARGEST_LENGTH = 10**18

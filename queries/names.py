@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from queries.errors import QueryError
-from queries.model import Event, Not, Pattern, children, occurrences
+from cepbench.queries.errors import QueryError
+from cepbench.queries.model import Event, Not, Pattern, children, occurrences
 
 Path = tuple[int, ...]
 """The way from a pattern to a sub-pattern, child by child."""

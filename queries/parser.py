@@ -9,14 +9,14 @@ from typing import Any, cast
 from lark import Lark
 from lark.exceptions import UnexpectedInput
 
-from queries.errors import QueryError
-from queries.expected import syntax_error
-from queries.lexis import QueryText, unquote
-from queries.model import Matches, Query, Semantics
-from queries.names import known, meanings
-from queries.resolve import check
-from queries.source import Node, Problem, Source
-from queries.tree import TreeBuilder
+from cepbench.queries.errors import QueryError
+from cepbench.queries.expected import syntax_error
+from cepbench.queries.lexis import QueryText, unquote
+from cepbench.queries.model import Matches, Query, Semantics
+from cepbench.queries.names import known, meanings
+from cepbench.queries.resolve import check
+from cepbench.queries.source import Node, Problem, QuerySource
+from cepbench.queries.tree import TreeBuilder
 
 MOST_CHARACTERS = 100_000
 """Longer queries are refused: time and memory stay small whatever the text."""
@@ -48,7 +48,7 @@ def parse_block(text: QueryText, start: int, stop: int, name: str, origin: str =
         raise QueryError(origin + message, text.shown, start + first, start + last) from None
     except Problem as problem:
         raise QueryError(origin + problem.message, text.shown, start + problem.start, start + problem.stop) from None
-    source = Source(text.shown, clauses, start, origin)
+    source = QuerySource(text.shown, clauses, start, origin)
     query = _query(name, clauses)
     check(query, source)
     _check_prefixes(query, source)
@@ -85,7 +85,7 @@ def _query(name: str, clauses: dict[str, Node]) -> Query:
     )
 
 
-def _check_prefixes(query: Query, source: Source) -> None:
+def _check_prefixes(query: Query, source: QuerySource) -> None:
     """The prefix of `E.attr` in RETURN and GROUP-BY is dropped, but must name an event of the pattern."""
     names = meanings(query.pattern)
     for clause in ("return", "group by"):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from queries.automaton import Automaton, Pairwise
-from queries.errors import QueryError
-from queries.model import Comparison, Local, Operand, Query
-from queries.names import Names
+from cepbench.queries.automaton import Automaton, Pairwise
+from cepbench.queries.errors import QueryError
+from cepbench.queries.model import Comparison, Local, Operand, Query
+from cepbench.queries.names import Names
 
 
 def apply_predicates(automaton: Automaton, query: Query, names: Names) -> Automaton:

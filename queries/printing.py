@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import TypeVar
 
-from queries.lexis import quote_name, quote_text
-from queries.model import (
+from cepbench.queries.lexis import quote_name, quote_text
+from cepbench.queries.model import (
     AggregateOf,
     Aggregates,
     And,
@@ -33,7 +33,7 @@ from queries.model import (
     Seq,
     Star,
 )
-from queries.source import Node, Source
+from cepbench.queries.source import Node, QuerySource
 
 Value = TypeVar("Value")
 
@@ -47,7 +47,7 @@ def to_text(query: Query) -> str:
     return source_of(query).text
 
 
-def source_of(query: Query) -> Source:
+def source_of(query: Query) -> QuerySource:
     """The canonical text with the places of the query's parts, to underline one of them in an error."""
     writer = _Writer()
     clauses: dict[str, Node] = {}
@@ -70,7 +70,7 @@ def source_of(query: Query) -> Source:
             writer.write(" SLIDE ")
             slide = writer.node(query.window.slide, _length(query.window.slide))
         clauses["within"] = Node(query.window, within.start, slide.stop, (within, slide))
-    return Source(writer.text, clauses)
+    return QuerySource(writer.text, clauses)
 
 
 _LOOSEST, _IN_OR, _IN_AND, _IN_NOT, _IN_POSTFIX = range(5)

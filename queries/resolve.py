@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
-from queries.errors import QueryError
-from queries.model import (
+from cepbench.queries.errors import QueryError
+from cepbench.queries.model import (
     Aggregates,
     And,
     AtLeast,
@@ -25,9 +25,9 @@ from queries.model import (
     Star,
     children,
 )
-from queries.names import Path, known, meanings, scopes
-from queries.printing import source_of
-from queries.source import Source
+from cepbench.queries.names import Path, known, meanings, scopes
+from cepbench.queries.printing import source_of
+from cepbench.queries.source import QuerySource
 
 DEEPEST = 100
 """Most levels of sub-patterns: what walks a pattern may recurse."""
@@ -50,7 +50,7 @@ def nullable(pattern: Pattern) -> bool:
             return nullable(pattern.part)
 
 
-def check(query: Query, source: Source | None = None) -> None:
+def check(query: Query, source: QuerySource | None = None) -> None:
     """Raises `QueryError` for the first rule that `query` breaks, underlined in `source` (default: canonical text)."""
     _check_depth(query, source)
     for rule in _RULES:
@@ -62,7 +62,7 @@ Finding = tuple[str, str, Path]
 """A broken rule: a message, and the clause and path of the part that breaks it."""
 
 
-def _check_depth(query: Query, source: Source | None) -> None:
+def _check_depth(query: Query, source: QuerySource | None) -> None:
     level: list[tuple[Pattern, Path]] = [(query.pattern, ())]
     for _ in range(DEEPEST):
         level = [(c, (*path, i)) for pattern, path in level for i, c in enumerate(children(pattern))]

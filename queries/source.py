@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from queries.errors import QueryError
+from cepbench.queries.errors import QueryError
 
 
 class Node(NamedTuple):
@@ -27,7 +27,7 @@ class Problem(Exception):
 
 
 @dataclass(frozen=True)
-class Source:
+class QuerySource:
     """The text of a query and its clauses.
 
     Keys of `clauses`: `return` (children: grouping attributes, then items), `pattern` (itself the outermost pattern;

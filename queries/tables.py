@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from events.schema import Kind, Schema
-from queries.aggregates import Channel, Column, Layout, Transform
-from queries.automaton import Automaton, Position
-from queries.errors import QueryError
-from queries.model import Comparison, Local, Op, Operand
-from queries.names import Names
+from cepbench.events.schema import Kind, Schema
+from cepbench.queries.aggregates import Channel, Column, Layout, Transform
+from cepbench.queries.automaton import Automaton, Position
+from cepbench.queries.errors import QueryError
+from cepbench.queries.model import Comparison, Local, Op, Operand
+from cepbench.queries.names import Names
 
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]

@@ -8,10 +8,10 @@ from typing import TypeVar
 
 from lark import Token, Transformer, v_args
 
-from queries import literals
-from queries.conditions import Next, Word, compared, scaled
-from queries.lexis import unquote
-from queries.model import (
+from cepbench.queries import literals
+from cepbench.queries.conditions import Next, Word, compared, scaled
+from cepbench.queries.lexis import unquote
+from cepbench.queries.model import (
     AggregateOf,
     Aggregates,
     And,
@@ -35,7 +35,7 @@ from queries.model import (
     Star,
     WindowClause,
 )
-from queries.source import Node, Problem
+from cepbench.queries.source import Node, Problem
 
 Value = TypeVar("Value")
 

@@ -7,11 +7,11 @@ from importlib.resources import files
 from itertools import count
 from pathlib import Path
 
-from events.errors import InputError
-from queries.errors import QueryError
-from queries.lexis import QueryText
-from queries.model import Query
-from queries.parser import parse_block, read_name
+from cepbench.events.errors import InputError
+from cepbench.queries.errors import QueryError
+from cepbench.queries.lexis import QueryText
+from cepbench.queries.model import Query
+from cepbench.queries.parser import parse_block, read_name
 
 _SUFFIX = ".sase"
 

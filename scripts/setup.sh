@@ -33,7 +33,7 @@ find_python() {
 fingerprint() {
   printf '%s\n' "$ROOT"
   "$PYTHON" -VV
-  cat -- "$ROOT/pyproject.toml" "$ROOT/constraints.txt"
+  cat -- "$ROOT/pyproject.toml" "$ROOT/setup.py" "$ROOT/constraints.txt"
 }
 
 # Runs a command and shows its output only if it fails.
@@ -60,6 +60,9 @@ prepare_venv() {
     quietly "$PYTHON" -m pip install --disable-pip-version-check --no-input \
       --constraint "$ROOT/constraints.txt" --editable "$ROOT[dev]" ||
       missing "the dependencies could not be installed (see above); they come from your Python package index"
+    # The root of the checkout is the package, whatever the folder is called; mypy finds it by this name.
+    mkdir -p -- "$VENV/checkout"
+    ln -sfn -- "$ROOT" "$VENV/checkout/cepbench"
     fingerprint >"$VENV/.installed-for"
   fi
 }

@@ -14,7 +14,7 @@ SPARK_MASTER = "local[2]"
 @pytest.fixture
 def spark(_spark_settings: None) -> "SparkSession":
     """The session on two local cores; started once, and again when a test used another master."""
-    from pipeline.session import session
+    from cepbench.pipeline.session import session
 
     return session(SPARK_MASTER)
 
@@ -23,6 +23,6 @@ def spark(_spark_settings: None) -> "SparkSession":
 def _spark_settings() -> Iterator[None]:
     """Stops Spark after the last test."""
     yield
-    from pipeline.session import stop
+    from cepbench.pipeline.session import stop
 
     stop()

@@ -9,15 +9,15 @@ import pandas as pd
 import pytest
 import yaml
 
-from algorithms.base import Algorithm
-from algorithms.oracle import answer
-from algorithms.registry import ALGORITHMS
-from experiments.sweep import plan
-from metrics.figure import Panel
-from pipeline import evaluate
-from queries.workloads import parse_workload
-from verification.evaluators import subject_of
-from verification.verify import verify_subject
+from cepbench import evaluate
+from cepbench.algorithms.base import Algorithm
+from cepbench.algorithms.oracle import answer
+from cepbench.algorithms.registry import ALGORITHMS
+from cepbench.experiments.sweep import plan
+from cepbench.metrics.figure import Panel
+from cepbench.queries.workloads import parse_workload
+from cepbench.verification.evaluators import subject_of
+from cepbench.verification.verify import verify_subject
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pandas as pd
 
-from algorithms.oracle import CannotTally, answer, tally
-from queries.model import Query
-from verification.random_cases import Case, Rows
+from cepbench.algorithms.oracle import CannotTally, answer, tally
+from cepbench.queries.model import Query
+from cepbench.verification.random_cases import Case, Rows
 
 TOLERANCE = 1e-9
 """Relative; floats may be summed in any order."""

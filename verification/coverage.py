@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from verification.features import Feature, Pair, all_pairs
+from cepbench.verification.features import Feature, Pair, all_pairs
 
 PATIENCE = 60
 """Cases drawn for a pair per case that is compared, until it counts as one that the algorithm refuses."""

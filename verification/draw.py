@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from random import Random
 
-from verification.features import NEVER_TALLIED, Feature
+from cepbench.verification.features import NEVER_TALLIED, Feature
 
 _IMPLIED = {
     Feature.NOT_NESTED: Feature.NOT_SEQUENCE,

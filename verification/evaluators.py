@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from algorithms.answer import AnswerBuilder
-from algorithms.base import Algorithm, Statistics, UnsupportedQuery
-from events.batch import EventBatch
-from pipeline.jobs import prepare
-from pipeline.running import run_job
-from queries.model import Query
-from verification.random_cases import Case, batch_of, split
+from cepbench.algorithms.answers.builder import AnswerBuilder
+from cepbench.algorithms.base import Algorithm, UnsupportedQuery
+from cepbench.events.batch import EventBatch
+from cepbench.events.statistics import Statistics
+from cepbench.pipeline.jobs import prepare
+from cepbench.pipeline.running import run_job
+from cepbench.queries.model import Query
+from cepbench.verification.random_cases import Case, batch_of, split
 
 
 @dataclass(frozen=True)

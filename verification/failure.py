@@ -7,9 +7,9 @@ import io
 import re
 from dataclasses import dataclass
 
-from queries.printing import to_text
-from verification.agreement import expected_rows, frame_of
-from verification.random_cases import Case
+from cepbench.queries.printing import to_text
+from cepbench.verification.agreement import expected_rows, frame_of
+from cepbench.verification.random_cases import Case
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from enum import StrEnum
 from itertools import combinations
 from typing import Any
 
-from algorithms.oracle import Meaning, Steps, meaning_of
-from queries.model import (
+from cepbench.algorithms.oracle import Meaning, Steps, meaning_of
+from cepbench.queries.model import (
     AggregateOf,
     Aggregates,
     And,

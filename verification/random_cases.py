@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from events.batch import DTYPES, EventBatch
-from events.schema import Attribute, Kind, Schema
-from queries.model import Query, occurrences
-from queries.parser import parse_query
-from queries.printing import to_text
-from verification.draw import Draw
-from verification.features import Feature, Pair, pairs, query_features, row_features
-from verification.random_patterns import TYPES
-from verification.random_queries import ATTRIBUTES, STRINGS, random_query, variation
-from verification.random_streams import IRRELEVANT, random_events
+from cepbench.events.batch import DTYPES, EventBatch
+from cepbench.events.schema import Attribute, Kind, Schema
+from cepbench.queries.model import Query, occurrences
+from cepbench.queries.parser import parse_query
+from cepbench.queries.printing import to_text
+from cepbench.verification.draw import Draw
+from cepbench.verification.features import Feature, Pair, pairs, query_features, row_features
+from cepbench.verification.random_patterns import TYPES
+from cepbench.verification.random_queries import ATTRIBUTES, STRINGS, random_query, variation
+from cepbench.verification.random_streams import IRRELEVANT, random_events
 
 TRIES = 12
 RICHNESS = (0.0, 0.4, 1.0, 1.0)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from queries.model import And, AtLeast, Event, Maybe, Not, Or, Pattern, Plus, Seq, Star
-from verification.draw import Draw
-from verification.features import Feature
+from cepbench.queries.model import And, AtLeast, Event, Maybe, Not, Or, Pattern, Plus, Seq, Star
+from cepbench.verification.draw import Draw
+from cepbench.verification.features import Feature
 
 TYPES = ("A", "B", "C", "D", "E")
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 from fractions import Fraction
 from random import Random
 
-from algorithms.oracle import Meaning, Steps, check_query, meaning_of
-from events.schema import Kind
-from queries.errors import QueryError
-from queries.model import (
+from cepbench.algorithms.oracle import Meaning, Steps, check_query, meaning_of
+from cepbench.events.schema import Kind
+from cepbench.queries.errors import QueryError
+from cepbench.queries.model import (
     AggregateOf,
     Aggregates,
     And,
@@ -41,10 +41,10 @@ from queries.model import (
     WindowClause,
     occurrences,
 )
-from queries.resolve import check
-from verification.draw import Draw
-from verification.features import Feature
-from verification.random_patterns import TYPES, random_pattern
+from cepbench.queries.resolve import check
+from cepbench.verification.draw import Draw
+from cepbench.verification.features import Feature
+from cepbench.verification.random_patterns import TYPES, random_pattern
 
 STRINGS = ("", "u", "v", "w")
 """The empty string stands for null."""
@@ -233,7 +233,7 @@ def _returns(draw: Draw, pattern: Pattern, group_by: tuple[str, ...]) -> Return:
 
 
 def _maximal_paths(draw: Draw) -> tuple[Pattern, tuple[Predicate, ...]]:
-    """A pattern and predicates whose complete matches are maximal paths (`algorithms.complete`).
+    """A pattern and predicates whose complete matches are maximal paths (`algorithms.running.complete_matches`).
 
     There is a predicate on a transition at least: without any, the oracle would compare too many matches.
     """

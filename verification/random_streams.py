@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 from typing import Any
 
-from algorithms.oracle import Leaf, meaning_of, needed_attributes
-from queries.model import AtLeast, Event, Not, Pattern, Plus, Query, Star, children, occurrences
-from verification.draw import Draw
-from verification.features import Feature
-from verification.random_queries import ATTRIBUTES, STRINGS
+from cepbench.algorithms.oracle import Leaf, meaning_of, needed_attributes
+from cepbench.queries.model import AtLeast, Event, Not, Pattern, Plus, Query, Star, children, occurrences
+from cepbench.verification.draw import Draw
+from cepbench.verification.features import Feature
+from cepbench.verification.random_queries import ATTRIBUTES, STRINGS
 
 IRRELEVANT = "Z"
 """A type that no pattern names; contiguous semantics sees it."""

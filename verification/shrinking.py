@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from events.errors import CepbenchError
-from queries.model import (
+from cepbench.events.errors import CepbenchError
+from cepbench.queries.model import (
     Aggregates,
     And,
     AtLeast,
@@ -26,9 +26,9 @@ from queries.model import (
     Star,
     WindowClause,
 )
-from queries.parser import parse_query
-from queries.printing import to_text
-from verification.random_cases import Case
+from cepbench.queries.parser import parse_query
+from cepbench.queries.printing import to_text
+from cepbench.verification.random_cases import Case
 
 
 def shrink(case: Case, still_fails: Callable[[Case], bool]) -> Case:

@@ -12,19 +12,19 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from random import Random
 
-from algorithms.base import UnsupportedQuery
-from algorithms.longest_match import LongerMatch
-from algorithms.oracle import TooManyMatches
-from algorithms.registry import make
-from events.errors import CepbenchError
-from queries.errors import QueryError
-from queries.model import Query
-from verification.agreement import case_difference, expected_rows
-from verification.coverage import Coverage
-from verification.evaluators import Subject, subject_of
-from verification.failure import Failure
-from verification.features import Feature, Pair, query_features
-from verification.random_cases import (
+from cepbench.algorithms.base import UnsupportedQuery
+from cepbench.algorithms.oracle import TooManyMatches
+from cepbench.algorithms.registry import make
+from cepbench.algorithms.sequences.longest_match import LongerMatch
+from cepbench.events.errors import CepbenchError
+from cepbench.queries.errors import QueryError
+from cepbench.queries.model import Query
+from cepbench.verification.agreement import case_difference, expected_rows
+from cepbench.verification.coverage import Coverage
+from cepbench.verification.evaluators import Subject, subject_of
+from cepbench.verification.failure import Failure
+from cepbench.verification.features import Feature, Pair, query_features
+from cepbench.verification.random_cases import (
     CASE_FEATURES,
     Case,
     Rows,
@@ -33,7 +33,7 @@ from verification.random_cases import (
     pairs_of,
     random_case,
 )
-from verification.shrinking import shrink
+from cepbench.verification.shrinking import shrink
 
 UNGUIDED = 0.1
 """Share of cases that are drawn from the whole language without a wish."""

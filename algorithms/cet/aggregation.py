@@ -7,11 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from algorithms.base import StateSize
-from algorithms.cet.limit import MemoryLimit
-from algorithms.kernels.batches import aggregate_rows
-from algorithms.kernels.cells import cell_bytes, clear, empty_cells, is_empty
-from algorithms.kernels.cet_aggregation import (
+from cepbench.algorithms.base import StateSize
+from cepbench.algorithms.cet.kernels.aggregate_stitching import Segments, Stitched, find_cuts, stitch_trends
+from cepbench.algorithms.cet.kernels.aggregation import (
     TrendGraph,
     construct_trends,
     count_trends,
@@ -19,16 +17,18 @@ from algorithms.kernels.cet_aggregation import (
     number_live,
     search_trends,
 )
-from algorithms.kernels.cet_graph import turn_round
-from algorithms.kernels.cet_stitching import Segments, Stitched, find_cuts, stitch_trends
-from algorithms.kernels.stacks import ANY
-from algorithms.rows import QueryRows
-from algorithms.stack_evaluator import StackEvaluator
-from events.batch import EventBatch
-from events.windows import Window
-from queries.analysis import analyse
-from queries.compile import CompiledQuery, Part
-from queries.model import Query, Semantics
+from cepbench.algorithms.cet.kernels.graph import turn_round
+from cepbench.algorithms.cet.limit import MemoryLimit
+from cepbench.algorithms.kernels.cells import cell_bytes, clear, empty_cells, is_empty
+from cepbench.algorithms.kernels.stacks import ANY
+from cepbench.algorithms.rows import QueryRows
+from cepbench.algorithms.running.batches import aggregate_rows
+from cepbench.algorithms.running.window_stacks import StackEvaluator
+from cepbench.events.batch import EventBatch
+from cepbench.events.windows import Window
+from cepbench.queries.analysis import analyse
+from cepbench.queries.compile import CompiledQuery, Part
+from cepbench.queries.model import Query, Semantics
 
 WORD = 4
 PER_VERTEX = 8 + 2 + 4 * 8

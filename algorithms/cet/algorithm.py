@@ -7,23 +7,24 @@ from typing import ClassVar
 
 import numpy as np
 
-from algorithms.base import Algorithm, Executor, Plan
-from algorithms.cet.aggregation import TwoStepEvaluator, unsupported_aggregation
-from algorithms.cet.baseline import Baseline
-from algorithms.cet.detector import Detector
-from algorithms.cet.evaluator import CetEvaluator
-from algorithms.cet.limit import MemoryLimit
-from algorithms.cet.memory_optimised import MemoryOptimised
-from algorithms.cet.options import DETECTORS, PARTITIONERS, bytes_of, chosen, graphlets_of, ratio_of
-from algorithms.cet.partitioning import PartitionPlan, partition, prescribed
-from algorithms.cet.stored import Partition, Stored
-from algorithms.complete import unsupported_complete
-from algorithms.execution import Evaluator, IndependentQueries
-from algorithms.kernels.window_graph import WindowGraph
-from events.windows import Window
-from queries.analysis import analyse
-from queries.compile import CompiledQuery, Part
-from queries.model import Aggregates, Matches, Query
+from cepbench.algorithms.base import Algorithm, Executor, Plan
+from cepbench.algorithms.cet.aggregation import TwoStepEvaluator, unsupported_aggregation
+from cepbench.algorithms.cet.baseline import Baseline
+from cepbench.algorithms.cet.detector import Detector
+from cepbench.algorithms.cet.evaluator import CetEvaluator
+from cepbench.algorithms.cet.kernels.window_graph import WindowGraph
+from cepbench.algorithms.cet.limit import MemoryLimit
+from cepbench.algorithms.cet.memory_optimised import MemoryOptimised
+from cepbench.algorithms.cet.options import DETECTORS, PARTITIONERS, bytes_of, chosen, graphlets_of, ratio_of
+from cepbench.algorithms.cet.partitioning import PartitionPlan, partition, prescribed
+from cepbench.algorithms.cet.stored import Partition, Stored
+from cepbench.algorithms.running.complete_matches import unsupported_complete
+from cepbench.algorithms.running.evaluator import Evaluator
+from cepbench.algorithms.running.per_query import IndependentQueries
+from cepbench.events.windows import Window
+from cepbench.queries.analysis import analyse
+from cepbench.queries.compile import CompiledQuery, Part
+from cepbench.queries.model import Aggregates, Matches, Query
 
 
 class Cet(Algorithm):

@@ -6,11 +6,19 @@ from typing import ClassVar
 
 import numpy as np
 
-from algorithms.cet.detector import Detector, terms_of
-from algorithms.cet.graph import CetGraph
-from algorithms.kernels.arrays import Codes
-from algorithms.kernels.cet_baseline import EVENT, MOST_TRENDS, MOST_WORDS, WORDS, Stored, extend_trends, report_trends
-from algorithms.rows import QueryRows
+from cepbench.algorithms.cet.detector import Detector, terms_of
+from cepbench.algorithms.cet.graph import CetGraph
+from cepbench.algorithms.cet.kernels.baseline import (
+    EVENT,
+    MOST_TRENDS,
+    MOST_WORDS,
+    WORDS,
+    StoredTrends,
+    extend_trends,
+    report_trends,
+)
+from cepbench.algorithms.kernels.arrays import Codes
+from cepbench.algorithms.rows import QueryRows
 
 FIRST_WORDS = 1024
 WORD = 4
@@ -29,7 +37,7 @@ class Baseline(Detector):
         """Algorithm 3 over all vertices."""
         size = graph.vertices
         fixed = graph.bytes + 8 * size
-        stored = Stored(np.empty(FIRST_WORDS, np.int32), np.empty(FIRST_WORDS, np.int32), np.zeros(4, np.int64))
+        stored = StoredTrends(np.empty(FIRST_WORDS, np.int32), np.empty(FIRST_WORDS, np.int32), np.zeros(4, np.int64))
         most = (self.limit.bytes - fixed) // WORD
         ended = False
         while not ended:
@@ -47,10 +55,10 @@ class Baseline(Detector):
         )
 
 
-def _grown(stored: Stored) -> Stored:
+def _grown(stored: StoredTrends) -> StoredTrends:
     """Room for twice the trends of now."""
     room = 4 * int(stored.at[WORDS]) + 4
     previous: Codes = np.empty(room, np.int32)
     previous[: stored.at[WORDS]] = stored.previous[: stored.at[WORDS]]
     new: Codes = np.empty(room, np.int32)
-    return Stored(previous, new, stored.at)
+    return StoredTrends(previous, new, stored.at)

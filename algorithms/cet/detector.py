@@ -8,13 +8,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from algorithms.cet.graph import CetGraph
-from algorithms.cet.limit import MemoryLimit
-from algorithms.cet.output import Output
-from algorithms.kernels.arrays import Ints
-from algorithms.kernels.cet_trends import TRAVERSALS, UPDATES
-from algorithms.kernels.trend_hash import Hashes, mix_positions
-from algorithms.rows import QueryRows
+from cepbench.algorithms.cet.graph import CetGraph
+from cepbench.algorithms.cet.kernels.trends import TRAVERSALS, UPDATES
+from cepbench.algorithms.cet.limit import MemoryLimit
+from cepbench.algorithms.cet.output import Output
+from cepbench.algorithms.kernels.arrays import Ints
+from cepbench.algorithms.kernels.trend_hash import Hashes, mix_positions
+from cepbench.algorithms.rows import QueryRows
 
 
 class Detector(ABC):

@@ -6,15 +6,16 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from algorithms.base import StateSize
-from algorithms.cet.detector import Detector
-from algorithms.cet.graph import CetGraph
-from algorithms.execution import Evaluator
-from algorithms.kernels.batches import kernel_events, readonly
-from algorithms.rows import QueryRows, concatenate
-from events.batch import EventBatch
-from events.windows import FOREVER, Window
-from queries.compile import CompiledQuery, Part
+from cepbench.algorithms.base import StateSize
+from cepbench.algorithms.cet.detector import Detector
+from cepbench.algorithms.cet.graph import CetGraph
+from cepbench.algorithms.kernels.arrays import readonly
+from cepbench.algorithms.rows import QueryRows, concatenate
+from cepbench.algorithms.running.batches import kernel_events
+from cepbench.algorithms.running.evaluator import Evaluator
+from cepbench.events.batch import EventBatch
+from cepbench.events.windows import FOREVER, Window
+from cepbench.queries.compile import CompiledQuery, Part
 
 
 class CetEvaluator(Evaluator):

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from algorithms.kernels.arrays import Ints
-from algorithms.kernels.cet_graph import (
+from cepbench.algorithms.cet.kernels.graph import (
     EDGES,
     NO_TRANSITION,
     VERTICES,
@@ -22,9 +21,10 @@ from algorithms.kernels.cet_graph import (
     restrict_edges,
     turn_round,
 )
-from algorithms.kernels.streams import KernelEvents
-from algorithms.kernels.window_graph import WindowGraph
-from queries.compile import CompiledQuery, Part
+from cepbench.algorithms.cet.kernels.window_graph import WindowGraph
+from cepbench.algorithms.kernels.arrays import Ints
+from cepbench.algorithms.kernels.events import KernelEvents
+from cepbench.queries.compile import CompiledQuery, Part
 
 FIRST_VERTICES = 256
 

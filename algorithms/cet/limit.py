@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from algorithms.base import NotEnoughMemory, StateSize
+from cepbench.algorithms.base import NotEnoughMemory, StateSize
 
 
 class MemoryLimit:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from algorithms.cet.detector import Detector, terms_of
-from algorithms.cet.graph import CetGraph, window_bytes
-from algorithms.kernels.cet_memory import Path, search
-from algorithms.rows import QueryRows
+from cepbench.algorithms.cet.detector import Detector, terms_of
+from cepbench.algorithms.cet.graph import CetGraph, window_bytes
+from cepbench.algorithms.cet.kernels.depth_first import Path, search
+from cepbench.algorithms.rows import QueryRows
 
 PER_VERTEX = 24
 """Bytes of the path and of hashes."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from events.errors import CepbenchError
+from cepbench.events.errors import CepbenchError
 
 DETECTORS = ("baseline", "memory", "time", "hybrid")
 PARTITIONERS = ("branch-and-bound", "greedy", "exhaustive")

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from algorithms.kernels.cet_trends import TRENDS, Found
-from algorithms.rows import MatchDigests, MatchRows, QueryRows
+from cepbench.algorithms.cet.kernels.trends import TRENDS, FoundTrends
+from cepbench.algorithms.rows import MatchDigests, MatchRows, QueryRows
 
 FOUND_MATCHES = 65_536
 FOUND_EVENTS = 1_048_576
@@ -20,10 +20,10 @@ class Output:
         self.summarised = summarised
         self.trends = 0
 
-    def collect(self, window: int, longest: int, detect: Callable[[Found], bool]) -> list[QueryRows]:
+    def collect(self, window: int, longest: int, detect: Callable[[FoundTrends], bool]) -> list[QueryRows]:
         """All complete trends of a window, none of more than `longest` events."""
         matches, events = (0, 0) if self.summarised else (FOUND_MATCHES, FOUND_EVENTS + longest)
-        found = Found(
+        found = FoundTrends(
             np.zeros(matches, np.int64), np.empty(events, np.int64), np.zeros(2, np.int64), np.zeros(1, np.uint64)
         )
         parts: list[QueryRows] = []
@@ -37,7 +37,7 @@ class Output:
                 found.size[:] = 0
         return parts
 
-    def _rows(self, window: int, size: int, found: Found) -> QueryRows:
+    def _rows(self, window: int, size: int, found: FoundTrends) -> QueryRows:
         if self.summarised:
             return MatchDigests(np.array([window], np.int64), np.array([size], np.uint64), found.digest)
         offsets = found.offsets[: size + 1].copy()

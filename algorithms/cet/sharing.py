@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from algorithms.kernels.arrays import Flags, Ints
-from algorithms.kernels.cet_sharing import mark_cuts
-from algorithms.kernels.window_graph import WindowGraph
+from cepbench.algorithms.cet.kernels.cuts import mark_cuts
+from cepbench.algorithms.cet.kernels.window_graph import WindowGraph
+from cepbench.algorithms.kernels.arrays import Flags, Ints
 
 WORD = 4
 FIRST = 8

@@ -8,18 +8,18 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from algorithms.base import NotEnoughMemory
-from algorithms.cet.detector import Detector, terms_of
-from algorithms.cet.graph import CetGraph, restricted, window_bytes
-from algorithms.cet.limit import MemoryLimit
-from algorithms.cet.partitioning import PartitionPlan, one_graphlet, one_per_atom
-from algorithms.cet.sharing import FIRST, WORD, Graphlet, stretches
-from algorithms.kernels.cet_hybrid import Stitch, stitch
-from algorithms.kernels.cet_time import Graphlets, Words, construct, count_trends, move_down
-from algorithms.kernels.trend_hash import powers
-from algorithms.kernels.window_graph import WindowGraph
-from algorithms.rows import QueryRows
-from metrics.details import merged
+from cepbench.algorithms.base import NotEnoughMemory
+from cepbench.algorithms.cet.detector import Detector, terms_of
+from cepbench.algorithms.cet.graph import CetGraph, restricted, window_bytes
+from cepbench.algorithms.cet.kernels.breadth_first import Graphlets, Words, construct, count_trends, move_down
+from cepbench.algorithms.cet.kernels.stitching import Stitch, stitch
+from cepbench.algorithms.cet.kernels.window_graph import WindowGraph
+from cepbench.algorithms.cet.limit import MemoryLimit
+from cepbench.algorithms.cet.partitioning import PartitionPlan, one_graphlet, one_per_atom
+from cepbench.algorithms.cet.sharing import FIRST, WORD, Graphlet, stretches
+from cepbench.algorithms.kernels.trend_hash import powers
+from cepbench.algorithms.rows import QueryRows
+from cepbench.metrics.details import merged
 
 PER_VERTEX = 13 * 8
 """Bytes of hashes, powers and `Graphlets` per vertex; there are at most as many graphlets as vertices."""

@@ -1,5 +1,5 @@
 """COGRA: coarse-grained event trend aggregation (dissertation Chapters 14-18)."""
 
-from algorithms.cogra.algorithm import Cogra
+from cepbench.algorithms.cogra.algorithm import Cogra
 
 __all__ = ["Cogra"]

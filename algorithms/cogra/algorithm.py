@@ -6,16 +6,17 @@ from typing import ClassVar
 
 import numpy as np
 
-from algorithms.base import Algorithm, Executor, Plan
-from algorithms.cogra.granularity import Granularity, has_adjacent_predicates, select, unsupported_negation
-from algorithms.cogra.pattern_grained import PatternGrained
-from algorithms.cogra.type_grained import TypeGrained, TypeGrainedCount
-from algorithms.execution import Evaluator, IndependentQueries
-from algorithms.graph_grained import GraphGrained
-from events.windows import Window
-from queries.analysis import analyse
-from queries.compile import CompiledQuery, Part
-from queries.model import Aggregates, Query
+from cepbench.algorithms.base import Algorithm, Executor, Plan
+from cepbench.algorithms.cogra.granularity import Granularity, has_adjacent_predicates, select, unsupported_negation
+from cepbench.algorithms.cogra.pattern_grained import PatternGrained
+from cepbench.algorithms.cogra.type_grained import TypeGrained, TypeGrainedCount
+from cepbench.algorithms.greta.evaluator import GraphGrained
+from cepbench.algorithms.running.evaluator import Evaluator
+from cepbench.algorithms.running.per_query import IndependentQueries
+from cepbench.events.windows import Window
+from cepbench.queries.analysis import analyse
+from cepbench.queries.compile import CompiledQuery, Part
+from cepbench.queries.model import Aggregates, Query
 
 
 class Cogra(Algorithm):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import StrEnum
 
-from queries.automaton import Automaton, Negations
-from queries.model import Semantics
+from cepbench.queries.automaton import Automaton, Negations
+from cepbench.queries.model import Semantics
 
 
 class Granularity(StrEnum):

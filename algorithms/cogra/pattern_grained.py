@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from algorithms.base import StateSize
-from algorithms.cogra.type_grained import SEMANTICS
-from algorithms.kernel_evaluator import KernelEvaluator
-from algorithms.kernels.cells import Cells, cell_bytes, empty_cells
-from algorithms.kernels.negation import latest_starts
-from algorithms.kernels.pattern_grained import ROOM, SIZE, Waiting, advance_waiting, extend_waiting
-from algorithms.kernels.streams import KernelEvents
-from algorithms.kernels.type_grained import CONTIGUOUS, HIGH, LOW, NOW, make_slots, new_state
-from events.windows import Window
-from queries.compile import CompiledQuery, Part
+from cepbench.algorithms.base import StateSize
+from cepbench.algorithms.cogra.kernels.waiting import ROOM, SIZE, Waiting, advance_waiting, extend_waiting
+from cepbench.algorithms.cogra.type_grained import SEMANTICS
+from cepbench.algorithms.kernels.cells import Cells, cell_bytes, empty_cells
+from cepbench.algorithms.kernels.events import KernelEvents
+from cepbench.algorithms.kernels.windows import CONTIGUOUS, HIGH, LOW, NOW, make_slots, new_state
+from cepbench.algorithms.running.batch_kernel import KernelEvaluator
+from cepbench.algorithms.running.negation import latest_starts
+from cepbench.events.windows import Window
+from cepbench.queries.compile import CompiledQuery, Part
 
 FIRST_EVENTS = 64
 

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from algorithms.base import StateSize
-from algorithms.execution import Evaluator
-from algorithms.kernel_evaluator import KernelEvaluator
-from algorithms.kernels.batches import (
-    ROWS,
-    concatenated,
-    readonly,
-    sliding,
-)
-from algorithms.kernels.cells import cell_bytes
-from algorithms.kernels.negation import latest_starts
-from algorithms.kernels.streams import KernelEvents
-from algorithms.kernels.type_grained import (
+from cepbench.algorithms.base import StateSize
+from cepbench.algorithms.cogra.kernels.type_count import CountRows, Template, close, count_trends, new_counts
+from cepbench.algorithms.cogra.kernels.type_grained import aggregate_trends
+from cepbench.algorithms.kernels.arrays import readonly
+from cepbench.algorithms.kernels.cells import cell_bytes
+from cepbench.algorithms.kernels.events import KernelEvents
+from cepbench.algorithms.kernels.windows import (
     ANY,
     CONTIGUOUS,
     HIGH,
@@ -25,17 +19,19 @@ from algorithms.kernels.type_grained import (
     NOW,
     TOUCHED,
     advance,
-    aggregate_trends,
     make_slots,
     new_state,
     slot_count,
 )
-from algorithms.kernels.type_grained_count import CountRows, Template, close, count_trends, new_counts
-from algorithms.rows import AggregateRows
-from events.batch import EventBatch
-from events.windows import FOREVER, Window
-from queries.compile import CompiledQuery, Part
-from queries.model import Semantics
+from cepbench.algorithms.rows import AggregateRows
+from cepbench.algorithms.running.batch_kernel import KernelEvaluator
+from cepbench.algorithms.running.batches import ROWS, concatenated, sliding
+from cepbench.algorithms.running.evaluator import Evaluator
+from cepbench.algorithms.running.negation import latest_starts
+from cepbench.events.batch import EventBatch
+from cepbench.events.windows import FOREVER, Window
+from cepbench.queries.compile import CompiledQuery, Part
+from cepbench.queries.model import Semantics
 
 SEMANTICS = {Semantics.ANY: ANY, Semantics.NEXT: NEXT, Semantics.CONTIGUOUS: CONTIGUOUS}
 

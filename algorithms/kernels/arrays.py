@@ -1,5 +1,7 @@
 """Array types of kernel signatures. Numba infers its own; these are for readers and the type checker."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -7,3 +9,10 @@ Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
 Reals = NDArray[np.float64]
 Flags = NDArray[np.bool_]
+
+
+def readonly(array: NDArray[Any]) -> NDArray[Any]:
+    """A read-only view: Numba compiles a kernel per kind of array, so each argument is always of one kind."""
+    view = array.view()
+    view.flags.writeable = False
+    return view

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from algorithms.kernels.arrays import Ints, Reals
-from algorithms.kernels.compilation import inlined
-from queries.aggregates import NO_VALUE, Layout
-from queries.tables import Tables
+from cepbench.algorithms.kernels.arrays import Ints, Reals
+from cepbench.algorithms.kernels.compilation import inlined
+from cepbench.queries.aggregates import NO_VALUE, Layout
+from cepbench.queries.tables import Tables
 
 ONE = np.uint64(1)
 ZERO = np.uint64(0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
@@ -17,10 +17,9 @@ _OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _KERNELS: list[Any] = []
 
-_HERE = Path(__file__).parent
-_ROOT = _HERE.parent.parent
-COMPILED_FROM = ("algorithms.kernels", "queries.tables", "queries.aggregates")
-"""Where the functions, constants and named tuples are that kernels are compiled from."""
+_ROOT = Path(__file__).parents[2]
+TABLES = ("cepbench.queries.tables", "cepbench.queries.aggregates")
+"""Where constants and named tuples of kernels are, besides the kernels themselves."""
 
 
 def sources(module: Path) -> tuple[Path, ...]:
@@ -34,29 +33,29 @@ def sources(module: Path) -> tuple[Path, ...]:
     return tuple(sorted(found))
 
 
-def cache_folder(files: Iterable[Path]) -> Path:
-    """Where kernels that are compiled from these files are kept.
+def cache_folder(module: Path) -> Path:
+    """Where the kernels of a module are kept.
 
     Numba compiles a kernel again when its own file changes, but not when one that it calls does. So a change of any of
     them has a folder of its own.
     """
     digest = hashlib.sha256()
-    for source in files:
+    for source in sources(module):
         digest.update(source.name.encode() + b"\0" + source.read_bytes())
-    return _HERE / "__pycache__" / digest.hexdigest()[:16]
+    return module.parent / "__pycache__" / digest.hexdigest()[:16]
 
 
 @cache
 def _imported(module: Path) -> tuple[Path, ...]:
-    """The files of `COMPILED_FROM` among a module's imports."""
+    """The kernels and tables among a module's imports."""
     if module.is_relative_to(_ROOT / "queries"):
         return ()  # tables and layouts are computed from much that no kernel sees
     names: set[str] = set()
     for node in ast.walk(ast.parse(module.read_bytes())):
         if isinstance(node, ast.ImportFrom) and node.module is not None:
             names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    chosen = (name for name in names if name.startswith(COMPILED_FROM))
-    files = (_ROOT.joinpath(*name.split(".")).with_suffix(".py") for name in chosen)
+    chosen = (name for name in names if name.startswith("cepbench.") and (".kernels." in name or name in TABLES))
+    files = (_ROOT.joinpath(*name.split(".")[1:]).with_suffix(".py") for name in chosen)
     return tuple(file for file in files if file.is_file())
 
 
@@ -69,7 +68,7 @@ def _kept_with(function: Callable[..., Any]) -> Iterator[None]:
         yield
         return
     with suppress(OSError):
-        folder = cache_folder(sources(module))
+        folder = cache_folder(module)
         folder.mkdir(parents=True, exist_ok=True)
         config.CACHE_DIR = str(folder)
     try:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from algorithms.kernels.arrays import Ints, Reals
-from algorithms.kernels.compilation import inlined
-from queries.tables import Predicates
+from cepbench.algorithms.kernels.arrays import Ints, Reals
+from cepbench.algorithms.kernels.compilation import inlined
+from cepbench.queries.tables import Predicates
 
 
 @inlined

@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from algorithms.kernels.arrays import Flags, Ints, Reals
-from algorithms.kernels.compilation import inlined, kernel
-from algorithms.kernels.predicates import hold
-from algorithms.kernels.streams import KernelEvents, fits, keep_columns
-from queries.tables import Tables
+from cepbench.algorithms.kernels.arrays import Flags, Ints, Reals
+from cepbench.algorithms.kernels.compilation import inlined, kernel
+from cepbench.algorithms.kernels.events import KernelEvents, fits, keep_columns
+from cepbench.algorithms.kernels.predicates import hold
+from cepbench.queries.tables import Tables
 
 NOBODY = -1
 ALONE = -2

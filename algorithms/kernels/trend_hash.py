@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from algorithms.kernels.arrays import Ints
-from algorithms.kernels.compilation import inlined, kernel
+from cepbench.algorithms.kernels.arrays import Ints
+from cepbench.algorithms.kernels.compilation import inlined, kernel
 
 Hashes = NDArray[np.uint64]
 

@@ -5,12 +5,12 @@ compiled tables or the kernels that it judges. It is slow and meant to be obviou
 the events of a window, and nothing is computed incrementally.
 """
 
-from algorithms.oracle.answering import LIMIT, answer, check_query, needed_attributes
-from algorithms.oracle.matching import TooManyMatches
-from algorithms.oracle.names import Meaning, meaning_of
-from algorithms.oracle.steps import Leaf, Steps
-from algorithms.oracle.stream import plain_events
-from algorithms.oracle.tallying import CannotTally, tally
+from cepbench.algorithms.oracle.answering import LIMIT, answer, check_query, needed_attributes
+from cepbench.algorithms.oracle.matching import TooManyMatches
+from cepbench.algorithms.oracle.names import Meaning, meaning_of
+from cepbench.algorithms.oracle.steps import Leaf, Steps
+from cepbench.algorithms.oracle.stream import plain_events
+from cepbench.algorithms.oracle.tallying import CannotTally, tally
 
 __all__ = [
     "LIMIT",

@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from algorithms.oracle.matching import Match
-from algorithms.oracle.names import Meaning, Origins
-from algorithms.oracle.stream import StreamEvent, value_of
-from queries.errors import QueryError
-from queries.model import AggregateOf, CountAll, CountOf, Function, Item
+from cepbench.algorithms.oracle.matching import Match
+from cepbench.algorithms.oracle.names import Meaning, Origins
+from cepbench.algorithms.oracle.stream import StreamEvent, value_of
+from cepbench.queries.errors import QueryError
+from cepbench.queries.model import AggregateOf, CountAll, CountOf, Function, Item
 
 COUNT_LIMIT = 2**64
 SUM_LIMIT = 2**63

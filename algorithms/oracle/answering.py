@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from algorithms.oracle.aggregating import aggregate
-from algorithms.oracle.matching import Match, Search, trend
-from algorithms.oracle.names import Meaning, meaning_of
-from algorithms.oracle.stream import StreamEvent, Value, stream_of, substreams, value_of, windows
-from queries.errors import QueryError
-from queries.model import AggregateOf, Aggregates, CompleteMatches, CountAll, Query
+from cepbench.algorithms.oracle.aggregating import aggregate
+from cepbench.algorithms.oracle.matching import Match, MatchSearch, trend
+from cepbench.algorithms.oracle.names import Meaning, meaning_of
+from cepbench.algorithms.oracle.stream import StreamEvent, Value, stream_of, substreams, value_of, windows
+from cepbench.queries.errors import QueryError
+from cepbench.queries.model import AggregateOf, Aggregates, CompleteMatches, CountAll, Query
 
 LIMIT = 1_000_000
 
@@ -88,7 +88,7 @@ def needed_attributes(meaning: Meaning) -> set[tuple[str, str]]:
 
 
 def _matches(meaning: Meaning, events: Sequence[StreamEvent], limit: int) -> list[Match]:
-    search = Search(meaning, events, limit)
+    search = MatchSearch(meaning, events, limit)
     combined = [_in_order(combination) for combination in search.combinations()] if meaning.is_and else []
     matches = combined if meaning.is_and else search.matches()
     if isinstance(meaning.query.returns, CompleteMatches):

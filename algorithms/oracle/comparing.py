@@ -5,10 +5,10 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 
-from algorithms.oracle.names import Pair
-from algorithms.oracle.stream import StreamEvent, Value, value_of
-from queries.errors import QueryError
-from queries.model import Local, Number, Op
+from cepbench.algorithms.oracle.names import Pair
+from cepbench.algorithms.oracle.stream import StreamEvent, Value, value_of
+from cepbench.queries.errors import QueryError
+from cepbench.queries.model import Local, Number, Op
 
 _OPERATORS: dict[Op, Callable[[Value, Value], bool]] = {
     Op.LT: operator.lt,

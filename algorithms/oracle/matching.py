@@ -6,12 +6,12 @@ import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import permutations, product
 
-from algorithms.oracle.comparing import holds_local, holds_pair
-from algorithms.oracle.names import Meaning, Pair
-from algorithms.oracle.steps import Leaf, Negation, Negations, Steps
-from algorithms.oracle.stream import StreamEvent
-from events.errors import CepbenchError
-from queries.model import Semantics
+from cepbench.algorithms.oracle.comparing import holds_local, holds_pair
+from cepbench.algorithms.oracle.names import Meaning, Pair
+from cepbench.algorithms.oracle.steps import Leaf, NegatedPattern, Negations, Steps
+from cepbench.algorithms.oracle.stream import StreamEvent
+from cepbench.events.errors import CepbenchError
+from cepbench.queries.model import Semantics
 
 Bound = tuple[StreamEvent, Leaf]
 Match = tuple[Bound, ...]
@@ -21,7 +21,7 @@ class TooManyMatches(CepbenchError):
     """The search went past the limit that it was given."""
 
 
-class Search:
+class MatchSearch:
     """The search in one window. `limit` bounds the partial matches that it may visit."""
 
     def __init__(self, meaning: Meaning, events: Sequence[StreamEvent], limit: int):
@@ -30,7 +30,7 @@ class Search:
         self._limit = limit
         self._visited = 0
         self._successors: dict[Bound, list[Bound]] = {}
-        self._spans: dict[Negation, Collection[tuple[int, int]]] = {}
+        self._spans: dict[NegatedPattern, Collection[tuple[int, int]]] = {}
 
     def matches(self) -> list[Match]:
         """Matches of the query's pattern; not for AND."""
@@ -143,7 +143,7 @@ class Search:
             for start, end in self._spans_of(negation)
         )
 
-    def _spans_of(self, negation: Negation) -> Collection[tuple[int, int]]:
+    def _spans_of(self, negation: NegatedPattern) -> Collection[tuple[int, int]]:
         """Start and end times of the matches of a negated pattern: of those that start together, the first to end."""
         if negation not in self._spans:
             following = self.following(negation.steps, Semantics.ANY)

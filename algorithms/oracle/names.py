@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from algorithms.oracle.steps import Leaf, Negation, Steps, size, steps_of
-from queries.errors import QueryError
-from queries.model import And, Comparison, Event, Local, Not, Op, Operand, Or, Pattern, Query, children
+from cepbench.algorithms.oracle.steps import Leaf, NegatedPattern, Steps, size, steps_of
+from cepbench.queries.errors import QueryError
+from cepbench.queries.model import And, Comparison, Event, Local, Not, Op, Operand, Or, Pattern, Query, children
 
 Origins = frozenset[int]
 POSITIVE = 0
@@ -139,7 +139,7 @@ def _with_negated(steps: Steps) -> Iterator[Steps]:
         yield from _with_negated(negation.steps)
 
 
-def negations_of(steps: Steps) -> set[Negation]:
+def negations_of(steps: Steps) -> set[NegatedPattern]:
     """The negations directly inside a pattern."""
     junctions = [steps.begin, steps.end, *steps.after.values()]
     return {negation for junction in junctions for negations in junction.values() for negation in negations}

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from queries.errors import QueryError
-from queries.model import And, AtLeast, Event, Maybe, Not, Or, Pattern, Plus, Seq, Star, occurrences
+from cepbench.queries.errors import QueryError
+from cepbench.queries.model import And, AtLeast, Event, Maybe, Not, Or, Pattern, Plus, Seq, Star, occurrences
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +25,7 @@ class Leaf:
 
 
 @dataclass(frozen=True)
-class Negation:
+class NegatedPattern:
     """A `NOT N`, known by the origin of its first event: all copies of it say the same."""
 
     first: int
@@ -53,11 +53,11 @@ class _Repeat:
     part: _Expression
 
 
-_Expression = Leaf | Negation | _Row | _Choice | _Repeat
+_Expression = Leaf | NegatedPattern | _Row | _Choice | _Repeat
 _Rest = tuple[_Expression, ...]
 _NOTHING = _Row(())
 
-Negations = frozenset[Negation]
+Negations = frozenset[NegatedPattern]
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,11 +130,11 @@ def _write_out_all(parts: tuple[Pattern, ...], first: int) -> tuple[_Expression,
     return tuple(written)
 
 
-def _negation(negated: Not, first: int) -> Negation:
+def _negation(negated: Not, first: int) -> NegatedPattern:
     inner = steps_of(negated.part, first)
     if any(inner.begin.values()) or any(inner.end.values()):
         raise QueryError("NOT may not begin or end a negated pattern")
-    return Negation(first, inner)
+    return NegatedPattern(first, inner)
 
 
 def _one_or_more(part: _Expression) -> _Expression:
@@ -186,7 +186,7 @@ def _take_apart(
     match head:
         case Leaf():
             yield head, negations, tail
-        case Negation():
+        case NegatedPattern():
             yield from _take_apart(tail, negations | {head}, repeated)
         case _Row(parts):
             yield from _take_apart(parts + tail, negations, repeated)

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from events.batch import EventBatch
-from events.errors import InputError
-from events.schema import RESERVED
-from events.units import in_units
-from queries.model import Query, WindowClause
+from cepbench.events.batch import EventBatch
+from cepbench.events.errors import InputError
+from cepbench.events.schema import RESERVED
+from cepbench.events.units import in_units
+from cepbench.queries.model import Query, WindowClause
 
 Value = int | float | str
 

@@ -1,7 +1,7 @@
 """Aggregates of matches that are too many to list: how often each event is bound, exactly, from both ends.
 
-Where no predicate compares events that are not adjacent, a match is a path along the pairs of `Search.following`. So
-an event is bound at a leaf in as many matches as there are ways to get there times ways to go on.
+Where no predicate compares events that are not adjacent, a match is a path along the pairs of `MatchSearch.following`.
+So an event is bound at a leaf in as many matches as there are ways to get there times ways to go on.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from algorithms.oracle.aggregating import COUNT_LIMIT, SUM_LIMIT, Aggregate, number_of
-from algorithms.oracle.answering import LIMIT, Key, check_attributes, check_query, row_head
-from algorithms.oracle.matching import Bound, Search
-from algorithms.oracle.names import Meaning
-from algorithms.oracle.stream import StreamEvent, stream_of, substreams, windows
-from events.errors import CepbenchError
-from queries.model import AggregateOf, Aggregates, CountAll, CountOf, Function, Item, Query
+from cepbench.algorithms.oracle.aggregating import COUNT_LIMIT, SUM_LIMIT, Aggregate, number_of
+from cepbench.algorithms.oracle.answering import LIMIT, Key, check_attributes, check_query, row_head
+from cepbench.algorithms.oracle.matching import Bound, MatchSearch
+from cepbench.algorithms.oracle.names import Meaning
+from cepbench.algorithms.oracle.stream import StreamEvent, stream_of, substreams, windows
+from cepbench.events.errors import CepbenchError
+from cepbench.queries.model import AggregateOf, Aggregates, CountAll, CountOf, Function, Item, Query
 
 Tally = dict[Bound, int]
 """In how many matches a leaf binds an event."""
@@ -60,7 +60,7 @@ def tally(
 
 def _window(meaning: Meaning, events: Sequence[StreamEvent]) -> tuple[int, Tally]:
     """The number of matches in a window, and of those that bind an event to a leaf."""
-    search = Search(meaning, events, LIMIT)  # of negated patterns, whose matches are listed
+    search = MatchSearch(meaning, events, LIMIT)  # of negated patterns, whose matches are listed
     [[steps]] = meaning.parts
     following = search.following(steps, meaning.query.semantics)
     by_time = sorted(following, key=lambda bound: bound[0].time)

@@ -1,6 +1,7 @@
 """Sharon: shared online event sequence aggregation (dissertation Chapters 21-24)."""
 
-from algorithms.sharon.algorithm import Sharon
-from algorithms.sharon.plan import Candidate, SharonPlan
+from cepbench.algorithms.sequences.candidates import Candidate
+from cepbench.algorithms.sequences.plan import SharingPlan
+from cepbench.algorithms.sharon.algorithm import Sharon
 
-__all__ = ["Candidate", "Sharon", "SharonPlan"]
+__all__ = ["Candidate", "SharingPlan", "Sharon"]

@@ -6,17 +6,19 @@ from collections.abc import Hashable
 from collections.abc import Sequence as Many
 from typing import ClassVar
 
-from algorithms.base import Algorithm, Executor, Plan, Statistics
-from algorithms.longest_match import length_of
-from algorithms.sequences import Sequence, sequences_of, unsupported_as_sequences
-from algorithms.sharon.executor import SequenceExecutor
-from algorithms.sharon.optimiser import OPTIMISERS, BenefitModel, ExecutorBenefit, optimise
-from algorithms.sharon.optimiser.limits import Limits
-from algorithms.sharon.options import chosen, positive, size
-from algorithms.sharon.plan import SharonPlan
-from queries.analysis import analyse
-from queries.compile import CompiledQuery, Workload
-from queries.model import Query
+from cepbench.algorithms.base import Algorithm, Executor, Plan
+from cepbench.algorithms.sequences.event_sequence import Sequence
+from cepbench.algorithms.sequences.executor import SequenceExecutor
+from cepbench.algorithms.sequences.flattening import sequences_of, unsupported_as_sequences
+from cepbench.algorithms.sequences.longest_match import length_of
+from cepbench.algorithms.sequences.plan import SharingPlan
+from cepbench.algorithms.sharon.optimiser import OPTIMISERS, BenefitModel, ExecutorBenefit, optimise
+from cepbench.algorithms.sharon.optimiser.limits import Limits
+from cepbench.algorithms.sharon.options import chosen, positive, size
+from cepbench.events.statistics import Statistics
+from cepbench.queries.analysis import analyse
+from cepbench.queries.compile import CompiledQuery, Workload
+from cepbench.queries.model import Query
 
 BENEFITS = ("paper", "executor")
 FELL_BACK = "sharon: the search for an optimal plan reached a limit; the plan is the best of GWMIN's and those seen"
@@ -36,7 +38,7 @@ class Sharon(Algorithm):
     - `max_length`: Kleene patterns are flattened into sequences of up to so many events, and refused without it.
 
     Time and space of the search are exponential in the number of options in the worst case (Equation 23.5), those of
-    `greedy` polynomial. The executor's are those of `algorithms.sharon.executor`.
+    `greedy` polynomial. The executor's are those of `algorithms.sequences.executor`.
 
     Departures from the paper. Sequences take the place of queries: alternatives of one query may share with one
     another. Queries of different windows or partition attributes share nothing (Section 24.2 would share segments of
@@ -71,14 +73,14 @@ class Sharon(Algorithm):
             return "the sides of AND would have to be counted side by side; Sharon shares parts of sequences only"
         return unsupported_as_sequences(query, kleene=self.max_length is not None)
 
-    def plan(self, workload: Workload, statistics: Statistics) -> SharonPlan:
+    def plan(self, workload: Workload, statistics: Statistics) -> SharingPlan:
         """The optimiser."""
         found = [(query, s) for query in workload for s in sequences_of(query, self.max_length)]
         sequences = [s for _, s in found]
         families = [_family(query, number) for number, (query, _) in enumerate(found)]
         model = self._model([query for query, _ in found], sequences, statistics)
         decision = optimise(sequences, families, model, self.optimizer, Limits(self.limit, self.memory))
-        return SharonPlan(
+        return SharingPlan(
             workload,
             tuple(sequences),
             decision.shared,
@@ -89,7 +91,7 @@ class Sharon(Algorithm):
 
     def executor(self, plan: Plan) -> Executor:
         """Carries the plan out."""
-        assert isinstance(plan, SharonPlan)
+        assert isinstance(plan, SharingPlan)
         return SequenceExecutor(plan)
 
     def _model(self, queries: Many[CompiledQuery], sequences: Many[Sequence], statistics: Statistics) -> BenefitModel:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from events.errors import CepbenchError
+from cepbench.events.errors import CepbenchError
 
 _SIZE = re.compile(r"(\d+)\s*(MB|GB)", re.IGNORECASE)
 _UNITS = {"MB": 2**20, "GB": 2**30}

@@ -1,5 +1,5 @@
 """SPASS: shared construction of event sequences, then aggregation."""
 
-from algorithms.spass.algorithm import Spass
+from cepbench.algorithms.spass.algorithm import Spass
 
 __all__ = ["Spass"]

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from algorithms.base import Algorithm, Executor, Plan, Statistics
-from algorithms.longest_match import length_of
-from algorithms.sequences import sequences_of, unsupported_as_sequences
-from algorithms.spass.executor import SpassExecutor
-from algorithms.spass.plan import SpassPlan, plan_sharing
-from queries.analysis import analyse
-from queries.compile import Workload
-from queries.model import Aggregates, Query
+from cepbench.algorithms.base import Algorithm, Executor, Plan
+from cepbench.algorithms.sequences.flattening import sequences_of, unsupported_as_sequences
+from cepbench.algorithms.sequences.longest_match import length_of
+from cepbench.algorithms.spass.executor import SpassExecutor
+from cepbench.algorithms.spass.plan import SpassPlan, plan_sharing
+from cepbench.events.statistics import Statistics
+from cepbench.queries.analysis import analyse
+from cepbench.queries.compile import Workload
+from cepbench.queries.model import Aggregates, Query
 
 
 class Spass(Algorithm):

@@ -8,21 +8,22 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from algorithms.base import StateSize
-from algorithms.kernels.batches import aggregate_rows, readonly
-from algorithms.kernels.cells import Cells, cell_bytes, empty_cells
-from algorithms.kernels.spass import Parts, Walk, construct, count_instances, join
-from algorithms.kernels.spass_arrival import STORED, Arriving, arrive, close_windows, expire
-from algorithms.kernels.streams import RowCells
-from algorithms.longest_match import LongestMatch
-from algorithms.rows import AggregateRows, Rows
-from algorithms.rows import join as join_rows
-from algorithms.sequences import is_kleene
-from algorithms.spass.plan import SpassPlan, window_of
-from algorithms.spass.store import no_events, no_rows, with_events, with_rows
-from events.batch import EventBatch
-from events.windows import FOREVER, Window
-from queries.compile import CompiledQuery, int_column
+from cepbench.algorithms.base import StateSize
+from cepbench.algorithms.kernels.arrays import readonly
+from cepbench.algorithms.kernels.cells import Cells, cell_bytes, empty_cells
+from cepbench.algorithms.kernels.events import RowCells
+from cepbench.algorithms.rows import AggregateRows, Rows
+from cepbench.algorithms.rows import join as join_rows
+from cepbench.algorithms.running.batches import aggregate_rows
+from cepbench.algorithms.sequences.flattening import is_kleene
+from cepbench.algorithms.sequences.longest_match import LongestMatch
+from cepbench.algorithms.spass.kernels.arrival import STORED, Arriving, arrive, close_windows, expire
+from cepbench.algorithms.spass.kernels.construction import Parts, Walk, construct, count_instances, join
+from cepbench.algorithms.spass.plan import SpassPlan, window_of
+from cepbench.algorithms.spass.store import no_events, no_rows, with_events, with_rows
+from cepbench.events.batch import EventBatch
+from cepbench.events.windows import FOREVER, Window
+from cepbench.queries.compile import CompiledQuery, int_column
 
 
 @dataclass(eq=False)

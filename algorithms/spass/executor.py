@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import reduce
 
-from algorithms.base import Executor, StateSize
-from algorithms.execution import check_order
-from algorithms.rows import Rows, join
-from algorithms.spass.construction import SharedConstruction
-from algorithms.spass.plan import SpassPlan
-from events.batch import EventBatch
-from metrics.details import merged
+from cepbench.algorithms.base import Executor, StateSize
+from cepbench.algorithms.rows import Rows, join
+from cepbench.algorithms.running.per_query import check_order
+from cepbench.algorithms.spass.construction import SharedConstruction
+from cepbench.algorithms.spass.plan import SpassPlan
+from cepbench.events.batch import EventBatch
+from cepbench.metrics.details import merged
 
 
 class SpassExecutor(Executor):

@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from math import exp, inf, log
 
-from algorithms.base import Plan, Statistics
-from algorithms.execution import WHOLE_STREAM
-from algorithms.sequences import Sequence, Symbol
-from algorithms.sharon.optimiser.candidates import sharing_candidates
-from algorithms.sharon.plan import Candidate
-from algorithms.spass.tables import SetTables, tables_of
-from events.windows import FOREVER, Window
-from queries.compile import CompiledQuery, Workload
+from cepbench.algorithms.base import Plan
+from cepbench.algorithms.running.evaluator import WHOLE_STREAM
+from cepbench.algorithms.sequences.candidates import Candidate, sharing_candidates
+from cepbench.algorithms.sequences.event_sequence import Sequence, Symbol
+from cepbench.algorithms.spass.tables import SetTables, tables_of
+from cepbench.events.statistics import Statistics
+from cepbench.events.windows import FOREVER, Window
+from cepbench.queries.compile import CompiledQuery, Workload
 
 TYPICAL = 10.0
 """Events of a type in a window when nothing is known of the stream."""
@@ -36,7 +36,7 @@ class SpassPlan(Plan):
     @cached_property
     def tables(self) -> dict[Window, SetTables]:
         """What the kernels read of each sharable set: the queries of one window. All executors of the plan use them."""
-        windows = [window_of(self.workload.queries[sequence.query]) for sequence in self.sequences]
+        windows = [window_of(self.workload[sequence.query]) for sequence in self.sequences]
         found = {}
         for window in dict.fromkeys(window_of(query) for query in self.workload):
             members = tuple(i for i, own in enumerate(windows) if own == window)
@@ -61,7 +61,7 @@ def plan_sharing(
     again.
     """
     begin = time.perf_counter()
-    windows = [window_of(workload.queries[sequence.query]) for sequence in sequences]
+    windows = [window_of(workload[sequence.query]) for sequence in sequences]
     candidates = sharing_candidates(sequences, windows)
     work = ConstructionWork(sequences, windows, statistics)
     shared = _cover(candidates, work)

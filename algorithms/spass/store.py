@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from algorithms.kernels.spass_arrival import STORED, Arrived, Stores
+from cepbench.algorithms.spass.kernels.arrival import STORED, Arrived, Stores
 
 FIRST_EVENTS = 256
 FIRST_ROWS = 16

@@ -8,14 +8,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from algorithms.kernels.spass import NO_GAP, Bound, Channels, Parts
-from algorithms.kernels.spass_arrival import SymbolTables
-from algorithms.sequences import Sequence, Symbol
-from algorithms.sharon.plan import Candidate
-from events.schema import Schema
-from queries.aggregates import Column
-from queries.compile import Workload
-from queries.tables import Columns, Weights, csr, predicate_tables
+from cepbench.algorithms.sequences.candidates import Candidate
+from cepbench.algorithms.sequences.event_sequence import Sequence, Symbol
+from cepbench.algorithms.spass.kernels.arrival import SymbolTables
+from cepbench.algorithms.spass.kernels.construction import NO_GAP, CountedChannels, CountedEvents, Parts
+from cepbench.events.schema import Schema
+from cepbench.queries.aggregates import Column
+from cepbench.queries.compile import Workload
+from cepbench.queries.tables import Columns, Weights, csr, predicate_tables
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +24,7 @@ class Joined:
 
     query: int
     parts: Parts
-    channels: Channels
+    channels: CountedChannels
 
     @cached_property
     def last(self) -> int:
@@ -122,16 +122,18 @@ def _symbol_tables(
     return SymbolTables(symbol_ptr, symbols, local, np.arange(len(number)) < stored, negates_ptr, negates)
 
 
-def _channels(workload: Workload, sequence: Sequence, parts: Parts, columns: Columns) -> Channels:
-    query = workload.queries[sequence.query]
+def _channels(workload: Workload, sequence: Sequence, parts: Parts, columns: Columns) -> CountedChannels:
+    query = workload[sequence.query]
     tables = query.parts[0].tables
     place = [(u, j) for u, size in enumerate(np.diff(parts.offset).tolist()) for j in range(size)]
 
-    def bound(weights: Weights, own: tuple[Column, ...]) -> Bound:
+    def bound(weights: Weights, own: tuple[Column, ...]) -> CountedEvents:
         counting = [np.flatnonzero(row[list(sequence.positions)]).tolist() for row in weights.bound]
         ptr, items = csr(counting)
         column = [columns.index(own[c]) if c >= 0 else -1 for c in weights.column.tolist()]
         part, within = (np.array([place[i][axis] for i in items.tolist()], np.int64) for axis in (0, 1))
-        return Bound(ptr, part, within, np.array(column, np.int64))
+        return CountedEvents(ptr, part, within, np.array(column, np.int64))
 
-    return Channels(bound(tables.ring, query.ints), bound(tables.real, query.reals), bound(tables.least, query.ints))
+    return CountedChannels(
+        bound(tables.ring, query.ints), bound(tables.real, query.reals), bound(tables.least, query.ints)
+    )

@@ -3,15 +3,15 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from algorithms.base import Algorithm
-from algorithms.oracle import answer
-from algorithms.registry import ALGORITHMS
-from queries.parser import parse_query
+from cepbench.algorithms.base import Algorithm
+from cepbench.algorithms.oracle import answer
+from cepbench.algorithms.registry import ALGORITHMS
+from cepbench.queries.parser import parse_query
+from cepbench.verification.agreement import difference
+from cepbench.verification.evaluators import run
+from cepbench.verification.random_cases import split
 from tests.contract.streams import batch
 from tests.streams import stream
-from verification.agreement import difference
-from verification.evaluators import run
-from verification.random_cases import split
 
 Events = str | Sequence[Mapping[str, Any]]
 

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from random import Random
 from typing import Any
 
-from algorithms.base import Algorithm
-from queries.parser import parse_query
-from verification.evaluators import answer_of, subject_of
-from verification.random_cases import Case, batch_of, random_cuts, split
-from verification.verify import smallest_failure, wrong
+from cepbench.algorithms.base import Algorithm
+from cepbench.queries.parser import parse_query
+from cepbench.verification.evaluators import answer_of, subject_of
+from cepbench.verification.random_cases import Case, batch_of, random_cuts, split
+from cepbench.verification.verify import smallest_failure, wrong
 
 TRANSITIONS = {
     "A+": ("AA",),

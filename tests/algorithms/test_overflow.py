@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from algorithms.registry import make
-from queries.compile import compile_workload
-from queries.errors import QueryError
-from queries.parser import parse_query
+from cepbench.algorithms.registry import make
+from cepbench.queries.compile import compile_workload
+from cepbench.queries.errors import QueryError
+from cepbench.queries.parser import parse_query
+from cepbench.verification.evaluators import run
 from tests.algorithms.cases import agree
 from tests.contract.streams import batch
-from verification.evaluators import run
 
 GREATEST, LEAST = 2**63 - 1, -(2**63)
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from algorithms.base import Algorithm
-from algorithms.cet.algorithm import Cet
-from algorithms.registry import ALGORITHMS, UnknownAlgorithm, make, parameters
+from cepbench.algorithms.base import Algorithm
+from cepbench.algorithms.cet.algorithm import Cet
+from cepbench.algorithms.registry import ALGORITHMS, UnknownAlgorithm, make, parameters
 
 
 @pytest.mark.parametrize("kind", ALGORITHMS, ids=[kind.name for kind in ALGORITHMS])

@@ -2,9 +2,9 @@
 
 import pytest
 
-from queries.compile import compile_workload
-from queries.errors import QueryError
-from queries.parser import parse_query
+from cepbench.queries.compile import compile_workload
+from cepbench.queries.errors import QueryError
+from cepbench.queries.parser import parse_query
 from tests.algorithms.cases import agree
 from tests.contract.streams import batch
 

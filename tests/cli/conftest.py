@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.main import main
+from cepbench.cli.main import main
 
 QUERY = "RETURN COUNT(*) PATTERN SEQ(A+, B) WITHIN 10 seconds\n"
 EVENTS = "time,type,x\n1,A,5\n2,A,7\n3,B,1\n12,A,1\n13,B,2\n"

@@ -10,11 +10,11 @@ import click
 import pytest
 from click.testing import CliRunner
 
-import cli.main
-from cli.main import cepbench as group
-from events.errors import CepbenchError
+from cepbench.cli.main import cepbench as group
+from cepbench.cli.main import main
+from cepbench.events.errors import CepbenchError
 
-MODULE = (sys.executable, "-m", "cli.main")
+MODULE = (sys.executable, "-m", "cepbench.cli.main")
 
 
 @pytest.mark.parametrize("name", ["", *group.commands])
@@ -63,7 +63,7 @@ def test_debugging_shows_the_traceback(monkeypatch):
     fail(monkeypatch, ZeroDivisionError())
     monkeypatch.setenv("CEPBENCH_DEBUG", "1")
     with pytest.raises(ZeroDivisionError):
-        cli.main.main(["algorithms"])
+        main(["algorithms"])
 
 
 def fail(monkeypatch, error):
@@ -74,7 +74,7 @@ def fail(monkeypatch, error):
 
 
 def test_broken_pipe_is_quiet():
-    command = f"{sys.executable} -m cli.main datasets --json | head -c 1"
+    command = f"{sys.executable} -m cepbench.cli.main datasets --json | head -c 1"
     result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
     assert result.stdout == "["
     assert result.stderr == ""
@@ -102,8 +102,7 @@ def test_help_is_fast():
 
 
 def test_help_imports_nothing_heavy():
-    code = (
-        "import sys, cli.main; print(sorted({'numpy', 'pandas', 'numba', 'pyspark', 'matplotlib'} & set(sys.modules)))"
-    )
+    heavy = {"numpy", "pandas", "numba", "pyspark", "matplotlib"}
+    code = f"import sys, cepbench.cli.main; print(sorted({heavy} & set(sys.modules)))"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ)
     assert result.stdout.strip() == "[]"

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from metrics.figure import Axis, Figure, Panel
-from metrics.record import Record, Status, Summary
+from cepbench.metrics.figure import Axis, Figure, Panel
+from cepbench.metrics.record import Record, Status, Summary
 from tests.cli.conftest import Cepbench
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from experiments.sweep import Swept
-from metrics.record import Status
+from cepbench.experiments.sweep import Swept
+from cepbench.metrics.record import Status
 
 EXPERIMENT = """
 id: small
@@ -83,7 +83,7 @@ def test_the_profile_changes_the_cells(cepbench, tmp_path):
 )
 def test_a_wrong_answer_and_an_error_are_status_1(cepbench, small, tmp_path, monkeypatch, status, expected):
     swept = Swept((tmp_path,), Counter([Status.OK, status]), run=2)
-    monkeypatch.setattr("experiments.sweep.run", lambda *_, **__: swept)
+    monkeypatch.setattr("cepbench.experiments.sweep.run_planned", lambda *_, **__: swept)
     assert cepbench("run", small, "--results", tmp_path / "results").status == expected
 
 

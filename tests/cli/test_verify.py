@@ -19,7 +19,7 @@ def test_unknown_algorithm_is_refused_before_anything_runs(cepbench):
 
 
 def test_failure_is_status_1(cepbench, monkeypatch):
-    from algorithms.execution import IndependentQueries
+    from cepbench.algorithms.running.per_query import IndependentQueries
 
     monkeypatch.setattr(IndependentQueries, "finish", lambda self: {})
     ended = cepbench("verify", "-a", "greta", "--cases", "200")
@@ -33,6 +33,6 @@ def test_one_wrong_algorithm_is_status_1_wherever_it_stands(cepbench, monkeypatc
     def verified(specification, *_, **__):
         return SimpleNamespace(clean=specification != wrong)
 
-    monkeypatch.setattr("verification.verify.verify", verified)
+    monkeypatch.setattr("cepbench.verification.verify.verify", verified)
     assert cepbench("verify", "-a", "greta", "-a", "cogra", "--cases", "1").status == 1
     assert cepbench("verify", "-a", "sase", "-a", "aseq", "--cases", "1").status == 0

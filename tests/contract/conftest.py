@@ -2,8 +2,8 @@
 
 import pytest
 
-from algorithms.base import Algorithm
-from algorithms.registry import ALGORITHMS
+from cepbench.algorithms.base import Algorithm
+from cepbench.algorithms.registry import ALGORITHMS
 
 COMPARED = "compared"
 """The property in which a test tells what it compared; all of them are shown at the end of the run."""

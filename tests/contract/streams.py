@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from events.batch import DTYPES, EventBatch
-from events.schema import RESERVED, Attribute, Kind, Schema
+from cepbench.events.batch import DTYPES, EventBatch
+from cepbench.events.schema import RESERVED, Attribute, Kind, Schema
 
 KINDS = {int: Kind.INT, float: Kind.FLOAT, str: Kind.STRING}
 

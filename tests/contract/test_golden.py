@@ -5,15 +5,15 @@ from typing import Any
 
 import pytest
 
-from algorithms.base import Algorithm
-from algorithms.registry import ALGORITHMS
-from queries.parser import parse_query
+from cepbench.algorithms.base import Algorithm
+from cepbench.algorithms.registry import ALGORITHMS
+from cepbench.queries.parser import parse_query
+from cepbench.verification.agreement import rows_of
+from cepbench.verification.evaluators import run
+from cepbench.verification.random_cases import split
 from tests.contract.breadth import BROAD
 from tests.contract.streams import batch
 from tests.streams import golden_cases
-from verification.agreement import rows_of
-from verification.evaluators import run
-from verification.random_cases import split
 
 CASES = golden_cases()
 CUTS = ("one batch", "single events", "inside time stamps", "in two")

@@ -8,20 +8,21 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from algorithms.answer import AnswerBuilder
-from algorithms.base import Algorithm, Executor, OutOfOrder, Statistics
-from algorithms.oracle import answer
-from algorithms.registry import ALGORITHMS, make
-from events.batch import EventBatch
-from queries.compile import Workload, compile_workload
-from queries.errors import QueryError
-from queries.model import Query
-from queries.parser import parse_query
+from cepbench.algorithms.answers.builder import AnswerBuilder
+from cepbench.algorithms.base import Algorithm, Executor, OutOfOrder
+from cepbench.algorithms.oracle import answer
+from cepbench.algorithms.registry import ALGORITHMS, make
+from cepbench.events.batch import EventBatch
+from cepbench.events.statistics import Statistics
+from cepbench.queries.compile import Workload, compile_workload
+from cepbench.queries.errors import QueryError
+from cepbench.queries.model import Query
+from cepbench.queries.parser import parse_query
+from cepbench.verification.agreement import difference, rows_of
+from cepbench.verification.evaluators import run
+from cepbench.verification.random_cases import batch_of, random_case, split
 from tests.contract.streams import batch
 from tests.streams import golden_cases, stream
-from verification.agreement import difference, rows_of
-from verification.evaluators import run
-from verification.random_cases import batch_of, random_case, split
 
 PLAIN = "RETURN COUNT(*) PATTERN SEQ(A, B) WITHIN 4 s SLIDE 2 s"
 """Within the reach of every algorithm of the papers."""

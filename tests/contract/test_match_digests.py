@@ -5,16 +5,16 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 
-from algorithms.base import Algorithm
-from algorithms.oracle import TooManyMatches, check_query
-from queries.errors import QueryError
-from queries.model import CompleteMatches, Matches, Query
-from queries.parser import parse_query
+from cepbench.algorithms.base import Algorithm
+from cepbench.algorithms.oracle import TooManyMatches, check_query
+from cepbench.queries.errors import QueryError
+from cepbench.queries.model import CompleteMatches, Matches, Query
+from cepbench.queries.parser import parse_query
+from cepbench.verification.agreement import expected_rows
+from cepbench.verification.evaluators import answer_of
+from cepbench.verification.features import Feature
+from cepbench.verification.random_cases import batch_of, random_case, split
 from tests.contract.test_oracle_agrees import MODERATE, SEEDS
-from verification.agreement import expected_rows
-from verification.evaluators import answer_of
-from verification.features import Feature
-from verification.random_cases import batch_of, random_case, split
 
 
 @MODERATE

@@ -8,17 +8,17 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from algorithms.base import Algorithm, UnsupportedQuery
-from algorithms.oracle import TooManyMatches
-from algorithms.registry import make
-from queries.errors import QueryError
+from cepbench.algorithms.base import Algorithm, UnsupportedQuery
+from cepbench.algorithms.oracle import TooManyMatches
+from cepbench.algorithms.registry import make
+from cepbench.queries.errors import QueryError
+from cepbench.verification.agreement import case_difference, expected_rows
+from cepbench.verification.evaluators import subject_of
+from cepbench.verification.features import Feature
+from cepbench.verification.random_cases import Rows, random_case
+from cepbench.verification.random_streams import BIG
+from cepbench.verification.verify import verify_subject
 from tests.contract.conftest import COMPARED
-from verification.agreement import case_difference, expected_rows
-from verification.evaluators import subject_of
-from verification.features import Feature
-from verification.random_cases import Rows, random_case
-from verification.random_streams import BIG
-from verification.verify import verify_subject
 
 SEEDS = st.integers(0, 2**48)
 MODERATE = settings(

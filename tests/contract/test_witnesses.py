@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from algorithms.base import Algorithm
-from algorithms.oracle import answer
-from queries.parser import parse_query
+from cepbench.algorithms.base import Algorithm
+from cepbench.algorithms.oracle import answer
+from cepbench.queries.parser import parse_query
+from cepbench.verification.agreement import difference, frame_of, rows_of
+from cepbench.verification.evaluators import run
+from cepbench.verification.random_cases import split
 from tests.contract.streams import batch
 from tests.contract.test_golden import CUTS, cuts_of
 from tests.streams import stream
-from verification.agreement import difference, frame_of, rows_of
-from verification.evaluators import run
-from verification.random_cases import split
 
 
 def times(name: str, size: int, first: int = 0, each: int = 1, x: int = 0) -> str:

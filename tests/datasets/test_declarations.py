@@ -3,11 +3,11 @@ import re
 
 import pytest
 
-from datasets.base import Dataset, Derived
-from datasets.errors import DatasetError
-from datasets.registry import DATASETS, dataset
-from events.schema import Kind
-from events.units import NANOSECONDS
+from cepbench.datasets.base import Dataset, Derived
+from cepbench.datasets.errors import DatasetError
+from cepbench.datasets.registry import DATASETS, dataset
+from cepbench.events.schema import Kind
+from cepbench.events.units import NANOSECONDS
 
 NAMES = [found.name for found in DATASETS]
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from datasets.base import Dataset
-from datasets.registry import dataset
-from pipeline.session import session, stop
+from cepbench.datasets.base import Dataset
+from cepbench.datasets.registry import dataset
+from cepbench.pipeline.session import session, stop
 
 pytestmark = pytest.mark.spark
 PUBLISHED = Path(__file__).resolve().parents[3] / "shared" / "data"

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from events.batch import EventBatch
+from cepbench.events.batch import EventBatch
 from tests.contract.streams import batch
 from tests.streams import stream
 

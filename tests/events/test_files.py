@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from events.errors import InputError
-from events.files import check_needed, read_events
-from events.schema import Kind
+from cepbench.events.errors import InputError
+from cepbench.events.files import check_needed, read_events
+from cepbench.events.schema import Kind
 
 Write = Callable[[str], Path]
 
@@ -130,8 +130,8 @@ def test_bad_csv_is_refused_in_one_line(write: Write, text: str, line: str) -> N
 
 
 def test_rows_are_counted_across_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("events.sources.BLOCK_BYTES", 1 << 10)
-    monkeypatch.setattr("events.sources.BLOCK_ROWS", 100)
+    monkeypatch.setattr("cepbench.events.sources.BLOCK_BYTES", 1 << 10)
+    monkeypatch.setattr("cepbench.events.sources.BLOCK_ROWS", 100)
     times = [str(t) for t in range(2000)]
     times[1500] = "1500.5"
     (tmp_path / "e.csv").write_text("time,type\n" + "".join(f"{t},A\n" for t in times))

@@ -4,8 +4,8 @@ from fractions import Fraction
 
 import pytest
 
-from events.errors import InputError
-from events.units import check_time_unit, in_units, seconds
+from cepbench.events.errors import InputError
+from cepbench.events.units import check_time_unit, in_units, seconds
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from events.windows import Window
+from cepbench.events.windows import Window
 
 WINDOWS = [Window(within, slide) for within in (1, 2, 3, 4, 6, 7) for slide in (1, 2, 3, 4, 6, 9)]
 POINTS = range(40)

@@ -5,10 +5,10 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from experiments.claims import Claim
-from experiments.verdicts import verdict
-from metrics.figure import ClaimResult
-from metrics.record import Record, Status
+from cepbench.experiments.claims import Claim
+from cepbench.experiments.verdicts import verdict
+from cepbench.metrics.figure import ClaimResult
+from cepbench.metrics.record import Record, Status
 from tests.experiments.records import record
 
 TOLD = {"text": "t", "source": "s"}

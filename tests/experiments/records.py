@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from metrics.record import Realised, Record, Samples, Status, Summary
+from cepbench.metrics.record import Realised, Record, Samples, Status, Summary
 
 
 def record(

@@ -3,9 +3,9 @@
 import sys
 from pathlib import Path
 
-from experiments.sweep import plan, run
+from cepbench.experiments.sweep import plan, run_planned
 from tests.pipeline.doubles import make
 
 if __name__ == "__main__":
     planned = plan([sys.argv[1]], make_algorithm=make)
-    print(run(planned, Path(sys.argv[2]), "local[2]", make_algorithm=make, progress=False).run)
+    print(run_planned(planned, Path(sys.argv[2]), "local[2]", make_algorithm=make, progress=False).run)

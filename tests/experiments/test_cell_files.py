@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from experiments.cell_files import CellFiles, locked
-from experiments.errors import SweepError
-from metrics.record import FORMAT, Status
+from cepbench.experiments.cell_files import CellFiles, locked
+from cepbench.experiments.errors import SweepError
+from cepbench.metrics.record import FORMAT, Status
 from tests.experiments.records import record
 
 

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from events.errors import CepbenchError
-from experiments import sweep
-from experiments.sweep import Swept, plan, run
-from metrics.record import Record, Status
-from metrics.results import read
-from pipeline.measured import Job, Open, Outcome, SparkGone
-from pipeline.store import read_stream
+from cepbench.events.errors import CepbenchError
+from cepbench.experiments import sweep
+from cepbench.experiments.sweep import Swept, plan, run_planned
+from cepbench.metrics.record import Record, Status
+from cepbench.metrics.results import read
+from cepbench.pipeline.measured import MeasuredRun, OpenArrival, Outcome, SparkGone
+from cepbench.pipeline.store import read_stream
 from tests.experiments.files import write
 from tests.pipeline.doubles import Counting, make
 
@@ -24,11 +24,11 @@ class Measuring:
 
     def __init__(self) -> None:
         self.ends: dict[tuple[str, int], Outcome | CepbenchError] = {}
-        self.jobs: list[Job] = []
+        self.jobs: list[MeasuredRun] = []
         self.limits: list[float] = []
         self.ran: list[tuple[str, int]] = []
 
-    def __call__(self, spark: None, job: Job, seconds: float) -> Outcome:
+    def __call__(self, spark: None, job: MeasuredRun, seconds: float) -> Outcome:
         events, algorithm = read_stream(job.store).events, job.algorithm
         more = algorithm.more if isinstance(algorithm, Counting) else 0
         name = algorithm.name + (str(more) if more else "")
@@ -53,7 +53,7 @@ def measuring(monkeypatch: pytest.MonkeyPatch) -> Measuring:
 def swept(tmp_path: Path, told: list[str] | None = None, **changes: Any) -> tuple[Swept, Cells]:
     planned = plan([str(write(tmp_path, **changes))], make_algorithm=make)
     lines = [] if told is None else told
-    found = run(planned, tmp_path / "results", None, make_algorithm=make, notify=lines.append, progress=False)
+    found = run_planned(planned, tmp_path / "results", None, make_algorithm=make, notify=lines.append, progress=False)
     return found, {(r.algorithm, r.point["events"]): r for r in read(found.folders[0]).records}
 
 
@@ -61,7 +61,7 @@ def test_a_cell_is_given_what_the_experiment_says(tmp_path: Path, measuring: Mea
     changes = {"axes": {"events": [100]}, "algorithms": ["counting"], "claims": None, "arithmetic": "float"}
     swept(tmp_path, **changes, measurements=["memory", "time"], arrival={"rate": 50, "batch": 10})
     assert [job.memory for job in measuring.jobs] == [True, False]
-    assert {job.arrival for job in measuring.jobs} == {Open(50, 10)}
+    assert {job.arrival for job in measuring.jobs} == {OpenArrival(50, 10)}
     assert {job.arithmetic for job in measuring.jobs} == {"float"}
     assert {job.workload for job in measuring.jobs} == {"RETURN key, COUNT(*) PATTERN A+ GROUP-BY key WITHIN 50 s"}
     assert measuring.limits == [30.0, 30.0]

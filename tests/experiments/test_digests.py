@@ -1,5 +1,5 @@
-from experiments.digests import judged
-from metrics.record import Status
+from cepbench.experiments.digests import judged
+from cepbench.metrics.record import Status
 from tests.experiments.records import record
 
 POINT = {"n": 1}

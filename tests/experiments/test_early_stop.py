@@ -1,9 +1,9 @@
 from dataclasses import replace
 
-from experiments.early_stop import EarlyStop
-from experiments.load import load
-from experiments.points import cells, identified
-from metrics.record import Record, Status
+from cepbench.experiments.early_stop import EarlyStop
+from cepbench.experiments.load import load
+from cepbench.experiments.points import cells, identified
+from cepbench.metrics.record import Record, Status
 from tests.experiments.files import write
 
 

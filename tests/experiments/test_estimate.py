@@ -1,7 +1,7 @@
 import pytest
 
-from experiments.estimate import PREPARATION, Estimate, bound, total_bound, words
-from experiments.points import Cell
+from cepbench.experiments.estimate import PREPARATION, Estimate, bound, total_bound, words
+from cepbench.experiments.points import Cell
 
 
 def cell(algorithm: str = "fast", measurement: str = "time", experiment: str = "e", seconds: float = 20) -> Cell:

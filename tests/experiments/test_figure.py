@@ -1,9 +1,9 @@
 import json
 from pathlib import Path
 
-from experiments.figure import figure
-from experiments.load import load
-from metrics.figure import Figure, Verdict
+from cepbench.experiments.figure import figure
+from cepbench.experiments.load import load
+from cepbench.metrics.figure import Figure, Verdict
 from tests.experiments.files import SMALL, write
 from tests.experiments.records import record
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from metrics.figure import Verdict
-from metrics.record import Status
+from cepbench.metrics.figure import Verdict
+from cepbench.metrics.record import Status
 from tests.experiments.claiming import curve, judge, ratio, trend, value
 from tests.experiments.records import record
 

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from experiments.errors import ExperimentError
-from experiments.load import experiments, find, load
+from cepbench.experiments.errors import ExperimentError
+from cepbench.experiments.load import experiments, find, load
 from tests.experiments.files import SMALL, write
 
 PANEL = SMALL["plot"]["panels"][0]

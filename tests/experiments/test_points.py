@@ -2,12 +2,12 @@ from pathlib import Path
 
 import pytest
 
-from experiments.errors import ExperimentError
-from experiments.load import load
-from experiments.points import cells, points
-from experiments.templates import series_name, substituted
-from generators.workloads import workload_text
-from queries.workloads import parse_workload
+from cepbench.experiments.errors import ExperimentError
+from cepbench.experiments.load import load
+from cepbench.experiments.points import cells, points
+from cepbench.experiments.templates import series_name, substituted
+from cepbench.generators.workloads import workload_text
+from cepbench.queries.workloads import parse_workload
 from tests.experiments.files import SMALL, write
 
 

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any, cast
 
-from experiments.streams import common_key, prepare_stream
-from pipeline.measured import Session
+from cepbench.experiments.streams import common_key, prepare_stream
+from cepbench.pipeline.measured import Session
 
 HERE = cast(Session, None)
 """Tasks run in this process."""

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from events.errors import CepbenchError
-from experiments.sweep import listing, plan, run
-from metrics.figure import Verdict
-from metrics.record import Status
-from metrics.results import read
+from cepbench.events.errors import CepbenchError
+from cepbench.experiments.sweep import listing, plan, run_planned
+from cepbench.metrics.figure import Verdict
+from cepbench.metrics.record import Status
+from cepbench.metrics.results import read
 from tests.experiments.files import write
 from tests.pipeline.doubles import make
 
@@ -25,7 +25,7 @@ spark = [pytest.mark.spark, pytest.mark.slow]
 def sweep(path, results, *overrides):
     told: list[str] = []
     planned = plan([str(path)], overrides=overrides, make_algorithm=make)
-    swept = run(planned, results, "local[2]", make_algorithm=make, notify=told.append, progress=False)
+    swept = run_planned(planned, results, "local[2]", make_algorithm=make, notify=told.append, progress=False)
     return swept, told
 
 

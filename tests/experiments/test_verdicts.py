@@ -1,7 +1,7 @@
 import pytest
 
-from metrics.figure import Verdict
-from metrics.record import Status
+from cepbench.metrics.figure import Verdict
+from cepbench.metrics.record import Status
 from tests.experiments.claiming import curve, judge, ratio, trend
 from tests.experiments.records import record
 

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from events.batch import EventBatch
-from generators.base import Generator
-from generators.registry import from_spec
+from cepbench.events.batch import EventBatch
+from cepbench.generators.base import Generator
+from cepbench.generators.registry import from_spec
 
 
 def stream(name: str, **parameters: Any) -> EventBatch:

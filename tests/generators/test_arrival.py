@@ -3,7 +3,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from generators.arrival import ConstantRate, RisingRate, ticks_per_second
+from cepbench.generators.arrival import ConstantRate, RisingRate, ticks_per_second
 
 
 @pytest.mark.parametrize("rate", [Fraction(1), Fraction(3000), Fraction(500, 3), Fraction(1, 10_000), Fraction(10**8)])

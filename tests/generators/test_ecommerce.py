@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from generators.registry import from_spec
+from cepbench.generators.registry import from_spec
 from tests.generators.streams import stream
 
 

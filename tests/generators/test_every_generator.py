@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from events.batch import DTYPES
-from generators import base
-from generators.errors import GeneratorError
-from generators.registry import GENERATORS, from_spec
-from generators.selectivity import SelectiveParameters
+from cepbench.events.batch import DTYPES
+from cepbench.generators import base
+from cepbench.generators.errors import GeneratorError
+from cepbench.generators.registry import GENERATORS, from_spec
+from cepbench.generators.selectivity import SelectiveParameters
 from tests.generators.streams import concatenated, same
 
 NAMES = [generator.name for generator in GENERATORS]

@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from algorithms.oracle import answer, plain_events
-from events.batch import EventBatch
-from generators import base
-from generators.registry import from_spec
-from queries.parser import parse_query
+from cepbench.algorithms.oracle import answer, plain_events
+from cepbench.events.batch import EventBatch
+from cepbench.generators import base
+from cepbench.generators.registry import from_spec
+from cepbench.queries.parser import parse_query
 from tests.generators.streams import concatenated, stream
 
 QUERY = """

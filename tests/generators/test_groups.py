@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from generators.groups import bridges, ranks, stages
+from cepbench.generators.groups import bridges, ranks, stages
 
 
 @pytest.fixture(params=[1, 5, 1000, 70_000])

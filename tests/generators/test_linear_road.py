@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from events.batch import EventBatch
-from generators.registry import from_spec
+from cepbench.events.batch import EventBatch
+from cepbench.generators.registry import from_spec
 from tests.generators.streams import stream
 
 MILE = 5280

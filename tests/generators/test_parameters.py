@@ -3,9 +3,9 @@ from typing import Any
 
 import pytest
 
-from events.errors import CepbenchError
-from generators.parameters import StreamParameters
-from generators.registry import from_spec
+from cepbench.events.errors import CepbenchError
+from cepbench.generators.parameters import StreamParameters
+from cepbench.generators.registry import from_spec
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from generators.randomness import column_random, draw_codes, hashed_uniform, zipf_weights
+from cepbench.generators.randomness import column_random, draw_codes, hashed_uniform, zipf_weights
 
 THINGS = np.arange(200_000)
 

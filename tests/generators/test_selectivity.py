@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from generators.errors import GeneratorError
-from generators.selectivity import factor
+from cepbench.generators.errors import GeneratorError
+from cepbench.generators.selectivity import factor
 from tests.generators.streams import stream
 
 

@@ -3,10 +3,10 @@ from typing import Any
 
 import pytest
 
-from generators.errors import GeneratorError
-from generators.parameters import parse
-from generators.workloads import Sequences, workload_text
-from queries.workloads import parse_workload
+from cepbench.generators.errors import GeneratorError
+from cepbench.generators.parameters import parse
+from cepbench.generators.workloads import Sequences, workload_text
+from cepbench.queries.workloads import parse_workload
 
 Pairs = set[tuple[str, str]]
 

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metrics.clock import completions, open_arrivals, waiting
+from cepbench.metrics.clock import completions, open_arrivals, waiting
 
 
 def test_hand_computed_schedule():

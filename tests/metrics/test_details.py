@@ -1,6 +1,6 @@
 """Numbers that several workers tell of their work."""
 
-from metrics.details import merged
+from cepbench.metrics.details import merged
 
 
 def test_peaks_of_two_workers_are_compared_and_all_else_is_added() -> None:

@@ -1,7 +1,7 @@
 import pytest
 from pydantic import ValidationError
 
-from metrics.figure import Panel, Part
+from cepbench.metrics.figure import Panel, PanelPart
 
 PHASES = (
     {"metric": "details.graph_seconds", "label": "graph"},
@@ -12,7 +12,7 @@ PHASES = (
 def test_the_metric_of_a_stack_is_that_of_its_first_part():
     panel = Panel.model_validate({"label": "Time", "unit": "s", "kind": "bars", "parts": PHASES})
     assert panel.metric == "details.graph_seconds"
-    assert panel.parts == tuple(Part(**phase) for phase in PHASES)
+    assert panel.parts == tuple(PanelPart(**phase) for phase in PHASES)
     assert Panel.model_validate_json(panel.model_dump_json()) == panel
     assert Panel(label="Time", kind="bars", parts=panel.parts, metric="plan_seconds").metric == "plan_seconds"
 

@@ -1,6 +1,6 @@
 import numpy as np
 
-from metrics.latency import pooled, row_latency
+from cepbench.metrics.latency import pooled, row_latency
 
 
 def test_percentiles_are_those_of_all_samples_together():

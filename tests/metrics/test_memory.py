@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from metrics.memory import INTERVAL, PeakMemory, pss
+from cepbench.metrics.memory import INTERVAL, PeakMemory, pss
 
 MB = 10**6
 pages_are_told_apart = pytest.mark.skipif(

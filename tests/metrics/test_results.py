@@ -1,9 +1,9 @@
 import pytest
 
-from metrics.figure import Axis, Figure, Panel
-from metrics.record import Realised, Record, Status, Summary
-from metrics.results import ResultsError, read, read_all
-from metrics.values import measurement, value
+from cepbench.metrics.figure import Axis, Figure, Panel
+from cepbench.metrics.record import Realised, Record, Status, Summary
+from cepbench.metrics.results import ResultsError, load_results, read
+from cepbench.metrics.values import measurement, value
 
 FIGURE = Figure(
     id="13.1",
@@ -54,8 +54,8 @@ def test_cells_come_in_the_order_of_the_figure_then_by_number(tmp_path):
 def test_figures_are_found_at_every_level_and_sorted_by_number(tmp_path):
     for number in ("13.10", "13.4", "9"):
         save(tmp_path, FIGURE.model_copy(update={"id": number, "experiment": f"e{number}"}), [])
-    assert [results.figure.id for results in read_all(tmp_path)] == ["9", "13.4", "13.10"]
-    assert len(read_all(tmp_path / "e9")) == len(read_all(tmp_path / "e9" / "smoke")) == 1
+    assert [results.figure.id for results in load_results(tmp_path)] == ["9", "13.4", "13.10"]
+    assert len(load_results(tmp_path / "e9")) == len(load_results(tmp_path / "e9" / "smoke")) == 1
 
 
 @pytest.mark.parametrize(

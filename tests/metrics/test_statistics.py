@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metrics.statistics import estimate, interval_rank, median
+from cepbench.metrics.statistics import estimate, interval_rank, median
 
 
 def test_medians():

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from metrics.throughput import PRECISION, Replay, sustainable, sustained, throughput
+from cepbench.metrics.throughput import PRECISION, Replay, sustainable, sustained, throughput
 
 
 def steady(batches: int, size: int, seconds: float, start: int = 0) -> Replay:

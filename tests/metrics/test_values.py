@@ -1,6 +1,6 @@
 import pytest
 
-from metrics.values import unit
+from cepbench.metrics.values import unit
 
 
 @pytest.mark.parametrize(

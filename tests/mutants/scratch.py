@@ -77,7 +77,7 @@ class Scratch:
     def run(self, tests: Sequence[str], seconds: float = SECONDS) -> TestRun:
         """Runs tests in the copy, and only with its code."""
         with tempfile.NamedTemporaryFile("r", encoding="utf-8") as failed:
-            environment = {**os.environ, outcomes.FILE: failed.name, "PYTHONPATH": str(self.folder)}
+            environment = {**os.environ, outcomes.FILE: failed.name, "PYTHONPATH": str(self.folder.parent)}
             command = [sys.executable, "-m", "pytest", "-q", "-p", "tests.mutants.outcomes"]
             command += ["-p", "no:cacheprovider", "--no-header", "--tb=line", *tests]
             process = subprocess.Popen(
@@ -104,8 +104,8 @@ def scratch(folder: Path = ROOT / ".mutants") -> Iterator[Scratch]:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 continue
-            copy = Scratch(folder / str(number))
-            copy.folder.mkdir(exist_ok=True)
+            copy = Scratch(folder / str(number) / "cepbench")  # the folder is the package, so it has to be called so
+            copy.folder.mkdir(parents=True, exist_ok=True)
             copy.update()
             yield copy
             return

@@ -7,12 +7,12 @@ from typing import ClassVar
 import numba
 import numpy as np
 
-from algorithms.base import Algorithm, Executor, Plan, StateSize
-from algorithms.kernels.compilation import kernel
-from algorithms.rows import AggregateRows, Rows
-from events.batch import EventBatch
-from pipeline.warmup import EVENTS
-from queries.model import Query
+from cepbench.algorithms.base import Algorithm, Executor, Plan, StateSize
+from cepbench.algorithms.kernels.compilation import kernel
+from cepbench.algorithms.rows import AggregateRows, Rows
+from cepbench.events.batch import EventBatch
+from cepbench.pipeline.warmup import EVENTS
+from cepbench.queries.model import Query
 
 
 def real(events: EventBatch) -> bool:

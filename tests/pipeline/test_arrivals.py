@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from events.batch import EventBatch
-from events.schema import Schema
-from events.windows import Window
-from pipeline.arrivals import ArrivalModel, Burst, OpenRate, with_next
+from cepbench.events.batch import EventBatch
+from cepbench.events.schema import Schema
+from cepbench.events.windows import Window
+from cepbench.pipeline.arrivals import ArrivalModel, Burst, OpenRate, with_next
 
 SCHEMA = Schema(("A",))
 

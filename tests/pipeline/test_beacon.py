@@ -3,7 +3,7 @@ import os
 import socket
 import time
 
-from pipeline.beacon import Beacon, Signal
+from cepbench.pipeline.beacon import Beacon, Signal
 
 
 def wait_for(condition, seconds=5.0):

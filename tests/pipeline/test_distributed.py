@@ -14,15 +14,15 @@ import pandas as pd
 import pyspark
 import pytest
 
-import pipeline
-from algorithms.base import UnsupportedQuery
-from events.errors import InputError
-from generators.registry import from_spec
-from pipeline.distributed import evaluate_on_spark
-from pipeline.generation import generate
-from pipeline.packages import cache_folder
-from pipeline.session import session, stop
-from pipeline.tasks import run_tasks
+import cepbench
+from cepbench.algorithms.base import UnsupportedQuery
+from cepbench.events.errors import InputError
+from cepbench.generators.registry import from_spec
+from cepbench.pipeline.distributed import evaluate_on_spark
+from cepbench.pipeline.generation import generate
+from cepbench.pipeline.packages import cache_folder
+from cepbench.pipeline.session import session, stop
+from cepbench.pipeline.tasks import run_tasks
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -44,7 +44,7 @@ CLUSTER_SECONDS = 90
 def test_spark_and_one_process_agree(tmp_path: Path, spark: "SparkSession") -> None:
     generator = from_spec("uniform", {"events": 3000, "groups": 6, "tie_probability": 0.3})
     store = generate(generator, tmp_path / "store", spark=spark, key=("key",), buckets=3)
-    here = pipeline.evaluate(WORKLOAD, store.path, "sase")
+    here = cepbench.evaluate(WORKLOAD, store.path, "sase")
     assert set(here["query"]) == {"whole", "keyed", "both", "matches"}
     there = evaluate_on_spark(WORKLOAD, store.path, "sase", master="local[2]")
     pd.testing.assert_frame_equal(there, here)
@@ -67,10 +67,10 @@ def test_spark_and_one_process_agree(tmp_path: Path, spark: "SparkSession") -> N
 @pytest.mark.cluster
 def test_a_cluster_gives_the_same_answer(tmp_path: Path, cluster: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def origins(item: int) -> tuple[str, str]:
-        import pipeline.tasks
-        import queries.parser
+        from cepbench.pipeline import tasks
+        from cepbench.queries import parser
 
-        return str(pipeline.tasks.__file__), str(queries.parser.__file__)
+        return str(tasks.__file__), str(parser.__file__)
 
     workload = "RETURN key, COUNT(*) PATTERN SEQ(A, B) GROUP-BY key; RETURN COUNT(*) PATTERN SEQ(C, D) WHERE [value]"
     generator = from_spec("uniform", {"events": 2000, "groups": 6})
@@ -84,7 +84,7 @@ def test_a_cluster_gives_the_same_answer(tmp_path: Path, cluster: str, monkeypat
         store = generate(generator, tmp_path / "store", spark=spark, key=("key",), buckets=4)
         # COGRA, because its kernels compile fastest: the workers have none yet.
         there = evaluate_on_spark(workload, store.path, "cogra", master=cluster)
-        pd.testing.assert_frame_equal(there, pipeline.evaluate(workload, store.path, "cogra"))
+        pd.testing.assert_frame_equal(there, cepbench.evaluate(workload, store.path, "cogra"))
     finally:
         stop()
 

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from events.errors import CepbenchError, InputError
-from generators.registry import from_spec
-from pipeline.generation import generate, stretches
-from pipeline.rebucketing import rebucket
-from pipeline.store import Stream, stream_batches
+from cepbench.events.errors import CepbenchError, InputError
+from cepbench.generators.registry import from_spec
+from cepbench.pipeline.generation import generate, stretches
+from cepbench.pipeline.rebucketing import rebucket
+from cepbench.pipeline.store import Stream, stream_batches
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from events.batch import EventBatch
-from events.schema import Attribute, Kind, Schema
-from pipeline.hashing import RowHasher, bucket_of
+from cepbench.events.batch import EventBatch
+from cepbench.events.schema import Attribute, Kind, Schema
+from cepbench.pipeline.hashing import RowHasher, bucket_of
 
 SCHEMA = Schema(("A",), (Attribute("i", Kind.INT), Attribute("x", Kind.FLOAT)))
 

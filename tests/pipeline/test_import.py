@@ -9,12 +9,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from datasets.base import Dataset, Derived, RawColumn
-from events.errors import InputError
-from events.files import read_events
-from events.schema import Kind
-from pipeline.import_dataset import import_dataset, import_events
-from pipeline.store import read_stream, stream_batches
+from cepbench.datasets.base import Dataset, Derived, RawColumn
+from cepbench.events.errors import InputError
+from cepbench.events.files import read_events
+from cepbench.events.schema import Kind
+from cepbench.pipeline.import_dataset import import_dataset, import_events
+from cepbench.pipeline.store import read_stream, stream_batches
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

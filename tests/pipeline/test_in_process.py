@@ -7,18 +7,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import pipeline
-from algorithms.base import Algorithm, UnsupportedQuery
-from algorithms.registry import ALGORITHMS
-from events.batch import EventBatch
-from events.errors import CepbenchError, InputError
-from events.files import read_events
-from generators.registry import from_spec
-from pipeline.generation import generate
-from pipeline.in_process import answer_of, evaluate_batches
-from pipeline.rebucketing import rebucket
-from pipeline.substreams import decode, split
-from queries.errors import QueryError
+import cepbench
+from cepbench.algorithms.base import Algorithm, UnsupportedQuery
+from cepbench.algorithms.registry import ALGORITHMS
+from cepbench.events.batch import EventBatch
+from cepbench.events.errors import CepbenchError, InputError
+from cepbench.events.files import read_events
+from cepbench.generators.registry import from_spec
+from cepbench.pipeline.generation import generate
+from cepbench.pipeline.in_process import answer_of, evaluate_batches
+from cepbench.pipeline.rebucketing import rebucket
+from cepbench.pipeline.substreams import decode, split
+from cepbench.queries.errors import QueryError
 
 WORKLOAD = """
 whole: RETURN COUNT(*), SUM(A.value) PATTERN SEQ(A, B) WITHIN 40 seconds SLIDE 20 seconds
@@ -64,7 +64,7 @@ def test_split_is_a_partition_in_stream_order() -> None:
 
 def test_counts_are_those_of_a_plain_loop() -> None:
     events = frame()
-    answer = pipeline.evaluate(WORKLOAD, events, "greta")
+    answer = cepbench.evaluate(WORKLOAD, events, "greta")
     for key in ("u", "v", "w"):
         expected = 0
         for value in range(4):
@@ -87,7 +87,7 @@ def cuts(batch: EventBatch, seed: int) -> list[EventBatch]:
 
 @pytest.mark.parametrize("algorithm", ["sase", "greta"])
 def test_batches_may_be_cut_anywhere(algorithm: str) -> None:
-    whole = pipeline.evaluate(WORKLOAD, frame(), algorithm)
+    whole = cepbench.evaluate(WORKLOAD, frame(), algorithm)
     assert set(whole["query"]) == {"whole", "keyed", "both"}
     events = read_events(frame())
     for seed in range(3):
@@ -115,44 +115,44 @@ def test_files_stores_and_frames_give_one_answer(tmp_path: Path) -> None:
 def test_times_have_a_unit() -> None:
     events = pd.DataFrame({"time": [0, 1500], "type": ["A", "B"]})
     query = "RETURN COUNT(*) PATTERN SEQ(A, B) WITHIN 2 seconds"
-    assert pipeline.evaluate(query, events, "greta", time_unit="ms")["COUNT(*)"].tolist() == [1]
-    assert len(pipeline.evaluate(query, events, "greta")) == 0
+    assert cepbench.evaluate(query, events, "greta", time_unit="ms")["COUNT(*)"].tolist() == [1]
+    assert len(cepbench.evaluate(query, events, "greta")) == 0
 
 
 def test_what_was_done_to_the_input_is_said() -> None:
     events = pd.DataFrame({"time": [2, 1], "type": ["B", "A"]})
     said: list[str] = []
     query = "RETURN COUNT(*) PATTERN SEQ(A, B)"
-    assert len(pipeline.evaluate(query, events, "greta", notify=said.append)) == 1
+    assert len(cepbench.evaluate(query, events, "greta", notify=said.append)) == 1
     assert len(said) == 1
     with pytest.warns(UserWarning, match="row 2, column 'time': earlier than the row before"):
-        pipeline.evaluate(query, events, "greta")
+        cepbench.evaluate(query, events, "greta")
 
 
 def test_refused_before_anything_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     counting = "RETURN COUNT(*) PATTERN A"
     with pytest.raises(QueryError, match="line 1"):
-        pipeline.evaluate("RETURN COUNT(*) PATTERN SEQ(A,", frame(), "greta")
+        cepbench.evaluate("RETURN COUNT(*) PATTERN SEQ(A,", frame(), "greta")
     with pytest.raises(CepbenchError, match="unknown algorithm 'none'"):
-        pipeline.evaluate(counting, frame(), "none")
+        cepbench.evaluate(counting, frame(), "none")
     with pytest.raises(CepbenchError, match="unknown arithmetic 'exact'"):
-        pipeline.evaluate(counting, frame(), "greta", "exact")
+        cepbench.evaluate(counting, frame(), "greta", "exact")
     with pytest.raises(InputError, match="no such file or folder"):
-        pipeline.evaluate(counting, tmp_path / "none.csv", "greta")
+        cepbench.evaluate(counting, tmp_path / "none.csv", "greta")
     holes = frame().assign(value=lambda f: f["value"].where(f["type"] != "A"))
     with pytest.raises(InputError, match="column 'value': null or NaN in an event of type 'A'"):
-        pipeline.evaluate("RETURN SUM(A.value) PATTERN A", holes, "greta")
-    assert len(pipeline.evaluate("RETURN SUM(B.value) PATTERN B", holes, "greta")) == 1
+        cepbench.evaluate("RETURN SUM(A.value) PATTERN A", holes, "greta")
+    assert len(cepbench.evaluate("RETURN SUM(B.value) PATTERN B", holes, "greta")) == 1
     with pytest.raises(InputError, match="column 'value'"):
-        pipeline.evaluate("RETURN COUNT(*) PATTERN B GROUP-BY value", holes, "greta")
+        cepbench.evaluate("RETURN COUNT(*) PATTERN B GROUP-BY value", holes, "greta")
     greta: type[Algorithm] = next(a for a in ALGORITHMS if a.name == "greta")
     monkeypatch.setattr(greta, "unsupported", lambda self, query: "it is Friday")
     with pytest.raises(UnsupportedQuery, match=r"^greta cannot evaluate query q1: it is Friday$"):
-        pipeline.evaluate(counting, tmp_path / "none.csv", "greta")
+        cepbench.evaluate(counting, tmp_path / "none.csv", "greta")
 
 
 def test_no_events() -> None:
-    assert len(pipeline.evaluate("RETURN COUNT(*) PATTERN A", pd.DataFrame({"time": [], "type": []}), "greta")) == 0
+    assert len(cepbench.evaluate("RETURN COUNT(*) PATTERN A", pd.DataFrame({"time": [], "type": []}), "greta")) == 0
 
 
 def test_what_to_know_of_a_plan_is_told() -> None:

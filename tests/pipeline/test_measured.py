@@ -5,14 +5,14 @@ import time
 import psutil
 import pytest
 
-from algorithms.base import Algorithm
-from algorithms.sase import Sase
-from events.errors import CepbenchError
-from generators.registry import from_spec
-from metrics.record import Status
-from pipeline.generation import generate
-from pipeline.in_process import answer_of
-from pipeline.measured import Job, Open, measure, measuring_session
+from cepbench.algorithms.base import Algorithm
+from cepbench.algorithms.sase.algorithm import Sase
+from cepbench.events.errors import CepbenchError
+from cepbench.generators.registry import from_spec
+from cepbench.metrics.record import Status
+from cepbench.pipeline.generation import generate
+from cepbench.pipeline.in_process import answer_of
+from cepbench.pipeline.measured import MeasuredRun, OpenArrival, measure, measuring_session
 from tests.pipeline.doubles import Broken, Counting, Dying, Holding, Hungry, Picky, Slow, Stuck
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
@@ -32,8 +32,8 @@ def store(spark, tmp_path_factory):
     return generate(generator, tmp_path_factory.mktemp("stores") / "uniform", spark=spark, key=("key",), buckets=2).path
 
 
-def job(store, algorithm: Algorithm, **more) -> Job:
-    return dataclasses.replace(Job(store, QUERY, algorithm), **more)
+def job(store, algorithm: Algorithm, **more) -> MeasuredRun:
+    return dataclasses.replace(MeasuredRun(store, QUERY, algorithm), **more)
 
 
 def test_a_cell_that_goes_well(spark, store):
@@ -68,7 +68,7 @@ def test_matches_are_summarised(spark, store, returns):
 
 
 def test_open_rate_gives_a_bracket_of_the_capacity(spark, store):
-    outcome = measure(spark, job(store, Slow(), arrival=Open(rate=100, batch=10)), seconds=60)
+    outcome = measure(spark, job(store, Slow(), arrival=OpenArrival(rate=100, batch=10)), seconds=60)
     assert outcome.status is Status.OK, outcome.reason
     low, high = outcome.summary.sustainable_low, outcome.summary.sustainable_high
     assert low is not None
@@ -79,7 +79,7 @@ def test_open_rate_gives_a_bracket_of_the_capacity(spark, store):
 
 def test_the_answer_does_not_depend_on_the_arrival_model(spark, store):
     burst = measure(spark, job(store, Counting()), seconds=60)
-    opened = measure(spark, job(store, Counting(), arrival=Open(rate=100, batch=7)), seconds=60)
+    opened = measure(spark, job(store, Counting(), arrival=OpenArrival(rate=100, batch=7)), seconds=60)
     assert burst.digest == opened.digest
     assert measure(spark, job(store, Counting(1)), seconds=60).digest != burst.digest
 

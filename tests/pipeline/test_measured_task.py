@@ -5,17 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from algorithms.base import Executor, NotEnoughMemory, Plan, StateSize
-from algorithms.rows import Rows
-from events.batch import EventBatch
-from events.errors import CepbenchError
-from generators.registry import from_spec
-from metrics.record import Status
-from pipeline.generation import generate
-from pipeline.measured_task import WHOLE_STREAM, Job, MeasuredTask, Open, buckets, ready
-from pipeline.store import Stream
-from queries.compile import Workload, compile_workload
-from queries.workloads import parse_workload
+from cepbench.algorithms.base import Executor, NotEnoughMemory, Plan, StateSize
+from cepbench.algorithms.rows import Rows
+from cepbench.events.batch import EventBatch
+from cepbench.events.errors import CepbenchError
+from cepbench.generators.registry import from_spec
+from cepbench.metrics.record import Status
+from cepbench.pipeline.generation import generate
+from cepbench.pipeline.measured_task import WHOLE_STREAM, MeasuredRun, MeasuredTask, OpenArrival, buckets, ready
+from cepbench.pipeline.store import Stream
+from cepbench.queries.compile import Workload, compile_workload
+from cepbench.queries.workloads import parse_workload
 from tests.pipeline.doubles import Counter, Counting, Unforeseen, UnforeseenCounter, unforeseen
 
 QUERY = "RETURN COUNT(*) PATTERN A+ WITHIN 100 s"
@@ -28,9 +28,9 @@ def store(tmp_path: Path) -> Path:
 
 
 def test_a_run_that_loads_a_kernel_is_done_again(store: Path) -> None:
-    expected = MeasuredTask(ready(Job(store, QUERY, Counting())))(0)
+    expected = MeasuredTask(ready(MeasuredRun(store, QUERY, Counting())))(0)
     assert not unforeseen.signatures  # type: ignore[attr-defined]
-    report = MeasuredTask(ready(Job(store, QUERY, Unforeseen())))(0)
+    report = MeasuredTask(ready(MeasuredRun(store, QUERY, Unforeseen())))(0)
     assert UnforeseenCounter.runs == 2
     assert report.status is Status.OK, report.reason
     assert report.answer is not None
@@ -61,8 +61,11 @@ def test_a_worker_takes_a_bucket_only_if_it_holds_the_substreams_of_every_query(
 
 
 def test_queries_that_split_alike_are_run_together_whatever_they_group_by(store: Path) -> None:
-    made = ready(Job(store, "\n\n".join((KEYED, SUMMED, QUERY, KEYED)), Counting()))
-    assert [(job.partition, job.numbers) for job in made.prepared.jobs] == [(("key",), (0, 1, 3)), ((), (2,))]
+    made = ready(MeasuredRun(store, "\n\n".join((KEYED, SUMMED, QUERY, KEYED)), Counting()))
+    assert [(job.partition, [query.index for query in job.workload]) for job in made.prepared.jobs] == [
+        (("key",), [0, 1, 3]),
+        ((), [2]),
+    ]
 
 
 class Several(Executor):
@@ -90,7 +93,9 @@ class CountingTogether(Counting):
 def test_rows_of_a_window_are_those_of_each_query_and_group(tmp_path: Path) -> None:
     generator = from_spec("uniform", {"events": 300, "types": 1, "groups": 2, "rate": 1})
     stream = generate(generator, tmp_path / "keyed", spark=None, key=("key",), buckets=2)
-    report = MeasuredTask(ready(Job(stream.path, f"{KEYED}\n\n{SUMMED}\n\n{QUERY}", CountingTogether())))(WHOLE_STREAM)
+    report = MeasuredTask(ready(MeasuredRun(stream.path, f"{KEYED}\n\n{SUMMED}\n\n{QUERY}", CountingTogether())))(
+        WHOLE_STREAM
+    )
     assert report.answer is not None, report.reason
     found = report.answer.frame()
     # Three windows: a row per key, one that sums them up, and one of the query that does not split the stream.
@@ -101,7 +106,7 @@ def test_rows_of_a_window_are_those_of_each_query_and_group(tmp_path: Path) -> N
 def test_every_query_gets_its_own_answer(tmp_path: Path) -> None:
     generator = from_spec("uniform", {"events": 300, "types": 1, "groups": 2, "rate": 1})
     stream = generate(generator, tmp_path / "keyed", spark=None, key=("key",), buckets=2)
-    report = MeasuredTask(ready(Job(stream.path, f"{KEYED}\n\n{QUERY}", Counting())))(WHOLE_STREAM)
+    report = MeasuredTask(ready(MeasuredRun(stream.path, f"{KEYED}\n\n{QUERY}", Counting())))(WHOLE_STREAM)
     assert report.answer is not None, report.reason
     found = report.answer.frame()
     # The double counts events: one a second, so 100 in each window, and the same in both groups together.
@@ -113,7 +118,7 @@ def test_every_query_gets_its_own_answer(tmp_path: Path) -> None:
 
 
 def test_events_arrive_at_the_rate_of_the_job(store: Path) -> None:
-    report = MeasuredTask(ready(Job(store, QUERY, Counting(), arrival=Open(rate=1000, batch=75))))(0)
+    report = MeasuredTask(ready(MeasuredRun(store, QUERY, Counting(), arrival=OpenArrival(rate=1000, batch=75))))(0)
     assert report.measured.last == [74, 149, 224, 299]
 
 
@@ -138,15 +143,15 @@ class Failing(Counting):
     ],
 )
 def test_what_goes_wrong_is_told(store: Path, error: BaseException, status: Status, reason: str) -> None:
-    report = MeasuredTask(ready(Job(store, QUERY, Failing(error))))(0)
+    report = MeasuredTask(ready(MeasuredRun(store, QUERY, Failing(error))))(0)
     assert (report.status, report.reason, report.answer) == (status, reason, None)
 
 
 def test_memory_is_that_above_what_the_worker_has_anyway(store: Path) -> None:
-    report = MeasuredTask(ready(Job(store, QUERY, Counting(), memory=True)))(0)
+    report = MeasuredTask(ready(MeasuredRun(store, QUERY, Counting(), memory=True)))(0)
     assert report.status is Status.OK, report.reason
     # A window has 100 events of 8 bytes; the process itself has a hundred megabytes and more.
     assert report.measured.peak.bytes == max(report.measured.state_bytes) == 800
     assert report.process_peak is not None
     assert report.process_peak < 30 * 10**6
-    assert MeasuredTask(ready(Job(store, QUERY, Counting())))(0).process_peak is None
+    assert MeasuredTask(ready(MeasuredRun(store, QUERY, Counting())))(0).process_peak is None

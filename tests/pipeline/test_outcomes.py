@@ -10,15 +10,16 @@ import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from algorithms.base import NotEnoughMemory, Plan, StateSize, Statistics, UnsupportedQuery
-from generators.registry import from_spec
-from metrics.record import Status
-from pipeline.beacon import Signal
-from pipeline.generation import generate
-from pipeline.measured import Job, Open, Outcome, measure
-from pipeline.measured_task import MeasuredTask, Report, ready
-from pipeline.store import Stream
-from queries.compile import Workload
+from cepbench.algorithms.base import NotEnoughMemory, Plan, StateSize, UnsupportedQuery
+from cepbench.events.statistics import Statistics
+from cepbench.generators.registry import from_spec
+from cepbench.metrics.record import Status
+from cepbench.pipeline.beacon import Signal
+from cepbench.pipeline.generation import generate
+from cepbench.pipeline.measured import MeasuredRun, OpenArrival, Outcome, measure
+from cepbench.pipeline.measured_task import MeasuredTask, Report, ready
+from cepbench.pipeline.store import Stream
+from cepbench.queries.compile import Workload
 from tests.pipeline.doubles import Counting
 
 EVENTS = 240
@@ -69,13 +70,13 @@ def store(tmp_path: Path) -> Stream:
 @pytest.fixture
 def reports(store: Stream) -> list[Report]:
     """Of the two workers; what they measured is put in by hand."""
-    task = MeasuredTask(ready(Job(store.path, QUERY, Counting())))
+    task = MeasuredTask(ready(MeasuredRun(store.path, QUERY, Counting())))
     found = [task(bucket) for bucket in range(2)]
     assert [report.reason for report in found] == ["", ""]
     return found
 
 
-def run(workers: Workers, job: Job, seconds: float = 60) -> Outcome:
+def run(workers: Workers, job: MeasuredRun, seconds: float = 60) -> Outcome:
     return measure(cast(SparkSession, workers), job, seconds)
 
 
@@ -86,7 +87,7 @@ def test_times_of_all_workers(store: Stream, reports: list[Report]) -> None:
     one.compile_seconds, two.compile_seconds = 2.0, 3.0
     one.details, two.details = {"edges": 1.0, "pool_peak": 4.0}, {"edges": 2.0, "pool_peak": 3.0}
     workers = Workers(lambda task: reports)
-    outcome = run(workers, Job(store.path, QUERY, Counting()))
+    outcome = run(workers, MeasuredRun(store.path, QUERY, Counting()))
     assert (outcome.status, outcome.reason, workers.items) == (Status.OK, "", [0, 1])
     assert outcome.samples.service == [1.0, 2.0, 3.0, 4.0, 1.0]
     assert outcome.samples.latency == [5.0, 1.0, 2.0, 4.0]
@@ -117,14 +118,14 @@ def test_a_workload_is_planned_once_whatever_its_buckets_and_groups(
     store: Stream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = [0.0]
-    monkeypatch.setattr("pipeline.jobs.time", SimpleNamespace(perf_counter=lambda: clock[0]))
+    monkeypatch.setattr("cepbench.pipeline.jobs.time", SimpleNamespace(perf_counter=lambda: clock[0]))
     planning = Planning(clock)
     summed = "RETURN COUNT(*) PATTERN A+ WHERE [key] WITHIN 100 s"
     workers = Workers(lambda task: [task(bucket) for bucket in workers.items])
     # The double warms up with plans of its own, so what counts is what was planned before.
-    made = ready(Job(store.path, f"{QUERY}\n\n{summed}", planning))
+    made = ready(MeasuredRun(store.path, f"{QUERY}\n\n{summed}", planning))
     assert (planning.planned, made.prepared.plan_seconds) == ([2], 0.5)
-    outcome = run(workers, Job(store.path, f"{QUERY}\n\n{summed}", planning))
+    outcome = run(workers, MeasuredRun(store.path, f"{QUERY}\n\n{summed}", planning))
     assert (outcome.status, outcome.reason, workers.items) == (Status.OK, "", [0, 1])
     assert outcome.summary.details == {"candidates": 5.0}
     assert outcome.summary.plan_seconds == 0.5
@@ -143,7 +144,7 @@ def test_what_an_optimiser_cannot_do_is_told(store: Stream, error: Exception, st
         def plan(self, workload: Workload, statistics: Statistics) -> Plan:
             raise error
 
-    outcome = run(Workers(lambda task: []), Job(store.path, QUERY, Lost()))
+    outcome = run(Workers(lambda task: []), MeasuredRun(store.path, QUERY, Lost()))
     assert outcome.status is status
     assert outcome.reason in ("no", "a lot", "the optimiser needs more memory than there is")
 
@@ -153,7 +154,7 @@ def test_memory_of_all_workers(store: Stream, reports: list[Report]) -> None:
     one.measured.peak, two.measured.peak = StateSize(100, {"events": 3, "edges": 5}), StateSize(30, {"events": 2})
     one.measured.state_bytes, two.measured.state_bytes = [100, 8], [30]
     one.process_peak, two.process_peak = 7, 4
-    outcome = run(Workers(lambda task: reports), Job(store.path, QUERY, Counting(), memory=True))
+    outcome = run(Workers(lambda task: reports), MeasuredRun(store.path, QUERY, Counting(), memory=True))
     assert (outcome.summary.state_peak, outcome.summary.process_peak) == (130, 11)
     assert outcome.summary.state_kinds == {"events": 5, "edges": 5}
     assert outcome.samples.state_bytes == [100, 8, 30]
@@ -165,7 +166,9 @@ def test_the_slowest_worker_bounds_the_rate(store: Stream, reports: list[Report]
     for report, seconds in zip(reports, (0.05, 0.1), strict=True):
         report.measured.last = list(range(9, EVENTS, 10))
         report.measured.service = [seconds] * 24
-    outcome = run(Workers(lambda task: reports), Job(store.path, QUERY, Counting(), arrival=Open(100, 10)))
+    outcome = run(
+        Workers(lambda task: reports), MeasuredRun(store.path, QUERY, Counting(), arrival=OpenArrival(100, 10))
+    )
     low, high = outcome.summary.sustainable_low, outcome.summary.sustainable_high
     assert low is not None
     assert high is not None
@@ -175,7 +178,7 @@ def test_the_slowest_worker_bounds_the_rate(store: Stream, reports: list[Report]
 
 def test_one_worker_that_failed_is_the_end_of_its_cell(store: Stream, reports: list[Report]) -> None:
     reports[1] = Report(1, Status.OUT_OF_MEMORY, "too large")
-    outcome = run(Workers(lambda task: reports), Job(store.path, QUERY, Counting()))
+    outcome = run(Workers(lambda task: reports), MeasuredRun(store.path, QUERY, Counting()))
     assert (outcome.status, outcome.reason, outcome.digest) == (Status.OUT_OF_MEMORY, "too large", None)
 
 
@@ -192,7 +195,7 @@ def test_a_job_that_failed(store: Stream, reason: str, status: Status, told: str
     def fail(task: MeasuredTask) -> list[Report]:
         raise PySparkException(reason)
 
-    outcome = run(Workers(fail), Job(store.path, QUERY, Counting()))
+    outcome = run(Workers(fail), MeasuredRun(store.path, QUERY, Counting()))
     assert (outcome.status, outcome.reason) == (status, told)
 
 
@@ -203,7 +206,7 @@ def test_a_worker_beyond_the_limit_is_cancelled(store: Stream) -> None:
         raise PySparkException("cancelled; MemoryError: a consequence")
 
     workers = Workers(endless)
-    outcome = run(workers, Job(store.path, QUERY, Counting()), seconds=0.2)
+    outcome = run(workers, MeasuredRun(store.path, QUERY, Counting()), seconds=0.2)
     assert (outcome.status, outcome.reason) == (Status.TIMEOUT, "killed after 0.2 s of measured time")
 
 
@@ -216,4 +219,4 @@ def test_preparation_is_not_limited(store: Stream, reports: list[Report]) -> Non
         return reports
 
     workers = Workers(slow_to_begin)
-    assert run(workers, Job(store.path, QUERY, Counting()), seconds=0.5).status is Status.OK
+    assert run(workers, MeasuredRun(store.path, QUERY, Counting()), seconds=0.5).status is Status.OK

@@ -5,15 +5,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from algorithms.answer import AnswerBuilder
-from algorithms.rows import AggregateRows
-from metrics.record import Realised
-from pipeline.realised import realised
-from pipeline.replay import Measured
-from pipeline.store import Stream, read_stream
-from pipeline.writing import BucketWriter, describe
-from queries.compile import compile_workload
-from queries.workloads import parse_workload
+from cepbench.algorithms.answers.builder import AnswerBuilder
+from cepbench.algorithms.rows import AggregateRows
+from cepbench.metrics.record import Realised
+from cepbench.pipeline.realised import realised
+from cepbench.pipeline.replay import Measured
+from cepbench.pipeline.store import Stream, read_stream
+from cepbench.pipeline.writing import BucketWriter, describe
+from cepbench.queries.compile import compile_workload
+from cepbench.queries.workloads import parse_workload
 from tests.contract.streams import batch
 from tests.streams import stream
 

@@ -3,20 +3,20 @@ from functools import partial
 import numpy as np
 import pytest
 
-from algorithms.answer import AnswerBuilder
-from algorithms.base import Executor, Plan
-from algorithms.cet.algorithm import Cet
-from algorithms.rows import Rows
-from events.batch import EventBatch
-from events.schema import Attribute, Kind, Schema
-from metrics.clock import completions
-from pipeline import replay as replaying
-from pipeline.arrivals import Burst, OpenRate
-from pipeline.loop import Family
-from pipeline.replay import Measured, replay
-from pipeline.substreams import split
-from queries.compile import Workload, compile_workload
-from queries.workloads import parse_workload
+from cepbench.algorithms.answers.builder import AnswerBuilder
+from cepbench.algorithms.base import Executor, Plan
+from cepbench.algorithms.cet.algorithm import Cet
+from cepbench.algorithms.rows import Rows
+from cepbench.events.batch import EventBatch
+from cepbench.events.schema import Attribute, Kind, Schema
+from cepbench.metrics.clock import completions
+from cepbench.pipeline import replay as replaying
+from cepbench.pipeline.arrivals import Burst, OpenRate
+from cepbench.pipeline.loop import Family
+from cepbench.pipeline.replay import Measured, replay
+from cepbench.pipeline.substreams import split
+from cepbench.queries.compile import Workload, compile_workload
+from cepbench.queries.workloads import parse_workload
 from tests.pipeline.doubles import Counter
 
 SCHEMA = Schema(("A",), (Attribute("g", Kind.INT),))

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 
-from events.errors import CepbenchError, InputError
-from pipeline.java import check_java
-from pipeline.packages import write_packages
-from pipeline.session import session
-from pipeline.tasks import run_tasks
+from cepbench.events.errors import CepbenchError, InputError
+from cepbench.pipeline.java import check_java
+from cepbench.pipeline.packages import write_packages
+from cepbench.pipeline.session import session
+from cepbench.pipeline.tasks import run_tasks
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -51,8 +51,9 @@ def test_java_is_looked_for_before_spark_is(tmp_path: Path, monkeypatch: pytest.
 def test_the_packages_travel_with_their_data_files(tmp_path: Path) -> None:
     with zipfile.ZipFile(write_packages(tmp_path)) as archive:
         names = set(archive.namelist())
-    assert {"queries/sase.lark", "events/batch.py", "pipeline/jobs.py", "algorithms/__init__.py"} <= names
-    assert not any("__pycache__" in name or name.startswith("tests") for name in names)
+    wanted = {"__init__.py", "queries/sase.lark", "events/batch.py", "pipeline/jobs.py", "algorithms/__init__.py"}
+    assert {f"cepbench/{name}" for name in wanted} <= names
+    assert not any("__pycache__" in name or name.startswith("cepbench/tests") for name in names)
 
 
 def _fail(item: int) -> int:

@@ -8,17 +8,17 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from events.errors import InputError
-from events.files import Layout
-from events.schema import Kind
-from pipeline.staging import ROW, ROW_BITS, Staged, store_staged
-from pipeline.store import Holes, stream_batches
-from pipeline.tasks import failure
+from cepbench.events.errors import InputError
+from cepbench.events.files import FileLayout
+from cepbench.events.schema import Kind
+from cepbench.pipeline.staging import ROW, ROW_BITS, Staged, store_staged
+from cepbench.pipeline.store import Holes, stream_batches
+from cepbench.pipeline.tasks import failure
 
 HERE = cast(SparkSession, None)
 """Tasks run in this process."""
 
-STAGED = Staged(Layout({"x": Kind.FLOAT, "s": Kind.STRING}, ()), ("a.csv", "b.csv"))
+STAGED = Staged(FileLayout({"x": Kind.FLOAT, "s": Kind.STRING}, ()), ("a.csv", "b.csv"))
 
 
 def stage(folder: Path) -> Path:

@@ -6,14 +6,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from algorithms.base import Statistics
-from events.batch import EventBatch
-from events.errors import CepbenchError, InputError
-from events.schema import Attribute, Kind, Schema
-from pipeline.creation import creating
-from pipeline.rebucketing import rebucket
-from pipeline.store import bucket_batches, is_store, read_stream, statistics, stream_batches
-from pipeline.writing import BucketWriter, describe
+from cepbench.events.batch import EventBatch
+from cepbench.events.errors import CepbenchError, InputError
+from cepbench.events.schema import Attribute, Kind, Schema
+from cepbench.events.statistics import Statistics, statistics_of
+from cepbench.pipeline.creation import creating
+from cepbench.pipeline.rebucketing import rebucket
+from cepbench.pipeline.store import bucket_batches, is_store, read_stream, stream_batches
+from cepbench.pipeline.writing import BucketWriter, describe
 
 SCHEMA = Schema(
     ("A", "B", "unused"),
@@ -100,9 +100,9 @@ def test_written_is_read(tmp_path: Path, key: tuple[str, ...], buckets: int, par
 
 
 def test_rates_count_from_the_first_to_the_last_unit_of_time() -> None:
-    assert statistics({"A": 6, "B": 3}, 10, 12) == Statistics(9, 3, {"A": 2.0, "B": 1.0})
-    assert statistics({"A": 2}, 7, 7) == Statistics(2, 1, {"A": 2.0})
-    assert statistics({}, None, None) == Statistics()
+    assert statistics_of({"A": 6, "B": 3}, 10, 12) == Statistics(9, 3, {"A": 2.0, "B": 1.0})
+    assert statistics_of({"A": 2}, 7, 7) == Statistics(2, 1, {"A": 2.0})
+    assert statistics_of({}, None, None) == Statistics()
 
 
 def test_fingerprint_knows_the_rows_and_nothing_else(tmp_path: Path) -> None:

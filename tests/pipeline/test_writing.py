@@ -5,12 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from events.batch import EventBatch
-from events.errors import InputError
-from events.schema import Attribute, Kind, Schema
-from pipeline.rebucketing import rebucket
-from pipeline.store import Holes, Stream, TypeSummary, read_stream
-from pipeline.writing import BucketWriter, Written, describe
+from cepbench.events.batch import EventBatch
+from cepbench.events.errors import InputError
+from cepbench.events.schema import Attribute, Kind, Schema
+from cepbench.pipeline.rebucketing import rebucket
+from cepbench.pipeline.store import Holes, Stream, TypeSummary, read_stream
+from cepbench.pipeline.writing import BucketWriter, Written, describe
 from tests.contract.streams import batch
 from tests.streams import stream
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from metrics.figure import Axis, ClaimResult, Figure, Panel, Scale, Verdict
-from metrics.record import Realised, Record, Samples, Status, Summary
+from cepbench.metrics.figure import Axis, ClaimResult, Figure, Panel, Scale, Verdict
+from cepbench.metrics.record import Realised, Record, Samples, Status, Summary
 
 PANELS = (
     Panel(metric="latency_p50", label="Latency (median)", unit="s", letter="(a)"),

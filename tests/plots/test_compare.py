@@ -1,8 +1,8 @@
 import pandas as pd
 import pytest
 
-from metrics.record import Status, Summary
-from plots.compare import compare, describe
+from cepbench.metrics.record import Status, Summary
+from cepbench.plots.compare import compare, describe
 
 
 @pytest.fixture

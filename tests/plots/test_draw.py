@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
-from metrics.figure import Axis, Panel, Scale
-from metrics.record import Status, Summary
-from metrics.results import Results, ResultsError
-from plots.censored import LABELS, SIGNS
-from plots.draw import draw, render, write_drawings
-from plots.style import STYLES
+from cepbench.metrics.figure import Axis, Panel, Scale
+from cepbench.metrics.files import Unwritable
+from cepbench.metrics.record import Status, Summary
+from cepbench.metrics.results import Results
+from cepbench.plots.censored import LABELS, SIGNS
+from cepbench.plots.draw import draw, render, write_drawings
+from cepbench.plots.style import STYLES
 
 
 def lines(axes):
@@ -206,5 +207,5 @@ def test_files_are_deterministic_and_fonts_are_embedded(tmp_path, figure, sweep)
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path, figure):
     (tmp_path / "file").write_text("")
-    with pytest.raises(ResultsError, match=r"file.*cannot be written"):
+    with pytest.raises(Unwritable, match=r"file.*cannot be written"):
         write_drawings(Results(tmp_path, figure(), ()), tmp_path / "file")

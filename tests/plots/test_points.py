@@ -2,9 +2,9 @@ from math import inf
 
 import pytest
 
-from metrics.figure import Axis, Panel, Scale
-from metrics.record import Status, Summary
-from plots.points import coordinates, curves, undrawn_axes
+from cepbench.metrics.figure import Axis, Panel, Scale
+from cepbench.metrics.record import Status, Summary
+from cepbench.plots.points import coordinates, curves, undrawn_axes
 
 LATENCY = Panel(metric="latency_p50", label="Latency", unit="s")
 THROUGHPUT = Panel(metric="throughput", label="Throughput", unit="events/s")

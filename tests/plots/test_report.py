@@ -3,13 +3,13 @@ from html.parser import HTMLParser
 
 import pytest
 
-from metrics.figure import Axis, ClaimResult, Scale, Verdict
-from metrics.record import Status, Summary
-from metrics.results import ResultsError
-from plots.agreement import Agreement, groups
-from plots.html import Html, tag
-from plots.provenance import common, differences
-from plots.report import write_report
+from cepbench.metrics.figure import Axis, ClaimResult, Scale, Verdict
+from cepbench.metrics.record import Status, Summary
+from cepbench.metrics.results import ResultsError
+from cepbench.plots.agreement import Agreement, groups
+from cepbench.plots.html import Html, tag
+from cepbench.plots.provenance import common, differences
+from cepbench.plots.report import write_report
 
 ATTACK = '<script>alert("x")</script>\'"&<img src=x onerror=alert(1)>'
 

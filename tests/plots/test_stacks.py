@@ -1,10 +1,10 @@
 import pytest
 from matplotlib.colors import to_rgb
 
-from metrics.figure import Axis, Panel, Part
-from metrics.record import Status, Summary
-from plots.draw import draw, render
-from plots.style import STYLES
+from cepbench.metrics.figure import Axis, Panel, PanelPart
+from cepbench.metrics.record import Status, Summary
+from cepbench.plots.draw import draw, render
+from cepbench.plots.style import STYLES
 
 PANEL = Panel.model_validate(
     {
@@ -117,4 +117,4 @@ def test_a_part_that_only_later_bars_have(figure, record):
     axes = draw(figure(x=QUERIES, panels=(PANEL,), algorithms=("sharon",)), records).axes[0]
     assert bars(axes) == {"sharon construction": [(0, 1)], "sharon search": [(0, 2), (1, 3)]}
     assert axes.yaxis.get_majorticklocs().size > 1
-    assert PANEL.parts[0] == Part(metric="details.construction_seconds", label="construction")
+    assert PANEL.parts[0] == PanelPart(metric="details.construction_seconds", label="construction")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
-from plots.style import STYLES, label, paper, style, styles
+from cepbench.plots.style import STYLES, label, paper, style, styles
 
 KNOWN = {"sase", "cet", "greta", "cogra", "aseq", "sharon", "spass", "hamlet", "gloria", "mcep", "flink", "oracle"}
 
@@ -75,7 +75,7 @@ def test_variants_of_one_algorithm_are_told_apart(names):
 
 
 def test_an_unknown_algorithm_has_the_same_style_in_every_process():
-    code = "from plots.style import style; print(style('mine'), style('cet[a=1]'))"
+    code = "from cepbench.plots.style import style; print(style('mine'), style('cet[a=1]'))"
     root = Path(__file__).parents[2]
     other = subprocess.run(
         [sys.executable, "-c", code],

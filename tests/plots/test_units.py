@@ -2,7 +2,7 @@ from math import inf, nan
 
 import pytest
 
-from plots.units import human, plain, tick
+from cepbench.plots.units import human, plain, tick
 
 
 @pytest.mark.parametrize(

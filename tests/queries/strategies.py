@@ -5,8 +5,8 @@ from fractions import Fraction
 
 from hypothesis import strategies as st
 
-from queries.errors import QueryError
-from queries.model import (
+from cepbench.queries.errors import QueryError
+from cepbench.queries.model import (
     AggregateOf,
     Aggregates,
     And,
@@ -38,7 +38,7 @@ from queries.model import (
     WindowClause,
     occurrences,
 )
-from queries.resolve import check
+from cepbench.queries.resolve import check
 
 NAMES = st.one_of(
     st.sampled_from(

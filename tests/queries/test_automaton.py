@@ -2,15 +2,15 @@
 
 import pytest
 
-from algorithms.greta import Greta
-from algorithms.oracle import answer
-from queries.automaton import MOST_POSITIONS, Automaton, build
-from queries.errors import QueryError
-from queries.parser import parse_query
+from cepbench.algorithms.greta.algorithm import Greta
+from cepbench.algorithms.oracle import answer
+from cepbench.queries.automaton import MOST_POSITIONS, Automaton, build
+from cepbench.queries.errors import QueryError
+from cepbench.queries.parser import parse_query
+from cepbench.verification.agreement import difference
+from cepbench.verification.evaluators import run
 from tests.contract.streams import batch
 from tests.streams import stream
-from verification.agreement import difference
-from verification.evaluators import run
 
 
 def automaton(pattern: str) -> Automaton:

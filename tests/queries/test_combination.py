@@ -2,10 +2,10 @@
 
 import pytest
 
-from queries.analysis import Analysis, analyse
-from queries.automaton import Automaton
-from queries.errors import QueryError
-from queries.parser import parse_query
+from cepbench.queries.analysis import Analysis, analyse
+from cepbench.queries.automaton import Automaton
+from cepbench.queries.errors import QueryError
+from cepbench.queries.parser import parse_query
 
 
 def analysis(text: str) -> Analysis:

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from events.batch import EventBatch
-from events.errors import InputError
-from events.schema import Attribute, Kind, Schema
-from events.windows import Window
-from queries.aggregates import NO_VALUE, Channel, Column, Transform
-from queries.compile import CompiledQuery, compile_workload, int_column, sortable, unsortable
-from queries.errors import QueryError
-from queries.parser import parse_query
+from cepbench.events.batch import EventBatch
+from cepbench.events.errors import InputError
+from cepbench.events.schema import Attribute, Kind, Schema
+from cepbench.events.windows import Window
+from cepbench.queries.aggregates import NO_VALUE, Channel, Column, Transform
+from cepbench.queries.compile import CompiledQuery, compile_workload, int_column, sortable, unsortable
+from cepbench.queries.errors import QueryError
+from cepbench.queries.parser import parse_query
 
 SCHEMA = Schema(
     ("A", "B"),

@@ -5,11 +5,11 @@ from contextlib import suppress
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from queries.errors import QueryError
-from queries.model import Query
-from queries.parser import parse_query
-from queries.printing import to_text
-from queries.workloads import parse_workload
+from cepbench.queries.errors import QueryError
+from cepbench.queries.model import Query
+from cepbench.queries.parser import parse_query
+from cepbench.queries.printing import to_text
+from cepbench.queries.workloads import parse_workload
 from tests.queries.strategies import queries
 
 _TOKENS = """

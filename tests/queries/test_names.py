@@ -1,8 +1,8 @@
 import pytest
 
-from queries.errors import QueryError
-from queries.names import Names, scopes
-from queries.parser import parse_query
+from cepbench.queries.errors import QueryError
+from cepbench.queries.names import Names, scopes
+from cepbench.queries.parser import parse_query
 
 PATTERN = parse_query("PATTERN SEQ(A x, NOT SEQ(C, NOT E, A), B A, A+)").pattern
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from queries.model import (
+from cepbench.queries.model import (
     AggregateOf,
     Aggregates,
     And,
@@ -34,9 +34,9 @@ from queries.model import (
     Star,
     WindowClause,
 )
-from queries.parser import parse_query
-from queries.printing import to_text
-from queries.workloads import load_workload
+from cepbench.queries.parser import parse_query
+from cepbench.queries.printing import to_text
+from cepbench.queries.workloads import load_workload
 
 SHARED = Path(__file__).parents[3] / "shared"
 A, B, C = Event("A"), Event("B"), Event("C")

@@ -2,11 +2,11 @@
 
 import pytest
 
-from queries.analysis import analyse
-from queries.automaton import Automaton
-from queries.errors import QueryError
-from queries.model import Comparison, Local
-from queries.parser import parse_query
+from cepbench.queries.analysis import analyse
+from cepbench.queries.automaton import Automaton
+from cepbench.queries.errors import QueryError
+from cepbench.queries.model import Comparison, Local
+from cepbench.queries.parser import parse_query
 
 
 def automaton(text: str) -> Automaton:

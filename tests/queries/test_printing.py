@@ -3,9 +3,9 @@ from fractions import Fraction
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from queries.model import And, Event, Length, Not, Or, Plus, Query, Seq, Star, WindowClause
-from queries.parser import parse_query
-from queries.printing import source_of, to_text
+from cepbench.queries.model import And, Event, Length, Not, Or, Plus, Query, Seq, Star, WindowClause
+from cepbench.queries.parser import parse_query
+from cepbench.queries.printing import source_of, to_text
 from tests.queries.strategies import queries
 
 

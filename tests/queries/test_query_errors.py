@@ -1,7 +1,7 @@
 import pytest
 
-from queries.errors import QueryError
-from queries.parser import MOST_CHARACTERS, parse_query
+from cepbench.queries.errors import QueryError
+from cepbench.queries.parser import MOST_CHARACTERS, parse_query
 
 
 def refused(text: str) -> tuple[str, str]:

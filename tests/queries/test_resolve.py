@@ -2,10 +2,10 @@ from dataclasses import replace
 
 import pytest
 
-from queries.errors import QueryError
-from queries.model import Aggregates, And, AtLeast, CountOf, Event, Plus, Query, Seq, WindowClause
-from queries.parser import parse_query
-from queries.resolve import check, nullable
+from cepbench.queries.errors import QueryError
+from cepbench.queries.model import Aggregates, And, AtLeast, CountOf, Event, Plus, Query, Seq, WindowClause
+from cepbench.queries.parser import parse_query
+from cepbench.queries.resolve import check, nullable
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from events.errors import InputError
-from queries.errors import QueryError
-from queries.model import Event, Seq
-from queries.parser import parse_query
-from queries.printing import to_text
-from queries.workloads import bundled, load_bundled, load_workload, parse_workload
+from cepbench.events.errors import InputError
+from cepbench.queries.errors import QueryError
+from cepbench.queries.model import Event, Seq
+from cepbench.queries.parser import parse_query
+from cepbench.queries.printing import to_text
+from cepbench.queries.workloads import bundled, load_bundled, load_workload, parse_workload
 
 ROOT = Path(__file__).parents[2]
 

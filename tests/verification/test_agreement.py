@@ -2,10 +2,10 @@
 
 import pytest
 
-from queries.workloads import parse_workload
+from cepbench.queries.workloads import parse_workload
+from cepbench.verification.agreement import case_difference, expected_rows, frame_of
+from cepbench.verification.random_cases import Case, Rows
 from tests.streams import stream
-from verification.agreement import case_difference, expected_rows, frame_of
-from verification.random_cases import Case, Rows
 
 CASE = Case(
     0,

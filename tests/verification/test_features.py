@@ -4,13 +4,13 @@ from random import Random
 
 import pytest
 
-from algorithms.oracle import TooManyMatches
-from queries.parser import parse_query
+from cepbench.algorithms.oracle import TooManyMatches
+from cepbench.queries.parser import parse_query
+from cepbench.verification.agreement import expected_rows
+from cepbench.verification.coverage import PATIENCE, Coverage
+from cepbench.verification.features import Feature, all_pairs, query_features
+from cepbench.verification.random_cases import Case, features, pairs_of, random_case
 from tests.streams import stream
-from verification.agreement import expected_rows
-from verification.coverage import PATIENCE, Coverage
-from verification.features import Feature, all_pairs, query_features
-from verification.random_cases import Case, features, pairs_of, random_case
 
 F = Feature
 PLAIN = {F.ANY, F.WHOLE_STREAM}

@@ -6,12 +6,12 @@ from typing import Any
 
 import pandas as pd
 
-from algorithms.oracle import TooManyMatches, answer, plain_events
-from events.files import read_events
-from queries.model import Not, Pattern, Query, Semantics, children
-from queries.parser import parse_query
-from queries.printing import to_text
-from verification.random_cases import (
+from cepbench.algorithms.oracle import TooManyMatches, answer, plain_events
+from cepbench.events.files import read_events
+from cepbench.queries.model import Not, Pattern, Query, Semantics, children
+from cepbench.queries.parser import parse_query
+from cepbench.queries.printing import to_text
+from cepbench.verification.random_cases import (
     Case,
     batch_of,
     every_event,
@@ -19,7 +19,7 @@ from verification.random_cases import (
     random_case,
     split,
 )
-from verification.shrinking import shrink
+from cepbench.verification.shrinking import shrink
 
 CASES = [random_case(seed) for seed in range(400)]
 

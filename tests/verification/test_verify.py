@@ -8,8 +8,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from algorithms.oracle import answer
-from queries.model import (
+from cepbench.algorithms.oracle import answer
+from cepbench.queries.model import (
     Aggregates,
     And,
     AtLeast,
@@ -25,13 +25,13 @@ from queries.model import (
     Star,
     WindowClause,
 )
-from queries.parser import parse_query
+from cepbench.queries.parser import parse_query
+from cepbench.verification.agreement import difference, expected_rows, frame_of
+from cepbench.verification.evaluators import Subject
+from cepbench.verification.features import Feature
+from cepbench.verification.random_cases import Case, Rows, pairs_of, random_case
+from cepbench.verification.verify import verify_subject, wrong
 from tests.streams import stream
-from verification.agreement import difference, expected_rows, frame_of
-from verification.evaluators import Subject
-from verification.features import Feature
-from verification.random_cases import Case, Rows, pairs_of, random_case
-from verification.verify import verify_subject, wrong
 
 
 def subject(change: Callable[[Case], Rows], unsupported: Callable[[Query], str | None] = lambda _: None) -> Subject:
@@ -230,7 +230,7 @@ def test_reasons_are_counted() -> None:
 
 
 def test_an_algorithm_that_refuses_everything_is_not_clean(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("verification.coverage.PATIENCE", 5)
+    monkeypatch.setattr("cepbench.verification.coverage.PATIENCE", 5)
     assert not verify_subject(subject(right, lambda _: "nothing"), 1, 1).clean
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from algorithms.kernels.arrays import Ints
+from cepbench.algorithms.kernels.arrays import Ints
 
 
 def ideal_size(atoms: Ints, level: int) -> int:

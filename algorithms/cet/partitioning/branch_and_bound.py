@@ -7,13 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from algorithms.cet.partitioning.balanced import balanced, ideal_size
-from algorithms.cet.partitioning.costs import MOST_ATOMS, Costs
-from algorithms.cet.partitioning.levels import highest_level
-from algorithms.cet.partitioning.search import Found, bounds_of
-from algorithms.kernels.arrays import Ints
-from algorithms.kernels.cet_costs import Ranges
-from algorithms.kernels.cet_plans import (
+from cepbench.algorithms.cet.kernels.costs import Ranges
+from cepbench.algorithms.cet.kernels.plans import (
     PEAK,
     PUSHED,
     SIZE,
@@ -25,12 +20,17 @@ from algorithms.kernels.cet_plans import (
     generate,
     search_heap,
 )
+from cepbench.algorithms.cet.partitioning.balanced import balanced, ideal_size
+from cepbench.algorithms.cet.partitioning.costs import MOST_ATOMS, Costs
+from cepbench.algorithms.cet.partitioning.levels import highest_level
+from cepbench.algorithms.cet.partitioning.search import FoundPartition, bounds_of
+from cepbench.algorithms.kernels.arrays import Ints
 
 MOST_PLANS = 2**20
 """Plans in the heap at a time."""
 
 
-def branch_and_bound(costs: Costs, limit: int) -> Found:
+def branch_and_bound(costs: Costs, limit: int) -> FoundPartition:
     """The cheapest nearly balanced plan that fits; on a homogeneous graph, the cheapest of all (Theorem 7.1).
 
     - Infeasible level pruning: level search skips the levels whose balanced plans do not fit (`highest_level`).
@@ -52,16 +52,16 @@ def branch_and_bound(costs: Costs, limit: int) -> Found:
     costs = costs.coarse(limit)
     atoms = costs.atoms
     if len(atoms) - 1 > MOST_ATOMS:
-        return Found(None, 0, 0)
+        return FoundPartition(None, 0, 0)
     level = highest_level(costs, limit)
     if level.graphlets == 1 and level.fits:
-        return Found(balanced(atoms, 1), level.visited, _plan_bytes(1))
+        return FoundPartition(balanced(atoms, 1), level.visited, _plan_bytes(1))
     search = _NodeSearch(atoms, costs.ranges(limit), limit)
     ended = search.run(level.graphlets)
     bounds = search.best if search.found else None
     if not ended and bounds is None and level.fits:
         bounds = balanced(atoms, level.graphlets)
-    return Found(bounds, level.visited + search.visited, search.bytes_peak)
+    return FoundPartition(bounds, level.visited + search.visited, search.bytes_peak)
 
 
 class _NodeSearch:

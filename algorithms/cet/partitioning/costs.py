@@ -7,23 +7,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-from algorithms.kernels.arrays import Ints, Reals
-from algorithms.kernels.cet_costs import (
+from cepbench.algorithms.cet.kernels.costs import (
     COUNTED,
     EDGES,
     EVENTS,
     FIRSTS,
     SEGMENTS,
     TRENDS,
-    Counting,
     Ranges,
+    TrendCounting,
     count_plan,
     count_ranges,
     count_through,
     merge_atoms,
 )
-from algorithms.kernels.cet_sharing import mark_cuts
-from algorithms.kernels.window_graph import WindowGraph
+from cepbench.algorithms.cet.kernels.cuts import mark_cuts
+from cepbench.algorithms.cet.kernels.window_graph import WindowGraph
+from cepbench.algorithms.kernels.arrays import Ints, Reals
 
 EVENT_BYTES = 4
 TREND_BYTES = 12
@@ -61,7 +61,7 @@ class Costs:
         crossed, cut = np.zeros(size + 1, np.int64), np.empty(size + 1, np.bool_)
         mark_cuts(graph, crossed, cut)
         self.atoms: Ints = np.flatnonzero(cut).astype(np.int64)
-        self._counting = Counting(np.zeros(size), np.zeros(size), np.zeros(size), np.zeros(size, np.int64))
+        self._counting = TrendCounting(np.zeros(size), np.zeros(size), np.zeros(size), np.zeros(size, np.int64))
         count_through(graph, self._counting)
 
     def counted(self, bounds: Ints) -> Reals:

@@ -6,10 +6,10 @@ from math import comb
 
 import numpy as np
 
-from algorithms.cet.partitioning.costs import Costs
-from algorithms.cet.partitioning.search import Found, bounds_of
-from algorithms.kernels.cet_plans import cheapest, extend
-from events.errors import CepbenchError
+from cepbench.algorithms.cet.kernels.plans import cheapest, extend
+from cepbench.algorithms.cet.partitioning.costs import Costs
+from cepbench.algorithms.cet.partitioning.search import FoundPartition, bounds_of
+from cepbench.events.errors import CepbenchError
 
 MOST_ATOMS = 26
 
@@ -18,7 +18,7 @@ class TooManyPlans(CepbenchError):
     """A graph has too many plans to visit all."""
 
 
-def exhaustive(costs: Costs, limit: int) -> Found:
+def exhaustive(costs: Costs, limit: int) -> FoundPartition:
     """The cheapest of all 2^(a - 1) plans of a atomic graphlets that fit, level by level from the top.
 
     O(a 2^a) time, O(2^a / sqrt a) space for a level and the next one.
@@ -43,4 +43,4 @@ def exhaustive(costs: Costs, limit: int) -> Found:
             extend(number, level, children)
         peak = max(peak, level.nbytes + children.nbytes)
         level = children
-    return Found(best, visited, peak)
+    return FoundPartition(best, visited, peak)

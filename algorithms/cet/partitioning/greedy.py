@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from algorithms.cet.partitioning.balanced import filled
-from algorithms.cet.partitioning.costs import Costs
-from algorithms.cet.partitioning.levels import highest_level
-from algorithms.cet.partitioning.search import Found
+from cepbench.algorithms.cet.partitioning.balanced import filled
+from cepbench.algorithms.cet.partitioning.costs import Costs
+from cepbench.algorithms.cet.partitioning.levels import highest_level
+from cepbench.algorithms.cet.partitioning.search import FoundPartition
 
 
-def greedy(costs: Costs, limit: int) -> Found:
+def greedy(costs: Costs, limit: int) -> FoundPartition:
     """The first plan that fits: one per level, each graphlet filled up to the ideal size, from the highest level on.
 
     The plan may have more graphlets than necessary. O(a) plans of O(|V| + |E|) time, one stored at a time. The paper
@@ -22,5 +22,5 @@ def greedy(costs: Costs, limit: int) -> Found:
         bounds = filled(costs.atoms, graphlets)
         visited += 1
         if costs.cost(bounds).bytes <= limit:
-            return Found(bounds, visited, bounds.nbytes)
-    return Found(None, visited, costs.atoms.nbytes)
+            return FoundPartition(bounds, visited, bounds.nbytes)
+    return FoundPartition(None, visited, costs.atoms.nbytes)

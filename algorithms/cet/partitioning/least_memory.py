@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from algorithms.cet.partitioning.costs import Costs
-from algorithms.kernels.arrays import Ints
-from algorithms.kernels.cet_plans import least_memory as least_memory_of
+from cepbench.algorithms.cet.kernels.plans import least_memory as least_memory_of
+from cepbench.algorithms.cet.partitioning.costs import Costs
+from cepbench.algorithms.kernels.arrays import Ints
 
 
 def least_memory(costs: Costs, limit: int) -> Ints | None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from algorithms.cet.partitioning.balanced import balanced
-from algorithms.cet.partitioning.costs import Costs
+from cepbench.algorithms.cet.partitioning.balanced import balanced
+from cepbench.algorithms.cet.partitioning.costs import Costs
 
 
-class Level(NamedTuple):
+class CutLevel(NamedTuple):
     """A number of graphlets, whether its balanced plan fits, and how many plans were looked at to find it."""
 
     graphlets: int
@@ -16,7 +16,7 @@ class Level(NamedTuple):
     visited: int
 
 
-def highest_level(costs: Costs, limit: int) -> Level:
+def highest_level(costs: Costs, limit: int) -> CutLevel:
     """The least number of graphlets whose balanced plan fits into `limit` bytes.
 
     Infeasible level pruning: if the balanced plan with i graphlets does not fit, no plan with i graphlets does, on a
@@ -41,5 +41,5 @@ def highest_level(costs: Costs, limit: int) -> Level:
     for level in range(found, number + 1):
         visited += 1
         if costs.cost(balanced(atoms, level)).bytes <= limit:
-            return Level(level, True, visited)
-    return Level(found, False, visited)
+            return CutLevel(level, True, visited)
+    return CutLevel(found, False, visited)

@@ -7,17 +7,17 @@ from functools import cache
 
 import numpy as np
 
-from algorithms.base import NotEnoughMemory
-from algorithms.cet.partitioning.balanced import balanced
-from algorithms.cet.partitioning.branch_and_bound import branch_and_bound
-from algorithms.cet.partitioning.costs import Costs
-from algorithms.cet.partitioning.exhaustive import exhaustive
-from algorithms.cet.partitioning.greedy import greedy
-from algorithms.cet.partitioning.least_memory import least_memory
-from algorithms.cet.partitioning.plan import PartitionPlan
-from algorithms.cet.partitioning.search import Found, Search
-from algorithms.kernels.arrays import Ints
-from algorithms.kernels.window_graph import WindowGraph
+from cepbench.algorithms.base import NotEnoughMemory
+from cepbench.algorithms.cet.kernels.window_graph import WindowGraph
+from cepbench.algorithms.cet.partitioning.balanced import balanced
+from cepbench.algorithms.cet.partitioning.branch_and_bound import branch_and_bound
+from cepbench.algorithms.cet.partitioning.costs import Costs
+from cepbench.algorithms.cet.partitioning.exhaustive import exhaustive
+from cepbench.algorithms.cet.partitioning.greedy import greedy
+from cepbench.algorithms.cet.partitioning.least_memory import least_memory
+from cepbench.algorithms.cet.partitioning.plan import PartitionPlan
+from cepbench.algorithms.cet.partitioning.search import FoundPartition, Search
+from cepbench.algorithms.kernels.arrays import Ints
 
 METHODS: dict[str, Search] = {"branch-and-bound": branch_and_bound, "greedy": greedy, "exhaustive": exhaustive}
 
@@ -87,7 +87,7 @@ def _load(method: str) -> None:
     least_memory(costs, limit)
 
 
-def _details(found: Found, seconds: float) -> dict[str, float]:
+def _details(found: FoundPartition, seconds: float) -> dict[str, float]:
     return {
         "partition_seconds": seconds,
         "partition_nodes": float(found.visited),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from algorithms.kernels.arrays import Ints
+from cepbench.algorithms.kernels.arrays import Ints
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from algorithms.cet.partitioning.costs import Costs
-from algorithms.kernels.arrays import Ints
-from algorithms.kernels.cet_plans import CutSets
+from cepbench.algorithms.cet.kernels.plans import CutSets
+from cepbench.algorithms.cet.partitioning.costs import Costs
+from cepbench.algorithms.kernels.arrays import Ints
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class FoundPartition:
     """The bounds of the plan, or None if the search found none that fits; plans visited, and bytes of plans stored."""
 
     bounds: Ints | None
@@ -21,7 +21,7 @@ class Found:
     bytes_peak: int
 
 
-Search = Callable[[Costs, int], Found]
+Search = Callable[[Costs, int], FoundPartition]
 """Searches a plan that fits into so many bytes."""
 
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from math import prod
 
-from algorithms.sequences import Sequence as EventSequence
-from algorithms.sequences import Symbol
-from algorithms.sharon.plan import Candidate
+from cepbench.algorithms.sequences.candidates import Candidate
+from cepbench.algorithms.sequences.event_sequence import Sequence as EventSequence
+from cepbench.algorithms.sequences.event_sequence import Symbol
 
 
 class BenefitModel:

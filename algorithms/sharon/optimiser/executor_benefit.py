@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import expm1
 
-from algorithms.sequences import Sequence as EventSequence
-from algorithms.sequences import Symbol
-from algorithms.sharon.optimiser.benefit import BenefitModel
-from algorithms.sharon.plan import Candidate
+from cepbench.algorithms.sequences.candidates import Candidate
+from cepbench.algorithms.sequences.event_sequence import Sequence as EventSequence
+from cepbench.algorithms.sequences.event_sequence import Symbol
+from cepbench.algorithms.sharon.optimiser.benefit import BenefitModel
 
 SNAPSHOT, COMBINATION = 40.0, 1.0
 """Updates of a counter that take as long as a snapshot of one window, and as the product of a snapshot and a counter.
@@ -18,7 +18,7 @@ Measured on workloads of 20 and 120 queries: about 1.2 ns, 30 to 70 ns, and 1 to
 
 
 class ExecutorBenefit(BenefitModel):
-    """Operations of `algorithms.sharon.executor` in the time of one window, in updates of one counter.
+    """Operations of `algorithms.sequences.executor` in the time of one window, in updates of one counter.
 
     It keeps a counter per place and *slot*, and a slot serves all START events of one time stamp; events that match a
     place at one time stamp update its counters together. With stamps(E) time stamps at which events of type E come, a

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from algorithms.sharon.optimiser.levels import Level, first_level, having, next_level, packed
-from algorithms.sharon.optimiser.limits import Limits
-from algorithms.sharon.optimiser.plan_finder import Found, adjacency, as_mask
-from algorithms.sharon.optimiser.sharon_graph import SharonGraph
+from cepbench.algorithms.sharon.optimiser.levels import PlanLevel, first_level, having, next_level, packed
+from cepbench.algorithms.sharon.optimiser.limits import Limits
+from cepbench.algorithms.sharon.optimiser.plan_finder import FoundPlan, adjacency, as_mask
+from cepbench.algorithms.sharon.optimiser.sharon_graph import SharonGraph
 
 
-def search_all(graph: SharonGraph, limits: Limits) -> Found:
+def search_all(graph: SharonGraph, limits: Limits) -> FoundPlan:
     """An optimal plan among all 2^|V| plans, each of which is constructed and then checked for conflicts.
 
     Levels are kept whole, as the plan finder keeps them, so that the two differ in their pruning alone: O(2^|V| |V|)
@@ -32,10 +32,10 @@ def search_all(graph: SharonGraph, limits: Limits) -> Found:
             best, most = as_mask(level, top, vertices), float(scores[top])
         parents, level = level, next_level(level, single, limits)
         peak = max(peak, parents.bytes + level.bytes)
-    return Found(best, visited, peak)
+    return FoundPlan(best, visited, peak)
 
 
-def _valid(level: Level, conflicts: NDArray[np.uint64], limits: Limits) -> NDArray[np.bool_]:
+def _valid(level: PlanLevel, conflicts: NDArray[np.uint64], limits: Limits) -> NDArray[np.bool_]:
     """bool[k]: whether no two vertices of a plan are in conflict."""
     valid = np.ones(len(level), np.bool_)
     for v, neighbours in enumerate(conflicts):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from algorithms.sharon.optimiser.limits import Limits
-from algorithms.sharon.optimiser.sharon_graph import SharonGraph, bits
-from algorithms.sharon.plan import Candidate
+from cepbench.algorithms.sequences.candidates import Candidate
+from cepbench.algorithms.sharon.optimiser.limits import Limits
+from cepbench.algorithms.sharon.optimiser.sharon_graph import SharonGraph, bits
 
 
 def expanded_candidates(graph: SharonGraph, limits: Limits) -> tuple[Candidate, ...]:

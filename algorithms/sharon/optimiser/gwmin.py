@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from algorithms.sharon.optimiser.sharon_graph import SharonGraph
+from cepbench.algorithms.sharon.optimiser.sharon_graph import SharonGraph
 
 
 def guaranteed_weight(graph: SharonGraph) -> float:

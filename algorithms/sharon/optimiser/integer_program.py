@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import coo_array, csr_array
 
-from algorithms.sharon.optimiser.benefit import BenefitModel
-from algorithms.sharon.plan import Candidate
+from cepbench.algorithms.sequences.candidates import Candidate
+from cepbench.algorithms.sharon.optimiser.benefit import BenefitModel
 
 OPTIMAL = 0
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from algorithms.sharon.optimiser.limits import Limits
+from cepbench.algorithms.sharon.optimiser.limits import Limits
 
 WORD = 64
 
 
 @dataclass(frozen=True)
-class Level:
+class PlanLevel:
     """All plans of one size over n vertices, W = ceil(n / 64) words each.
 
     - `plans` uint64[k, W]: the vertices of each plan.
@@ -34,14 +34,14 @@ class Level:
         return self.plans.nbytes + self.later.nbytes + self.scores.nbytes
 
 
-def first_level(excluded: NDArray[np.bool_], weights: NDArray[np.float64]) -> Level:
+def first_level(excluded: NDArray[np.bool_], weights: NDArray[np.float64]) -> PlanLevel:
     """Plans of one vertex each. `excluded[u, v]` tells that no plan with u may grow by v."""
     count = len(weights)
     later = ~excluded & np.triu(np.ones((count, count), np.bool_), k=1)
-    return Level(packed(np.eye(count, dtype=np.bool_)), packed(later), weights)
+    return PlanLevel(packed(np.eye(count, dtype=np.bool_)), packed(later), weights)
 
 
-def next_level(parents: Level, single: Level, limits: Limits) -> Level:
+def next_level(parents: PlanLevel, single: PlanLevel, limits: Limits) -> PlanLevel:
     """The plans of the next size; `single` is the first level.
 
     Algorithm 12 joins every two parents that differ in their last vertex only, if these two vertices agree. Here each
@@ -62,7 +62,7 @@ def next_level(parents: Level, single: Level, limits: Limits) -> Level:
         later[filled:stop] = parents.later[rows] & single.later[v]
         scores[filled:stop] = parents.scores[rows] + single.scores[v]
         filled = stop
-    return Level(plans, later, scores)
+    return PlanLevel(plans, later, scores)
 
 
 def having(sets: NDArray[np.uint64], v: int) -> NDArray[np.intp]:

@@ -12,20 +12,19 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from algorithms.base import NotEnoughMemory
-from algorithms.sequences import Sequence as EventSequence
-from algorithms.sharon.optimiser.benefit import BenefitModel
-from algorithms.sharon.optimiser.candidates import sharing_candidates
-from algorithms.sharon.optimiser.exhaustive import search_all
-from algorithms.sharon.optimiser.expansion import expanded_candidates
-from algorithms.sharon.optimiser.gwmin import guaranteed_weight, gwmin
-from algorithms.sharon.optimiser.integer_program import best_plan
-from algorithms.sharon.optimiser.limits import LimitReached, Limits, TimeLimitReached
-from algorithms.sharon.optimiser.plan_finder import Found, find_plan
-from algorithms.sharon.optimiser.reduction import reduce_graph
-from algorithms.sharon.optimiser.sharon_graph import SharonGraph, construct
-from algorithms.sharon.plan import Candidate
-from events.errors import CepbenchError
+from cepbench.algorithms.base import NotEnoughMemory
+from cepbench.algorithms.sequences.candidates import Candidate, sharing_candidates
+from cepbench.algorithms.sequences.event_sequence import Sequence as EventSequence
+from cepbench.algorithms.sharon.optimiser.benefit import BenefitModel
+from cepbench.algorithms.sharon.optimiser.exhaustive import search_all
+from cepbench.algorithms.sharon.optimiser.expansion import expanded_candidates
+from cepbench.algorithms.sharon.optimiser.gwmin import guaranteed_weight, gwmin
+from cepbench.algorithms.sharon.optimiser.integer_program import best_plan
+from cepbench.algorithms.sharon.optimiser.limits import LimitReached, Limits, TimeLimitReached
+from cepbench.algorithms.sharon.optimiser.plan_finder import FoundPlan, find_plan
+from cepbench.algorithms.sharon.optimiser.reduction import reduce_graph
+from cepbench.algorithms.sharon.optimiser.sharon_graph import SharonGraph, construct
+from cepbench.events.errors import CepbenchError
 
 NO_GRAPH = SharonGraph((), np.empty(0), ())
 PHASES = ("graph", "expansion", "reduction", "search")
@@ -200,7 +199,7 @@ def merged(candidates: Iterable[Candidate], families: Sequence[Hashable]) -> tup
     )
 
 
-def _searched(progress: Progress, found: Found) -> Progress:
+def _searched(progress: Progress, found: FoundPlan) -> Progress:
     numbers = progress.told(plans_visited=found.visited)
     plan = progress.graph.chosen(found.plan)
     return replace(progress, plan=plan, bytes=found.bytes_peak, details=numbers)

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from algorithms.sharon.optimiser.levels import Level, first_level, next_level
-from algorithms.sharon.optimiser.limits import LimitReached, Limits
-from algorithms.sharon.optimiser.sharon_graph import SharonGraph
+from cepbench.algorithms.sharon.optimiser.levels import PlanLevel, first_level, next_level
+from cepbench.algorithms.sharon.optimiser.limits import LimitReached, Limits
+from cepbench.algorithms.sharon.optimiser.sharon_graph import SharonGraph
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundPlan:
     """The best plan among `visited` plans, as a set of vertices; the peak of stored plans in bytes.
 
     `stopped` is the limit that ended the search early, or None: then the plan is optimal.
@@ -25,7 +25,7 @@ class Found:
     stopped: LimitReached | None = None
 
 
-def find_plan(graph: SharonGraph, left: int, conflict_free: int, limits: Limits) -> Found:
+def find_plan(graph: SharonGraph, left: int, conflict_free: int, limits: Limits) -> FoundPlan:
     """An optimal plan: the best valid one of the vertices `left`, with all conflict-free ones.
 
     Invalid branches are cut at their roots: a plan never grows by a neighbour of its vertices. Whole levels are kept.
@@ -50,7 +50,7 @@ def find_plan(graph: SharonGraph, left: int, conflict_free: int, limits: Limits)
             stopped = limit
             break
         peak = max(peak, parents.bytes + level.bytes)
-    return Found(best | conflict_free, visited, peak, stopped)
+    return FoundPlan(best | conflict_free, visited, peak, stopped)
 
 
 def adjacency(graph: SharonGraph, vertices: NDArray[np.intp]) -> NDArray[np.bool_]:
@@ -61,7 +61,7 @@ def adjacency(graph: SharonGraph, vertices: NDArray[np.intp]) -> NDArray[np.bool
     return matrix[:, vertices]
 
 
-def as_mask(level: Level, row: int, vertices: NDArray[np.intp]) -> int:
+def as_mask(level: PlanLevel, row: int, vertices: NDArray[np.intp]) -> int:
     """A plan of a level as a set of vertices of the graph."""
     plan = int.from_bytes(level.plans[row].tobytes(), "little")
     return sum(1 << int(v) for i, v in enumerate(vertices) if plan >> i & 1)

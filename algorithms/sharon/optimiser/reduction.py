@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from algorithms.sharon.optimiser.limits import Limits
-from algorithms.sharon.optimiser.sharon_graph import SharonGraph, bits
+from cepbench.algorithms.sharon.optimiser.limits import Limits
+from cepbench.algorithms.sharon.optimiser.sharon_graph import SharonGraph, bits
 
 ROUNDING = 1e-9
 """Relative error of sums of benefits. Without this slack a candidate of the optimal plan may look conflict-ridden."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from algorithms.sharon.optimiser.limits import Limits
-from algorithms.sharon.plan import Candidate
+from cepbench.algorithms.sequences.candidates import Candidate
+from cepbench.algorithms.sharon.optimiser.limits import Limits
 
 VERTEX_BYTES = 16
 """A weight and a reference to a candidate."""

@@ -4,17 +4,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from algorithms.answer import AnswerBuilder
-from algorithms.base import Algorithm, StateSize, Statistics
-from algorithms.cet.graph import CetGraph
-from algorithms.kernels.batches import kernel_events, readonly
-from algorithms.kernels.window_graph import WindowGraph
-from events.batch import EventBatch
-from queries.compile import compile_workload
-from queries.parser import parse_query
+from cepbench.algorithms.answers.builder import AnswerBuilder
+from cepbench.algorithms.base import Algorithm, StateSize
+from cepbench.algorithms.cet.graph import CetGraph
+from cepbench.algorithms.cet.kernels.window_graph import WindowGraph
+from cepbench.algorithms.kernels.arrays import readonly
+from cepbench.algorithms.running.batches import kernel_events
+from cepbench.events.batch import EventBatch
+from cepbench.events.statistics import Statistics
+from cepbench.queries.compile import compile_workload
+from cepbench.queries.parser import parse_query
+from cepbench.verification.agreement import rows_of
+from cepbench.verification.random_cases import split
 from tests.contract.streams import batch
-from verification.agreement import rows_of
-from verification.random_cases import split
 
 DETECTORS = ("baseline", "memory", "time", "hybrid")
 PARTITIONERS = ("branch-and-bound", "greedy", "exhaustive")

@@ -8,22 +8,22 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from algorithms.answer import AnswerBuilder
-from algorithms.base import Algorithm, Executor, NotEnoughMemory, Plan, StateSize
-from algorithms.cet.aggregation import TwoStepEvaluator, unsupported_aggregation
-from algorithms.execution import IndependentQueries
-from algorithms.kernels.cet_aggregation import TrendGraph
-from algorithms.oracle import answer
-from queries.compile import compile_workload
-from queries.model import Aggregates, Query
-from queries.parser import parse_query
+from cepbench.algorithms.answers.builder import AnswerBuilder
+from cepbench.algorithms.base import Algorithm, Executor, NotEnoughMemory, Plan, StateSize
+from cepbench.algorithms.cet.aggregation import TwoStepEvaluator, unsupported_aggregation
+from cepbench.algorithms.cet.kernels.aggregation import TrendGraph
+from cepbench.algorithms.oracle import answer
+from cepbench.algorithms.running.per_query import IndependentQueries
+from cepbench.queries.compile import compile_workload
+from cepbench.queries.model import Aggregates, Query
+from cepbench.queries.parser import parse_query
+from cepbench.verification.agreement import difference, rows_of
+from cepbench.verification.evaluators import run, subject_of
+from cepbench.verification.random_cases import split
+from cepbench.verification.verify import verify_subject
 from tests.algorithms.cet.running import groups
 from tests.contract.streams import batch
 from tests.streams import stream
-from verification.agreement import difference, rows_of
-from verification.evaluators import run, subject_of
-from verification.random_cases import split
-from verification.verify import verify_subject
 
 PLENTY = 10**9
 DETECTORS = ("memory", "time", "hybrid")

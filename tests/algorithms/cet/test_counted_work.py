@@ -10,22 +10,23 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import pytest
 
-from algorithms.base import Algorithm, Executor, Plan
-from algorithms.cet.algorithm import Cet
-from algorithms.cet.evaluator import CetEvaluator
-from algorithms.cet.graph import window_bytes
-from algorithms.cet.limit import MemoryLimit
-from algorithms.cet.partitioning import PartitionPlan
-from algorithms.cet.partitioning.costs import Costs
-from algorithms.cet.stored import PER_VERTEX, Stored
-from algorithms.execution import Evaluator, IndependentQueries
-from algorithms.kernels.arrays import Ints
-from algorithms.kernels.cet_time import BLOCK
-from algorithms.kernels.window_graph import WindowGraph
-from events.windows import Window
-from queries.compile import CompiledQuery, Part, compile_workload
-from queries.model import Query
-from queries.parser import parse_query
+from cepbench.algorithms.base import Algorithm, Executor, Plan
+from cepbench.algorithms.cet.algorithm import Cet
+from cepbench.algorithms.cet.evaluator import CetEvaluator
+from cepbench.algorithms.cet.graph import window_bytes
+from cepbench.algorithms.cet.kernels.breadth_first import BLOCK
+from cepbench.algorithms.cet.kernels.window_graph import WindowGraph
+from cepbench.algorithms.cet.limit import MemoryLimit
+from cepbench.algorithms.cet.partitioning import PartitionPlan
+from cepbench.algorithms.cet.partitioning.costs import Costs
+from cepbench.algorithms.cet.stored import PER_VERTEX, Stored
+from cepbench.algorithms.kernels.arrays import Ints
+from cepbench.algorithms.running.evaluator import Evaluator
+from cepbench.algorithms.running.per_query import IndependentQueries
+from cepbench.events.windows import Window
+from cepbench.queries.compile import CompiledQuery, Part, compile_workload
+from cepbench.queries.model import Query
+from cepbench.queries.parser import parse_query
 from tests.algorithms.cet.partitioning.graphs import Trend, all_plans, edges_of, slow_cost, slow_cuts, trends_of
 from tests.algorithms.cet.running import Watched, graph_of, groups, watch, window_graph
 from tests.contract.streams import batch

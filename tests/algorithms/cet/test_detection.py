@@ -6,20 +6,21 @@ from itertools import product
 import numpy as np
 import pytest
 
-from algorithms.base import NotEnoughMemory, Statistics
-from algorithms.cet.algorithm import Cet
-from algorithms.cet.output import FOUND_EVENTS, FOUND_MATCHES
-from algorithms.oracle import answer
-from algorithms.rows import MatchDigests, MatchRows
-from queries.compile import compile_workload
-from queries.parser import parse_query
+from cepbench.algorithms.base import NotEnoughMemory
+from cepbench.algorithms.cet.algorithm import Cet
+from cepbench.algorithms.cet.output import FOUND_EVENTS, FOUND_MATCHES
+from cepbench.algorithms.oracle import answer
+from cepbench.algorithms.rows import MatchDigests, MatchRows
+from cepbench.events.statistics import Statistics
+from cepbench.queries.compile import compile_workload
+from cepbench.queries.parser import parse_query
+from cepbench.verification.agreement import difference
+from cepbench.verification.evaluators import answer_of, subject_of
+from cepbench.verification.random_cases import split
 from tests.algorithms.cet.running import DETECTORS, PARTITIONERS, groups, watch
 from tests.algorithms.complete_cases import SEEDS, TRANSITIONS, check_complete_matches, complete_case
 from tests.contract.streams import batch
 from tests.streams import golden_plans
-from verification.agreement import difference
-from verification.evaluators import answer_of, subject_of
-from verification.random_cases import split
 
 GOLDEN = golden_plans()["cet"]
 CHECKS = "RETURN COMPLETE MATCHES PATTERN Check+ C WHERE C.destination = NEXT(C).source"

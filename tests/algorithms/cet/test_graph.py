@@ -5,10 +5,11 @@ from random import Random
 
 import pytest
 
-from algorithms.cet.graph import CetGraph, restricted
-from algorithms.kernels.batches import kernel_events, readonly
-from queries.compile import compile_workload
-from queries.parser import parse_query
+from cepbench.algorithms.cet.graph import CetGraph, restricted
+from cepbench.algorithms.kernels.arrays import readonly
+from cepbench.algorithms.running.batches import kernel_events
+from cepbench.queries.compile import compile_workload
+from cepbench.queries.parser import parse_query
 from tests.algorithms.cet.running import edges, graph_of, window_graph
 from tests.contract.streams import batch
 from tests.streams import golden_plans, stream

@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from algorithms.base import NotEnoughMemory, StateSize, Statistics
-from algorithms.cet.algorithm import Cet
-from algorithms.cet.limit import MemoryLimit
-from queries.compile import compile_workload
-from queries.parser import parse_query
+from cepbench.algorithms.base import NotEnoughMemory, StateSize
+from cepbench.algorithms.cet.algorithm import Cet
+from cepbench.algorithms.cet.limit import MemoryLimit
+from cepbench.events.statistics import Statistics
+from cepbench.queries.compile import compile_workload
+from cepbench.queries.parser import parse_query
 from tests.algorithms.cet.running import DETECTORS, PARTITIONERS, groups, watch
 from tests.contract.streams import batch
 

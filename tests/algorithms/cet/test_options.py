@@ -2,10 +2,10 @@
 
 import pytest
 
-from algorithms.cet.algorithm import Cet
-from algorithms.cet.options import bytes_of
-from events.errors import CepbenchError
-from queries.parser import parse_query
+from cepbench.algorithms.cet.algorithm import Cet
+from cepbench.algorithms.cet.options import bytes_of
+from cepbench.events.errors import CepbenchError
+from cepbench.queries.parser import parse_query
 from tests.algorithms.cet.running import groups, watch
 
 

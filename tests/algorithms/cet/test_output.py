@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from algorithms.cet.output import Output
-from algorithms.kernels.cet_trends import Found, full
-from algorithms.rows import MatchDigests, MatchRows
+from cepbench.algorithms.cet.kernels.trends import FoundTrends, full
+from cepbench.algorithms.cet.output import Output
+from cepbench.algorithms.rows import MatchDigests, MatchRows
 
 
-def room(offsets: int, positions: int) -> Found:
-    return Found(
+def room(offsets: int, positions: int) -> FoundTrends:
+    return FoundTrends(
         np.zeros(offsets, np.int64), np.zeros(positions, np.int64), np.zeros(2, np.int64), np.zeros(1, np.uint64)
     )
 
@@ -35,7 +35,7 @@ def test_what_a_kernel_writes_in_several_calls_is_collected(summarised: bool) ->
     output = Output(summarised)
     calls = iter([(1, 2), (3,)] if not summarised else [(1, 2, 3)])
 
-    def write(found: Found, lengths: tuple[int, ...]) -> None:
+    def write(found: FoundTrends, lengths: tuple[int, ...]) -> None:
         for length in lengths:
             trends, written = found.size
             if not summarised:
@@ -44,12 +44,12 @@ def test_what_a_kernel_writes_in_several_calls_is_collected(summarised: bool) ->
             found.size[:] = trends + 1, written + length
             found.digest[0] += np.uint64(length)
 
-    def detect(found: Found) -> bool:
+    def detect(found: FoundTrends) -> bool:
         lengths = next(calls)
         write(found, lengths)
         return 3 in lengths
 
-    def again(found: Found) -> bool:
+    def again(found: FoundTrends) -> bool:
         write(found, (2, 2))
         return True
 

@@ -6,17 +6,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from algorithms.base import NotEnoughMemory, StateSize
-from algorithms.cet.algorithm import Cet
-from algorithms.cet.sharing import Graphlet, stretches
-from algorithms.kernels.window_graph import WindowGraph
-from algorithms.oracle import TooManyMatches, answer
-from queries.parser import parse_query
+from cepbench.algorithms.base import NotEnoughMemory, StateSize
+from cepbench.algorithms.cet.algorithm import Cet
+from cepbench.algorithms.cet.kernels.window_graph import WindowGraph
+from cepbench.algorithms.cet.sharing import Graphlet, stretches
+from cepbench.algorithms.oracle import TooManyMatches, answer
+from cepbench.queries.parser import parse_query
+from cepbench.verification.evaluators import answer_of
+from cepbench.verification.random_cases import split
 from tests.algorithms.cet.running import groups, watch, window_graph
 from tests.contract.streams import batch
 from tests.streams import stream
-from verification.evaluators import answer_of
-from verification.random_cases import split
 
 WHOLE = "RETURN COMPLETE MATCHES PATTERN A+"
 SLIDING = f"{WHOLE} WITHIN 6 s SLIDE 2 s"

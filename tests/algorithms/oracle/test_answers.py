@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from algorithms.oracle import TooManyMatches, answer
-from events.errors import InputError
-from queries.errors import QueryError
-from queries.parser import parse_query
+from cepbench.algorithms.oracle import TooManyMatches, answer
+from cepbench.events.errors import InputError
+from cepbench.queries.errors import QueryError
+from cepbench.queries.parser import parse_query
 from tests.streams import stream
 
 

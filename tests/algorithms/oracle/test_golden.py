@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
-from algorithms.oracle import answer
-from queries.parser import parse_query
+from cepbench.algorithms.oracle import answer
+from cepbench.queries.parser import parse_query
 from tests.streams import golden_cases, golden_plans
 
 CASES = golden_cases()

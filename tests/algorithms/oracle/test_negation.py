@@ -2,9 +2,9 @@
 
 import pytest
 
-from algorithms.oracle import answer
-from queries.errors import QueryError
-from queries.parser import parse_query
+from cepbench.algorithms.oracle import answer
+from cepbench.queries.errors import QueryError
+from cepbench.queries.parser import parse_query
 from tests.streams import stream
 
 

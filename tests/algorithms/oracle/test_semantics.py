@@ -2,8 +2,8 @@
 
 import pytest
 
-from algorithms.oracle import answer
-from queries.parser import parse_query
+from cepbench.algorithms.oracle import answer
+from cepbench.queries.parser import parse_query
 from tests.streams import stream
 
 

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from algorithms.oracle import CannotTally, TooManyMatches, answer, tally
-from queries.parser import parse_query
+from cepbench.algorithms.oracle import CannotTally, TooManyMatches, answer, tally
+from cepbench.queries.parser import parse_query
+from cepbench.verification.agreement import LIMIT, difference_of_rows
+from cepbench.verification.features import Feature
+from cepbench.verification.random_cases import random_case
 from tests.streams import stream
-from verification.agreement import LIMIT, difference_of_rows
-from verification.features import Feature
-from verification.random_cases import random_case
 
 WISHES = (
     frozenset[Feature](),

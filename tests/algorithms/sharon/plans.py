@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from algorithms.oracle import answer
-from algorithms.sharon.plan import Candidate, SharonPlan
-from queries.compile import compile_workload
-from queries.workloads import parse_workload
+from cepbench.algorithms.oracle import answer
+from cepbench.algorithms.sequences.candidates import Candidate
+from cepbench.algorithms.sequences.plan import SharingPlan
+from cepbench.queries.compile import compile_workload
+from cepbench.queries.workloads import parse_workload
+from cepbench.verification.agreement import difference
 from tests.algorithms.sharon.random_plans import WorkloadCase, answers, beside_negation, empty_plan
 from tests.contract.streams import batch
-from verification.agreement import difference
 
 LIMIT = 20_000
 
@@ -22,7 +23,7 @@ def case_of(texts: Sequence[str], events: Sequence[Mapping[str, Any]], cuts: tup
     return WorkloadCase(parse_workload("\n\n".join(texts)), tuple(events), cuts, bool(cuts), False)
 
 
-def plan_for(case: WorkloadCase, *patterns: str, arithmetic: str = "modular") -> SharonPlan:
+def plan_for(case: WorkloadCase, *patterns: str, arithmetic: str = "modular") -> SharingPlan:
     """The plan that shares patterns of one-letter types: the first occurrence in every sequence that has them, except
 
     beside a negated type.
@@ -42,7 +43,7 @@ def plan_for(case: WorkloadCase, *patterns: str, arithmetic: str = "modular") ->
 
 
 def wrong(
-    case: WorkloadCase, plan: SharonPlan, expected: Mapping[str, Sequence[Mapping[str, Any]]] | None = None
+    case: WorkloadCase, plan: SharingPlan, expected: Mapping[str, Sequence[Mapping[str, Any]]] | None = None
 ) -> str | None:
     """How the answer of a plan differs from expected rows by query, or from the oracle's, or None."""
     frame = answers(plan, batch(case.events), case)

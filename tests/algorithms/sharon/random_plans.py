@@ -13,20 +13,21 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from algorithms.answer import AnswerBuilder
-from algorithms.base import Executor
-from algorithms.sequences import Sequence as EventSequence
-from algorithms.sequences import sequences_of
-from algorithms.sharon.executor import SequenceExecutor
-from algorithms.sharon.plan import Candidate, SharonPlan
-from events.batch import EventBatch
-from queries.compile import Workload, compile_workload
-from queries.errors import QueryError
-from queries.model import Query
-from queries.parser import parse_query
-from queries.workloads import parse_workload
+from cepbench.algorithms.answers.builder import AnswerBuilder
+from cepbench.algorithms.base import Executor
+from cepbench.algorithms.sequences.candidates import Candidate
+from cepbench.algorithms.sequences.event_sequence import Sequence as EventSequence
+from cepbench.algorithms.sequences.executor import SequenceExecutor
+from cepbench.algorithms.sequences.flattening import sequences_of
+from cepbench.algorithms.sequences.plan import SharingPlan
+from cepbench.events.batch import EventBatch
+from cepbench.queries.compile import Workload, compile_workload
+from cepbench.queries.errors import QueryError
+from cepbench.queries.model import Query
+from cepbench.queries.parser import parse_query
+from cepbench.queries.workloads import parse_workload
+from cepbench.verification.random_cases import random_cuts, split
 from tests.contract.streams import batch
-from verification.random_cases import random_cuts, split
 
 TYPES = "ABCDEF"
 ITEMS = ("COUNT({})", "MIN({}.x)", "MAX({}.x)", "SUM({}.x)", "AVG({}.x)", "SUM({}.y)", "MAX({}.y)", "AVG({}.y)")
@@ -100,13 +101,13 @@ def _events(random: Random, grouped: bool) -> tuple[Mapping[str, Any], ...]:
     return tuple(events)
 
 
-def empty_plan(workload: Workload, max_length: int | None = None) -> SharonPlan:
+def empty_plan(workload: Workload, max_length: int | None = None) -> SharingPlan:
     """Nothing is shared: A-Seq."""
     sequences = tuple(s for query in workload for s in sequences_of(query, max_length))
-    return SharonPlan(workload, sequences, (), max_length=max_length)
+    return SharingPlan(workload, sequences, (), max_length=max_length)
 
 
-def random_plan(random: Random, workload: Workload) -> SharonPlan:
+def random_plan(random: Random, workload: Workload) -> SharingPlan:
     """A valid plan: patterns of any length, each shared by a random choice of its occurrences that are still free."""
     plan = empty_plan(workload)
     found: dict[Any, list[tuple[int, int]]] = defaultdict(list)
@@ -128,7 +129,7 @@ def random_plan(random: Random, workload: Workload) -> SharonPlan:
                 occurrences.append((index, offset))
         if occurrences:
             shared.append(Candidate(pattern, tuple(occurrences)))
-    return SharonPlan(workload, plan.sequences, tuple(shared))
+    return SharingPlan(workload, plan.sequences, tuple(shared))
 
 
 def beside_negation(sequence: EventSequence, begin: int, end: int) -> bool:
@@ -143,7 +144,7 @@ def compiled(case: WorkloadCase, arithmetic: str = "modular") -> tuple[Workload,
     return compile_workload(case.queries, events.schema, arithmetic), events
 
 
-def answers(plan: SharonPlan, events: EventBatch, case: WorkloadCase) -> pd.DataFrame:
+def answers(plan: SharingPlan, events: EventBatch, case: WorkloadCase) -> pd.DataFrame:
     """The answer of a plan, with an executor per group."""
     executors: dict[Any, Executor] = {}
     attributes = plan.workload.queries[0].partition

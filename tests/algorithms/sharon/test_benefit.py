@@ -4,9 +4,9 @@ from math import log
 
 import pytest
 
-from algorithms.sharon.optimiser.benefit import BenefitModel
-from algorithms.sharon.optimiser.executor_benefit import COMBINATION, SNAPSHOT, ExecutorBenefit
-from algorithms.sharon.plan import Candidate
+from cepbench.algorithms.sequences.candidates import Candidate
+from cepbench.algorithms.sharon.optimiser.benefit import BenefitModel
+from cepbench.algorithms.sharon.optimiser.executor_benefit import COMBINATION, SNAPSHOT, ExecutorBenefit
 from tests.algorithms.sharon.workloads import sequences, symbols
 
 RATES = {"A": 2.0, "B": 3.0, "C": 5.0, "D": 7.0, "E": 11.0}

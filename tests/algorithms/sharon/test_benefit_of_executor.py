@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from algorithms.base import Statistics
-from algorithms.registry import make
-from algorithms.sharon import Sharon
-from algorithms.sharon.optimiser import ExecutorBenefit
-from events.batch import EventBatch
-from events.schema import Schema
-from queries.compile import compile_workload
-from queries.parser import parse_query
+from cepbench.algorithms.registry import make
+from cepbench.algorithms.sharon import Sharon
+from cepbench.algorithms.sharon.optimiser import ExecutorBenefit
+from cepbench.events.batch import EventBatch
+from cepbench.events.schema import Schema
+from cepbench.events.statistics import Statistics
+from cepbench.queries.compile import compile_workload
+from cepbench.queries.parser import parse_query
 
 PATTERNS = ("ABCDEF", "ABCDGH", "CDEFGH", "HCDEA", "GABCD", "EFGAB")
 SECONDS, WINDOWS, TYPES = 300, 8, "ABCDEFGH"

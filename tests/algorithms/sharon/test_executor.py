@@ -11,12 +11,13 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from algorithms.oracle import TooManyMatches
-from algorithms.sharon.executor import SequenceExecutor
-from algorithms.sharon.plan import Candidate, SharonPlan
-from algorithms.sharon.segments import InvalidPlan
-from queries.compile import compile_workload
-from queries.workloads import parse_workload
+from cepbench.algorithms.oracle import TooManyMatches
+from cepbench.algorithms.sequences.candidates import Candidate
+from cepbench.algorithms.sequences.executor import SequenceExecutor
+from cepbench.algorithms.sequences.plan import SharingPlan
+from cepbench.algorithms.sequences.segments import InvalidPlan
+from cepbench.queries.compile import compile_workload
+from cepbench.queries.workloads import parse_workload
 from tests.algorithms.sharon.plans import wrong
 from tests.algorithms.sharon.random_plans import (
     WorkloadCase,
@@ -43,13 +44,13 @@ def test_any_valid_plan_is_right(seed: int) -> None:
     assert reasons == [None] * len(plans)
 
 
-def shared_plan(texts: Sequence[str], events: Any, *shared: Candidate) -> SharonPlan:
+def shared_plan(texts: Sequence[str], events: Any, *shared: Candidate) -> SharingPlan:
     """A plan over queries that are not named."""
     workload = compile_workload(parse_workload("\n\n".join(texts)), events.schema)
-    return SharonPlan(workload, empty_plan(workload).sequences, shared)
+    return SharingPlan(workload, empty_plan(workload).sequences, shared)
 
 
-def run(plan: SharonPlan, events: Any) -> tuple[dict[int, list[list[int]]], SequenceExecutor]:
+def run(plan: SharingPlan, events: Any) -> tuple[dict[int, list[list[int]]], SequenceExecutor]:
     """Windows and counts by query, and the executor."""
     executor = SequenceExecutor(plan)
     found: dict[int, list[list[int]]] = {}
@@ -60,7 +61,7 @@ def run(plan: SharonPlan, events: Any) -> tuple[dict[int, list[list[int]]], Sequ
     return found, executor
 
 
-def pattern(plan: SharonPlan, offset: int, length: int, sequences: Sequence[int]) -> Candidate:
+def pattern(plan: SharingPlan, offset: int, length: int, sequences: Sequence[int]) -> Candidate:
     """A candidate with one offset in all of its sequences."""
     symbols = plan.sequences[sequences[0]].symbols[offset : offset + length]
     return Candidate(symbols, tuple((sequence, offset) for sequence in sequences))
@@ -71,7 +72,7 @@ def test_figure_22_3() -> None:
     text = "RETURN COUNT(*) PATTERN SEQ(A, B, C, D)"
     plan = shared_plan([text, text], events)
     for shared in ([pattern(plan, 0, 2, [0, 1]), pattern(plan, 2, 2, [0, 1])], [pattern(plan, 2, 2, [0, 1])], []):
-        found, _ = run(SharonPlan(plan.workload, plan.sequences, tuple(shared)), events)
+        found, _ = run(SharingPlan(plan.workload, plan.sequences, tuple(shared)), events)
         assert found == {0: [[0, 7]], 1: [[0, 7]]}
 
 
@@ -83,7 +84,7 @@ def test_a_shared_pattern_is_counted_once(window: str) -> None:
     events = batch(stream(" ".join(f"{name}1" for name in first) + " A2 A3 B4 B5 C6 C7 C8"))
     texts = [f"RETURN COUNT(*) PATTERN SEQ({name}, A, B, C) {window}" for name in first]
     alone = shared_plan(texts, events)
-    together = SharonPlan(alone.workload, alone.sequences, (pattern(alone, 1, 3, range(k)),))
+    together = SharingPlan(alone.workload, alone.sequences, (pattern(alone, 1, 3, range(k)),))
     (expected, executor), (found, sharing) = run(alone, events), run(together, events)
     assert found == expected
     assert found[0][0] == [0, 12]
@@ -99,7 +100,7 @@ def test_a_prefix_that_is_shared_is_counted_once() -> None:
     events = batch(stream("A1 A2 B3 B4 C5 D5 C6 D6"))
     texts = [f"RETURN COUNT(*) PATTERN SEQ(A, B, {last}) WITHIN 8 s SLIDE 2 s" for last in "CD"]
     alone = shared_plan(texts, events)
-    together = SharonPlan(alone.workload, alone.sequences, (pattern(alone, 0, 2, [0, 1]),))
+    together = SharingPlan(alone.workload, alone.sequences, (pattern(alone, 0, 2, [0, 1]),))
     (expected, executor), (found, sharing) = run(alone, events), run(together, events)
     assert found == expected
     assert found[0][0] == [0, 8]
@@ -125,7 +126,7 @@ def test_the_range_of_counts_is_exact(window: str, cuts: tuple[int, ...], apart:
         shared = [pattern(plan, begin, end - begin, [0, 1]) for begin, end in pairwise((0, *cuts, 8))]
         case = WorkloadCase(tuple(q.query for q in plan.workload), tuple(listed), (700,), True, False)
         for candidates in (shared, shared[1::2], shared[::2]):
-            row = answers(SharonPlan(plan.workload, plan.sequences, tuple(candidates)), events, case).iloc[0]
+            row = answers(SharingPlan(plan.workload, plan.sequences, tuple(candidates)), events, case).iloc[0]
             assert row["overflow"]  # of SUM, whose range ends at 2^63
             assert row["MIN(H.x)"] == -1
             assert pd.isna(row["COUNT(*)"]) == pd.isna(row["COUNT(A)"]) == (not lacking)
@@ -136,14 +137,14 @@ def test_what_continues_a_shared_prefix_needs_no_start_events_in_windows_that_do
     events = batch(stream("A1 A2 B3 B4 B4 C5 D5 C6 D6 B9 A9 B10 C11"))
     texts = [f"RETURN COUNT(*) PATTERN SEQ(A, B, {last}, B) WITHIN 20 s" for last in "CD"]
     alone = shared_plan([text.replace(", B)", ")") for text in texts], events)
-    together = SharonPlan(alone.workload, alone.sequences, (pattern(alone, 0, 2, [0, 1]),))
+    together = SharingPlan(alone.workload, alone.sequences, (pattern(alone, 0, 2, [0, 1]),))
     (expected, executor), (found, sharing) = run(alone, events), run(together, events)
     assert found == expected
     assert found == {0: [[0, 6 + 6 + 11]], 1: [[0, 6 + 6]]}
     assert executor.details()["updates"] == 2 * (3 + 4) + 3 + 2  # the two B at time 4 act together
     assert sharing.details() == {"updates": 3 + 4 + 3 + 2, "combinations": 0}
     longer = shared_plan(texts, events)  # a B at which the prefix ends also continues it, but not with itself
-    plan = SharonPlan(longer.workload, longer.sequences, (pattern(longer, 0, 2, [0, 1]),))
+    plan = SharingPlan(longer.workload, longer.sequences, (pattern(longer, 0, 2, [0, 1]),))
     assert run(plan, events)[0] == run(longer, events)[0] == {0: [[0, 24]], 1: [[0, 24]]}
 
 
@@ -151,7 +152,7 @@ def test_older_events_of_long_streams_take_no_room() -> None:
     events = batch([{"time": t, "type": "ABCD"[t % 4]} for t in range(4000)])
     texts = ["RETURN COUNT(*) PATTERN SEQ(A, B, C, D) WITHIN 40 s SLIDE 4 s"] * 2
     plan = shared_plan(texts, events)
-    shared = SharonPlan(plan.workload, plan.sequences, (pattern(plan, 2, 2, [0, 1]),))
+    shared = SharingPlan(plan.workload, plan.sequences, (pattern(plan, 2, 2, [0, 1]),))
     executor = SequenceExecutor(shared)
     sizes, kept = [], []
     for begin in range(0, 4000, 100):
@@ -177,8 +178,8 @@ def test_invalid_plans_are_refused() -> None:
         ([Candidate((), ((0, 1), (1, 1)))], "an occurrence of a pattern that is none"),
     ):
         with pytest.raises(InvalidPlan, match=problem):
-            SequenceExecutor(SharonPlan(plan.workload, plan.sequences, tuple(candidates)))
+            SequenceExecutor(SharingPlan(plan.workload, plan.sequences, tuple(candidates)))
     plain = shared_plan(["RETURN COUNT(*) PATTERN SEQ(A, B, C, D)"] * 2, events)
     crossing = (pattern(plain, 0, 2, [0, 1]), pattern(plain, 1, 2, [0, 1]))
     with pytest.raises(InvalidPlan, match="overlap"):
-        SequenceExecutor(SharonPlan(plain.workload, plain.sequences, crossing))
+        SequenceExecutor(SharingPlan(plain.workload, plain.sequences, crossing))

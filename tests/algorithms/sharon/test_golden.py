@@ -8,17 +8,16 @@ from typing import Any
 import pytest
 import yaml
 
-from algorithms.sequences import Sequence, Symbol
-from algorithms.sharon.optimiser.benefit import BenefitModel
-from algorithms.sharon.optimiser.candidates import sharing_candidates
-from algorithms.sharon.optimiser.expansion import options
-from algorithms.sharon.optimiser.gwmin import guaranteed_weight, gwmin
-from algorithms.sharon.optimiser.limits import Limits
-from algorithms.sharon.optimiser.optimiser import optimise
-from algorithms.sharon.optimiser.plan_finder import find_plan
-from algorithms.sharon.optimiser.reduction import maximal_score, reduce_graph
-from algorithms.sharon.optimiser.sharon_graph import SharonGraph, construct
-from algorithms.sharon.plan import Candidate
+from cepbench.algorithms.sequences.candidates import Candidate, sharing_candidates
+from cepbench.algorithms.sequences.event_sequence import Sequence, Symbol
+from cepbench.algorithms.sharon.optimiser.benefit import BenefitModel
+from cepbench.algorithms.sharon.optimiser.expansion import options
+from cepbench.algorithms.sharon.optimiser.gwmin import guaranteed_weight, gwmin
+from cepbench.algorithms.sharon.optimiser.limits import Limits
+from cepbench.algorithms.sharon.optimiser.optimiser import optimise
+from cepbench.algorithms.sharon.optimiser.plan_finder import find_plan
+from cepbench.algorithms.sharon.optimiser.reduction import maximal_score, reduce_graph
+from cepbench.algorithms.sharon.optimiser.sharon_graph import SharonGraph, construct
 
 GOLDEN = yaml.safe_load((Path(__file__).parents[2] / "golden" / "plans.yaml").read_text())["sharon"]
 QUERIES = list(GOLDEN["queries"])

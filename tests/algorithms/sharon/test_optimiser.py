@@ -9,17 +9,16 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from algorithms.base import NotEnoughMemory
-from algorithms.sequences import Sequence
-from algorithms.sharon.optimiser import OPTIMISERS, BenefitModel, Decision, optimise
-from algorithms.sharon.optimiser.candidates import sharing_candidates
-from algorithms.sharon.optimiser.expansion import expanded_candidates, options
-from algorithms.sharon.optimiser.integer_program import best_plan
-from algorithms.sharon.optimiser.limits import LimitReached, Limits
-from algorithms.sharon.optimiser.optimiser import PHASES, SearchTooLong, merged
-from algorithms.sharon.optimiser.plan_finder import find_plan
-from algorithms.sharon.optimiser.sharon_graph import bits, construct
-from algorithms.sharon.plan import Candidate
+from cepbench.algorithms.base import NotEnoughMemory
+from cepbench.algorithms.sequences.candidates import Candidate, sharing_candidates
+from cepbench.algorithms.sequences.event_sequence import Sequence
+from cepbench.algorithms.sharon.optimiser import OPTIMISERS, BenefitModel, Decision, optimise
+from cepbench.algorithms.sharon.optimiser.expansion import expanded_candidates, options
+from cepbench.algorithms.sharon.optimiser.integer_program import best_plan
+from cepbench.algorithms.sharon.optimiser.limits import LimitReached, Limits
+from cepbench.algorithms.sharon.optimiser.optimiser import PHASES, SearchTooLong, merged
+from cepbench.algorithms.sharon.optimiser.plan_finder import find_plan
+from cepbench.algorithms.sharon.optimiser.sharon_graph import bits, construct
 from tests.algorithms.sharon.workloads import sequences, symbols
 
 RATES = st.fixed_dictionaries({letter: st.sampled_from((0.0, 0.5, 1.0, 3.0)) for letter in "ABCDEF"})
@@ -120,7 +119,7 @@ class Clock:
 
 def limits_of(limit: str, monkeypatch: pytest.MonkeyPatch) -> Limits:
     """Limits of which the search of the crowded workload reaches one, on any machine."""
-    monkeypatch.setattr("algorithms.sharon.optimiser.limits.time", Clock())
+    monkeypatch.setattr("cepbench.algorithms.sharon.optimiser.limits.time", Clock())
     return Limits(100.0, started=0.0) if limit == "time" else Limits(math.inf, vertices=100)
 
 

@@ -8,11 +8,11 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from cepbench.verification.agreement import rows_of
 from tests.algorithms.exact import Pattern
 from tests.algorithms.sharon.plans import case_of, plan_for, wrong
 from tests.algorithms.sharon.random_plans import answers
 from tests.contract.streams import batch
-from verification.agreement import rows_of
 
 BIG = 2**62
 Events = list[dict[str, Any]]

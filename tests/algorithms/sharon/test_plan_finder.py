@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from algorithms.sequences import Symbol
-from algorithms.sharon.optimiser.exhaustive import search_all
-from algorithms.sharon.optimiser.gwmin import guaranteed_weight, gwmin
-from algorithms.sharon.optimiser.limits import LimitReached, Limits, TimeLimitReached
-from algorithms.sharon.optimiser.plan_finder import find_plan
-from algorithms.sharon.optimiser.reduction import reduce_graph
-from algorithms.sharon.optimiser.sharon_graph import SharonGraph, construct
-from algorithms.sharon.plan import Candidate
+from cepbench.algorithms.sequences.candidates import Candidate
+from cepbench.algorithms.sequences.event_sequence import Symbol
+from cepbench.algorithms.sharon.optimiser.exhaustive import search_all
+from cepbench.algorithms.sharon.optimiser.gwmin import guaranteed_weight, gwmin
+from cepbench.algorithms.sharon.optimiser.limits import LimitReached, Limits, TimeLimitReached
+from cepbench.algorithms.sharon.optimiser.plan_finder import find_plan
+from cepbench.algorithms.sharon.optimiser.reduction import reduce_graph
+from cepbench.algorithms.sharon.optimiser.sharon_graph import SharonGraph, construct
 
 UNLIMITED = Limits(math.inf)
 

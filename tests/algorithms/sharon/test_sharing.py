@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from algorithms.sharon.executor import SequenceExecutor
+from cepbench.algorithms.sequences.executor import SequenceExecutor
+from cepbench.verification.random_cases import split
 from tests.algorithms.exact import Pattern
 from tests.algorithms.sharon.plans import case_of, plan_for, wrong
 from tests.contract.streams import batch
 from tests.streams import stream
-from verification.random_cases import split
 
 WINDOWS = ["", "WITHIN 9 s", "WITHIN 9 s SLIDE 2 s", "WITHIN 4 s SLIDE 6 s"]
 SHARED = [(), ("AB",), ("BC",), ("BCD",), ("AB", "CD"), ("ABC", "D")]

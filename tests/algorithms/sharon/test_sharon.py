@@ -9,20 +9,20 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from algorithms.answer import AnswerBuilder
-from algorithms.base import Statistics
-from algorithms.oracle import answer
-from algorithms.registry import make
-from algorithms.sharon import Sharon, SharonPlan
-from events.errors import CepbenchError
-from queries.compile import compile_workload
-from queries.model import Query
-from queries.parser import parse_query
+from cepbench.algorithms.answers.builder import AnswerBuilder
+from cepbench.algorithms.oracle import answer
+from cepbench.algorithms.registry import make
+from cepbench.algorithms.sharon import SharingPlan, Sharon
+from cepbench.events.errors import CepbenchError
+from cepbench.events.statistics import Statistics
+from cepbench.queries.compile import compile_workload
+from cepbench.queries.model import Query
+from cepbench.queries.parser import parse_query
+from cepbench.verification.agreement import difference, rows_of
+from cepbench.verification.evaluators import run
+from cepbench.verification.random_cases import random_cuts, split
 from tests.algorithms.spass.workloads import random_events, random_workload
 from tests.contract.streams import batch
-from verification.agreement import difference, rows_of
-from verification.evaluators import run
-from verification.random_cases import random_cuts, split
 
 OPTIMISERS = ("sharon", "greedy", "exhaustive", "integer", "none")
 SEEDS = range(25)
@@ -30,14 +30,14 @@ SEEDS = range(25)
 
 def planned(
     queries: Sequence[Query], events: Sequence[Mapping[str, Any]], specification: str, rates: Mapping[str, float]
-) -> SharonPlan:
+) -> SharingPlan:
     algorithm = make(specification)
     assert isinstance(algorithm, Sharon)
     workload = compile_workload(queries, batch(events).schema)
     return algorithm.plan(workload, Statistics(len(events), 100, rates))
 
 
-def answers(plan: SharonPlan, events: Sequence[Mapping[str, Any]], random: Random) -> list[pd.DataFrame]:
+def answers(plan: SharingPlan, events: Sequence[Mapping[str, Any]], random: Random) -> list[pd.DataFrame]:
     """Of every query, over batches that are cut anywhere."""
     workload = plan.workload
     builders = [AnswerBuilder(replace(workload, queries=(replace(query, index=0),))) for query in workload]
@@ -73,7 +73,7 @@ def test_rows_are_those_of_the_oracle(optimizer: str, benefit: str) -> None:
     assert (shared > 0) == (optimizer != "none")
 
 
-def sharing(text: str, types: str, specification: str = "sharon") -> SharonPlan:
+def sharing(text: str, types: str, specification: str = "sharon") -> SharingPlan:
     events = [{"time": i, "type": name, "x": 1, "y": 1.0} for i, name in enumerate(types)]
     queries = [parse_query(f"q{i}: {line}") for i, line in enumerate(text.splitlines())]
     return planned(queries, events, specification, {})

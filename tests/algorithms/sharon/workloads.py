@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from algorithms.sequences import Sequence, Symbol
+from cepbench.algorithms.sequences.event_sequence import Sequence, Symbol
 
 
 def symbols(text: str) -> tuple[Symbol, ...]:

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from algorithms.oracle import answer
-from queries.parser import parse_query
+from cepbench.algorithms.oracle import answer
+from cepbench.queries.parser import parse_query
+from cepbench.verification.agreement import difference
 from tests.algorithms.exact import Pattern
 from tests.algorithms.spass.workloads import planned, run_all
 from tests.streams import stream
-from verification.agreement import difference
 
 BIG = 2**62
 WINDOWS = ("", "WITHIN 9 s", "WITHIN 9 s SLIDE 2 s", "WITHIN 4 s SLIDE 6 s", "WITHIN 12 EVENTS SLIDE 5 EVENTS")

@@ -4,17 +4,17 @@ from math import comb
 
 import pytest
 
-from algorithms.base import Executor, StateSize
-from algorithms.longest_match import LongerMatch
-from algorithms.oracle import answer
-from algorithms.rows import AggregateRows
-from algorithms.spass import Spass
-from queries.parser import parse_query
+from cepbench.algorithms.base import Executor, StateSize
+from cepbench.algorithms.oracle import answer
+from cepbench.algorithms.rows import AggregateRows
+from cepbench.algorithms.sequences.longest_match import LongerMatch
+from cepbench.algorithms.spass import Spass
+from cepbench.queries.parser import parse_query
+from cepbench.verification.agreement import difference
+from cepbench.verification.random_cases import split
 from tests.algorithms.spass.workloads import planned, run_all
 from tests.contract.streams import batch
 from tests.streams import stream
-from verification.agreement import difference
-from verification.random_cases import split
 
 EVENTS = "A1 B2 C3 A4 B5 B5 C6 D7 E8 C9 D10 E11"
 

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 import pytest
 
-from algorithms.base import Statistics
-from algorithms.spass import Spass
-from algorithms.spass.plan import ConstructionWork, SpassPlan, window_of
-from events.schema import Attribute, Kind, Schema
-from queries.compile import compile_workload
-from queries.parser import parse_query
+from cepbench.algorithms.spass import Spass
+from cepbench.algorithms.spass.plan import ConstructionWork, SpassPlan, window_of
+from cepbench.events.schema import Attribute, Kind, Schema
+from cepbench.events.statistics import Statistics
+from cepbench.queries.compile import compile_workload
+from cepbench.queries.parser import parse_query
 from tests.streams import golden_plans
 
 SCHEMA = Schema(tuple("ABCDEFGH"), ())
@@ -25,7 +25,7 @@ def shared(found: SpassPlan) -> dict[str, list[tuple[int, int]]]:
 
 
 def ratios(found: SpassPlan, statistics: Statistics) -> list[float]:
-    windows = [window_of(found.workload.queries[sequence.query]) for sequence in found.sequences]
+    windows = [window_of(found.workload[sequence.query]) for sequence in found.sequences]
     work = ConstructionWork(found.sequences, windows, statistics)
     return [work.redundancy_ratio(candidate) for candidate in found.shared]
 

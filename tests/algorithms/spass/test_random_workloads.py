@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from algorithms.oracle import answer
-from algorithms.spass.plan import SpassPlan
-from queries.model import Query
+from cepbench.algorithms.oracle import answer
+from cepbench.algorithms.spass.plan import SpassPlan
+from cepbench.queries.model import Query
+from cepbench.verification.agreement import difference
 from tests.algorithms.spass.workloads import planned, random_events, random_plan, random_workload, run_all
-from verification.agreement import difference
 
 SEEDS = range(60)
 

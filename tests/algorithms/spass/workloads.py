@@ -10,18 +10,18 @@ from typing import Any
 
 import pandas as pd
 
-from algorithms.answer import AnswerBuilder
-from algorithms.base import Executor, Statistics
-from algorithms.rows import Rows
-from algorithms.sharon.optimiser.candidates import sharing_candidates
-from algorithms.sharon.plan import Candidate
-from algorithms.spass import Spass
-from algorithms.spass.plan import SpassPlan, window_of
-from queries.compile import Workload, compile_workload
-from queries.model import Query, occurrences
-from queries.parser import parse_query
+from cepbench.algorithms.answers.builder import AnswerBuilder
+from cepbench.algorithms.base import Executor
+from cepbench.algorithms.rows import Rows
+from cepbench.algorithms.sequences.candidates import Candidate, sharing_candidates
+from cepbench.algorithms.spass import Spass
+from cepbench.algorithms.spass.plan import SpassPlan, window_of
+from cepbench.events.statistics import Statistics
+from cepbench.queries.compile import Workload, compile_workload
+from cepbench.queries.model import Query, occurrences
+from cepbench.queries.parser import parse_query
+from cepbench.verification.random_cases import random_cuts, split
 from tests.contract.streams import batch
-from verification.random_cases import random_cuts, split
 
 TYPES = "ABCDEF"
 WINDOWS = ("", "WITHIN 6 s", "WITHIN 8 s SLIDE 3 s", "WITHIN 12 s SLIDE 2 s", "WITHIN 4 s SLIDE 6 s", "WITHIN 9 EVENTS")
@@ -83,7 +83,7 @@ def planned(
 
 def random_plan(plan: SpassPlan, random: Random) -> SpassPlan:
     """Another valid plan for the same sequences: some sub-sequences, each at some of the places that are left."""
-    windows = [window_of(plan.workload.queries[sequence.query]) for sequence in plan.sequences]
+    windows = [window_of(plan.workload[sequence.query]) for sequence in plan.sequences]
     candidates = list(sharing_candidates(plan.sequences, windows))
     random.shuffle(candidates)
     taken: set[tuple[int, int]] = set()
@@ -103,7 +103,7 @@ def random_plan(plan: SpassPlan, random: Random) -> SpassPlan:
 
 def _alone(workload: Workload, index: int) -> Workload:
     """The workload of one query, to which its rows are added."""
-    query = replace(workload.queries[index], index=0)
+    query = replace(workload[index], index=0)
     return replace(workload, queries=(query,))
 
 

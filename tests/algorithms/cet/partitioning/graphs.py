@@ -8,8 +8,8 @@ from itertools import accumulate, combinations, pairwise
 
 import numpy as np
 
-from algorithms.cet.partitioning.costs import EVENT_BYTES, FIRST_BYTES, SEGMENT_BYTES, TREND_BYTES
-from algorithms.kernels.window_graph import WindowGraph
+from cepbench.algorithms.cet.kernels.window_graph import WindowGraph
+from cepbench.algorithms.cet.partitioning.costs import EVENT_BYTES, FIRST_BYTES, SEGMENT_BYTES, TREND_BYTES
 
 Edge = tuple[int, int]
 Trend = tuple[int, ...]

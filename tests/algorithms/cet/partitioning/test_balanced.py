@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from algorithms.cet.partitioning.balanced import balanced, filled, ideal_size
-from algorithms.cet.partitioning.branch_and_bound import _NodeSearch
-from algorithms.cet.partitioning.costs import Costs
-from algorithms.cet.partitioning.search import bounds_of
+from cepbench.algorithms.cet.partitioning.balanced import balanced, filled, ideal_size
+from cepbench.algorithms.cet.partitioning.branch_and_bound import _NodeSearch
+from cepbench.algorithms.cet.partitioning.costs import Costs
+from cepbench.algorithms.cet.partitioning.search import bounds_of
 from tests.algorithms.cet.partitioning.graphs import all_plans, homogeneous, irregular, nearly_balanced
 
 UNLIMITED = 2**60

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from algorithms.cet.partitioning.branch_and_bound import branch_and_bound
-from algorithms.cet.partitioning.costs import Costs
-from algorithms.cet.partitioning.levels import highest_level
+from cepbench.algorithms.cet.partitioning.branch_and_bound import branch_and_bound
+from cepbench.algorithms.cet.partitioning.costs import Costs
+from cepbench.algorithms.cet.partitioning.levels import highest_level
 from tests.algorithms.cet.partitioning.graphs import all_plans, irregular, nearly_balanced, uneven
 
 

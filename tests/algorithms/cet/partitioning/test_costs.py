@@ -5,10 +5,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from algorithms.cet.partitioning import one_graphlet, one_per_atom
-from algorithms.cet.partitioning.costs import MOST_ATOMS, Costs
-from algorithms.kernels.cet_costs import EDGES
-from algorithms.kernels.window_graph import WindowGraph
+from cepbench.algorithms.cet.kernels.costs import EDGES
+from cepbench.algorithms.cet.kernels.window_graph import WindowGraph
+from cepbench.algorithms.cet.partitioning import one_graphlet, one_per_atom
+from cepbench.algorithms.cet.partitioning.costs import MOST_ATOMS, Costs
 from tests.algorithms.cet.partitioning.graphs import (
     all_plans,
     edges_of,

@@ -2,9 +2,9 @@
 
 import pytest
 
-from algorithms.cet.partitioning.balanced import balanced
-from algorithms.cet.partitioning.costs import Costs
-from algorithms.cet.partitioning.levels import highest_level
+from cepbench.algorithms.cet.partitioning.balanced import balanced
+from cepbench.algorithms.cet.partitioning.costs import Costs
+from cepbench.algorithms.cet.partitioning.levels import highest_level
 from tests.algorithms.cet.partitioning.graphs import homogeneous, irregular
 
 

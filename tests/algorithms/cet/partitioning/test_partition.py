@@ -8,11 +8,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from algorithms.base import NotEnoughMemory
-from algorithms.cet.partitioning import METHODS, PartitionPlan, one_graphlet, one_per_atom, partition, prescribed
-from algorithms.cet.partitioning.costs import Costs
-from algorithms.cet.partitioning.exhaustive import MOST_ATOMS, TooManyPlans
-from algorithms.kernels.window_graph import WindowGraph
+from cepbench.algorithms.base import NotEnoughMemory
+from cepbench.algorithms.cet.kernels.window_graph import WindowGraph
+from cepbench.algorithms.cet.partitioning import (
+    METHODS,
+    PartitionPlan,
+    one_graphlet,
+    one_per_atom,
+    partition,
+    prescribed,
+)
+from cepbench.algorithms.cet.partitioning.costs import Costs
+from cepbench.algorithms.cet.partitioning.exhaustive import MOST_ATOMS, TooManyPlans
 from tests.algorithms.cet.partitioning.graphs import all_plans, edges_of, homogeneous, irregular, window_graph
 
 DETAILS = {"partition_seconds", "partition_nodes", "partition_bytes_peak"}
@@ -148,12 +155,12 @@ def test_exhaustive_stores_a_level_and_the_next() -> None:
 
 LOADED = """
 import sys
-from algorithms.cet.partitioning import partition
-from algorithms.kernels import cet_costs, cet_plans
+from cepbench.algorithms.cet.partitioning import partition
+from cepbench.algorithms.cet.kernels import costs, plans
 from tests.algorithms.cet.partitioning.graphs import homogeneous
 
 def loaded():
-    kernels = [f for module in (cet_costs, cet_plans) for f in vars(module).values() if hasattr(f, "signatures")]
+    kernels = [f for module in (costs, plans) for f in vars(module).values() if hasattr(f, "signatures")]
     return sum(len(kernel.signatures) for kernel in kernels)
 
 partition(homogeneous(1, 1), sys.argv[1], 1000)
@@ -229,7 +236,7 @@ def test_a_search_of_too_many_plans_ends_with_the_balanced_one(monkeypatch: pyte
     graph = homogeneous(13, 3)
     limit = 2300
     free = planned(graph, "branch-and-bound", limit)
-    monkeypatch.setattr("algorithms.cet.partitioning.branch_and_bound.MOST_PLANS", 1)
+    monkeypatch.setattr("cepbench.algorithms.cet.partitioning.branch_and_bound.MOST_PLANS", 1)
     cut_short = planned(graph, "branch-and-bound", limit)
     assert free is not None
     assert cut_short is not None
@@ -239,7 +246,7 @@ def test_a_search_of_too_many_plans_ends_with_the_balanced_one(monkeypatch: pyte
 
 def test_a_search_of_too_many_plans_keeps_within_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where no balanced plan fits."""
-    monkeypatch.setattr("algorithms.cet.partitioning.branch_and_bound.MOST_PLANS", 1)
+    monkeypatch.setattr("cepbench.algorithms.cet.partitioning.branch_and_bound.MOST_PLANS", 1)
     for seed in range(60):
         graph = irregular(seed, 6 + seed % 12)
         for limit in interesting_limits(graph):

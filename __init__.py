@@ -1,0 +1,48 @@
+"""cepbench: the algorithms of Complex Event Processing behind one interface, checked and compared.
+
+    >>> from cepbench import evaluate
+    >>> evaluate("RETURN COUNT(*) PATTERN SEQ(A, B)", "events.csv", "cogra")
+
+- `evaluate`: the answer of a workload on a stream.
+- `run`: experiments on Spark, as `cepbench run` does it; `load_results`: what they measured.
+- `make`: the algorithm of a specification such as `cet[detect=hybrid]`.
+"""
+
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from cepbench.algorithms.registry import make
+    from cepbench.experiments.sweep import run
+    from cepbench.metrics.results import load_results
+    from cepbench.pipeline.in_process import evaluate
+
+__all__ = ["evaluate", "load_results", "make", "run"]
+
+_MODULES = {
+    "evaluate": "cepbench.pipeline.in_process",
+    "load_results": "cepbench.metrics.results",
+    "make": "cepbench.algorithms.registry",
+    "run": "cepbench.experiments.sweep",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """What is public, loaded when it is asked for: a worker that writes a stream needs no algorithm."""
+    if name in _MODULES:
+        return getattr(import_module(_MODULES[name]), name)
+    raise AttributeError(f"module 'cepbench' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted((*globals(), *__all__))
+
+
+if not Path(__file__).is_file():  # a worker of a cluster, which imports from the zip file that came with the job
+    from cepbench.pipeline.packages import unpacked
+
+    __path__ = [str(unpacked())]
+    for _name in [name for name in sys.modules if name.startswith("cepbench.")]:
+        del sys.modules[_name]

@@ -1,0 +1,60 @@
+"""What of an answer must be equal for two algorithms to agree, as lines of text.
+
+Counts and sums of integers are exact. Sums of floats depend on the order of additions, so they count to six digits of
+the average: two right sums differ by much less. Digits are cut where no short decimal lies, for prices and the like
+would often lie on the border between two digits. What cancels out to an average next to zero counts as zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from cepbench.algorithms.rows import AggregateRows, Group, MatchDigests
+from cepbench.queries.aggregates import Transform
+from cepbench.queries.compile import CompiledQuery
+
+SPREAD = 0.7548776662466927
+"""Irrational (the inverse of the plastic number)."""
+NEXT_TO_ZERO = 1e-9
+
+
+def digest_lines(query: CompiledQuery, group: Group, rows: AggregateRows | MatchDigests) -> Iterator[str]:
+    """A line per window of a group, which tells query, group and window as well."""
+    head = f"{query.query.name}|{group!r}"
+    if isinstance(rows, MatchDigests):
+        for window, matches, digest in zip(rows.window, rows.matches, rows.digest, strict=True):
+            yield f"{head}|{window}|{matches}|{digest:016x}"
+        return
+    meaningful = _meaningful(query)
+    counts = [query.layout.ring_of(channel.name, None) for channel in query.layout.real]
+    for k, window in enumerate(rows.window):
+        over = int(rows.overflow[k]) & meaningful
+        ring = [str(int(value)) if isinstance(value, np.uint64) else _digits(value) for value in rows.ring[k]]
+        real = [
+            "overflow" if over >> c & 1 else _average(value, rows.ring[k, c])
+            for c, value in zip(counts, rows.real[k], strict=True)
+        ]
+        yield f"{head}|{window}|{ring}|{over}|{real}|{rows.least[k].tolist()}"
+
+
+def _meaningful(query: CompiledQuery) -> int:
+    """Overflow bits that mean something: a carry of a signed sum does not."""
+    bits = 0
+    for c, channel in enumerate(query.layout.ring):
+        if channel.column is None or channel.column.transform is Transform.MAGNITUDE:
+            bits |= 1 << c
+    return bits
+
+
+def _average(total: Any, count: Any) -> str:
+    average = float(total) / (float(count) or 1.0)
+    if not np.isfinite(total) or not np.isfinite(float(count)):
+        return "overflow"
+    return "0" if abs(average) < NEXT_TO_ZERO else _digits(average)
+
+
+def _digits(value: Any) -> str:
+    return f"{float(value) * SPREAD:.6g}"

@@ -1,0 +1,57 @@
+"""The order of matches in an answer: by window, then by the positions of their events."""
+
+from __future__ import annotations
+
+from cepbench.algorithms.kernels.arrays import Ints
+from cepbench.algorithms.kernels.compilation import inlined, kernel
+
+
+@kernel
+def order_matches(window: Ints, offsets: Ints, positions: Ints, order: Ints, scratch: Ints) -> None:
+    """Writes the order of n matches (`algorithms.rows.MatchRows`) to `order[n]`; `scratch[n]` is overwritten.
+
+    A stable merge sort from runs of one match up: O(n log n) comparisons of matches.
+    """
+    n = len(window)
+    for i in range(n):
+        order[i] = i
+    width = 1
+    while width < n:
+        for low in range(0, n, 2 * width):
+            middle, high = min(low + width, n), min(low + 2 * width, n)
+            i, j = low, middle
+            for at in range(low, high):
+                if j >= high or (i < middle and not _before(order[j], order[i], window, offsets, positions)):
+                    scratch[at] = order[i]
+                    i += 1
+                else:
+                    scratch[at] = order[j]
+                    j += 1
+        for i in range(n):
+            order[i] = scratch[i]
+        width *= 2
+
+
+@inlined
+def _before(a: int, b: int, window: Ints, offsets: Ints, positions: Ints) -> bool:
+    """Whether match a comes before match b."""
+    if window[a] != window[b]:
+        return window[a] < window[b]
+    first, second = offsets[a], offsets[b]
+    both = min(offsets[a + 1] - first, offsets[b + 1] - second)
+    for k in range(both):
+        if positions[first + k] != positions[second + k]:
+            return positions[first + k] < positions[second + k]
+    return offsets[a + 1] - first < offsets[b + 1] - second
+
+
+@kernel
+def take_matches(offsets: Ints, positions: Ints, order: Ints, new_offsets: Ints, new_positions: Ints) -> None:
+    """Copies matches in the given order to `new_offsets[n + 1]` and `new_positions`, as long as `positions`."""
+    at = 0
+    new_offsets[0] = 0
+    for i in range(len(order)):
+        for k in range(offsets[order[i]], offsets[order[i] + 1]):
+            new_positions[at] = positions[k]
+            at += 1
+        new_offsets[i + 1] = at

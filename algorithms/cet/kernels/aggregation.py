@@ -1,0 +1,236 @@
+"""All trends of a window in a graph: how many there are, their construction, and their aggregation."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from cepbench.algorithms.kernels.arrays import Codes, Flags, Ints, Reals
+from cepbench.algorithms.kernels.cells import Cells, add, begin, clear, copy, extend
+from cepbench.algorithms.kernels.compilation import inlined, kernel
+from cepbench.algorithms.kernels.stacks import ALONE, EVENTS, NOBODY, Stacks
+from cepbench.queries.tables import Tables
+
+DEAD = -1
+FROM_START, TO_END = 1, 2
+
+
+class TrendGraph(NamedTuple):
+    """The live vertices of one window, 0..V-1 in time order, and all E edges between them.
+
+    A vertex is an event at a position, live if some trend of the window binds it; an edge leads to each vertex that may
+    follow. A trend is a path from a `start[V]` to an `end[V]` vertex.
+
+    - `event[V]`: where the stacks have it.
+    - out-edges of v: `out[out_ptr[v]:out_ptr[v + 1]]`, ascending; in-edges likewise: `into`, by `in_ptr`.
+    """
+
+    event: Ints
+    start: Flags
+    end: Flags
+    in_ptr: Ints
+    into: Ints
+    out_ptr: Ints
+    out: Ints
+
+
+# --- the graph of a window ------------------------------------------------------------------------------------------
+
+
+@inlined
+def _reaches(at: int, u: int, stacks: Stacks) -> bool:
+    """Whether pointer `at` leads to event u of its stack; to none before the window, they were dropped."""
+    return u != NOBODY and stacks.time[u] >= stacks.floor[at]
+
+
+@inlined
+def _next_below(u: int, at: int, stacks: Stacks) -> int:
+    return NOBODY if stacks.floor[at] == ALONE else stacks.below[u]
+
+
+@kernel
+def number_live(earliest: int, tables: Tables, stacks: Stacks, number: Ints) -> tuple[int, int]:
+    """`number[v]` becomes the event's vertex, or DEAD; returns how many vertices and edges there are. O(V + E)."""
+    size = stacks.counters[EVENTS]
+    for v in range(size):
+        number[v] = 0
+        if stacks.time[v] < earliest:
+            continue
+        number[v] = FROM_START if tables.start[stacks.position[v]] else 0
+        for at in range(stacks.pointer_ptr[v], stacks.pointer_ptr[v + 1]):
+            u = stacks.target[at]
+            while _reaches(at, u, stacks):
+                number[v] |= number[u]
+                u = _next_below(u, at, stacks)
+    for v in range(size - 1, -1, -1):
+        if tables.end[stacks.position[v]] and number[v] & FROM_START:
+            number[v] |= TO_END
+        if number[v] & TO_END:
+            for at in range(stacks.pointer_ptr[v], stacks.pointer_ptr[v + 1]):
+                u = stacks.target[at]
+                while _reaches(at, u, stacks):
+                    number[u] |= number[u] << 1 & TO_END
+                    u = _next_below(u, at, stacks)
+    vertices, edges = 0, 0
+    for v in range(size):
+        if not number[v] & TO_END:
+            number[v] = DEAD
+            continue
+        number[v] = vertices
+        vertices += 1
+        for at in range(stacks.pointer_ptr[v], stacks.pointer_ptr[v + 1]):
+            u = stacks.target[at]
+            while _reaches(at, u, stacks):
+                edges += number[u] != DEAD
+                u = _next_below(u, at, stacks)
+    return vertices, edges
+
+
+@kernel
+def lay_out(tables: Tables, stacks: Stacks, number: Ints, graph: TrendGraph) -> None:
+    """Writes the live vertices and their in-edges; O(V + E)."""
+    edges = 0
+    graph.in_ptr[0] = 0
+    for v in range(stacks.counters[EVENTS]):
+        w = number[v]
+        if w == DEAD:
+            continue
+        graph.event[w] = v
+        graph.start[w], graph.end[w] = tables.start[stacks.position[v]], tables.end[stacks.position[v]]
+        for at in range(stacks.pointer_ptr[v], stacks.pointer_ptr[v + 1]):
+            u = stacks.target[at]
+            while _reaches(at, u, stacks):
+                if number[u] != DEAD:
+                    graph.into[edges] = number[u]
+                    edges += 1
+                u = _next_below(u, at, stacks)
+        graph.in_ptr[w + 1] = edges
+
+
+# --- sub-trends of graphlets ----------------------------------------------------------------------------------------
+
+
+@inlined
+def _begins(v: int, low: int, graph: TrendGraph) -> bool:
+    """Whether sub-trends of the graphlet from vertex `low` on may begin with v: a START, or reached from before."""
+    found = graph.start[v]
+    for at in range(graph.in_ptr[v], graph.in_ptr[v + 1]):
+        found = found or graph.into[at] < low
+    return found
+
+
+@kernel
+def count_trends(bounds: Ints, graph: TrendGraph, ways: Reals, words: Reals, trends: Reals, events: Reals) -> None:
+    """`trends[k]` and `events[k]`: sub-trends of each graphlet (vertices bounds[g]..bounds[g+1]-1), and their lengths.
+
+    Exact but for rounding, infinite where too large; `ways[V]` and `words[V]` hold those that end at a vertex.
+    O(V + E).
+    """
+    for g in range(len(bounds) - 1):
+        trends[g], events[g] = 0.0, 0.0
+        for v in range(bounds[g], bounds[g + 1]):
+            ways[v] = 1.0 if _begins(v, bounds[g], graph) else 0.0
+            words[v] = 0.0
+            for at in range(graph.in_ptr[v], graph.in_ptr[v + 1]):
+                if graph.into[at] >= bounds[g]:
+                    ways[v] += ways[graph.into[at]]
+                    words[v] += words[graph.into[at]]
+            words[v] += ways[v]
+            trends[g] += ways[v]
+            events[g] += words[v]
+
+
+@kernel
+def construct_trends(
+    bounds: Ints,
+    graph: TrendGraph,
+    tables: Tables,
+    stacks: Stacks,
+    arena: Codes,
+    row_ptr: Ints,
+    last: Codes,
+    cells: Cells,
+) -> None:
+    """Stores all sub-trends of all graphlets, breadth-first: each is copied once per successor in its graphlet.
+
+    `arena` holds a row (length, vertices) for each of the R sub-trends, as long as counted; `last[R]` their last
+    vertices, `cells[R]` their aggregates. Rows that begin with vertex v are `row_ptr[v]:row_ptr[v + 1]`. O(l) time to
+    copy a row of length l, O(1) to aggregate it.
+    """
+    write, row, rows = 0, 0, 0
+    for g in range(len(bounds) - 1):
+        high = bounds[g + 1]
+        for v in range(bounds[g], high):
+            row_ptr[v] = rows
+            if not _begins(v, bounds[g], graph):
+                continue
+            read = write
+            arena[write], arena[write + 1], last[rows] = 1, v, v
+            clear(cells, rows)
+            begin(cells, rows)
+            _extend(rows, v, graph, tables, stacks, cells)
+            write += 2
+            rows += 1
+            while row < rows:
+                length, u = arena[read], last[row]
+                for at in range(graph.out_ptr[u], graph.out_ptr[u + 1]):
+                    w = graph.out[at]
+                    if w >= high:
+                        break
+                    arena[write] = length + 1
+                    for k in range(1, length + 1):
+                        arena[write + k] = arena[read + k]
+                    arena[write + length + 1], last[rows] = w, w
+                    copy(cells, rows, cells, row)
+                    _extend(rows, w, graph, tables, stacks, cells)
+                    write += length + 2
+                    rows += 1
+                read += length + 1
+                row += 1
+    row_ptr[bounds[-1]] = rows
+
+
+@inlined
+def _extend(i: int, v: int, graph: TrendGraph, tables: Tables, stacks: Stacks, cells: Cells) -> None:
+    """Appends vertex v to the trend of cell i."""
+    event = graph.event[v]
+    extend(cells, i, tables, stacks.position[event], stacks.ints, stacks.reals, event)
+
+
+# --- without storing ------------------------------------------------------------------------------------------------
+
+
+@kernel
+def search_trends(
+    graph: TrendGraph, tables: Tables, stacks: Stacks, path: Ints, edge: Ints, one: Cells, total: Cells
+) -> None:
+    """Adds every trend to cell 0 of `total`, depth-first; `path[V]`, `edge[V]`. O(l) per trend of length l."""
+    for v in range(len(graph.event)):
+        depth = 0
+        if graph.start[v]:
+            path[0], edge[0], depth = v, graph.out_ptr[v], 1
+            if graph.end[v]:
+                _add_trend(path, depth, graph, tables, stacks, one, total)
+        while depth > 0:
+            at = edge[depth - 1]
+            if at == graph.out_ptr[path[depth - 1] + 1]:
+                depth -= 1
+                continue
+            edge[depth - 1] = at + 1
+            w = graph.out[at]
+            path[depth], edge[depth] = w, graph.out_ptr[w]
+            depth += 1
+            if graph.end[w]:
+                _add_trend(path, depth, graph, tables, stacks, one, total)
+
+
+@kernel
+def _add_trend(
+    path: Ints, length: int, graph: TrendGraph, tables: Tables, stacks: Stacks, one: Cells, total: Cells
+) -> None:
+    """Aggregates the trend on the path in cell 0 of `one` and adds it; nothing but its count needs its events."""
+    clear(one, 0)
+    begin(one, 0)
+    if one.ring.shape[1] + one.real.shape[1] + one.least.shape[1] > 1:
+        for d in range(length):
+            _extend(0, path[d], graph, tables, stacks, one)
+    add(total, 0, one, 0)

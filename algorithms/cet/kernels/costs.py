@@ -1,0 +1,152 @@
+"""Exact counts behind the costs of graphlets (dissertation Table 5.1)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from cepbench.algorithms.cet.kernels.window_graph import WindowGraph
+from cepbench.algorithms.kernels.arrays import Ints, Reals
+from cepbench.algorithms.kernels.compilation import inlined, kernel
+
+EDGES, TRENDS, EVENTS, FIRSTS, SEGMENTS = 0, 1, 2, 3, 4
+"""What is counted of a graphlet: its edges, its complete trends, the events in them (with repetition), its first
+vertices, and how many complete trends of the window pass through it, each with one segment."""
+COUNTED = 5
+
+
+class TrendCounting(NamedTuple):
+    """Per vertex, float64, since trends may be too many for integers; infinity is fine.
+
+    - `through[V]`: complete trends of the window that enter their graphlet with this vertex, if it is a first one.
+    - `trends[V]`, `events[V]`: trends of one graphlet that end with the vertex, and events in them; scratch.
+    - `ends[V]`: scratch, int64.
+    """
+
+    through: Reals
+    trends: Reals
+    events: Reals
+    ends: Ints
+
+
+class Ranges(NamedTuple):
+    """Costs of the ranges of consecutive atomic graphlets that may fit into memory, from each as far as it can be.
+
+    The range of atomic graphlets p..q-1 is row `row[p] + q - p - 1` of `cpu` and `bytes`, if that is less than
+    `row[p + 1]`; `row` is int64[a + 1]. Longer ranges do not fit.
+    """
+
+    row: Ints
+    cpu: Reals
+    bytes: Reals
+
+
+@kernel
+def count_through(graph: WindowGraph, counting: TrendCounting) -> None:
+    """Sets `through`: paths from a first vertex of the window times paths to a last one. O(|V| + |E|)."""
+    before, after = counting.trends, counting.events
+    for v in range(len(graph.time)):
+        before[v] = 0.0
+        for e in range(graph.in_ptr[v], graph.in_ptr[v + 1]):
+            before[v] += before[graph.into[e]]
+        before[v] = max(before[v], 1.0)
+    for v in range(len(graph.time) - 1, -1, -1):
+        after[v] = 0.0
+        for e in range(graph.out_ptr[v], graph.out_ptr[v + 1]):
+            after[v] += after[graph.out[e]]
+        after[v] = max(after[v], 1.0)
+        counting.through[v] = before[v] * after[v]
+
+
+@kernel
+def count_plan(bounds: Ints, graph: WindowGraph, counting: TrendCounting, counted: Reals) -> None:
+    """`counted[k, COUNTED]` of the graphlets of vertices bounds[g]..bounds[g + 1]-1. O(|V| + |E|)."""
+    for g in range(len(counted)):
+        row = counted[g]
+        row[:] = 0.0
+        for v in range(bounds[g], bounds[g + 1]):
+            _count_ends(v, bounds[g], graph, counting, row)
+        for v in range(bounds[g], bounds[g + 1]):
+            if _last(v, bounds[g + 1], graph):
+                row[TRENDS] += counting.trends[v]
+                row[EVENTS] += counting.events[v]
+
+
+@kernel
+def count_ranges(
+    i: int, stored: int, most_events: float, graph: WindowGraph, counting: TrendCounting, bounds: Ints, counted: Reals
+) -> int:
+    """`counted[.., COUNTED]` of the ranges of atomic graphlets i..j-1, one row per j > i, from row `stored` on.
+
+    Stops before the first range with more than `most_events` events in trends: all longer ones have as many. Returns
+    the row behind the last, or -1 if there is no room for all. O(vertices and edges in the longest range), with O(w)
+    for the w last vertices of each range.
+    """
+    low = bounds[i]
+    edges, firsts, segments = 0.0, 0.0, 0.0
+    waiting = 0
+    for j in range(i + 1, len(bounds)):
+        if stored == len(counted):
+            return -1
+        row = counted[stored]
+        row[:] = 0.0
+        row[EDGES], row[FIRSTS], row[SEGMENTS] = edges, firsts, segments
+        for v in range(bounds[j - 1], bounds[j]):
+            _count_ends(v, low, graph, counting, row)
+            counting.ends[waiting] = v
+            waiting += 1
+        edges, firsts, segments = row[EDGES], row[FIRSTS], row[SEGMENTS]
+        kept = 0
+        for w in range(waiting):
+            v = counting.ends[w]
+            if _last(v, bounds[j], graph):
+                counting.ends[kept] = v
+                kept += 1
+                row[TRENDS] += counting.trends[v]
+                row[EVENTS] += counting.events[v]
+        waiting = kept
+        if row[EVENTS] > most_events:
+            break
+        stored += 1
+    return stored
+
+
+@kernel
+def merge_atoms(
+    most_events: float, graph: WindowGraph, counting: TrendCounting, bounds: Ints, counted: Reals, merged: Ints
+) -> int:
+    """Writes the bounds of atomic graphlets merged from the first on while they hold at most `most_events` in trends.
+
+    Returns how many there are; up to `len(counted)` are merged into one. O(|V| + |E|).
+    """
+    merged[0] = 0
+    i, found = 0, 0
+    while i < len(bounds) - 1:
+        ranges = count_ranges(i, 0, most_events, graph, counting, bounds, counted)
+        i += max(ranges, 1) if ranges >= 0 else len(counted)
+        found += 1
+        merged[found] = bounds[i]
+    return found
+
+
+@inlined
+def _count_ends(v: int, low: int, graph: WindowGraph, counting: TrendCounting, counted: Reals) -> None:
+    """Trends that end with v in the graphlet that starts with vertex `low`; either all in-edges lie in it, or none."""
+    begin, end = graph.in_ptr[v], graph.in_ptr[v + 1]
+    if begin == end or graph.into[begin] < low:
+        counting.trends[v], counting.events[v] = 1.0, 1.0
+        counted[FIRSTS] += 1.0
+        counted[SEGMENTS] += counting.through[v]
+    else:
+        trends, events = 0.0, 0.0
+        for e in range(begin, end):
+            trends += counting.trends[graph.into[e]]
+            events += counting.events[graph.into[e]]
+        counting.trends[v], counting.events[v] = trends, events + trends
+        counted[EDGES] += end - begin
+
+
+@inlined
+def _last(v: int, high: int, graph: WindowGraph) -> bool:
+    """Whether v has no out-edge in the graphlet that ends before vertex `high`."""
+    begin = graph.out_ptr[v]
+    return begin == graph.out_ptr[v + 1] or graph.out[begin] >= high

@@ -1,0 +1,250 @@
+"""Search for a partitioning plan: nearly balanced plans in a heap, all plans of a level, the plan of least memory.
+
+A plan of a atomic graphlets is its set of cuts: bit c - 1 tells that a graphlet ends with atomic graphlet c - 1.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cepbench.algorithms.cet.kernels.costs import Ranges
+from cepbench.algorithms.kernels.arrays import Ints, Reals
+from cepbench.algorithms.kernels.compilation import inlined, kernel
+
+CutSets = NDArray[np.uint64]
+
+WORD = 64
+"""Cuts per word of a cut set."""
+
+SIZE, PEAK, PUSHED = 0, 1, 2
+
+_ONE = np.uint64(1)
+
+
+class Heap(NamedTuple):
+    """Plans, the least CPU cost first: `cuts[n, W]`, `cpu[n]`, `bytes[n]`; and the best plan that fits.
+
+    `counters`: SIZE, the largest size so far (PEAK), and plans PUSHED so far. `best[W]` costs `least_cpu[0]`, which is
+    infinite at first.
+    """
+
+    cuts: CutSets
+    cpu: Reals
+    bytes: Reals
+    counters: Ints
+    best: CutSets
+    least_cpu: Reals
+
+
+class Completions(NamedTuple):
+    """Nearly balanced ways to cut the atomic graphlets from p on into r graphlets, the last ones of a plan.
+
+    `ways[r, p]` of them, the cheapest costs `cpu[r, p]`; float64[k + 1, a + 1].
+    """
+
+    ways: Reals
+    cpu: Reals
+
+
+class Stack(NamedTuple):
+    """A plan under construction: graphlet d is the atomic graphlets begin[d]..end[d]-1; costs of those before it."""
+
+    begin: Ints
+    end: Ints
+    cpu: Reals
+    bytes: Reals
+
+
+@kernel
+def complete(level: int, ideal: int, atoms: Ints, ranges: Ranges, completions: Completions) -> None:
+    """Fills the completions of plans with `level` graphlets of `ideal` vertices. O(k a r), r the longest range."""
+    number = len(atoms) - 1
+    ways, cpu = completions
+    ways[:] = 0.0
+    cpu[:] = np.inf
+    ways[0, number], cpu[0, number] = 1.0, 0.0
+    for left in range(1, level + 1):
+        for p in range(number - left + 1):
+            for q in range(p + 1, p + 1 + _longest(p, ranges)):
+                if ways[left - 1, q] > 0 and _nearly_balanced(p, q, left == level, left == 1, ideal, atoms):
+                    ways[left, p] += ways[left - 1, q]
+                    cpu[left, p] = min(cpu[left, p], ranges.cpu[ranges.row[p] + q - p - 1] + cpu[left - 1, q])
+
+
+@kernel
+def generate(
+    level: int, ideal: int, atoms: Ints, ranges: Ranges, completions: Completions, stack: Stack, heap: Heap
+) -> None:
+    """Pushes all nearly balanced plans with `level` graphlets that cost less CPU than the best, depth-first.
+
+    O(log heap) per plan, and O(k r) for the branches that end without one.
+    """
+    ways, least = completions
+    begin, end, cpu, size = stack
+    most = heap.least_cpu[0]
+    depth = 0
+    begin[0], end[0], cpu[0], size[0] = 0, 0, 0.0, 0.0
+    while depth >= 0:
+        p, left = begin[depth], level - depth
+        q = end[depth] + 1
+        stop = p + 1 + _longest(p, ranges)
+        while q < stop:
+            spent = cpu[depth] + ranges.cpu[ranges.row[p] + q - p - 1]
+            if (
+                ways[left - 1, q] > 0
+                and spent + least[left - 1, q] < most
+                and _nearly_balanced(p, q, depth == 0, left == 1, ideal, atoms)
+            ):
+                break
+            q += 1
+        if q == stop:
+            depth -= 1
+            continue
+        end[depth] = q
+        used = size[depth] + ranges.bytes[ranges.row[p] + q - p - 1]
+        if left == 1:
+            _push(end, depth, spent, used, heap)
+        else:
+            depth += 1
+            begin[depth], end[depth], cpu[depth], size[depth] = q, q, spent, used
+
+
+@kernel
+def search_heap(level: int, limit: float, heap: Heap) -> bool:
+    """Pops plans until one of `level` was looked at; False if none is left.
+
+    A plan that fits becomes the best, if it is cheaper. Plans that are not cheaper than the best are dropped: so are
+    their descendants, which cost more.
+    """
+    while heap.counters[SIZE] > 0:
+        if heap.cpu[0] >= heap.least_cpu[0]:
+            heap.counters[SIZE] = 0
+            return False
+        graphlets = 1
+        for w in range(heap.cuts.shape[1]):
+            word = heap.cuts[0, w]
+            while word:
+                word &= word - _ONE
+                graphlets += 1
+        if heap.bytes[0] <= limit:
+            heap.least_cpu[0] = heap.cpu[0]
+            for w in range(len(heap.best)):
+                heap.best[w] = heap.cuts[0, w]
+        _pop(heap)
+        if graphlets == level:
+            return True
+    return False
+
+
+@kernel
+def extend(number: int, plans: CutSets, children: CutSets) -> None:
+    """Writes all plans of at least two atomic graphlets with one cut more, each once: it comes behind the last cut.
+
+    O(1) per child.
+    """
+    written = 0
+    for n in range(len(plans)):
+        plan = plans[n]
+        cut = _ONE << np.uint64(number - 2)
+        while cut > plan:
+            children[written] = plan | cut
+            written += 1
+            cut >>= _ONE
+
+
+@kernel
+def cheapest(number: int, plans: CutSets, limit: float, ranges: Ranges, least: Reals) -> int:
+    """The plan with the least CPU cost below `least[0]`, which it replaces, within `limit` bytes, or -1.
+
+    O(a) per plan.
+    """
+    best = -1
+    for n in range(len(plans)):
+        plan = plans[n]
+        cpu, size = 0.0, 0.0
+        p = 0
+        for q in range(1, number + 1):
+            if q < number and not plan >> np.uint64(q - 1) & _ONE:
+                continue
+            if q - p > _longest(p, ranges):
+                size = np.inf
+                break
+            cpu += ranges.cpu[ranges.row[p] + q - p - 1]
+            size += ranges.bytes[ranges.row[p] + q - p - 1]
+            p = q
+        if size <= limit and cpu < least[0]:
+            best, least[0] = n, cpu
+    return best
+
+
+@kernel
+def least_memory(ranges: Ranges, size: Reals, before: Ints) -> None:
+    """`size[q]`, the least bytes of atomic graphlets 0..q-1, whose last graphlet begins with `before[q]`. O(a r)."""
+    number = len(size) - 1
+    size[:] = np.inf
+    size[0] = 0.0
+    for p in range(number):
+        for q in range(p + 1, p + 1 + _longest(p, ranges)):
+            needed = size[p] + ranges.bytes[ranges.row[p] + q - p - 1]
+            if needed < size[q]:
+                size[q], before[q] = needed, p
+
+
+@inlined
+def _longest(p: int, ranges: Ranges) -> int:
+    """Atomic graphlets in the longest range from p on that may fit."""
+    return ranges.row[p + 1] - ranges.row[p]
+
+
+@inlined
+def _nearly_balanced(p: int, q: int, first: bool, last: bool, ideal: int, atoms: Ints) -> bool:
+    """Whether a plan may have this graphlet (Definition 6.4); `first`, `last`: whether it is so in the plan."""
+    size = atoms[q] - atoms[p]
+    if size <= ideal:
+        return True
+    return (first or size < ideal + atoms[p + 1] - atoms[p]) and (last or size < ideal + atoms[q] - atoms[q - 1])
+
+
+@inlined
+def _push(end: Ints, depth: int, cpu: float, size: float, heap: Heap) -> None:
+    """Pushes the plan with cuts end[0..depth-1]."""
+    at = heap.counters[SIZE]
+    heap.cuts[at, :] = np.uint64(0)
+    for d in range(depth):
+        c = end[d] - 1
+        heap.cuts[at, c // WORD] |= _ONE << np.uint64(c % WORD)
+    heap.cpu[at], heap.bytes[at] = cpu, size
+    heap.counters[SIZE] += 1
+    heap.counters[PUSHED] += 1
+    heap.counters[PEAK] = max(heap.counters[PEAK], heap.counters[SIZE])
+    while at > 0 and heap.cpu[at] < heap.cpu[(at - 1) // 2]:
+        _swap(at, (at - 1) // 2, heap)
+        at = (at - 1) // 2
+
+
+@inlined
+def _pop(heap: Heap) -> None:
+    heap.counters[SIZE] -= 1
+    size, at = heap.counters[SIZE], 0
+    _swap(0, size, heap)
+    while True:
+        child = 2 * at + 1
+        if child >= size:
+            break
+        if child + 1 < size and heap.cpu[child + 1] < heap.cpu[child]:
+            child += 1
+        if heap.cpu[at] <= heap.cpu[child]:
+            break
+        _swap(at, child, heap)
+        at = child
+
+
+@inlined
+def _swap(i: int, j: int, heap: Heap) -> None:
+    heap.cpu[i], heap.cpu[j] = heap.cpu[j], heap.cpu[i]
+    heap.bytes[i], heap.bytes[j] = heap.bytes[j], heap.bytes[i]
+    for w in range(heap.cuts.shape[1]):
+        heap.cuts[i, w], heap.cuts[j, w] = heap.cuts[j, w], heap.cuts[i, w]

@@ -1,0 +1,31 @@
+"""What kernels of CET write: complete trends as events, or their number and digest; and how much work it took."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from cepbench.algorithms.kernels.arrays import Ints
+from cepbench.algorithms.kernels.compilation import inlined
+from cepbench.algorithms.kernels.trend_hash import Hashes
+
+TRENDS, WRITTEN = 0, 1
+TRAVERSALS, UPDATES = 0, 1
+
+
+class FoundTrends(NamedTuple):
+    """Complete trends of one window, owned by `algorithms.cet.output.Output`.
+
+    `offsets[m + 1]`, `positions[n]`: trends as rows, both empty when they are only counted and digested.
+    `size`: TRENDS, and events WRITTEN, since the rows were last taken. `digest[1]`: sum of all hashes.
+    """
+
+    offsets: Ints
+    positions: Ints
+    size: Ints
+    digest: Hashes
+
+
+@inlined
+def full(length: int, trends: int, written: int, found: FoundTrends) -> bool:
+    """Whether rows are written and there is no room for another trend of this length."""
+    return len(found.offsets) > 0 and (trends + 2 > len(found.offsets) or written + length > len(found.positions))

@@ -1,0 +1,82 @@
+"""Type-grained aggregation: one cell per position and window (dissertation Section 15.1, Algorithm 7).
+
+Serves every query that needs no single events: all aggregates, local predicates, a type at several positions, negation
+by single events, and the other two semantics. `type_count` is the short cut for COUNT(*).
+"""
+
+from __future__ import annotations
+
+from cepbench.algorithms.kernels.cells import add, clear
+from cepbench.algorithms.kernels.compilation import inlined, kernel
+from cepbench.algorithms.kernels.events import KernelEvents, RowCells, Sliding, fits
+from cepbench.algorithms.kernels.windows import (
+    HIGH,
+    LOW,
+    NEXT,
+    NOW,
+    OCCUPIED,
+    OpenWindows,
+    Slots,
+    advance,
+    append,
+    commit,
+    next_boundary,
+)
+from cepbench.queries.tables import Tables
+
+
+@kernel
+def aggregate_trends(
+    first: int,
+    events: KernelEvents,
+    tables: Tables,
+    slots: Slots,
+    semantics: int,
+    window: Sliding,
+    state: OpenWindows,
+    out: RowCells,
+    size: int,
+) -> tuple[int, int]:
+    """Processes events `first..`; returns (next event, rows in `out`, `size` before).
+
+    Stops before an event that might close more windows than `out` has room for. O(w l) per event in w windows, for l
+    transitions into its positions.
+    """
+    span = len(state.final.over)
+    clock = state.clock
+    boundary = next_boundary(clock, window)
+    for i in range(first, len(events.time)):
+        now = events.time[i]
+        if now != clock[NOW]:
+            if now < boundary:
+                commit(events.negated[i], slots, semantics, state)
+                clock[NOW] = now
+            elif size + span > len(out.window):
+                return i, size
+            else:
+                size = advance(now, events.negated[i], slots, semantics, window, state, out, size)
+                boundary = next_boundary(clock, window)
+        clock[OCCUPIED] = 1
+        low = clock[LOW]
+        high = clock[HIGH]
+        for b in range(tables.binding_ptr[events.kind[i]], tables.binding_ptr[events.kind[i] + 1]):
+            p = tables.binding[b]
+            if not fits(p, i, events, tables):
+                continue
+            if semantics == NEXT:
+                for e in range(tables.enter_ptr[p], tables.enter_ptr[p + 1]):
+                    state.consumed[slots.read[e]] = True
+            _collect(p, low, high, tables, slots, state)
+            append(i, p, low, high, events, tables, slots, window, state)
+    return len(events.time), size
+
+
+@inlined
+def _collect(p: int, low: int, high: int, tables: Tables, slots: Slots, state: OpenWindows) -> None:
+    """Sets `state.reached` to the trends that an event at position p may extend in windows low..high."""
+    span = len(state.final.over)
+    for k in range(low, high + 1):
+        base = (k % span) * len(state.touched)
+        clear(state.reached, k - low)
+        for e in range(tables.enter_ptr[p], tables.enter_ptr[p + 1]):
+            add(state.reached, k - low, state.cells, base + slots.read[e])

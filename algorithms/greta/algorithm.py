@@ -1,0 +1,51 @@
+"""GRETA: graph-based real-time event trend aggregation (dissertation Chapters 10-12)."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from cepbench.algorithms.base import Algorithm, Executor, Plan
+from cepbench.algorithms.greta.evaluator import GraphGrained
+from cepbench.algorithms.running.evaluator import Evaluator
+from cepbench.algorithms.running.per_query import IndependentQueries
+from cepbench.events.windows import Window
+from cepbench.queries.analysis import analyse
+from cepbench.queries.compile import CompiledQuery, Part
+from cepbench.queries.model import Aggregates, Query, Semantics
+
+
+class Greta(Algorithm):
+    """Propagates aggregates along the edges of a graph of all matched events (Algorithm 6, Theorem 11.5).
+
+    Every event visits each of its predecessors in the graph: O(n**2 k) time, O(n k) space for n events per window of
+    which each lies in k windows. One graph serves all overlapping windows; vertices lie in time panes by type and, for
+    range predicates, in the order of an attribute (Section 11.4). Graphs of negative sub-patterns are summarised by the
+    latest START of their finished trends, which invalidates the same events (Section 11.2, `kernels.negation`).
+
+    Departures: a sorted block of at most 256 vertices takes the place of the tree index; simultaneous events are one
+    stream transaction, in which none precedes another. Extensions of Chapter 12 (several occurrences of a type,
+    optional, star, minimal length, OR, AND, all aggregates) come with the position automaton.
+    """
+
+    name: ClassVar[str] = "greta"
+    paper: ClassVar[str] = "Poppe et al., VLDB 2018; Poppe 2018 (dissertation), Chapters 10-12"
+
+    def unsupported(self, query: Query) -> str | None:
+        """Match queries, pairwise predicates, semantics other than skip-till-any-match (Table 19.1)."""
+        if not isinstance(query.returns, Aggregates):
+            return "GRETA aggregates trends without constructing them, so it cannot return matches"
+        if query.semantics is not Semantics.ANY:
+            return f"GRETA supports skip-till-any-match only, not {query.semantics} (Table 19.1)"
+        if any(automaton.pairwise for automaton in analyse(query).automata):
+            return "predicates on events that are not adjacent need constructed trends"
+        return None
+
+    def executor(self, plan: Plan) -> Executor:
+        """A graph per query."""
+        return IndependentQueries(plan.workload, _evaluator)
+
+
+def _evaluator(query: CompiledQuery, part: Part, window: Window) -> Evaluator:
+    return GraphGrained(query, part, window, np.ones(len(part.automaton.positions), np.bool_))

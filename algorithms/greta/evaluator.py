@@ -1,0 +1,154 @@
+"""The evaluator over a GRETA graph: GRETA keeps every position per event, COGRA only those that predicates need."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cepbench.algorithms.base import StateSize
+from cepbench.algorithms.greta.kernels.panes import advance_graph
+from cepbench.algorithms.greta.kernels.propagation import ROOM, propagate
+from cepbench.algorithms.greta.kernels.vertices import EDGES, LIVE, NO_BLOCK, Graph
+from cepbench.algorithms.kernels.cells import Cells, cell_bytes, empty_cells
+from cepbench.algorithms.kernels.events import KernelEvents
+from cepbench.algorithms.kernels.windows import HIGH, LOW, NOW, make_slots, new_state, slot_count
+from cepbench.algorithms.running.batch_kernel import KernelEvaluator
+from cepbench.algorithms.running.negation import latest_starts
+from cepbench.events.windows import Window
+from cepbench.queries.compile import CompiledQuery, Part
+from cepbench.queries.model import Op
+from cepbench.queries.tables import OPERATORS, Tables
+
+VERTICES = 256
+"""Vertices per block: sorted insertion moves at most so many; larger blocks were not faster to sum."""
+FEWEST_VERTICES = 8
+BLOCK_CELLS = 4096
+"""Cells per block, about: a pane needs a block per position even if it has one vertex, so blocks that lie in many
+windows hold fewer vertices (measured: 3.5 GB for 6 MB of cells at 600 windows per event without this)."""
+FIRST_BLOCKS = 8
+
+
+class GraphGrained(KernelEvaluator):
+    """Skip-till-any-match over a graph of the positions in `kept` (bool[P]) and cells of the others.
+
+    O(n**2 k) time and O(n k) space for n kept events per window that lie in k windows each (Theorem 11.5);
+    O(n (t + n_e) k) for COGRA with n_e kept events and t other positions (Theorem 15.4).
+    """
+
+    def __init__(self, query: CompiledQuery, part: Part, window: Window, kept: NDArray[np.bool_]) -> None:
+        super().__init__(query, part, window)
+        self.slots = make_slots(part.tables, len(part.negations), ~kept, ~kept, contiguous=False)
+        self.cells = new_state(window.overlap, self.slots, query.layout, query.arithmetic)
+        self.graph = _new_graph(query, part.tables, window.overlap, kept)
+
+    def step(self, first: int, events: KernelEvents) -> tuple[int, int]:
+        done, size, stopped = propagate(
+            first, events, self.tables, self.slots, self.window, self.graph, self.cells, self.rows, 0
+        )
+        if stopped == ROOM:
+            self.graph = _grown(self.graph)
+        return done, size
+
+    def advance(self, now: int) -> int:
+        latest = latest_starts(self.negations)
+        return advance_graph(now, latest, self.tables, self.slots, self.window, self.graph, self.cells, self.rows, 0)
+
+    @property
+    def now(self) -> int:
+        return int(self.cells.clock[NOW])
+
+    @property
+    def edges(self) -> int:
+        """Edges visited so far."""
+        return int(self.graph.counters[EDGES])
+
+    def state(self) -> StateSize:
+        """Live vertices with their attributes and cells, and the cells of the open windows."""
+        low, high = self.cells.clock[LOW], self.cells.clock[HIGH]
+        windows = int(high - low + 1)
+        vertices = int(self.graph.counters[LIVE])
+        attributes = len(self.graph.ints) + len(self.graph.reals)
+        sorted_by = 1 if np.any(self.graph.sort_column >= 0) else 0
+        cells = windows * (1 + slot_count(self.slots)) + vertices * self.span
+        size = cells * cell_bytes(self.tables) + vertices * 8 * (1 + attributes + sorted_by) + 24 * self.negative_events
+        return StateSize(size, {"events": vertices + self.negative_events, "aggregates": cells})
+
+
+def _new_graph(query: CompiledQuery, tables: Tables, span: int, kept: NDArray[np.bool_]) -> Graph:
+    positions = len(tables.start)
+    blocks = FIRST_BLOCKS + 2 * positions
+    trailing = np.diff(tables.trailing_ptr) > 0
+    width = min(VERTICES, max(FEWEST_VERTICES, BLOCK_CELLS // span))
+    column, real = _sort_columns(tables)
+    return Graph(
+        kept=kept,
+        late=kept & tables.end & trailing,
+        prunable=kept & ~(tables.end & trailing) & _leads_over_negation(tables),
+        sort_column=column,
+        sort_real=real,
+        head=np.full(positions, NO_BLOCK, np.int64),
+        tail=np.full(positions, NO_BLOCK, np.int64),
+        next=np.full(blocks, NO_BLOCK, np.int64),
+        free=np.arange(blocks, dtype=np.int64),
+        free_blocks=np.array([blocks], np.int64),
+        size=np.zeros(blocks, np.int64),
+        shown=np.zeros(blocks, np.int64),
+        low=np.zeros(blocks, np.int64),
+        high=np.zeros(blocks, np.int64),
+        pane=np.zeros(blocks, np.int64),
+        time=np.zeros((blocks, width), np.int64),
+        order=np.zeros((blocks, width), np.int64),
+        ints=np.zeros((len(query.ints), blocks * width), np.int64),
+        reals=np.zeros((len(query.reals), blocks * width), np.float64),
+        cells=empty_cells(blocks * span * width, query.layout, query.arithmetic),
+        counters=np.zeros(3, np.int64),
+        waiting=np.zeros(positions, np.int64),
+        selected=np.zeros(width, np.int64),
+    )
+
+
+def _leads_over_negation(tables: Tables) -> NDArray[np.bool_]:
+    """bool[P]: positions that have transitions, all of them negated."""
+    negated = np.diff(tables.between_ptr) > 0
+    leads = np.zeros(len(tables.start), np.bool_)
+    leads[tables.source] = True
+    leads[tables.source[~negated]] = False
+    return leads
+
+
+def _sort_columns(tables: Tables) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Per position the attribute, and its family, by which its first indexable edge predicate compares it."""
+    column = np.full(len(tables.start), -1, np.int64)
+    real = np.zeros(len(tables.start), np.bool_)
+    adjacent = tables.adjacent
+    for e, source in enumerate(tables.source):
+        for k in range(adjacent.ptr[e], adjacent.ptr[e + 1]):
+            if column[source] < 0 and adjacent.op[k] != OPERATORS[Op.NE] and adjacent.left_factor[k] > 0:
+                column[source], real[source] = adjacent.left_column[k], adjacent.real[k]
+    return column, real
+
+
+def _grown(graph: Graph) -> Graph:
+    """The same graph with twice the blocks."""
+    blocks = len(graph.next)
+    free = np.concatenate([graph.free, np.zeros(blocks, np.int64)])
+    count = int(graph.free_blocks[0])
+    free[count : count + blocks] = np.arange(blocks, 2 * blocks)
+    wide: dict[str, Any] = {name: _doubled(getattr(graph, name)) for name in _PER_BLOCK}
+    return graph._replace(
+        **wide,
+        cells=Cells(*(_doubled(array) for array in graph.cells)),
+        free=free,
+        free_blocks=np.array([count + blocks], np.int64),
+        ints=np.concatenate([graph.ints, np.zeros_like(graph.ints)], axis=1),
+        reals=np.concatenate([graph.reals, np.zeros_like(graph.reals)], axis=1),
+    )
+
+
+_PER_BLOCK = ("next", "size", "shown", "low", "high", "pane", "time", "order")
+
+
+def _doubled(array: NDArray[Any]) -> NDArray[Any]:
+    return np.concatenate([array, np.zeros_like(array)])

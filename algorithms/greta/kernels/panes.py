@@ -1,0 +1,92 @@
+"""The end of a time stamp in the GRETA graph: windows close, panes are purged, invalid vertices are pruned
+(dissertation Sections 11.2 and 11.4).
+"""
+
+from __future__ import annotations
+
+from cepbench.algorithms.greta.kernels.vertices import LIVE, NO_BLOCK, PENDING, Graph, show
+from cepbench.algorithms.kernels.arrays import Ints
+from cepbench.algorithms.kernels.cells import add
+from cepbench.algorithms.kernels.compilation import inlined, kernel
+from cepbench.algorithms.kernels.events import RowCells, Sliding
+from cepbench.algorithms.kernels.windows import ANY, HIGH, LOW, NOW, OpenWindows, Slots, close_window, commit
+from cepbench.queries.tables import Tables
+
+
+@kernel
+def advance_graph(
+    now: int,
+    negated: Ints,
+    tables: Tables,
+    slots: Slots,
+    window: Sliding,
+    graph: Graph,
+    state: OpenWindows,
+    out: RowCells,
+    size: int,
+) -> int:
+    """Ends the current time stamp, closes windows that end by `now` and drops their panes; returns rows in `out`."""
+    clock = state.clock
+    commit(negated, slots, ANY, state)
+    for w in range(graph.counters[PENDING]):
+        show(graph.waiting[w], graph)
+    graph.counters[PENDING] = 0
+    clock[NOW] = now
+    closed = False
+    while clock[LOW] <= clock[HIGH] and clock[LOW] * window.slide + window.within <= now:
+        for p in range(len(graph.late)):
+            if graph.late[p]:
+                _add_valid_ends(p, negated, tables, graph, state)
+        size = close_window(slots, state, out, size)
+        closed = True
+    clock[LOW] = max(clock[LOW], (now - window.within) // window.slide + 1, 0)
+    clock[HIGH] = max(clock[HIGH], now // window.slide)
+    for p in range(len(graph.head)):
+        if closed or graph.prunable[p]:
+            _purge(p, negated, tables, graph, clock[LOW])
+    return size
+
+
+@inlined
+def _add_valid_ends(p: int, negated: Ints, tables: Tables, graph: Graph, state: OpenWindows) -> None:
+    """Adds the END events of position p that no trailing negation invalidates to the lowest open window's result."""
+    span = len(state.final.over)
+    width = graph.time.shape[1]
+    k = state.clock[LOW]
+    floor = -1
+    for n in range(tables.trailing_ptr[p], tables.trailing_ptr[p + 1]):
+        floor = max(floor, negated[tables.trailing[n]])
+    block = graph.head[p]
+    while block != NO_BLOCK:
+        if graph.low[block] <= k <= graph.high[block]:
+            for v in range(graph.size[block]):
+                if graph.time[block, v] >= floor:
+                    add(state.final, k % span, graph.cells, (block * span + k % span) * width + v)
+        block = graph.next[block]
+
+
+@inlined
+def _purge(p: int, negated: Ints, tables: Tables, graph: Graph, low: int) -> None:
+    """Frees the oldest blocks of a position whose pane has left all windows, or whose vertices are all invalid."""
+    floor = -1
+    if graph.prunable[p]:
+        floor = 2**62
+        for e in range(len(tables.source)):
+            if tables.source[e] == p:
+                latest = -1
+                for k in range(tables.between_ptr[e], tables.between_ptr[e + 1]):
+                    latest = max(latest, negated[tables.between[k]])
+                floor = min(floor, latest)
+    block = graph.head[p]
+    while block != NO_BLOCK:
+        size = graph.size[block]
+        if graph.high[block] >= low and (size == 0 or graph.time[block, size - 1] >= floor):
+            break
+        following = graph.next[block]
+        graph.counters[LIVE] -= size
+        graph.free[graph.free_blocks[0]] = block
+        graph.free_blocks[0] += 1
+        block = following
+    graph.head[p] = block
+    if block == NO_BLOCK:
+        graph.tail[p] = NO_BLOCK

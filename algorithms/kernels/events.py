@@ -1,0 +1,54 @@
+"""What kernels read and write besides their state: a batch of events, a window specification, rows."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from cepbench.algorithms.kernels.arrays import Codes, Ints, Reals
+from cepbench.algorithms.kernels.cells import Cells
+from cepbench.algorithms.kernels.compilation import inlined
+from cepbench.algorithms.kernels.predicates import hold
+from cepbench.queries.tables import Tables
+
+
+class KernelEvents(NamedTuple):
+    """A batch: `time` int64[n], `kind` int32[n] type codes, `ints` int64[I, n], `reals` float64[F, n], all read-only.
+
+    `negated` int64[n, J] holds, per event, the latest START among the matches of each negation that ended earlier.
+    """
+
+    time: Ints
+    kind: Codes
+    ints: Ints
+    reals: Reals
+    negated: Ints
+
+
+class Sliding(NamedTuple):
+    """Window k covers [k * slide, k * slide + within); every window is made of whole panes."""
+
+    within: int
+    slide: int
+    pane: int
+
+
+class RowCells(NamedTuple):
+    """Rows of closed windows: `window[N]` and a cell each."""
+
+    window: Ints
+    cells: Cells
+
+
+@inlined
+def fits(p: int, i: int, events: KernelEvents, tables: Tables) -> bool:
+    """Whether event i passes the local predicates of position p."""
+    return hold(tables.local, p, events.ints, events.reals, i, events.ints, events.reals, i)
+
+
+@inlined
+def keep_columns(i: int, events: KernelEvents, ints: Ints, reals: Reals, at: int) -> None:
+    """Copies the columns of event i to place `at` of `ints[I, V]` and `reals[F, V]`."""
+    for c in range(events.ints.shape[0]):
+        ints[c, at] = events.ints[c, i]
+    for c in range(events.reals.shape[0]):
+        reals[c, at] = events.reals[c, i]

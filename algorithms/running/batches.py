@@ -1,0 +1,53 @@
+"""Batches and rows at the border between evaluators and kernels."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cepbench.algorithms.kernels.arrays import readonly
+from cepbench.algorithms.kernels.cells import Cells, empty_cells
+from cepbench.algorithms.kernels.events import KernelEvents, RowCells, Sliding
+from cepbench.algorithms.rows import AggregateRows
+from cepbench.algorithms.running.negation import Negation, with_negated
+from cepbench.events.batch import EventBatch
+from cepbench.events.windows import Window
+from cepbench.queries.compile import CompiledQuery
+
+ROWS = 1024
+
+
+def kernel_events(query: CompiledQuery, events: EventBatch, negations: list[Negation]) -> KernelEvents:
+    """Views of a batch, with what negations say of it; read-only, since Numba compiles a kernel per kind of array."""
+    ints, reals = query.columns(events)
+    nothing = np.empty((len(events), 0), np.int64)
+    arrays = (events.time, events.type, ints, reals, nothing)
+    return with_negated(negations, KernelEvents(*(readonly(np.ascontiguousarray(array)) for array in arrays)))
+
+
+def sliding(window: Window) -> Sliding:
+    """A window as kernels read it."""
+    return Sliding(window.within, window.slide, window.pane)
+
+
+def new_rows(query: CompiledQuery, span: int) -> RowCells:
+    """Room for the rows of closed windows: `ROWS`, or two generations of `span` windows."""
+    capacity = max(ROWS, 2 * span)
+    return RowCells(np.empty(capacity, np.int64), empty_cells(capacity, query.layout, query.arithmetic))
+
+
+def first_rows(rows: RowCells, size: int) -> list[AggregateRows]:
+    """A copy of the first `size` rows, if there are any."""
+    return [aggregate_rows(rows.window[:size].copy(), rows.cells, size)] if size else []
+
+
+def aggregate_rows(window: NDArray[np.int64], cells: Cells, size: int) -> AggregateRows:
+    """The first `size` cells as the rows of `window`."""
+    return AggregateRows(
+        window, cells.ring[:size].copy(), cells.over[:size].copy(), cells.real[:size].copy(), cells.least[:size].copy()
+    )
+
+
+def concatenated(parts: list[AggregateRows]) -> AggregateRows | None:
+    """All rows as one, or None."""
+    return AggregateRows.concatenate(parts) if parts else None

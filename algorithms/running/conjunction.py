@@ -1,0 +1,73 @@
+"""AND of two patterns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import reduce
+
+import numpy as np
+
+from cepbench.algorithms.base import StateSize
+from cepbench.algorithms.rows import AggregateRows, QueryRows
+from cepbench.algorithms.running.evaluator import Evaluator
+from cepbench.events.batch import EventBatch
+from cepbench.metrics.details import merged
+
+
+class Conjunction(Evaluator):
+    """COUNT of pairs of distinct trends, one of each side (dissertation Chapter 12, Hamlet Section 5).
+
+    With N1, N2 trends of the sides and c common ones: `N1 * N2 - c - c * (c - 1) / 2`. A pair of common trends would
+    be counted twice. Where one of the three counts overflowed the pairs overflow, and their residue is 0.
+    """
+
+    def __init__(self, sides: Sequence[Evaluator], arithmetic: str) -> None:
+        self.sides = sides
+        self.modular = arithmetic == "modular"
+
+    def process(self, events: EventBatch) -> QueryRows | None:
+        return self._pairs([side.process(events) for side in self.sides])
+
+    def finish(self) -> QueryRows | None:
+        return self._pairs([side.finish() for side in self.sides])
+
+    def state(self) -> StateSize:
+        return reduce(StateSize.__add__, (side.state() for side in self.sides), StateSize())
+
+    def details(self) -> Mapping[str, float]:
+        return merged(side.details() for side in self.sides)
+
+    def _pairs(self, rows: list[QueryRows | None]) -> AggregateRows | None:
+        counts = [_counts(side) for side in rows]
+        kept = []
+        for k in sorted(counts[0].keys() & counts[1].keys()):
+            (one, over), (other, more), (both, most) = (side.get(k, (0, False)) for side in counts)
+            overflow = over or more or most
+            pairs = 0 if overflow else one * other - both - both * (both - 1) // 2
+            overflow = overflow or pairs >= (2**64 if self.modular else 2**1023)
+            if pairs or overflow:
+                kept.append((k, pairs, overflow))
+        if not kept:
+            return None
+        if self.modular:
+            ring = np.array([[pairs % 2**64] for _, pairs, _ in kept], np.uint64)
+        else:
+            ring = np.array([[np.inf if over else float(pairs)] for _, pairs, over in kept])
+        return AggregateRows(
+            np.array([k for k, _, _ in kept], np.int64),
+            ring,
+            np.array([over for _, _, over in kept], np.uint64),
+            np.empty((len(kept), 0)),
+            np.empty((len(kept), 0), np.int64),
+        )
+
+
+def _counts(rows: QueryRows | None) -> dict[int, tuple[int, bool]]:
+    """COUNT(*) and its overflow by window."""
+    if rows is None:
+        return {}
+    assert isinstance(rows, AggregateRows)
+    finite = np.isfinite(rows.ring[:, 0].astype(np.float64))
+    counts = [int(count) if ok else 0 for count, ok in zip(rows.ring[:, 0], finite, strict=True)]
+    overflow = (rows.overflow & np.uint64(1)).astype(bool) | ~finite
+    return dict(zip(rows.window.tolist(), zip(counts, overflow.tolist(), strict=True), strict=True))

@@ -1,0 +1,37 @@
+"""What evaluates one automaton over windows of time: all that an algorithm without sharing has to supply."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+
+from cepbench.algorithms.base import StateSize
+from cepbench.algorithms.rows import QueryRows
+from cepbench.events.batch import EventBatch
+from cepbench.events.windows import FOREVER, Window
+from cepbench.queries.compile import CompiledQuery, Part
+
+WHOLE_STREAM = Window(FOREVER, FOREVER)
+
+
+class Evaluator(ABC):
+    """Evaluates one automaton on one sub-stream over windows of time."""
+
+    @abstractmethod
+    def process(self, events: EventBatch) -> QueryRows | None:
+        """Rows of the windows that `events` and their `until` closed."""
+
+    @abstractmethod
+    def finish(self) -> QueryRows | None:
+        """Rows of the windows that are still open."""
+
+    @abstractmethod
+    def state(self) -> StateSize:
+        """As `Executor.state`."""
+
+    def details(self) -> Mapping[str, float]:
+        """As `Executor.details`."""
+        return {}
+
+
+MakeEvaluator = Callable[[CompiledQuery, Part, Window], Evaluator]

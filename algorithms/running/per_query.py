@@ -1,0 +1,64 @@
+"""Executors of queries that share nothing: an evaluator for each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial, reduce
+
+import numpy as np
+
+from cepbench.algorithms.base import Executor, OutOfOrder, StateSize
+from cepbench.algorithms.rows import QueryRows, Rows
+from cepbench.algorithms.running.conjunction import Conjunction
+from cepbench.algorithms.running.count_windows import CountWindows
+from cepbench.algorithms.running.evaluator import WHOLE_STREAM, Evaluator, MakeEvaluator
+from cepbench.events.batch import EventBatch
+from cepbench.events.windows import Window
+from cepbench.metrics.details import merged
+from cepbench.queries.compile import CompiledQuery, Workload
+
+
+class IndependentQueries(Executor):
+    """Runs an evaluator per query, without sharing. Raises `OutOfOrder`."""
+
+    def __init__(self, workload: Workload, make: MakeEvaluator) -> None:
+        self.evaluators = {query.index: _evaluator(query, make) for query in workload}
+        self.now = 0
+
+    def process(self, events: EventBatch) -> Rows:
+        self.now = check_order(events, self.now)
+        return _present({index: evaluator.process(events) for index, evaluator in self.evaluators.items()})
+
+    def finish(self) -> Rows:
+        return _present({index: evaluator.finish() for index, evaluator in self.evaluators.items()})
+
+    def state(self) -> StateSize:
+        return reduce(StateSize.__add__, (evaluator.state() for evaluator in self.evaluators.values()), StateSize())
+
+    def details(self) -> Mapping[str, float]:
+        return merged(evaluator.details() for evaluator in self.evaluators.values())
+
+
+def check_order(events: EventBatch, now: int) -> int:
+    """The time after a batch that came at time `now`. Raises `OutOfOrder`."""
+    if len(events):
+        if events.time[0] < now or (len(events) > 1 and np.any(events.time[1:] < events.time[:-1])):
+            raise OutOfOrder(f"an event at time {events.time.min()} came after one at time {now}")
+        now = int(events.time[-1])
+    return max(now, events.until or 0)
+
+
+def _present(rows: dict[int, QueryRows | None]) -> Rows:
+    return {index: found for index, found in rows.items() if found is not None and len(found)}
+
+
+def _evaluator(query: CompiledQuery, make: MakeEvaluator) -> Evaluator:
+    if query.window is not None and query.window.counts_events:
+        return CountWindows(query.window, partial(_over_time, query, make, WHOLE_STREAM))
+    return _over_time(query, make, query.window or WHOLE_STREAM)
+
+
+def _over_time(query: CompiledQuery, make: MakeEvaluator, window: Window) -> Evaluator:
+    if query.analysis.conjunction:
+        return Conjunction([make(query, part, window) for part in query.parts], query.arithmetic)
+    return make(query, query.parts[0], window)

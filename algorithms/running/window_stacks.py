@@ -1,0 +1,127 @@
+"""Evaluators whose events lie in stacks until their windows close."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cepbench.algorithms.kernels.arrays import readonly
+from cepbench.algorithms.kernels.stacks import EVENTS, NOBODY, POINTERS, Stacks, drop_before, push_events
+from cepbench.algorithms.rows import QueryRows, concatenate
+from cepbench.algorithms.running.batches import kernel_events
+from cepbench.algorithms.running.evaluator import Evaluator
+from cepbench.algorithms.running.negation import latest_starts, negations_of
+from cepbench.events.batch import EventBatch
+from cepbench.events.windows import FOREVER, Window
+from cepbench.queries.compile import CompiledQuery, Part
+from cepbench.queries.tables import Tables
+
+FIRST_EVENTS = 256
+
+
+class StackEvaluator(Evaluator):
+    """Stacks of one automaton, shared by overlapping windows; what a window yields is constructed when it closes.
+
+    `pointers`: which ones events get (`kernels.stacks`: ANY, NEXT, CONTIGUOUS or COMPLETE).
+    """
+
+    def __init__(self, query: CompiledQuery, part: Part, window: Window, pointers: int) -> None:
+        self.query, self.tables, self.window, self.pointers = query, part.tables, window, pointers
+        self.negations = negations_of(query, part, window)
+        self.stacks = _new_stacks(query, len(part.tables.start))
+        self.low = 0
+
+    @abstractmethod
+    def construct(self, k: int, latest: NDArray[np.int64]) -> list[QueryRows]:
+        """Rows of window k, which is the lowest; `latest` holds the START of the latest match of each negation."""
+
+    def process(self, events: EventBatch) -> QueryRows | None:
+        """Rows of the windows that these events closed."""
+        batch = kernel_events(self.query, events, self.negations)
+        place, time = readonly(events.position), batch.time
+        parts: list[QueryRows] = []
+        done = 0
+        while done < len(time):
+            parts += self._close(int(time[done]), batch.negated[done])
+            self.low = max(self.low, self.window.first_at(int(time[done])))
+            last = int(np.searchsorted(time, self.window.end(self.low), side="left"))
+            while done < last:
+                oldest = self.window.start(self.low)
+                done = push_events(done, last, batch, place, self.tables, self.pointers, oldest, self.stacks)
+                if done < last:
+                    self.grow()
+        if events.until is not None:
+            parts += self._close(events.until, latest_starts(self.negations))
+        return concatenate(parts) if parts else None
+
+    def finish(self) -> QueryRows | None:
+        """Rows of the windows that are still open."""
+        parts = self._close(2 * FOREVER - 1, latest_starts(self.negations))
+        return concatenate(parts) if parts else None
+
+    def grow(self) -> None:
+        """Makes room for more events or pointers."""
+        self.stacks = _grown(self.stacks, self.tables)
+
+    @property
+    def kept(self) -> tuple[int, int, int]:
+        """Events and pointers in the stacks, and events kept for negated sub-patterns."""
+        negative = sum(negation.vertices for negation in self.negations)
+        return int(self.stacks.counters[EVENTS]), int(self.stacks.counters[POINTERS]), negative
+
+    @property
+    def kept_bytes(self) -> int:
+        """Their bytes."""
+        events, pointers, negative = self.kept
+        attributes = 6 + len(self.stacks.ints) + len(self.stacks.reals)
+        return 8 * events * attributes + 16 * pointers + 24 * negative
+
+    def _close(self, now: int, latest: NDArray[np.int64]) -> list[QueryRows]:
+        """Rows of all windows that end by `now`."""
+        parts: list[QueryRows] = []
+        while self.window.end(self.low) <= now and self.stacks.counters[EVENTS] > 0:
+            parts += self.construct(self.low, latest)
+            self.low += 1
+            drop_before(self.window.start(self.low), self.stacks)
+        return parts
+
+
+def _new_stacks(query: CompiledQuery, positions: int) -> Stacks:
+    def column() -> NDArray[np.int64]:
+        return np.zeros(FIRST_EVENTS, np.int64)
+
+    return Stacks(
+        time=column(),
+        position=column(),
+        place=column(),
+        barrier=column(),
+        below=column(),
+        ints=np.zeros((len(query.ints), FIRST_EVENTS), np.int64),
+        reals=np.zeros((len(query.reals), FIRST_EVENTS), np.float64),
+        pointer_ptr=np.zeros(FIRST_EVENTS + 1, np.int64),
+        target=column(),
+        floor=column(),
+        top=np.full(positions, NOBODY, np.int64),
+        shown=np.full(positions, NOBODY, np.int64),
+        waiting=column(),
+        taken=np.zeros(FIRST_EVENTS, np.bool_),
+        counters=np.array([0, 0, 0, 0, -1], np.int64),
+    )
+
+
+def _grown(stacks: Stacks, tables: Tables) -> Stacks:
+    """The same stacks with twice the room for events, if the next one may not fit, else for pointers."""
+    bindings = int(np.diff(tables.binding_ptr).max(initial=0))
+    scarce = _PER_EVENT if stacks.counters[EVENTS] + bindings >= len(stacks.time) else _PER_POINTER
+    return stacks._replace(**{name: _wider(getattr(stacks, name)) for name in scarce})
+
+
+_PER_EVENT = ("time", "position", "place", "barrier", "below", "ints", "reals", "pointer_ptr", "waiting", "taken")
+_PER_POINTER = ("target", "floor")
+
+
+def _wider(array: NDArray[Any]) -> NDArray[Any]:
+    return np.concatenate([array, np.zeros_like(array)], axis=-1)

@@ -1,0 +1,136 @@
+"""SASE: stacks with pointers, then trend construction, then aggregation (dissertation 8.1, 9, 13.1, 19.1)."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cepbench.algorithms.base import Algorithm, Executor, Plan, StateSize
+from cepbench.algorithms.kernels.cells import cell_bytes, clear, empty_cells, is_empty
+from cepbench.algorithms.kernels.stacks import ANY, COMPLETE, CONTIGUOUS, EVENTS, NEXT
+from cepbench.algorithms.rows import MatchDigests, MatchRows, QueryRows
+from cepbench.algorithms.running.batches import aggregate_rows
+from cepbench.algorithms.running.complete_matches import unsupported_complete
+from cepbench.algorithms.running.per_query import IndependentQueries
+from cepbench.algorithms.running.window_stacks import StackEvaluator
+from cepbench.algorithms.sase.kernels.construction import (
+    DEPTH,
+    LONGEST,
+    TRENDS,
+    WRITTEN,
+    FoundMatches,
+    Search,
+    construct,
+)
+from cepbench.algorithms.sase.kernels.maximal_paths import mark_roles
+from cepbench.events.windows import Window
+from cepbench.queries.analysis import analyse
+from cepbench.queries.compile import CompiledQuery, Part
+from cepbench.queries.model import Aggregates, CompleteMatches, Query, Semantics
+
+FOUND_MATCHES = 65_536
+FOUND_EVENTS = 1_048_576
+SEMANTICS = {Semantics.ANY: ANY, Semantics.NEXT: NEXT, Semantics.CONTIGUOUS: CONTIGUOUS}
+
+
+class Sase(Algorithm):
+    """The two-step baseline: at the end of each window, depth-first search constructs every trend of the stacks.
+
+    O(l) time per trend of length l, so exponential in the events of a window under skip-till-any-match; space is
+    linear in events and pointers, plus the one trend under construction. Where no predicate selects predecessors, an
+    event has one pointer to the top of the stack below (as in SASE), else one to each predecessor. Pairwise predicates
+    are postponed to construction, as SASE++ does. All semantics, clauses and MATCHES are supported.
+
+    Complete matches (`running.complete_matches` tells which queries) have pointers by Algorithm 4, O(n + e) per event
+    with n events and e pointers, so that the search in a window constructs only them. Windows share the stacks, nothing
+    else.
+    """
+
+    name: ClassVar[str] = "sase"
+    paper: ClassVar[str] = (
+        "Wu et al., SIGMOD 2006; Zhang et al., SIGMOD 2014; Poppe 2018 (dissertation), 8.1, 13.1, 19.1"
+    )
+    enumerates: ClassVar[bool] = True
+
+    def unsupported(self, query: Query) -> str | None:
+        """Some complete matches, and AND of match queries."""
+        if isinstance(query.returns, CompleteMatches):
+            return unsupported_complete(query)
+        if analyse(query).conjunction and not isinstance(query.returns, Aggregates):
+            return "AND returns a count of pairs, not matches"
+        return None
+
+    def executor(self, plan: Plan) -> Executor:
+        """Stacks per query."""
+        return IndependentQueries(plan.workload, SaseEvaluator)
+
+
+class SaseEvaluator(StackEvaluator):
+    """Constructs every trend of a window; nothing of it is kept for the next."""
+
+    def __init__(self, query: CompiledQuery, part: Part, window: Window) -> None:
+        self.complete = isinstance(query.query.returns, CompleteMatches)
+        super().__init__(query, part, window, COMPLETE if self.complete else SEMANTICS[query.query.semantics])
+        self.matches = not isinstance(query.query.returns, Aggregates)
+        self.writes = self.matches and not query.summarised
+        self.total = empty_cells(1, query.layout, query.arithmetic)
+        self.longest = 0
+
+    def state(self) -> StateSize:
+        """Events in stacks, pointers between them, and the longest trend constructed so far."""
+        events, pointers, negative = self.kept
+        size = self.kept_bytes + 24 * self.longest + cell_bytes(self.tables)
+        return StateSize(size, {"events": events + negative, "edges": pointers, "trends": 1 if self.longest else 0})
+
+    def construct(self, k: int, latest: NDArray[np.int64]) -> list[QueryRows]:
+        start, ends_from = self.window.start(k), self._valid_ends(latest)
+        room = int(self.stacks.counters[EVENTS]) + 1
+        role = np.zeros(room if self.complete else 0, np.int64)
+        if self.complete:
+            mark_roles(start, self.tables, self.stacks, role)
+        search, found = _new_search(room), self._new_found(room)
+        parts: list[QueryRows] = []
+        clear(self.total, 0)
+        ended = False
+        while not ended:
+            ended = construct(start, ends_from, role, self.tables, self.stacks, search, self.total, found)
+            if self.matches and search.place[TRENDS]:
+                parts.append(_matches(k, search, found) if self.writes else _digest(k, search, found))
+            search.place[TRENDS] = search.place[WRITTEN] = 0
+        assert search.place[DEPTH] == 0
+        self.longest = max(self.longest, int(search.place[LONGEST]))
+        if not self.matches and not is_empty(self.total, 0):
+            parts.append(aggregate_rows(np.array([k], np.int64), self.total, 1))
+        return parts
+
+    def _new_found(self, room: int) -> FoundMatches:
+        matches, events = (FOUND_MATCHES, FOUND_EVENTS + room) if self.writes else (0, 0)
+        digest = np.zeros(1 if self.matches and not self.writes else 0, np.uint64)
+        return FoundMatches(np.zeros(matches, np.int64), np.zeros(events, np.int64), digest)
+
+    def _valid_ends(self, latest: NDArray[np.int64]) -> NDArray[np.int64]:
+        """int64[P]: END events before this time are invalidated by a trailing negation."""
+        ends_from = np.full(len(self.tables.start), -1, np.int64)
+        for p in range(len(ends_from)):
+            negations = self.tables.trailing[self.tables.trailing_ptr[p] : self.tables.trailing_ptr[p + 1]]
+            ends_from[p] = latest[negations].max(initial=-1)
+        return ends_from
+
+
+def _new_search(room: int) -> Search:
+    path, pointer, candidate = (np.zeros(room, np.int64) for _ in range(3))
+    return Search(path, pointer, candidate, np.zeros(room, np.uint64), np.zeros(5, np.int64))
+
+
+def _digest(k: int, search: Search, found: FoundMatches) -> MatchDigests:
+    return MatchDigests(
+        np.array([k], np.int64), search.place[TRENDS : TRENDS + 1].astype(np.uint64), found.digest.copy()
+    )
+
+
+def _matches(k: int, search: Search, found: FoundMatches) -> MatchRows:
+    size = int(search.place[TRENDS])
+    offsets = found.offsets[: size + 1].copy()
+    return MatchRows(np.full(size, k, np.int64), offsets, found.positions[: offsets[-1]].copy())

@@ -1,0 +1,84 @@
+"""Sharable patterns of a workload (Definition 22.1): the hash table that Algorithm 10 consumes."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from cepbench.algorithms.sequences.event_sequence import Sequence as EventSequence
+from cepbench.algorithms.sequences.event_sequence import Symbol
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A sharing candidate (p, Q_p): `pattern` is counted once for all of its occurrences (Definition 22.1).
+
+    `occurrences` are pairs (index of a sequence, offset in it), sorted. The occurrences in one sequence do not overlap.
+    A sequence of a workload stands for a query of the paper: a query without alternatives has one.
+    """
+
+    pattern: tuple[Symbol, ...]
+    occurrences: tuple[tuple[int, int], ...]
+
+    @property
+    def sequences(self) -> tuple[int, ...]:
+        """Q_p: indices of the sequences that share the pattern, each once, sorted."""
+        return tuple(sorted({sequence for sequence, _ in self.occurrences}))
+
+    @cached_property
+    def places(self) -> frozenset[tuple[int, int]]:
+        """(index of a sequence, place in it) of every place that the occurrences cover."""
+        length = len(self.pattern)
+        return frozenset((sequence, offset + i) for sequence, offset in self.occurrences for i in range(length))
+
+    def overlaps(self, other: Candidate) -> bool:
+        """Whether the two are in sharing conflict: some sequence has a place of both (Definition 23.1).
+
+        Any overlap counts, a pattern inside the other included: the executor counts a pattern as a whole.
+        """
+        return not self.places.isdisjoint(other.places)
+
+    def restricted(self, sequences: frozenset[int]) -> Candidate:
+        """The candidate for some of its sequences only: an option of it (Section 24.1)."""
+        return Candidate(self.pattern, tuple(o for o in self.occurrences if o[0] in sequences))
+
+
+def sharing_candidates(sequences: Sequence[EventSequence], families: Sequence[Hashable]) -> tuple[Candidate, ...]:
+    """All (p, Q_p) where p has at least two places and at least two sequences of a family contain it.
+
+    `families[i]` tells what sequence i must have in common with others to share anything with them (Section 24.2):
+    its window and what partitions it. A sequence that contains p several times counts as one, and brings its leftmost
+    occurrences that do not overlap (Section 24.3). A pattern neither holds nor touches a gap with a negation, which
+    clears counts that other sequences would still need. O(sum of squared lengths) patterns; longer patterns first,
+    then as they appear.
+    """
+    codes: dict[Symbol, int] = {}
+    found: dict[tuple[Hashable, tuple[int, ...]], list[tuple[int, int]]] = {}
+    for index, sequence in enumerate(sequences):
+        coded = tuple(codes.setdefault(symbol, len(codes)) for symbol in sequence.symbols)
+        for start, stop in _slices(sequence):
+            occurrences = found.setdefault((families[index], coded[start:stop]), [])
+            if not occurrences or occurrences[-1][0] < index or occurrences[-1][1] + stop - start <= start:
+                occurrences.append((index, start))
+    symbols = tuple(codes)
+    shared = [
+        Candidate(tuple(symbols[code] for code in pattern), tuple(occurrences))
+        for (_, pattern), occurrences in found.items()
+        if len({index for index, _ in occurrences}) > 1
+    ]
+    return tuple(sorted(shared, key=lambda candidate: -len(candidate.pattern)))
+
+
+def _slices(sequence: EventSequence) -> Iterable[tuple[int, int]]:
+    """(start, stop) of every run of at least two places that may become a segment of its own, by start."""
+    size = len(sequence.symbols)
+    cut = [True, *(not negated for negated in sequence.negated), True]
+    for start in range(size):
+        if not cut[start]:
+            continue
+        for stop in range(start + 2, size + 1):
+            if not cut[stop - 1]:
+                break
+            if cut[stop]:
+                yield start, stop

@@ -1,0 +1,133 @@
+"""The channels that each segment keeps: the union of what the queries that use it need of its places."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Sequence as Sequences
+from dataclasses import dataclass
+
+from cepbench.algorithms.sequences.event_sequence import Sequence, Symbol
+from cepbench.algorithms.sequences.kernels.tables import BY_COUNT, NOT_BOUND
+from cepbench.algorithms.sequences.segments import Cut, Segment, Use
+from cepbench.queries.aggregates import Channel, Column
+from cepbench.queries.compile import CompiledQuery, Part
+from cepbench.queries.tables import Weights
+
+FAMILIES = ("ring", "real", "least")
+
+
+@dataclass(frozen=True, eq=False)
+class Member:
+    """A query that a counter counts, and the part of it whose sequences it counts."""
+
+    query: CompiledQuery
+    part: Part
+
+    @property
+    def only_counts(self) -> bool:
+        """Whether COUNT(*) is all that it returns."""
+        return sum(len(getattr(self.query.layout, family)) for family in FAMILIES) == 1
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A channel of a segment: the places that it counts (from 0), and the column of their weight, or None for 1."""
+
+    places: frozenset[int]
+    column: Column | None
+
+
+class Channels:
+    """Channels of all segments, without COUNT(*), which all have.
+
+    - `bounds[g][f]`: those of a segment in a family.
+    - `codes[g]`: for each of its channels, of all families, a code per place (`Program.weight`).
+    - `weights[f]`: the columns that codes refer to.
+
+    Channels of different queries that count the same places are one. A segment that carries on what its sequence has
+    counted before has the channels of its query, and a place before its first that counts for none.
+    """
+
+    def __init__(
+        self, members: Sequences[Member], sequences: Sequences[Sequence], parts: Cut, carrying: frozenset[int]
+    ) -> None:
+        self.members, self.sequences, self.parts, self.carrying = members, sequences, parts, carrying
+        self.weights: list[list[Column]] = [[] for _ in FAMILIES]
+        for member in members:  # numbered by the queries, so that whatever is cut out of them has the same numbers
+            for weights, family in zip(self.weights, FAMILIES, strict=True):
+                for _, channel, _ in _channels(member, family):
+                    if channel.column is not None and channel.column not in weights:
+                        weights.append(channel.column)
+        self.bounds = [[self._bounds(g, family) for family in FAMILIES] for g in range(len(parts.segments))]
+        self.codes = [self._codes(g) for g in range(len(parts.segments))]
+
+    def sizes(self, segment: int) -> list[int]:
+        """How many channels a segment has in each family, COUNT(*) included."""
+        ring, real, least = self.bounds[segment]
+        return [1 + len(ring), len(real), len(least)]
+
+    def widest(self) -> list[int]:
+        """The most channels of a query or segment in each family."""
+        queries = [[len(getattr(member.query.layout, family)) for family in FAMILIES] for member in self.members]
+        segments = [self.sizes(g) for g in range(len(self.parts.segments))]
+        return [max(sizes) for sizes in zip(*queries, *segments, strict=True)]
+
+    def mapped(self, use: Use) -> list[int]:
+        """For each channel of the query that uses a segment the segment's, or -1; families one after another."""
+        member = self.members[self.sequences[use.sequence].query]
+        found = [0]  # COUNT(*)
+        for family, known in zip(FAMILIES, self.bounds[use.segment], strict=True):
+            for number, (c, channel, weights) in enumerate(_channels(member, family)):
+                before = 1 if family == "ring" else 0
+                if use.segment in self.carrying:
+                    found.append(before + number)
+                    continue
+                bound = self._bound(use, c, channel.column, weights)
+                found.append(before + known.index(bound) if bound.places else -1)
+        return found
+
+    def gathered(self, symbols: dict[Symbol, int]) -> list[list[list[int]]]:
+        """For each family and symbol, the weights that events of the symbol add up."""
+        found: list[list[set[int]]] = [[set() for _ in symbols] for _ in FAMILIES]
+        for g, segment in enumerate(self.parts.segments):
+            families = [family for family, bounds in enumerate(self.bounds[g]) for _ in bounds]
+            for family, codes in zip(families, self.codes[g], strict=True):
+                for symbol, code in zip(segment.symbols, codes[self.shift(g) :], strict=True):
+                    if code >= 0:
+                        found[family][symbols[symbol]].add(code)
+        return [[sorted(weights) for weights in rows] for rows in found]
+
+    def shift(self, segment: int) -> int:
+        """Places before a segment's own."""
+        return int(segment in self.carrying)
+
+    def _bounds(self, g: int, family: str) -> list[Bound]:
+        segment: Segment = self.parts.segments[g]
+        found = []
+        for use in segment.uses:
+            member = self.members[self.sequences[use.sequence].query]
+            for c, channel, weights in _channels(member, family):
+                found.append(self._bound(use, c, channel.column, weights))
+        return found if g in self.carrying else list(dict.fromkeys(bound for bound in found if bound.places))
+
+    def _bound(self, use: Use, channel: int, column: Column | None, weights: Weights) -> Bound:
+        positions = self.sequences[use.sequence].positions[use.offset :]
+        length = len(self.parts.segments[use.segment])
+        return Bound(frozenset(i for i, p in enumerate(positions[:length]) if weights.bound[channel, p]), column)
+
+    def _codes(self, g: int) -> list[list[int]]:
+        rows = []
+        for weights, bounds in zip(self.weights, self.bounds[g], strict=True):
+            for bound in bounds:
+                code = BY_COUNT if bound.column is None else weights.index(bound.column)
+                own = [code if i in bound.places else NOT_BOUND for i in range(len(self.parts.segments[g]))]
+                rows.append([NOT_BOUND] * self.shift(g) + own)
+        return rows
+
+
+def _channels(member: Member, family: str) -> Iterator[tuple[int, Channel, Weights]]:
+    """The channels of a query in a family but COUNT(*), numbered."""
+    channels: tuple[Channel, ...] = getattr(member.query.layout, family)
+    weights: Weights = getattr(member.part.tables, family)
+    for c in range(1 if family == "ring" else 0, len(channels)):
+        yield c, channels[c], weights

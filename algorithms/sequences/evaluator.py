@@ -1,0 +1,53 @@
+"""Counts the sequences of one query on its own: count windows and conjunctions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from cepbench.algorithms.base import StateSize
+from cepbench.algorithms.rows import QueryRows
+from cepbench.algorithms.running.evaluator import Evaluator
+from cepbench.algorithms.sequences.channels import Member
+from cepbench.algorithms.sequences.counter import SequenceCounter
+from cepbench.algorithms.sequences.flattening import is_kleene, sequences_of_part
+from cepbench.algorithms.sequences.longest_match import LongestMatch
+from cepbench.events.batch import EventBatch
+from cepbench.events.schema import Schema
+from cepbench.events.windows import Window
+from cepbench.queries.compile import CompiledQuery, Part
+
+
+class SequenceEvaluator(Evaluator):
+    """The sequences of one automaton, each counted on its own; a Kleene pattern is flattened up to `max_length`.
+
+    Raises `LongerMatch` for a match beyond it.
+    """
+
+    def __init__(
+        self, schema: Schema, max_length: int | None, query: CompiledQuery, part: Part, window: Window
+    ) -> None:
+        self.schema, self.member, self.window, self.max_length = schema, Member(query, part), window, max_length
+        self.longest = LongestMatch(query, part, window) if is_kleene(part.automaton) else None
+        self.counter = self.counter_of(max_length)
+
+    def process(self, events: EventBatch) -> QueryRows | None:
+        if self.longest is not None:
+            assert self.max_length is not None
+            self.longest.check(events, self.max_length)
+        return self.counter.process(events).get(0)
+
+    def finish(self) -> QueryRows | None:
+        return self.counter.finish().get(0)
+
+    def state(self) -> StateSize:
+        return self.counter.state()
+
+    def details(self) -> Mapping[str, float]:
+        return self.counter.details()
+
+    def counter_of(self, max_length: int | None) -> SequenceCounter:
+        """A counter of the sequences up to a length."""
+        found = sequences_of_part(self.member.query, self.member.part, max_length)
+        sequences = [replace(sequence, query=0) for sequence in found]
+        return SequenceCounter(self.schema, [self.member], sequences, (), self.window)

@@ -1,0 +1,236 @@
+"""Construction of sub-sequences and sequences by SPASS, and the aggregation of each constructed sequence.
+
+A sequence is a row of parts, each the rows of a store (`kernels.spass_arrival`): single events or instances of a shared
+sub-sequence. Its instances are joined from the last part to the first, by depth-first search.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from cepbench.algorithms.kernels.arrays import Ints
+from cepbench.algorithms.kernels.cells import Cells
+from cepbench.algorithms.kernels.compilation import inlined, kernel
+from cepbench.algorithms.spass.kernels.arrival import BASE, Arrived, Stores
+
+NO_GAP = -1
+
+
+class Parts(NamedTuple):
+    """A sequence of l places in U parts.
+
+    - `symbol[l]`: the store of the symbol at each place.
+    - `store[U]`; `offset[U + 1]`: the first place of each part, and l.
+    - `gap[U]`: the gap of negated events before each part, or NO_GAP.
+    """
+
+    symbol: Ints
+    store: Ints
+    offset: Ints
+    gap: Ints
+
+
+class Walk(NamedTuple):
+    """Scratch space of a search.
+
+    - `chosen[U]`: where the row chosen of each part begins in `Stores.events`: the sequence under construction.
+    - `cursor[U]`, `stop[U]`: rows of each part that are left to try; `since[U]`: its first row that may be of use.
+    - `ready[l + 1]`: the earliest time by which events can have bound the first places; -1 for none of them.
+    """
+
+    chosen: Ints
+    cursor: Ints
+    stop: Ints
+    since: Ints
+    ready: Ints
+
+
+class CountedEvents(NamedTuple):
+    """Channels of one family: events that count for channel c are `ptr[c]:ptr[c + 1]`.
+
+    Each is number `within` of the row chosen of `part`. `column[c]` is its weight in `Arrived`, or -1 for the weight 1.
+    """
+
+    ptr: Ints
+    part: Ints
+    within: Ints
+    column: Ints
+
+
+class CountedChannels(NamedTuple):
+    """Aggregates of a query over the parts of a sequence; ring channel 0 is COUNT(*), for which no event counts."""
+
+    ring: CountedEvents
+    real: CountedEvents
+    least: CountedEvents
+
+
+@kernel
+def count_instances(new: int, parts: Parts, arrived: Arrived, stores: Stores, walk: Walk) -> int:
+    """How many instances end in row `new` of the last part or a later one. Time as `construct`, starts left out."""
+    found = 0
+    depth = _begin(new, parts, stores, walk)
+    while depth < len(parts.store):
+        depth = _descend(depth, parts, arrived, stores, walk)
+        if depth == 0:
+            found += walk.stop[0] - walk.cursor[0]
+            depth = 1
+    return found
+
+
+@kernel
+def construct(new: int, into: int, parts: Parts, arrived: Arrived, stores: Stores, walk: Walk) -> None:
+    """Adds the instances that end in row `new` of the last part or a later one to store `into`; there must be room.
+
+    Every part is one event. O(l) per instance.
+    """
+    length = len(parts.store)
+    first = parts.store[0]
+    depth = _begin(new, parts, stores, walk)
+    while depth < length:
+        depth = _descend(depth, parts, arrived, stores, walk)
+        if depth == 0:
+            end = arrived.time[stores.events[walk.chosen[length - 1]] - arrived.counters[BASE]]
+            for r in range(walk.cursor[0], walk.stop[0]):
+                walk.chosen[0] = stores.cells[first] + r
+                size = stores.size[into]
+                stores.last[stores.begin[into] + size] = end
+                stores.bucket[stores.begin[into] + size] = stores.bucket[stores.begin[first] + r]
+                for j in range(length):
+                    stores.events[stores.cells[into] + size * length + j] = stores.events[walk.chosen[j]]
+                stores.size[into] = size + 1
+            depth = 1
+
+
+@kernel
+def join(
+    new: int, parts: Parts, channels: CountedChannels, arrived: Arrived, stores: Stores, walk: Walk, buckets: Cells
+) -> int:
+    """Constructs every sequence that ends in row `new` of the last part or a later one, and adds it to its bucket.
+
+    A sequence is joined by reference to a row of each part, and lies in the bucket of its first row. Returns how many
+    there are. O(1) per sequence, and per event of it that counts for an aggregate.
+    """
+    joined = 0
+    first = parts.store[0]
+    width = stores.width[first]
+    counts_only = len(channels.ring.column) == 1 and len(channels.real.column) + len(channels.least.column) == 0
+    depth = _begin(new, parts, stores, walk)
+    while depth < len(parts.store):
+        depth = _descend(depth, parts, arrived, stores, walk)
+        if depth == 0:
+            for r in range(walk.cursor[0], walk.stop[0]):
+                walk.chosen[0] = stores.cells[first] + r * width
+                b = stores.bucket[stores.begin[first] + r]
+                _count(buckets, b)
+                if not counts_only:
+                    _aggregate(channels, arrived, stores, walk, buckets, b)
+            joined += walk.stop[0] - walk.cursor[0]
+            depth = 1
+    return joined
+
+
+@kernel
+def _begin(new: int, parts: Parts, stores: Stores, walk: Walk) -> int:
+    """Opens the last part; returns it, or the number of parts if nothing can be found.
+
+    `ready` is found greedily, which tells rows that no sequence can reach, negation aside: O(l log n).
+    """
+    units = len(parts.store)
+    walk.ready[0] = -1
+    for j in range(len(parts.symbol)):
+        s = parts.symbol[j]
+        row = _first_from(stores.last, stores.begin[s], stores.begin[s] + stores.size[s], walk.ready[j] + 1)
+        if row == stores.begin[s] + stores.size[s]:
+            return units
+        walk.ready[j + 1] = stores.last[row]
+    for u in range(units):
+        s = parts.store[u]
+        begin = stores.begin[s]
+        walk.since[u] = _first_from(stores.last, begin, begin + stores.size[s], walk.ready[parts.offset[u + 1]]) - begin
+    s = parts.store[units - 1]
+    walk.cursor[units - 1] = max(new, walk.since[units - 1])
+    walk.stop[units - 1] = stores.size[s]
+    return units - 1
+
+
+@inlined
+def _descend(depth: int, parts: Parts, arrived: Arrived, stores: Stores, walk: Walk) -> int:
+    """Chooses the next rows of all parts but the first: 0 when its rows are open, the number of parts at the end."""
+    units = len(parts.store)
+    while 0 < depth < units:
+        r = walk.cursor[depth]
+        if r >= walk.stop[depth]:
+            depth += 1
+            continue
+        walk.cursor[depth] = r + 1
+        s = parts.store[depth]
+        at = stores.cells[s] + r * stores.width[s]
+        v = stores.events[at] - arrived.counters[BASE]
+        start = arrived.time[v]
+        if start <= walk.ready[parts.offset[depth]]:
+            continue
+        walk.chosen[depth] = at
+        before = parts.store[depth - 1]
+        begin = stores.begin[before]
+        since = begin + walk.since[depth - 1]
+        stop = _first_from(stores.last, since, begin + stores.size[before], start)
+        gap = parts.gap[depth]
+        if gap != NO_GAP:
+            since = _first_from(stores.last, since, stop, arrived.barrier[gap, v])
+        depth -= 1
+        walk.cursor[depth] = since - begin
+        walk.stop[depth] = stop - begin
+    return depth
+
+
+@inlined
+def _first_from(times: Ints, low: int, high: int, time: int) -> int:
+    """The first index of `times[low:high]`, which are sorted, whose time is not before `time`; `high` if none."""
+    while low < high:
+        middle = (low + high) // 2
+        if times[middle] < time:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@inlined
+def _count(buckets: Cells, b: int) -> None:
+    """COUNT(*) of bucket b grows by one constructed sequence."""
+    one = buckets.ring.dtype.type(1)
+    total = buckets.ring[b, 0] + one
+    buckets.ring[b, 0] = total
+    if total < one:
+        buckets.over[b] |= np.uint64(1)
+
+
+@inlined
+def _aggregate(channels: CountedChannels, arrived: Arrived, stores: Stores, walk: Walk, buckets: Cells, b: int) -> None:
+    """The second step: events of one constructed sequence are added to the other aggregates of bucket b."""
+    base = arrived.counters[BASE]
+    one = buckets.ring.dtype.type(1)
+    for c in range(1, buckets.ring.shape[1]):
+        column = channels.ring.column[c]
+        for k in range(channels.ring.ptr[c], channels.ring.ptr[c + 1]):
+            more = one
+            if column >= 0:
+                v = stores.events[walk.chosen[channels.ring.part[k]] + channels.ring.within[k]] - base
+                more = buckets.ring.dtype.type(np.uint64(arrived.ints[column, v]))
+            total = buckets.ring[b, c] + more
+            buckets.ring[b, c] = total
+            if total < more:
+                buckets.over[b] |= np.uint64(1) << np.uint64(c)
+    for c in range(buckets.real.shape[1]):
+        column = channels.real.column[c]
+        for k in range(channels.real.ptr[c], channels.real.ptr[c + 1]):
+            v = stores.events[walk.chosen[channels.real.part[k]] + channels.real.within[k]] - base
+            buckets.real[b, c] += arrived.reals[column, v]
+    for c in range(buckets.least.shape[1]):
+        column = channels.least.column[c]
+        for k in range(channels.least.ptr[c], channels.least.ptr[c + 1]):
+            v = stores.events[walk.chosen[channels.least.part[k]] + channels.least.within[k]] - base
+            buckets.least[b, c] = min(buckets.least[b, c], arrived.ints[column, v])

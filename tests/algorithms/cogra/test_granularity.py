@@ -1,0 +1,93 @@
+"""Which granularity COGRA selects (Table 14.1), and which negation it keeps."""
+
+import pytest
+
+from cepbench.algorithms.base import Plan, StateSize
+from cepbench.algorithms.cogra import Cogra
+from cepbench.algorithms.cogra.granularity import Granularity, select
+from cepbench.queries.analysis import analyse
+from cepbench.queries.compile import compile_workload
+from cepbench.queries.parser import parse_query
+from tests.algorithms.cases import agree
+from tests.contract.streams import batch
+from tests.streams import stream
+
+EVENTS = "A1/5 A2/3 B3/4 A4/7 A5/6 B6/9"
+
+
+def state(text: str, events: str = EVENTS) -> StateSize:
+    """The state after all events, before the last windows close."""
+    given = batch(stream(events))
+    executor = Cogra().executor(Plan(compile_workload([parse_query(f"RETURN {text}")], given.schema)))
+    executor.process(given)
+    return executor.state()
+
+
+@pytest.mark.parametrize(
+    ("text", "granularity", "events"),
+    [
+        ("COUNT(*) PATTERN (SEQ(A+, B))+", Granularity.TYPE, 0),
+        ("COUNT(*) PATTERN SEQ(A+, A)", Granularity.TYPE, 0),
+        ("COUNT(*) PATTERN A+ WHERE A.x > 1", Granularity.TYPE, 0),
+        ("SUM(A.x) PATTERN A+", Granularity.TYPE, 0),
+        ("COUNT(*) PATTERN SEQ(A, NOT C, B)", Granularity.TYPE, 0),
+        ("COUNT(*) PATTERN A+ WHERE A.x < NEXT(A).x", Granularity.MIXED, 4),
+        ("COUNT(*) PATTERN SEQ(A+, B+) WHERE A.x < B.x", Granularity.MIXED, 4),  # nothing is compared with a B
+        ("COUNT(*) PATTERN SEQ(A+, B+) WHERE B.x < NEXT(B).x", Granularity.MIXED, 2),
+        ("COUNT(*) PATTERN A+ SEMANTICS next", Granularity.PATTERN, 0),
+        ("COUNT(*) PATTERN A+ SEMANTICS cont", Granularity.PATTERN, 0),
+        ("COUNT(*) PATTERN A+ SEMANTICS next WHERE A.x < NEXT(A).x", Granularity.PATTERN, 2),  # a4 extended a1 and a2
+        ("COUNT(*) PATTERN A+ SEMANTICS cont WHERE A.x < NEXT(A).x", Granularity.PATTERN, 1),  # a5, just before b6
+    ],
+)
+def test_the_coarsest_granularity_that_is_exact(text: str, granularity: Granularity, events: int) -> None:
+    """It keeps the events that it needs, and no others."""
+    query = parse_query(f"RETURN {text}")
+    assert select(analyse(query).automata[0], query.semantics) is granularity
+    assert state(text).kinds.get("events", 0) == events
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "COUNT(*) PATTERN SEQ(A+, B)",
+        "SUM(A.x) PATTERN SEQ(A+, B)",
+        "COUNT(*) PATTERN SEQ(A+, B) SEMANTICS next",
+        "COUNT(*) PATTERN SEQ(A+, B) SEMANTICS cont",
+    ],
+)
+def test_aggregates_of_types_do_not_grow_with_the_stream(text: str) -> None:
+    few, many = (state(text, " ".join(f"{'AB'[time % 2]}{time}/1" for time in range(size))) for size in (10, 100))
+    assert few == many
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("SEQ(A, NOT C, B)", None),
+        ("SEQ(A, NOT SEQ(C, B), B)", "a negated sequence between events"),
+        ("SEQ(A, B, NOT SEQ(C, B))", "a negated sequence at the end"),
+        ("SEQ(NOT SEQ(C, B), A, B)", None),
+        ("SEQ(A, NOT C, B) SEMANTICS next", "not kept at pattern granularity"),
+        ("SEQ(A, NOT SEQ(C, B), B) SEMANTICS cont", None),
+        ("SEQ(A, B, NOT C) SEMANTICS next", None),
+    ],
+)
+def test_negation_that_needs_the_times_of_aggregated_events_is_refused(text: str, reason: str | None) -> None:
+    query = f"RETURN COUNT(*) PATTERN {text}"
+    found = Cogra().unsupported(parse_query(query))
+    assert found is None if reason is None else found is not None and reason in found
+    agree(query, "C0 A1 B1 C2 B3 A3 A4 C5 B5 B6 A7 C7 B8 C8 B9 C9 B9")
+
+
+@pytest.mark.parametrize(
+    ("query", "events"),
+    [
+        ("RETURN COUNT(*) PATTERN SEQ(A, B) SEMANTICS next", "A1 A2 B3"),
+        ("RETURN COUNT(*) PATTERN A+ SEMANTICS next WHERE A.x < NEXT(A).x", "A1/5 A2/3 A3/7"),
+    ],
+)
+def test_several_partial_trends_may_wait(query: str, events: str) -> None:
+    """Where the one last event of Algorithm 9 undercounts."""
+    [row] = agree(query, events)
+    assert row["COUNT(*)"] >= 2

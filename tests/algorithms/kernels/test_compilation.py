@@ -1,0 +1,28 @@
+from pathlib import Path
+
+from cepbench.algorithms import greta
+from cepbench.algorithms.kernels import cells, compilation
+from cepbench.algorithms.kernels.compilation import cache_folder, sources
+
+KERNELS = Path(compilation.__file__).parent
+
+
+def test_every_change_of_a_source_has_a_folder_of_its_own(tmp_path: Path) -> None:
+    module = tmp_path / "a.py"
+    module.write_text("one = 1")
+    before = cache_folder(module)
+    assert cache_folder(module) == before
+    module.write_text("two = 2")
+    assert cache_folder(module) != before
+
+
+def test_what_a_kernel_reads_at_second_hand_is_a_source_of_it_too() -> None:
+    names = {source.name for source in sources(Path(greta.__path__[0]) / "kernels" / "propagation.py")}
+    assert {"propagation.py", "panes.py", "predicates.py", "cells.py", "tables.py", "aggregates.py"} <= names
+    assert "trend_hash.py" not in names
+    assert "automaton.py" not in names
+
+
+def test_kernels_are_kept_with_their_sources() -> None:
+    assert cache_folder(KERNELS / "cells.py").is_dir()
+    assert Path(cells.__file__) in sources(KERNELS / "cells.py")
