@@ -1,11 +1,17 @@
 """cepbench: the algorithms of Complex Event Processing behind one interface, checked and compared.
 
+    >>> import pandas as pd
     >>> from cepbench import evaluate
-    >>> evaluate("RETURN COUNT(*) PATTERN SEQ(A, B)", "events.csv", "cogra")
+    >>> events = pd.DataFrame({"time": [1, 2, 3], "type": ["A", "B", "B"]})
+    >>> evaluate("RETURN COUNT(*) PATTERN SEQ(A, B)", events, "cogra")["COUNT(*)"].tolist()
+    [2]
 
-- `evaluate`: the answer of a workload on a stream.
+- `evaluate`: the answer of queries on a DataFrame, a file or an event store; `help(cepbench.evaluate)` has the columns.
 - `run`: experiments on Spark, as `cepbench run` does it; `load_results`: what they measured.
 - `make`: the algorithm of a specification such as `cet[detect=hybrid]`.
+
+All raise `CepbenchError` (`cepbench.events.errors`) with a message of one line. docs/query-language.md has the
+language, docs/semantics.md what an answer is, docs/measurement.md what is measured.
 """
 
 import sys

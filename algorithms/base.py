@@ -1,4 +1,4 @@
-"""The executor interface: everything the pipeline knows of an algorithm (DESIGN section 7)."""
+"""Everything that the pipeline knows of an algorithm (docs/architecture.md, The executor interface)."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -81,14 +81,18 @@ class Executor(ABC):
 class Algorithm(ABC):
     """One system of a paper. Constructor arguments are its parameters, e.g. `cet[detect=hybrid]`.
 
-    `enumerates` tells that it constructs every match, so that its time is at least their number; `flattens` that it
-    evaluates a Kleene pattern as sequences of every length, so that long matches are dear.
+    Facts that tests and random cases heed:
+
+    - `enumerates`: it constructs every match, so that its time is at least their number.
+    - `flattens`: it evaluates a Kleene pattern as sequences of every length, so that long matches are dear.
+    - `narrow`: it is for few kinds of queries, and need not evaluate a quarter of the papers' examples.
     """
 
     name: ClassVar[str]
     paper: ClassVar[str]
     enumerates: ClassVar[bool] = False
     flattens: ClassVar[bool] = False
+    narrow: ClassVar[bool] = False
 
     @abstractmethod
     def unsupported(self, query: Query) -> str | None:
@@ -101,3 +105,10 @@ class Algorithm(ABC):
     @abstractmethod
     def executor(self, plan: Plan) -> Executor:
         """A fresh executor for one sub-stream."""
+
+    def load(self, plan: Plan) -> None:
+        """Calls the kernels that a run on a few events may not reach, so that none is loaded under the clock.
+
+        Those who run a plan under the clock call it before; most algorithms need nothing but the few events.
+        """
+        return

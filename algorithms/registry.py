@@ -1,4 +1,4 @@
-"""All algorithms, and specification strings such as `cet[detect=hybrid, memory=64MB]`."""
+"""All algorithms, and specification strings such as `cet[detect=hybrid, memory=64MiB]`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,15 @@ class UnknownAlgorithm(CepbenchError):
 
 
 def make(specification: str) -> Algorithm:
-    """The algorithm of a specification `name` or `name[parameter=value, ...]`; values arrive as strings."""
+    """The algorithm of a specification `name` or `name[parameter=value, ...]`; values arrive as strings.
+
+    >>> from cepbench import make
+    >>> make("cet[detect=time, memory=64MB]").name
+    'cet'
+
+    `cepbench algorithms` lists names and parameters. What is not given has its default. Raises `UnknownAlgorithm`, with
+    the choices, for an unknown name or parameter, and `CepbenchError` for a value that a parameter cannot have.
+    """
     found = _SPECIFICATION.fullmatch(specification)
     classes = {algorithm.name: algorithm for algorithm in ALGORITHMS}
     if found is None or found[1] not in classes:

@@ -1,4 +1,4 @@
-"""Whether the algorithms of a cell group gave the same answer; one that did not is `wrong` (DESIGN section 8)."""
+"""Whether the algorithms of a group agree; an answer that does not is `wrong` (docs/measurement.md, Statuses)."""
 
 from __future__ import annotations
 

@@ -111,12 +111,22 @@ def run(
     master: str | None = None,
     notify: Callable[[str], None] = print,
 ) -> Swept:
-    """Runs experiments on Spark, as `cepbench run` does: ids or files, all if none. Finished cells are not run again.
+    """Runs experiments on Spark, as `cepbench run` does. Finished cells are not run again.
 
-    - `profile`: `smoke`, `quick`, `laptop` or `paper`; `overrides`: fields to change, such as `limits.seconds=5`.
-    - `results`: the folder of records and figures, which `load_results` reads; `master`: a Spark master URL.
+    >>> from cepbench import load_results, run
+    >>> run(["greta-13.1"], "smoke", results="results")
+    >>> [found] = load_results("results/greta-13.1")
 
-    Raises `CepbenchError` before anything runs if an experiment cannot be used.
+    - `names`: ids of experiments (`cepbench experiments` lists them) or files of your own (docs/experiments.md); all if
+      none.
+    - `profile`: how large: `smoke`, `quick`, `laptop` or `paper`.
+    - `overrides`: fields to change, such as `limits.seconds=5` or `algorithms=[cogra, greta]`.
+    - `results`: the folder of records and figures, which `load_results` reads.
+    - `master`: a Spark master URL; by default this machine.
+    - `notify`: is told one line per experiment.
+
+    Returns the folders of the experiments, and how many cells have each status. Raises `CepbenchError` before anything
+    runs if an experiment cannot be used, and later only if Spark is gone.
     """
     return run_planned(plan(names, profile, overrides), Path(results), master, notify=notify)
 

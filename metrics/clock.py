@@ -1,7 +1,7 @@
 """The virtual clock: when work would have been done, from measured service times and a schedule of arrivals.
 
 A rate sweep needs no sleeping, and a slow system cannot hold back the arrivals (no coordinated omission), because the
-schedule is given and only the service is measured (DESIGN section 8).
+schedule is given and only the service is measured (docs/measurement.md, Arrival).
 """
 
 import numpy as np

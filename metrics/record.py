@@ -9,7 +9,7 @@ FORMAT = 1
 
 
 class Status(StrEnum):
-    """How a cell ended (DESIGN section 8). All but OK keep their reason and are drawn as such."""
+    """How a cell ended (docs/measurement.md, Statuses). All but OK keep their reason and are drawn as such."""
 
     OK = "ok"
     TIMEOUT = "timeout"

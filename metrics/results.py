@@ -45,8 +45,22 @@ def read(folder: Path) -> Results:
     return Results(folder, figure, tuple(records))
 
 
-def load_results(root: Path) -> tuple[Results, ...]:
-    """Every experiment and profile under `root`, which may be the results folder or one of the folders in it."""
+def load_results(root: str | Path = "results") -> tuple[Results, ...]:
+    """What `cepbench run` measured: one `Results` per experiment and profile, in the order of the papers' figures.
+
+    >>> from cepbench import load_results
+    >>> for found in load_results("results"):
+    ...     print(found.figure.title, len(found.records))
+
+    - `root`: the results folder, or one of the folders in it.
+    - `Results.figure`: what the figure shows, with the verdicts on the paper's claims.
+    - `Results.records`: one `Record` per cell: algorithm, point, status, raw samples and their summary, such as
+      `record.summary.latency_p50` in seconds (docs/measurement.md, Metrics). Only a record with the status `ok` may be
+      read as a time.
+
+    Raises `ResultsError`, which names the file, if the folder does not exist or something in it cannot be read.
+    """
+    root = Path(root)
     if not root.is_dir():
         raise ResultsError(f"{root}: no such results folder")
     folders = sorted(

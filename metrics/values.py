@@ -23,7 +23,7 @@ def known(metric: str) -> bool:
 def measurement(metric: str) -> str | None:
     """Which cells measure it: "memory" or "time"; None if all do.
 
-    Memory has a run of its own (DESIGN section 8), whose times are not to be trusted.
+    Memory has a run of its own (docs/measurement.md, Metrics), whose times are not to be trusted.
     """
     if metric in MEMORY_METRICS or metric.startswith(STATE_KINDS):
         return "memory"

@@ -1,4 +1,4 @@
-"""Arrival models: how the events of one bucket are handed to a worker, and when they were due (DESIGN section 8).
+"""Arrival models (docs/measurement.md, Arrival): how the events of one bucket come to a worker, and when they were due.
 
 What a worker is handed together is an *arrival batch*: the events of one slide interval (burst), or a micro-batch
 (open). It may come in several steps, so that a large one is never in memory as a whole; its last step says when it

@@ -3,6 +3,8 @@
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from os.path import isfile
+from pathlib import Path
 
 from cepbench.algorithms.base import Algorithm, Plan, UnsupportedQuery
 from cepbench.algorithms.registry import make
@@ -10,6 +12,7 @@ from cepbench.events.schema import Schema
 from cepbench.events.statistics import Statistics
 from cepbench.metrics.details import merged
 from cepbench.queries.compile import Workload, compile_workload
+from cepbench.queries.errors import QueryError
 from cepbench.queries.model import Query
 from cepbench.queries.workloads import parse_workload
 
@@ -50,10 +53,18 @@ class Prepared:
 
 def parse_supported(workload_text: str, algorithm: str) -> tuple[tuple[Query, ...], Algorithm]:
     """The queries and the algorithm. Raises `QueryError`, `UnknownAlgorithm` or `UnsupportedQuery` with the reason."""
+    if _names_a_file(workload_text):
+        raise QueryError(f"{str(workload_text)!r} looks like a file; read it first, and give its text")
     queries = parse_workload(workload_text)
     made = make(algorithm)
     check_supported(queries, made, algorithm)
     return queries, made
+
+
+def _names_a_file(workload_text: str | Path) -> bool:
+    """Whether it is no query but where one may be: a query has more than one word."""
+    text = str(workload_text).strip()
+    return isinstance(workload_text, Path) or (len(text.split()) == 1 and (text.endswith(".sase") or isfile(text)))
 
 
 def check_supported(queries: Sequence[Query], algorithm: Algorithm, name: str | None = None) -> None:

@@ -1,8 +1,8 @@
 """What a panel shows, as values: one curve per algorithm, a median or a cause of failure per x.
 
-Statuses keep their meaning (DESIGN section 8). A timeout or an exhausted memory counts as beyond every measured
-value when the median over repetitions is taken, so that slow repetitions cannot improve a curve by failing. A wrong
-answer, an unsupported query and an error say nothing about time, and their numbers are never read.
+Statuses keep their meaning (docs/measurement.md, Statuses). A timeout or an exhausted memory counts as beyond every
+measured value when the median over repetitions is taken, so that slow repetitions cannot improve a curve by failing. A
+wrong answer, an unsupported query and an error say nothing about time, and their numbers are never read.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,47 +1,101 @@
-"""What the documents show is true: the example algorithm works, queries parse, findings have the numbers they say."""
+"""What the documents show is true: the example algorithms work, queries parse, findings have the numbers they say."""
 
+import doctest
 import importlib.util
+import inspect
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
 import pytest
 import yaml
 
+import cepbench
 from cepbench import evaluate
 from cepbench.algorithms.base import Algorithm
 from cepbench.algorithms.oracle import answer
 from cepbench.algorithms.registry import ALGORITHMS
+from cepbench.cli.tables import answer_text
+from cepbench.events.statistics import Statistics
 from cepbench.experiments.sweep import plan
 from cepbench.metrics.figure import Panel
+from cepbench.queries.compile import compile_workload
+from cepbench.queries.parser import parse_query
 from cepbench.queries.workloads import parse_workload
 from cepbench.verification.evaluators import subject_of
+from cepbench.verification.random_cases import split
 from cepbench.verification.verify import verify_subject
+from tests.contract.streams import batch
+from tests.mutants.catalogue import Mutant
 
-DOCS = Path(__file__).resolve().parents[1] / "docs"
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+FOLDERS = sorted(file.parent.name for file in ROOT.glob("*/__init__.py"))
 
 
-@pytest.fixture
-def counting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> type[Algorithm]:
-    """The algorithm that docs/adding-an-algorithm.md writes out, as a module of its own."""
-    [code] = re.findall(r"```python\n(.*?)```", (DOCS / "adding-an-algorithm.md").read_text(), re.DOTALL)
-    file = tmp_path / "counting.py"
+GUIDE = (DOCS / "adding-an-algorithm.md").read_text()
+EXAMPLES = dict(zip(("counting", "prefixes"), re.findall(r"```python\n(.*?)```", GUIDE, re.DOTALL), strict=True))
+
+
+def algorithm_of(code: str, file: Path, monkeypatch: pytest.MonkeyPatch) -> Algorithm:
+    """The algorithm that a file of the guide defines, as a module of its own."""
     file.write_text(code)
-    spec = importlib.util.spec_from_file_location("algorithms.counting", file)
+    spec = importlib.util.spec_from_file_location(f"algorithms.{file.stem}", file)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, "algorithms.counting", module)
+    monkeypatch.setitem(sys.modules, spec.name, module)
     spec.loader.exec_module(module)
-    kind: type[Algorithm] = module.Counting
-    return kind
+    [kind] = [found for found in vars(module).values() if isinstance(found, type) and "paper" in vars(found)]
+    made: Algorithm = kind()
+    return made
 
 
-def test_documented_algorithm_gives_right_answers(counting: type[Algorithm]) -> None:
-    report = verify_subject(subject_of(counting()), cases=30, seed=1)
+@pytest.fixture(scope="module", params=EXAMPLES)
+def documented(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Algorithm]:
+    """The algorithms of the guide, compiled once for all tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        file = tmp_path_factory.mktemp("guide") / f"{request.param}.py"
+        algorithm = algorithm_of(EXAMPLES[request.param], file, patch)
+        assert algorithm.name == request.param
+        yield algorithm
+
+
+def test_documented_algorithm_gives_right_answers(documented: Algorithm) -> None:
+    report = verify_subject(subject_of(documented), cases=30, seed=1)
     assert report.clean, str(report)
     assert report.with_rows > 5
+
+
+def test_documented_algorithm_tells_its_largest_state(documented: Algorithm) -> None:
+    events = batch([{"time": time, "type": "AB"[time % 2]} for time in range(40)])
+    query = parse_query("RETURN COUNT(*) PATTERN SEQ(A+, B) WITHIN 7 s SLIDE 2 s")
+    plan = documented.plan(compile_workload([query], events.schema), Statistics())
+    whole, single = documented.executor(plan), documented.executor(plan)
+    whole.process(events)
+    sizes = []
+    for piece in split(events, range(1, len(events))):
+        single.process(piece)
+        sizes.append(single.state().bytes)
+    assert whole.state().bytes == max(sizes) > whole.state().bytes
+
+
+def test_documented_classes_have_names_of_their_own() -> None:
+    code = "\n".join(file.read_text() for folder in FOLDERS for file in (ROOT / folder).rglob("*.py"))
+    for name in re.findall(r"^class (\w+)", "\n".join(EXAMPLES.values()), re.MULTILINE):
+        assert not re.search(rf"^class {name}\b", code, re.MULTILINE), name
+
+
+def test_documented_mutant_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    [text] = re.findall(r"```yaml\n(- name:.*?)```", GUIDE, re.DOTALL)
+    [entry] = yaml.safe_load(text)
+    mutant = Mutant(**{**entry, "tests": tuple(entry["tests"])})
+    wrong = algorithm_of(mutant.applied_to(EXAMPLES["prefixes"]), tmp_path / "prefixes.py", monkeypatch)
+    assert verify_subject(subject_of(wrong), cases=150, seed=20, thorough=False).failure is not None
+    for test in mutant.tests:
+        assert f"def {test.partition('::')[2].partition('[')[0]}(" in (ROOT / test.partition("::")[0]).read_text()
 
 
 def test_query_of_the_language_page_parses() -> None:
@@ -91,3 +145,77 @@ def test_findings_have_the_numbers_they_say(text: str, stream: str, right: int) 
 
 def test_all_findings_are_read() -> None:
     assert len(findings()) == 8
+
+
+@pytest.mark.parametrize("algorithm", ["cogra", "greta", "sase"])
+def test_the_readme_shows_a_right_answer(algorithm: str, tmp_path: Path) -> None:
+    blocks = [block for _, block in re.findall(r"```(\w*)\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)]
+    events, query, shown = (
+        next(block for block in blocks if block.startswith(start)) for start in ("time,", "RETURN", "query ")
+    )
+    (tmp_path / "events.csv").write_text(events)
+    assert answer_text(evaluate(query, tmp_path / "events.csv", algorithm), "table") == shown
+
+
+@pytest.mark.parametrize("told", [cepbench, evaluate, cepbench.make], ids=["cepbench", "evaluate", "make"])
+def test_examples_of_help_are_right(told: object) -> None:
+    [example] = doctest.DocTestFinder(recurse=False).find(told, globs={})
+    assert example.examples
+    assert doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(example).failed == 0
+
+
+def test_help_is_there_for_all_that_is_public() -> None:
+    for name in cepbench.__all__:
+        words = inspect.getdoc(getattr(cepbench, name)) or ""
+        assert f"- `{name}`" in (cepbench.__doc__ or "") or name in (cepbench.__doc__ or "")
+        assert ">>> from cepbench import" in words, name
+        for parameter in inspect.signature(getattr(cepbench, name)).parameters:
+            assert f"`{parameter}`" in words or name == "make", f"{name}: {parameter}"
+
+
+SOURCES = [
+    file
+    for folder in (*FOLDERS, "tests", "benchmarks", "scripts", ".ci")
+    for file in (ROOT / folder).rglob("*")
+    if file.is_file() and (file.suffix in {".py", ".lark", ".yaml", ".sase", ".sh"} or folder == ".ci")
+] + [file for file in ROOT.iterdir() if file.suffix in {".py", ".toml", ".sh"}]
+CITED = re.compile(r"docs/([\w-]+\.md)(?:,\s+(?:rules?\s+(\d)(?:\s+to\s+(\d))?|([A-Z][\w ]*)))?")
+
+
+def citations() -> set[tuple[str, str, str]]:
+    """File, cited document, and the rule or heading (empty if none) of every citation in code and tests."""
+    found = set()
+    for file in SOURCES:
+        text = re.sub(r"\s*\n[\s#/]*", " ", file.read_text())
+        for document, first, last, heading in CITED.findall(text):
+            for place in (*first, *last) or (heading,):
+                found.add((str(file.relative_to(ROOT)), document, place))
+    return found
+
+
+def test_what_code_cites_of_the_documents_exists() -> None:
+    cited = citations()
+    assert {document for _, document, _ in cited} >= {"semantics.md", "architecture.md", "query-language.md"}
+    for file, document, place in sorted(cited):
+        text = (DOCS / document).read_text()
+        wanted = rf"^{place}\. \*\*" if place.isdigit() else rf"^##+ {place}$"
+        assert not place or re.search(wanted, text, re.MULTILINE), f"{file} cites {document}, {place}"
+
+
+def test_rules_are_numbered_without_a_gap() -> None:
+    numbers = re.findall(r"^(\d)\. \*\*", (DOCS / "semantics.md").read_text(), re.MULTILINE)
+    assert numbers == [str(number) for number in range(1, len(numbers) + 1)]
+
+
+@pytest.mark.parametrize(
+    "file", [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.glob("*.md")], ids=lambda f: f.name
+)
+def test_what_documents_name_exists(file: Path) -> None:
+    """Files and folders of code, with `{a,b}` for both; those of the guide's examples are yet to be written."""
+    names = re.findall(rf"`((?:{'|'.join(FOLDERS)}|tests)/[\w/.{{}},-]*)`", file.read_text())
+    missing = []
+    for name in names:
+        before, _, rest = name.partition("{")
+        inside, _, after = rest.partition("}")
+        missing += [path for path in (before + one + after for one in inside.split(",")) if not (ROOT / path).exists()]
+    assert set(missing) <= {f"algorithms/{name}.py" for name in EXAMPLES}

@@ -1,4 +1,4 @@
-"""The oracle: answers by enumeration, straight from DESIGN section 5, in exact Python integers.
+"""The oracle: answers by enumeration, straight from docs/semantics.md, in exact Python integers.
 
 It reads a query as written (`queries.model`) and events as plain values, and shares nothing with the automaton, the
 compiled tables or the kernels that it judges. It is slow and meant to be obviously right: its time is exponential in

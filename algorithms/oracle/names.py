@@ -1,4 +1,4 @@
-"""What the names of RETURN and WHERE mean, and what kind of predicate a comparison is (DESIGN section 4)."""
+"""What names in RETURN and WHERE mean, and what kind of predicate a comparison is (docs/query-language.md, WHERE)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the executor interface promises beyond right answers (DESIGN sections 3 and 7)."""
+"""What the executor interface promises beyond right answers (docs/architecture.md, The executor interface)."""
 
 import pickle
 from collections.abc import Sequence
@@ -26,6 +26,16 @@ from tests.streams import golden_cases, stream
 
 PLAIN = "RETURN COUNT(*) PATTERN SEQ(A, B) WITHIN 4 s SLIDE 2 s"
 """Within the reach of every algorithm of the papers."""
+
+STATES = (
+    PLAIN,
+    "RETURN COUNT(*), SUM(B.x), MIN(B.x) PATTERN SEQ(A, B) WITHIN 6 s SLIDE 3 s",
+    "RETURN COUNT(*) PATTERN SEQ(A, NOT C, B) WITHIN 5 s",
+    "RETURN COUNT(*), SUM(A.x) PATTERN A+ WHERE A.x <= NEXT(A).x WITHIN 4 s SLIDE 2 s",
+    "RETURN COUNT(*) PATTERN A+ SEMANTICS skip-till-next-match WHERE A.x <= NEXT(A).x WITHIN 4 s",
+    "RETURN COUNT(*) PATTERN SEQ(A, B) WITHIN 5 EVENTS",
+)
+"""Queries whose state rises and falls."""
 
 EVENTS = "A1 B2 A2 B3 A3 B5 A8 B9 B9"
 
@@ -177,6 +187,25 @@ def test_state_is_live_and_shrinks_when_windows_close(algorithm: Algorithm) -> N
     assert max(sizes) > 0
     assert max(sizes[10:]) <= 4 * max(sizes[:5]), "state grows with the stream, not with the window"
     executor.finish()
+
+
+@pytest.mark.parametrize("text", STATES)
+def test_the_largest_state_inside_a_call_is_told(algorithm: Algorithm, text: str) -> None:
+    query = parse_query(text)
+    reason = algorithm.unsupported(query)
+    if reason is not None:
+        pytest.skip(reason)
+    times = [*range(0, 20, 4), *(time for time in range(20, 32) for _ in range(3)), *range(32, 60, 3)]
+    events = batch([{"time": t, "type": "ABCA"[i % 4], "x": i * 7 % 5} for i, t in enumerate(times)])
+    _, executor = start(algorithm, [query], events)
+    states = []
+    for n in range(len(events)):
+        executor.process(events.slice(n, n + 1))
+        states.append(executor.state())
+    _, executor = start(algorithm, [query], events)
+    executor.process(events)
+    assert executor.state().bytes >= max(state.bytes for state in states)
+    assert executor.state().bytes <= states[-1].bytes, "the largest state is not forgotten once it is told"
 
 
 def test_batches_are_not_written(algorithm: Algorithm) -> None:

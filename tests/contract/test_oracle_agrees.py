@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from cepbench.algorithms.base import Algorithm, UnsupportedQuery
 from cepbench.algorithms.oracle import TooManyMatches
-from cepbench.algorithms.registry import make
+from cepbench.algorithms.registry import ALGORITHMS, make, parameters
 from cepbench.queries.errors import QueryError
 from cepbench.verification.agreement import case_difference, expected_rows
 from cepbench.verification.evaluators import subject_of
@@ -29,7 +29,7 @@ MODERATE = settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
 TIMES = 20
-VARIANTS = ("aseq[max_length=3]", "spass[max_length=3]", "sharon[max_length=3]")
+VARIANTS = [f"{kind.name}[max_length=3]" for kind in ALGORITHMS if "max_length" in parameters(kind)]
 """Algorithms whose language grows with a parameter."""
 
 
