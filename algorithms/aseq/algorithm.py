@@ -7,10 +7,10 @@ from typing import ClassVar
 
 from cepbench.algorithms.aseq.growth import GrowingSequences
 from cepbench.algorithms.base import Algorithm, Executor, Plan
+from cepbench.algorithms.options import Option
 from cepbench.algorithms.sequences.evaluator import SequenceEvaluator
 from cepbench.algorithms.sequences.executor import SequenceExecutor
 from cepbench.algorithms.sequences.flattening import is_kleene, sequences_of, unsupported_as_sequences
-from cepbench.algorithms.sequences.longest_match import length_of
 from cepbench.algorithms.sequences.plan import SharingPlan
 from cepbench.events.schema import Schema
 from cepbench.events.statistics import Statistics
@@ -38,8 +38,8 @@ class ASeq(Algorithm):
     paper: ClassVar[str] = "Qi et al., SIGMOD 2014 (A-Seq); Poppe 2018 (dissertation), 22.2"
     flattens: ClassVar[bool] = True
 
-    def __init__(self, max_length: int | str | None = None) -> None:
-        self.max_length = length_of(max_length)
+    def __init__(self, max_length: int | str = "none") -> None:
+        self.max_length = Option(self.name, "max_length", str(max_length)).whole("none")
 
     def unsupported(self, query: Query) -> str | None:
         """Match queries, other semantics, predicates between events, negation outside of a sequence or of patterns."""

@@ -3,34 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
-
-from numpy.typing import NDArray
 
 from cepbench.algorithms.rows import QueryRows
+from cepbench.algorithms.sequences.channels import FAMILIES
 from cepbench.algorithms.sequences.counter import SequenceCounter
 from cepbench.algorithms.sequences.evaluator import SequenceEvaluator
 from cepbench.algorithms.sequences.flattening import NO_WAY, steps_to_end
-from cepbench.algorithms.sequences.kernels.tables import (
-    CAPACITY,
-    FIRST,
-    FROM_LEAST,
-    FROM_REAL,
-    FROM_RING,
-    HEAD,
-    MAP,
-    ROWS,
-    TAIL,
-    CounterState,
-    Program,
-)
-from cepbench.algorithms.sequences.state import CHANNELS, PLACES, QUERY_CHANNELS, lay_out
+from cepbench.algorithms.sequences.kernels.counters import CounterState
+from cepbench.algorithms.sequences.kernels.program import Chains, Program
+from cepbench.algorithms.sequences.state import FAMILY_OF, lay_out
 from cepbench.events.batch import EventBatch
 from cepbench.events.schema import Schema
 from cepbench.events.windows import Window
 from cepbench.queries.compile import CompiledQuery, Part
-
-RESULTS = (FROM_RING, FROM_REAL, FROM_LEAST)
 
 
 class GrowingSequences(SequenceEvaluator):
@@ -64,33 +49,27 @@ def inherited(longer: SequenceCounter, shorter: SequenceCounter, known: int) -> 
     sequence is that of a shorter one, and no sequence that `shorter` lacks has been matched. O(counters) time.
     """
     old, state = shorter.cells, longer.cells
+    program, before = longer.counting.program, shorter.counting.program
     donors = _donors(longer, shorter, known)
-    state.place[:, [HEAD, TAIL, CAPACITY]] = old.place[donors][:, [HEAD, TAIL, CAPACITY]]
-    state.opened[:] = old.opened[donors]
-    span, dtype = state.opened.shape[1], state.plain.dtype
-    ring, over, real, least = lay_out(longer.counting, state.place, state.snapshot, span, dtype)
-    state = state._replace(ring=ring, over=over, real=real, least=least)
-    state = state._replace(clock=old.clock, gathered=old.gathered, tally=old.tally)
-    state.plain[: len(old.plain)] = old.plain
-    state.plain_over[: len(old.plain)] = old.plain_over
+    place, opened, span = state.slots.place, state.slots.opened, state.slots.opened.shape[1]
+    for field in ("head", "tail", "capacity"):
+        place[field] = old.slots.place[field][donors]
+    opened[:] = old.slots.opened[donors]
+    values = lay_out(longer.counting, place, state.slots.snapshot, span)
+    slots = state.slots._replace(clock=old.slots.clock)
+    state = state._replace(slots=slots, values=values, gathered=old.gathered)
+    state.plain.ring[: len(old.plain.ring)] = old.plain.ring
+    state.plain.over[: len(old.plain.over)] = old.plain.over
     for g, donor in enumerate(donors):
         begin, was = longer.counting.plain[g] + 1, shorter.counting.plain[donor] + 1
         if g == donor:
-            _inherit(
-                g,
-                g,
-                int(shorter.counting.program.segment[g, ROWS]),
-                longer.counting.program,
-                shorter.counting.program,
-                state,
-                old,
-            )
-            _inherit_results(g, longer.counting.program, shorter.counting.program, state, old)
+            _inherit(g, g, int(before.chains.segment["rows"][g]), program, before, state, old)
+            _inherit_results(g, program, before, state, old)
         elif begin > 0:
-            state.plain[begin : begin + known] = old.plain[was : was + known]
-            state.plain_over[begin : begin + known] = old.plain_over[was : was + known]
+            state.plain.ring[begin : begin + known] = old.plain.ring[was : was + known]
+            state.plain.over[begin : begin + known] = old.plain.over[was : was + known]
         else:
-            _inherit(g, donor, known, longer.counting.program, shorter.counting.program, state, old)
+            _inherit(g, donor, known, program, before, state, old)
     return state
 
 
@@ -105,36 +84,32 @@ def _inherit(
     g: int, donor: int, places: int, program: Program, before: Program, state: CounterState, old: CounterState
 ) -> None:
     """Copies the counters of the first places from a shorter sequence."""
-    width = int(state.place[g, CAPACITY])
+    width = int(state.slots.place["capacity"][g])
     size = places * width
-    for family, (new_store, old_store) in enumerate(_families(state, old)):
-        kept, kept_before = int(program.segment[g, ROWS]) * width, int(before.segment[donor, ROWS]) * width
-        at, at_before = int(state.place[g, PLACES[family]]), int(old.place[donor, PLACES[family]])
-        for channel, channel_before in _channels(g, donor, family, program, before):
+    kept, kept_before = program.chains.segment["rows"][g] * width, before.chains.segment["rows"][donor] * width
+    for array, family in FAMILY_OF.items():
+        new, known = getattr(state.values, array), getattr(old.values, array)
+        at, at_before = state.slots.place["at"][family][g], old.slots.place["at"][family][donor]
+        for channel, channel_before in _channels(g, donor, family, program.chains, before.chains):
             begin, was = at + channel * kept, at_before + channel_before * kept_before
-            for new, known in zip(new_store, old_store, strict=True):
-                new[begin : begin + size] = known[was : was + size]
+            new[begin : begin + size] = known[was : was + size]
 
 
 def _inherit_results(g: int, program: Program, before: Program, state: CounterState, old: CounterState) -> None:
     """Copies what a sequence that is in both has counted in the open windows."""
-    for family, (new_store, old_store) in enumerate(_families(state, old)):
-        size = int(program.segment[g, CHANNELS[family]] * program.segment[g, FIRST]) * state.opened.shape[1]
-        begin, was = int(program.segment[g, RESULTS[family]]), int(before.segment[g, RESULTS[family]])
-        for new, known in zip(new_store, old_store, strict=True):
-            new[begin : begin + size] = known[was : was + size]
+    segment, segment_before = program.chains.segment[g], before.chains.segment[g]
+    for array, family in FAMILY_OF.items():
+        size = segment["width"][family] * segment["first"] * state.slots.opened.shape[1]
+        begin, was = segment["result"][family], segment_before["result"][family]
+        getattr(state.values, array)[begin : begin + size] = getattr(old.values, array)[was : was + size]
 
 
-def _families(new: CounterState, old: CounterState) -> list[tuple[list[NDArray[Any]], list[NDArray[Any]]]]:
-    return [([new.ring, new.over], [old.ring, old.over]), ([new.real], [old.real]), ([new.least], [old.least])]
-
-
-def _channels(g: int, donor: int, family: int, program: Program, before: Program) -> Iterator[tuple[int, int]]:
+def _channels(g: int, donor: int, family: str, chains: Chains, before: Chains) -> Iterator[tuple[int, int]]:
     """Channels of a family, of both sequences: those of the query that both of them count."""
-    sizes = program.query[0, list(QUERY_CHANNELS)]
-    at = int(sizes[:family].sum())
-    for c in range(int(sizes[family])):
-        channel = int(program.channel[program.sequence[g, MAP] + at + c])
-        known = int(before.channel[before.sequence[donor, MAP] + at + c])
+    sizes = chains.query["width"][0].tolist()
+    number = FAMILIES.index(family)
+    for c in range(sum(sizes[:number]), sum(sizes[: number + 1])):
+        channel = int(chains.channel[chains.sequence["channel"][g] + c])
+        known = int(before.channel[before.sequence["channel"][donor] + c])
         if channel >= 0 and known >= 0:
             yield channel, known

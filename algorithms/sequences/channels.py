@@ -7,13 +7,13 @@ from collections.abc import Sequence as Sequences
 from dataclasses import dataclass
 
 from cepbench.algorithms.sequences.event_sequence import Sequence, Symbol
-from cepbench.algorithms.sequences.kernels.tables import BY_COUNT, NOT_BOUND
+from cepbench.algorithms.sequences.kernels.program import BY_COUNT, NOT_BOUND, PerFamily
 from cepbench.algorithms.sequences.segments import Cut, Segment, Use
 from cepbench.queries.aggregates import Channel, Column
 from cepbench.queries.compile import CompiledQuery, Part
 from cepbench.queries.tables import Weights
 
-FAMILIES = ("ring", "real", "least")
+FAMILIES = PerFamily._fields
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,9 +24,15 @@ class Member:
     part: Part
 
     @property
+    def width(self) -> PerFamily:
+        """How many channels it returns."""
+        layout = self.query.layout
+        return PerFamily(len(layout.ring), len(layout.real), len(layout.least))
+
+    @property
     def only_counts(self) -> bool:
         """Whether COUNT(*) is all that it returns."""
-        return sum(len(getattr(self.query.layout, family)) for family in FAMILIES) == 1
+        return self.width == (1, 0, 0)
 
 
 @dataclass(frozen=True)
@@ -41,7 +47,7 @@ class Channels:
     """Channels of all segments, without COUNT(*), which all have.
 
     - `bounds[g][f]`: those of a segment in a family.
-    - `codes[g]`: for each of its channels, of all families, a code per place (`Program.weight`).
+    - `codes[g]`: for each of its places, a code per channel of all families, COUNT(*) included (`Program.code`).
     - `weights[f]`: the columns that codes refer to.
 
     Channels of different queries that count the same places are one. A segment that carries on what its sequence has
@@ -61,16 +67,15 @@ class Channels:
         self.bounds = [[self._bounds(g, family) for family in FAMILIES] for g in range(len(parts.segments))]
         self.codes = [self._codes(g) for g in range(len(parts.segments))]
 
-    def sizes(self, segment: int) -> list[int]:
-        """How many channels a segment has in each family, COUNT(*) included."""
+    def sizes(self, segment: int) -> PerFamily:
+        """How many channels a segment has, COUNT(*) included."""
         ring, real, least = self.bounds[segment]
-        return [1 + len(ring), len(real), len(least)]
+        return PerFamily(1 + len(ring), len(real), len(least))
 
-    def widest(self) -> list[int]:
+    def widest(self) -> PerFamily:
         """The most channels of a query or segment in each family."""
-        queries = [[len(getattr(member.query.layout, family)) for family in FAMILIES] for member in self.members]
-        segments = [self.sizes(g) for g in range(len(self.parts.segments))]
-        return [max(sizes) for sizes in zip(*queries, *segments, strict=True)]
+        sizes = [member.width for member in self.members] + [self.sizes(g) for g in range(len(self.parts.segments))]
+        return PerFamily(*map(max, zip(*sizes, strict=True)))
 
     def mapped(self, use: Use) -> list[int]:
         """For each channel of the query that uses a segment the segment's, or -1; families one after another."""
@@ -90,9 +95,9 @@ class Channels:
         """For each family and symbol, the weights that events of the symbol add up."""
         found: list[list[set[int]]] = [[set() for _ in symbols] for _ in FAMILIES]
         for g, segment in enumerate(self.parts.segments):
-            families = [family for family, bounds in enumerate(self.bounds[g]) for _ in bounds]
-            for family, codes in zip(families, self.codes[g], strict=True):
-                for symbol, code in zip(segment.symbols, codes[self.shift(g) :], strict=True):
+            families = [family for family, size in enumerate(self.sizes(g)) for _ in range(size)]
+            for symbol, codes in zip(segment.symbols, self.codes[g][self.shift(g) :], strict=True):
+                for family, code in zip(families, codes, strict=True):
                     if code >= 0:
                         found[family][symbols[symbol]].add(code)
         return [[sorted(weights) for weights in rows] for rows in found]
@@ -115,14 +120,15 @@ class Channels:
         length = len(self.parts.segments[use.segment])
         return Bound(frozenset(i for i, p in enumerate(positions[:length]) if weights.bound[channel, p]), column)
 
-    def _codes(self, g: int) -> list[list[int]]:
-        rows = []
+    def _codes(self, g: int) -> list[tuple[int, ...]]:
+        places = range(len(self.parts.segments[g]))
+        rows = [[NOT_BOUND] * (self.shift(g) + len(places))]  # COUNT(*)
         for weights, bounds in zip(self.weights, self.bounds[g], strict=True):
             for bound in bounds:
                 code = BY_COUNT if bound.column is None else weights.index(bound.column)
-                own = [code if i in bound.places else NOT_BOUND for i in range(len(self.parts.segments[g]))]
+                own = [code if i in bound.places else NOT_BOUND for i in places]
                 rows.append([NOT_BOUND] * self.shift(g) + own)
-        return rows
+        return list(zip(*rows, strict=True))
 
 
 def _channels(member: Member, family: str) -> Iterator[tuple[int, Channel, Weights]]:

@@ -27,14 +27,13 @@ class SequenceEvaluator(Evaluator):
     def __init__(
         self, schema: Schema, max_length: int | None, query: CompiledQuery, part: Part, window: Window
     ) -> None:
-        self.schema, self.member, self.window, self.max_length = schema, Member(query, part), window, max_length
-        self.longest = LongestMatch(query, part, window) if is_kleene(part.automaton) else None
+        self.schema, self.member, self.window = schema, Member(query, part), window
+        self.longest = LongestMatch(query, part, window, max_length) if is_kleene(part.automaton) else None
         self.counter = self.counter_of(max_length)
 
     def process(self, events: EventBatch) -> QueryRows | None:
         if self.longest is not None:
-            assert self.max_length is not None
-            self.longest.check(events, self.max_length)
+            self.longest.check(events)
         return self.counter.process(events).get(0)
 
     def finish(self) -> QueryRows | None:

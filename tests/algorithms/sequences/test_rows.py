@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from random import Random
-from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from cepbench.algorithms.kernels.cells import product_exceeds
+from cepbench.algorithms.sequences.kernels.counters import Counters
 from cepbench.algorithms.sequences.kernels.rows import (
     add_least,
     add_multiple,
@@ -17,7 +17,6 @@ from cepbench.algorithms.sequences.kernels.rows import (
     add_weighted,
     dot,
     least_of_both,
-    product_exceeds,
     row_sum,
 )
 from cepbench.queries.aggregates import NO_VALUE
@@ -32,15 +31,15 @@ def numbers(random: Random, size: int, most: int = LIMIT) -> list[int]:
     return [random.choice(values) % most for values in drawn]
 
 
-def row(values: Sequence[int]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+def row(values: Sequence[int]) -> Counters:
     """Exact values as they are kept."""
     over = [value >= LIMIT for value in values]
-    return np.array([value % LIMIT for value in values], np.uint64), np.array(over, np.bool_)
+    return Counters(np.array([value % LIMIT for value in values], np.uint64), np.array(over, np.bool_))
 
 
-def is_row(found: NDArray[Any], over: NDArray[np.bool_], exact: Sequence[int]) -> bool:
-    kept, flags = row(exact)
-    return np.array_equal(found, kept) and np.array_equal(over, flags)
+def is_row(found: Counters, exact: Sequence[int]) -> bool:
+    kept = row(exact)
+    return np.array_equal(found.ring, kept.ring) and np.array_equal(found.over, kept.over)
 
 
 @pytest.mark.parametrize("a", EDGES)
@@ -53,9 +52,9 @@ def test_a_product_exceeds_64_bits_exactly(a: int) -> None:
 def test_rows_are_added_exactly(seed: int) -> None:
     random = Random(seed)
     some, others = numbers(random, 50), [2 * LIMIT if i % 7 == 0 else n for i, n in enumerate(numbers(random, 50))]
-    to, over = row(some)
-    add_row(to, over, *row(others))
-    assert is_row(to, over, [a + b for a, b in zip(some, others, strict=True)])
+    to = row(some)
+    add_row(to, row(others))
+    assert is_row(to, [a + b for a, b in zip(some, others, strict=True)])
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -63,23 +62,23 @@ def test_multiples_of_rows_are_added_exactly(seed: int) -> None:
     random = Random(seed)
     for factor in (1, 2, 255, 2**32, 2**63):
         some, others = numbers(random, 50), numbers(random, 50, LIMIT**2)
-        to, over = row(some)
-        add_multiple(to, over, *row(others), np.uint64(factor), True)
-        assert is_row(to, over, [a + factor * b for a, b in zip(some, others, strict=True)])
+        to = row(some)
+        add_multiple(to, row(others), np.uint64(factor), True)
+        assert is_row(to, [a + factor * b for a, b in zip(some, others, strict=True)])
 
 
 @pytest.mark.parametrize("weight", [0, 1, 2**32, 2**63, LIMIT, LIMIT + 5])
 def test_weighted_counts_are_added_exactly(weight: int) -> None:
     random = Random(weight)
     some, counts = numbers(random, 50), [LIMIT, 3 * LIMIT, 0, *numbers(random, 47)]
-    to, over = row(some)
-    add_weighted(to, over, *row(counts), np.uint64(weight % LIMIT), weight >= LIMIT)
-    assert is_row(to, over, [a + weight * b for a, b in zip(some, counts, strict=True)])
+    to = row(some)
+    add_weighted(to, row(counts), np.uint64(weight % LIMIT), weight >= LIMIT)
+    assert is_row(to, [a + weight * b for a, b in zip(some, counts, strict=True)])
 
 
 def test_a_sum_of_a_row_is_exact() -> None:
     for values in ([2**63, 2**63 - 1], [2**63, 2**63], [2**32 - 1] * 9, [2**64 - 1, 1], [LIMIT, 0], [], [2**62] * 3):
-        total, over = row_sum(*row(values), True)
+        total, over = row_sum(row(values), True)
         assert (int(total), bool(over)) == (sum(values) % LIMIT, sum(values) >= LIMIT)
 
 
@@ -97,30 +96,33 @@ def test_a_sum_of_products_is_exact() -> None:
     ]
     for one, other in cases:
         exact = sum(a * b for a, b in zip(one, other, strict=True))
-        total, over = dot(*row(one), *row(other), True)
+        total, over = dot(row(one), row(other), True)
         assert (int(total), bool(over)) == (exact % LIMIT, exact >= LIMIT), (one, other)
 
 
 def test_infinity_times_nothing_is_nothing() -> None:
     """In float arithmetic."""
-    never, infinite = np.zeros(3, np.bool_), np.array([np.inf, 0.0, 2.0])
-    assert dot(infinite, never, np.array([0.0, np.inf, 3.0]), never, False) == (6.0, False)
-    assert dot(infinite, never, np.array([1.0, np.inf, 3.0]), never, False) == (np.inf, False)
+    infinite, others, more = (
+        Counters(np.array(values), np.zeros(3, np.bool_))
+        for values in ([np.inf, 0.0, 2.0], [0.0, np.inf, 3.0], [1.0, np.inf, 3.0])
+    )
+    assert dot(infinite, others, False) == (6.0, False)
+    assert dot(infinite, more, False) == (np.inf, False)
 
 
 def test_a_minimum_is_taken_where_there_is_a_sequence() -> None:
     """2^64 of them are 0 with a flag."""
     to, before = np.array([NO_VALUE, NO_VALUE, 4, NO_VALUE], np.int64), np.array([NO_VALUE, 8, 7, 3], np.int64)
-    add_least(to, before, *row([0, 5, 1, LIMIT]), 6)
+    add_least(to, before, row([0, 5, 1, LIMIT]), 6)
     assert to.tolist() == [NO_VALUE, 6, 4, 3]
-    add_least(to, before, *row([LIMIT, 0, 0, 0]), 5)
+    add_least(to, before, row([LIMIT, 0, 0, 0]), 5)
     assert to.tolist() == [5, 6, 4, 3]
 
 
 def test_the_least_value_is_one_of_both_sides() -> None:
     """Of slots in which both sides have a sequence; 2^64 of them are 0 with a flag."""
     least, other_least = np.array([5, 1, 2, 7], np.int64), np.array([6, 9, NO_VALUE, 4], np.int64)
-    assert least_of_both(least, other_least, *row([1, 0, 3, 1]), *row([1, 1, 0, 1])) == 4
-    assert least_of_both(least, other_least, *row([1, LIMIT, 3, 1]), *row([1, 1, 0, 1])) == 1
-    assert least_of_both(least, other_least, *row([0, 0, 3, 1]), *row([1, 1, LIMIT, 0])) == 2
-    assert least_of_both(least, other_least, *row([0, 0, 0, 0]), *row([1, 1, 1, 1])) == NO_VALUE
+    assert least_of_both(least, other_least, row([1, 0, 3, 1]), row([1, 1, 0, 1])) == 4
+    assert least_of_both(least, other_least, row([1, LIMIT, 3, 1]), row([1, 1, 0, 1])) == 1
+    assert least_of_both(least, other_least, row([0, 0, 3, 1]), row([1, 1, LIMIT, 0])) == 2
+    assert least_of_both(least, other_least, row([0, 0, 0, 0]), row([1, 1, 1, 1])) == NO_VALUE

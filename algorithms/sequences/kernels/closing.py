@@ -1,0 +1,108 @@
+"""Windows close and open: rows are written, and START events expire with their last window."""
+
+from __future__ import annotations
+
+from cepbench.algorithms.kernels.clock import has_ended, opened
+from cepbench.algorithms.kernels.compilation import inlined
+from cepbench.algorithms.kernels.events import Sliding
+from cepbench.algorithms.sequences.kernels.combination import counted_before
+from cepbench.algorithms.sequences.kernels.counters import CounterState, SequenceRows
+from cepbench.algorithms.sequences.kernels.places import clear_slot
+from cepbench.algorithms.sequences.kernels.program import BY_START, PerFamily, Program
+from cepbench.algorithms.sequences.kernels.rows import add_to, clear_cell
+
+
+@inlined
+def advance(
+    now: int, size: int, window: Sliding, program: Program, state: CounterState, modular: bool, out: SequenceRows
+) -> tuple[int, bool]:
+    """Closes the windows that end by `now` and opens those of `now`; returns (rows in `out`, whether it is done).
+
+    If not, it goes on when called again with an empty `out`, which has room for a row per query at least.
+    """
+    clock, first = state.slots.clock[0], state.slots.opened
+    if has_ended(clock.low, clock.high, now, window):
+        _note_peak(program, state)
+    while has_ended(clock.low, clock.high, now, window):
+        if size + len(program.chains.query) > len(out.window):
+            return size, False
+        size = _write_rows(clock.low, size, program, state, modular, out)
+        _forget_window(clock.low, program, state)
+        clock.low += 1
+    high = clock.high
+    clock.low, clock.high = opened(clock.low, high, now, window)
+    for k in range(max(high + 1, clock.low), clock.high + 1):
+        for g in range(len(program.chains.segment)):
+            if program.chains.segment[g].slots == BY_START:
+                first[g, k % first.shape[1]] = state.slots.place[g].tail
+    return size, True
+
+
+@inlined
+def _note_peak(program: Program, state: CounterState) -> None:
+    """Keeps how many slots were live, if they took more room than ever since this was asked for."""
+    clock = state.slots.clock[0]
+    size = 0
+    for g in range(len(program.chains.segment)):
+        place = state.slots.place[g]
+        size += (place.tail - place.head) * program.chains.segment[g].slot_bytes
+    if size >= state.peak[0]:
+        state.peak[0] = size
+        state.peak[1] = clock.high + 1 - clock.low
+        for g in range(len(program.chains.segment)):
+            state.peak[2 + g] = state.slots.place[g].tail - state.slots.place[g].head
+
+
+@inlined
+def _write_rows(k: int, size: int, program: Program, state: CounterState, modular: bool, out: SequenceRows) -> int:
+    """Writes the rows of window k: the sum over the sequences of each query, in the second cell."""
+    values, chains, total = state.values, program.chains, program.total[0]
+    row = k % state.slots.opened.shape[1]
+    for q in range(len(chains.query)):
+        query = chains.query[q]
+        clear_cell(query.width, total, values)
+        for s in range(query.sequence, query.sequence_end):
+            sequence = chains.sequence[s]
+            counted_before(sequence, sequence.last, row, chains, state.slots, values, state.plain, modular)
+            for c in range(query.width.ring):
+                add_to(values, total.ring + c, values.ring[c], values.over[c])
+            for c in range(query.width.real):
+                values.real[total.real + c] += values.real[c]
+            for c in range(query.width.least):
+                values.least[total.least + c] = min(values.least[total.least + c], values.least[c])
+        if values.ring[total.ring] != 0 or values.over[total.ring]:
+            out.window[size] = k
+            out.query[size] = q
+            for c in range(query.width.ring):
+                out.ring[size, c] = values.ring[total.ring + c]
+                out.over[size, c] = values.over[total.ring + c]
+            for c in range(query.width.real):
+                out.real[size, c] = values.real[total.real + c]
+            for c in range(query.width.least):
+                out.least[size, c] = values.least[total.least + c]
+            size += 1
+    return size
+
+
+@inlined
+def _forget_window(k: int, program: Program, state: CounterState) -> None:
+    """Empties the results of window k and drops the START events that lie in no later window."""
+    clock, first = state.slots.clock[0], state.slots.opened
+    row = k % first.shape[1]
+    for i in range(len(state.plain.ring)):  # plain counters have one window at a time
+        state.plain.ring[i] = program.unit[i]
+        state.plain.over[i] = False
+    for g in range(len(program.chains.segment)):
+        segment, place = program.chains.segment[g], state.slots.place[g]
+        if segment.first:
+            width, result = segment.width, segment.result
+            at = PerFamily(
+                result.ring + row * width.ring, result.real + row * width.real, result.least + row * width.least
+            )
+            clear_cell(width, at, state.values)
+        if segment.slots != BY_START:
+            clear_slot(row, segment, place, state.values)
+        elif k < clock.high:
+            place.head = first[g, (k + 1) % first.shape[1]]
+        else:
+            place.head = place.tail = 0
