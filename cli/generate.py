@@ -1,10 +1,12 @@
 """`cepbench generate`: a stream as an event store, or a workload as a file."""
 
+from functools import partial
 from pathlib import Path
 
 import click
 
 from cepbench.cli.options import Pair, master
+from cepbench.cli.progress import advance, bar
 
 
 @click.command()
@@ -62,7 +64,11 @@ def generate(
 
             generator = from_spec(name, _parameters(parameters, seed))
             spark = None if master is None else session(master)
-            stream = write(generator, output, spark=spark, key=attributes or (), buckets=buckets, replace=replace)
+            with bar("slice", name) as shown:
+                stream = write(
+                    generator, output, spark=spark, key=attributes or (), buckets=buckets, replace=replace,
+                    progress=partial(advance, shown),
+                )  # fmt: skip
     finally:
         stop()
     click.echo(f"{output}: {stream.events} events in {stream.buckets} buckets, fingerprint {stream.fingerprint}")

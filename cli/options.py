@@ -14,8 +14,6 @@ results = click.option(
     help="Folder of the measured cells, drawings and report.",
 )
 
-input_file = click.Path(exists=True, dir_okay=False, readable=True, path_type=Path)
-
 
 class Pair(click.ParamType[tuple[str, str]]):
     """`key=value` as two strings."""

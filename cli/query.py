@@ -1,15 +1,32 @@
 """`cepbench query`: the answer of one workload on one stream."""
 
+from functools import partial
+from os import PathLike
 from pathlib import Path
 
 import click
 
-from cepbench.cli.options import input_file, master
+from cepbench.cli.options import master
+from cepbench.cli.progress import advance, bar, compilation_told
 from cepbench.cli.tables import FORMS, PARQUET, answer_text, parquet_bytes
 
 
+class QueryFile(click.Path):
+    """A file of queries; the text of a query in its place gets a hint."""
+
+    def convert(
+        self, value: str | PathLike[str], param: click.Parameter | None, ctx: click.Context | None
+    ) -> str | bytes | PathLike[str]:
+        if "PATTERN" in str(value).upper().split():
+            self.fail("this is a query; write it to a file and give the name of the file", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+query_file = QueryFile(exists=True, dir_okay=False, readable=True, path_type=Path)
+
+
 @click.command()
-@click.option("-q", "--query", "workload", required=True, type=input_file, help="File with one or many queries.")
+@click.option("-q", "--query", "workload", required=True, type=query_file, help="File with one or many queries.")
 @click.option(
     "-e",
     "--events",
@@ -54,7 +71,8 @@ def query(
     if master is None:
         from cepbench.pipeline.in_process import answer_of
 
-        answer = answer_of(text, events, algorithm, arithmetic, time_unit, _notice)
+        with bar("event", algorithm) as shown, compilation_told():
+            answer = answer_of(text, events, algorithm, arithmetic, time_unit, _notice, partial(advance, shown))
     else:
         from cepbench.pipeline.distributed import answer_on_spark
         from cepbench.pipeline.session import stop

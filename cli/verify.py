@@ -1,10 +1,11 @@
 """`cepbench verify`: random differential tests of algorithms against the oracle."""
 
-import sys
 from functools import partial
 from typing import Any
 
 import click
+
+from cepbench.cli.progress import bar, compilation_told
 
 
 @click.command()
@@ -23,8 +24,6 @@ def verify(context: click.Context, specifications: tuple[str, ...], cases: int, 
 
     Prints the smallest failing case, and exits with status 1 if there is one.
     """
-    from tqdm import tqdm
-
     from cepbench.algorithms.registry import ALGORITHMS, make
     from cepbench.verification.verify import verify as verified
 
@@ -33,13 +32,14 @@ def verify(context: click.Context, specifications: tuple[str, ...], cases: int, 
         make(specification)  # an unknown one is refused before the others run
     clean = True
     for specification in chosen:
-        with tqdm(total=cases, desc=specification, unit="case", disable=not sys.stderr.isatty(), leave=False) as bar:
-            found = verified(specification, cases, seed, partial(_advance, bar), times=times)
+        with bar("case", specification) as shown, compilation_told():
+            shown.total = cases
+            found = verified(specification, cases, seed, partial(_reach, shown), times=times)
         click.echo(found)
         clean = clean and found.clean
     if not clean:
         context.exit(1)
 
 
-def _advance(bar: Any, done: int) -> None:
-    bar.update(done - bar.n)
+def _reach(shown: Any, done: int) -> None:
+    shown.update(done - shown.n)

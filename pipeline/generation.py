@@ -1,7 +1,8 @@
 """Generated streams as event stores: slices are generated and written by tasks, nothing passes through the driver."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,12 +30,15 @@ class _Generate:
     folder: Path
     key: tuple[str, ...]
     buckets: int
+    progress: Callable[[int], None] | None = None
 
     def __call__(self, stretch: Stretch) -> Written:
         writer = BucketWriter(self.folder, self.generator.schema(), self.key, self.buckets, stretch.part)
         with writer:
             for index in range(stretch.first, stretch.last):
                 writer.write(self.generator.slice(index))
+                if self.progress is not None:
+                    self.progress(1)
         return writer.written
 
 
@@ -47,18 +51,21 @@ def generate(
     buckets: int | None = None,
     partitions: int | None = None,
     replace: bool = False,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Stream:
     """Writes the generator's stream to a new store at `path`, which every worker must be able to write to.
 
     The stream is the same whatever `buckets` (default: as many as cores; 1 without a key) and `partitions` (tasks), and
-    whether tasks run on Spark or, when `spark` is None, in this process.
+    whether tasks run on Spark or, when `spark` is None, in this process. Then `progress` is told how many slices there
+    are, and how many more are written.
     """
     schema = generator.schema()
     buckets = buckets or default_buckets(spark, key)
     check_key(schema, key, buckets)
     source: Mapping[str, Any] = generator.source()
     with creating(path, replace) as folder:
-        task = _Generate(generator, folder.resolve(), tuple(key), buckets)
+        told = None if spark is not None or progress is None else partial(progress, generator.slices())
+        task = _Generate(generator, folder.resolve(), tuple(key), buckets, told)
         written = run_tasks(spark, task, stretches(generator.slices(), partitions or default_partitions(spark)))
         describe(folder, schema, key, written, source)
     return read_stream(path)

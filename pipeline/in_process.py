@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -26,12 +27,37 @@ def evaluate(
     time_unit: str = "s",
     notify: Callable[[str], None] = warnings.warn,
 ) -> pd.DataFrame:
-    """The answer of a workload on an event store, a CSV or Parquet file (or a folder of them) or a DataFrame.
+    """The answer of queries on a stream, computed in this process, without Spark or Java.
 
-    `algorithm` is a specification such as `cogra`. `time_unit` is that of the numbers in the column `time`; a store has
-    its own. `notify` is told what was done to the input (rows sorted, columns left out) and what to know of the plan.
-    The columns of the answer are in DESIGN section 5.7. Raises `CepbenchError` before anything runs if input or queries
-    cannot be used.
+    >>> import pandas as pd
+    >>> from cepbench import evaluate
+    >>> events = pd.DataFrame({"time": [1, 2, 3, 6], "type": ["A", "A", "B", "B"], "price": [5, 7, 6, 9]})
+    >>> evaluate("RETURN COUNT(*), MAX(A.price) PATTERN SEQ(A+, B) WITHIN 5 s", events, "cogra")
+      query  window_start  window_end  COUNT(*)  MAX(A.price)  overflow
+    0    q1             0           5         3             7     False
+
+    - `workload_text`: the text of one or many queries (docs/query-language.md), not the name of a file:
+      `Path("query.sase").read_text()`.
+    - `events`: a DataFrame with the columns `time` (whole numbers), `type` and a column per attribute; or the path of a
+      CSV or Parquet file with such columns, of a folder of such files, or of an event store.
+    - `algorithm`: a name, perhaps with parameters: `cogra`, `cet[detect=time]`. `cepbench algorithms` lists them.
+    - `arithmetic`: `modular` (counts modulo 2^64, with a flag that tells of overflow) or `float` (64-bit floats).
+    - `time_unit`: of the numbers in the column `time`, such as `ms`; a store has its own.
+    - `notify`: is told what was done to the input (rows sorted, columns left out) and what to know of the plan.
+
+    The answer has a row per query, group and window with a match, in these columns (docs/semantics.md, rule 7):
+
+    - `query`: the query's name, `q1`, `q2`, ... where it has none;
+    - the attributes of GROUP-BY, if there are any;
+    - `window_start`, `window_end`: in the stream's unit; 0 and null for a query without WITHIN;
+    - one per aggregate, called as in RETURN: `COUNT(*)`, `SUM(A.price)`; null where it overflowed;
+    - `overflow`: whether a value of the row overflowed.
+
+    Queries for matches have a row per match and a column `match` instead: the list of the places of its events in the
+    time-ordered input, from 0.
+
+    Raises `CepbenchError`, with a message of one line, before anything runs if queries, algorithm or events cannot be
+    used. An error in a query also shows the place.
     """
     return answer_of(workload_text, events, algorithm, arithmetic, time_unit, notify).frame()
 
@@ -43,8 +69,13 @@ def answer_of(
     arithmetic: str = "modular",
     time_unit: str = "s",
     notify: Callable[[str], None] = warnings.warn,
+    progress: Callable[[int, int], None] = lambda total, more: None,
 ) -> AnswerBuilder:
-    """As `evaluate`, before it becomes a table: with the digest."""
+    """As `evaluate`, before it becomes a table: with the digest.
+
+    `progress` is told how many events there are to hand to executors, once per way to split the stream, and how many
+    more they have got.
+    """
     queries, made = parse_supported(workload_text, algorithm)
     source = open_events(events, time_unit)
     if isinstance(source, InputEvents):
@@ -58,9 +89,10 @@ def answer_of(
     for notice in prepared.notices:
         notify(notice)
     answer = AnswerBuilder(prepared.workload)
+    total = len(prepared.jobs) * (len(source.batch) if isinstance(source, InputEvents) else source.events)
     for job in prepared.jobs:
         for batches in _parts(source, job):
-            run_job(prepared, job, batches, answer)
+            run_job(prepared, job, batches, answer, progress=partial(progress, total))
     return answer
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 
@@ -27,11 +27,18 @@ class Counts:
 
 
 def run_job(
-    prepared: Prepared, job: Job, batches: Iterable[EventBatch], answer: AnswerBuilder, *, pickled: bool = False
+    prepared: Prepared,
+    job: Job,
+    batches: Iterable[EventBatch],
+    answer: AnswerBuilder,
+    *,
+    pickled: bool = False,
+    progress: Callable[[int], None] = lambda more: None,
 ) -> Counts:
     """Runs a job on all events of its sub-streams in time order, one executor per sub-stream; rows go to `answer`.
 
-    With `pickled`, every executor is pickled and goes on as a copy after each batch.
+    With `pickled`, every executor is pickled and goes on as a copy after each batch. `progress` is told of each how
+    many events it had.
     """
 
     def emit(key: RawKey, rows: Rows) -> None:
@@ -47,5 +54,6 @@ def run_job(
         loop.process(batch)
         if pickled:
             loop.executors.update(pickle.loads(pickle.dumps(loop.executors)))
+        progress(len(batch))
     loop.finish()
     return Counts(events, len(loop.executors))

@@ -12,8 +12,10 @@ from typing import Any, TypeVar
 
 import numba
 from numba import njit
+from numba.core.event import Listener, install_listener
 
 _OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False}
+_INNER: dict[str, Any] = {**_OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _KERNELS: list[Any] = []
 
@@ -89,6 +91,16 @@ def kernel(function: _Function) -> _Function:
     return compiled
 
 
+def inner(function: _Function) -> _Function:
+    """A kernel that only kernels call: without the way in from Python, which takes as long to compile as a small body.
+
+    Constants are handed to it as `np.int64(0)`: Numba compiles it anew for each literal.
+    """
+    with _kept_with(function):
+        compiled: _Function = njit(**_INNER)(function)
+    return compiled
+
+
 def loaded() -> int:
     """How many specialisations of kernels this process has compiled, or read from disk, so far."""
     return sum(len(compiled.signatures) for compiled in _KERNELS)
@@ -99,3 +111,23 @@ def inlined(function: _Function) -> _Function:
     with _kept_with(function):
         compiled: _Function = njit(**_OPTIONS, inline="always")(function)
     return compiled
+
+
+@contextmanager
+def watched(tell: Callable[[str], None]) -> Iterator[None]:
+    """Calls `tell` with the name of every kernel whose compilation begins meanwhile; those on disk are only read."""
+    with install_listener("numba:compile", _Compiling(tell)):
+        yield
+
+
+class _Compiling(Listener):
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self._tell = tell
+
+    def on_start(self, event: Any) -> None:
+        function = event.data["dispatcher"].py_func
+        if function.__module__.startswith("cepbench."):
+            self._tell(f"{function.__module__.removeprefix('cepbench.algorithms.')}.{function.__name__}")
+
+    def on_end(self, event: Any) -> None:
+        pass

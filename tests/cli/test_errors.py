@@ -28,6 +28,10 @@ def test_missing_file(cepbench, query_file):
     one_line(cepbench("query", "-q", query_file, "-e", "nowhere.csv", "-a", "greta"), "nowhere.csv")
 
 
+def test_a_query_where_its_file_is_wanted(cepbench, event_file):
+    one_line(cepbench("query", "-q", "RETURN COUNT(*) PATTERN A", "-e", event_file, "-a", "greta"), "this is a query")
+
+
 def test_unknown_algorithm(cepbench, query_file, event_file):
     ended = cepbench("query", "-q", query_file, "-e", event_file, "-a", "nothing")
     one_line(ended, "nothing", "cogra", "greta", "sase")

@@ -1,0 +1,47 @@
+"""What a user sees on stderr while work goes on: a bar on a terminal, and that kernels are being compiled."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+
+@contextmanager
+def bar(unit: str, description: str = "") -> Iterator[Any]:
+    """A bar of `tqdm` on a terminal, for work of more than a second; its `total` may be set when it is known."""
+    from tqdm import tqdm
+
+    with tqdm(desc=description, unit=unit, unit_scale=True, delay=1, disable=None, leave=False) as shown:
+        yield shown
+
+
+def advance(shown: Any, total: int, more: int) -> None:
+    """Moves a bar on, towards `total`."""
+    shown.total = total
+    shown.update(more)
+
+
+@contextmanager
+def compilation_told() -> Iterator[None]:
+    """Says that kernels are being compiled, once, and shows on a terminal which."""
+    from cepbench.algorithms.kernels.compilation import watched
+
+    said = False
+
+    def tell(kernel: str) -> None:
+        nonlocal said
+        if not said:
+            click.echo("cepbench: compiling kernels; later runs find them on disk", err=True)
+            said = True
+        if terminal:
+            click.echo(f"\r\033[K  {kernel}", nl=False, err=True)
+
+    terminal = sys.stderr.isatty()
+    try:
+        with watched(tell):
+            yield
+    finally:
+        if said and terminal:
+            click.echo("\r\033[K", nl=False, err=True)

@@ -1,0 +1,65 @@
+"""What is installed: one package, which leaves other people's packages alone and needs nothing of the checkout."""
+
+import os
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+FOREIGN = ("datasets", "events", "queries")
+ASK = """
+import sys
+import cepbench, datasets, events
+from cepbench import evaluate
+import pandas as pd
+assert datasets.OWNER == events.OWNER == "somebody else"
+assert cepbench.__file__.startswith(sys.prefix), cepbench.__file__
+frame = pd.DataFrame({"time": [1, 2, 3], "type": ["A", "A", "B"]})
+print(evaluate("RETURN COUNT(*) PATTERN SEQ(A+, B)", frame, "cogra")["COUNT(*)"].tolist())
+print(cepbench.make("cet[detect=hybrid]").name, callable(cepbench.run), callable(cepbench.load_results))
+"""
+
+
+@pytest.mark.slow
+def test_an_installed_wheel_answers_beside_foreign_packages(tmp_path: Path) -> None:
+    wheels = tmp_path / "wheels"
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
+    subprocess.run(
+        [*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", wheels, tracked_copy(tmp_path / "source")],
+        check=True,
+    )
+    [wheel] = wheels.glob("*.whl")
+    venv.create(tmp_path / "empty", symlinks=True)
+    site = Path(f"{tmp_path}/empty/lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages")
+    for name in FOREIGN:
+        (site / name).mkdir()
+        (site / name / "__init__.py").write_text('OWNER = "somebody else"\n')
+    subprocess.run([*pip, "install", "--no-deps", "--no-index", "--target", site, wheel], check=True)
+    for name in FOREIGN:
+        assert (site / name / "__init__.py").read_text() == 'OWNER = "somebody else"\n'
+    # The dependencies are those of this environment: what is asked for is only where cepbench comes from.
+    (site / "dependencies.pth").write_text("".join(f"{path}\n" for path in sys.path if path.endswith("site-packages")))
+    ended = subprocess.run(
+        [tmp_path / "empty" / "bin" / "python", "-c", ASK],
+        cwd=tmp_path,
+        env={name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.splitlines() == ["[3]", "cet True True"]
+
+
+def tracked_copy(folder: Path) -> Path:
+    """The files of the project without what a build leaves behind in it."""
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    names = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\0")
+    for name in filter(None, names):
+        if (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes((ROOT / name).read_bytes())
+    return folder
