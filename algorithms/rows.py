@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+MOST_COUNT = {"modular": 2**64, "float": 2**1023}
+"""By arithmetic: the least count that is not told any more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +36,29 @@ class AggregateRows:
     def renumbered(self, window: int) -> AggregateRows:
         """The same rows, all of one window."""
         return replace(self, window=np.full(len(self), window, np.int64))
+
+    @staticmethod
+    def of_counts(counts: Mapping[int, int], arithmetic: str) -> AggregateRows | None:
+        """COUNT(*) alone, from the exact counts of windows; None if all are 0.
+
+        From `MOST_COUNT[arithmetic]` on a count has overflowed; modulo 2^64 its residue is kept.
+        """
+        found = {k: count for k, count in sorted(counts.items()) if count}
+        if not found:
+            return None
+        over = [count >= MOST_COUNT[arithmetic] for count in found.values()]
+        if arithmetic == "modular":
+            ring = np.array([[count % 2**64] for count in found.values()], np.uint64)
+        else:
+            ring = np.array([[float(min(count, MOST_COUNT["float"]))] for count in found.values()])
+            ring[over] = np.inf
+        return AggregateRows(
+            np.array(list(found), np.int64),
+            ring,
+            np.array(over, np.uint64),
+            np.empty((len(found), 0)),
+            np.empty((len(found), 0), np.int64),
+        )
 
     @staticmethod
     def concatenate(parts: Sequence[AggregateRows]) -> AggregateRows:

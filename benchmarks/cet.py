@@ -28,11 +28,11 @@ QUERY = "RETURN COMPLETE MATCHES PATTERN A+"
 DETECTORS = {
     "SASE": "sase",
     "M-CET": "cet[detect=memory]",
-    "T-CET": "cet[detect=time, memory=4GB]",
-    "H-CET, 64 MB": "cet[memory=64MB]",
-    "H-CET, 1 MB": "cet[memory=1MB]",
-    "H-CET, 40 KB": "cet[memory=40KB]",
-    "H-CET, as many as groups": "cet[graphlets={}, memory=64MB]",
+    "T-CET": "cet[detect=time, memory=4GiB]",
+    "H-CET, 64 MiB": "cet[memory=64MiB]",
+    "H-CET, 1 MiB": "cet[memory=1MiB]",
+    "H-CET, 40 KiB": "cet[memory=40KiB]",
+    "H-CET, as many as groups": "cet[graphlets={}, memory=64MiB]",
 }
 BASELINE = ("BL, 7 groups", "cet[detect=baseline]")
 GRAPHLETS = (1, 2, 3, 7, 14)
@@ -76,7 +76,7 @@ def compare_costs(groups: int) -> None:
     print(f"\n{'graphlets':>9} {'traversals':>10} {'updates':>9} {'planned':>9} {'counted':>8} {'planned, MB':>12} "
           f"{'stored, MB':>11}")  # fmt: skip
     for number in filter(lambda number: groups % number == 0, GRAPHLETS):
-        executor, size, _ = detect(f"cet[graphlets={number}, memory=4GB]", events)
+        executor, size, _ = detect(f"cet[graphlets={number}, memory=4GiB]", events)
         planned = Costs(live).cost(np.arange(number + 1) * (3 * groups // number))
         told, stored = executor.details(), size - held
         counted = (told["traversals"] + told["updates"]) / planned.cpu

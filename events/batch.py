@@ -1,7 +1,8 @@
 """A batch of events: immutable columns."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +10,8 @@ from numpy.typing import NDArray
 from cepbench.events.schema import Kind, Schema
 
 DTYPES: dict[Kind, type[np.generic]] = {Kind.INT: np.int64, Kind.FLOAT: np.float64, Kind.STRING: np.int32}
+
+_Value = TypeVar("_Value")
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +25,8 @@ class EventBatch:
     - `until`: no later batch holds an event before this time, so windows that end by then are complete. None says
       nothing beyond the order of the stream.
 
-    Arrays are views wherever possible and are never written.
+    Arrays are views wherever possible and are never written. What readers compute of a batch is kept with it (`once`);
+    its slices begin with nothing.
     """
 
     schema: Schema
@@ -31,6 +35,7 @@ class EventBatch:
     columns: Mapping[str, NDArray[np.generic]]
     position: NDArray[np.int64]
     until: int | None = None
+    _computed: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.time)
@@ -56,6 +61,14 @@ class EventBatch:
             self.position[rows],
             self.until,
         )
+
+    def once(self, key: Hashable, compute: Callable[[], _Value]) -> _Value:
+        """What `compute` makes of these events: once per batch, for all readers that name the same `key`."""
+        found = self._computed.get(key)
+        if found is None:
+            found = self._computed[key] = compute()
+        value: _Value = found
+        return value
 
     @property
     def nbytes(self) -> int:

@@ -1,5 +1,6 @@
-"""Units of time, and the exact conversion of a duration into the unit of a stream."""
+"""Units of time and of memory, and exact conversions between them."""
 
+import re
 from fractions import Fraction
 
 from cepbench.events.errors import InputError
@@ -13,6 +14,18 @@ NANOSECONDS = {
     "h": 3600 * 10**9,
     "day": 86400 * 10**9,
 }
+BYTES = {
+    "": 1,
+    "B": 1,
+    "KB": 10**3,
+    "MB": 10**6,
+    "GB": 10**9,
+    "KIB": 2**10,
+    "MIB": 2**20,
+    "GIB": 2**30,
+}
+
+_SIZE = re.compile(r"(\d{1,18}(?:\.\d{1,18})?)\s*([A-Za-z]*)")
 
 
 def check_time_unit(unit: str) -> str:
@@ -36,3 +49,14 @@ def in_units(amount: Fraction, unit: str, stream_unit: str, what: str) -> int:
 def seconds(amount: float, unit: str) -> float:
     """`amount` of `unit` in seconds."""
     return amount * NANOSECONDS[unit] / 1e9
+
+
+def in_bytes(size: str) -> int:
+    """Whole bytes of a size such as `4GB` (10^9 bytes each), `1.5 GiB` (2^30) or `4096`, in any case of letters.
+
+    Raises `ValueError` with what a size is.
+    """
+    found = _SIZE.fullmatch(size.strip())
+    if found is None or found[2].upper() not in BYTES:
+        raise ValueError("a size such as 4096 (bytes), 64MB (10^6 bytes each) or 64MiB (2^20); also with K or G for M")
+    return int(Fraction(found[1]) * BYTES[found[2].upper()])

@@ -9,7 +9,7 @@ FOREVER = 2**62
 
 @dataclass(frozen=True)
 class Window:
-    """Window k covers `[k * slide, (k + 1) * slide + within - slide)`, k >= 0 (DESIGN section 5.6).
+    """Window k covers `[k * slide, (k + 1) * slide + within - slide)`, k >= 0 (docs/semantics.md, rule 6).
 
     Units are those of the stream's time, or events of the sub-stream when `counts_events` is set.
     """

@@ -19,13 +19,13 @@ completed by the defaults of all axes that this sweep leaves alone. Where severa
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, PlainValidator, Tag, model_validator
 
+from cepbench.events.units import in_bytes
 from cepbench.experiments.claims import Claim, Ratio
 from cepbench.experiments.templates import series_name
 from cepbench.metrics.figure import Axis, Panel
@@ -34,21 +34,19 @@ from cepbench.metrics.values import known
 
 PROFILES = ("smoke", "quick", "laptop", "paper")
 
-_BYTES = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
-
 Scalar = str | int | float | bool
 AxisValues = Annotated[list[Scalar], Field(min_length=1)]
 Values = dict[str, AxisValues]
 
 
 def _bytes(value: Any) -> Any:
-    """A size such as `4 GB` in bytes; whole numbers are bytes already."""
+    """A size such as `4 GB` in bytes; numbers are bytes already."""
     if not isinstance(value, str):
         return value
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]+)\s*", value)
-    if match is None or match[2].upper() not in _BYTES:
-        raise ValueError(f"a size is a number of bytes or like '4 GB', not {value!r}")
-    return int(float(match[1]) * _BYTES[match[2].upper()])
+    try:
+        return in_bytes(value)
+    except ValueError as error:
+        raise ValueError(f"expected {error}, not {value!r}") from None
 
 
 def _check_zip(axes: Values, together: Values) -> None:

@@ -1,4 +1,4 @@
-"""Measures one cell as a Spark job: fresh workers, a real kill at the time limit, a real memory limit (DESIGN 8).
+"""Measures one cell as a Spark job (docs/measurement.md): fresh workers, a kill at the time limit, a memory limit.
 
 The limit counts from the moment a worker starts its clock until it stops it, for each worker on its own; preparation
 (reading the query, compilation) has a generous limit besides. The memory limit is the session's

@@ -26,6 +26,7 @@ def warm_up(algorithm: Algorithm, plan: Plan) -> None:
     alone = [workload.part([query.index]) for query in workload.queries[:MOST_QUERIES]]
     plans = [algorithm.plan(some, Statistics()) for some in alone] if len(workload) > 1 else []
     for chosen in (plan, *plans):
+        algorithm.load(chosen)
         some, executor = chosen.workload, algorithm.executor(chosen)
         events = made_up(some)
         half = len(events) // 2

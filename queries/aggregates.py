@@ -1,4 +1,4 @@
-"""The channels in which every algorithm propagates a query's aggregates (dissertation Theorem 12.1, DESIGN section 6).
+"""The channels in which every algorithm propagates a query's aggregates (dissertation Theorem 12.1).
 
 Each RETURN item is computed from a few channels that obey one algebra, so an algorithm needs no case per function:
 
@@ -6,6 +6,8 @@ Each RETURN item is computed from a few channels that obey one algebra, so an al
   number of trends: 1 for COUNT(E), the attribute for SUM over integers, its magnitude to tell overflow exactly.
 - *real* channels are float sums, weighted alike.
 - *least* channels are minima of order-preserving int64 keys; MAX is the minimum of the inverted key.
+
+What overflows is in docs/semantics.md, Numbers.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The position automaton of a pattern, with its negative sub-patterns (DESIGN section 5.1, dissertation Section 2.2).
+"""The automaton of a pattern, with its negative sub-patterns (dissertation Section 2.2; docs/semantics.md, rule 1).
 
 Algorithms 1 and 2 of the dissertation build a template with one state per event type. This is the same construction
 for patterns in which a type may occur many times and sub-patterns may be optional, i.e. Glushkov's: one position per

@@ -6,17 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-import numpy as np
-from numpy.typing import NDArray
-
-from cepbench.events.batch import EventBatch
 from cepbench.events.errors import CepbenchError
 from cepbench.events.schema import Kind, Schema
 from cepbench.events.units import in_units
 from cepbench.events.windows import FOREVER, Window
-from cepbench.queries.aggregates import COUNT_ALL, Column, Layout, Transform, layout
+from cepbench.queries.aggregates import COUNT_ALL, Column, Layout, layout
 from cepbench.queries.analysis import Analysis, analyse
 from cepbench.queries.automaton import Automaton
+from cepbench.queries.columns import ColumnSet
 from cepbench.queries.errors import QueryError
 from cepbench.queries.model import AggregateOf, Aggregates, Comparison, Local, Query, WindowClause
 from cepbench.queries.names import Names
@@ -43,7 +40,7 @@ class CompiledQuery:
     - `parts`: one; or, for a conjunction, those of both sides and of their common trends.
     - `window`: in the stream's units, or None for the whole stream.
     - `layout`: channels of the aggregates (COUNT(*) alone for match queries).
-    - `ints`, `reals`: the kernel columns that the tables refer to.
+    - `columns`: the kernel columns that the tables refer to.
     - `kinds`: the kind of each attribute of the stream.
     - `needs`: attributes that events of a type must carry ('*' for every type).
     - `summarised`: matches are counted and digested, not returned (match queries only).
@@ -56,8 +53,7 @@ class CompiledQuery:
     parts: tuple[Part, ...]
     window: Window | None
     layout: Layout
-    ints: tuple[Column, ...]
-    reals: tuple[Column, ...]
+    columns: ColumnSet
     kinds: Mapping[str, Kind]
     needs: Mapping[str, frozenset[str]]
     summarised: bool = False
@@ -67,15 +63,15 @@ class CompiledQuery:
         """Attributes that split the stream into sub-streams."""
         return self.query.partition
 
-    def columns(self, events: EventBatch) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """`ints[I, n]` and `reals[F, n]` of a batch, as the tables number them."""
-        ints = np.empty((len(self.ints), len(events)), np.int64)
-        reals = np.empty((len(self.reals), len(events)), np.float64)
-        for row, column in enumerate(self.ints):
-            ints[row] = int_column(events, column)
-        for row, column in enumerate(self.reals):
-            reals[row] = events.columns[column.attribute]
-        return ints, reals
+    @property
+    def ints(self) -> tuple[Column, ...]:
+        """The int64 columns."""
+        return self.columns.ints
+
+    @property
+    def reals(self) -> tuple[Column, ...]:
+        """The float64 columns."""
+        return self.columns.reals
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,42 +121,21 @@ def compile_workload(
     if arithmetic not in ARITHMETICS:
         raise CepbenchError(f"unknown arithmetic {arithmetic!r}; choose {' or '.join(ARITHMETICS)}")
     compiled = []
+    sets: dict[ColumnKey, ColumnSet] = {}
     for index, query in enumerate(queries):
         try:
-            compiled.append(_compile(index, query, schema, arithmetic, summarised))
+            compiled.append(_compile(index, query, schema, arithmetic, summarised, sets))
         except QueryError as error:
             raise QueryError(f"query {query.name}: {error}") from None
     return Workload(tuple(compiled), schema, arithmetic, summarised)
 
 
-def int_column(events: EventBatch, column: Column) -> NDArray[np.int64]:
-    """An attribute as an int64 kernel column."""
-    values = events.columns[column.attribute]
-    if column.transform is Transform.INT:
-        return values.astype(np.int64, copy=False)
-    if column.transform is Transform.MAGNITUDE:
-        magnitude: NDArray[np.int64] = np.abs(values.astype(np.int64, copy=False))
-        return magnitude  # |-2**63| wraps to 2**63 in the ring, as it should
-    keys = sortable(values)
-    return keys if column.transform is Transform.KEY else np.invert(keys)
+ColumnKey = tuple[tuple[Column, ...], tuple[Column, ...]]
 
 
-def sortable(values: NDArray[np.generic]) -> NDArray[np.int64]:
-    """int64 keys in the order of int64 or float64 values; `unsortable` inverts it."""
-    if values.dtype != np.float64:
-        return values.astype(np.int64, copy=False)
-    positive_zero = np.add(values, 0.0, dtype=np.float64)  # -0.0 + 0.0 is 0.0: equal values get equal keys
-    bits = positive_zero.view(np.int64)
-    keys: NDArray[np.int64] = np.where(bits >= 0, bits, bits ^ np.int64(2**63 - 1))
-    return keys
-
-
-def unsortable(keys: NDArray[np.int64]) -> NDArray[np.float64]:
-    """float64 values of their sortable keys."""
-    return np.where(keys >= 0, keys, keys ^ np.int64(2**63 - 1)).view(np.float64)
-
-
-def _compile(index: int, query: Query, schema: Schema, arithmetic: str, summarised: bool) -> CompiledQuery:
+def _compile(
+    index: int, query: Query, schema: Schema, arithmetic: str, summarised: bool, sets: dict[ColumnKey, ColumnSet]
+) -> CompiledQuery:
     analysis = analyse(query)
     needs = _needs(query, analysis.names)
     for attributes in needs.values():
@@ -172,8 +147,9 @@ def _compile(index: int, query: Query, schema: Schema, arithmetic: str, summaris
     columns = Columns(schema)
     parts = tuple(_part(automaton, counted, schema, columns, analysis.names) for automaton in analysis.automata)
     window = None if query.window is None else _window(query.window, schema)
+    read = tuple(columns.ints), tuple(columns.reals)
     return CompiledQuery(
-        index, query, arithmetic, analysis, parts, window, counted, tuple(columns.ints), tuple(columns.reals),
+        index, query, arithmetic, analysis, parts, window, counted, sets.setdefault(read, ColumnSet(*read)),
         schema.kinds, needs, summarised,
     )  # fmt: skip
 

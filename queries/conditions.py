@@ -1,4 +1,4 @@
-"""Which predicate two sides of a comparison make (DESIGN section 4)."""
+"""Which predicate two sides of a comparison make (docs/query-language.md, WHERE)."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ def _occurrences(pattern: Pattern, wanted: bool | None, negated: bool) -> Iterat
 
 
 class Semantics(StrEnum):
-    """Event matching semantics (dissertation Section 2.4, DESIGN section 5)."""
+    """Event matching semantics (dissertation Section 2.4; docs/semantics.md, rules 2 to 4)."""
 
     ANY = "skip-till-any-match"
     NEXT = "skip-till-next-match"
@@ -160,7 +160,10 @@ class Local:
 
 @dataclass(frozen=True)
 class Comparison:
-    """`left op right`, or `left op NEXT(right)` when `next` is set: adjacent or pairwise (DESIGN section 4)."""
+    """`left op right`, or `left op NEXT(right)` when `next` is set: adjacent or pairwise.
+
+    docs/query-language.md, WHERE, tells which.
+    """
 
     left: Operand
     op: Op

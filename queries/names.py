@@ -1,4 +1,4 @@
-"""What the names in RETURN and WHERE mean (DESIGN section 4)."""
+"""What the names in RETURN and WHERE mean (docs/query-language.md, Names)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the text of a query to a `Query` (DESIGN section 4). Any text gives a `Query` or a `QueryError`."""
+"""From the text of a query to a `Query` (docs/query-language.md). Any text gives a `Query` or a `QueryError`."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def read_name(text: QueryText, place: tuple[int, int], origin: str = "") -> str:
 
 @cache
 def _parser() -> Lark:
-    grammar = (files("queries") / "sase.lark").read_text(encoding="utf-8")
+    grammar = (files("cepbench.queries") / "sase.lark").read_text(encoding="utf-8")
     return Lark(grammar, start="query", parser="lalr", lexer="contextual", transformer=TreeBuilder())
 
 

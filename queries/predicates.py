@@ -1,4 +1,4 @@
-"""Where in the automaton predicates apply (DESIGN section 4)."""
+"""Where in the automaton predicates apply (docs/query-language.md, WHERE)."""
 
 from __future__ import annotations
 

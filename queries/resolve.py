@@ -1,4 +1,4 @@
-"""The rules of a query that need no automaton (DESIGN section 4)."""
+"""The rules of a query that need no automaton (docs/query-language.md)."""
 
 from __future__ import annotations
 

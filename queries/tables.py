@@ -102,12 +102,7 @@ class Columns:
 def build_tables(automaton: Automaton, layout: Layout, schema: Schema, columns: Columns, names: Names) -> Tables:
     """Tables of an automaton; columns that it needs are added to `columns`. Raises `QueryError` for bad comparisons."""
     positions = automaton.positions
-    bindings: list[list[int]] = [[] for _ in schema.types]
-    for i, position in enumerate(positions):
-        code = schema.type_code(position.type)
-        if code >= 0:
-            bindings[code].append(i)
-    binding_ptr, binding = csr(bindings)
+    binding_ptr, binding = bindings([p.type for p in positions], schema)
     sources: list[list[int]] = [[] for _ in positions]
     for t in automaton.transitions:  # in order of target, as the tables of transitions are
         sources[t.target].append(t.source)
@@ -138,12 +133,30 @@ def build_tables(automaton: Automaton, layout: Layout, schema: Schema, columns: 
     )
 
 
-def csr(lists: Iterable[Sequence[int]]) -> tuple[Ints, Ints]:
-    """Lists of numbers as `ptr` and `items`: list i is `items[ptr[i]:ptr[i + 1]]`."""
+def bindings(types: Sequence[str], schema: Schema) -> tuple[Ints, Ints]:
+    """Which of some event types each type code of a schema stands for, as lists of their indices."""
+    found: list[list[int]] = [[] for _ in schema.types]
+    for i, name in enumerate(types):
+        code = schema.type_code(name)
+        if code >= 0:
+            found[code].append(i)
+    return csr(found)
+
+
+def csr(lists: Iterable[Sequence[Any]], width: int = 0) -> tuple[Ints, Ints]:
+    """Lists of numbers as `ptr` and `items`: list i is `items[ptr[i]:ptr[i + 1]]`.
+
+    Lists of tuples of `width` numbers have items of shape [n, width].
+    """
     rows = [list(row) for row in lists]
-    ptr = np.zeros(len(rows) + 1, np.int64)
-    np.cumsum([len(row) for row in rows], out=ptr[1:])
-    return ptr, np.array([item for row in rows for item in row], np.int64)
+    items = np.array([item for row in rows for item in row], np.int64)
+    return _list_ends(rows), items.reshape(-1, width) if width else items
+
+
+def _list_ends(lists: Sequence[Sequence[Any]]) -> Ints:
+    ptr = np.zeros(len(lists) + 1, np.int64)
+    np.cumsum([len(row) for row in lists], out=ptr[1:])
+    return ptr
 
 
 def _membership(sets: Sequence[frozenset[int]], width: int) -> Flags:
@@ -167,14 +180,12 @@ def _weights(channels: tuple[Channel, ...], positions: tuple[Position, ...], col
 
 def predicate_tables(lists: Sequence[Sequence[Local | Comparison]], columns: Columns) -> Predicates:
     """Predicates in lists; columns that they need are added to `columns`. Raises `QueryError` for bad comparisons."""
-    ptr = np.zeros(len(lists) + 1, np.int64)
-    np.cumsum([len(row) for row in lists], out=ptr[1:])
     entries = [_entry(predicate, columns) for row in lists for predicate in row]
     dtypes: tuple[type[np.generic], ...] = (
         np.bool_, np.int64, np.int64, np.float64, np.int64, np.float64, np.int64, np.float64,
     )  # fmt: skip
     arrays: list[Any] = [np.array([e[i] for e in entries], dtype) for i, dtype in enumerate(dtypes)]
-    return Predicates(ptr, *arrays)
+    return Predicates(_list_ends(lists), *arrays)
 
 
 def _entry(predicate: Local | Comparison, columns: Columns) -> tuple[bool, int, int, float, int, float, int, float]:

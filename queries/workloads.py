@@ -39,7 +39,7 @@ def load_workload(path: str | Path) -> tuple[Query, ...]:
 
 def bundled() -> tuple[str, ...]:
     """Names of the workloads that come with the package."""
-    names = (entry.name for entry in (files("queries") / "workloads").iterdir())
+    names = (entry.name for entry in (files("cepbench.queries") / "workloads").iterdir())
     return tuple(sorted(name.removesuffix(_SUFFIX) for name in names if name.endswith(_SUFFIX)))
 
 
@@ -47,7 +47,7 @@ def load_bundled(name: str) -> tuple[Query, ...]:
     """The queries of a bundled workload. Raises `InputError` that lists the names for any other."""
     if name not in bundled():
         raise InputError(f"no bundled workload {name!r}; choose one of {', '.join(bundled())}")
-    text = (files("queries") / "workloads" / (name + _SUFFIX)).read_text(encoding="utf-8")
+    text = (files("cepbench.queries") / "workloads" / (name + _SUFFIX)).read_text(encoding="utf-8")
     return _parse(text, f"{name}: ")
 
 

@@ -36,6 +36,15 @@ def test_every_package_has_a_floor() -> None:
     assert sorted(name for floor in floors for name in floor.split(" | ")) == PACKAGES
 
 
+def test_import_contracts_name_every_system() -> None:
+    systems = {file.parent.name for file in (ROOT / "algorithms").glob("*/algorithm.py")}
+    contracts = PROJECT["tool"]["importlinter"]["contracts"]
+    [layers] = [found["layers"] for found in contracts if found.get("containers") == ["cepbench.algorithms"]]
+    [independent] = [found["modules"] for found in contracts if found["type"] == "independence"]
+    assert systems <= {name for layer in layers for name in layer.split(" | ")}
+    assert systems <= {name.removeprefix("cepbench.algorithms.") for name in independent}
+
+
 def test_every_subfolder_with_code_is_a_package() -> None:
     folders = {file.parent for name in PACKAGES for file in (ROOT / name).rglob("*.py")}
     assert [folder for folder in folders if not (folder / "__init__.py").exists()] == []
@@ -142,9 +151,10 @@ def test_links_between_documents_lead_somewhere(file: Path) -> None:
     assert [link for link in links if "://" not in link and not (file.parent / link).exists()] == []
 
 
-def test_module_is_runnable_from_any_directory(tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", [["experiments"], ["run", "greta-13.1", "--dry-run"]], ids=" ".join)
+def test_module_is_runnable_from_any_directory(command: list[str], tmp_path: Path) -> None:
     result = subprocess.run(
-        [sys.executable, "-m", "cepbench.cli.main", "experiments"],
+        [sys.executable, "-m", "cepbench.cli.main", *command],
         cwd=tmp_path,
         capture_output=True,
         text=True,

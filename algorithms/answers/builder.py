@@ -43,7 +43,7 @@ class AnswerBuilder:
             self.parts.setdefault(group, []).extend(rows)
 
     def frame(self) -> pd.DataFrame:
-        """One table for all queries (DESIGN section 5.7); a column is null in rows of queries that lack it."""
+        """One table for all queries (docs/semantics.md, rule 7); a column is null in rows of queries that lack it."""
         return with_lists(self._answer())
 
     def table(self) -> pa.Table:

@@ -1,4 +1,4 @@
-"""The rows of an answer as one table (DESIGN section 5.7)."""
+"""The rows of an answer as one table (docs/semantics.md, rule 7)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from cepbench.algorithms.rows import AggregateRows, Group, MatchDigests, MatchRows, QueryRows
 from cepbench.events.schema import Kind
 from cepbench.queries.aggregates import Channel, Column, Transform, sums_in_ring
-from cepbench.queries.compile import CompiledQuery, Workload, unsortable
+from cepbench.queries.columns import unsortable
+from cepbench.queries.compile import CompiledQuery, Workload
 from cepbench.queries.model import AggregateOf, Aggregates, CountAll, CountOf, Function, Item
 
 MATCH = "match"

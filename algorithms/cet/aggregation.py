@@ -78,7 +78,6 @@ class TwoStepEvaluator(StackEvaluator):
         self.limit = MemoryLimit(limit // len(query.parts))
         self.cell_bytes = cell_bytes(part.tables)
         self.total = empty_cells(1, query.layout, query.arithmetic)
-        self.one = empty_cells(1, query.layout, query.arithmetic)
         self.trends = 0.0
         self.stored = 0.0
         self.built = 0.0
@@ -96,7 +95,7 @@ class TwoStepEvaluator(StackEvaluator):
 
     def state(self) -> StateSize:
         """Events in stacks and pointers between them, or the graph and stored trends of a window that was closed."""
-        return self.limit.largest(StateSize(self.kept_bytes, self._kinds(0)))
+        return self.limit.peak.tell(StateSize(self.kept_bytes, self._kinds(0)))
 
     def details(self) -> Mapping[str, float]:
         """Trends that were aggregated, sub-trends that were stored for them, and in how many graphlets."""
@@ -132,12 +131,12 @@ class TwoStepEvaluator(StackEvaluator):
         return best
 
     def _hold_stacks(self) -> None:
-        events, pointers, _ = self.kept
+        events, pointers = self.kept
         what = f"keeping {events} events and {pointers} pointers between them"
         self.limit.hold(self.kept_bytes, self._kinds(0), what)
 
     def _kinds(self, trends: float, edges: int = 0) -> dict[str, int]:
-        events, pointers, _ = self.kept
+        events, pointers = self.kept
         return {"events": events, "edges": pointers + edges, "trends": round(min(trends, 2.0**62))}
 
     def _graph(self, start: int) -> TrendGraph:
@@ -168,7 +167,7 @@ class TwoStepEvaluator(StackEvaluator):
         size = len(graph.event)
         self._hold(graph, PER_STEP * size, 1, f"a trend of up to {size} events")
         path, edge = np.empty(size, np.int64), np.empty(size, np.int64)
-        search_trends(graph, self.tables, self.stacks, path, edge, self.one, self.total)
+        search_trends(graph, self.tables, self.stacks, path, edge, self.total)
 
     def _store(self, graph: TrendGraph) -> None:
         size = len(graph.event)

@@ -15,9 +15,9 @@ from cepbench.algorithms.cet.evaluator import CetEvaluator
 from cepbench.algorithms.cet.kernels.window_graph import WindowGraph
 from cepbench.algorithms.cet.limit import MemoryLimit
 from cepbench.algorithms.cet.memory_optimised import MemoryOptimised
-from cepbench.algorithms.cet.options import DETECTORS, PARTITIONERS, bytes_of, chosen, graphlets_of, ratio_of
-from cepbench.algorithms.cet.partitioning import PartitionPlan, partition, prescribed
+from cepbench.algorithms.cet.partitioning import METHODS, PartitionPlan, load, partition, prescribed
 from cepbench.algorithms.cet.stored import Partition, Stored
+from cepbench.algorithms.options import Option
 from cepbench.algorithms.running.complete_matches import unsupported_complete
 from cepbench.algorithms.running.evaluator import Evaluator
 from cepbench.algorithms.running.per_query import IndependentQueries
@@ -25,6 +25,10 @@ from cepbench.events.windows import Window
 from cepbench.queries.analysis import analyse
 from cepbench.queries.compile import CompiledQuery, Part
 from cepbench.queries.model import Aggregates, Matches, Query
+
+DETECTORS = ("baseline", "memory", "time", "hybrid")
+MOST_MEMORY = 16 * 2**30
+"""Bytes; stored trends refer to one another by 32-bit words."""
 
 
 class Cet(Algorithm):
@@ -62,15 +66,16 @@ class Cet(Algorithm):
         self,
         detect: str = "hybrid",
         partition: str = "branch-and-bound",
-        memory: str = "64MB",
+        memory: str = "64MiB",
         graphlets: str = "searched",
         ratio: str = "1",
     ) -> None:
-        self.detect = chosen("detect", detect, DETECTORS)
-        self.partition = chosen("partition", partition, PARTITIONERS)
-        self.memory = bytes_of(memory)
-        self.graphlets = graphlets_of(graphlets)
-        self.ratio = ratio_of(ratio)
+        option = partial(Option, self.name)
+        self.detect = option("detect", detect).among(DETECTORS)
+        self.partition = option("partition", partition).among(tuple(METHODS))
+        self.memory = option("memory", memory).size(MOST_MEMORY)
+        self.graphlets = option("graphlets", graphlets).whole("searched")
+        self.ratio = option("ratio", ratio).ratio()
 
     def unsupported(self, query: Query) -> str | None:
         """Matches that are not complete, complete ones that are no maximal paths, and some aggregation queries."""
@@ -86,6 +91,10 @@ class Cet(Algorithm):
     def executor(self, plan: Plan) -> Executor:
         """A graph and a detector per query, each with its share of the memory."""
         return IndependentQueries(plan.workload, partial(self._evaluator, self.memory // max(1, len(plan.workload))))
+
+    def load(self, plan: Plan) -> None:
+        if self.detect == "hybrid" and self.graphlets is None:
+            load(self.partition)
 
     def _evaluator(self, memory: int, query: CompiledQuery, part: Part, window: Window) -> Evaluator:
         if query.window is not None and query.window.counts_events:

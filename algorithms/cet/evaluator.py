@@ -31,7 +31,7 @@ class CetEvaluator(Evaluator):
 
     def process(self, events: EventBatch) -> QueryRows | None:
         """Rows of the windows that these events closed."""
-        batch, place = kernel_events(self.query, events, []), readonly(events.position)
+        batch, place = kernel_events(self.query.columns, events), readonly(events.position)
         time = batch.time
         parts: list[QueryRows] = []
         done = 0
@@ -56,7 +56,7 @@ class CetEvaluator(Evaluator):
 
     def state(self) -> StateSize:
         """The graph and stored trends; the largest since the last call, those inside the closing of windows too."""
-        return self.detector.limit.largest(StateSize(self.graph.bytes + self.detector.bytes, self._kinds()))
+        return self.detector.limit.peak.tell(StateSize(self.graph.bytes + self.detector.bytes, self._kinds()))
 
     def details(self) -> Mapping[str, float]:
         """What the detector tells."""

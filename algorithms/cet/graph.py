@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from cepbench.algorithms.cet.kernels.graph import (
     EDGES,
@@ -24,6 +21,7 @@ from cepbench.algorithms.cet.kernels.graph import (
 from cepbench.algorithms.cet.kernels.window_graph import WindowGraph
 from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.events import KernelEvents
+from cepbench.algorithms.kernels.growth import widened
 from cepbench.queries.compile import CompiledQuery, Part
 
 FIRST_VERTICES = 256
@@ -89,8 +87,10 @@ class CetGraph:
 
     def _grow(self) -> None:
         """Twice the room for vertices, if the next one may not fit, else for edges."""
-        scarce = _PER_VERTEX if self.vertices == len(self.arrays.time) else _PER_EDGE
-        self.arrays = self.arrays._replace(**{name: _wider(getattr(self.arrays, name)) for name in scarce})
+        if self.vertices == len(self.arrays.time):
+            self.arrays = widened(self.arrays, _PER_VERTEX, len(self.arrays.time))
+        else:
+            self.arrays = widened(self.arrays, ("into",), len(self.arrays.into))
 
 
 def restricted(graph: WindowGraph, low: int, high: int) -> WindowGraph:
@@ -113,7 +113,6 @@ def _with_out_edges(time: Ints, place: Ints, in_ptr: Ints, into: Ints) -> Window
 
 
 _PER_VERTEX = ("time", "position", "place", "in_ptr", "black", "ints", "reals")
-_PER_EDGE = ("into",)
 
 
 def _new_arrays(query: CompiledQuery) -> GraphArrays:
@@ -131,7 +130,3 @@ def _new_arrays(query: CompiledQuery) -> GraphArrays:
         reals=np.zeros((len(query.reals), FIRST_VERTICES), np.float64),
         counters=column(2),
     )
-
-
-def _wider(array: NDArray[Any]) -> NDArray[Any]:
-    return np.concatenate([array, np.zeros_like(array)], axis=-1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cepbench.algorithms.base import NotEnoughMemory, StateSize
+from cepbench.algorithms.running.peak import Peak
 
 
 class MemoryLimit:
@@ -10,18 +11,11 @@ class MemoryLimit:
 
     def __init__(self, size: int) -> None:
         self.bytes = size
-        self._largest = StateSize()
+        self.peak = Peak()
 
     def hold(self, needed: float, kinds: dict[str, int], purpose: str) -> None:
         """Notes a state of `needed` bytes. Raises `NotEnoughMemory` if it is too large."""
         if needed > self.bytes:
             shown = f"{needed:.0f}" if needed < 1e15 else f"{needed:.3g}"
             raise NotEnoughMemory(f"{purpose} needs {shown} bytes, but the memory limit is {self.bytes} bytes")
-        if needed >= self._largest.bytes:
-            self._largest = StateSize(int(needed), kinds)
-
-    def largest(self, now: StateSize) -> StateSize:
-        """The largest state since the last call, at least `now`."""
-        found = max(self._largest, now, key=lambda state: state.bytes)
-        self._largest = StateSize()
-        return found
+        self.peak.note(StateSize(int(needed), kinds))

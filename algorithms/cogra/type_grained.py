@@ -8,35 +8,34 @@ from cepbench.algorithms.base import StateSize
 from cepbench.algorithms.cogra.kernels.type_count import CountRows, Template, close, count_trends, new_counts
 from cepbench.algorithms.cogra.kernels.type_grained import aggregate_trends
 from cepbench.algorithms.kernels.arrays import readonly
-from cepbench.algorithms.kernels.cells import cell_bytes
+from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW
 from cepbench.algorithms.kernels.events import KernelEvents
+from cepbench.algorithms.kernels.peak import largest, new_clock
 from cepbench.algorithms.kernels.windows import (
     ANY,
     CONTIGUOUS,
-    HIGH,
-    LOW,
     NEXT,
-    NOW,
     TOUCHED,
     advance,
     make_slots,
-    new_state,
     slot_count,
 )
 from cepbench.algorithms.rows import AggregateRows
-from cepbench.algorithms.running.batch_kernel import KernelEvaluator
 from cepbench.algorithms.running.batches import ROWS, concatenated, sliding
 from cepbench.algorithms.running.evaluator import Evaluator
 from cepbench.algorithms.running.negation import latest_starts
+from cepbench.algorithms.running.window_cells import CellEvaluator
 from cepbench.events.batch import EventBatch
 from cepbench.events.windows import FOREVER, Window
 from cepbench.queries.compile import CompiledQuery, Part
 from cepbench.queries.model import Semantics
 
+COUNT_BYTES = 9
+"""A count and its overflow flag."""
 SEMANTICS = {Semantics.ANY: ANY, Semantics.NEXT: NEXT, Semantics.CONTIGUOUS: CONTIGUOUS}
 
 
-class TypeGrained(KernelEvaluator):
+class TypeGrained(CellEvaluator):
     """All aggregates under all semantics without predicates on adjacent events (Section 15.1, Table 18.1).
 
     O(n * w * l) time for n events in w windows each and a pattern of length l, O(K * l) space.
@@ -47,11 +46,10 @@ class TypeGrained(KernelEvaluator):
     """
 
     def __init__(self, query: CompiledQuery, part: Part, window: Window) -> None:
-        super().__init__(query, part, window)
         self.semantics = SEMANTICS[query.query.semantics]
         kept = np.ones(len(part.tables.start), np.bool_)
-        self.slots = make_slots(part.tables, len(part.negations), kept, kept, self.semantics == CONTIGUOUS)
-        self.cells = new_state(window.overlap, self.slots, query.layout, query.arithmetic)
+        slots = make_slots(part.tables, len(part.negations), kept, kept, self.semantics == CONTIGUOUS)
+        super().__init__(query, part, window, slots, window_cells=slot_count(slots) + 1, kept_cells=1)
 
     def step(self, first: int, events: KernelEvents) -> tuple[int, int]:
         return aggregate_trends(
@@ -63,17 +61,10 @@ class TypeGrained(KernelEvaluator):
         return advance(now, latest, self.slots, self.semantics, self.window, self.cells, self.rows, 0)
 
     @property
-    def now(self) -> int:
-        return int(self.cells.clock[NOW])
-
-    def state(self) -> StateSize:
-        """Cells of the open windows."""
+    def kept(self) -> int:
+        """Pending cells."""
         low, high = self.cells.clock[LOW], self.cells.clock[HIGH]
-        aggregates = int(high - low + 1) * (slot_count(self.slots) + 1)
-        pending = int(self.cells.clock[TOUCHED]) * int(high - low + 1)
-        kept = self.negative_events
-        size = (aggregates + pending) * cell_bytes(self.tables) + 24 * kept
-        return StateSize(size, {"aggregates": aggregates + pending, "events": kept})
+        return int(self.cells.clock[TOUCHED]) * int(high - low + 1)
 
 
 class TypeGrainedCount(Evaluator):
@@ -93,7 +84,8 @@ class TypeGrainedCount(Evaluator):
             tables.enter_ptr.astype(np.uint64),
             tables.source.astype(np.uint64),
         )
-        self.counts = new_counts(window.overlap, len(tables.start), query.arithmetic)
+        clock = new_clock(COUNT_BYTES * len(tables.start), COUNT_BYTES)
+        self.counts = new_counts(window.overlap, len(tables.start), query.arithmetic, clock)
         capacity = max(ROWS, 2 * window.overlap)
         self.rows = CountRows(np.empty(capacity, np.int64), np.empty(capacity, dtype), np.empty(capacity, np.bool_))
 
@@ -122,10 +114,11 @@ class TypeGrainedCount(Evaluator):
         return concatenated(self._advance(2 * FOREVER - 1))
 
     def state(self) -> StateSize:
-        """A count and its overflow flag per position and open window, and those that wait."""
+        """A count and its overflow flag per position and open window, and those that wait; the largest state."""
         clock = self.counts.clock
-        counts = int(clock[HIGH] - clock[LOW] + 1) * (len(self.template.start) + int(clock[TOUCHED]))
-        return StateSize(9 * counts, {"aggregates": counts})
+        windows, waiting = largest(int(clock[HIGH] - clock[LOW] + 1) * int(clock[TOUCHED]), clock)
+        counts = windows * len(self.template.start) + waiting
+        return StateSize(COUNT_BYTES * counts, {"aggregates": counts})
 
     def _advance(self, now: int) -> list[AggregateRows]:
         size = close(now, self.template, self.window, self.counts, self.rows, 0)

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from cepbench.algorithms.base import StateSize
 from cepbench.algorithms.greta.kernels.panes import advance_graph
 from cepbench.algorithms.greta.kernels.propagation import ROOM, propagate
 from cepbench.algorithms.greta.kernels.vertices import EDGES, LIVE, NO_BLOCK, Graph
-from cepbench.algorithms.kernels.cells import Cells, cell_bytes, empty_cells
+from cepbench.algorithms.kernels.cells import empty_cells
 from cepbench.algorithms.kernels.events import KernelEvents
-from cepbench.algorithms.kernels.windows import HIGH, LOW, NOW, make_slots, new_state, slot_count
-from cepbench.algorithms.running.batch_kernel import KernelEvaluator
+from cepbench.algorithms.kernels.growth import widened, wider
+from cepbench.algorithms.kernels.windows import make_slots, slot_count
 from cepbench.algorithms.running.negation import latest_starts
+from cepbench.algorithms.running.window_cells import CellEvaluator
 from cepbench.events.windows import Window
 from cepbench.queries.compile import CompiledQuery, Part
 from cepbench.queries.model import Op
@@ -30,7 +28,7 @@ windows hold fewer vertices (measured: 3.5 GB for 6 MB of cells at 600 windows p
 FIRST_BLOCKS = 8
 
 
-class GraphGrained(KernelEvaluator):
+class GraphGrained(CellEvaluator):
     """Skip-till-any-match over a graph of the positions in `kept` (bool[P]) and cells of the others.
 
     O(n**2 k) time and O(n k) space for n kept events per window that lie in k windows each (Theorem 11.5);
@@ -38,9 +36,17 @@ class GraphGrained(KernelEvaluator):
     """
 
     def __init__(self, query: CompiledQuery, part: Part, window: Window, kept: NDArray[np.bool_]) -> None:
-        super().__init__(query, part, window)
-        self.slots = make_slots(part.tables, len(part.negations), ~kept, ~kept, contiguous=False)
-        self.cells = new_state(window.overlap, self.slots, query.layout, query.arithmetic)
+        slots = make_slots(part.tables, len(part.negations), ~kept, ~kept, contiguous=False)
+        is_sorted = bool(np.any(_sort_columns(part.tables)[0] >= 0))
+        super().__init__(
+            query,
+            part,
+            window,
+            slots,
+            window_cells=1 + slot_count(slots),
+            kept_cells=window.overlap,
+            kept_bytes=8 * (1 + len(query.ints) + len(query.reals) + is_sorted),
+        )
         self.graph = _new_graph(query, part.tables, window.overlap, kept)
 
     def step(self, first: int, events: KernelEvents) -> tuple[int, int]:
@@ -56,24 +62,14 @@ class GraphGrained(KernelEvaluator):
         return advance_graph(now, latest, self.tables, self.slots, self.window, self.graph, self.cells, self.rows, 0)
 
     @property
-    def now(self) -> int:
-        return int(self.cells.clock[NOW])
-
-    @property
     def edges(self) -> int:
         """Edges visited so far."""
         return int(self.graph.counters[EDGES])
 
-    def state(self) -> StateSize:
-        """Live vertices with their attributes and cells, and the cells of the open windows."""
-        low, high = self.cells.clock[LOW], self.cells.clock[HIGH]
-        windows = int(high - low + 1)
-        vertices = int(self.graph.counters[LIVE])
-        attributes = len(self.graph.ints) + len(self.graph.reals)
-        sorted_by = 1 if np.any(self.graph.sort_column >= 0) else 0
-        cells = windows * (1 + slot_count(self.slots)) + vertices * self.span
-        size = cells * cell_bytes(self.tables) + vertices * 8 * (1 + attributes + sorted_by) + 24 * self.negative_events
-        return StateSize(size, {"events": vertices + self.negative_events, "aggregates": cells})
+    @property
+    def kept(self) -> int:
+        """Live vertices."""
+        return int(self.graph.counters[LIVE])
 
 
 def _new_graph(query: CompiledQuery, tables: Tables, span: int, kept: NDArray[np.bool_]) -> Graph:
@@ -133,22 +129,13 @@ def _sort_columns(tables: Tables) -> tuple[NDArray[np.int64], NDArray[np.bool_]]
 def _grown(graph: Graph) -> Graph:
     """The same graph with twice the blocks."""
     blocks = len(graph.next)
-    free = np.concatenate([graph.free, np.zeros(blocks, np.int64)])
+    free = wider(graph.free, blocks)
     count = int(graph.free_blocks[0])
     free[count : count + blocks] = np.arange(blocks, 2 * blocks)
-    wide: dict[str, Any] = {name: _doubled(getattr(graph, name)) for name in _PER_BLOCK}
-    return graph._replace(
-        **wide,
-        cells=Cells(*(_doubled(array) for array in graph.cells)),
-        free=free,
-        free_blocks=np.array([count + blocks], np.int64),
-        ints=np.concatenate([graph.ints, np.zeros_like(graph.ints)], axis=1),
-        reals=np.concatenate([graph.reals, np.zeros_like(graph.reals)], axis=1),
-    )
+    vertices = graph.ints.shape[1]
+    graph = widened(widened(graph, _PER_BLOCK, blocks, axis=0), ("ints", "reals"), vertices)
+    cells = widened(graph.cells, graph.cells._fields, len(graph.cells.over), axis=0)
+    return graph._replace(cells=cells, free=free, free_blocks=np.array([count + blocks], np.int64))
 
 
 _PER_BLOCK = ("next", "size", "shown", "low", "high", "pane", "time", "order")
-
-
-def _doubled(array: NDArray[Any]) -> NDArray[Any]:
-    return np.concatenate([array, np.zeros_like(array)])

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from cepbench.algorithms.kernels.arrays import Ints, Reals
 from cepbench.algorithms.kernels.compilation import inlined
 from cepbench.queries.tables import Predicates
 
 
 @inlined
-def compare(op: int, left: float, right: float) -> bool:
+def compare(op: int | np.int64, left: float, right: float) -> bool:
     """`left op right` for operator codes of `queries.tables.OPERATORS`."""
     if op == 0:
         return left < right

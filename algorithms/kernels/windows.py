@@ -13,13 +13,14 @@ import numpy as np
 
 from cepbench.algorithms.kernels.arrays import Flags, Ints
 from cepbench.algorithms.kernels.cells import Cells, add, begin, clear, copy, empty_cells, extend, is_empty
-from cepbench.algorithms.kernels.compilation import inlined, kernel
+from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, has_ended, opened
+from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.events import KernelEvents, RowCells, Sliding
 from cepbench.queries.aggregates import Layout
-from cepbench.queries.tables import Tables
+from cepbench.queries.tables import Tables, csr
 
 ANY, NEXT, CONTIGUOUS = 0, 1, 2
-NOW, LOW, HIGH, TOUCHED, OCCUPIED = 0, 1, 2, 3, 4
+TOUCHED, OCCUPIED = 3, 4
 
 
 class Slots(NamedTuple):
@@ -48,8 +49,8 @@ class OpenWindows(NamedTuple):
 
     `cells`, `pending`: K * S cells; `final`, `reached`: K cells. `touched[S]`: slots with pending cells,
     `marked[S]`: whether a slot is listed there, `consumed[S]`: whether it was read at the current time.
-    `clock`: current time, lowest and highest window opened, number of touched slots, whether an event came at the
-    current time (1) or only windows were closed up to it (0). `seen[J]`: negation starts known.
+    `clock` (`kernels.clock`) tells also the number of touched slots, and whether an event came at the current time (1)
+    or only windows were closed up to it (0), and the largest state (`kernels.peak`). `seen[J]`: negation starts known.
     """
 
     cells: Cells
@@ -116,12 +117,6 @@ def feed(p: int, w: int, slots: Slots, state: OpenWindows, trends: Cells, j: int
         add(state.final, w, trends, j)
 
 
-@inlined
-def next_boundary(clock: Ints, window: Sliding) -> int:
-    """The time at which a window ends or begins: until then a new time stamp needs no more than a commit."""
-    return min(clock[LOW] * window.slide + window.within, (clock[HIGH] + 1) * window.slide)
-
-
 @kernel
 def advance(
     now: int, negated: Ints, slots: Slots, semantics: int, window: Sliding, state: OpenWindows, out: RowCells, size: int
@@ -133,14 +128,13 @@ def advance(
     clock = state.clock
     commit(negated, slots, semantics, state)
     clock[NOW] = now
-    while clock[LOW] <= clock[HIGH] and clock[LOW] * window.slide + window.within <= now:
+    while has_ended(clock[LOW], clock[HIGH], now, window):
         size = close_window(slots, state, out, size)
-    clock[LOW] = max(clock[LOW], (now - window.within) // window.slide + 1, 0)
-    clock[HIGH] = max(clock[HIGH], now // window.slide)
+    clock[LOW], clock[HIGH] = opened(clock[LOW], clock[HIGH], now, window)
     return size
 
 
-@kernel
+@inner
 def close_window(slots: Slots, state: OpenWindows, out: RowCells, size: int) -> int:
     """Writes the row of the lowest open window, if it has a trend, and forgets the window; returns rows in `out`."""
     clock = state.clock
@@ -190,7 +184,7 @@ def commit(negated: Ints, slots: Slots, semantics: int, state: OpenWindows) -> N
     clock[OCCUPIED] = 0
 
 
-def new_state(span: int, slots: Slots, layout: Layout, arithmetic: str) -> OpenWindows:
+def new_state(span: int, slots: Slots, layout: Layout, arithmetic: str, clock: Ints) -> OpenWindows:
     """State of `span` windows before the first event."""
     size = slot_count(slots)
     return OpenWindows(
@@ -201,7 +195,7 @@ def new_state(span: int, slots: Slots, layout: Layout, arithmetic: str) -> OpenW
         np.zeros(size, np.int64),
         np.zeros(size, np.bool_),
         np.zeros(size, np.bool_),
-        np.array([-1, 0, -1, 0, 0], np.int64),
+        clock,
         np.full(len(slots.void_ptr) - 1, -1, np.int64),
     )
 
@@ -238,13 +232,7 @@ def make_slots(tables: Tables, negations: int, kept: Flags, late_kept: Flags, co
         feeds[p].append(size)
         late.append(size)
         size += 1
-    feed_ptr, feed_list = _lists(feeds)
-    void_ptr, void_list = _lists(void)
+    feed_ptr, feed_list = csr(feeds)
+    void_ptr, void_list = csr(void)
     direct = tables.end & ~trailing
     return Slots(feed_ptr, feed_list, read, direct, np.array(late, np.int64), void_ptr, void_list)
-
-
-def _lists(rows: list[list[int]]) -> tuple[Ints, Ints]:
-    ptr = np.zeros(len(rows) + 1, np.int64)
-    np.cumsum([len(row) for row in rows], out=ptr[1:])
-    return ptr, np.array([item for row in rows for item in row], np.int64)

@@ -19,7 +19,6 @@ class KernelEvaluator(Evaluator):
 
     def __init__(self, query: CompiledQuery, part: Part, window: Window) -> None:
         self.query, self.tables = query, part.tables
-        self.span = window.overlap
         self.window = sliding(window)
         self.negations = negations_of(query, part, window)
         self.rows = new_rows(query, window.overlap)
@@ -37,13 +36,8 @@ class KernelEvaluator(Evaluator):
     def now(self) -> int:
         """The current time."""
 
-    @property
-    def negative_events(self) -> int:
-        """Events kept for negated sub-patterns."""
-        return sum(negation.vertices for negation in self.negations)
-
     def process(self, events: EventBatch) -> AggregateRows | None:
-        batch = kernel_events(self.query, events, self.negations)
+        batch = kernel_events(self.query.columns, events, self.negations)
         parts: list[AggregateRows] = []
         done = 0
         while done < len(events):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,17 +14,26 @@ from cepbench.algorithms.rows import AggregateRows
 from cepbench.algorithms.running.negation import Negation, with_negated
 from cepbench.events.batch import EventBatch
 from cepbench.events.windows import Window
+from cepbench.queries.columns import ColumnSet
 from cepbench.queries.compile import CompiledQuery
 
 ROWS = 1024
 
 
-def kernel_events(query: CompiledQuery, events: EventBatch, negations: list[Negation]) -> KernelEvents:
-    """Views of a batch, with what negations say of it; read-only, since Numba compiles a kernel per kind of array."""
-    ints, reals = query.columns(events)
+def kernel_events(columns: ColumnSet, events: EventBatch, negations: Sequence[Negation] = ()) -> KernelEvents:
+    """A batch as kernels read it, with what negations say of it.
+
+    It is converted once, whoever reads the same columns of it.
+    """
+    batch = events.once(columns, lambda: _converted(columns, events))
+    return with_negated(negations, batch) if negations else batch
+
+
+def _converted(columns: ColumnSet, events: EventBatch) -> KernelEvents:
+    """Read-only arrays, since Numba compiles a kernel per kind of array."""
     nothing = np.empty((len(events), 0), np.int64)
-    arrays = (events.time, events.type, ints, reals, nothing)
-    return with_negated(negations, KernelEvents(*(readonly(np.ascontiguousarray(array)) for array in arrays)))
+    arrays = (events.time, events.type, *columns.matrices(events), nothing)
+    return KernelEvents(*(readonly(np.ascontiguousarray(array)) for array in arrays))
 
 
 def sliding(window: Window) -> Sliding:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import reduce
 
 import numpy as np
 
 from cepbench.algorithms.base import StateSize
-from cepbench.algorithms.rows import AggregateRows, QueryRows
+from cepbench.algorithms.rows import MOST_COUNT, AggregateRows, QueryRows
 from cepbench.algorithms.running.evaluator import Evaluator
 from cepbench.events.batch import EventBatch
 from cepbench.metrics.details import merged
@@ -23,7 +22,7 @@ class Conjunction(Evaluator):
 
     def __init__(self, sides: Sequence[Evaluator], arithmetic: str) -> None:
         self.sides = sides
-        self.modular = arithmetic == "modular"
+        self.arithmetic = arithmetic
 
     def process(self, events: EventBatch) -> QueryRows | None:
         return self._pairs([side.process(events) for side in self.sides])
@@ -32,34 +31,19 @@ class Conjunction(Evaluator):
         return self._pairs([side.finish() for side in self.sides])
 
     def state(self) -> StateSize:
-        return reduce(StateSize.__add__, (side.state() for side in self.sides), StateSize())
+        return sum((side.state() for side in self.sides), StateSize())
 
     def details(self) -> Mapping[str, float]:
         return merged(side.details() for side in self.sides)
 
     def _pairs(self, rows: list[QueryRows | None]) -> AggregateRows | None:
         counts = [_counts(side) for side in rows]
-        kept = []
+        pairs = {}
         for k in sorted(counts[0].keys() & counts[1].keys()):
             (one, over), (other, more), (both, most) = (side.get(k, (0, False)) for side in counts)
-            overflow = over or more or most
-            pairs = 0 if overflow else one * other - both - both * (both - 1) // 2
-            overflow = overflow or pairs >= (2**64 if self.modular else 2**1023)
-            if pairs or overflow:
-                kept.append((k, pairs, overflow))
-        if not kept:
-            return None
-        if self.modular:
-            ring = np.array([[pairs % 2**64] for _, pairs, _ in kept], np.uint64)
-        else:
-            ring = np.array([[np.inf if over else float(pairs)] for _, pairs, over in kept])
-        return AggregateRows(
-            np.array([k for k, _, _ in kept], np.int64),
-            ring,
-            np.array([over for _, _, over in kept], np.uint64),
-            np.empty((len(kept), 0)),
-            np.empty((len(kept), 0), np.int64),
-        )
+            unknown = over or more or most
+            pairs[k] = MOST_COUNT[self.arithmetic] if unknown else one * other - both - both * (both - 1) // 2
+        return AggregateRows.of_counts(pairs, self.arithmetic)
 
 
 def _counts(rows: QueryRows | None) -> dict[int, tuple[int, bool]]:

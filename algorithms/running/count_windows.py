@@ -8,6 +8,7 @@ from functools import reduce
 from cepbench.algorithms.base import StateSize
 from cepbench.algorithms.rows import QueryRows, concatenate
 from cepbench.algorithms.running.evaluator import Evaluator
+from cepbench.algorithms.running.peak import Peak
 from cepbench.events.batch import EventBatch
 from cepbench.events.windows import Window
 from cepbench.metrics.details import merged
@@ -16,15 +17,15 @@ from cepbench.metrics.details import merged
 class CountWindows(Evaluator):
     """Windows of n consecutive events: each is a whole stream of its own to a `fresh` evaluator.
 
-    `largest` is the largest state when a window closed since the last call of `state`, and `closed_bytes` the share of
-    that window: the others are only asked when it is a new maximum, since that takes time.
+    The state is noted when a window closes, which is not open any more, if the largest share of one so far since the
+    last call of `state` (`closed_bytes`) grows: to ask the others takes time.
     """
 
     def __init__(self, window: Window, fresh: Callable[[], Evaluator]) -> None:
         self.window, self.fresh = window, fresh
         self.open: dict[int, Evaluator] = {}
         self.closed_details: dict[str, float] = {}
-        self.largest = StateSize()
+        self.peak = Peak()
         self.closed_bytes = 0
         self.seen = 0
 
@@ -49,26 +50,21 @@ class CountWindows(Evaluator):
         return concatenate(parts) if parts else None
 
     def state(self) -> StateSize:
-        found = max(self.largest, self._open_state(), key=lambda state: state.bytes)
-        self.largest, self.closed_bytes = StateSize(), 0
-        return found
+        self.closed_bytes = 0
+        return self.peak.tell(self._open_state())
 
     def details(self) -> Mapping[str, float]:
         return merged([self.closed_details, *(evaluator.details() for evaluator in self.open.values())])
 
     def _close(self, k: int) -> list[QueryRows]:
         evaluator = self.open.pop(k)
-        self._note(evaluator.state())
         rows = evaluator.finish()
-        self._note(evaluator.state())
-        self.closed_details = merged([self.closed_details, evaluator.details()])
-        return [] if rows is None else [rows.renumbered(k)]
-
-    def _note(self, closing: StateSize) -> None:
-        """Looks at the state while a window closes, which is not open any more."""
+        closing = evaluator.state()
         if closing.bytes > self.closed_bytes:
             self.closed_bytes = closing.bytes
-            self.largest = max(self.largest, closing + self._open_state(), key=lambda state: state.bytes)
+            self.peak.note(closing + self._open_state())
+        self.closed_details = merged([self.closed_details, evaluator.details()])
+        return [] if rows is None else [rows.renumbered(k)]
 
     def _open_state(self) -> StateSize:
         return reduce(StateSize.__add__, (evaluator.state() for evaluator in self.open.values()), StateSize())

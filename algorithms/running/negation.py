@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cepbench.algorithms.base import StateSize
 from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.events import KernelEvents
+from cepbench.algorithms.kernels.growth import wider
 from cepbench.algorithms.kernels.negation import NEVER, starts_by_event, starts_by_type
 from cepbench.events.windows import FOREVER, Window
 from cepbench.queries.compile import CompiledQuery, Part
+
+EVENT_BYTES = 24
+"""A vertex: time, position and greatest start."""
 
 
 class Negation:
@@ -28,7 +32,7 @@ class Negation:
         positions = len(self.tables.start)
         self.best = np.full((2, positions), NEVER, np.int64)  # committed, and of the current time stamp
         self.clock = np.array([NEVER, NEVER, NEVER], np.int64)  # current time, latest start before it, and at it
-        self.live = 0
+        self.live = self.most = 0
         self.vertex = np.empty((3, 0), np.int64)  # time, position, greatest start
         self.ints = np.empty((ints, 0), np.int64)
         self.reals = np.empty((reals, 0), np.float64)
@@ -38,10 +42,10 @@ class Negation:
         """The greatest start among all matches so far, or NEVER."""
         return int(max(self.clock[1], self.clock[2]))
 
-    @property
-    def vertices(self) -> int:
-        """Events kept, here and in nested sub-patterns."""
-        return self.live + sum(nested.vertices for nested in self.nested)
+    def tell_most(self) -> int:
+        """The most events kept since this was last asked, here and in nested sub-patterns."""
+        told, self.most = self.most, self.live
+        return told + sum(nested.tell_most() for nested in self.nested)
 
     def follow(self, events: KernelEvents) -> Ints:
         """int64[n]: for each event, the greatest start among the matches that ended before its time, or NEVER.
@@ -57,6 +61,7 @@ class Negation:
         self.live = starts_by_event(
             events, self.tables, self.vertex, self.ints, self.reals, self.live, self.clock, seen
         )
+        self.most = max(self.most, self.live)
         if self.horizon is not None and self.live and len(events.time):
             self._forget(int(events.time[-1]) - self.horizon)
         return seen
@@ -67,8 +72,8 @@ class Negation:
         needed = self.live + len(events.time) * most
         if needed > self.vertex.shape[1]:
             more = max(needed, 2 * self.vertex.shape[1]) - self.vertex.shape[1]
-            self.vertex = _wider(self.vertex, more)
-            self.ints, self.reals = _wider(self.ints, more), _wider(self.reals, more)
+            self.vertex = wider(self.vertex, more)
+            self.ints, self.reals = wider(self.ints, more), wider(self.reals, more)
 
     def _forget(self, before: int) -> None:
         """Drops vertices older than every window that is still open."""
@@ -80,7 +85,7 @@ class Negation:
                 array[:, : self.live] = array[:, rest].copy()
 
 
-def with_negated(negations: list[Negation], events: KernelEvents) -> KernelEvents:
+def with_negated(negations: Sequence[Negation], events: KernelEvents) -> KernelEvents:
     """`events` with what each negation says of them: `follow`, a column per negation."""
     negated = np.empty((len(events.time), len(negations)), np.int64)
     for j, negation in enumerate(negations):
@@ -95,12 +100,14 @@ def negations_of(query: CompiledQuery, part: Part, window: Window) -> list[Negat
     return [Negation(negation, horizon, len(query.ints), len(query.reals)) for negation in part.negations]
 
 
-def latest_starts(negations: list[Negation]) -> Ints:
+def largest_state(negations: Sequence[Negation]) -> StateSize:
+    """The most that negations kept since this was last asked: a batch is followed to its end before its rows appear."""
+    events = sum(negation.tell_most() for negation in negations)
+    return StateSize(EVENT_BYTES * events, {"events": events})
+
+
+def latest_starts(negations: Sequence[Negation]) -> Ints:
     """int64[J]: the greatest start so far of each negation."""
     latest = np.array([negation.latest for negation in negations], np.int64)
     latest.flags.writeable = False  # as rows of `KernelEvents.negated` are: one kernel serves both
     return latest
-
-
-def _wider(array: NDArray[Any], more: int) -> NDArray[Any]:
-    return np.concatenate([array, np.empty((len(array), more), array.dtype)], axis=1)

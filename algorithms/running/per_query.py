@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial, reduce
+from functools import partial
 
 import numpy as np
 
@@ -33,7 +33,7 @@ class IndependentQueries(Executor):
         return _present({index: evaluator.finish() for index, evaluator in self.evaluators.items()})
 
     def state(self) -> StateSize:
-        return reduce(StateSize.__add__, (evaluator.state() for evaluator in self.evaluators.values()), StateSize())
+        return sum((evaluator.state() for evaluator in self.evaluators.values()), StateSize())
 
     def details(self) -> Mapping[str, float]:
         return merged(evaluator.details() for evaluator in self.evaluators.values())

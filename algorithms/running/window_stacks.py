@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cepbench.algorithms.base import StateSize
 from cepbench.algorithms.kernels.arrays import readonly
+from cepbench.algorithms.kernels.growth import widened
 from cepbench.algorithms.kernels.stacks import EVENTS, NOBODY, POINTERS, Stacks, drop_before, push_events
 from cepbench.algorithms.rows import QueryRows, concatenate
 from cepbench.algorithms.running.batches import kernel_events
 from cepbench.algorithms.running.evaluator import Evaluator
-from cepbench.algorithms.running.negation import latest_starts, negations_of
+from cepbench.algorithms.running.negation import largest_state, latest_starts, negations_of
+from cepbench.algorithms.running.peak import Peak
 from cepbench.events.batch import EventBatch
 from cepbench.events.windows import FOREVER, Window
 from cepbench.queries.compile import CompiledQuery, Part
@@ -32,6 +34,7 @@ class StackEvaluator(Evaluator):
         self.query, self.tables, self.window, self.pointers = query, part.tables, window, pointers
         self.negations = negations_of(query, part, window)
         self.stacks = _new_stacks(query, len(part.tables.start))
+        self.peak = Peak()
         self.low = 0
 
     @abstractmethod
@@ -40,7 +43,7 @@ class StackEvaluator(Evaluator):
 
     def process(self, events: EventBatch) -> QueryRows | None:
         """Rows of the windows that these events closed."""
-        batch = kernel_events(self.query, events, self.negations)
+        batch = kernel_events(self.query.columns, events, self.negations)
         place, time = readonly(events.position), batch.time
         parts: list[QueryRows] = []
         done = 0
@@ -66,24 +69,33 @@ class StackEvaluator(Evaluator):
         """Makes room for more events or pointers."""
         self.stacks = _grown(self.stacks, self.tables)
 
+    def state(self) -> StateSize:
+        """What is `held`, and events kept for negated sub-patterns; the largest since the last call."""
+        return self.peak.tell(self.held()) + largest_state(self.negations)
+
+    def held(self) -> StateSize:
+        """Events in stacks, and pointers between them."""
+        events, pointers = self.kept
+        return StateSize(self.kept_bytes, {"events": events, "edges": pointers})
+
     @property
-    def kept(self) -> tuple[int, int, int]:
-        """Events and pointers in the stacks, and events kept for negated sub-patterns."""
-        negative = sum(negation.vertices for negation in self.negations)
-        return int(self.stacks.counters[EVENTS]), int(self.stacks.counters[POINTERS]), negative
+    def kept(self) -> tuple[int, int]:
+        """Events and pointers in the stacks."""
+        return int(self.stacks.counters[EVENTS]), int(self.stacks.counters[POINTERS])
 
     @property
     def kept_bytes(self) -> int:
         """Their bytes."""
-        events, pointers, negative = self.kept
+        events, pointers = self.kept
         attributes = 6 + len(self.stacks.ints) + len(self.stacks.reals)
-        return 8 * events * attributes + 16 * pointers + 24 * negative
+        return 8 * events * attributes + 16 * pointers
 
     def _close(self, now: int, latest: NDArray[np.int64]) -> list[QueryRows]:
         """Rows of all windows that end by `now`."""
         parts: list[QueryRows] = []
         while self.window.end(self.low) <= now and self.stacks.counters[EVENTS] > 0:
             parts += self.construct(self.low, latest)
+            self.peak.note(self.held())
             self.low += 1
             drop_before(self.window.start(self.low), self.stacks)
         return parts
@@ -115,13 +127,10 @@ def _new_stacks(query: CompiledQuery, positions: int) -> Stacks:
 def _grown(stacks: Stacks, tables: Tables) -> Stacks:
     """The same stacks with twice the room for events, if the next one may not fit, else for pointers."""
     bindings = int(np.diff(tables.binding_ptr).max(initial=0))
-    scarce = _PER_EVENT if stacks.counters[EVENTS] + bindings >= len(stacks.time) else _PER_POINTER
-    return stacks._replace(**{name: _wider(getattr(stacks, name)) for name in scarce})
+    if stacks.counters[EVENTS] + bindings >= len(stacks.time):
+        return widened(stacks, _PER_EVENT, len(stacks.time))
+    return widened(stacks, _PER_POINTER, len(stacks.target))
 
 
 _PER_EVENT = ("time", "position", "place", "barrier", "below", "ints", "reals", "pointer_ptr", "waiting", "taken")
 _PER_POINTER = ("target", "floor")
-
-
-def _wider(array: NDArray[Any]) -> NDArray[Any]:
-    return np.concatenate([array, np.zeros_like(array)], axis=-1)

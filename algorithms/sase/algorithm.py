@@ -78,11 +78,10 @@ class SaseEvaluator(StackEvaluator):
         self.total = empty_cells(1, query.layout, query.arithmetic)
         self.longest = 0
 
-    def state(self) -> StateSize:
+    def held(self) -> StateSize:
         """Events in stacks, pointers between them, and the longest trend constructed so far."""
-        events, pointers, negative = self.kept
-        size = self.kept_bytes + 24 * self.longest + cell_bytes(self.tables)
-        return StateSize(size, {"events": events + negative, "edges": pointers, "trends": 1 if self.longest else 0})
+        trend = StateSize(24 * self.longest + cell_bytes(self.tables), {"trends": 1 if self.longest else 0})
+        return super().held() + trend
 
     def construct(self, k: int, latest: NDArray[np.int64]) -> list[QueryRows]:
         start, ends_from = self.window.start(k), self._valid_ends(latest)

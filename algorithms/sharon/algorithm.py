@@ -4,23 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from collections.abc import Sequence as Many
+from functools import partial
 from typing import ClassVar
 
 from cepbench.algorithms.base import Algorithm, Executor, Plan
+from cepbench.algorithms.options import Option
 from cepbench.algorithms.sequences.event_sequence import Sequence
 from cepbench.algorithms.sequences.executor import SequenceExecutor
 from cepbench.algorithms.sequences.flattening import sequences_of, unsupported_as_sequences
-from cepbench.algorithms.sequences.longest_match import length_of
 from cepbench.algorithms.sequences.plan import SharingPlan
 from cepbench.algorithms.sharon.optimiser import OPTIMISERS, BenefitModel, ExecutorBenefit, optimise
 from cepbench.algorithms.sharon.optimiser.limits import Limits
-from cepbench.algorithms.sharon.options import chosen, positive, size
 from cepbench.events.statistics import Statistics
 from cepbench.queries.analysis import analyse
 from cepbench.queries.compile import CompiledQuery, Workload
 from cepbench.queries.model import Query
 
 BENEFITS = ("paper", "executor")
+MOST_MEMORY = 2**50
+"""Bytes, more than any machine has."""
 FELL_BACK = "sharon: the search for an optimal plan reached a limit; the plan is the best of GWMIN's and those seen"
 
 
@@ -51,21 +53,23 @@ class Sharon(Algorithm):
 
     name: ClassVar[str] = "sharon"
     paper: ClassVar[str] = "Poppe et al., ICDE 2018; Poppe 2018 (dissertation), Chapters 21-25"
+    narrow: ClassVar[bool] = True
 
     def __init__(
         self,
         optimizer: str = "sharon",
         limit: str = "10",
-        memory: str = "256MB",
+        memory: str = "256MiB",
         benefit: str = "paper",
         substreams: str = "1",
-        max_length: int | str | None = None,
+        max_length: int | str = "none",
     ) -> None:
-        self.optimizer = chosen("optimizer", optimizer, tuple(OPTIMISERS))
-        self.limit, self.memory = positive("limit", limit), size("memory", memory)
-        self.benefit = chosen("benefit", benefit, BENEFITS)
-        self.substreams = positive("substreams", substreams)
-        self.max_length = length_of(max_length)
+        option = partial(Option, self.name)
+        self.optimizer = option("optimizer", optimizer).among(tuple(OPTIMISERS))
+        self.limit, self.memory = option("limit", limit).positive(), option("memory", memory).size(MOST_MEMORY)
+        self.benefit = option("benefit", benefit).among(BENEFITS)
+        self.substreams = option("substreams", substreams).positive()
+        self.max_length = option("max_length", str(max_length)).whole("none")
 
     def unsupported(self, query: Query) -> str | None:
         """Those that are no set of event sequences, conjunctions, and unbounded Kleene patterns."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import ClassVar
 
 from cepbench.algorithms.base import Algorithm, Executor, Plan
+from cepbench.algorithms.options import Option
+from cepbench.algorithms.running.per_window import PerWindow, by_window
 from cepbench.algorithms.sequences.flattening import sequences_of, unsupported_as_sequences
-from cepbench.algorithms.sequences.longest_match import length_of
-from cepbench.algorithms.spass.executor import SpassExecutor
+from cepbench.algorithms.spass.construction import SharedConstruction
 from cepbench.algorithms.spass.plan import SpassPlan, plan_sharing
 from cepbench.events.statistics import Statistics
 from cepbench.queries.analysis import analyse
@@ -32,9 +33,10 @@ class Spass(Algorithm):
     name: ClassVar[str] = "spass"
     paper: ClassVar[str] = "Ray, Lei, Rundensteiner, SIGMOD 2016; Poppe 2018 (dissertation), Chapters 21 and 25"
     enumerates: ClassVar[bool] = True
+    narrow: ClassVar[bool] = True
 
-    def __init__(self, max_length: str | int | None = None) -> None:
-        self.max_length = length_of(max_length)
+    def __init__(self, max_length: int | str = "none") -> None:
+        self.max_length = Option(self.name, "max_length", str(max_length)).whole("none")
 
     def unsupported(self, query: Query) -> str | None:
         """AND, and what is no set of event sequences; Kleene patterns unless their length is bounded."""
@@ -50,6 +52,14 @@ class Spass(Algorithm):
         return plan_sharing(workload, sequences, statistics, self.max_length)
 
     def executor(self, plan: Plan) -> Executor:
-        """One executor for the whole workload."""
-        assert isinstance(plan, SpassPlan)
-        return SpassExecutor(plan)
+        """One for the queries of each window."""
+        return PerWindow(_sets(plan))
+
+    def load(self, plan: Plan) -> None:
+        for shared in _sets(plan):
+            shared.load()
+
+
+def _sets(plan: Plan) -> list[SharedConstruction]:
+    assert isinstance(plan, SpassPlan)
+    return [SharedConstruction(plan, window, queries) for window, queries in by_window(plan.workload).items()]

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cepbench.algorithms.base import StateSize
+from cepbench.algorithms.base import Executor, StateSize
 from cepbench.algorithms.kernels.arrays import readonly
 from cepbench.algorithms.kernels.cells import Cells, cell_bytes, empty_cells
 from cepbench.algorithms.kernels.events import RowCells
 from cepbench.algorithms.rows import AggregateRows, Rows
 from cepbench.algorithms.rows import join as join_rows
-from cepbench.algorithms.running.batches import aggregate_rows
-from cepbench.algorithms.sequences.flattening import is_kleene
-from cepbench.algorithms.sequences.longest_match import LongestMatch
+from cepbench.algorithms.running.batches import aggregate_rows, kernel_events
+from cepbench.algorithms.running.peak import Peak
+from cepbench.algorithms.running.points import Points
+from cepbench.algorithms.sequences.longest_match import longest_matches
 from cepbench.algorithms.spass.kernels.arrival import STORED, Arriving, arrive, close_windows, expire
 from cepbench.algorithms.spass.kernels.construction import Parts, Walk, construct, count_instances, join
-from cepbench.algorithms.spass.plan import SpassPlan, window_of
+from cepbench.algorithms.spass.plan import SpassPlan
 from cepbench.algorithms.spass.store import no_events, no_rows, with_events, with_rows
 from cepbench.events.batch import EventBatch
 from cepbench.events.windows import FOREVER, Window
-from cepbench.queries.compile import CompiledQuery, int_column
+from cepbench.queries.compile import CompiledQuery
 
 
 @dataclass(eq=False)
@@ -35,41 +36,33 @@ class Sums:
     top: int = -1
 
 
-class SharedConstruction:
+class SharedConstruction(Executor):
     """Stores of events and shared sub-sequences, and sums of the queries.
 
     Overlapping windows share construction: a sequence is constructed once, when its END arrives, and belongs to all
     windows from the lowest open one to the last that holds its START. Rows leave a store with their START event.
     """
 
-    def __init__(self, plan: SpassPlan, window: Window) -> None:
-        queries = [query for query in plan.workload if window_of(query) == window]
-        kleene = [query for query in queries if is_kleene(query.parts[0].automaton)]
-        self.window = window
-        self.max_length = plan.max_length
+    def __init__(self, plan: SpassPlan, window: Window, queries: Sequence[CompiledQuery]) -> None:
+        self.window, self.points = window, Points(window)
         self.tables = plan.tables[window]
-        self.arrived = no_events(len(self.tables.ints), len(self.tables.reals), self.tables.gaps)
+        columns = self.tables.columns
+        self.arrived = no_events(len(columns.ints), len(columns.reals), self.tables.gaps)
         self.stores = no_rows(self.tables.width)
         self.sums = {
             query.index: Sums(query, empty_cells(window.overlap, query.layout, query.arithmetic)) for query in queries
         }
         self.shared = [(shared, _walk(shared.parts)) for shared in self.tables.shared]
         self.joined = [(joined, _walk(joined.parts)) for joined in self.tables.joined]
-        self.lengths = [LongestMatch(query, query.parts[0], window) for query in kleene]
+        self.lengths = longest_matches(queries, window, plan.max_length)
         self.counted = {"constructed": 0, "joined": 0}
         self.low = 0
-        self.seen = 0
-        self.largest = StateSize()
-        self._load()
+        self.peak = Peak()
 
     def process(self, events: EventBatch) -> Rows:
-        """Rows of the windows that these events and their `until` closed."""
         for length in self.lengths:
-            assert self.max_length is not None
-            length.check(events, self.max_length)
-        size = len(events)
-        points = np.arange(self.seen, self.seen + size) if self.window.counts_events else events.time
-        self.seen += size
+            length.check(events)
+        size, points = len(events), self.points.of(events)
         batch = self._arriving(events, points)
         parts: list[Rows] = []
         done = 0
@@ -78,27 +71,23 @@ class SharedConstruction:
             stop = int(np.searchsorted(points, self.window.end(self.low), side="left"))
             self._take(batch, done, stop)
             done = stop
-        reached = self.seen if self.window.counts_events else events.until
+        reached = self.points.reached(events)
         if reached is not None:
             parts.append(self._advance(reached))
         return join_rows(parts)
 
     def finish(self) -> Rows:
-        """Rows of the windows that are still open."""
         return self._advance(2 * FOREVER - 1)
 
     def state(self) -> StateSize:
         """Stored events and stored instances of shared sub-sequences."""
-        now = self._state()
-        largest = self.largest if self.largest.bytes > now.bytes else now
-        self.largest = StateSize()
-        return largest
+        return self.peak.tell(self._state())
 
     def details(self) -> Mapping[str, float]:
         """`constructed` instances of shared sub-sequences, and sequences `joined` for all queries."""
         return {name: float(count) for name, count in self.counted.items()}
 
-    def _load(self) -> None:
+    def load(self) -> None:
         """Calls the kernels once on no rows: on the few events of a warm-up there may be nothing to construct."""
         for shared, walk in self.shared[:1]:
             count_instances(0, shared.parts, self.arrived, self.stores, walk)
@@ -108,16 +97,10 @@ class SharedConstruction:
             join(0, joined.parts, joined.channels, self.arrived, self.stores, walk, buckets)
 
     def _arriving(self, events: EventBatch, points: NDArray[np.int64]) -> Arriving:
-        ints = np.empty((len(self.tables.ints), len(events)), np.int64)
-        reals = np.empty((len(self.tables.reals), len(events)), np.float64)
-        for row, column in enumerate(self.tables.ints):
-            ints[row] = int_column(events, column)
-        for row, column in enumerate(self.tables.reals):
-            reals[row] = events.columns[column.attribute]
-        last = points // self.window.slide
+        read = kernel_events(self.tables.columns, events)
+        last = self.points.last_windows(points)
         window = np.where(points - last * self.window.slide < self.window.within, last, -1)
-        arrays = (events.time, events.type, ints, reals, window)
-        return Arriving(*(readonly(np.ascontiguousarray(array)) for array in arrays))
+        return Arriving(read.time, read.kind, read.ints, read.reals, readonly(window))
 
     def _take(self, batch: Arriving, start: int, stop: int) -> None:
         """Events of the lowest open window: keeps them, constructs what they end, and aggregates that."""
@@ -138,9 +121,7 @@ class SharedConstruction:
                 if found:
                     sums.top = int(self.arrived.window[self.arrived.counters[STORED] - 1])
                     self.counted["joined"] += found
-        state = self._state()
-        if state.bytes > self.largest.bytes:
-            self.largest = state
+        self.peak.note(self._state())
 
     def _construct(self, before: NDArray[np.int64]) -> None:
         """All instances of shared sub-sequences that end in a row that was not there `before`."""
@@ -182,7 +163,8 @@ class SharedConstruction:
     def _state(self) -> StateSize:
         events = int(self.arrived.counters[STORED])
         partial = sum(int(self.stores.size[shared.store]) for shared, _ in self.shared)
-        attributes = 2 + len(self.tables.ints) + len(self.tables.reals) + self.tables.gaps
+        columns = self.tables.columns
+        attributes = 2 + len(columns.ints) + len(columns.reals) + self.tables.gaps
         rows = int((self.stores.size * (self.stores.width + 2)).sum())
         live = (s for s in self.sums.values() if s.top >= self.low)
         sums = sum((s.top - self.low + 1) * cell_bytes(s.query.parts[0].tables) for s in live)

@@ -10,13 +10,13 @@ from functools import cached_property
 from math import exp, inf, log
 
 from cepbench.algorithms.base import Plan
-from cepbench.algorithms.running.evaluator import WHOLE_STREAM
+from cepbench.algorithms.running.per_window import by_window, window_of
 from cepbench.algorithms.sequences.candidates import Candidate, sharing_candidates
 from cepbench.algorithms.sequences.event_sequence import Sequence, Symbol
 from cepbench.algorithms.spass.tables import SetTables, tables_of
 from cepbench.events.statistics import Statistics
 from cepbench.events.windows import FOREVER, Window
-from cepbench.queries.compile import CompiledQuery, Workload
+from cepbench.queries.compile import Workload
 
 TYPICAL = 10.0
 """Events of a type in a window when nothing is known of the stream."""
@@ -38,16 +38,11 @@ class SpassPlan(Plan):
         """What the kernels read of each sharable set: the queries of one window. All executors of the plan use them."""
         windows = [window_of(self.workload[sequence.query]) for sequence in self.sequences]
         found = {}
-        for window in dict.fromkeys(window_of(query) for query in self.workload):
+        for window in by_window(self.workload):
             members = tuple(i for i, own in enumerate(windows) if own == window)
             shared = tuple(candidate for candidate in self.shared if windows[candidate.sequences[0]] == window)
             found[window] = tables_of(self.workload, self.sequences, members, shared)
         return found
-
-
-def window_of(query: CompiledQuery) -> Window:
-    """The window of a query; queries of one window share."""
-    return query.window or WHOLE_STREAM
 
 
 def plan_sharing(

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
+from cepbench.algorithms.kernels.growth import widened
 from cepbench.algorithms.spass.kernels.arrival import STORED, Arrived, Stores
 
 FIRST_EVENTS = 256
@@ -38,14 +37,8 @@ def with_events(arrived: Arrived, more: int) -> Arrived:
     size = int(arrived.counters[STORED])
     if size + more <= len(arrived.time):
         return arrived
-    room = max(size + more, 2 * len(arrived.time))
-    return arrived._replace(
-        time=_wider(arrived.time, room),
-        window=_wider(arrived.window, room),
-        ints=_wider(arrived.ints, room),
-        reals=_wider(arrived.reals, room),
-        barrier=_wider(arrived.barrier, room),
-    )
+    room = len(arrived.time)
+    return widened(arrived, ("time", "window", "ints", "reals", "barrier"), max(size + more - room, room))
 
 
 def with_rows(stores: Stores, more: NDArray[np.int64]) -> Stores:
@@ -76,10 +69,4 @@ def with_rows(stores: Stores, more: NDArray[np.int64]) -> Stores:
         grown.bucket[new : new + size] = stores.bucket[old : old + size]
         old, new, size = int(stores.cells[s]), int(grown.cells[s]), size * width
         grown.events[new : new + size] = stores.events[old : old + size]
-    return grown
-
-
-def _wider(array: NDArray[Any], room: int) -> NDArray[Any]:
-    grown = np.zeros((*array.shape[:-1], room), array.dtype)
-    grown[..., : array.shape[-1]] = array
     return grown

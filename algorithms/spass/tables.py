@@ -14,6 +14,7 @@ from cepbench.algorithms.spass.kernels.arrival import SymbolTables
 from cepbench.algorithms.spass.kernels.construction import NO_GAP, CountedChannels, CountedEvents, Parts
 from cepbench.events.schema import Schema
 from cepbench.queries.aggregates import Column
+from cepbench.queries.columns import ColumnSet
 from cepbench.queries.compile import Workload
 from cepbench.queries.tables import Columns, Weights, csr, predicate_tables
 
@@ -49,8 +50,7 @@ class Instances:
 class SetTables:
     """Stores are numbered: first those of symbols, then those of shared sub-sequences, of `width` events per row."""
 
-    ints: tuple[Column, ...]
-    reals: tuple[Column, ...]
+    columns: ColumnSet
     symbols: SymbolTables
     gaps: int
     width: NDArray[np.int64]
@@ -88,8 +88,7 @@ def tables_of(
         joined.append(Joined(sequence.query, parts, _channels(workload, sequence, parts, columns)))
     symbols = _symbol_tables(number, stored, gaps, workload.schema, columns)
     return SetTables(
-        tuple(columns.ints),
-        tuple(columns.reals),
+        ColumnSet(tuple(columns.ints), tuple(columns.reals)),
         symbols,
         len(gaps),
         np.array(width, np.int64),

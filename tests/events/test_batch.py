@@ -40,3 +40,16 @@ def test_events_that_are_taken_keep_places_and_promise() -> None:
 
 def test_bytes_are_those_of_all_columns() -> None:
     assert WHOLE.nbytes == 5 * (8 + 4 + 8 + 8)  # time, type, position and x
+
+
+def test_what_is_computed_of_a_batch_is_computed_once() -> None:
+    events = WHOLE.slice(0, 5)
+    made: list[object] = []
+
+    def compute() -> object:
+        made.append(object())
+        return made[-1]
+
+    assert events.once("key", compute) is events.once("key", compute) is made[0]
+    assert events.once("other", compute) is made[1]
+    assert events.slice(0, 1).once("key", compute) is made[2]

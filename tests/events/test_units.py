@@ -1,11 +1,11 @@
-"""Durations in the unit of a stream."""
+"""Durations in the unit of a stream, and sizes in bytes."""
 
 from fractions import Fraction
 
 import pytest
 
 from cepbench.events.errors import InputError
-from cepbench.events.units import check_time_unit, in_units, seconds
+from cepbench.events.units import check_time_unit, in_bytes, in_units, seconds
 
 
 @pytest.mark.parametrize(
@@ -38,3 +38,29 @@ def test_a_unit_that_streams_do_not_have_is_refused() -> None:
     assert check_time_unit("us") == "us"
     with pytest.raises(InputError, match="unknown time unit 'events'; choose one of ns, us, ms, s, min, h, day"):
         check_time_unit("events")
+
+
+@pytest.mark.parametrize(
+    ("size", "expected"),
+    [
+        ("4096", 4096),
+        ("7B", 7),
+        ("500KB", 500_000),
+        ("1.5 kb", 1500),
+        ("64MB", 64 * 10**6),
+        ("16GB", 16 * 10**9),
+        ("500KiB", 500 * 2**10),
+        ("64 mib", 64 * 2**20),
+        ("1.5GiB", 3 * 2**29),
+        (" 0.9 ", 0),
+        ("1.000001MB", 1_000_001),
+    ],
+)
+def test_sizes(size: str, expected: int) -> None:
+    assert in_bytes(size) == expected
+
+
+@pytest.mark.parametrize("size", ["", "MB", "-1MB", "12XB", "1e9", "nan", "1TB", "9" * 400, "1 MB B"])
+def test_what_is_no_size(size: str) -> None:
+    with pytest.raises(ValueError, match=r"^a size such as 4096 \(bytes\), 64MB \(10\^6 bytes each\) or 64MiB"):
+        in_bytes(size)

@@ -55,7 +55,7 @@ def test_figures_are_found_at_every_level_and_sorted_by_number(tmp_path):
     for number in ("13.10", "13.4", "9"):
         save(tmp_path, FIGURE.model_copy(update={"id": number, "experiment": f"e{number}"}), [])
     assert [results.figure.id for results in load_results(tmp_path)] == ["9", "13.4", "13.10"]
-    assert len(load_results(tmp_path / "e9")) == len(load_results(tmp_path / "e9" / "smoke")) == 1
+    assert len(load_results(str(tmp_path / "e9"))) == len(load_results(tmp_path / "e9" / "smoke")) == 1
 
 
 @pytest.mark.parametrize(

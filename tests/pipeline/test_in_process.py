@@ -151,6 +151,15 @@ def test_refused_before_anything_runs(tmp_path: Path, monkeypatch: pytest.Monkey
         cepbench.evaluate(counting, tmp_path / "none.csv", "greta")
 
 
+@pytest.mark.parametrize("given", ["query.sase", "there.txt", Path("query.sase")])
+def test_a_file_is_no_query(given: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("there.txt").write_text("RETURN COUNT(*) PATTERN A")
+    with pytest.raises(QueryError, match=r"^'(query\.sase|there\.txt)' looks like a file; read it first") as refused:
+        cepbench.evaluate(given, frame(), "greta")
+    assert "\n" not in str(refused.value)
+
+
 def test_no_events() -> None:
     assert len(cepbench.evaluate("RETURN COUNT(*) PATTERN A", pd.DataFrame({"time": [], "type": []}), "greta")) == 0
 

@@ -1,14 +1,12 @@
 """Queries bound to a schema."""
 
-import numpy as np
 import pytest
 
-from cepbench.events.batch import EventBatch
 from cepbench.events.errors import InputError
 from cepbench.events.schema import Attribute, Kind, Schema
 from cepbench.events.windows import Window
-from cepbench.queries.aggregates import NO_VALUE, Channel, Column, Transform
-from cepbench.queries.compile import CompiledQuery, compile_workload, int_column, sortable, unsortable
+from cepbench.queries.aggregates import Channel, Column, Transform
+from cepbench.queries.compile import CompiledQuery, compile_workload
 from cepbench.queries.errors import QueryError
 from cepbench.queries.parser import parse_query
 
@@ -178,16 +176,8 @@ def test_what_events_need_is_known_by_type() -> None:
     assert query.needs == {"*": {"n", "s"}, "A": {"x"}, "B": {"n"}}
 
 
-def test_keys_keep_the_order_of_values() -> None:
-    values = np.array([-np.inf, -1e300, -1.5, -5e-324, -0.0, 0.0, 5e-324, 1.5, 1e300, np.inf])
-    keys = sortable(values)
-    assert np.all(np.diff(keys) >= 0)
-    assert np.sum(np.diff(keys) == 0) == 1  # of both zeros
-    assert np.array_equal(unsortable(keys), values)
-    assert keys.max() < NO_VALUE
-    integers = np.array([-(2**63), 0, 2**63 - 1])
-    batch = EventBatch(SCHEMA, integers, np.zeros(3, np.int32), {"n": integers}, integers)
-    inverted = int_column(batch, Column("n", Transform.INVERTED_KEY))
-    assert np.array_equal(~inverted, integers)
-    magnitudes = int_column(batch, Column("n", Transform.MAGNITUDE)).view(np.uint64)
-    assert magnitudes.tolist() == [2**63, 0, 2**63 - 1]
+def test_queries_that_read_the_same_columns_share_their_set() -> None:
+    texts = ("SUM(A.n) PATTERN SEQ(A, B)", "SUM(B.n) PATTERN B", "SUM(A.x) PATTERN A")
+    one, two, other = compile_workload([parse_query(f"RETURN {text}") for text in texts], SCHEMA)
+    assert one.columns is two.columns
+    assert one.columns is not other.columns

@@ -44,7 +44,7 @@ A, B, C = Event("A"), Event("B"), Event("C")
 
 def test_every_clause() -> None:
     query = parse_query("""
-        q1: RETURN sector, COUNT(*), AVG(S.price)   -- the query of DESIGN section 4
+        q1: RETURN sector, COUNT(*), AVG(S.price)   -- the query of docs/query-language.md
             PATTERN SEQ(Stock S+, NOT Halt H, Trade T)
             SEMANTICS skip-till-any-match
             WHERE [company] AND S.price * 1.05 < NEXT(S).price AND T.volume > 100

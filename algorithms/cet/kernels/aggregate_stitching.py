@@ -8,7 +8,7 @@ import numpy as np
 
 from cepbench.algorithms.cet.kernels.aggregation import TrendGraph
 from cepbench.algorithms.kernels.arrays import Codes, Ints
-from cepbench.algorithms.kernels.cells import ONE, Cells, add, copy
+from cepbench.algorithms.kernels.cells import ONE, Cells, add, copy, sum_exceeds
 from cepbench.algorithms.kernels.compilation import inlined, kernel
 
 
@@ -92,7 +92,7 @@ def _concatenate(cells: Cells, i: int, before: int, other: Cells, after: int) ->
     for c in range(1, cells.ring.shape[1]):
         more = other.ring[after, c]
         whole = cells.ring[before, c] + more
-        if whole < more:  # a carry
+        if sum_exceeds(whole, more):
             over |= ONE << np.uint64(c)
         cells.ring[i, c] = whole
     cells.over[i] = over

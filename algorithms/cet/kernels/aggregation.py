@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from cepbench.algorithms.kernels.arrays import Codes, Flags, Ints, Reals
-from cepbench.algorithms.kernels.cells import Cells, add, begin, clear, copy, extend
+from cepbench.algorithms.kernels.cells import Cells, add_trend, begin, clear, copy, extend
 from cepbench.algorithms.kernels.compilation import inlined, kernel
 from cepbench.algorithms.kernels.stacks import ALONE, EVENTS, NOBODY, Stacks
 from cepbench.queries.tables import Tables
@@ -200,37 +200,26 @@ def _extend(i: int, v: int, graph: TrendGraph, tables: Tables, stacks: Stacks, c
 
 
 @kernel
-def search_trends(
-    graph: TrendGraph, tables: Tables, stacks: Stacks, path: Ints, edge: Ints, one: Cells, total: Cells
-) -> None:
-    """Adds every trend to cell 0 of `total`, depth-first; `path[V]`, `edge[V]`. O(l) per trend of length l."""
+def search_trends(graph: TrendGraph, tables: Tables, stacks: Stacks, path: Ints, edge: Ints, total: Cells) -> None:
+    """Adds every trend to cell 0 of `total`, depth-first. O(l) per trend of length l.
+
+    `path[V]`: the events of the trend under construction; `edge[V]`: the next out-edge of each to try.
+    """
     for v in range(len(graph.event)):
         depth = 0
         if graph.start[v]:
-            path[0], edge[0], depth = v, graph.out_ptr[v], 1
+            path[0], edge[0], depth = graph.event[v], graph.out_ptr[v], 1
             if graph.end[v]:
-                _add_trend(path, depth, graph, tables, stacks, one, total)
+                add_trend(total, 0, tables, path, depth, stacks.position, stacks.ints, stacks.reals)
         while depth > 0:
             at = edge[depth - 1]
-            if at == graph.out_ptr[path[depth - 1] + 1]:
+            last = v if depth == 1 else graph.out[edge[depth - 2] - 1]
+            if at == graph.out_ptr[last + 1]:
                 depth -= 1
                 continue
             edge[depth - 1] = at + 1
             w = graph.out[at]
-            path[depth], edge[depth] = w, graph.out_ptr[w]
+            path[depth], edge[depth] = graph.event[w], graph.out_ptr[w]
             depth += 1
             if graph.end[w]:
-                _add_trend(path, depth, graph, tables, stacks, one, total)
-
-
-@kernel
-def _add_trend(
-    path: Ints, length: int, graph: TrendGraph, tables: Tables, stacks: Stacks, one: Cells, total: Cells
-) -> None:
-    """Aggregates the trend on the path in cell 0 of `one` and adds it; nothing but its count needs its events."""
-    clear(one, 0)
-    begin(one, 0)
-    if one.ring.shape[1] + one.real.shape[1] + one.least.shape[1] > 1:
-        for d in range(length):
-            _extend(0, path[d], graph, tables, stacks, one)
-    add(total, 0, one, 0)
+                add_trend(total, 0, tables, path, depth, stacks.position, stacks.ints, stacks.reals)

@@ -1,6 +1,13 @@
 """Partitioning of CET graphs (dissertation Chapters 6 and 7)."""
 
-from cepbench.algorithms.cet.partitioning.partition import METHODS, one_graphlet, one_per_atom, partition, prescribed
+from cepbench.algorithms.cet.partitioning.partition import (
+    METHODS,
+    load,
+    one_graphlet,
+    one_per_atom,
+    partition,
+    prescribed,
+)
 from cepbench.algorithms.cet.partitioning.plan import PartitionPlan
 
-__all__ = ["METHODS", "PartitionPlan", "one_graphlet", "one_per_atom", "partition", "prescribed"]
+__all__ = ["METHODS", "PartitionPlan", "load", "one_graphlet", "one_per_atom", "partition", "prescribed"]

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from cepbench.algorithms.cet.kernels.costs import Ranges
 from cepbench.algorithms.cet.kernels.plans import (
@@ -25,6 +22,7 @@ from cepbench.algorithms.cet.partitioning.costs import MOST_ATOMS, Costs
 from cepbench.algorithms.cet.partitioning.levels import highest_level
 from cepbench.algorithms.cet.partitioning.search import FoundPartition, bounds_of
 from cepbench.algorithms.kernels.arrays import Ints
+from cepbench.algorithms.kernels.growth import wider
 
 MOST_PLANS = 2**20
 """Plans in the heap at a time."""
@@ -121,9 +119,9 @@ class _NodeSearch:
         size = int(self.heap.counters[SIZE])
         if size + completions.ways[level, 0] > MOST_PLANS:
             return False
-        room = size + int(completions.ways[level, 0])
+        room = int(completions.ways[level, 0])
         self.heap = self.heap._replace(
-            **{name: _resized(getattr(self.heap, name), size, room) for name in ("cuts", "cpu", "bytes")}
+            **{name: wider(getattr(self.heap, name)[:size], room, axis=0) for name in ("cuts", "cpu", "bytes")}
         )
         stack = Stack(np.zeros(level, np.int64), np.zeros(level, np.int64), np.zeros(level), np.zeros(level))
         generate(level, ideal, self.atoms, self.ranges, completions, stack, self.heap)
@@ -133,10 +131,3 @@ class _NodeSearch:
 def _plan_bytes(words: int) -> int:
     """Bytes of a plan in the heap: its cuts, and two costs."""
     return 8 * (words + 2)
-
-
-def _resized(array: NDArray[Any], size: int, room: int) -> NDArray[Any]:
-    """The first `size` rows, in an array of `room` rows."""
-    wider = np.zeros((room, *array.shape[1:]), array.dtype)
-    wider[:size] = array[:size]
-    return wider

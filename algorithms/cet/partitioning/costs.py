@@ -24,6 +24,7 @@ from cepbench.algorithms.cet.kernels.costs import (
 from cepbench.algorithms.cet.kernels.cuts import mark_cuts
 from cepbench.algorithms.cet.kernels.window_graph import WindowGraph
 from cepbench.algorithms.kernels.arrays import Ints, Reals
+from cepbench.algorithms.kernels.growth import wider
 
 EVENT_BYTES = 4
 TREND_BYTES = 12
@@ -112,7 +113,7 @@ class Costs:
                 end = count_ranges(i, row[i], limit / EVENT_BYTES, self.graph, self._counting, self.atoms, counted)
                 if end >= 0:
                     break
-                counted = np.concatenate([counted, np.empty_like(counted)])
+                counted = wider(counted, len(counted), axis=0)
             row[i + 1] = end
         counted = counted[: row[-1]]
         cpu = self._cpu(counted, False)

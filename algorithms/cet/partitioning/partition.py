@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from functools import cache
 
 import numpy as np
 
@@ -30,7 +29,6 @@ def partition(graph: WindowGraph, method: str, limit: int) -> PartitionPlan:
     Every method finds one if there is any: where `branch-and-bound` or `greedy` ends without, the plan that takes the
     least memory is taken. Raises `NotEnoughMemory` if that does not fit either.
     """
-    _load(method)
     begin = time.thread_time()
     costs = Costs(graph)
     found = METHODS[method](costs, limit)
@@ -42,6 +40,16 @@ def partition(graph: WindowGraph, method: str, limit: int) -> PartitionPlan:
         )
     seconds = time.thread_time() - begin
     return _plan(costs, bounds, _details(found, seconds))
+
+
+def load(method: str) -> None:
+    """Loads the kernels of a partitioner: a search on two edges, for a plan smaller than any, runs them all."""
+    out_ptr, out, in_ptr, into = ([0, 1, 2, 2, 2], [2, 3], [0, 0, 0, 1, 2], [0, 1])
+    arrays = (np.array(numbers, np.int64) for numbers in ([0, 0, 1, 1], out_ptr, out, in_ptr, into, [0, 1, 2, 3]))
+    costs = Costs(WindowGraph(*arrays))
+    limit = int(costs.cost(costs.atoms[[0, -1]]).bytes) - 1
+    METHODS[method](costs, limit)
+    least_memory(costs, limit)
 
 
 def prescribed(graph: WindowGraph, graphlets: int, ratio: float, limit: int) -> PartitionPlan:
@@ -71,20 +79,6 @@ def one_per_atom(graph: WindowGraph) -> PartitionPlan:
 def _plan(costs: Costs, bounds: Ints, details: dict[str, float]) -> PartitionPlan:
     cost = costs.cost(bounds)
     return PartitionPlan(bounds, cost.cpu, int(min(cost.bytes, _MOST_BYTES)), details)
-
-
-@cache
-def _load(method: str) -> None:
-    """Loads the kernels of a partitioner, which takes longer than most searches and is not charged to the first.
-
-    A search on two edges, for a plan smaller than any, runs them all.
-    """
-    out_ptr, out, in_ptr, into = ([0, 1, 2, 2, 2], [2, 3], [0, 0, 0, 1, 2], [0, 1])
-    arrays = (np.array(numbers, np.int64) for numbers in ([0, 0, 1, 1], out_ptr, out, in_ptr, into, [0, 1, 2, 3]))
-    costs = Costs(WindowGraph(*arrays))
-    limit = int(costs.cost(costs.atoms[[0, -1]]).bytes) - 1
-    METHODS[method](costs, limit)
-    least_memory(costs, limit)
 
 
 def _details(found: FoundPartition, seconds: float) -> dict[str, float]:

@@ -12,11 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cepbench.algorithms.kernels.arrays import Codes, Flags, Ints
-from cepbench.algorithms.kernels.compilation import kernel
+from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, has_ended, next_boundary, opened
+from cepbench.algorithms.kernels.compilation import inlined, kernel
 from cepbench.algorithms.kernels.events import Sliding
-from cepbench.algorithms.kernels.windows import HIGH, LOW, NOW, TOUCHED
+from cepbench.algorithms.kernels.peak import note
 
 Index = NDArray[np.uint64]
+
+TOUCHED = 3
+NOBODY = np.uint64(2**64 - 1)
 
 
 class Template(NamedTuple):
@@ -36,8 +40,9 @@ class TypeCounts(NamedTuple):
     """Counts of K windows: that of position p in window k is entry `(k % K) * P + p`.
 
     `trends` counts those that ended before the current time stamp, `pending` those that end at it; `over` and
-    `pending_over` mark the overflowed ones. `waiting[P]` lists positions with pending counts; `clock` holds the
-    current time, the lowest and the highest window opened, and the length of `waiting`.
+    `pending_over` mark the overflowed ones. `waiting[P]` lists positions with pending counts, behind which
+    are some that waited earlier, and NOBODY. `clock` (`kernels.clock`) tells also how many wait, and the
+    largest state (`kernels.peak`).
     """
 
     trends: NDArray[Any]
@@ -56,7 +61,7 @@ class CountRows(NamedTuple):
     over: Flags
 
 
-def new_counts(span: int, positions: int, arithmetic: str) -> TypeCounts:
+def new_counts(span: int, positions: int, arithmetic: str, clock: Ints) -> TypeCounts:
     """Counts of `span` windows before the first event."""
     dtype = np.uint64 if arithmetic == "modular" else np.float64
     cells = span * positions
@@ -65,8 +70,8 @@ def new_counts(span: int, positions: int, arithmetic: str) -> TypeCounts:
         np.zeros(cells, np.bool_),
         np.zeros(cells, dtype),
         np.zeros(cells, np.bool_),
-        np.zeros(positions, np.uint64),
-        np.array([-1, 0, -1, 0], np.int64),
+        np.full(positions, NOBODY),
+        clock,
     )
 
 
@@ -91,9 +96,7 @@ def count_trends(
     clock = counts.clock
     now, waiting = clock[NOW], clock[TOUCHED]
     low, high = clock[LOW], clock[HIGH]
-    boundary = min(
-        low * window.slide + window.within, (high + 1) * window.slide
-    )  # divisions are left to the boundaries of panes
+    boundary = next_boundary(low, high, window)  # divisions are left to the boundaries of panes
     row = np.uint64(low) % span * size
     windows = np.uint64(high - low + 1)
     last = len(time) - 1
@@ -101,12 +104,14 @@ def count_trends(
         alone = False
         if time[i] != now:
             if time[i] >= boundary:
+                _note_state(counts)
                 clock[NOW], clock[TOUCHED] = now, waiting
                 if written + np.int64(span) > len(rows.window):
                     return i, written
                 written = close(time[i], template, window, counts, rows, written)
+                counts.waiting[:] = NOBODY
                 low, high = clock[LOW], clock[HIGH]
-                boundary = min(low * window.slide + window.within, (high + 1) * window.slide)
+                boundary = next_boundary(low, high, window)
                 row = np.uint64(low) % span * size
                 windows = np.uint64(high - low + 1)
             elif waiting > 0:
@@ -147,7 +152,21 @@ def count_trends(
             if base == span * size:
                 base = np.uint64(0)
     clock[NOW], clock[TOUCHED] = now, waiting
+    _note_state(counts)
     return len(time), written
+
+
+@inlined
+def _note_state(counts: TypeCounts) -> None:
+    """Notes the open windows, with the most positions that have waited at once since a window ended or began.
+
+    At least one counts, though an event that is alone does not wait: it would if a batch ended there.
+    """
+    windows = counts.clock[HIGH] - counts.clock[LOW] + 1
+    most = 1
+    while most < len(counts.waiting) and counts.waiting[most] != NOBODY:
+        most += 1
+    note(windows * most, counts.clock)
 
 
 @kernel
@@ -159,7 +178,7 @@ def close(now: int, template: Template, window: Sliding, counts: TypeCounts, row
     _show(clock[TOUCHED], np.uint64(clock[LOW]) % span * size, np.uint64(clock[HIGH] - clock[LOW] + 1), size, counts)
     clock[TOUCHED] = 0
     clock[NOW] = now
-    while clock[LOW] <= clock[HIGH] and clock[LOW] * window.slide + window.within <= now:
+    while has_ended(clock[LOW], clock[HIGH], now, window):
         base = np.uint64(clock[LOW]) % span * size
         trends = counts.trends.dtype.type(0)
         over = False
@@ -177,8 +196,7 @@ def close(now: int, template: Template, window: Sliding, counts: TypeCounts, row
             counts.trends[base + p] = 0
             counts.over[base + p] = False
         clock[LOW] += 1
-    clock[LOW] = max(clock[LOW], (now - window.within) // window.slide + 1, 0)
-    clock[HIGH] = max(clock[HIGH], now // window.slide)
+    clock[LOW], clock[HIGH] = opened(clock[LOW], clock[HIGH], now, window)
     return written
 
 

@@ -6,21 +6,21 @@ by single events, and the other two semantics. `type_count` is the short cut for
 
 from __future__ import annotations
 
+from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.cells import add, clear
+from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, next_boundary
 from cepbench.algorithms.kernels.compilation import inlined, kernel
 from cepbench.algorithms.kernels.events import KernelEvents, RowCells, Sliding, fits
+from cepbench.algorithms.kernels.peak import note
 from cepbench.algorithms.kernels.windows import (
-    HIGH,
-    LOW,
     NEXT,
-    NOW,
     OCCUPIED,
+    TOUCHED,
     OpenWindows,
     Slots,
     advance,
     append,
     commit,
-    next_boundary,
 )
 from cepbench.queries.tables import Tables
 
@@ -44,10 +44,11 @@ def aggregate_trends(
     """
     span = len(state.final.over)
     clock = state.clock
-    boundary = next_boundary(clock, window)
+    boundary = next_boundary(clock[LOW], clock[HIGH], window)
     for i in range(first, len(events.time)):
         now = events.time[i]
         if now != clock[NOW]:
+            note(_pending_cells(clock), clock)
             if now < boundary:
                 commit(events.negated[i], slots, semantics, state)
                 clock[NOW] = now
@@ -55,7 +56,7 @@ def aggregate_trends(
                 return i, size
             else:
                 size = advance(now, events.negated[i], slots, semantics, window, state, out, size)
-                boundary = next_boundary(clock, window)
+                boundary = next_boundary(clock[LOW], clock[HIGH], window)
         clock[OCCUPIED] = 1
         low = clock[LOW]
         high = clock[HIGH]
@@ -68,7 +69,15 @@ def aggregate_trends(
                     state.consumed[slots.read[e]] = True
             _collect(p, low, high, tables, slots, state)
             append(i, p, low, high, events, tables, slots, window, state)
+    note(_pending_cells(clock), clock)
     return len(events.time), size
+
+
+@inlined
+def _pending_cells(clock: Ints) -> int:
+    """Cells in which trends wait for the current time stamp to end."""
+    pending: int = clock[TOUCHED] * (clock[HIGH] - clock[LOW] + 1)
+    return pending
 
 
 @inlined

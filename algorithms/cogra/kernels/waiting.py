@@ -12,18 +12,19 @@ from typing import NamedTuple
 
 from cepbench.algorithms.kernels.arrays import Flags, Ints, Reals
 from cepbench.algorithms.kernels.cells import Cells, add, clear, copy
-from cepbench.algorithms.kernels.compilation import kernel
+from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, next_boundary
+from cepbench.algorithms.kernels.compilation import inlined, kernel
 from cepbench.algorithms.kernels.events import KernelEvents, RowCells, Sliding, fits, keep_columns
+from cepbench.algorithms.kernels.peak import note
 from cepbench.algorithms.kernels.predicates import hold
 from cepbench.algorithms.kernels.windows import (
     CONTIGUOUS,
-    LOW,
-    NOW,
     OCCUPIED,
     OpenWindows,
     Slots,
     advance,
     append,
+    commit,
 )
 from cepbench.queries.tables import Tables
 
@@ -63,12 +64,21 @@ def extend_waiting(
     """Processes events `first..`; returns (next event, rows in `out`, why it stopped: ROOM, OUTPUT or DONE)."""
     span = len(state.final.over)
     clock = state.clock
+    boundary = next_boundary(clock[LOW], clock[HIGH], window)
     for i in range(first, len(events.time)):
         now = events.time[i]
         if now != clock[NOW]:
-            if size + span > len(out.window):
+            if now < boundary:
+                note(waiting.counters[SIZE], clock)
+                only_last = semantics == CONTIGUOUS and clock[OCCUPIED] == 1
+                commit(events.negated[i], slots, semantics, state)
+                clock[NOW] = now
+                _settle(only_last, waiting, clock[LOW], span)
+            elif size + span > len(out.window):
                 return i, size, OUTPUT
-            size = advance_waiting(now, events.negated[i], slots, semantics, window, waiting, state, out, size)
+            else:
+                size = advance_waiting(now, events.negated[i], slots, semantics, window, waiting, state, out, size)
+                boundary = next_boundary(clock[LOW], clock[HIGH], window)
         clock[OCCUPIED] = 1
         positions = tables.binding_ptr[events.kind[i] + 1] - tables.binding_ptr[events.kind[i]]
         if waiting.counters[SIZE] + positions > len(waiting.position):
@@ -81,7 +91,7 @@ def extend_waiting(
     return len(events.time), size, DONE
 
 
-@kernel
+@inlined
 def _bind(
     i: int,
     p: int,
@@ -94,7 +104,10 @@ def _bind(
     waiting: Waiting,
     state: OpenWindows,
 ) -> None:
-    """Event i at position p extends the waiting events that it may follow, and waits."""
+    """Event i at position p extends the waiting events that it may follow, and waits.
+
+    Inlined, since to hand over so many arrays took as long as the work.
+    """
     span = len(state.final.over)
     for k in range(high - low + 1):
         clear(state.reached, k)
@@ -130,6 +143,7 @@ def advance_waiting(
     size: int,
 ) -> int:
     """Ends the current time stamp, closes windows, settles the waiting events; returns rows in `out`."""
+    note(waiting.counters[SIZE], state.clock)
     only_last = semantics == CONTIGUOUS and state.clock[OCCUPIED] == 1
     size = advance(now, negated, slots, semantics, window, state, out, size)
     _settle(only_last, waiting, state.clock[LOW], len(state.final.over))

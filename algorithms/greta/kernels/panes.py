@@ -7,9 +7,11 @@ from __future__ import annotations
 from cepbench.algorithms.greta.kernels.vertices import LIVE, NO_BLOCK, PENDING, Graph, show
 from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.cells import add
+from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, has_ended, opened
 from cepbench.algorithms.kernels.compilation import inlined, kernel
 from cepbench.algorithms.kernels.events import RowCells, Sliding
-from cepbench.algorithms.kernels.windows import ANY, HIGH, LOW, NOW, OpenWindows, Slots, close_window, commit
+from cepbench.algorithms.kernels.peak import note
+from cepbench.algorithms.kernels.windows import ANY, OpenWindows, Slots, close_window, commit
 from cepbench.queries.tables import Tables
 
 
@@ -27,20 +29,20 @@ def advance_graph(
 ) -> int:
     """Ends the current time stamp, closes windows that end by `now` and drops their panes; returns rows in `out`."""
     clock = state.clock
+    note(graph.counters[LIVE], clock)
     commit(negated, slots, ANY, state)
     for w in range(graph.counters[PENDING]):
         show(graph.waiting[w], graph)
     graph.counters[PENDING] = 0
     clock[NOW] = now
     closed = False
-    while clock[LOW] <= clock[HIGH] and clock[LOW] * window.slide + window.within <= now:
+    while has_ended(clock[LOW], clock[HIGH], now, window):
         for p in range(len(graph.late)):
             if graph.late[p]:
                 _add_valid_ends(p, negated, tables, graph, state)
         size = close_window(slots, state, out, size)
         closed = True
-    clock[LOW] = max(clock[LOW], (now - window.within) // window.slide + 1, 0)
-    clock[HIGH] = max(clock[HIGH], now // window.slide)
+    clock[LOW], clock[HIGH] = opened(clock[LOW], clock[HIGH], now, window)
     for p in range(len(graph.head)):
         if closed or graph.prunable[p]:
             _purge(p, negated, tables, graph, clock[LOW])

@@ -10,10 +10,12 @@ import numpy as np
 
 from cepbench.algorithms.greta.kernels.panes import advance_graph
 from cepbench.algorithms.greta.kernels.vertices import EDGES, LIVE, NO_BLOCK, PENDING, Graph, select
+from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.cells import Cells, add, clear, copy
-from cepbench.algorithms.kernels.compilation import inlined, kernel
+from cepbench.algorithms.kernels.clock import LOW, NOW
+from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.events import KernelEvents, RowCells, Sliding, fits, keep_columns
-from cepbench.algorithms.kernels.windows import LOW, NOW, OpenWindows, Slots, append
+from cepbench.algorithms.kernels.windows import OpenWindows, Slots, append
 from cepbench.queries.tables import Tables
 
 ROOM, OUTPUT, DONE = 0, 1, 2
@@ -77,7 +79,7 @@ def _insert(
     for e in range(tables.enter_ptr[p], tables.enter_ptr[p + 1]):
         q = tables.source[e]
         if graph.kept[q]:
-            floor = -1
+            floor = np.int64(-1)
             for k in range(tables.between_ptr[e], tables.between_ptr[e + 1]):
                 floor = max(floor, events.negated[i, tables.between[k]])
             _visit(i, e, low, floor, events, tables, graph, state)
@@ -126,7 +128,7 @@ def _block_for(p: int, pane: int, low: int, high: int, graph: Graph) -> int:
 
 @inlined
 def _visit(
-    i: int, e: int, low: int, floor: int, events: KernelEvents, tables: Tables, graph: Graph, state: OpenWindows
+    i: int, e: int, low: int, floor: np.int64, events: KernelEvents, tables: Tables, graph: Graph, state: OpenWindows
 ) -> None:
     """Adds the cells of all predecessors of event i over transition e to `state.reached`."""
     span = len(state.final.over)
@@ -150,14 +152,14 @@ def _visit(
                     for v in range(found):
                         add(state.reached, k - low, graph.cells, base + v)
                 elif plain:
-                    _sum_selected_counts(state.reached, k - low, graph, base, found)
+                    _sum_selected_counts(state.reached, k - low, graph.cells, graph.selected, base, found)
                 else:
                     for s in range(found):
                         add(state.reached, k - low, graph.cells, base + graph.selected[s])
         block = graph.next[block]
 
 
-@inlined
+@inner
 def _sum_counts(cells: Cells, to: int, vertices: Cells, base: int, found: int) -> None:
     """`add` of `found` consecutive cells that hold COUNT(*) alone."""
     total = cells.ring[to, 0]
@@ -172,17 +174,17 @@ def _sum_counts(cells: Cells, to: int, vertices: Cells, base: int, found: int) -
     cells.over[to] = over | np.uint64(1) if carried else over
 
 
-@inlined
-def _sum_selected_counts(cells: Cells, to: int, graph: Graph, base: int, found: int) -> None:
+@inner
+def _sum_selected_counts(cells: Cells, to: int, vertices: Cells, selected: Ints, base: int, found: int) -> None:
     """`add` of the cells of the `found` selected vertices, which hold COUNT(*) alone."""
     total = cells.ring[to, 0]
     over = cells.over[to]
     carried = False
     for s in range(np.uint64(found)):
-        v = np.uint64(base + graph.selected[s])
-        more = graph.cells.ring[v, 0]
+        v = np.uint64(base + selected[s])
+        more = vertices.ring[v, 0]
         total += more
         carried |= total < more
-        over |= graph.cells.over[v]
+        over |= vertices.over[v]
     cells.ring[to, 0] = total
     cells.over[to] = over | np.uint64(1) if carried else over

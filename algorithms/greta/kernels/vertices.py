@@ -12,9 +12,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from cepbench.algorithms.kernels.arrays import Flags, Ints, Reals
 from cepbench.algorithms.kernels.cells import Cells
-from cepbench.algorithms.kernels.compilation import inlined, kernel
+from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.kernels.predicates import compare, hold
 from cepbench.queries.tables import Predicates, Tables
@@ -60,8 +62,12 @@ class Graph(NamedTuple):
     selected: Ints
 
 
-@kernel
-def select(i: int, e: int, block: int, floor: int, events: KernelEvents, tables: Tables, graph: Graph) -> int:
+LESS, LESS_OR_EQUAL = np.int64(0), np.int64(1)
+"""Codes of `queries.tables.OPERATORS`."""
+
+
+@inner
+def select(i: int, e: int, block: int, floor: np.int64, events: KernelEvents, tables: Tables, graph: Graph) -> int:
     """Writes to `graph.selected` the vertices of a block that event i may follow over e; returns how many."""
     adjacent = tables.adjacent
     q = tables.source[e]
@@ -96,21 +102,23 @@ def select(i: int, e: int, block: int, floor: int, events: KernelEvents, tables:
 def _range(k: int, block: int, i: int, events: KernelEvents, adjacent: Predicates, graph: Graph) -> tuple[int, int]:
     """Where in a block's sorted order predicate k may hold: its left side does not decrease along the order."""
     shown = graph.shown[block]
-    op = adjacent.op[k]
-    if op <= 1:  # left < right, left <= right: a prefix
+    op = np.int64(adjacent.op[k])
+    if op <= LESS_OR_EQUAL:  # left < right, left <= right: a prefix
         return 0, _first_not(op, k, block, i, events, adjacent, graph)
     if op == 2:  # left > right: all but the prefix left <= right
-        return _first_not(1, k, block, i, events, adjacent, graph), shown
+        return _first_not(LESS_OR_EQUAL, k, block, i, events, adjacent, graph), shown
     if op == 3:
-        return _first_not(0, k, block, i, events, adjacent, graph), shown
+        return _first_not(LESS, k, block, i, events, adjacent, graph), shown
     return (
-        _first_not(0, k, block, i, events, adjacent, graph),
-        _first_not(1, k, block, i, events, adjacent, graph),
+        _first_not(LESS, k, block, i, events, adjacent, graph),
+        _first_not(LESS_OR_EQUAL, k, block, i, events, adjacent, graph),
     )
 
 
-@kernel
-def _first_not(op: int, k: int, block: int, i: int, events: KernelEvents, adjacent: Predicates, graph: Graph) -> int:
+@inner
+def _first_not(
+    op: np.int64, k: int, block: int, i: int, events: KernelEvents, adjacent: Predicates, graph: Graph
+) -> int:
     """The first place in a block's order where `left op right` fails, for op < or <=, by binary search."""
     base = block * graph.time.shape[1]
     lowest, highest = 0, graph.shown[block]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cepbench.algorithms.kernels.arrays import Ints
-from cepbench.algorithms.kernels.cells import Cells
+from cepbench.algorithms.kernels.cells import Cells, add_trend
 from cepbench.algorithms.kernels.compilation import inlined, kernel
 from cepbench.algorithms.kernels.predicates import hold
 from cepbench.algorithms.kernels.stacks import ALONE, EVENTS, NOBODY, Stacks
@@ -90,7 +90,7 @@ def construct(
             elif digesting:
                 _digest(depth + 1, search, found)
             else:
-                _aggregate(depth + 1, tables, stacks, search, total)
+                add_trend(total, 0, tables, search.path, depth + 1, stacks.position, stacks.ints, stacks.reals)
 
 
 @kernel
@@ -177,31 +177,3 @@ def _digest(length: int, search: Search, found: FoundMatches) -> None:
         h = h * BASE + search.term[d]
     found.digest[0] += finished(h)
     search.place[TRENDS] += 1
-
-
-@inlined
-def _aggregate(length: int, tables: Tables, stacks: Stacks, search: Search, total: Cells) -> None:
-    """The second step: one constructed trend is added to the aggregates."""
-    one = total.ring.dtype.type(1)
-    total.ring[0, 0] += one
-    if total.ring[0, 0] < one:
-        total.over[0] |= np.uint64(1)
-    for c in range(1, total.ring.shape[1]):
-        column = tables.ring.column[c]
-        for d in range(length):
-            v = search.path[d]
-            if tables.ring.bound[c, stacks.position[v]]:
-                more = one if column < 0 else total.ring.dtype.type(np.uint64(stacks.ints[column, v]))
-                total.ring[0, c] += more
-                if total.ring[0, c] < more:
-                    total.over[0] |= np.uint64(1) << np.uint64(c)
-    for c in range(total.real.shape[1]):
-        for d in range(length):
-            v = search.path[d]
-            if tables.real.bound[c, stacks.position[v]]:
-                total.real[0, c] += stacks.reals[tables.real.column[c], v]
-    for c in range(total.least.shape[1]):
-        for d in range(length):
-            v = search.path[d]
-            if tables.least.bound[c, stacks.position[v]]:
-                total.least[0, c] = min(total.least[0, c], stacks.ints[tables.least.column[c], v])

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cepbench.algorithms.kernels.arrays import Ints
-from cepbench.algorithms.kernels.cells import Cells
+from cepbench.algorithms.kernels.cells import ONE, Cells, add_ring, begin, counts_only
 from cepbench.algorithms.kernels.compilation import inlined, kernel
 from cepbench.algorithms.spass.kernels.arrival import BASE, Arrived, Stores
 
@@ -116,7 +116,7 @@ def join(
     joined = 0
     first = parts.store[0]
     width = stores.width[first]
-    counts_only = len(channels.ring.column) == 1 and len(channels.real.column) + len(channels.least.column) == 0
+    plain = counts_only(buckets)
     depth = _begin(new, parts, stores, walk)
     while depth < len(parts.store):
         depth = _descend(depth, parts, arrived, stores, walk)
@@ -124,8 +124,8 @@ def join(
             for r in range(walk.cursor[0], walk.stop[0]):
                 walk.chosen[0] = stores.cells[first] + r * width
                 b = stores.bucket[stores.begin[first] + r]
-                _count(buckets, b)
-                if not counts_only:
+                begin(buckets, b)
+                if not plain:
                     _aggregate(channels, arrived, stores, walk, buckets, b)
             joined += walk.stop[0] - walk.cursor[0]
             depth = 1
@@ -199,31 +199,17 @@ def _first_from(times: Ints, low: int, high: int, time: int) -> int:
 
 
 @inlined
-def _count(buckets: Cells, b: int) -> None:
-    """COUNT(*) of bucket b grows by one constructed sequence."""
-    one = buckets.ring.dtype.type(1)
-    total = buckets.ring[b, 0] + one
-    buckets.ring[b, 0] = total
-    if total < one:
-        buckets.over[b] |= np.uint64(1)
-
-
-@inlined
 def _aggregate(channels: CountedChannels, arrived: Arrived, stores: Stores, walk: Walk, buckets: Cells, b: int) -> None:
     """The second step: events of one constructed sequence are added to the other aggregates of bucket b."""
     base = arrived.counters[BASE]
-    one = buckets.ring.dtype.type(1)
     for c in range(1, buckets.ring.shape[1]):
         column = channels.ring.column[c]
         for k in range(channels.ring.ptr[c], channels.ring.ptr[c + 1]):
-            more = one
+            weight = ONE
             if column >= 0:
                 v = stores.events[walk.chosen[channels.ring.part[k]] + channels.ring.within[k]] - base
-                more = buckets.ring.dtype.type(np.uint64(arrived.ints[column, v]))
-            total = buckets.ring[b, c] + more
-            buckets.ring[b, c] = total
-            if total < more:
-                buckets.over[b] |= np.uint64(1) << np.uint64(c)
+                weight = np.uint64(arrived.ints[column, v])
+            add_ring(buckets, b, c, buckets.ring.dtype.type(weight))
     for c in range(buckets.real.shape[1]):
         column = channels.real.column[c]
         for k in range(channels.real.ptr[c], channels.real.ptr[c + 1]):

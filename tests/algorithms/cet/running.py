@@ -70,7 +70,7 @@ def graph_of(text: str, events: EventBatch) -> tuple[CetGraph, WindowGraph]:
     """The graph of all events, and its live part."""
     [query] = compile_workload([parse_query(text)], events.schema)
     graph = CetGraph(query, query.parts[0])
-    given = kernel_events(query, events, [])
+    given = kernel_events(query.columns, events)
     assert graph.insert(0, len(events), given, readonly(events.position), 0, 2**62) == len(events)
     return graph, graph.live()
 

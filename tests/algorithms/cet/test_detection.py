@@ -74,7 +74,7 @@ def test_random_streams_in_as_little_memory_as_may_do(partition: str, seed: int)
 @pytest.mark.parametrize(("number", "simultaneous"), [(11, 3), (1300, 1)], ids=["many trends", "one long trend"])
 def test_more_matches_than_the_output_has_room_for(detect: str, number: int, simultaneous: int) -> None:
     events = groups(number, simultaneous)
-    memory = "20KB" if detect == "hybrid" and simultaneous > 1 else "64MB"
+    memory = "20KiB" if detect == "hybrid" and simultaneous > 1 else "64MiB"
     matches = watch(Cet(detect, memory=memory), "RETURN COMPLETE MATCHES PATTERN A+", events).matches
     assert len({tuple(match) for match in matches}) == len(matches) == simultaneous**number
     assert simultaneous == 1 or len(matches) > 2 * FOUND_MATCHES or sum(map(len, matches)) > FOUND_EVENTS
@@ -84,7 +84,7 @@ def test_digests_equal_those_of_the_rows() -> None:
     given = batch(groups(9, 3))
     query = parse_query("RETURN COMPLETE MATCHES PATTERN A+ WITHIN 6 s SLIDE 3 s")
     found = {}
-    for options, summarised in product([*SPECIFICATIONS, {"detect": "hybrid", "memory": "8KB"}], (True, False)):
+    for options, summarised in product([*SPECIFICATIONS, {"detect": "hybrid", "memory": "8KiB"}], (True, False)):
         if options["detect"] == "baseline":
             continue  # slow on so many trends, and covered by random streams
         algorithm = Cet(**options)

@@ -90,7 +90,7 @@ def test_events_before_the_window_are_not_inserted() -> None:
     given = batch(stream("A1 A2 A3"))
     [query] = compile_workload([parse_query("RETURN COMPLETE MATCHES PATTERN A+")], given.schema)
     graph = CetGraph(query, query.parts[0])
-    assert graph.insert(0, 3, kernel_events(query, given, []), readonly(given.position), 2, 2**62) == 3
+    assert graph.insert(0, 3, kernel_events(query.columns, given), readonly(given.position), 2, 2**62) == 3
     assert list(edges(graph.live())) == [(1, 2)]
 
 

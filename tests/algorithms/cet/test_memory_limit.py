@@ -63,7 +63,7 @@ def test_an_ample_limit_is_not_needed(detect: str) -> None:
 def test_less_memory_means_more_graphlets_and_the_same_trends() -> None:
     text, events = "RETURN COMPLETE MATCHES PATTERN A+", groups(8, 3)
     graphlets, peaks = [], []
-    for memory in ("10MB", "100KB", "20KB", "12KB", "10KB"):
+    for memory in ("10MiB", "100KiB", "20KiB", "12KiB", "10KiB"):
         seen = watch(Cet(memory=memory), text, events)
         assert len({tuple(match) for match in seen.matches}) == 3**8
         graphlets.append(seen.details["graphlets_built"])
@@ -77,7 +77,7 @@ def test_less_memory_means_more_graphlets_and_the_same_trends() -> None:
 def test_who_stores_all_trends_is_refused(detect: str) -> None:
     number = 40 if detect == "time" else 9  # 3^40 trends cannot be counted one by one
     with pytest.raises(NotEnoughMemory, match=r"trends .* bytes, but the memory limit is 65536 bytes"):
-        watch(Cet(detect, memory="64KB"), "RETURN COMPLETE MATCHES PATTERN A+", groups(number, 3))
+        watch(Cet(detect, memory="64KiB"), "RETURN COMPLETE MATCHES PATTERN A+", groups(number, 3))
 
 
 def test_trends_beyond_all_counting_are_refused() -> None:
@@ -87,7 +87,7 @@ def test_trends_beyond_all_counting_are_refused() -> None:
 
 def test_a_graph_beyond_the_limit_is_refused_as_it_grows() -> None:
     with pytest.raises(NotEnoughMemory, match=r"a graph of \d+ events and \d+ edges needs \d+ bytes"):
-        watch(Cet("memory", memory="2KB"), "RETURN COMPLETE MATCHES PATTERN A+", groups(100, 3))
+        watch(Cet("memory", memory="2KiB"), "RETURN COMPLETE MATCHES PATTERN A+", groups(100, 3))
 
 
 def test_the_state_tells_graph_and_stored_trends() -> None:
@@ -135,7 +135,7 @@ def test_queries_and_counted_windows_share_the_limit() -> None:
         "q2: RETURN COMPLETE MATCHES PATTERN A+ WITHIN 9 EVENTS SLIDE 3 EVENTS",
     )
     workload = compile_workload([parse_query(text) for text in texts], given.schema, summarised=True)
-    algorithm = Cet("memory", memory="9KB")
+    algorithm = Cet("memory", memory="9KiB")
     executor = algorithm.executor(algorithm.plan(workload, Statistics()))
     executor.process(given)
     assert executor.state().bytes <= 9 * 2**10
@@ -174,8 +174,8 @@ def test_a_limit_tells_the_largest_state_once() -> None:
     limit.hold(40, {"trends": 1}, "a test")
     with pytest.raises(NotEnoughMemory, match="a test needs 101 bytes, but the memory limit is 100 bytes"):
         limit.hold(101, {}, "a test")
-    assert limit.largest(StateSize(10)) == StateSize(70, {"trends": 2})
-    assert limit.largest(StateSize(10)) == StateSize(10)
+    assert limit.peak.tell(StateSize(10)) == StateSize(70, {"trends": 2})
+    assert limit.peak.tell(StateSize(10)) == StateSize(10)
 
 
 def test_a_refused_window_says_what_it_would_need() -> None:

@@ -42,14 +42,14 @@ def graphlet(graph: WindowGraph, low: int, high: int) -> Graphlet:
     return Graphlet(graph.place[low:high].copy(), 0, 8, 1, 1)
 
 
-@pytest.mark.parametrize("memory", ["5000", "64MB"])
+@pytest.mark.parametrize("memory", ["5000", "64MiB"])
 def test_graphlets_of_the_window_before_are_not_constructed_again(memory: str) -> None:
     """In ample memory, the first window is one graphlet, which expires in part; then each slide brings a new one."""
     events = groups(20, 3)
     shared, (matches, built) = watch(Cet(memory=memory), SLIDING, events), windows_alone(events, memory)
     assert shared.details["graphlets_shared"] > 10
     assert shared.details["graphlets_shared"] + shared.details["graphlets_built"] >= 2 * 8
-    assert memory == "64MB" or shared.details["graphlets_built"] < built
+    assert memory == "64MiB" or shared.details["graphlets_built"] < built
     assert shared.matches == matches
 
 
@@ -105,7 +105,7 @@ def test_trends_that_are_kept_survive_their_move_over_themselves() -> None:
     events = [*groups_of("2122"), {"time": 6, "type": "A"}]
     seen = watch(Cet(graphlets="2"), SLIDING, events)
     assert seen.details["graphlets_shared"] == 3, "the second one, and that of the last event twice"
-    assert seen.matches == windows_alone(events, "64MB")[0]
+    assert seen.matches == windows_alone(events, "64MiB")[0]
 
 
 @pytest.mark.parametrize("sizes", ["3333331", 14 * "3"], ids=["once", "often"])
@@ -183,10 +183,10 @@ def test_what_is_left_of_an_expired_graphlet_stays_one() -> None:
 def test_sharing_gives_way_to_the_graph() -> None:
     """A burst in the next window needs the memory that kept trends take."""
     calm, burst = groups(6, 3), [{"time": 6, "type": "A"}] * 20
-    kept = watch(Cet(memory="10KB"), SLIDING, calm, (17,))
-    before = watch(Cet(memory="10KB"), SLIDING, [*calm, burst[0]]).states[0]
+    kept = watch(Cet(memory="10KiB"), SLIDING, calm, (17,))
+    before = watch(Cet(memory="10KiB"), SLIDING, [*calm, burst[0]]).states[0]
     assert before.kinds["trends"] > 0
-    seen = watch(Cet(memory="10KB"), SLIDING, calm + burst, range(3, 38, 3))
+    seen = watch(Cet(memory="10KiB"), SLIDING, calm + burst, range(3, 38, 3))
     assert kept.peak <= seen.peak <= 10 * 2**10
     assert len(seen.matches) == trends(calm + burst)
 

@@ -35,6 +35,7 @@ def graph(text: str, events: Events) -> GraphGrained:
     executor.process(given)
     [evaluator] = executor.evaluators.values()
     assert isinstance(evaluator, GraphGrained)
+    evaluator.state()  # the largest so far: later ones are of now
     return evaluator
 
 

@@ -1,4 +1,4 @@
-"""Rule 5 of DESIGN section 5: negation between, before and after, on junctions of nested patterns."""
+"""Negation (docs/semantics.md, rule 5): between, before and after, on junctions of nested patterns."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Rules 1 to 4 of DESIGN section 5, with answers derived by hand."""
+"""What a match is (docs/semantics.md, rules 1 to 4), with answers derived by hand."""
 
 import pytest
 

@@ -168,13 +168,13 @@ def test_conjunctions_are_refused() -> None:
 @pytest.mark.parametrize(
     ("parameters", "named"),
     [
-        ("optimizer=best", "sharon, greedy, exhaustive, integer, none"),
-        ("benefit=none", "paper, executor"),
-        ("limit=0", "limit must be a positive number"),
-        ("limit=nan", "limit must be a positive number"),
-        ("substreams=x", "substreams must be a positive number"),
-        ("memory=256", "memory must be a size such as 256MB"),
-        ("memory=0GB", "memory must be a size such as 256MB"),
+        ("optimizer=best", "optimizer is sharon, greedy, exhaustive, integer or none"),
+        ("benefit=none", "benefit is paper or executor"),
+        ("limit=0", "limit is a positive number"),
+        ("limit=nan", "limit is a positive number"),
+        ("substreams=x", "substreams is a positive number"),
+        ("memory=256XB", "memory is a size such as 4096"),
+        ("memory=0GB", "memory is at least 1 byte"),
     ],
 )
 def test_parameters_are_checked(parameters: str, named: str) -> None:

@@ -1,0 +1,29 @@
+"""The windows that are open at a time: window k covers [k * slide, k * slide + within).
+
+A clock holds the current time and the lowest and the highest window opened so far; it only goes on.
+"""
+
+from __future__ import annotations
+
+from cepbench.algorithms.kernels.compilation import inlined
+from cepbench.algorithms.kernels.events import Sliding
+
+NOW, LOW, HIGH = 0, 1, 2
+
+
+@inlined
+def next_boundary(low: int, high: int, window: Sliding) -> int:
+    """The time at which one of the windows low..high ends or the next one begins: until then they stay as they are."""
+    return min(low * window.slide + window.within, (high + 1) * window.slide)
+
+
+@inlined
+def has_ended(low: int, high: int, now: int, window: Sliding) -> bool:
+    """Whether the lowest of the windows low..high, if there is any, ends by `now`."""
+    return low <= high and low * window.slide + window.within <= now
+
+
+@inlined
+def opened(low: int, high: int, now: int, window: Sliding) -> tuple[int, int]:
+    """The lowest and the highest window opened by `now`, once those of low..high that end by `now` are closed."""
+    return max(low, (now - window.within) // window.slide + 1, 0), max(high, now // window.slide)

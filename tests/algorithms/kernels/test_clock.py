@@ -1,0 +1,26 @@
+"""The clock of the kernels beside `events.windows`."""
+
+import pytest
+
+from cepbench.algorithms.kernels.clock import has_ended, next_boundary, opened
+from cepbench.algorithms.running.batches import sliding
+from cepbench.events.windows import Window
+
+
+@pytest.mark.parametrize("window", [Window(6, 6), Window(6, 2), Window(7, 3), Window(2, 5)], ids=str)
+def test_it_tells_the_windows_of_every_time(window: Window) -> None:
+    low, high = 0, -1
+    boundary = 0
+    for now in [*range(40), 100]:
+        if now < boundary:
+            assert (window.first_at(now), window.last_at(now)) == (low, high)
+            continue
+        while has_ended(low, high, now, sliding(window)):
+            assert window.end(low) <= now
+            low += 1
+        low, high = opened(low, high, now, sliding(window))
+        assert window.end(low) > now
+        assert low == 0 or window.end(low - 1) <= now
+        assert window.start(high) <= now < window.start(high + 1)
+        boundary = next_boundary(low, high, sliding(window))
+        assert boundary == min(window.end(low), window.start(high + 1))

@@ -1,0 +1,26 @@
+"""What is run before the clock starts."""
+
+from cepbench.algorithms.base import Plan
+from cepbench.algorithms.greta.algorithm import Greta
+from cepbench.pipeline.warmup import warm_up
+from cepbench.queries.compile import compile_workload
+from cepbench.queries.parser import parse_query
+from tests.contract.streams import batch
+from tests.streams import stream
+
+
+class GretaThatLoads(Greta):
+    """Notes the plans whose kernels it is asked to load."""
+
+    def __init__(self) -> None:
+        self.asked: list[list[int]] = []
+
+    def load(self, plan: Plan) -> None:
+        self.asked.append([query.index for query in plan.workload])
+
+
+def test_algorithms_load_what_few_events_may_not_reach() -> None:
+    algorithm = GretaThatLoads()
+    queries = [parse_query(f"RETURN COUNT(*) PATTERN {pattern}") for pattern in ("A+", "SEQ(A, B)")]
+    warm_up(algorithm, Plan(compile_workload(queries, batch(stream("A1 B2")).schema)))
+    assert algorithm.asked == [[0, 1], [0], [1]]
