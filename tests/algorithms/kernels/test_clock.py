@@ -18,6 +18,7 @@ def test_it_tells_the_windows_of_every_time(window: Window) -> None:
         while has_ended(low, high, now, sliding(window)):
             assert window.end(low) <= now
             low += 1
+        assert low > high or window.end(low) > now, "a window that has ended is not closed"
         low, high = opened(low, high, now, sliding(window))
         assert window.end(low) > now
         assert low == 0 or window.end(low - 1) <= now
