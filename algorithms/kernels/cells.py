@@ -117,9 +117,9 @@ def begin(cells: Cells, i: int) -> None:
 def add_ring(cells: Cells, i: int, c: int, more: Any) -> None:
     """Adds to ring channel c of cell i."""
     total = cells.ring[i, c] + more
+    cells.ring[i, c] = total  # before the test: after it, SPASS took 8 % longer for COUNT(*)
     if sum_exceeds(total, more):
         cells.over[i] |= ONE << np.uint64(c)
-    cells.ring[i, c] = total
 
 
 @inlined
