@@ -9,4 +9,5 @@ cd -- "$ROOT"
 if [ "${1:-}" = "--mutants" ]; then
   exec "$PYTHON" -m tests.mutants "${@:2}"
 fi
-exec "$PYTHON" -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal "$@"
+# One process more than cores: some tests wait, for Spark or for the processes that they start.
+exec "$PYTHON" -m pytest --numprocesses "$(($(getconf _NPROCESSORS_ONLN) + 1))" --maxprocesses 4 --dist worksteal "$@"

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 
 import click
 
+from cepbench.cli.compile import compile_command
 from cepbench.cli.generate import generate
 from cepbench.cli.lists import algorithms, datasets, experiments
 from cepbench.cli.query import query
@@ -36,7 +37,8 @@ def cepbench() -> None:
     """Run, check and compare Complex Event Processing algorithms."""
 
 
-for command in (algorithms, datasets, experiments, query, generate, run, plot, report, compare, verify):
+COMMANDS = (algorithms, datasets, experiments, query, generate, run, plot, report, compare, verify, compile_command)
+for command in COMMANDS:
     cepbench.add_command(command)
 
 

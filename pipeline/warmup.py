@@ -7,10 +7,12 @@ from numpy.typing import NDArray
 
 from cepbench.algorithms.base import Algorithm, Plan
 from cepbench.events.batch import DTYPES, EventBatch
-from cepbench.events.schema import Kind, Schema
+from cepbench.events.schema import Attribute, Kind, Schema
 from cepbench.events.statistics import Statistics
+from cepbench.pipeline.jobs import prepare
 from cepbench.queries.compile import CompiledQuery, Workload
 from cepbench.queries.model import occurrences
+from cepbench.queries.parser import parse_query
 
 EVENTS = 16
 """Few enough for an algorithm that enumerates all their combinations."""
@@ -18,6 +20,23 @@ EVENTS = 16
 PER_WINDOW = 6
 MOST_QUERIES = 20
 """Kernels do not depend on the query, so a few queries of a large workload show all of them."""
+
+COMMON = (
+    "RETURN COUNT(*) PATTERN SEQ(A, B) WITHIN 10 s SLIDE 5 s",
+    "RETURN COUNT(*), SUM(A.x), MAX(A.x) PATTERN SEQ(A+, B) WHERE A.x < NEXT(A).x WITHIN 10 s",
+    "RETURN COUNT(*) PATTERN SEQ(A+, B) WITHIN 10 s",
+    "RETURN COMPLETE MATCHES PATTERN A+ WHERE A.x < NEXT(A).x WITHIN 10 s",
+)
+"""Queries whose kernels are those that most queries need."""
+
+
+def warm_up_common(algorithm: Algorithm) -> None:
+    """Warms up for the common queries that an algorithm supports."""
+    schema = Schema(("A", "B"), (Attribute("x", Kind.INT),), "s", ())
+    for query in map(parse_query, COMMON):
+        if algorithm.unsupported(query) is None:
+            for job in prepare((query,), algorithm, schema, "modular", Statistics()).jobs:
+                warm_up(algorithm, job.plan)
 
 
 def warm_up(algorithm: Algorithm, plan: Plan) -> None:

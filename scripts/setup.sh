@@ -63,6 +63,8 @@ prepare_venv() {
     # The root of the checkout is the package, whatever the folder is called; mypy finds it by this name.
     mkdir -p -- "$VENV/checkout"
     ln -sfn -- "$ROOT" "$VENV/checkout/cepbench"
+    printf 'Compiling the kernels that most queries need (once) ...\n' >&2
+    quietly "$VENV/bin/cepbench" compile || missing "the kernels could not be compiled (see above)"
     fingerprint >"$VENV/.installed-for"
   fi
 }

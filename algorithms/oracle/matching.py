@@ -30,6 +30,7 @@ class MatchSearch:
         self._limit = limit
         self._visited = 0
         self._successors: dict[Bound, list[Bound]] = {}
+        self._candidates: dict[Leaf, list[StreamEvent]] = {}
         self._spans: dict[NegatedPattern, Collection[tuple[int, int]]] = {}
 
     def matches(self) -> list[Match]:
@@ -113,13 +114,18 @@ class MatchSearch:
         event, leaf = bound
         return [
             (later, successor)
-            for later in self._events
-            if event.time < later.time
             for successor, negations in steps.after[leaf].items()
-            if self._binds(later, successor)
+            for later in self._bindable(successor)
+            if event.time < later.time
             and self._holds_adjacent(bound, (later, successor))
             and not self._negated(negations, event, later)
         ]
+
+    def _bindable(self, leaf: Leaf) -> list[StreamEvent]:
+        """The events of the window that a leaf may bind."""
+        if leaf not in self._candidates:
+            self._candidates[leaf] = [event for event in self._events if self._binds(event, leaf)]
+        return self._candidates[leaf]
 
     def _binds(self, event: StreamEvent, leaf: Leaf) -> bool:
         predicates = self._meaning.locals.get(leaf.origin, ())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from cepbench.algorithms.oracle.steps import Leaf, NegatedPattern, Steps, size, steps_of
 from cepbench.queries.errors import QueryError
@@ -63,10 +64,7 @@ def meaning_of(query: Query) -> Meaning:
     occurrences = tuple(_occurrences(query.pattern, POSITIVE, iter(range(POSITIVE + 1, 10**6))))
     regions = tuple(region for _, region in occurrences)
     names = _names([event for event, _ in occurrences])
-    parts = tuple(
-        tuple(steps_of(alternative, first) for alternative, first in _members(part, Or, first))
-        for part, first in _members(query.pattern, And, 0)
-    )
+    parts = _parts(query.pattern)
     locals_: dict[int, tuple[Local, ...]] = {}
     adjacent: list[Pair] = []
     pairwise: list[Pair] = []
@@ -85,6 +83,15 @@ def meaning_of(query: Query) -> Meaning:
             _classify(pair, predicate.next, _steps_around(pair, parts, regions), regions, adjacent, pairwise)
     types = tuple(event.type for event, _ in occurrences)
     return Meaning(query, parts, types, regions, names, locals_, tuple(adjacent), tuple(pairwise))
+
+
+@lru_cache(maxsize=1024)
+def _parts(pattern: Pattern) -> tuple[tuple[Steps, ...], ...]:
+    """Of each part of an AND, the ways through each alternative of an OR; kept, as many queries share a pattern."""
+    return tuple(
+        tuple(steps_of(alternative, first) for alternative, first in _members(part, Or, first))
+        for part, first in _members(pattern, And, 0)
+    )
 
 
 def _occurrences(pattern: Pattern, region: int, fresh: Iterator[int]) -> Iterator[tuple[Event, int]]:

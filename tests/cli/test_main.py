@@ -88,7 +88,8 @@ def test_interrupt():
         out, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert out == ""
-    assert err.strip() == "cepbench: interrupted"
+    told = [line for line in err.splitlines() if "compiling kernels" not in line]  # as the disk has them, or not
+    assert told == ["cepbench: interrupted"]
 
 
 def test_help_is_fast():

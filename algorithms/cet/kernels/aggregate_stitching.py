@@ -1,4 +1,6 @@
-"""Trends over several graphlets, put together from stored sub-trends and their aggregates."""
+"""Trends over several graphlets, put together from stored sub-trends and their aggregates: H-CET
+(dissertation 5.3) as the first step of two-step aggregation (13.1).
+"""
 
 from __future__ import annotations
 

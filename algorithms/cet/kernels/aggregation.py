@@ -1,4 +1,6 @@
-"""All trends of a window in a graph: how many there are, their construction, and their aggregation."""
+"""All trends of a window in a graph: how many there are, their construction, and their aggregation
+(two-step aggregation on CET graphs, dissertation 5.2 and 13.1).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Search for a partitioning plan: nearly balanced plans in a heap, all plans of a level, the plan of least memory.
+"""Search for a partitioning plan: nearly balanced plans in a heap, all plans of a level, the plan of least memory
+(dissertation 6.3, 7.1, 8.3).
 
 A plan of a atomic graphlets is its set of cuts: bit c - 1 tells that a graphlet ends with atomic graphlet c - 1.
 """

@@ -1,4 +1,6 @@
-"""What kernels of CET write: complete trends as events, or their number and digest; and how much work it took."""
+"""What kernels of CET write: complete trends as events, or their number and digest; and how much work it took
+(the work of Table 5.1 of the dissertation, counted).
+"""
 
 from __future__ import annotations
 

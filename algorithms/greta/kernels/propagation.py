@@ -149,14 +149,26 @@ def _visit(
                 if whole and plain:
                     _sum_counts(state.reached, k - low, graph.cells, base, found)
                 elif whole:
-                    for v in range(found):
-                        add(state.reached, k - low, graph.cells, base + v)
+                    _sum_cells(state.reached, k - low, graph.cells, base, found)
                 elif plain:
                     _sum_selected_counts(state.reached, k - low, graph.cells, graph.selected, base, found)
                 else:
-                    for s in range(found):
-                        add(state.reached, k - low, graph.cells, base + graph.selected[s])
+                    _sum_selected_cells(state.reached, k - low, graph.cells, graph.selected, base, found)
         block = graph.next[block]
+
+
+@inner
+def _sum_cells(cells: Cells, to: int, vertices: Cells, base: int, found: int) -> None:
+    """`add` of `found` consecutive cells."""
+    for v in range(found):
+        add(cells, to, vertices, base + v)
+
+
+@inner
+def _sum_selected_cells(cells: Cells, to: int, vertices: Cells, selected: Ints, base: int, found: int) -> None:
+    """`add` of the cells of the `found` selected vertices."""
+    for s in range(found):
+        add(cells, to, vertices, base + selected[s])
 
 
 @inner

@@ -1,4 +1,6 @@
-"""Trend construction by depth-first search over the stacks of SASE, and the aggregation of each constructed trend."""
+"""Trend construction by depth-first search over the stacks of SASE, and the aggregation of each constructed trend
+(Wu et al., SIGMOD 2006, sequence construction; dissertation 13.1).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Windows close and open: rows are written, and START events expire with their last window."""
+"""Windows close and open: rows are written, and START events expire with their last window (dissertation 22.2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the events of one time stamp add up to, symbol by symbol."""
+"""What the events of one time stamp add up to, symbol by symbol (docs/semantics.md, rule 1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Segments with slots are updated level by level: all read what was before the time stamp."""
+"""Segments with slots are updated level by level: all read what was before the time stamp
+(the shared method, dissertation 22.3).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Updates of plain counters by the events of one time stamp: one number for each place of a sequence."""
+"""Updates of plain counters by the events of one time stamp: one number for each place of a sequence
+(the prefix counters of A-Seq without expiration, dissertation 22.2).
+"""
 
 from __future__ import annotations
 

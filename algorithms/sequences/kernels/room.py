@@ -1,4 +1,4 @@
-"""Room for START events: the live slots of a segment move to the front."""
+"""Room for START events: the live slots of a segment move to the front (expiration, dissertation 22.2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loops over rows of counters: the inner loops of A-Seq and Sharon. All are O(n) for n slots.
+"""Loops over rows of counters: the inner loops of A-Seq and Sharon (dissertation 22.2, 22.3). All are O(n) for n slots.
 
 Rows are equally long. A value is flagged if and only if it is exactly 2^64 or more, for all terms are counts. `modular`
 is False for float64, which need no flags.

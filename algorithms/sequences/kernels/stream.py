@@ -1,4 +1,4 @@
-"""A-Seq and Sharon on a stream: events are gathered per time stamp, which acts as a whole when it is over.
+"""A-Seq and Sharon on a stream (dissertation 22.2, 22.3): a time stamp acts as a whole when it is over.
 
 Events of one time stamp never precede one another. So snapshots are taken first, and then each segment is updated from
 its last place to its first: an event at place j extends what had reached place j - 1 before the time stamp.

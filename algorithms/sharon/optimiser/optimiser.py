@@ -19,7 +19,6 @@ from cepbench.algorithms.sharon.optimiser.benefit import BenefitModel
 from cepbench.algorithms.sharon.optimiser.exhaustive import search_all
 from cepbench.algorithms.sharon.optimiser.expansion import expanded_candidates
 from cepbench.algorithms.sharon.optimiser.gwmin import guaranteed_weight, gwmin
-from cepbench.algorithms.sharon.optimiser.integer_program import best_plan
 from cepbench.algorithms.sharon.optimiser.limits import LimitReached, Limits, TimeLimitReached
 from cepbench.algorithms.sharon.optimiser.plan_finder import FoundPlan, find_plan
 from cepbench.algorithms.sharon.optimiser.reduction import reduce_graph
@@ -169,6 +168,8 @@ def choose_greedily(progress: Progress) -> Progress:
 
 def solve_integer_program(progress: Progress) -> Progress:
     """The best plan over every subset of queries, by a solver of integer programs."""
+    from cepbench.algorithms.sharon.optimiser.integer_program import best_plan  # SciPy takes 0.2 s to import
+
     solution = best_plan(progress.candidates, progress.model, progress.limits.left)
     searched = replace(progress, plan=solution.plan, bytes=solution.bytes)
     return searched if solution.optimal else _fall_back(construct_graph(searched))

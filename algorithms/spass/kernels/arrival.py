@@ -1,4 +1,5 @@
-"""What SPASS keeps of a stream: events that some sequence may use, the rows of its stores, and sums per window.
+"""What SPASS keeps of a stream: events that some sequence may use, the rows of its stores, and sums per window
+(dissertation 21, 25.1).
 
 A store holds the instances of one symbol (one event each) or of one shared sub-sequence (several events each), in the
 order in which they ended.

@@ -1,6 +1,7 @@
-"""Construction of sub-sequences and sequences by SPASS, and the aggregation of each constructed sequence.
+"""Construction of sub-sequences and sequences by SPASS, and the aggregation of each constructed sequence
+(dissertation 21, 25.1).
 
-A sequence is a row of parts, each the rows of a store (`kernels.spass_arrival`): single events or instances of a shared
+A sequence is a row of parts, each the rows of a store (`spass.kernels.arrival`): single events or instances of a shared
 sub-sequence. Its instances are joined from the last part to the first, by depth-first search.
 """
 

@@ -1,0 +1,29 @@
+"""`cepbench compile`: kernels are compiled before the first query needs them."""
+
+import multiprocessing
+import os
+from concurrent.futures import ProcessPoolExecutor
+
+import click
+
+from cepbench.cli.progress import bar
+
+
+@click.command("compile")
+@click.argument("algorithms", metavar="[ALGORITHM]...", nargs=-1)
+def compile_command(algorithms: tuple[str, ...]) -> None:
+    """Compile the kernels that most queries need.
+
+    Of all algorithms, or of the ALGORITHMs. Kernels are compiled once and kept; without this command the first query of
+    an algorithm waits for them.
+    """
+    from cepbench.algorithms.registry import ALGORITHMS, make
+    from cepbench.pipeline.warmup import warm_up_common
+
+    chosen = [make(name) for name in algorithms or [kind.name for kind in ALGORITHMS]]
+
+    spawned = multiprocessing.get_context("spawn")
+    with bar("algorithm") as shown, ProcessPoolExecutor(min(os.cpu_count() or 1, len(chosen)), spawned) as pool:
+        shown.total = len(chosen)
+        for _ in pool.map(warm_up_common, chosen):
+            shown.update()
