@@ -75,6 +75,12 @@ def test_counts_are_those_of_a_plain_loop() -> None:
         assert row["COUNT(*)"].tolist() == [expected]
 
 
+def test_queries_of_one_job_keep_their_rows() -> None:
+    events = pd.DataFrame({"time": [1, 2, 3], "type": ["A", "A", "B"]})
+    answer = cepbench.evaluate("RETURN COUNT(*) PATTERN A\n\nRETURN COUNT(*) PATTERN SEQ(A+, B)", events, "greta")
+    assert dict(zip(answer["query"], answer["COUNT(*)"], strict=True)) == {"q1": 2, "q2": 3}
+
+
 def cuts(batch: EventBatch, seed: int) -> list[EventBatch]:
     random = np.random.default_rng(seed)
     places = [0, *np.sort(random.integers(0, len(batch) + 1, 60)).tolist(), len(batch)]

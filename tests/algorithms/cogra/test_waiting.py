@@ -1,0 +1,34 @@
+"""Events that wait for their next one, while time passes without any."""
+
+import numpy as np
+import pytest
+
+from cepbench.events.batch import EventBatch
+from cepbench.events.schema import Attribute, Kind, Schema
+from cepbench.pipeline.in_process import evaluate_batches
+
+SCHEMA = Schema(("A",), (Attribute("x", Kind.INT), Attribute("g", Kind.INT)), "s")
+QUERY = "RETURN g, COUNT(*) PATTERN A+ SEMANTICS {} WHERE A.x < NEXT(A).x GROUP-BY g WITHIN 10 s SLIDE 2 s"
+
+
+def batch(events: list[tuple[int, int, int]], first: int, until: int | None = None) -> EventBatch:
+    """(time, x, g) of events from position `first` on."""
+    time, x, g = (np.array(column, np.int64) for column in zip(*events, strict=True))
+    return EventBatch(
+        SCHEMA, time, np.zeros(len(events), np.int32), {"x": x, "g": g}, np.arange(first, first + len(events)), until
+    )
+
+
+@pytest.mark.parametrize("semantics", ["contiguous", "skip-till-next-match"])
+def test_time_that_passes_is_no_event(semantics: str) -> None:
+    # Group 1 has nothing between 101 and 107, while its windows end at 102, 104 and 106.
+    pieces = [[(101, 1, 1)], [(102, 1, 2)], [(104, 1, 2)], [(106, 1, 2)], [(107, 2, 1)], [(130, 1, 2)]]
+    whole = batch([event for piece in pieces for event in piece], 0)
+    cut = [batch(piece, n, piece[0][0]) for n, piece in enumerate(pieces)]
+    query = QUERY.format(semantics)
+    expected = evaluate_batches(query, SCHEMA, [whole], "sase")
+    one = expected[expected["g"] == 1]
+    assert one["COUNT(*)"].max() == 3  # 101, 107, and both
+    for algorithm in ("cogra", "sase"):
+        for batches in ([whole], cut):
+            assert evaluate_batches(query, SCHEMA, batches, algorithm).equals(expected), algorithm
