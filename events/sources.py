@@ -14,6 +14,7 @@ import pyarrow.csv as csv
 import pyarrow.parquet as pq
 
 from cepbench.events.errors import InputError
+from cepbench.events.paths import local_path
 from cepbench.events.schema import Kind
 
 CSV_SUFFIXES = (".csv", ".csv.gz", ".csv.bz2", ".csv.zst")
@@ -33,7 +34,7 @@ class Source:
 
 def find(path: str | Path) -> Source:
     """The CSV or Parquet file at `path`, or all such files in the folder, by name; `InputError` if there is none."""
-    path = Path(path)
+    path = local_path(path)
     if path.is_dir():
         files = tuple(f for f in sorted(path.rglob("*")) if f.is_file() and _visible(f.relative_to(path)))
         parquet = tuple(f for f in files if f.name.endswith(PARQUET_SUFFIXES))

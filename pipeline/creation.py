@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from cepbench.events.errors import CepbenchError
+from cepbench.events.paths import local_path
 from cepbench.pipeline.store import is_store
 
 
@@ -16,7 +17,7 @@ def creating(path: str | Path, replace: bool = False) -> Iterator[Path]:
 
     An existing store is refused, or exchanged with `replace`; anything else at `path` is refused always.
     """
-    path = Path(path)
+    path = local_path(path)
     if path.exists() and not (replace and is_store(path)) and not _is_empty(path):
         advice = (
             "choose another path or overwrite it" if is_store(path) else "it is no event store; choose another path"
@@ -33,6 +34,13 @@ def creating(path: str | Path, replace: bool = False) -> Iterator[Path]:
     except BaseException:
         shutil.rmtree(temporary, ignore_errors=True)
         raise
+
+
+def shared_parent(path: str | Path) -> Path:
+    """The folder of a store to be created: what lies beside the store is seen by every worker that sees it."""
+    parent = local_path(path).absolute().parent
+    parent.mkdir(parents=True, exist_ok=True)
+    return parent
 
 
 def _exchange(new: Path, path: Path) -> None:

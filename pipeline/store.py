@@ -2,13 +2,14 @@
 
 Columns are `time` int64, `type` int32 code, attributes (int64, float64, or int32 code of a string) and `_position`
 int64. A sub-stream of the key lies in one bucket whole; parts of a bucket follow one another in time. A store appears
-complete or not at all (`pipeline.creation`), and is never changed.
+complete or not at all (`pipeline.creation`), and is never changed. Its description names every file, and readers check
+each (`pipeline.parts`).
 """
 
 import json
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,12 @@ import pyarrow.parquet as pq
 
 from cepbench.events.batch import EventBatch
 from cepbench.events.errors import InputError
+from cepbench.events.paths import local_path
 from cepbench.events.schema import Attribute, Kind, Schema
 from cepbench.events.statistics import Statistics, statistics_of
+from cepbench.pipeline.parts import DamagedStore, StoreFile, check_files, opened
 
-FORMAT = 1
+FORMAT = 2
 STREAM_FILE = "stream.json"
 POSITION = "_position"
 READ_ROWS = 1 << 17
@@ -46,12 +49,17 @@ class Holes:
 
 @dataclass(frozen=True)
 class Stream:
-    """What `stream.json` says. `types` has only types with events; `holes` is by type, then attribute."""
+    """What `stream.json` says.
+
+    `types` has only types with events; `holes` is by type, then attribute; `parts` are in the order of buckets, and
+    those of a bucket in the order of time.
+    """
 
     path: Path
     schema: Schema
     key: tuple[str, ...]
     bucket_events: tuple[int, ...]
+    parts: tuple[StoreFile, ...]
     types: Mapping[str, TypeSummary]
     fingerprint: str
     holes: Mapping[str, Mapping[str, Holes]] = field(default_factory=dict)
@@ -82,9 +90,18 @@ class Stream:
         """What an optimiser may know."""
         return statistics_of({name: summary.events for name, summary in self.types.items()}, self.first, self.last)
 
+    def parts_of(self, bucket: int) -> list[StoreFile]:
+        """The files of a bucket."""
+        return [part for part in self.parts if part.name.startswith(f"{bucket_folder(bucket)}/")]
+
     def holds_whole(self, partition: tuple[str, ...]) -> bool:
         """Whether every sub-stream of the partition lies in one bucket."""
         return self.buckets == 1 or (bool(self.key) and set(self.key) <= set(partition))
+
+    def check_read(self, events: int) -> None:
+        """`DamagedStore` unless all events were read: whoever adds up what tasks have read asks."""
+        if events != self.events:
+            raise DamagedStore(f"{self.path}: {events} of {self.events} events were read; make the store again")
 
     def check_needed(self, needs: Mapping[str, Collection[str]]) -> None:
         """`InputError` if an attribute that a query needs is absent, or null or NaN on an event of the type."""
@@ -123,6 +140,7 @@ class Stream:
                 for name, holes in sorted(self.holes.items())
             },
             "bucket_events": list(self.bucket_events),
+            "files": [asdict(part) for part in self.parts],
             "type_codes": list(self.schema.types),
             "strings": list(self.schema.strings),
         }
@@ -134,23 +152,41 @@ def is_store(path: str | Path) -> bool:
 
 
 def read_stream(path: str | Path) -> Stream:
-    """The description of the store at `path`. Raises `InputError`."""
-    path = Path(path)
+    """The description of the store at `path`.
+
+    Raises `InputError` if there is none, and `DamagedStore` if its files are not all there, or others are.
+    """
+    stream = _described(local_path(path))
+    check_files(stream.path, stream.parts)
+    return stream
+
+
+def _described(path: Path) -> Stream:
     try:
         document = json.loads((path / STREAM_FILE).read_text())
         if document["format"] != FORMAT:
-            raise InputError(f"{path}/{STREAM_FILE}: format {document['format']}; this version reads format {FORMAT}")
+            raise InputError(
+                f"{path}/{STREAM_FILE}: format {document['format']}; this version reads format {FORMAT}; "
+                "make the store again"
+            )
         attributes = tuple(Attribute(name, Kind(kind)) for name, kind in document["attributes"].items())
-        return Stream(
+        stream = Stream(
             path,
             Schema(tuple(document["type_codes"]), attributes, document["time_unit"], tuple(document["strings"])),
             tuple(document["key"]),
             tuple(document["bucket_events"]),
+            tuple(StoreFile(**part) for part in document["files"]),
             {name: TypeSummary(s["events"], s["first"], s["last"]) for name, s in document["types"].items()},
             document["fingerprint"],
             {t: {a: Holes(h["events"], h["first"]) for a, h in by.items()} for t, by in document["nulls"].items()},
             document["source"],
         )
+        for bucket, events in enumerate(stream.bucket_events):
+            if sum(part.events for part in stream.parts_of(bucket)) != events:
+                raise DamagedStore(
+                    f"{path}/{STREAM_FILE}: the files of bucket {bucket} do not add up to {events} events"
+                )
+        return stream
     except OSError as error:
         raise InputError(f"{path}: no event store: {error.strerror or error}") from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -170,18 +206,15 @@ def bucket_batches(
     Memory is bounded by row groups, whatever the size of the bucket. Only `attributes` are read if given.
     """
     names = [n for n in stream.schema.kinds if attributes is None or n in attributes]
-    for file in sorted((stream.path / bucket_folder(bucket)).glob("part-*.parquet")):
-        try:
-            with pq.ParquetFile(file, memory_map=True) as parquet:
-                groups = _groups(parquet, start)
-                columns = ["time", "type", *names, POSITION]
-                for batch in parquet.iter_batches(rows, row_groups=groups, columns=columns, use_threads=False):
-                    events = _events(batch, stream.schema, names)
-                    skip = int(np.searchsorted(events.position, start))
-                    if skip < len(events):
-                        yield events.slice(skip, len(events))
-        except (pa.ArrowException, OSError) as error:
-            raise InputError(f"{file}: unreadable or corrupt Parquet: {str(error).splitlines()[0]}") from None
+    columns = ["time", "type", *names, POSITION]
+    for part in stream.parts_of(bucket):
+        with opened(stream.path, part) as parquet:
+            groups = _groups(parquet, start)
+            for batch in parquet.iter_batches(rows, row_groups=groups, columns=columns, use_threads=False):
+                events = _events(batch, stream.schema, names)
+                skip = int(np.searchsorted(events.position, start))
+                if skip < len(events):
+                    yield events.slice(skip, len(events))
 
 
 def stream_batches(
@@ -254,7 +287,7 @@ def _merged(pieces: list[EventBatch], low: int, high: int, stream: Stream) -> Ev
         return pieces[0]
     position = np.concatenate([piece.position for piece in pieces]) if pieces else np.empty(0, np.int64)
     if len(position) != high - low:
-        raise InputError(f"{stream.path}: positions {low} to {high - 1} are not complete; the store is damaged")
+        raise DamagedStore(f"{stream.path}: positions {low} to {high - 1} are not complete; make the store again")
     order = np.empty(high - low, np.int64)
     order[position - low] = np.arange(high - low)
     return EventBatch(

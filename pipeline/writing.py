@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from cepbench.events.batch import EventBatch
 from cepbench.events.errors import InputError
 from cepbench.events.schema import Schema
 from cepbench.pipeline.hashing import RowHasher, bucket_of
+from cepbench.pipeline.parts import PartWriter, StoreFile
 from cepbench.pipeline.store import POSITION, Holes, Stream, TypeSummary, bucket_folder, write_description
 
 MAX_BUCKETS = 9999
@@ -38,6 +38,7 @@ class Written:
     first: int | None = None  # time of the first and last event, for the order of the stretches
     last: int | None = None
     holes: Mapping[str, Mapping[str, Holes]] = field(default_factory=dict)
+    parts: tuple[StoreFile, ...] = ()
 
     def __add__(self, other: "Written") -> "Written":
         """Both, when `other` follows in time."""
@@ -58,6 +59,7 @@ class Written:
             other.first if self.first is None else self.first,
             self.last if other.last is None else other.last,
             holes,
+            self.parts + other.parts,
         )
 
 
@@ -71,7 +73,8 @@ class BucketWriter:
         self._pending: list[list[pa.Table]] = [[] for _ in range(buckets)]
         self._rows = [0] * buckets
         self._group = min(GROUP_ROWS, max(4096, PENDING_ROWS // buckets))
-        self._files: dict[int, pq.ParquetWriter] = {}
+        self._files: dict[int, PartWriter] = {}
+        self._parts: tuple[StoreFile, ...] = ()
         self._hasher = RowHasher(schema)
         self._bucket_events = np.zeros(buckets, np.int64)
         self._types: dict[str, TypeSummary] = {}
@@ -85,12 +88,14 @@ class BucketWriter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if kind is None:
-            for bucket, rows in enumerate(self._rows):
-                if rows:
-                    self._flush(bucket)
-        for file in self._files.values():
-            file.close()
+        if kind is not None:
+            for file in self._files.values():
+                file.discard()
+            return
+        for bucket, rows in enumerate(self._rows):
+            if rows:
+                self._flush(bucket)
+        self._parts = tuple(file.close() for file in self._files.values())
 
     def write(
         self,
@@ -124,7 +129,7 @@ class BucketWriter:
         """What was written; complete after the context has ended."""
         sums = (int(self._hasher.sums[0]), int(self._hasher.sums[1]))
         events = tuple(int(n) for n in self._bucket_events)
-        return Written(events, self._types, sums, self._first, self._last, self._holes)
+        return Written(events, self._types, sums, self._first, self._last, self._holes, self._parts)
 
     def _check_order(self, events: EventBatch) -> None:
         before = events.time[0] if self._last is None else self._last
@@ -178,13 +183,10 @@ class BucketWriter:
 
     def _flush(self, bucket: int) -> None:
         if bucket not in self._files:
-            folder = self._folder / bucket_folder(bucket)
-            folder.mkdir(parents=True, exist_ok=True)
-            self._files[bucket] = pq.ParquetWriter(
-                folder / f"part-{self._part:05d}.parquet", self._arrow, **_options(self._schema)
-            )
+            name = f"{bucket_folder(bucket)}/part-{self._part:05d}.parquet"
+            self._files[bucket] = PartWriter(self._folder, name, self._arrow, **_options(self._schema))
         table = pa.concat_tables(self._pending[bucket]).combine_chunks()
-        self._files[bucket].write_table(table, row_group_size=GROUP_ROWS)
+        self._files[bucket].write(table, GROUP_ROWS)
         self._pending[bucket], self._rows[bucket] = [], 0
 
 
@@ -217,7 +219,15 @@ def describe(
     for one in written[1:]:
         total = total + one
     stream = Stream(
-        folder, schema, tuple(key), total.bucket_events, total.types, _fingerprint(schema, total), total.holes, source
+        folder,
+        schema,
+        tuple(key),
+        total.bucket_events,
+        tuple(sorted(total.parts, key=lambda part: part.name)),
+        total.types,
+        _fingerprint(schema, total),
+        total.holes,
+        source,
     )
     write_description(stream, folder)
     return stream

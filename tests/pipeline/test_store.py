@@ -181,7 +181,7 @@ def test_damaged_stores_are_refused_in_one_line(tmp_path: Path) -> None:
     stream = read_stream(tmp_path / "store")
     part = next((tmp_path / "store").rglob("*.parquet"))
     part.write_bytes(part.read_bytes()[:-20])
-    with pytest.raises(InputError, match=r"part-00000\.parquet: unreadable or corrupt Parquet"):
+    with pytest.raises(InputError, match=r"part-00000\.parquet: \d+ bytes instead of \d+"):
         list(bucket_batches(stream, 0))
     for text in ("{", "{}", "[]", '{"format": 99}'):
         (tmp_path / "store" / "stream.json").write_text(text)
