@@ -17,6 +17,7 @@ def compile_command(algorithms: tuple[str, ...]) -> None:
     Of all algorithms, or of the ALGORITHMs. Kernels are compiled once and kept; without this command the first query of
     an algorithm waits for them.
     """
+    from cepbench.algorithms.kernels.compilation import common_marker
     from cepbench.algorithms.registry import ALGORITHMS, make
     from cepbench.pipeline.warmup import warm_up_common
 
@@ -27,3 +28,5 @@ def compile_command(algorithms: tuple[str, ...]) -> None:
         shown.total = len(chosen)
         for _ in pool.map(warm_up_common, chosen):
             shown.update()
+    if not algorithms:
+        common_marker().touch()

@@ -5,13 +5,14 @@ from pathlib import Path
 
 import click
 
-from cepbench.cli.options import Pair, master
+from cepbench.cli.options import Pair, Place, cluster
 from cepbench.cli.progress import advance, bar
+from cepbench.pipeline.cluster import SparkCluster
 
 
 @click.command()
 @click.argument("name")
-@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="The store, or the workload file.")
+@click.option("-o", "--output", required=True, type=Place(), help="The store, or the workload file.")
 @click.option("-p", "parameters", type=Pair(), multiple=True, help="A parameter; `datasets NAME` lists them.")
 @click.option("--seed", type=click.IntRange(min=0), help="Seed of all randomness; the same as -p seed=N.")
 @click.option(
@@ -19,10 +20,8 @@ from cepbench.cli.progress import advance, bar
 )
 @click.option("--buckets", type=click.IntRange(min=1), help="Buckets of the store; by default as many as cores.")
 @click.option("--replace", is_flag=True, help="Replace a store that is already there.")
-@click.option(
-    "--raw", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Downloaded files of a data set."
-)
-@master
+@click.option("--raw", type=Place(exists=True, file_okay=False), help="Downloaded files of a data set.")
+@cluster
 def generate(
     name: str,
     output: Path,
@@ -32,7 +31,7 @@ def generate(
     buckets: int | None,
     replace: bool,
     raw: Path | None,
-    master: str | None,
+    cluster: SparkCluster,
 ) -> None:
     """Generate a stream or a workload.
 
@@ -40,10 +39,12 @@ def generate(
     --master; without --master it is generated in this process. A real stream is read from --raw by Spark.
     """
     from cepbench.generators.workloads import WORKLOADS
+    from cepbench.pipeline.creation import shared_parent
+    from cepbench.pipeline.probe import check_workers
     from cepbench.pipeline.session import session, stop
 
     if name in {workload.name for workload in WORKLOADS}:
-        if key is not None or buckets is not None or raw is not None or master is not None:
+        if key is not None or buckets is not None or raw is not None or cluster.master is not None:
             raise click.UsageError(f"{name} is a workload: it has parameters, and neither buckets nor a stream")
         _write_workload(name, _parameters(parameters, seed), output, replace)
         return
@@ -55,15 +56,19 @@ def generate(
 
             if parameters or seed is not None:
                 raise click.UsageError("a data set that is read from --raw has no parameters and no seed")
+            reader = session(cluster)
+            check_workers(reader, [shared_parent(output)], [raw])
             stream = import_dataset(
-                dataset(name), raw, output, spark=session(master), key=attributes, buckets=buckets, replace=replace
+                dataset(name), raw, output, spark=reader, key=attributes, buckets=buckets, replace=replace
             )
         else:
             from cepbench.generators.registry import from_spec
             from cepbench.pipeline.generation import generate as write
 
             generator = from_spec(name, _parameters(parameters, seed))
-            spark = None if master is None else session(master)
+            spark = None if cluster.master is None else session(cluster)
+            if spark is not None:
+                check_workers(spark, [shared_parent(output)])
             with bar("slice", name) as shown:
                 stream = write(
                     generator, output, spark=spark, key=attributes or (), buckets=buckets, replace=replace,

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import click
 
-from cepbench.cli.options import master
+from cepbench.cli.options import Place, cluster
 from cepbench.cli.progress import advance, bar, compilation_told
 from cepbench.cli.tables import FORMS, PARQUET, answer_text, parquet_bytes
+from cepbench.pipeline.cluster import SparkCluster
 
 
-class QueryFile(click.Path):
+class QueryFile(Place):
     """A file of queries; the text of a query in its place gets a hint."""
 
     def convert(
@@ -22,7 +23,7 @@ class QueryFile(click.Path):
         return super().convert(value, param, ctx)
 
 
-query_file = QueryFile(exists=True, dir_okay=False, readable=True, path_type=Path)
+query_file = QueryFile(exists=True, dir_okay=False, readable=True)
 
 
 @click.command()
@@ -31,13 +32,13 @@ query_file = QueryFile(exists=True, dir_okay=False, readable=True, path_type=Pat
     "-e",
     "--events",
     required=True,
-    type=click.Path(exists=True, path_type=Path),
+    type=Place(exists=True),
     help="Event store, or CSV or Parquet file, or a folder of such files.",
 )
 @click.option(
     "-a", "--algorithm", required=True, metavar="SPEC", help="Algorithm, such as greta or name[parameter=value]."
 )
-@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="File for the answer.")
+@click.option("-o", "--output", type=Place(dir_okay=False), help="File for the answer.")
 @click.option(
     "--format", "form", type=click.Choice(FORMS), help="Form of the answer; by default that of the file, else table."
 )
@@ -49,7 +50,12 @@ query_file = QueryFile(exists=True, dir_okay=False, readable=True, path_type=Pat
     help="Counts modulo 2^64 with an overflow flag, or 64-bit floats.",
 )
 @click.option("--time-unit", default="s", show_default=True, metavar="U", help="Unit of the times in a file.")
-@master
+@click.option(
+    "--folder",
+    type=Place(exists=True, file_okay=False),
+    help="On a cluster: where events of a file are imported to, seen by all; by default beside the output, or here.",
+)
+@cluster
 def query(
     workload: Path,
     events: Path,
@@ -58,7 +64,8 @@ def query(
     form: str | None,
     arithmetic: str,
     time_unit: str,
-    master: str | None,
+    folder: Path | None,
+    cluster: SparkCluster,
 ) -> None:
     """Evaluate queries on a stream.
 
@@ -68,7 +75,7 @@ def query(
     form = form or _form_of(output)
     if form == PARQUET and output is None:
         raise click.UsageError("the form parquet needs a file; give one by --output")
-    if master is None:
+    if cluster.master is None:
         from cepbench.pipeline.in_process import answer_of
 
         with bar("event", algorithm) as shown, compilation_told():
@@ -78,7 +85,10 @@ def query(
         from cepbench.pipeline.session import stop
 
         try:
-            answer = answer_on_spark(text, events, algorithm, arithmetic, time_unit, _notice, master=master)
+            beside = folder or (None if output is None else output.parent)
+            answer = answer_on_spark(
+                text, events, algorithm, arithmetic, time_unit, _notice, master=cluster, folder=beside
+            )
         finally:
             stop()
 

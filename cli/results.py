@@ -4,16 +4,16 @@ from pathlib import Path
 
 import click
 
-from cepbench.cli.options import results
+from cepbench.cli.options import Place, results
 from cepbench.cli.tables import answer_text
 
-folder = click.Path(exists=True, file_okay=False, path_type=Path)
+folder = Place(exists=True, file_okay=False)
 
 
 @click.command()
 @click.argument("experiments", metavar="[EXPERIMENT]...", nargs=-1)
 @results
-@click.option("-o", "--output", type=click.Path(file_okay=False, path_type=Path), help="Folder for the drawings.")
+@click.option("-o", "--output", type=Place(file_okay=False), help="Folder for the drawings.")
 def plot(experiments: tuple[str, ...], results: Path, output: Path | None) -> None:
     """Draw the measured figures.
 
@@ -36,9 +36,7 @@ def plot(experiments: tuple[str, ...], results: Path, output: Path | None) -> No
 
 @click.command()
 @results
-@click.option(
-    "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="The page; by default RESULTS/report.html."
-)
+@click.option("-o", "--output", type=Place(dir_okay=False), help="The page; by default RESULTS/report.html.")
 def report(results: Path, output: Path | None) -> None:
     """Write all measured figures up on one page."""
     from cepbench.plots.report import write_report

@@ -5,8 +5,9 @@ from pathlib import Path
 import click
 
 from cepbench.cli.lists import experiments as list_experiments
-from cepbench.cli.options import master, results
+from cepbench.cli.options import cluster, results
 from cepbench.cli.results import report
+from cepbench.pipeline.cluster import SparkCluster
 
 PROFILES = ("smoke", "quick", "laptop", "paper")
 
@@ -15,22 +16,24 @@ PROFILES = ("smoke", "quick", "laptop", "paper")
 @click.argument("experiments", metavar="[EXPERIMENT]...", nargs=-1)
 @click.option("--profile", type=click.Choice(PROFILES), default="quick", show_default=True, help="Size of the runs.")
 @click.option("--set", "overrides", multiple=True, metavar="K=V", help="Change a field, such as limits.seconds=5.")
+@click.option("--buckets", type=click.IntRange(min=1), help="Parts of keyed streams, a worker each; the same as --set.")
 @click.option("--list", "listing", is_flag=True, help="List the experiments and stop.")
 @click.option("--dry-run", is_flag=True, help="List the cells that would run and stop.")
 @click.option("--report", "with_report", is_flag=True, help="Then draw the figures and write RESULTS/report.html.")
 @results
-@master
+@cluster
 @click.pass_context
 def run(
     context: click.Context,
     experiments: tuple[str, ...],
     profile: str,
     overrides: tuple[str, ...],
+    buckets: int | None,
     listing: bool,
     dry_run: bool,
     with_report: bool,
     results: Path,
-    master: str | None,
+    cluster: SparkCluster,
 ) -> None:
     """Run experiments on Spark.
 
@@ -44,6 +47,8 @@ def run(
     from cepbench.experiments import sweep
     from cepbench.metrics.record import Status
 
+    if buckets is not None:
+        overrides = (*overrides, f"buckets={buckets}")
     planned = sweep.plan(experiments, profile, overrides)
     if dry_run:
         click.echo("\n".join(sweep.listing(planned, results)))
@@ -52,7 +57,7 @@ def run(
     from cepbench.pipeline.session import stop
 
     try:
-        swept = sweep.run_planned(planned, results, master, notify=click.echo)
+        swept = sweep.run_planned(planned, results, cluster, notify=click.echo)
     finally:
         stop()
     if with_report:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ValidationError
 
+from cepbench.events.paths import local_path
 from cepbench.experiments.errors import SweepError
 from cepbench.metrics.figure import CELLS_FOLDER, FIGURE_FILE, Figure
 from cepbench.metrics.files import write
@@ -23,6 +24,7 @@ SUPERSEDED = "superseded"
 @contextmanager
 def locked(results: Path) -> Iterator[None]:
     """The results folder for this sweep alone; the system frees it however the process ends."""
+    results = local_path(results)
     try:
         results.mkdir(parents=True, exist_ok=True)
         handle = os.open(results / LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o666)

@@ -85,14 +85,24 @@ def configuration(experiment: Experiment, point: Mapping[str, Any]) -> dict[str,
     """What a run at `point` is given, with every `${axis}` replaced."""
     stream = experiment.stream.model_dump(exclude_none=True)
     stream["parameters"] = {k: v for k, v in experiment.stream.parameters.items() if v is not None}
-    arrival = experiment.arrival
     return {
         "stream": {name: substituted(value, point, f"stream.{name}") for name, value in stream.items()},
         "workload": _workload(experiment, point),
         "arithmetic": experiment.arithmetic,
-        "arrival": {"model": "open", **arrival.model_dump()} if isinstance(arrival, Open) else {"model": "burst"},
+        "arrival": _arrival(experiment, point),
         "limits": experiment.limits.model_dump(),
+        "buckets": experiment.buckets,
+        **({} if experiment.slots is None else {"slots": substituted(experiment.slots, point, "slots")}),
     }
+
+
+def _arrival(experiment: Experiment, point: Mapping[str, Any]) -> dict[str, Any]:
+    if not isinstance(experiment.arrival, Open):
+        return {"model": "burst"}
+    given = substituted(experiment.arrival.model_dump(), point, "arrival")
+    if not isinstance(given["rate"], int | float) or given["rate"] <= 0:
+        raise ExperimentError(f"{experiment.id}: arrival.rate: expected a number above 0, not {given['rate']!r}")
+    return {"model": "open", **given, "rate": float(given["rate"])}
 
 
 def _workload(experiment: Experiment, point: Mapping[str, Any]) -> str:
@@ -160,6 +170,7 @@ def _cell(
     algorithm, specification = series_name(template), str(substituted(template, point, "algorithms"))
     if specification != algorithm:
         given["algorithm"] = specification
-    group = identity(experiment.id, profile, point, given["stream"], given["workload"], given["arithmetic"])
+    same = [given[name] for name in ("stream", "workload", "arithmetic", "buckets")]
+    group = identity(experiment.id, profile, point, *same)
     cell = identity(FORMAT, experiment.id, profile, point, algorithm, measurement, repetition, given)
     return Cell(cell, group, experiment.id, profile, algorithm, point, measurement, repetition, given)

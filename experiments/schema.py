@@ -5,6 +5,10 @@ Any text of `stream`, `workload` and `algorithms` may name an axis as `${axis}`;
 parameters that hold an axis (`cet[detect=hybrid]` for `cet[detect=hybrid, memory=${memory}]`); claims, exclusions and
 sweeps use that name.
 
+`buckets` are the parts in which streams of keyed workloads lie, a worker each; they do not depend on the machine, so
+that equal cells ran on equal parts. `slots` (a number, or an axis) is how many workers run side by side: by default, as
+many as there are cores.
+
 A figure has one sweep (`axes`, `zip`) or several, whose points are united:
 
     defaults: {rate: 3500, window: 10}            # of every axis, where a sweep does not vary it
@@ -98,9 +102,12 @@ Workload = Annotated[
 
 
 class Open(Strict):
-    """Events arrive at `rate` per second on a schedule that does not wait, handed over in micro-batches of `batch`."""
+    """Events arrive at `rate` per second on a schedule that does not wait, handed over in micro-batches of `batch`.
 
-    rate: float = Field(gt=0)
+    The rate is a number, or an axis (`${rate}`).
+    """
+
+    rate: Annotated[float, Field(gt=0)] | str
     batch: int = Field(default=1000, ge=1)
 
 
@@ -175,6 +182,8 @@ class Experiment(Strict):
     arrival: Literal["burst"] | Open = "burst"
     repetitions: int = Field(default=1, ge=1)
     limits: Limits
+    buckets: int = Field(default=2, ge=1, le=9999)
+    slots: int | str | None = None
     monotone: Annotated[str | dict[str, str], PlainValidator(_monotone)] = "no"
     plot: Plot
     claims: tuple[Claim, ...] = ()

@@ -9,12 +9,13 @@ from typing import Any
 
 from cepbench.datasets.registry import dataset
 from cepbench.events.errors import CepbenchError
+from cepbench.events.paths import local_path
 from cepbench.experiments.points import identity
 from cepbench.generators.registry import from_spec
-from cepbench.pipeline.generation import default_buckets, generate
+from cepbench.pipeline.generation import generate
 from cepbench.pipeline.import_dataset import import_dataset, import_events
 from cepbench.pipeline.measured import Session
-from cepbench.pipeline.store import Stream, is_store, read_stream
+from cepbench.pipeline.store import FORMAT, Stream, is_store, read_stream
 from cepbench.queries.workloads import parse_workload
 
 STREAMS_FOLDER = "streams"
@@ -30,7 +31,7 @@ def check_stream(configuration: Mapping[str, Any]) -> None:
         dataset(stream["dataset"])
         if "path" not in stream:
             raise CepbenchError(f"data set {stream['dataset']}: give the path of its files (--set stream.path=FOLDER)")
-    if not Path(stream["path"]).exists():
+    if not local_path(stream["path"]).exists():
         raise CepbenchError(f"{stream['path']}: no such file or folder")
 
 
@@ -38,8 +39,8 @@ def prepare_stream(configuration: Mapping[str, Any], folder: Path, spark: Sessio
     """The store of a configuration's stream, bucketed by what all its queries partition on; made if it is not there."""
     stream = configuration["stream"]
     key = common_key(configuration["workload"])
-    buckets = default_buckets(spark, key)
-    path = folder / identity(_source(stream), key, buckets)
+    buckets = configuration["buckets"] if key else 1
+    path = folder / identity(FORMAT, _source(stream), key, buckets)
     if is_store(path):
         return read_stream(path)
     if "generator" in stream:

@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,10 @@ from cepbench.experiments.provenance import environment
 from cepbench.experiments.schema import Experiment
 from cepbench.experiments.streams import STREAMS_FOLDER, check_stream, prepare_stream
 from cepbench.metrics.record import Record, Status
+from cepbench.pipeline.cluster import SparkCluster, TooFewExecutors
 from cepbench.pipeline.measured import (
+    ATTEMPTS,
+    ContextStopped,
     MeasuredRun,
     OpenArrival,
     Outcome,
@@ -38,6 +41,8 @@ from cepbench.pipeline.measured import (
     measure,
     measuring_session,
 )
+from cepbench.pipeline.parts import DamagedStore
+from cepbench.pipeline.probe import check_workers, described
 from cepbench.queries.workloads import parse_workload
 
 MakeAlgorithm = Callable[[str], Algorithm]
@@ -109,6 +114,7 @@ def run(
     *,
     results: str | Path = "results",
     master: str | None = None,
+    settings: Mapping[str, str] | None = None,
     notify: Callable[[str], None] = print,
 ) -> Swept:
     """Runs experiments on Spark, as `cepbench run` does. Finished cells are not run again.
@@ -122,19 +128,20 @@ def run(
     - `profile`: how large: `smoke`, `quick`, `laptop` or `paper`.
     - `overrides`: fields to change, such as `limits.seconds=5` or `algorithms=[cogra, greta]`.
     - `results`: the folder of records and figures, which `load_results` reads.
-    - `master`: a Spark master URL; by default this machine.
+    - `master`: a Spark master URL; by default this machine. `settings`: of Spark, by name.
     - `notify`: is told one line per experiment.
 
     Returns the folders of the experiments, and how many cells have each status. Raises `CepbenchError` before anything
     runs if an experiment cannot be used, and later only if Spark is gone.
     """
-    return run_planned(plan(names, profile, overrides), Path(results), master, notify=notify)
+    cluster = SparkCluster(master, settings or {})
+    return run_planned(plan(names, profile, overrides), Path(results), cluster, notify=notify)
 
 
 def run_planned(
     planned: Sequence[Planned],
     results: Path,
-    master: str | None = None,
+    cluster: SparkCluster | str | None = None,
     *,
     make_algorithm: MakeAlgorithm = make,
     notify: Callable[[str], None] = lambda line: None,
@@ -147,7 +154,8 @@ def run_planned(
     statuses: Counter[Status] = Counter()
     count = 0
     with locked(results):
-        sweep = _Sweep(results, master, make_algorithm, notify, progress)
+        cluster = cluster if isinstance(cluster, SparkCluster) else SparkCluster(cluster)
+        sweep = _Sweep(results, cluster, make_algorithm, notify, progress)
         with closing(sweep):
             sweep.open(planned)
             for entry in planned:
@@ -161,12 +169,12 @@ class _Sweep:
     def __init__(
         self,
         results: Path,
-        master: str | None,
+        cluster: SparkCluster,
         make_algorithm: MakeAlgorithm,
         notify: Callable[[str], None],
         progress: bool,
     ) -> None:
-        self._results, self._master, self._make, self._notify = results, master, make_algorithm, notify
+        self._results, self._cluster, self._make, self._notify = results, cluster, make_algorithm, notify
         self._progress = progress
         self._estimate = Estimate()
         self._bar: tqdm[Any] | None = None
@@ -174,6 +182,7 @@ class _Sweep:
         self._records: dict[str, dict[str, Record]] = {}
         self._waiting: list[Cell] = []
         self._environment: dict[str, Any] | None = None
+        self._asked: tuple[dict[str, str], list[Path]] | None = None  # of which configuration, and on which inputs
 
     def open(self, planned: Sequence[Planned]) -> None:
         """Finds what is finished."""
@@ -224,29 +233,53 @@ class _Sweep:
             self._bar.update()
 
     def _measured(self, cell: Cell) -> Record:
-        """Runs one cell. Raises `CepbenchError` only if Spark is gone; everything else becomes a status."""
-        limits = cell.configuration["limits"]
-        spark = measuring_session(self._master, limits["memory"])
-        if self._environment is None or self._environment["spark"] != configuration_of(spark):
-            self._environment = environment(configuration_of(spark))
+        """Runs one cell. Raises `CepbenchError` only if no cell could run: all else becomes a status."""
         began, started = datetime.now(UTC), time.monotonic()
-        try:
-            job = self._job(cell, spark)
-            started = time.monotonic()
-            outcome = measure(spark, job, limits["seconds"])
-        except SparkGone:
-            raise
-        except CepbenchError as error:
-            outcome = Outcome(Status.ERROR, " ".join(str(error).split()))
+        lost: list[str] = []
+        outcome: Outcome | None = None
+        while outcome is None:
+            try:
+                spark = self._session(cell)
+            except TooFewExecutors as error:
+                if "slots" not in cell.configuration:
+                    raise
+                outcome = Outcome(Status.UNSUPPORTED, str(error))
+                break
+            try:
+                job = self._job(cell, spark)
+                started = time.monotonic()
+                outcome = measure(spark, job, cell.configuration["limits"]["seconds"])
+            except ContextStopped as error:
+                lost.append(str(error))
+                outcome = Outcome(Status.ERROR, str(error)) if len(lost) == ATTEMPTS else None
+            except (SparkGone, DamagedStore):
+                raise
+            except CepbenchError as error:
+                outcome = Outcome(Status.ERROR, " ".join(str(error).split()))
+        outcome = replace(outcome, lost=(*lost, *outcome.lost))
         record = Record(
             **identified(cell),
             **vars(outcome),
-            provenance=self._environment,
+            provenance=self._environment or environment(),
             started=began.isoformat(timespec="seconds"),
             seconds=time.monotonic() - started,
         )
         self._estimate.finished(cell, record.seconds)
         return record
+
+    def _session(self, cell: Cell) -> Session:
+        """The session of a cell; executors that were not seen before have to pass the checks."""
+        given = cell.configuration
+        spark = measuring_session(self._cluster, given["limits"]["memory"], given.get("slots"))
+        inputs = [Path(given["stream"]["path"])] if "path" in given["stream"] else []
+        asked = (configuration_of(spark), inputs)
+        if self._environment is None or asked != self._asked:
+            streams = self._results / STREAMS_FOLDER
+            streams.mkdir(exist_ok=True)
+            workers = check_workers(spark, [streams], inputs)
+            self._environment = {**environment(configuration_of(spark)), "workers": described(workers)}
+            self._asked = asked
+        return spark
 
     def _job(self, cell: Cell, spark: Session) -> MeasuredRun:
         given = cell.configuration
@@ -259,6 +292,7 @@ class _Sweep:
             arithmetic=given["arithmetic"],
             arrival=OpenArrival(arrival["rate"], arrival["batch"]) if arrival["model"] == "open" else None,
             memory=cell.measurement == "memory",
+            limit_bytes=given["limits"]["memory"],
         )
 
     def _agree(self, experiment: str, group: str) -> None:

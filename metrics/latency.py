@@ -27,6 +27,17 @@ def row_latency(completion: NDArray[np.float64], last_arrival: NDArray[np.float6
     return np.maximum(completion - last_arrival, 0.0)
 
 
+def of_rows(latency: NDArray[np.float64], rows: NDArray[np.uint64]) -> NDArray[np.float64]:
+    """The latency of each row that several workers have parts of: that of its last part.
+
+    `rows` identifies the row of each sample.
+    """
+    order = np.lexsort((latency, rows))
+    last = np.append(rows[order][1:] != rows[order][:-1], True) if len(rows) else np.empty(0, np.bool_)
+    found: NDArray[np.float64] = latency[order][last]
+    return found
+
+
 def pooled(samples: Iterable[Sequence[float]]) -> Latency | None:
     """Percentiles over all samples together, None if there are none; percentiles are never averaged."""
     everything = np.concatenate([np.zeros(0), *(np.asarray(part, dtype=np.float64) for part in samples)])

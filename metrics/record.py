@@ -46,13 +46,20 @@ class Summary(Strict):
     latency_p99: float | None = None
     latency_max: float | None = None
     latency_mean: float | None = None
-    service_total: float | None = None
-    throughput: float | None = None
+    service_total: float | None = None  # of all workers
+    makespan: float | None = None  # service time of the slot that was busy longest
+    skew: float | None = None  # that over the mean of all slots
+    slots: int | None = None  # workers that ran side by side
+    throughput: float | None = None  # events / makespan
+    throughput_per_core: float | None = None  # events / service_total
+    throughput_per_slot: float | None = None  # events / makespan / slots
     state_peak: int | None = None
     state_kinds: dict[str, int] = Field(default_factory=dict)
     process_peak: int | None = None
     plan_seconds: float | None = None
     compile_seconds: float | None = None
+    worker_limit_bytes: int | None = None  # address space of a worker, as the system says
+    worker_base_bytes: int | None = None  # what of it a worker takes before the first event
     sustainable_low: float | None = None
     sustainable_high: float | None = None
     details: dict[str, float] = Field(default_factory=dict)  # what optimiser and executors tell of their work
@@ -94,6 +101,8 @@ class Record(Strict):
     samples: Samples = Samples()
     summary: Summary = Summary()
     realised: Realised | None = None
+    lost: tuple[str, ...] = ()  # why earlier attempts at this cell were void
+    hosts: tuple[str, ...] = ()  # where workers ran
     provenance: dict[str, Any] = Field(default_factory=dict)
     started: str = ""  # ISO 8601, UTC
     seconds: float = 0.0  # wall time of the whole cell

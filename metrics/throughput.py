@@ -35,6 +35,34 @@ class Replay:
     service: NDArray[np.float64]
 
 
+@dataclass(frozen=True)
+class Span:
+    """When one worker ran: its host, seconds of that host's clock, and the service time in between."""
+
+    host: str
+    began: float
+    ended: float
+    service: float
+
+
+def slot_times(spans: Sequence[Span]) -> list[float]:
+    """The service time of each slot: who begins after another one of its host has ended may have the slot of that one.
+
+    Workers that ran side by side are in different slots, so the longest time is the makespan, less what starting
+    workers took.
+    """
+    times: list[float] = []
+    free: dict[int, tuple[str, float]] = {}  # slot -> its host, and since when it has been free
+    for span in sorted(spans, key=lambda span: (span.host, span.began)):
+        slots = [slot for slot, (host, since) in free.items() if host == span.host and since < span.began]
+        slot = min(slots, key=lambda slot: free[slot][1], default=len(times))
+        if slot == len(times):
+            times.append(0.0)
+        times[slot] += span.service
+        free[slot] = (span.host, span.ended)
+    return times
+
+
 def throughput(events: int, service: float) -> float | None:
     """Events per second of service time; None if the clock saw nothing."""
     return events / service if service > 0 else None

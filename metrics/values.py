@@ -34,9 +34,9 @@ def measurement(metric: str) -> str | None:
 
 def unit(metric: str) -> str:
     """The unit of `value`: "s", "B", "events/s", or none for counts."""
-    if metric.startswith(("latency", "service")) or metric.endswith("_seconds"):
+    if metric.startswith(("latency", "service", "makespan")) or metric.endswith("_seconds"):
         return "s"
-    if metric == "throughput" or metric.startswith(SUSTAINABLE):
+    if metric.startswith(("throughput", SUSTAINABLE)):
         return "events/s"
     return "B" if metric in MEMORY_METRICS or metric.endswith(("_bytes", "_bytes_peak")) else ""
 

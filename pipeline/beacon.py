@@ -1,20 +1,26 @@
-"""Tells the driver when the measured part of a worker begins and ends, so that limits do not count preparation.
+"""What workers tell the driver while a job runs: that they live, and when their measured part begins and ends.
 
-A worker opens a connection to the driver, sends `{"token", "process", "host"}` when its clock starts, and closes the
-connection after a last line when its clock stops. The token keeps strangers on the network from being heard.
+A worker opens a connection when its clock starts, and closes it after a last line when its clock stops, so that limits
+do not count preparation. A helper process beside it (`pipeline.pulse`) has a connection of its own, from the worker's
+start to its end, and tells every second how large the worker is. Both begin with `{"token", "process", "host"}`; the
+token keeps strangers on the network from being heard.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import secrets
 import socket
 import socketserver
+import subprocess
 import threading
 import time
 from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
+
+from cepbench.pipeline import pulse
 
 
 @dataclass(frozen=True)
@@ -35,13 +41,29 @@ class Running:
     host: str
 
 
-class Beacon:
-    """Listens on the driver while one job runs."""
+@dataclass
+class Alive:
+    """A worker: when it was last heard of (driver's monotonic clock), the most bytes it had, and its machine's."""
 
-    def __init__(self, host: str) -> None:
+    process: int
+    host: str
+    heard: float
+    resident: int = 0
+    machine: int = 0
+
+
+class Beacon:
+    """Listens on the driver while one job runs.
+
+    `bind` is the address to listen on, `advertised` the one that workers connect to, `port` 0 any free port.
+    """
+
+    def __init__(self, bind: str, advertised: str | None = None, port: int = 0) -> None:
         self.started = False  # any worker has begun
         self._running: dict[int, Running] = {}
         self._seen: list[Running] = []
+        self._alive: dict[int, Alive] = {}
+        self._known: list[Alive] = []
         self._lock = threading.Lock()
         beacon = self
         token = secrets.token_hex(16)
@@ -50,9 +72,12 @@ class Beacon:
             def handle(self) -> None:
                 beacon._listen(self.rfile.readline(4096), token, self)
 
-        self._server = socketserver.ThreadingTCPServer((host, 0), Handler, bind_and_activate=True)
-        self._server.daemon_threads = True
-        self.address = Address(host, self._server.server_address[1], token)
+        class Server(socketserver.ThreadingTCPServer):
+            daemon_threads = True
+            allow_reuse_address = True
+
+        self._server = Server((bind, port), Handler, bind_and_activate=True)
+        self.address = Address(advertised or bind, self._server.server_address[1], token)
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
 
     def __enter__(self) -> Beacon:
@@ -66,25 +91,53 @@ class Beacon:
         self._server.server_close()
         self._thread.join()
 
-    def longest(self) -> float:
-        """Seconds that the longest running worker has been inside its measured part; 0 if none is."""
+    def longest(self, patience: float = float("inf")) -> float:
+        """Seconds that the longest running worker has been inside its measured part; 0 if none is.
+
+        Workers that were not heard of for `patience` seconds do not count: they may be lost, which is not slow.
+        """
         with self._lock:
             now = time.monotonic()
-            return max((now - running.since for running in self._running.values()), default=0.0)
+            lost = {(a.host, a.process) for a in self._alive.values() if now - a.heard > patience}
+            times = [now - r.since for r in self._running.values() if (r.host, r.process) not in lost]
+        return max(times, default=0.0)
+
+    def silent(self, seconds: float) -> Alive | None:
+        """A worker that should live and was not heard of for so long."""
+        with self._lock:
+            now = time.monotonic()
+            return next((alive for alive in self._alive.values() if now - alive.heard > seconds), None)
+
+    def living(self) -> int:
+        """How many workers there are."""
+        with self._lock:
+            return len(self._alive)
 
     def workers(self) -> list[Running]:
         """All workers that ever began."""
         with self._lock:
             return list(self._seen)
 
+    def sizes(self) -> list[Alive]:
+        """All workers that ever lived, with the most bytes that they had."""
+        with self._lock:
+            return list(self._known)
+
     def _listen(self, line: bytes, token: str, handler: socketserver.StreamRequestHandler) -> None:
         try:
             message = json.loads(line)
             if not secrets.compare_digest(str(message["token"]), token):
                 return
-            running = Running(time.monotonic(), int(message["process"]), str(message["host"]))
-        except (ValueError, KeyError, TypeError):
+            process, host = int(message["process"]), str(message["host"])
+            machine = int(message.get("machine", 0))
+        except (ValueError, KeyError, TypeError, AttributeError):
             return
+        if machine:
+            self._hear(Alive(process, host, time.monotonic(), machine=machine), handler)
+        else:
+            self._time(Running(time.monotonic(), process, host), handler)
+
+    def _time(self, running: Running, handler: socketserver.StreamRequestHandler) -> None:
         with self._lock:
             self.started = True
             self._running[id(handler)] = running
@@ -94,6 +147,18 @@ class Beacon:
             handler.rfile.readline(64)  # ends with the worker's last line, or with its death
         with self._lock:
             self._running.pop(id(handler), None)
+
+    def _hear(self, alive: Alive, handler: socketserver.StreamRequestHandler) -> None:
+        with self._lock:
+            self._alive[id(handler)] = alive
+            self._known.append(alive)
+        with suppress(OSError, ValueError, KeyError):
+            for line in handler.rfile:
+                resident = int(json.loads(line)["resident"])
+                with self._lock:
+                    alive.heard, alive.resident = time.monotonic(), max(alive.resident, resident)
+        with self._lock:
+            self._alive.pop(id(handler), None)
 
 
 class Signal:
@@ -107,8 +172,7 @@ class Signal:
     def __enter__(self) -> Signal:
         if self._address is not None:
             self._connection = socket.create_connection((self._address.host, self._address.port), timeout=30)
-            message = {"token": self._address.token, "process": self._process, "host": socket.gethostname()}
-            self._connection.sendall(json.dumps(message).encode() + b"\n")
+            self._connection.sendall(json.dumps(_hello(self._address, self._process)).encode() + b"\n")
             self._connection.recv(8)
         return self
 
@@ -118,3 +182,29 @@ class Signal:
         if self._connection is not None:
             self._connection.sendall(b"done\n")
             self._connection.close()
+
+
+class Pulse:
+    """The worker's side: a context around all that it does, in which the driver hears of it every second."""
+
+    def __init__(self, address: Address | None) -> None:
+        self._address = address
+        self._helper: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Pulse:
+        if self._address is not None:
+            process = os.getpid()
+            hello = {**_hello(self._address, process), "machine": pulse.machine_bytes()}
+            self._helper = pulse.start(self._address.host, self._address.port, hello, process)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._helper is not None and self._helper.stdin is not None:
+            self._helper.stdin.close()
+            self._helper.wait()
+
+
+def _hello(address: Address, process: int) -> dict[str, object]:
+    return {"token": address.token, "process": process, "host": socket.gethostname()}

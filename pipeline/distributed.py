@@ -11,10 +11,12 @@ import pandas as pd
 from pyspark.sql import SparkSession
 
 from cepbench.algorithms.answers.builder import AnswerBuilder
+from cepbench.pipeline.cluster import SparkCluster, is_local
 from cepbench.pipeline.generation import default_buckets
 from cepbench.pipeline.import_dataset import import_events
 from cepbench.pipeline.in_process import BATCH_ROWS
 from cepbench.pipeline.jobs import Job, Prepared, parse_supported, prepare
+from cepbench.pipeline.probe import check_workers
 from cepbench.pipeline.rebucketing import rebucket
 from cepbench.pipeline.running import Counts, run_job
 from cepbench.pipeline.session import session
@@ -39,13 +41,17 @@ def evaluate_on_spark(
     time_unit: str = "s",
     notify: Callable[[str], None] = warnings.warn,
     *,
-    master: str | None = None,
+    master: SparkCluster | str | None = None,
+    folder: str | Path | None = None,
 ) -> pd.DataFrame:
-    """As `pipeline.evaluate`, on Spark. On a cluster, the store must lie in a folder that every worker sees.
+    """As `pipeline.evaluate`, on Spark. On a cluster, the events must lie where every worker sees them.
 
-    Files and DataFrames are first imported into a store in the temporary folder.
+    Files and DataFrames are first imported into a store: in the temporary folder where all workers are on this machine,
+    else in `folder`, which all have to see, too; by default the current one.
     """
-    return answer_on_spark(workload_text, events, algorithm, arithmetic, time_unit, notify, master=master).frame()
+    return answer_on_spark(
+        workload_text, events, algorithm, arithmetic, time_unit, notify, master=master, folder=folder
+    ).frame()
 
 
 def answer_on_spark(
@@ -56,12 +62,16 @@ def answer_on_spark(
     time_unit: str = "s",
     notify: Callable[[str], None] = warnings.warn,
     *,
-    master: str | None = None,
+    master: SparkCluster | str | None = None,
+    folder: str | Path | None = None,
 ) -> AnswerBuilder:
     """As `evaluate_on_spark`, before it becomes a table."""
     queries, made = parse_supported(workload_text, algorithm)
     spark = session(master)
-    with tempfile.TemporaryDirectory(prefix="cepbench-") as scratch:
+    shared = None if is_local(str(spark.sparkContext.master)) else Path(folder or ".").resolve()
+    with tempfile.TemporaryDirectory(prefix=".cepbench-", dir=shared) as scratch:
+        inputs = [] if isinstance(events, pd.DataFrame) else [Path(events)]
+        check_workers(spark, [] if is_store(inputs[0] if inputs else scratch) else [Path(scratch)], inputs)
         if not isinstance(events, pd.DataFrame) and is_store(events):
             stream = read_stream(events)
         else:
@@ -87,11 +97,14 @@ def run_on_spark(prepared: Prepared, stream: Stream, spark: SparkSession) -> tup
     ]
     # The largest first, so that none is left alone at the end.
     tasks.sort(key=lambda task: -task.stream.bucket_events[task.bucket])
-    answer, counts = AnswerBuilder(prepared.workload), Counts()
-    for part, met in run_tasks(spark, partial(run_bucket, prepared), tasks):
+    answer = AnswerBuilder(prepared.workload)
+    counts = [Counts() for _ in prepared.jobs]
+    for task, (part, met) in zip(tasks, run_tasks(spark, partial(run_bucket, prepared), tasks), strict=True):
         answer.merge(part)
-        counts = counts + met
-    return answer, counts
+        counts[task.job] += met
+    for met in counts:
+        stream.check_read(met.events)
+    return answer, sum(counts, Counts())
 
 
 def bucketed_for(job: Job, stream: Stream, spark: SparkSession) -> Stream:

@@ -20,7 +20,7 @@ from cepbench.events.errors import InputError
 from cepbench.events.files import FileLayout, file_blocks, read_events, source_layout
 from cepbench.events.sources import find
 from cepbench.events.units import check_time_unit
-from cepbench.pipeline.creation import creating
+from cepbench.pipeline.creation import creating, shared_parent
 from cepbench.pipeline.generation import default_buckets, default_partitions
 from cepbench.pipeline.staging import ROW, ROW_BITS, STAGE_ROWS, Staged, store_staged
 from cepbench.pipeline.store import Stream, read_stream
@@ -50,7 +50,7 @@ def import_events(
     source = find(events)
     layout = source_layout(source)
     staged = Staged(layout, tuple(str(file) for file in source.files))
-    with tempfile.TemporaryDirectory(prefix=".cepbench-stage-", dir=_parent(path)) as scratch:
+    with tempfile.TemporaryDirectory(prefix=".cepbench-stage-", dir=shared_parent(path)) as scratch:
         stage = Path(scratch).resolve() / "stage"
         stage.mkdir()
         files = [(number, file.resolve()) for number, file in enumerate(source.files)]
@@ -77,7 +77,7 @@ def import_dataset(
     if not files:
         raise InputError(f"{raw}: no files {dataset.files} of data set {dataset.name}; see {dataset.source}")
     staged = Staged(FileLayout({a.name: a.kind for a in dataset.attributes}, ()))
-    with tempfile.TemporaryDirectory(prefix=".cepbench-stage-", dir=_parent(path)) as scratch:
+    with tempfile.TemporaryDirectory(prefix=".cepbench-stage-", dir=shared_parent(path)) as scratch:
         stage = Path(scratch).resolve() / "stage"
         try:
             _stage_dataset(spark, dataset, files, staged, stage)
@@ -158,10 +158,3 @@ def _stage_file(staged: Staged, is_csv: bool, time_unit: str, stage: Path, item:
 
 def _shifted(place: Any, start: int, event: int) -> str:
     return str(place(start + event))
-
-
-def _parent(path: str | Path) -> Path:
-    """The folder of a store to be created; staging beside it is seen by every worker that sees the store."""
-    parent = Path(path).absolute().parent
-    parent.mkdir(parents=True, exist_ok=True)
-    return parent

@@ -13,7 +13,7 @@ from cepbench.events.files import InputEvents, check_needed, read_events
 from cepbench.events.schema import Schema
 from cepbench.events.statistics import Statistics, statistics_of
 from cepbench.pipeline.jobs import Job, parse_supported, prepare
-from cepbench.pipeline.running import run_job
+from cepbench.pipeline.running import Counts, run_job
 from cepbench.pipeline.store import Stream, bucket_batches, is_store, read_stream, stream_batches
 
 BATCH_ROWS = 1 << 20
@@ -91,8 +91,11 @@ def answer_of(
     answer = AnswerBuilder(prepared.workload)
     total = len(prepared.jobs) * (len(source.batch) if isinstance(source, InputEvents) else source.events)
     for job in prepared.jobs:
+        counts = Counts()
         for batches in _parts(source, job):
-            run_job(prepared, job, batches, answer, progress=partial(progress, total))
+            counts += run_job(prepared, job, batches, answer, progress=partial(progress, total))
+        if isinstance(source, Stream):
+            source.check_read(counts.events)
     return answer
 
 

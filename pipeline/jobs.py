@@ -41,6 +41,11 @@ class Prepared:
     plan_seconds: float = 0.0
 
     @property
+    def splits_groups(self) -> bool:
+        """Whether several sub-streams may have a part in one row."""
+        return any(len(query.query.group_by) < len(query.partition) for query in self.workload)
+
+    @property
     def details(self) -> dict[str, float]:
         """What the optimiser tells of its search, over all jobs."""
         return merged(job.plan.details for job in self.jobs)

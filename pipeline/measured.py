@@ -1,8 +1,8 @@
 """Measures one cell as a Spark job (docs/measurement.md): fresh workers, a kill at the time limit, a memory limit.
 
 The limit counts from the moment a worker starts its clock until it stops it, for each worker on its own; preparation
-(reading the query, compilation) has a generous limit besides. The memory limit is the session's
-`spark.executor.pyspark.memory`, which the operating system enforces on every Python worker.
+(reading the query, compilation) has a generous limit besides. Every worker limits its own memory, which the operating
+system enforces. A worker that is lost, with its machine or alone, voids the measurement: the cell is measured anew.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import time
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 from types import TracebackType
 
@@ -28,13 +29,14 @@ from cepbench.algorithms.answers.builder import AnswerBuilder
 from cepbench.algorithms.base import NotEnoughMemory, UnsupportedQuery
 from cepbench.events.errors import CepbenchError
 from cepbench.metrics.details import merged
-from cepbench.metrics.latency import pooled
+from cepbench.metrics.latency import of_rows, pooled
 from cepbench.metrics.record import Realised, Samples, Status, Summary
-from cepbench.metrics.throughput import Bracket, Replay, sustainable, throughput
-from cepbench.pipeline.beacon import Beacon, Running
+from cepbench.metrics.throughput import Bracket, Replay, Span, slot_times, sustainable, throughput
+from cepbench.pipeline.beacon import Alive, Beacon, Running
+from cepbench.pipeline.cluster import SparkCluster
 from cepbench.pipeline.measured_task import MeasuredRun, MeasuredTask, OpenArrival, Ready, Report, buckets, ready
 from cepbench.pipeline.realised import realised
-from cepbench.pipeline.session import session
+from cepbench.pipeline.session import executor_count, is_stopped, session
 from cepbench.pipeline.store import Stream
 from cepbench.pipeline.tasks import failure
 
@@ -56,14 +58,22 @@ PREPARATION_SECONDS = 600.0
 LOOK_SECONDS = 0.05
 DEATH_SECONDS = 15.0
 """Spark kills a cancelled Python worker after two seconds; after this many it is done here."""
+LOST_SECONDS = 60.0
+"""A worker that was not heard of for so long is lost, and so is a job without any executor; unless
+`spark.cepbench.lostSeconds` says otherwise."""
+FRESH_SECONDS = 5.0
+"""Only a worker that was heard of within so many seconds can be too slow: others may be lost."""
+ATTEMPTS = 3
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a cell ended and what it measured."""
+    """How a cell ended and what it measured; `lost` says why earlier attempts were void."""
 
     status: Status
     reason: str = ""
+    lost: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
     digest: str | None = None
     overflow: bool = False
     samples: Samples = field(default_factory=Samples)
@@ -72,12 +82,24 @@ class Outcome:
 
 
 class SparkGone(CepbenchError):
-    """The Spark session ended below a running cell, which therefore has no outcome."""
+    """Spark ended below a running cell, which therefore has no outcome."""
 
 
-def measuring_session(master: str | None, memory: int) -> Session:
-    """The session for measured cells: fresh Python workers, each with at most `memory` bytes of address space."""
-    return session(master, reuse_workers=False, python_memory=f"{memory // 2**20}m")
+class ContextStopped(SparkGone):
+    """Only the session ended: another one may be started."""
+
+
+class _Lost(Exception):
+    """A worker or its machine is gone, and with it the measurement."""
+
+
+def measuring_session(cluster: SparkCluster | str | None, memory: int, slots: int | None = None) -> Session:
+    """The session for measured cells: fresh Python workers, containers (where there are) for `memory` bytes each.
+
+    With `slots`, so many of them run side by side. Raises `TooFewExecutors` if there are fewer.
+    """
+    cluster = cluster if isinstance(cluster, SparkCluster) else SparkCluster(cluster)
+    return session(cluster.with_slots(slots), reuse_workers=False, worker_memory=memory)
 
 
 def configuration_of(spark: Session) -> dict[str, str]:
@@ -101,7 +123,7 @@ def measure(spark: SparkSession, job: MeasuredRun, seconds: float) -> Outcome:
     """Runs the cell; `seconds` is the limit of each worker's measured part.
 
     The session must give every task a fresh worker. Raises `CepbenchError` for a workload or stream that cannot be used
-    at all.
+    at all, `DamagedStore` if a worker did not find what was written.
     """
     try:
         made = ready(job)
@@ -110,18 +132,25 @@ def measure(spark: SparkSession, job: MeasuredRun, seconds: float) -> Outcome:
     except (NotEnoughMemory, MemoryError) as error:
         return Outcome(Status.OUT_OF_MEMORY, str(error) or "the optimiser needs more memory than there is")
     items = buckets(made.stream, made.prepared.workload)
-    reports = _run(spark, MeasuredTask(made), items, seconds)
-    if isinstance(reports, Outcome):
-        return reports
-    return _outcome(made, reports)
+    lost: list[str] = []
+    while len(lost) < ATTEMPTS:
+        try:
+            reports = _run(spark, MeasuredTask(made), items, seconds)
+        except _Lost as loss:
+            lost.append(str(loss))
+            continue
+        outcome = reports if isinstance(reports, Outcome) else _outcome(made, reports)
+        return replace(outcome, lost=tuple(lost))
+    return Outcome(Status.ERROR, f"workers were lost {ATTEMPTS} times; at last: {lost[-1]}", tuple(lost))
 
 
 def _run(spark: SparkSession, task: MeasuredTask, items: Sequence[int], seconds: float) -> list[Report] | Outcome:
-    """Reports of all workers, or how the job ended without them."""
+    """Reports of all workers, or how the job ended without them. Raises `_Lost`."""
     context = spark.sparkContext
     group = f"cepbench-{uuid.uuid4().hex}"
-    host = context.getConf().get("spark.driver.bindAddress") or context.getConf().get("spark.driver.host") or ""
-    with Beacon(host) as beacon, _Watch(beacon, lambda: context.cancelJobGroup(group), seconds) as watch:
+    cancel, executors = partial(context.cancelJobGroup, group), partial(executor_count, spark)
+    patience = float(context.getConf().get("spark.cepbench.lostSeconds") or LOST_SECONDS)
+    with _beacon(spark) as beacon, _Watch(beacon, cancel, executors, seconds, patience) as watch:
         context.setJobGroup(group, "measured cell", interruptOnCancel=True)
         try:
             jobs = context.parallelize(list(items), len(items))
@@ -130,23 +159,47 @@ def _run(spark: SparkSession, task: MeasuredTask, items: Sequence[int], seconds:
             raise SparkGone("Spark ended while a cell was running; start the sweep again to go on") from None
         except (Py4JError, PySparkException) as error:
             watch.stop()
+            if is_stopped(spark):
+                raise ContextStopped(f"Spark stopped its session: {failure(error)}") from None
             return _cut_off(watch, failure(error), seconds)
         finally:
             context.setLocalProperty("spark.jobGroup.id", None)  # type: ignore[arg-type]
     for report in reports:
+        if report.damage is not None:
+            raise report.damage
         if report.status is not Status.OK:
             return Outcome(report.status, report.reason)
+    again = [report for report in reports if report.attempt > 0]
+    if again:
+        raise _Lost(f"a worker was lost, and its part ran again on {again[0].host}")
     return list(reports)
 
 
-class _Watch:
-    """Cancels the job when a worker exceeds its limit, and sees to it that cancelled workers are gone."""
+def _beacon(spark: SparkSession) -> Beacon:
+    """Where Spark's driver listens, too; on `spark.cepbench.beacon.port`, if it is set."""
+    given = spark.sparkContext.getConf()
+    host = given.get("spark.driver.host") or ""
+    return Beacon(
+        given.get("spark.driver.bindAddress") or host, host, int(given.get("spark.cepbench.beacon.port") or 0)
+    )
 
-    def __init__(self, beacon: Beacon, cancel: Callable[[], None], seconds: float) -> None:
+
+class _Watch:
+    """Cancels the job when a worker exceeds its limit or is lost, and sees to it that cancelled workers are gone."""
+
+    def __init__(
+        self,
+        beacon: Beacon,
+        cancel: Callable[[], None],
+        executors: Callable[[], int],
+        seconds: float,
+        patience: float,
+    ) -> None:
         self.timed_out = False
         self.unprepared = False
-        self.resident: dict[int, int] = {}  # largest resident set size that was seen, by process
-        self._beacon, self._cancel, self._seconds = beacon, cancel, seconds
+        self.lost = ""
+        self._beacon, self._cancel, self._executors = beacon, cancel, executors
+        self._seconds, self._patience = seconds, patience
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._look, daemon=True)
 
@@ -169,25 +222,27 @@ class _Watch:
         self._thread.join()
 
     def _look(self) -> None:
-        begun = time.monotonic()
+        begun = lively = time.monotonic()
         while not self._ended.wait(LOOK_SECONDS):
-            self.timed_out = self._beacon.longest() > self._seconds
-            self.unprepared = not self._beacon.started and time.monotonic() - begun > PREPARATION_SECONDS
-            for worker in self._here():
-                self._weigh(worker)
-            if self.timed_out or self.unprepared:
+            now = time.monotonic()
+            self.timed_out = self._beacon.longest(FRESH_SECONDS) > self._seconds
+            self.unprepared = not self._beacon.started and now - begun > PREPARATION_SECONDS
+            if self._beacon.living():
+                lively = now
+            if now - lively > self._patience and not self._executors():
+                self.lost = f"no executor was left for {self._patience:g} s"
+            if silent := self._beacon.silent(self._patience):
+                self.lost = f"the worker on {silent.host} was not heard of for {self._patience:g} s"
+            if self.timed_out or self.unprepared or self.lost:
                 self._cancel()
                 return
 
+    def largest(self) -> Alive | None:
+        """The worker that had most of its machine's memory."""
+        return max(self._beacon.sizes(), key=lambda alive: alive.resident / max(1, alive.machine), default=None)
+
     def _here(self) -> list[Running]:
         return [worker for worker in self._beacon.workers() if worker.host == socket.gethostname()]
-
-    def _weigh(self, worker: Running) -> None:
-        try:
-            size = psutil.Process(worker.process).memory_info().rss
-        except psutil.Error:
-            return
-        self.resident[worker.process] = max(self.resident.get(worker.process, 0), size)
 
     def _bury(self) -> None:
         """Waits until the workers on this machine are dead, so that they take nothing from the next cell."""
@@ -200,6 +255,8 @@ class _Watch:
 
 
 def _cut_off(watch: _Watch, reason: str, seconds: float) -> Outcome:
+    if watch.lost:
+        raise _Lost(watch.lost)
     if watch.timed_out:
         return Outcome(Status.TIMEOUT, f"killed after {seconds:g} s of measured time")
     if watch.unprepared:
@@ -207,10 +264,12 @@ def _cut_off(watch: _Watch, reason: str, seconds: float) -> Outcome:
     if "MemoryError" in reason:
         return Outcome(Status.OUT_OF_MEMORY, reason)
     if "crashed" in reason or "EOFException" in reason or "exited unexpectedly" in reason:
-        most = max(watch.resident.values(), default=0)
-        if most > psutil.virtual_memory().total // 2:
-            return Outcome(Status.OUT_OF_MEMORY, f"the worker died at {most / 1e9:.1f} GB")
+        most = watch.largest()
+        if most is not None and most.resident > most.machine // 2:
+            return Outcome(Status.OUT_OF_MEMORY, f"the worker on {most.host} died at {most.resident / 1e9:.1f} GB")
         return Outcome(Status.ERROR, "the Python worker died")
+    if "ExecutorLostFailure" in reason or "Executor heartbeat timed out" in reason:
+        raise _Lost(reason)
     return Outcome(Status.ERROR, reason)
 
 
@@ -224,11 +283,13 @@ def _outcome(made: Ready, reports: Sequence[Report]) -> Outcome:
         assert report.answer is not None
         answer.merge(report.answer)
     measured = [report.measured for report in reports]
+    stream.check_read(sum(m.events for m in measured))
     service = list(chain.from_iterable(m.service for m in measured))
-    latency = list(chain.from_iterable(m.latency for m in measured))
     summary = Summary(
         plan_seconds=made.prepared.plan_seconds,
         compile_seconds=max(report.compile_seconds for report in reports),
+        worker_limit_bytes=min((report.limit_bytes for report in reports if report.limit_bytes), default=None),
+        worker_base_bytes=max((report.base_bytes for report in reports if report.base_bytes), default=None),
         details=merged([made.prepared.details, *(report.details for report in reports)]),
     )
     if job.memory:
@@ -245,7 +306,13 @@ def _outcome(made: Ready, reports: Sequence[Report]) -> Outcome:
         )
         samples = Samples(state_bytes=list(chain.from_iterable(m.state_bytes for m in measured)))
     else:
-        found = pooled([latency])
+        latency = np.array(list(chain.from_iterable(m.latency for m in measured)))
+        if made.prepared.splits_groups and len(measured) > 1:
+            rows = np.array(list(chain.from_iterable(m.rows for m in measured)), np.uint64)
+            latency = of_rows(latency, rows)
+        found = pooled([latency.tolist()])
+        slots = slot_times([Span(r.host, r.began, r.ended, sum(r.measured.service)) for r in reports])
+        makespan = max(slots)
         bracket = _bracket(job, stream, reports)
         summary = summary.model_copy(
             update={
@@ -255,14 +322,20 @@ def _outcome(made: Ready, reports: Sequence[Report]) -> Outcome:
                     else {f"latency_{name}": getattr(found, name) for name in ("p50", "p95", "p99", "max", "mean")}
                 ),
                 "service_total": sum(service),
-                "throughput": throughput(stream.events, sum(service)),
+                "makespan": makespan,
+                "skew": makespan * len(slots) / sum(slots) if makespan > 0 else None,
+                "slots": len(slots),
+                "throughput": throughput(stream.events, makespan),
+                "throughput_per_core": throughput(stream.events, sum(service)),
+                "throughput_per_slot": throughput(stream.events, makespan * len(slots)),
                 "sustainable_low": None if bracket is None else bracket.low,
                 "sustainable_high": None if bracket is None else bracket.high,
             }
         )
-        samples = Samples(latency=latency, service=service)
+        samples = Samples(latency=latency.tolist(), service=service)
     return Outcome(
         Status.OK,
+        hosts=tuple(sorted({report.host for report in reports})),
         digest=answer.digest(),
         overflow=answer.overflow,
         samples=samples,

@@ -7,12 +7,17 @@ from __future__ import annotations
 
 import gc
 import os
+import resource
+import socket
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+
+import psutil
+from pyspark import TaskContext
 
 from cepbench.algorithms.answers.builder import AnswerBuilder
 from cepbench.algorithms.base import Algorithm, Executor, NotEnoughMemory, StateSize
@@ -23,9 +28,10 @@ from cepbench.events.errors import CepbenchError
 from cepbench.metrics.memory import PeakMemory
 from cepbench.metrics.record import Status
 from cepbench.pipeline.arrivals import ArrivalModel, Burst, OpenRate
-from cepbench.pipeline.beacon import Address, Signal
+from cepbench.pipeline.beacon import Address, Pulse, Signal
 from cepbench.pipeline.jobs import Prepared, check_supported, prepare
 from cepbench.pipeline.loop import family_of
+from cepbench.pipeline.parts import DamagedStore
 from cepbench.pipeline.replay import Measured, replay
 from cepbench.pipeline.store import Stream, bucket_batches, read_stream, stream_batches
 from cepbench.pipeline.substreams import RawKey, decode
@@ -49,7 +55,11 @@ class OpenArrival:
 
 @dataclass(frozen=True)
 class MeasuredRun:
-    """What a cell runs. `arrival` None is burst; `memory` asks for states and process memory instead of times."""
+    """What a cell runs.
+
+    `arrival` None is burst; `memory` asks for states and process memory instead of times. `limit_bytes` is the address
+    space of each worker, its own process: it cannot be raised again.
+    """
 
     store: Path
     workload: str
@@ -57,6 +67,7 @@ class MeasuredRun:
     arithmetic: str = "modular"
     arrival: OpenArrival | None = None
     memory: bool = False
+    limit_bytes: int | None = None
 
 
 @dataclass(frozen=True)
@@ -86,8 +97,12 @@ def ready(job: MeasuredRun) -> Ready:
 class Report:
     """What a worker hands back.
 
-    `answer` is None if the run did not end. `process_peak`: bytes (PSS) above those of executors that do nothing.
-    `details` are those of the executors.
+    - `answer`: None if the run did not end.
+    - `host`, `began`, `ended`: where it ran and when, in seconds of that host's clock; `attempt`: Spark's, from 0.
+    - `limit_bytes`: the address space that the system grants the worker; `base_bytes`: what of it was taken before the
+      first event.
+    - `process_peak`: bytes (PSS) above those of executors that do nothing.
+    - `details`: those of the executors. `damage`: what was wrong with the store.
     """
 
     bucket: int
@@ -98,6 +113,13 @@ class Report:
     process_peak: int | None = None
     compile_seconds: float = 0.0
     details: dict[str, float] = field(default_factory=dict)
+    damage: DamagedStore | None = None
+    host: str = ""
+    attempt: int = 0
+    limit_bytes: int | None = None
+    base_bytes: int | None = None
+    began: float = 0.0
+    ended: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -115,11 +137,17 @@ class MeasuredTask:
     def __call__(self, bucket: int) -> Report:
         """Never raises: what goes wrong is the report's status and reason."""
         try:
-            return self._run(bucket)
+            began = time.time()
+            with Pulse(self.beacon):
+                report = self._run(bucket)
+            report.began, report.ended = began, time.time()
+            return report
         except MemoryError as error:
             return Report(bucket, Status.OUT_OF_MEMORY, _line(error) or "the worker's memory limit")
         except NotEnoughMemory as error:
             return Report(bucket, Status.OUT_OF_MEMORY, _line(error))
+        except DamagedStore as error:
+            return Report(bucket, Status.ERROR, _line(error), damage=error)
         except CepbenchError as error:
             return Report(bucket, Status.ERROR, _line(error))
         except Exception as error:  # an algorithm's own failure ends its cell, not the sweep
@@ -128,10 +156,20 @@ class MeasuredTask:
     def _run(self, bucket: int) -> Report:
         job, stream, prepared = self.ready.job, self.ready.stream, self.ready.prepared
         workload = prepared.workload
+        if job.limit_bytes is not None:
+            resource.setrlimit(resource.RLIMIT_AS, (job.limit_bytes, job.limit_bytes))
         started = time.perf_counter()
         for part in prepared.jobs:
             warm_up(job.algorithm, part.plan)
-        report = Report(bucket, Status.OK, compile_seconds=time.perf_counter() - started)
+        report = Report(
+            bucket,
+            Status.OK,
+            compile_seconds=time.perf_counter() - started,
+            host=socket.gethostname(),
+            attempt=_attempt(),
+            limit_bytes=_limit(),
+            base_bytes=psutil.Process().memory_info().vms,
+        )
 
         def emit(number: int, key: RawKey, rows: Rows) -> None:
             part = prepared.jobs[number]
@@ -156,7 +194,9 @@ class MeasuredTask:
             with ExitStack() as measuring:
                 sampler = measuring.enter_context(PeakMemory()) if job.memory else None
                 measuring.enter_context(Signal(self.beacon, os.getpid()))
-                report.measured = replay(_batches(stream, bucket, workload), arrival, runs, emit, states=job.memory)
+                report.measured = replay(
+                    _batches(stream, bucket, workload), arrival, runs, emit, job.memory, prepared.splits_groups
+                )
             if loaded() == before:
                 break
         gc.enable()
@@ -182,9 +222,13 @@ class Idle(Executor):
 
 
 def buckets(stream: Stream, workload: Workload) -> list[int]:
-    """The buckets to run, one worker each: a sub-stream must lie in one bucket whole, for every query."""
+    """The buckets to run, one worker each: a sub-stream must lie in one bucket whole, for every query.
+
+    The largest first, so that none is left alone at the end.
+    """
     if all(stream.holds_whole(query.partition) for query in workload):
-        return [bucket for bucket, events in enumerate(stream.bucket_events) if events]
+        filled = [bucket for bucket, events in enumerate(stream.bucket_events) if events]
+        return sorted(filled, key=lambda bucket: -stream.bucket_events[bucket])
     return [WHOLE_STREAM]
 
 
@@ -199,6 +243,17 @@ def _arrival(given: OpenArrival | None, workload: Workload) -> ArrivalModel:
     if given is None:
         return Burst([query.window for query in workload], workload.schema.time_unit)
     return OpenRate(given.rate, given.batch)
+
+
+def _attempt() -> int:
+    context = TaskContext.get()
+    return 0 if context is None else context.attemptNumber()
+
+
+def _limit() -> int | None:
+    """What the system says, whoever set it."""
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return None if limit == resource.RLIM_INFINITY else limit
 
 
 def _line(error: BaseException) -> str:

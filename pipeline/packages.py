@@ -7,6 +7,7 @@ next, which they would not be in a zip file that every job puts somewhere else.
 import hashlib
 import os
 import shutil
+import stat
 import tempfile
 import zipfile
 from pathlib import Path
@@ -36,17 +37,28 @@ def cache_folder() -> Path:
     return Path(tempfile.gettempdir()) / f"cepbench-cache-{os.getuid()}"
 
 
+def private_folder() -> Path | None:
+    """`cache_folder`, if it is ours alone: others could put code into one that they can write to, or own."""
+    folder = cache_folder()
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        found = folder.lstat()
+    except OSError:
+        return None
+    private = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o077
+    return folder if private else None
+
+
 def unpacked() -> Path:
     """In a worker that imports from the zip file: where its packages lie unpacked.
 
     Without a folder of its own to unpack into, the worker stays with the zip file, which only compiles more often.
     """
-    archive, cache = ROOT.parent, cache_folder()
+    archive, cache = ROOT.parent, private_folder()
+    if cache is None:
+        return ROOT
     target = cache / hashlib.blake2b(archive.read_bytes(), digest_size=16).hexdigest()
     try:
-        cache.mkdir(mode=0o700, exist_ok=True)
-        if cache.stat().st_uid != os.getuid():
-            return ROOT
         if not target.is_dir():
             _unpack(archive, target)
     except OSError:

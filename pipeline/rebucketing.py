@@ -1,7 +1,6 @@
 """The same stream in other buckets, for queries that split it otherwise."""
 
 import re
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,9 +8,11 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from cepbench.events.errors import CepbenchError
+from cepbench.pipeline.cluster import is_local
 from cepbench.pipeline.creation import creating
 from cepbench.pipeline.generation import Stretch, default_partitions, stretches
 from cepbench.pipeline.hashing import word
+from cepbench.pipeline.packages import private_folder
 from cepbench.pipeline.store import Stream, is_store, read_stream, stream_batches, write_description
 from cepbench.pipeline.tasks import run_tasks
 from cepbench.pipeline.writing import BucketWriter, Written, check_key, describe
@@ -42,11 +43,12 @@ def rebucket(stream: Stream, key: Sequence[str], buckets: int, *, spark: SparkSe
     check_key(stream.schema, key, buckets)
     if stream.key == tuple(key) and stream.buckets == buckets:
         return stream
-    for path in _places(stream, key, buckets):
+    places = _places(stream, key, buckets, spark)
+    for path in places:
         if is_store(path) and (kept := read_stream(path)).fingerprint == stream.fingerprint:
             return kept
     error = CepbenchError(f"{stream.path}: no folder to rebucket into")
-    for path in _places(stream, key, buckets):
+    for path in places:
         try:
             return _copy(stream, tuple(key), buckets, path, spark)
         except CepbenchError as problem:
@@ -67,9 +69,12 @@ def _copy(stream: Stream, key: tuple[str, ...], buckets: int, path: Path, spark:
     return read_stream(path)
 
 
-def _places(stream: Stream, key: Sequence[str], buckets: int) -> tuple[Path, Path]:
-    """Inside the store, or in the temporary folder if the store cannot be written to."""
+def _places(stream: Stream, key: Sequence[str], buckets: int, spark: SparkSession | None) -> list[Path]:
+    """Inside the store; where nobody elsewhere has to read it, else in a folder that is ours alone."""
     label = re.sub(r"[^\w-]", "-", "-".join(key))[:80] or "whole"
     name = f"{label}-{buckets}-{word(repr(tuple(key))):016x}"
-    spare = Path(tempfile.gettempdir()) / "cepbench-rebucketed" / stream.fingerprint / name
-    return stream.path / FOLDER / name, spare
+    places = [stream.path / FOLDER / name]
+    own = private_folder()
+    if own is not None and (spark is None or is_local(str(spark.sparkContext.master))):
+        places.append(own / "rebucketed" / stream.fingerprint / name)
+    return places

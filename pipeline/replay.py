@@ -18,6 +18,7 @@ from cepbench.metrics.clock import completions
 from cepbench.metrics.details import merged
 from cepbench.metrics.latency import row_latency
 from cepbench.pipeline.arrivals import ArrivalModel, Step
+from cepbench.pipeline.hashing import word
 from cepbench.pipeline.loop import Family, Loop, plainly
 from cepbench.pipeline.substreams import RawKey
 
@@ -28,6 +29,7 @@ class Measured:
 
     - `service`: seconds per arrival batch; `last`: position of the last event that had arrived with it.
     - `latency`: seconds per result row, that is, per window of a query and group with matches on this worker.
+    - `rows`: identifies the row of each latency, if asked for.
     - `state_bytes`: after every step and at the end, if asked for; `peak` is the largest state.
     - `details`: what the executors tell of their work, together.
     """
@@ -35,6 +37,7 @@ class Measured:
     service: list[float] = field(default_factory=list)
     last: list[int] = field(default_factory=list)
     latency: list[float] = field(default_factory=list)
+    rows: list[int] = field(default_factory=list)
     state_bytes: list[int] = field(default_factory=list)
     peak: StateSize = field(default_factory=StateSize)
     details: dict[str, float] = field(default_factory=dict)
@@ -48,14 +51,15 @@ def replay(
     families: Sequence[Family],
     emit: Callable[[int, RawKey, Rows], None],
     states: bool = False,
+    identify: bool = False,
 ) -> Measured:
     """Hands the events of a bucket to a fresh executor per family and sub-stream, on the schedule of `arrival`.
 
     `emit` takes the rows of a family (by index) and sub-stream, outside the clock. With `states`, executors are asked
-    for their state after every step, before windows are closed: closing is then a call of its own. Raises what the
-    executors raise.
+    for their state after every step, before windows are closed: closing is then a call of its own. With `identify`,
+    rows are told apart, since other workers may have parts of them. Raises what the executors raise.
     """
-    worker = _Worker(arrival, families, emit, states)
+    worker = _Worker(arrival, families, emit, states, identify)
     for step in arrival.steps(batches):
         worker.take(step)
     return worker.finish()
@@ -70,7 +74,9 @@ class _Worker:
         families: Sequence[Family],
         emit: Callable[[int, RawKey, Rows], None],
         states: bool,
+        identify: bool,
     ) -> None:
+        self._identify = identify
         self._arrival = arrival
         self._families = families
         self._emit = emit
@@ -83,7 +89,7 @@ class _Worker:
         self._nanoseconds = 0  # of the current arrival batch
         self._due: dict[tuple[int, RawKey, int], float] = {}  # rows of the current arrival batch
         self._arrivals: list[float] = []
-        self._rows: list[tuple[int, list[float]]] = []  # arrival batch, and when its rows were due
+        self._rows: list[tuple[int, list[float]]] = []  # arrival batch, and when its rows were due, in this order
         self._step: Step | None = None
         self._measured = Measured()
 
@@ -146,6 +152,8 @@ class _Worker:
     def _take_due(self, arrival: float) -> list[float]:
         """When the rows of the arrival batch were due, those without a time when the batch had arrived."""
         due = [arrival if isnan(when) else when for when in self._due.values()]
+        if self._identify:
+            self._measured.rows += [word(repr(row)) for row in self._due]
         self._due = {}
         return due
 

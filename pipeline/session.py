@@ -1,4 +1,7 @@
-"""The Spark session: quiet, on loopback unless the master is elsewhere, with the project's packages on its workers."""
+"""The Spark session: quiet, on loopback unless the master is elsewhere, with the project's packages on its workers.
+
+What an administrator has set (`spark-defaults.conf`) holds unless it is set here; what a user sets wins.
+"""
 
 import atexit
 import os
@@ -6,21 +9,29 @@ import shutil
 import socket
 import sys
 import tempfile
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark import SparkConf, SparkContext
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from cepbench.events.errors import CepbenchError
+from cepbench.pipeline import worker_daemon
+from cepbench.pipeline.cluster import SparkCluster, TooFewExecutors, is_local
 from cepbench.pipeline.java import check_java
-from cepbench.pipeline.packages import cache_folder, write_packages
+from cepbench.pipeline.packages import write_packages
 
-DEFAULT_MASTER = "local[*]"
 LOOPBACK = "127.0.0.1"
 OPTIONS = "spark.cepbench.options"
+WAIT_SECONDS = 60.0
+"""For the executors that were asked for."""
+STEADY_SECONDS = 2.0
+"""Where no number was asked for, all are there when no more come for so long."""
 
 # Failures reach the user as one line of ours; Spark's own words go to a file that is shown only when it cannot start.
 LOGGING = """\
@@ -29,40 +40,41 @@ rootLogger.level = off
 
 
 def session(
-    master: str | None = None,
-    *,
-    reuse_workers: bool = True,
-    python_memory: str | None = None,
-    settings: Mapping[str, str] | None = None,
+    cluster: SparkCluster | str | None = None, *, reuse_workers: bool = True, worker_memory: int | None = None
 ) -> SparkSession:
-    """The session with these options; one with other options that this function made before is stopped.
+    """The session with these options, with its executors; one with other options, or a stopped one, is replaced.
 
-    - `master`: a Spark master URL; None is `local[*]`.
+    - `cluster`: or a master URL.
     - `reuse_workers`: False gives every task a fresh Python process.
-    - `python_memory`: cap of the Python workers of one executor together, e.g. "4g" (`spark.executor.pyspark.memory`).
-    - `settings`: further Spark settings, which win.
+    - `worker_memory`: bytes of a Python worker, for which YARN and Kubernetes make their containers large enough.
 
-    Raises `CepbenchError` if Java is missing or too old, the master does not answer, or Spark does not start.
+    Raises `CepbenchError` if Java is missing or too old, the master does not answer, Spark does not start, or too few
+    executors come.
     """
-    master = master or DEFAULT_MASTER
+    cluster = cluster if isinstance(cluster, SparkCluster) else SparkCluster(cluster)
+    master = cluster.url
     options = {
         **_settings(master),
         "spark.python.worker.reuse": str(reuse_workers).lower(),
-        **({} if python_memory is None else {"spark.executor.pyspark.memory": python_memory}),
-        **(settings or {}),
+        **_container(master, worker_memory, cluster.settings),
+        **cluster.settings,
     }
     identity = repr(sorted(options.items()))
     active = SparkContext._active_spark_context
     if active is not None:
         known = active.getConf().get(OPTIONS)
-        if known == identity:
+        stopped = is_stopped(SparkSession(active))
+        if known == identity and not stopped:
             return SparkSession(active)
-        if known is None:
+        if known is None and not stopped:
             raise CepbenchError("another Spark session runs in this process; stop it first")
         stop()
     check_java()
     _check_reachable(master)
-    return _start(master, {**options, OPTIONS: identity})
+    spark = _start(master, {**options, OPTIONS: identity})
+    if not is_local(master):
+        _wait_for_executors(spark, master)
+    return spark
 
 
 def stop() -> None:
@@ -71,9 +83,18 @@ def stop() -> None:
         SparkSession(SparkContext._active_spark_context).stop()
 
 
-def is_local(master: str) -> bool:
-    """Whether the master runs everything in one JVM on this machine."""
-    return master == "local" or master.startswith("local[")
+def is_stopped(spark: SparkSession) -> bool:
+    """Whether Spark stopped the session, for instance because its master is gone."""
+    try:
+        return bool(spark.sparkContext._jsc.sc().isStopped())
+    except (Py4JError, AttributeError):
+        return True
+
+
+def executor_count(spark: SparkSession) -> int:
+    """Executors that are up; the driver counts where it runs the tasks."""
+    known = len(list(spark.sparkContext._jsc.sc().statusTracker().getExecutorInfos()))
+    return known if is_local(str(spark.sparkContext.master)) else known - 1
 
 
 def _settings(master: str) -> dict[str, str]:
@@ -88,20 +109,67 @@ def _settings(master: str) -> dict[str, str]:
         "spark.sql.ansi.enabled": "false",
         "spark.sql.catalogImplementation": "in-memory",
         "spark.sql.warehouse.dir": str(scratch / "warehouse"),
-        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={(scratch / 'log4j2.properties').as_uri()}",
         "spark.driver.maxResultSize": "0",
+        "spark.speculation": "false",  # a second copy of a task would disturb what is measured
     }
     if is_local(master):
+        settings["spark.python.daemon.module"] = worker_daemon.MODULE
         settings["spark.sql.shuffle.partitions"] = str(2 * (os.cpu_count() or 1))
     else:
-        # A worker's user may not have a cache folder; Numba looks at the second for functions in a zip file.
-        settings["spark.executorEnv.NUMBA_CACHE_DIR"] = str(cache_folder() / "numba")
-        settings["spark.executorEnv.XDG_CACHE_HOME"] = str(cache_folder())
+        settings["spark.network.timeout"] = "60s"  # a machine that is silent for so long is lost
     if _on_loopback(master):
         settings["spark.driver.host"] = LOOPBACK
         settings["spark.driver.bindAddress"] = LOOPBACK
         settings["spark.executorEnv.SPARK_LOCAL_IP"] = LOOPBACK
     return settings
+
+
+def _container(master: str, worker_memory: int | None, settings: Mapping[str, str]) -> dict[str, str]:
+    """What the Python workers of an executor need together; Spark gives each an equal part of it."""
+    if worker_memory is None or not master.startswith(("yarn", "k8s://")):
+        return {}
+    cores = int(settings.get("spark.executor.cores", "1"))
+    return {"spark.executor.pyspark.memory": f"{worker_memory * cores // 2**20}m"}
+
+
+def _wait_for_executors(spark: SparkSession, master: str) -> None:
+    """Until as many executors and cores are there as were asked for, or no more come. Raises `CepbenchError`."""
+    given = spark.sparkContext.getConf()
+    executors = int(given.get("spark.executor.instances") or 0)
+    cores = int(given.get("spark.cores.max") or 0)
+    begun = steady = time.monotonic()
+    before = (0, 0)
+    while True:
+        found = (executor_count(spark), int(spark.sparkContext._jsc.sc().defaultParallelism()))
+        now = time.monotonic()
+        if found != before:
+            before, steady = found, now
+        enough = found[0] >= max(1, executors) and found[1] >= cores
+        if enough and (executors or cores or now - steady >= STEADY_SECONDS):
+            return
+        if now - begun > WAIT_SECONDS:
+            wanted = [f"{executors} executors"] * bool(executors) + [f"{cores} cores"] * bool(cores)
+            stop()
+            raise TooFewExecutors(
+                f"Spark master {master}: {found[0]} executors came within {WAIT_SECONDS:g} s, "
+                f"not {' with '.join(wanted) or 'one'}; ask for fewer, or free some"
+            )
+        time.sleep(0.2)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Java options beside those that an administrator or a user has set."""
+    before = os.environ.get("SPARK_SUBMIT_OPTS")
+    logging = f"-Dlog4j2.configurationFile={(_scratch() / 'log4j2.properties').as_uri()}"
+    os.environ["SPARK_SUBMIT_OPTS"] = logging if before is None else f"{before} {logging}"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["SPARK_SUBMIT_OPTS"]
+        else:
+            os.environ["SPARK_SUBMIT_OPTS"] = before
 
 
 def _start(master: str, options: Mapping[str, str]) -> SparkSession:
@@ -114,7 +182,7 @@ def _start(master: str, options: Mapping[str, str]) -> SparkSession:
     before = list(sys.path)
     try:
         if SparkContext._gateway is None:
-            with errors.open("wb") as log:
+            with errors.open("wb") as log, _quiet():
                 gateway = launch_gateway(conf, {"stderr": log})  # type: ignore[no-untyped-call]
                 SparkContext._ensure_initialized(gateway=gateway, conf=conf)
         context = SparkContext(conf=conf)

@@ -16,7 +16,9 @@ from cepbench.metrics.results import value_key
 from cepbench.metrics.statistics import Estimate, estimate
 from cepbench.metrics.values import measurement, value
 
-HIGHER_IS_BETTER = frozenset({"throughput", "sustainable", "sustainable_low", "sustainable_high"})
+HIGHER_IS_BETTER = frozenset(
+    {"throughput", "throughput_per_core", "throughput_per_slot", "sustainable", "sustainable_low", "sustainable_high"}
+)
 EXCEEDED = frozenset({Status.TIMEOUT, Status.OUT_OF_MEMORY})
 
 

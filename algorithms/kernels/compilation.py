@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import platform
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -49,6 +50,16 @@ def cache_folder(module: Path) -> Path:
     return module.parent / "__pycache__" / digest.hexdigest()[:16]
 
 
+def common_marker() -> Path:
+    """A file that is there once the common kernels of these sources are on disk (`cepbench compile`)."""
+    digest = hashlib.sha256(f"{numba.__version__} {platform.python_version()} {platform.machine()}".encode())
+    for source in sorted((_ROOT / "algorithms").rglob("kernels/*.py")):
+        digest.update(source.name.encode() + b"\0" + source.read_bytes())
+    config: Any = numba.config
+    folder = Path(config.CACHE_DIR) if config.CACHE_DIR else Path(__file__).parent / "__pycache__"
+    return folder / f"common-{digest.hexdigest()[:16]}"
+
+
 @cache
 def _imported(module: Path) -> tuple[Path, ...]:
     """The kernels and tables among a module's imports."""
@@ -86,8 +97,7 @@ def kernel(function: _Function) -> _Function:
     Kernels own no arrays, so Numba's reference counting is off: it cost ten times the work of a small kernel, since
     every access to a named tuple of arrays counted its references (measured: 1.4 against 17 million events per second).
     """
-    with _kept_with(function):
-        compiled: _Function = njit(**_OPTIONS)(function)
+    compiled = _compiled(function, _OPTIONS)
     _KERNELS.append(compiled)
     return compiled
 
@@ -97,9 +107,7 @@ def inner(function: _Function) -> _Function:
 
     Constants are handed to it as `np.int64(0)`: Numba compiles it anew for each literal.
     """
-    with _kept_with(function):
-        compiled: _Function = njit(**_INNER)(function)
-    return compiled
+    return _compiled(function, _INNER)
 
 
 def loaded() -> int:
@@ -109,8 +117,19 @@ def loaded() -> int:
 
 def inlined(function: _Function) -> _Function:
     """A part of kernels that is compiled into each of them."""
+    return _compiled(function, {**_OPTIONS, "inline": "always"})
+
+
+def _compiled(function: _Function, options: dict[str, Any]) -> _Function:
+    """Compiled kernels are code, so they are kept only where this user alone can write, or not at all."""
+    config: Any = numba.config
+    if not Path(function.__code__.co_filename).is_file() and not config.CACHE_DIR:
+        options = {**options, "cache": False}  # in an archive
     with _kept_with(function):
-        compiled: _Function = njit(**_OPTIONS, inline="always")(function)
+        try:
+            compiled: _Function = njit(**options)(function)
+        except RuntimeError:  # no folder for the cache
+            compiled = njit(**{**options, "cache": False})(function)
     return compiled
 
 

@@ -16,6 +16,7 @@ def test_a_query_after_it_compiles_nothing(tmp_path, query_file, event_file):
 
     compiled = run("compile", "cogra")
     assert (compiled.stdout, compiled.stderr) == ("", "")
+    assert not list((tmp_path / "kernels").glob("common-*")), "not all are compiled"
     assert run("query", "-a", "cogra", "-q", query_file, "-e", event_file).stderr == ""
 
 

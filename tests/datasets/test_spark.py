@@ -9,6 +9,7 @@ from pyspark.sql import SparkSession
 
 from cepbench.datasets.base import Dataset
 from cepbench.datasets.registry import dataset
+from cepbench.pipeline.cluster import SparkCluster
 from cepbench.pipeline.session import session, stop
 
 pytestmark = pytest.mark.spark
@@ -19,7 +20,7 @@ published = pytest.mark.skipif(not PUBLISHED.is_dir(), reason="the published sam
 @pytest.fixture(scope="module")
 def spark() -> Iterator[SparkSession]:
     """In a time zone with daylight saving, which must not matter."""
-    yield session("local[2]", settings={"spark.sql.session.timeZone": "America/New_York"})
+    yield session(SparkCluster("local[2]", {"spark.sql.session.timeZone": "America/New_York"}))
     stop()
 
 

@@ -10,7 +10,8 @@ from cepbench.experiments import sweep
 from cepbench.experiments.sweep import Swept, plan, run_planned
 from cepbench.metrics.record import Record, Status
 from cepbench.metrics.results import read
-from cepbench.pipeline.measured import MeasuredRun, OpenArrival, Outcome, SparkGone
+from cepbench.pipeline.cluster import TooFewExecutors
+from cepbench.pipeline.measured import ATTEMPTS, ContextStopped, MeasuredRun, OpenArrival, Outcome, SparkGone
 from cepbench.pipeline.store import read_stream
 from tests.experiments.files import write
 from tests.pipeline.doubles import Counting, make
@@ -27,11 +28,16 @@ class Measuring:
         self.jobs: list[MeasuredRun] = []
         self.limits: list[float] = []
         self.ran: list[tuple[str, int]] = []
+        self.sessions: list[int | None] = []
+        self.stopped = 0  # how often Spark stops its session
 
     def __call__(self, spark: None, job: MeasuredRun, seconds: float) -> Outcome:
         events, algorithm = read_stream(job.store).events, job.algorithm
         more = algorithm.more if isinstance(algorithm, Counting) else 0
         name = algorithm.name + (str(more) if more else "")
+        if self.stopped:
+            self.stopped -= 1
+            raise ContextStopped("Spark stopped its session")
         self.jobs.append(job)
         self.limits.append(seconds)
         self.ran.append((name, events))
@@ -44,7 +50,8 @@ class Measuring:
 @pytest.fixture
 def measuring(monkeypatch: pytest.MonkeyPatch) -> Measuring:
     fake = Measuring()
-    monkeypatch.setattr(sweep, "measuring_session", lambda master, memory: None)
+    monkeypatch.setattr(sweep, "measuring_session", lambda cluster, memory, slots: fake.sessions.append(slots))
+    monkeypatch.setattr(sweep, "check_workers", lambda spark, folders, inputs: [])
     monkeypatch.setattr(sweep, "configuration_of", lambda spark: {})
     monkeypatch.setattr(sweep, "measure", fake)
     return fake
@@ -121,3 +128,51 @@ def test_what_is_finished_when_spark_goes_stays_finished(tmp_path: Path, measuri
     measuring.ran.clear()
     assert swept(tmp_path, algorithms=["slow"], claims=None)[0].statuses == {Status.OK: 2}
     assert measuring.ran == [("slow", 200)]
+
+
+ONE = {"axes": {"events": [100]}, "algorithms": ["counting"], "claims": None, "measurements": ["time"]}
+
+
+def test_a_session_that_spark_stopped_is_replaced(tmp_path: Path, measuring: Measuring) -> None:
+    measuring.stopped = ATTEMPTS - 1
+    _, cells = swept(tmp_path, **ONE)
+    [record] = cells.values()
+    assert (record.status, record.lost) == (Status.OK, ("Spark stopped its session",) * (ATTEMPTS - 1))
+    assert len(measuring.sessions) == ATTEMPTS
+
+
+def test_a_session_that_spark_stops_again_and_again_is_an_error_that_runs_again(
+    tmp_path: Path, measuring: Measuring
+) -> None:
+    measuring.stopped = ATTEMPTS
+    _, cells = swept(tmp_path, **ONE)
+    assert [record.status for record in cells.values()] == [Status.ERROR]
+    found, cells = swept(tmp_path, **ONE)
+    assert (found.run, [record.status for record in cells.values()]) == (1, [Status.OK])
+
+
+def test_slots_are_an_axis(tmp_path: Path, measuring: Measuring, monkeypatch: pytest.MonkeyPatch) -> None:
+    def session(cluster: object, memory: int, slots: int) -> None:
+        if slots > 2:
+            raise TooFewExecutors(f"{slots} are too many")
+        measuring.sessions.append(slots)
+
+    monkeypatch.setattr(sweep, "measuring_session", session)
+    changes = {**ONE, "axes": {"events": [100], "slots": [1, 2, 3]}, "slots": "${slots}", "buckets": 3}
+    found, _ = swept(tmp_path, **changes)
+    records = {record.point["slots"]: record for record in read(found.folders[0]).records}
+    assert sorted(slot for slot in measuring.sessions if slot) == [1, 2]
+    assert [records[n].status for n in (1, 2, 3)] == [Status.OK, Status.OK, Status.UNSUPPORTED]
+    assert records[3].reason == "3 are too many"
+    assert {read_stream(job.store).buckets for job in measuring.jobs} == {3}
+    monkeypatch.setattr(sweep, "measuring_session", lambda cluster, memory, slots: session(cluster, memory, 3))
+    with pytest.raises(TooFewExecutors):  # nobody asked for so many: no cell could run
+        swept(tmp_path, **ONE, title="other")
+
+
+def test_rates_are_an_axis(tmp_path: Path, measuring: Measuring) -> None:
+    changes = {**ONE, "axes": {"events": [100], "rate": [10, 20.5]}}
+    swept(tmp_path, **changes, arrival={"rate": "${rate}", "batch": 10})
+    assert {job.arrival for job in measuring.jobs} == {OpenArrival(10.0, 10), OpenArrival(20.5, 10)}
+    with pytest.raises(CepbenchError, match=r"arrival\.rate: expected a number above 0, not 0"):
+        swept(tmp_path, **{**changes, "axes": {"events": [100], "rate": [0]}}, arrival={"rate": "${rate}"})

@@ -204,4 +204,7 @@ def test_identity_is_that_of_the_configuration(tmp_path):
     assert groups() == groups(["limits.seconds=31"])
     assert not groups() & groups(["stream.parameters.seed=6"])
     assert not groups() & groups(["arithmetic=float"])
+    assert not groups() & groups(["buckets=3"])
+    assert not ids() & ids(overrides=["buckets=3"])
+    assert groups() == groups(["slots=1"])
     assert not groups() & groups(["workload=RETURN COUNT(*) PATTERN A WITHIN ${within} s"])

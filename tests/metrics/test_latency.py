@@ -1,6 +1,6 @@
 import numpy as np
 
-from cepbench.metrics.latency import pooled, row_latency
+from cepbench.metrics.latency import of_rows, pooled, row_latency
 
 
 def test_percentiles_are_those_of_all_samples_together():
@@ -29,3 +29,9 @@ def test_latency_is_completion_less_arrival():
 
 def test_a_row_that_is_done_before_the_last_event_of_its_window_is_not_early():
     assert row_latency(np.array([5.0, 5.0]), np.array([5.5, 4.5])).tolist() == [0.0, 0.5]
+
+
+def test_a_row_in_parts_is_as_late_as_its_last_part() -> None:
+    latency, rows = np.array([3.0, 1.0, 2.0, 5.0, 4.0]), np.array([9, 7, 9, 7, 2**64 - 1], np.uint64)
+    assert of_rows(latency, rows).tolist() == [5.0, 3.0, 4.0]
+    assert of_rows(np.empty(0), np.empty(0, np.uint64)).tolist() == []

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from cepbench.metrics.throughput import PRECISION, Replay, sustainable, sustained, throughput
+from cepbench.metrics.throughput import PRECISION, Replay, Span, slot_times, sustainable, sustained, throughput
 
 
 def steady(batches: int, size: int, seconds: float, start: int = 0) -> Replay:
@@ -64,3 +64,18 @@ def test_eleven_batches_tell_nothing_and_twelve_do() -> None:
 def test_too_few_batches_tell_nothing():
     assert sustainable([steady(5, 100, 0.01)], events=500) is None
     assert sustainable([], events=0) is None
+
+
+def test_slots_are_told_by_what_runs_side_by_side() -> None:
+    spans = [
+        Span("a", 0, 10, 5.0),
+        Span("a", 1, 4, 2.0),
+        Span("a", 4.5, 9, 3.0),  # in the slot of the second
+        Span("a", 9.5, 12, 1.0),  # there, too: the first is busy still
+        Span("a", 11, 13, 4.0),  # in that of the first
+        Span("b", 20, 21, 0.5),  # another machine
+    ]
+    for order in (spans, spans[::-1]):
+        assert sorted(slot_times(order)) == [0.5, 6.0, 9.0]
+    assert slot_times([Span("a", 0, 0, 1.0), Span("a", 0, 0, 2.0)]) == [1.0, 2.0]
+    assert slot_times([]) == []

@@ -1,9 +1,13 @@
 import json
 import os
+import signal
 import socket
+import subprocess
+import sys
 import time
 
-from cepbench.pipeline.beacon import Beacon, Signal
+from cepbench.pipeline import pulse
+from cepbench.pipeline.beacon import Beacon, Pulse, Signal
 
 
 def wait_for(condition, seconds=5.0):
@@ -56,3 +60,47 @@ def test_strangers_are_not_heard():
 def test_without_a_beacon_nothing_happens():
     with Signal(None, 1):
         pass
+
+
+def test_a_pulse_tells_how_large_a_worker_is_and_ends_with_it():
+    with Beacon("127.0.0.1") as beacon:
+        with Pulse(beacon.address):
+            assert wait_for(lambda: any(alive.resident for alive in beacon.sizes()))
+            assert beacon.living() == 1
+            assert beacon.silent(5) is None
+        assert wait_for(lambda: beacon.living() == 0)
+        [alive] = beacon.sizes()
+        assert (alive.process, alive.host) == (os.getpid(), socket.gethostname())
+        assert 10 * 2**20 < alive.resident < alive.machine
+        assert not beacon.started, "a pulse is no clock"
+
+
+def test_a_stopped_worker_is_silent():
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as worker:
+        with Beacon("127.0.0.1") as beacon:
+            hello = {"token": beacon.address.token, "process": worker.pid, "host": "h", "machine": 2**40}
+            helper = pulse.start(beacon.address.host, beacon.address.port, hello, worker.pid)
+            assert wait_for(lambda: beacon.living() == 1)
+            assert beacon.silent(3) is None
+            worker.send_signal(signal.SIGSTOP)
+            assert wait_for(lambda: beacon.silent(3) is not None, 10)
+            worker.send_signal(signal.SIGCONT)
+            assert wait_for(lambda: beacon.silent(3) is None, 10)
+            helper.stdin.close()
+            helper.wait()
+        worker.communicate(b"\n")
+
+
+def test_who_is_silent_cannot_be_slow():
+    with Beacon("127.0.0.1") as beacon:
+        address, host = beacon.address, socket.gethostname()
+        with socket.create_connection((address.host, address.port)) as connection:
+            hello = {"token": address.token, "process": 7, "host": host, "machine": 10}
+            connection.sendall(json.dumps(hello).encode() + b"\n" + b'{"resident": 1}\n')
+            with Signal(address, 7):
+                time.sleep(0.5)
+                assert beacon.longest() > 0.4
+                assert beacon.longest(patience=0.2) == 0
+                connection.sendall(b'{"resident": 3}\n')
+                assert wait_for(lambda: beacon.longest(patience=0.2) > 0.4)
+        assert [alive.resident for alive in beacon.sizes()] == [3]

@@ -1,21 +1,16 @@
 """Spark gives the answers of one process: on two local cores, and on a standalone cluster on loopback."""
 
-import contextlib
-import os
-import socket
-import subprocess
-import sys
-import time
+import logging
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pandas as pd
-import pyspark
 import pytest
 
 import cepbench
 from cepbench.algorithms.base import UnsupportedQuery
+from cepbench.cli.main import main
 from cepbench.events.errors import InputError
 from cepbench.generators.registry import from_spec
 from cepbench.pipeline.distributed import evaluate_on_spark
@@ -23,6 +18,7 @@ from cepbench.pipeline.generation import generate
 from cepbench.pipeline.packages import cache_folder
 from cepbench.pipeline.session import session, stop
 from cepbench.pipeline.tasks import run_tasks
+from tests.standalone import Standalone, can_hide
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -37,7 +33,6 @@ both: RETURN key, COUNT(*) PATTERN SEQ(A, B, C) WHERE [value] GROUP-BY key
 
 matches: RETURN MATCHES PATTERN SEQ(A, B) WHERE [value, key] WITHIN 1000 seconds
 """
-CLUSTER_SECONDS = 90
 
 
 @pytest.mark.spark
@@ -92,67 +87,44 @@ def test_a_cluster_gives_the_same_answer(tmp_path: Path, cluster: str, monkeypat
 def cluster(tmp_path: Path) -> Iterator[str]:
     """The URL of a standalone master with two workers of one core each, all on loopback with free ports."""
     stop()
-    processes = []
-    try:
-        port = _free_port()
-        master = f"spark://127.0.0.1:{port}"
-        processes.append(_daemon(tmp_path, "master.Master", "--host", "127.0.0.1", "--port", str(port)))
-        _wait_for(port)
-        for number in (1, 2):
-            work = tmp_path / f"work-{number}"
-            work.mkdir()
-            arguments = (
-                "--host",
-                "127.0.0.1",
-                "--port",
-                "0",
-                "--cores",
-                "1",
-                "--memory",
-                "1g",
-                "--work-dir",
-                str(work),
-            )
-            processes.append(_daemon(work, "worker.Worker", *arguments, master))
-        yield master
-    finally:
+    with Standalone(tmp_path / "spark") as spark:
+        for _ in range(2):
+            spark.add_worker()
+        yield spark.url
         stop()
-        for process in reversed(processes):
-            process.terminate()
-        for process in processes:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(20)
-            process.kill()
-            process.wait()
 
 
-def _daemon(folder: Path, name: str, *arguments: str) -> subprocess.Popen[bytes]:
-    home = Path(pyspark.__file__).parent
-    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"} | {
-        "SPARK_HOME": str(home),
-        "SPARK_LOCAL_IP": "127.0.0.1",
-        "SPARK_NO_DAEMONIZE": "1",
-        "PYSPARK_PYTHON": sys.executable,
-    }
-    command = [str(home / "bin" / "spark-class"), f"org.apache.spark.deploy.{name}", "--webui-port", "0", *arguments]
-    with (folder / f"{name}.log").open("wb") as log:
-        return subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
-def _wait_for(port: int) -> None:
-    deadline = time.monotonic() + CLUSTER_SECONDS
-    while True:
-        try:
-            with socket.create_connection(("127.0.0.1", port), timeout=1):
-                return
-        except OSError:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.2)
+@pytest.mark.cluster
+@pytest.mark.skipif(not can_hide(), reason="this system does not let us hide a folder from a process")
+def test_storage_that_one_worker_does_not_see_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    (shared / "q.sase").write_text("RETURN key, COUNT(*) PATTERN SEQ(A, B) GROUP-BY key")
+    (shared / "e.csv").write_text("time,type,key\n" + "".join(f"{i},{'AB'[i % 2]},{i % 7}\n" for i in range(200)))
+    generate(from_spec("uniform", {"events": 500, "groups": 6}), shared / "store", spark=None, key=("key",), buckets=4)
+    before = sorted(shared.rglob("*"))
+    commands = [
+        ("generate", "uniform", "-p", "events=4000", "-p", "groups=6", "--key", "key", "-o", shared / "new"),
+        ("query", "-q", shared / "q.sase", "-e", shared / "store", "-a", "cogra"),
+        ("query", "-q", shared / "q.sase", "-e", shared / "e.csv", "-a", "cogra", "-o", shared / "answer.csv"),
+        ("run", "cogra-19.4", "--profile", "smoke", "--results", shared / "results"),
+    ]
+    stop()
+    with Standalone(tmp_path / "spark") as spark:
+        spark.add_worker()
+        spark.add_worker(hidden=shared)
+        for command in commands:
+            with pytest.raises(SystemExit) as ended:
+                main([str(word) for word in (*command, "--master", spark.url)])
+            logging.disable(logging.NOTSET)
+            told = capsys.readouterr()
+            assert (ended.value.code, told.out) == (2, "")
+            assert "does not see what is there; use storage that all machines share" in told.err
+            assert len(told.err.splitlines()) == 1
+        stop()
+    left = [path for path in sorted(shared.rglob("*")) if path not in before and "results" not in path.parts]
+    assert left == []
+    assert not list((shared / "results").rglob("*.json"))

@@ -1,7 +1,11 @@
 """What becomes of the reports of a cell's workers: summaries, statuses and limits, without Spark."""
 
+import json
+import socket
 import threading
+import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
@@ -14,9 +18,9 @@ from cepbench.algorithms.base import NotEnoughMemory, Plan, StateSize, Unsupport
 from cepbench.events.statistics import Statistics
 from cepbench.generators.registry import from_spec
 from cepbench.metrics.record import Status
-from cepbench.pipeline.beacon import Signal
+from cepbench.pipeline.beacon import Pulse, Signal
 from cepbench.pipeline.generation import generate
-from cepbench.pipeline.measured import MeasuredRun, OpenArrival, Outcome, measure
+from cepbench.pipeline.measured import ATTEMPTS, ContextStopped, MeasuredRun, OpenArrival, Outcome, measure
 from cepbench.pipeline.measured_task import MeasuredTask, Report, ready
 from cepbench.pipeline.store import Stream
 from cepbench.queries.compile import Workload
@@ -33,6 +37,7 @@ class Workers:
 
     def __init__(self, collect: Callable[[MeasuredTask], Sequence[Report]]) -> None:
         self.sparkContext = self
+        self._jsc = SimpleNamespace(sc=lambda: SimpleNamespace(isStopped=lambda: False))
         self.cancelled = threading.Event()
         self.items: list[int] = []
         self._collect = collect
@@ -84,14 +89,21 @@ def test_times_of_all_workers(store: Stream, reports: list[Report]) -> None:
     one, two = reports
     one.measured.service, two.measured.service = [1.0, 2.0, 3.0], [4.0, 1.0]
     one.measured.latency, two.measured.latency = [5.0, 1.0], [2.0, 4.0]
+    (one.began, one.ended), (two.began, two.ended) = (0.0, 10.0), (1.0, 9.0)
     one.compile_seconds, two.compile_seconds = 2.0, 3.0
     one.details, two.details = {"edges": 1.0, "pool_peak": 4.0}, {"edges": 2.0, "pool_peak": 3.0}
     workers = Workers(lambda task: reports)
     outcome = run(workers, MeasuredRun(store.path, QUERY, Counting()))
-    assert (outcome.status, outcome.reason, workers.items) == (Status.OK, "", [0, 1])
+    assert (outcome.status, outcome.reason) == (Status.OK, "")
+    assert workers.items == sorted(range(2), key=lambda bucket: -store.bucket_events[bucket]) == [1, 0]
     assert outcome.samples.service == [1.0, 2.0, 3.0, 4.0, 1.0]
     assert outcome.samples.latency == [5.0, 1.0, 2.0, 4.0]
     found = outcome.summary
+    # Both ran at the same time, so the first one, which took 6 s, is what the cell takes.
+    assert (found.makespan, found.slots, found.skew) == (6.0, 2, pytest.approx(6 / 5.5))
+    assert found.throughput == pytest.approx(EVENTS / 6)
+    assert found.throughput_per_slot == pytest.approx(EVENTS / 12)
+    assert found.throughput_per_core == pytest.approx(EVENTS / 11)
     assert (found.service_total, found.latency_max, found.latency_mean, found.latency_p50) == (11.0, 5.0, 3.0, 3.0)
     assert found.compile_seconds == 3.0
     assert found.details == {"edges": 3.0, "pool_peak": 4.0}
@@ -126,7 +138,7 @@ def test_a_workload_is_planned_once_whatever_its_buckets_and_groups(
     made = ready(MeasuredRun(store.path, f"{QUERY}\n\n{summed}", planning))
     assert (planning.planned, made.prepared.plan_seconds) == ([2], 0.5)
     outcome = run(workers, MeasuredRun(store.path, f"{QUERY}\n\n{summed}", planning))
-    assert (outcome.status, outcome.reason, workers.items) == (Status.OK, "", [0, 1])
+    assert (outcome.status, outcome.reason, workers.items) == (Status.OK, "", [1, 0])
     assert outcome.summary.details == {"candidates": 5.0}
     assert outcome.summary.plan_seconds == 0.5
 
@@ -220,3 +232,84 @@ def test_preparation_is_not_limited(store: Stream, reports: list[Report]) -> Non
 
     workers = Workers(slow_to_begin)
     assert run(workers, MeasuredRun(store.path, QUERY, Counting()), seconds=0.5).status is Status.OK
+
+
+def test_a_row_of_several_workers_is_as_late_as_its_last_part(store: Stream) -> None:
+    summed = "RETURN COUNT(*) PATTERN A+ WHERE [key] WITHIN 100 s"
+    task = MeasuredTask(ready(MeasuredRun(store.path, summed, Counting())))
+    reports = [task(bucket) for bucket in range(2)]
+    assert [len(report.measured.rows) for report in reports] == [3, 3]
+    assert reports[0].measured.rows == reports[1].measured.rows
+    reports[0].measured.latency, reports[1].measured.latency = [1.0, 5.0, 2.0], [4.0, 3.0, 2.5]
+    outcome = run(Workers(lambda task: reports), MeasuredRun(store.path, summed, Counting()))
+    assert sorted(outcome.samples.latency) == [2.5, 4.0, 5.0]
+    keyed = run(Workers(lambda task: [task(bucket) for bucket in (0, 1)]), MeasuredRun(store.path, QUERY, Counting()))
+    assert len(keyed.samples.latency) == 12  # no two workers have parts of one group
+
+
+def test_a_worker_that_was_lost_voids_the_measurement(store: Stream, reports: list[Report]) -> None:
+    again = [replace(reports[0], attempt=1, host="elsewhere"), reports[1]]
+    runs = iter([again, reports])
+    outcome = run(Workers(lambda task: next(runs)), MeasuredRun(store.path, QUERY, Counting()))
+    assert outcome.status is Status.OK
+    assert outcome.lost == ("a worker was lost, and its part ran again on elsewhere",)
+    endless = run(Workers(lambda task: again), MeasuredRun(store.path, QUERY, Counting()))
+    assert (endless.status, len(endless.lost), endless.digest) == (Status.ERROR, ATTEMPTS, None)
+    assert "workers were lost 3 times; at last: a worker was lost" in endless.reason
+
+
+def test_a_silent_worker_is_lost_and_not_slow(store: Stream, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cepbench.pipeline.measured.LOST_SECONDS", 2.0)
+    monkeypatch.setattr("cepbench.pipeline.measured.FRESH_SECONDS", 0.5)
+    monkeypatch.setattr("cepbench.pipeline.measured.ATTEMPTS", 1)
+
+    def stopped(task: MeasuredTask) -> list[Report]:
+        address = task.beacon
+        assert address is not None
+        hello = {"token": address.token, "process": NOBODY, "host": socket.gethostname()}
+        with socket.create_connection((address.host, address.port)) as heartbeat, Signal(address, NOBODY):
+            heartbeat.sendall(json.dumps({**hello, "machine": 1}).encode() + b"\n")
+            assert workers.cancelled.wait(30)  # nothing more is heard, and nothing is closed: the machine is gone
+        raise PySparkException("cancelled")
+
+    workers = Workers(stopped)
+    outcome = run(workers, MeasuredRun(store.path, QUERY, Counting()), seconds=1.2)
+    assert outcome.status is Status.ERROR
+    assert "was not heard of for 2 s" in outcome.reason
+
+
+def test_a_job_without_executors_ends(store: Stream, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cepbench.pipeline.measured.LOST_SECONDS", 0.5)
+    monkeypatch.setattr("cepbench.pipeline.measured.ATTEMPTS", 1)
+    monkeypatch.setattr("cepbench.pipeline.measured.executor_count", lambda spark: 0)
+
+    def pending(task: MeasuredTask) -> list[Report]:
+        assert workers.cancelled.wait(30)
+        raise PySparkException("cancelled")
+
+    workers = Workers(pending)
+    outcome = run(workers, MeasuredRun(store.path, QUERY, Counting()))
+    assert (outcome.status, outcome.lost) == (Status.ERROR, ("no executor was left for 0.5 s",))
+
+
+def test_a_large_worker_that_dies_ran_out_of_memory(store: Stream, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cepbench.pipeline.pulse.machine_bytes", lambda: 2 * 2**20)  # less than any Python
+
+    def died(task: MeasuredTask) -> list[Report]:
+        with Pulse(task.beacon):
+            time.sleep(0.5)
+        raise PySparkException("Python worker exited unexpectedly (crashed)")
+
+    outcome = run(Workers(died), MeasuredRun(store.path, QUERY, Counting()))
+    assert outcome.status is Status.OUT_OF_MEMORY
+    assert f"the worker on {socket.gethostname()} died at" in outcome.reason
+
+
+def test_a_session_that_spark_stopped_is_told_apart(store: Stream) -> None:
+    def fail(task: MeasuredTask) -> list[Report]:
+        raise PySparkException("Job aborted: SparkContext was shut down")
+
+    workers = Workers(fail)
+    workers._jsc = SimpleNamespace(sc=lambda: SimpleNamespace(isStopped=lambda: True))
+    with pytest.raises(ContextStopped, match="Spark stopped its session"):
+        run(workers, MeasuredRun(store.path, QUERY, Counting()))

@@ -1,8 +1,12 @@
 from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+import pytest
 
 from cepbench.algorithms import greta
 from cepbench.algorithms.kernels import cells, compilation
-from cepbench.algorithms.kernels.compilation import cache_folder, sources
+from cepbench.algorithms.kernels.compilation import cache_folder, kernel, sources
 
 KERNELS = Path(compilation.__file__).parent
 
@@ -26,3 +30,15 @@ def test_what_a_kernel_reads_at_second_hand_is_a_source_of_it_too() -> None:
 def test_kernels_are_kept_with_their_sources() -> None:
     assert cache_folder(KERNELS / "cells.py").is_dir()
     assert Path(cells.__file__) in sources(KERNELS / "cells.py")
+
+
+def test_kernels_without_a_folder_are_compiled_all_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def double(x: int) -> int:
+        return 2 * x
+
+    monkeypatch.setattr("cepbench.algorithms.kernels.compilation._KERNELS", [])
+    packed = double.__code__.replace(co_filename=str(tmp_path / "cepbench.zip" / "double.py"))
+    in_an_archive: Any = kernel(FunctionType(packed, {}))
+    assert in_an_archive(4) == 8
+    assert type(in_an_archive._cache).__name__ == "NullCache"
+    assert list(tmp_path.iterdir()) == []

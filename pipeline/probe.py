@@ -1,0 +1,160 @@
+"""What the driver asks of every executor of a cluster before any work: does it see our folders, is it like us?"""
+
+from __future__ import annotations
+
+import os
+import platform
+import socket
+import time
+import uuid
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from functools import cache
+from hashlib import blake2b
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from cepbench.events.errors import CepbenchError
+from cepbench.pipeline.cluster import is_local
+from cepbench.pipeline.session import executor_count
+from cepbench.pipeline.store import STREAM_FILE, is_store
+from cepbench.pipeline.tasks import run_tasks
+
+PACKAGES = ("pyspark", "pyarrow", "numpy", "numba", "llvmlite", "pandas")
+"""Those whose versions change results, or whether kernels run."""
+ROUNDS = 20
+HOLD_SECONDS = 0.3
+"""A task that takes so long keeps its slot busy, so that others go elsewhere."""
+
+
+@dataclass(frozen=True)
+class Worker:
+    """What an executor's Python is. `parent` tells executors of one machine apart."""
+
+    host: str
+    parent: int
+    python: str
+    versions: tuple[str, ...]
+    architecture: str
+    cores: int
+    memory_bytes: int
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What must be the same everywhere."""
+        known = dict(zip(PACKAGES, self.versions, strict=True))
+        return {"Python": self.python, **known, "architecture": self.architecture}
+
+
+@dataclass(frozen=True)
+class _Look:
+    """Looks for the driver's marks in folders, and leaves marks of its own there; and at what is only read."""
+
+    folders: tuple[Path, ...]
+    mark: str
+    inputs: tuple[tuple[Path, str], ...]
+
+    def __call__(self, item: int) -> tuple[Worker, tuple[str, ...]]:
+        time.sleep(HOLD_SECONDS)
+        worker = this_worker()
+        blind = [str(folder) for folder in self.folders if not (folder / self.mark).is_file()]
+        blind += [str(path) for path, content in self.inputs if _content(path) != content]
+        for folder in self.folders:
+            with suppress(OSError):
+                (folder / f"{self.mark}.{worker.host}.{worker.parent}").touch()
+        return worker, tuple(blind)
+
+
+def this_worker() -> Worker:
+    """The process that asks."""
+    return Worker(
+        socket.gethostname(),
+        os.getppid(),
+        ".".join(platform.python_version_tuple()[:2]),
+        _versions(),
+        platform.machine(),
+        os.cpu_count() or 1,
+        os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+    )
+
+
+def check_workers(spark: SparkSession, folders: Sequence[Path], inputs: Sequence[Path] = ()) -> list[Worker]:
+    """Asks all executors, until each has answered; [] on this machine alone.
+
+    `folders` are written to by all, and must be there; `inputs` are stores, files and folders of files to be read.
+    Raises `CepbenchError` with the host whose environment is not the driver's, or that does not see what it should, or
+    whose files the driver does not see.
+    """
+    if is_local(str(spark.sparkContext.master)):
+        return []
+    here, mark = this_worker(), f".cepbench-probe-{uuid.uuid4().hex}"
+    folders = [folder.resolve() for folder in folders]
+    look = _Look(tuple(folders), mark, tuple((path.resolve(), _content(path)) for path in inputs))
+    found: dict[tuple[str, int], Worker] = {}
+    try:
+        for folder in folders:
+            (folder / mark).touch()
+        for _ in range(ROUNDS):
+            slots = max(1, spark.sparkContext.defaultParallelism)
+            for worker, blind in run_tasks(spark, look, range(2 * slots)):
+                found[worker.host, worker.parent] = worker
+                _check_environment(worker, here)
+                if blind:
+                    raise CepbenchError(
+                        f"{blind[0]}: the worker on {worker.host} does not see what is there; use storage that all "
+                        "machines share (docs/cluster.md)"
+                    )
+            if len(found) >= executor_count(spark):
+                break
+        for folder in folders:
+            for worker in found.values():
+                if not (folder / f"{mark}.{worker.host}.{worker.parent}").is_file():
+                    raise CepbenchError(
+                        f"{folder}: what the worker on {worker.host} writes there is not seen here; use a folder on "
+                        "storage that all machines share (docs/cluster.md)"
+                    )
+    finally:
+        for folder in folders:
+            for file in folder.glob(f"{mark}*"):
+                file.unlink(missing_ok=True)
+    return sorted(found.values(), key=lambda worker: (worker.host, worker.parent))
+
+
+def described(workers: Sequence[Worker]) -> list[dict[str, object]]:
+    """Workers for a record."""
+    return [{**asdict(worker), "versions": dict(zip(PACKAGES, worker.versions, strict=True))} for worker in workers]
+
+
+def _content(path: Path) -> str:
+    """What tells whether two machines see the same at a path: a store's description, a file's size."""
+    try:
+        if is_store(path):
+            return blake2b((path / STREAM_FILE).read_bytes(), digest_size=16).hexdigest()
+        return f"{path.stat().st_size} bytes" if path.is_file() else "a folder" * path.is_dir()
+    except OSError:
+        return ""
+
+
+def _check_environment(worker: Worker, here: Worker) -> None:
+    for name, theirs in worker.environment.items():
+        ours = here.environment[name]
+        if theirs != ours:
+            raise CepbenchError(
+                f"the worker on {worker.host} has {name} {theirs}, and the driver {ours}; install the same on all "
+                "machines (docs/cluster.md)"
+            )
+
+
+@cache
+def _versions() -> tuple[str, ...]:
+    return tuple(_version(name) for name in PACKAGES)
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "none"

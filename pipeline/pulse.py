@@ -1,0 +1,64 @@
+"""A small process beside a worker that tells the driver every second that the worker lives, and how large it is.
+
+A worker inside a kernel cannot do that itself: it holds the interpreter. The helper knows nothing of the project, so it
+starts in no time; it ends with its standard input, that is, with the worker.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import socket
+import subprocess
+import sys
+from contextlib import suppress
+
+SECONDS = 1.0
+
+
+def beat(host: str, port: int, hello: dict[str, object], process: int) -> None:
+    """Tells of `process` until standard input ends. A process that is stopped does not live."""
+    with socket.create_connection((host, port), timeout=30) as connection:
+        connection.sendall(json.dumps(hello).encode() + b"\n")
+        while True:
+            resident, state = _look(process)
+            if state != "T":
+                connection.sendall(json.dumps({"resident": resident}).encode() + b"\n")
+            if select.select([sys.stdin], [], [], SECONDS)[0]:
+                return
+
+
+def start(host: str, port: int, hello: dict[str, object], process: int) -> subprocess.Popen[bytes]:
+    """Starts the helper; closing its standard input ends it."""
+    arguments = json.dumps([host, port, hello, process])
+    with open(__file__, encoding="utf-8") as file:
+        source = file.read()
+    return subprocess.Popen([sys.executable, "-S", "-E", "-c", source, arguments], stdin=subprocess.PIPE)
+
+
+def machine_bytes() -> int:
+    """The memory of this machine, or of the container that this process is in."""
+    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    for path in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
+        try:
+            with open(path, encoding="ascii") as file:
+                total = min(total, int(file.read()))
+        except (OSError, ValueError):  # no container, or one without a limit ("max")
+            continue
+    return total
+
+
+def _look(process: int) -> tuple[int, str]:
+    """Resident bytes and state, as far as the system tells."""
+    try:
+        with open(f"/proc/{process}/stat", encoding="utf-8", errors="replace") as file:
+            fields = file.read().rpartition(")")[2].split()
+        return int(fields[21]) * os.sysconf("SC_PAGE_SIZE"), fields[0]
+    except (OSError, ValueError, IndexError):
+        return 0, ""
+
+
+if __name__ == "__main__":
+    with suppress(OSError):  # the driver has gone, or has heard enough
+        beat(*json.loads(sys.argv[1]))

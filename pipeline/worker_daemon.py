@@ -1,0 +1,42 @@
+"""Spark's Python daemon (`spark.python.daemon.module`), which has loaded what workers need before it forks them.
+
+A worker is as isolated as ever: a process of its own, with its own limit, killed alone. But it starts with packages and
+kernels loaded, which took most of a short cell.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+
+from pyspark.daemon import manager
+
+MODULE = "cepbench.pipeline.worker_daemon"
+
+
+def preload() -> None:
+    """Loads packages, and the common kernels if all of them are on disk: a daemon does not compile."""
+    from cepbench.algorithms.kernels.compilation import common_marker
+    from cepbench.algorithms.registry import ALGORITHMS, make
+    from cepbench.pipeline import measured_task, warmup
+
+    assert measured_task
+    if common_marker().exists():
+        for kind in ALGORITHMS:
+            warmup.warm_up_common(make(kind.name))
+    gc.collect()
+    gc.freeze()  # else the first collection of every worker would copy the pages of all objects
+
+
+def main() -> None:
+    """Speaks Spark's protocol on standard input and output, which nothing else may use."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a process of several threads should not fork
+    spoken, sys.stdout = sys.stdout, sys.stderr
+    preload()
+    sys.stdout = spoken
+    manager()
+
+
+if __name__ == "__main__":
+    main()

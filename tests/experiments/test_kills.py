@@ -1,0 +1,134 @@
+"""Workers, all workers and the driver die or stop at random moments of a sweep: no cell is lost, doubled or wrong.
+
+Three kills by default; `CEPBENCH_KILLS=40` for as many as one likes.
+"""
+
+import os
+import random
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cepbench.experiments.sweep import plan, run_planned
+from cepbench.metrics.record import Record, Status
+from cepbench.metrics.results import read
+from cepbench.pipeline.session import stop
+from tests.standalone import Standalone, go_on
+
+KILLS = int(os.environ.get("CEPBENCH_KILLS", "3"))
+OVERRIDES = (
+    "axes.groups=[5, 10, 15, 20]",
+    "zip.window=[small]",
+    "zip.events=[4000]",
+    "algorithms=[cogra]",
+    "repetitions=2",
+    "limits.seconds=60",
+)
+PATIENT = 240
+"""Seconds without a new cell, after which a sweep hangs."""
+
+
+def records(results: Path) -> dict[str, Record]:
+    """By cell; each has one file, whole."""
+    found = [Record.model_validate_json(file.read_bytes()) for file in results.glob("cogra-19.4/smoke/cells/*.json")]
+    assert len({record.cell for record in found}) == len(found)
+    return {record.cell: record for record in found}
+
+
+def sweep(results: Path, master: str, *more: str) -> subprocess.Popen[bytes]:
+    command = (sys.executable, "-m", "cepbench.cli.main", "run", "cogra-19.4", "--profile", "smoke", "--master", master)
+    settings = {
+        "spark.cepbench.lostSeconds": "8",
+        "spark.network.timeout": "15s",
+        "spark.network.timeoutInterval": "5s",
+        "spark.executor.heartbeatInterval": "3s",
+    }
+    conf = [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
+    overrides = [word for override in (*OVERRIDES, *more) for word in ("--set", override)]
+    with (results.parent / "sweep.log").open("ab") as log:
+        return subprocess.Popen([*command, *conf, *overrides, "--results", str(results)], stdout=log, stderr=log)
+
+
+@pytest.fixture
+def spark(tmp_path: Path) -> Iterator[Standalone]:
+    stop()
+    with Standalone(tmp_path / "spark") as found:
+        for _ in range(2):
+            found.add_worker()
+        yield found
+
+
+@pytest.mark.cluster
+@pytest.mark.slow
+def test_whatever_dies_every_cell_is_measured_once(tmp_path: Path, spark: Standalone) -> None:
+    chance = random.Random(int(os.environ.get("CEPBENCH_SEED", "1")))
+    kinds = ["worker", "driver", "stop", "all workers"]
+    planned = plan(["cogra-19.4"], "smoke", OVERRIDES)
+    done = Counter[str]()
+    results = tmp_path / "results"
+    results.mkdir()
+    finish(
+        sweep(results / "warm", spark.url, "axes.groups=[20]", "repetitions=1"), results / "warm"
+    )  # has kernels compiled
+    rounds = 0
+    while sum(done.values()) < KILLS:
+        rounds += 1
+        folder = results / str(rounds)
+        folder.mkdir()
+        running = sweep(folder, spark.url)
+        while running.poll() is None and sum(done.values()) < KILLS:
+            wait(running, folder, chance.uniform(3, 10))
+            kind = kinds[(sum(done.values()) + rounds - 1) % len(kinds)]
+            if running.poll() is not None:
+                break
+            done[kind] += 1
+            if kind == "driver":
+                running.kill()
+                running.wait()
+                running = sweep(folder, spark.url)
+            elif kind == "stop":
+                stopped = spark.stop(chance.choice(spark.workers))
+                wait(running, folder, chance.uniform(5, 20))
+                go_on(stopped)
+            else:
+                for worker in list(spark.workers) if kind == "all workers" else [chance.choice(spark.workers)]:
+                    spark.kill(worker)
+                    spark.add_worker()
+        finish(running, folder)
+        while any(r.status is Status.ERROR for r in records(folder).values()):  # what was given up is run again
+            finish(sweep(folder, spark.url), folder)
+        check(records(folder), {cell.id for cell in planned[0].cells})
+    here = read(run_planned(planned, tmp_path / "here", "local[2]", progress=False).folders[0]).records
+    right = {record.cell: record.digest for record in here}
+    for number in range(1, rounds + 1):
+        assert {cell: record.digest for cell, record in records(results / str(number)).items()} == right
+    print(f"{sum(done.values())} kills: {dict(done)}")
+
+
+def check(found: dict[str, Record], wanted: set[str]) -> None:
+    assert found.keys() == wanted
+    assert Counter(record.status for record in found.values()) == {Status.OK: len(wanted)}
+
+
+def wait(running: subprocess.Popen[bytes], folder: Path, seconds: float) -> None:
+    end = time.monotonic() + seconds
+    while running.poll() is None and time.monotonic() < end:
+        time.sleep(0.1)
+
+
+def finish(running: subprocess.Popen[bytes], folder: Path) -> None:
+    """Waits for the end of a sweep that goes on."""
+    known, since = -1, time.monotonic()
+    while running.poll() is None:
+        if len(records(folder)) != known:
+            known, since = len(records(folder)), time.monotonic()
+        if time.monotonic() - since > PATIENT:
+            running.kill()
+            log = (folder.parent / "sweep.log").read_text()[-2000:]
+            pytest.fail(f"the sweep hangs after {known} cells\n{log}")
+        time.sleep(0.2)

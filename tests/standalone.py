@@ -1,0 +1,128 @@
+"""A standalone Spark cluster on loopback, whose workers tests may hide folders from, stop and kill."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import psutil
+import pyspark
+
+START_SECONDS = 90
+HOST = "127.0.0.1"
+
+
+class Standalone:
+    """A master and workers, each a process with its log in a folder of its own. Use as a context manager."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._port = _free_port()
+        self.url = f"spark://{HOST}:{self._port}"
+        self.workers: list[subprocess.Popen[bytes]] = []
+        self._count = 0
+        self._master: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Standalone:
+        self._master = self._start("master.Master", "--host", HOST, "--port", str(self._port))
+        deadline = time.monotonic() + START_SECONDS
+        while True:
+            with contextlib.suppress(OSError), socket.create_connection((HOST, self._port), timeout=1):
+                return self
+            assert time.monotonic() < deadline, "the master does not listen"
+            time.sleep(0.2)
+
+    def __exit__(self, *_: object) -> None:
+        for worker in list(self.workers):
+            self.kill(worker)
+        assert self._master is not None
+        self._master.kill()
+        self._master.wait()
+
+    def add_worker(self, cores: int = 1, hidden: Path | None = None) -> subprocess.Popen[bytes]:
+        """A worker; what lies in the folder `hidden` it does not see, as if its machine had another disk there."""
+        arguments = ("--host", HOST, "--port", "0", "--cores", str(cores), "--memory", "1g")
+        worker = self._start("worker.Worker", *arguments, "--work-dir", "work", self.url, hidden=hidden)
+        self.workers.append(worker)
+        return worker
+
+    def kill(self, worker: subprocess.Popen[bytes]) -> None:
+        """Ends a worker with its executors and their Python, at once, as a machine that loses power."""
+        for process in tree(worker.pid):
+            with contextlib.suppress(psutil.Error):
+                process.kill()
+        worker.kill()
+        worker.wait()
+        with contextlib.suppress(ValueError):
+            self.workers.remove(worker)
+
+    def stop(self, worker: subprocess.Popen[bytes]) -> list[psutil.Process]:
+        """Stops a worker with all below it, as a machine that cannot be reached; `go_on` wakes it up."""
+        stopped = tree(worker.pid)
+        for process in stopped:
+            with contextlib.suppress(psutil.Error):
+                process.send_signal(signal.SIGSTOP)
+        return stopped
+
+    def _start(self, name: str, *arguments: str, hidden: Path | None = None) -> subprocess.Popen[bytes]:
+        self._count += 1
+        folder = self._folder / f"{name}-{self._count}"
+        folder.mkdir(parents=True)
+        home = Path(pyspark.__file__).parent
+        environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"} | {
+            "SPARK_HOME": str(home),
+            "SPARK_LOCAL_IP": HOST,
+            "SPARK_NO_DAEMONIZE": "1",
+            "PYSPARK_PYTHON": sys.executable,
+        }
+        command = [
+            str(home / "bin" / "spark-class"),
+            f"org.apache.spark.deploy.{name}",
+            "--webui-port",
+            "0",
+            *arguments,
+        ]
+        if hidden is not None:
+            command = [*UNSHARE, "sh", "-c", f"mount -t tmpfs none '{hidden}' && exec \"$@\"", "sh", *command]
+        with (folder / "log").open("wb") as log:
+            return subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)
+
+
+UNSHARE = ("unshare", "--mount")
+
+
+def can_hide() -> bool:
+    """Whether this system lets us give a process mounts of its own."""
+    try:
+        return subprocess.run([*UNSHARE, "true"], capture_output=True, check=False).returncode == 0
+    except OSError:
+        return False
+
+
+def tree(process: int) -> list[psutil.Process]:
+    """A process and all below it, the highest first."""
+    with contextlib.suppress(psutil.Error):
+        top = psutil.Process(process)
+        return [top, *top.children(recursive=True)]
+    return []
+
+
+def go_on(processes: Sequence[psutil.Process]) -> None:
+    """Wakes stopped processes up."""
+    for process in processes:
+        with contextlib.suppress(psutil.Error):
+            process.send_signal(signal.SIGCONT)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        port: int = probe.getsockname()[1]
+        return port
