@@ -1,5 +1,6 @@
 import dataclasses
 import os
+import socket
 import time
 
 import psutil
@@ -48,7 +49,12 @@ def test_a_cell_that_goes_well(spark, store):
     assert len(outcome.samples.latency) == 24
     assert len(outcome.samples.service) == 12  # six intervals on each of two workers
     assert outcome.summary.service_total == pytest.approx(sum(outcome.samples.service))
-    assert outcome.summary.throughput == pytest.approx(EVENTS / sum(outcome.samples.service))
+    assert outcome.summary.throughput_per_core == pytest.approx(EVENTS / sum(outcome.samples.service))
+    assert outcome.summary.makespan is not None
+    assert outcome.summary.throughput == pytest.approx(EVENTS / outcome.summary.makespan)
+    assert outcome.summary.slots == 2  # two buckets side by side
+    assert sum(outcome.samples.service) / 2 <= outcome.summary.makespan < sum(outcome.samples.service)
+    assert (outcome.hosts, outcome.lost) == ((socket.gethostname(),), ())
     assert outcome.summary.latency_p50 is not None
     assert outcome.summary.latency_max == max(outcome.samples.latency)
     assert outcome.summary.sustainable_low is None
@@ -95,10 +101,19 @@ def test_a_worker_stuck_in_compiled_code_is_killed_at_the_limit(spark, store):
 
 
 def test_memory_beyond_the_limit(spark, store):
-    outcome = measure(spark, job(store, Hungry()), seconds=60)
+    outcome = measure(spark, job(store, Hungry(), limit_bytes=3 * 10**9), seconds=60)
     assert outcome.status is Status.OUT_OF_MEMORY
     assert "Unable to allocate" in outcome.reason
     assert "\n" not in outcome.reason
+
+
+def test_the_limit_is_that_of_each_worker_and_told(spark, store):
+    # Spark would divide a limit of its own by the cores of an executor.
+    outcome = measure(spark, job(store, Holding(), limit_bytes=2 * 10**9), seconds=60)
+    assert (outcome.status, outcome.summary.worker_limit_bytes) == (Status.OK, 2 * 10**9)
+    assert 10**8 < outcome.summary.worker_base_bytes < 10**9
+    without = measure(spark, job(store, Counting()), seconds=60)
+    assert (without.status, without.summary.worker_limit_bytes) == (Status.OK, None)
 
 
 def test_memory_is_that_above_an_idle_worker(spark, store):
