@@ -45,17 +45,19 @@ class Span:
     service: float
 
 
-def slot_times(spans: Sequence[Span]) -> list[float]:
-    """The service time of each slot: who begins after another one of its host has ended may have the slot of that one.
+def slot_times(spans: Sequence[Span], slots: int) -> list[float]:
+    """The service time of each slot, of which the longest is the makespan, less what starting workers took.
 
-    Workers that ran side by side are in different slots, so the longest time is the makespan, less what starting
-    workers took.
+    Up to `slots` workers have a slot each, even if they were so quick that they did not meet. Of more workers, who
+    begins after another one of its host has ended has the slot of that one.
     """
+    if len(spans) <= slots:
+        return [span.service for span in spans]
     times: list[float] = []
     free: dict[int, tuple[str, float]] = {}  # slot -> its host, and since when it has been free
     for span in sorted(spans, key=lambda span: (span.host, span.began)):
-        slots = [slot for slot, (host, since) in free.items() if host == span.host and since < span.began]
-        slot = min(slots, key=lambda slot: free[slot][1], default=len(times))
+        left = [slot for slot, (host, since) in free.items() if host == span.host and since < span.began]
+        slot = min(left, key=lambda slot: free[slot][1], default=len(times))
         if slot == len(times):
             times.append(0.0)
         times[slot] += span.service

@@ -139,7 +139,9 @@ def measure(spark: SparkSession, job: MeasuredRun, seconds: float) -> Outcome:
         except _Lost as loss:
             lost.append(str(loss))
             continue
-        outcome = reports if isinstance(reports, Outcome) else _outcome(made, reports)
+        outcome = (
+            reports if isinstance(reports, Outcome) else _outcome(made, reports, spark.sparkContext.defaultParallelism)
+        )
         return replace(outcome, lost=tuple(lost))
     return Outcome(Status.ERROR, f"workers were lost {ATTEMPTS} times; at last: {lost[-1]}", tuple(lost))
 
@@ -276,7 +278,8 @@ def _cut_off(watch: _Watch, reason: str, seconds: float) -> Outcome:
 # --- results ----------------------------------------------------------------------------------------------------------
 
 
-def _outcome(made: Ready, reports: Sequence[Report]) -> Outcome:
+def _outcome(made: Ready, reports: Sequence[Report], most: int) -> Outcome:
+    """What all workers measured; at `most` so many run side by side."""
     job, stream, workload = made.job, made.stream, made.prepared.workload
     answer = AnswerBuilder(workload)
     for report in reports:
@@ -311,7 +314,7 @@ def _outcome(made: Ready, reports: Sequence[Report]) -> Outcome:
             rows = np.array(list(chain.from_iterable(m.rows for m in measured)), np.uint64)
             latency = of_rows(latency, rows)
         found = pooled([latency.tolist()])
-        slots = slot_times([Span(r.host, r.began, r.ended, sum(r.measured.service)) for r in reports])
+        slots = slot_times([Span(r.host, r.began, r.ended, sum(r.measured.service)) for r in reports], most)
         makespan = max(slots)
         bracket = _bracket(job, stream, reports)
         summary = summary.model_copy(

@@ -109,3 +109,11 @@ def test_help_imports_nothing_heavy():
     code = f"import sys, cepbench.cli.main; print(sorted({heavy} & set(sys.modules)))"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ)
     assert result.stdout.strip() == "[]"
+
+
+def test_an_interrupt_behind_an_error_is_one(cepbench, monkeypatch):
+    error = RuntimeError("the compiler stopped")
+    error.__cause__ = KeyboardInterrupt()
+    fail(monkeypatch, error)
+    ended = cepbench("algorithms")
+    assert (ended.status, ended.err) == (130, "cepbench: interrupted\n")

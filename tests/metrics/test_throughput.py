@@ -76,6 +76,7 @@ def test_slots_are_told_by_what_runs_side_by_side() -> None:
         Span("b", 20, 21, 0.5),  # another machine
     ]
     for order in (spans, spans[::-1]):
-        assert sorted(slot_times(order)) == [0.5, 6.0, 9.0]
-    assert slot_times([Span("a", 0, 0, 1.0), Span("a", 0, 0, 2.0)]) == [1.0, 2.0]
-    assert slot_times([]) == []
+        assert sorted(slot_times(order, 3)) == [0.5, 6.0, 9.0]
+    assert slot_times(spans[:3], 3) == [5.0, 2.0, 3.0]  # a slot for everyone
+    assert slot_times(spans[:3], 2) == [5.0, 5.0]
+    assert slot_times([], 1) == []

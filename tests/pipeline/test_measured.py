@@ -109,7 +109,7 @@ def test_memory_beyond_the_limit(spark, store):
 
 def test_the_limit_is_that_of_each_worker_and_told(spark, store):
     # Spark would divide a limit of its own by the cores of an executor.
-    outcome = measure(spark, job(store, Holding(), limit_bytes=2 * 10**9), seconds=60)
+    outcome = measure(spark, job(store, Counting(), limit_bytes=2 * 10**9), seconds=60)
     assert (outcome.status, outcome.summary.worker_limit_bytes) == (Status.OK, 2 * 10**9)
     assert 10**8 < outcome.summary.worker_base_bytes < 10**9
     without = measure(spark, job(store, Counting()), seconds=60)

@@ -37,6 +37,7 @@ class Workers:
 
     def __init__(self, collect: Callable[[MeasuredTask], Sequence[Report]]) -> None:
         self.sparkContext = self
+        self.defaultParallelism = 2
         self._jsc = SimpleNamespace(sc=lambda: SimpleNamespace(isStopped=lambda: False))
         self.cancelled = threading.Event()
         self.items: list[int] = []
