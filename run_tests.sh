@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Runs the tests. Arguments go to pytest: ./run_tests.sh -k window
+# Those that start a cluster on this machine take minutes: ./run_tests.sh -m cluster
 # With --mutants, runs them on code that was changed on purpose: ./run_tests.sh --mutants [NAME]
 set -euo pipefail
 # shellcheck source=scripts/setup.sh
@@ -10,4 +11,5 @@ if [ "${1:-}" = "--mutants" ]; then
   exec "$PYTHON" -m tests.mutants "${@:2}"
 fi
 # One process more than cores: some tests wait, for Spark or for the processes that they start.
-exec "$PYTHON" -m pytest --numprocesses "$(($(getconf _NPROCESSORS_ONLN) + 1))" --maxprocesses 4 --dist worksteal "$@"
+exec "$PYTHON" -m pytest --numprocesses "$(($(getconf _NPROCESSORS_ONLN) + 1))" --maxprocesses 4 --dist worksteal \
+  -m "not cluster" "$@"

@@ -59,7 +59,7 @@ def session(
         **_container(master, worker_memory, cluster.settings),
         **cluster.settings,
     }
-    identity = repr(sorted(options.items()))
+    identity = repr((master, sorted(options.items())))
     active = SparkContext._active_spark_context
     if active is not None:
         known = active.getConf().get(OPTIONS)
