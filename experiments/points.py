@@ -92,7 +92,7 @@ def configuration(experiment: Experiment, point: Mapping[str, Any]) -> dict[str,
         "arrival": _arrival(experiment, point),
         "limits": experiment.limits.model_dump(),
         "buckets": experiment.buckets,
-        **({} if experiment.slots is None else {"slots": substituted(experiment.slots, point, "slots")}),
+        **_slots(experiment, point),
     }
 
 
@@ -103,6 +103,15 @@ def _arrival(experiment: Experiment, point: Mapping[str, Any]) -> dict[str, Any]
     if not isinstance(given["rate"], int | float) or given["rate"] <= 0:
         raise ExperimentError(f"{experiment.id}: arrival.rate: expected a number above 0, not {given['rate']!r}")
     return {"model": "open", **given, "rate": float(given["rate"])}
+
+
+def _slots(experiment: Experiment, point: Mapping[str, Any]) -> dict[str, int]:
+    if experiment.slots is None:
+        return {}
+    slots = substituted(experiment.slots, point, "slots")
+    if not isinstance(slots, int) or slots < 1:
+        raise ExperimentError(f"{experiment.id}: slots: expected a whole number above 0, not {slots!r}")
+    return {"slots": slots}
 
 
 def _workload(experiment: Experiment, point: Mapping[str, Any]) -> str:

@@ -5,21 +5,24 @@ from __future__ import annotations
 import os
 import platform
 import subprocess
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import psutil
 
+from cepbench.pipeline.probe import PACKAGES, installed
+
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = ("cepbench", "pyspark", "pyarrow", "numpy", "numba", "llvmlite", "pandas")
 
 
 def environment(spark: dict[str, str] | None = None) -> dict[str, Any]:
     """JSON values; `spark` is the configuration of the session."""
     return {
         **commit(),
-        "versions": {"python": platform.python_version(), **{name: _version(name) for name in PACKAGES}},
+        "versions": {
+            "python": platform.python_version(),
+            **{name: installed(name) for name in ("cepbench", *PACKAGES)},
+        },
         "system": f"{platform.system()} {platform.release()}",
         "cpu": _cpu(),
         "cores": os.cpu_count() or 1,
@@ -41,13 +44,6 @@ def _git(*arguments: str) -> str | None:
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout.strip() if done.returncode == 0 else None
-
-
-def _version(name: str) -> str | None:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return None
 
 
 def _cpu() -> str:

@@ -150,11 +150,12 @@ def _check_environment(worker: Worker, here: Worker) -> None:
 
 @cache
 def _versions() -> tuple[str, ...]:
-    return tuple(_version(name) for name in PACKAGES)
+    return tuple(installed(name) or "none" for name in PACKAGES)
 
 
-def _version(name: str) -> str:
+def installed(name: str) -> str | None:
+    """The version of a package in this environment; None if it is not there."""
     try:
         return version(name)
     except PackageNotFoundError:
-        return "none"
+        return None

@@ -10,6 +10,7 @@ import json
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -92,7 +93,14 @@ class Stream:
 
     def parts_of(self, bucket: int) -> list[StoreFile]:
         """The files of a bucket."""
-        return [part for part in self.parts if part.name.startswith(f"{bucket_folder(bucket)}/")]
+        return self._parts_by_folder.get(bucket_folder(bucket), [])
+
+    @cached_property
+    def _parts_by_folder(self) -> dict[str, list[StoreFile]]:
+        found: dict[str, list[StoreFile]] = {}
+        for part in self.parts:
+            found.setdefault(part.name.partition("/")[0], []).append(part)
+        return found
 
     def holds_whole(self, partition: tuple[str, ...]) -> bool:
         """Whether every sub-stream of the partition lies in one bucket."""

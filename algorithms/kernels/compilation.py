@@ -121,7 +121,7 @@ def inlined(function: _Function) -> _Function:
 
 
 def _compiled(function: _Function, options: dict[str, Any]) -> _Function:
-    """Compiled kernels are code, so they are kept only where this user alone can write, or not at all."""
+    """Compiled with these options, and kept on disk where there is a folder for it."""
     config: Any = numba.config
     if not Path(function.__code__.co_filename).is_file() and not config.CACHE_DIR:
         options = {**options, "cache": False}  # in an archive

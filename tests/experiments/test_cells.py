@@ -165,6 +165,9 @@ def test_slots_are_an_axis(tmp_path: Path, measuring: Measuring, monkeypatch: py
     assert [records[n].status for n in (1, 2, 3)] == [Status.OK, Status.OK, Status.UNSUPPORTED]
     assert records[3].reason == "3 are too many"
     assert {read_stream(job.store).buckets for job in measuring.jobs} == {3}
+    for wrong in (0, "many"):
+        with pytest.raises(CepbenchError, match=f"slots: expected a whole number above 0, not {wrong!r}"):
+            swept(tmp_path, **{**changes, "axes": {"events": [100], "slots": [wrong]}})
     monkeypatch.setattr(sweep, "measuring_session", lambda cluster, memory, slots: session(cluster, memory, 3))
     with pytest.raises(TooFewExecutors):  # nobody asked for so many: no cell could run
         swept(tmp_path, **ONE, title="other")
