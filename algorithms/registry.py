@@ -11,12 +11,13 @@ from cepbench.algorithms.base import Algorithm
 from cepbench.algorithms.cet.algorithm import Cet
 from cepbench.algorithms.cogra import Cogra
 from cepbench.algorithms.greta.algorithm import Greta
+from cepbench.algorithms.hamlet.algorithm import Hamlet
 from cepbench.algorithms.sase.algorithm import Sase
 from cepbench.algorithms.sharon import Sharon
 from cepbench.algorithms.spass import Spass
 from cepbench.events.errors import CepbenchError
 
-ALGORITHMS: tuple[type[Algorithm], ...] = (Sase, Greta, Cogra, Cet, ASeq, Sharon, Spass)
+ALGORITHMS: tuple[type[Algorithm], ...] = (Sase, Greta, Cogra, Cet, ASeq, Sharon, Spass, Hamlet)
 
 _SPECIFICATION = re.compile(r"\s*([\w-]+)\s*(?:\[(.*)\])?\s*", re.DOTALL)
 

@@ -1,0 +1,65 @@
+"""Hamlet: shared online aggregation of event trends, with decisions at run time (Poppe et al., SIGMOD 2021)."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import ClassVar
+
+from cepbench.algorithms.base import Algorithm, Executor, Plan
+from cepbench.algorithms.hamlet.executor import HamletExecutor
+from cepbench.algorithms.hamlet.plan import HamletPlan, plan_of
+from cepbench.algorithms.hamlet.sharing import MODES, Sharing
+from cepbench.algorithms.options import Option
+from cepbench.events.statistics import Statistics
+from cepbench.queries.analysis import analyse
+from cepbench.queries.compile import Workload
+from cepbench.queries.model import Aggregates, Query, Semantics
+
+BENEFITS = ("executor", "paper")
+
+
+class Hamlet(Algorithm):
+    """Aggregates the trends of all queries online; those with a Kleene sub-pattern E+ in common share bursts of E.
+
+    - `sharing`: `dynamic` decides burst by burst by the benefit of sharing (Section 4), `static` shares whatever can be
+      shared, `never` shares nothing.
+    - `benefit`: `executor`, what this executor does for a burst, or `paper`, Equation 8.
+
+    For s snapshots that are propagated, u queries times windows, and n live events of E: a shared graphlet keeps the
+    running sum of its expressions, so that an event costs O(s) and a snapshot O(u s); where the loop has predicates on
+    adjacent events, each event visits its predecessors, O(n s), and a snapshot costs O(u n s). A graphlet that is not
+    shared keeps a sum per query and window, O(u) per event, or visits predecessors, O(u n). Space: O(s u) for values of
+    snapshots, and O(n s) or O(u n) for events that are visited; sums and nothing else where there are no such
+    predicates. A decision costs O(b c) for a burst of b events and c classes of queries with the same predicates.
+
+    Departures from the paper are in docs/algorithms.md: the sums, where the paper visits all predecessors; a snapshot
+    at the begin of each burst; bursts that are cut by panes where a window begins or ends, by time stamps and at 4,096
+    events; classes of queries instead of queries.
+    """
+
+    name: ClassVar[str] = "hamlet"
+    paper: ClassVar[str] = "Poppe et al., SIGMOD 2021, and its technical report"
+
+    def __init__(self, sharing: str = "dynamic", benefit: str = "executor") -> None:
+        option = partial(Option, self.name)
+        self.sharing = option("sharing", sharing).among(tuple(MODES))
+        self.benefit = option("benefit", benefit).among(BENEFITS)
+
+    def unsupported(self, query: Query) -> str | None:
+        """What GRETA refuses: match queries, pairwise predicates, semantics other than skip-till-any-match."""
+        if not isinstance(query.returns, Aggregates):
+            return "Hamlet aggregates trends without constructing them, so it cannot return matches"
+        if query.semantics is not Semantics.ANY:
+            return f"Hamlet supports skip-till-any-match only, not {query.semantics}"
+        if any(automaton.pairwise for automaton in analyse(query).automata):
+            return "predicates on events that are not adjacent need constructed trends"
+        return None
+
+    def plan(self, workload: Workload, statistics: Statistics) -> HamletPlan:
+        """Workload analysis: which queries can share what."""
+        return plan_of(workload)
+
+    def executor(self, plan: Plan) -> Executor:
+        """Decides burst by burst who shares it."""
+        assert isinstance(plan, HamletPlan)
+        return HamletExecutor(plan, Sharing(self.sharing, paper=self.benefit == "paper"))

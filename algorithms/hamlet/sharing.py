@@ -1,0 +1,72 @@
+"""Who decides which bursts are shared, and what is told of the decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cepbench.algorithms.hamlet.kernels.benefit import BenefitCosts
+from cepbench.algorithms.hamlet.kernels.stream import DYNAMIC, GIVEN, NEVER, STATIC, Decisions
+from cepbench.algorithms.kernels.arrays import Codes, Ints
+
+MODES = {"never": NEVER, "static": STATIC, "dynamic": DYNAMIC}
+COSTS = BenefitCosts(event=4.0, shared_event=4.0, value=6.0, product=3.0, visit=1.0)
+"""Estimates; with them the choice is within a tenth of the better one in benchmarks/hamlet.py."""
+
+
+@dataclass(frozen=True)
+class OpenBurst:
+    """A burst about to be processed: its number, type code, first time and events."""
+
+    type: int
+    time: int
+    size: int
+    units: int
+
+
+Decide = Callable[[OpenBurst], Sequence[bool]]
+"""Tells for each unit of a burst's group, in order, whether it shares the burst."""
+
+
+@dataclass(frozen=True)
+class Sharing:
+    """How bursts are decided: a mode, the costs of a benefit, or decisions from outside."""
+
+    mode: str = "dynamic"
+    paper: bool = False
+    decide: Decide | None = None
+    traced: bool = False
+
+    def decisions(self, units: int, classes: int) -> Decisions:
+        """What kernels read, before the first batch."""
+        return Decisions(
+            mode=np.array([MODES[self.mode] if self.decide is None else GIVEN], np.int64),
+            paper=np.array([self.paper], np.bool_),
+            costs=COSTS,
+            given=np.zeros((0, units), np.bool_),
+            chosen=np.zeros(classes, np.bool_),
+            trial=np.zeros(classes, np.bool_),
+            separate=np.zeros(classes, np.bool_),
+            visits=np.zeros(classes, np.bool_),
+            contexts=np.zeros(classes, np.float64),
+            reads=np.zeros(classes, np.float64),
+            trace=np.zeros((0, 8), np.float64),
+        )
+
+
+def told(
+    decide: Decide, count: int, bursts: Ints, kinds: Codes, times: Ints, units: Sequence[slice]
+) -> NDArray[np.bool_]:
+    """The decisions of a function about `count` bursts."""
+    given = np.zeros((count, max((u.stop for u in units), default=0)), np.bool_)
+    for n in range(count):
+        g = int(bursts[3, n])
+        if g >= 0:
+            first = int(bursts[0, n])
+            own = units[g]
+            size = own.stop - own.start
+            given[n, own] = decide(OpenBurst(int(kinds[first]), int(times[first]), int(bursts[2, n]), size))
+    return given

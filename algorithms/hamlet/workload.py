@@ -1,0 +1,197 @@
+"""Workload analysis (Section 3.1): which queries can share which Kleene sub-patterns.
+
+A *member* is a query, or one of the automata of a conjunction (both sides and their common trends, Section 5).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from math import gcd
+
+from cepbench.algorithms.running.evaluator import WHOLE_STREAM
+from cepbench.algorithms.running.per_window import window_of
+from cepbench.events.windows import Window
+from cepbench.queries.aggregates import COUNT_ALL, MOST_RING
+from cepbench.queries.automaton import Automaton, Negations
+from cepbench.queries.compile import CompiledQuery
+from cepbench.queries.model import AggregateOf, Aggregates, Comparison, CountOf, Function, Local
+
+PredicateClass = tuple[frozenset[object], frozenset[object]]
+"""Local predicates of a position, and those of its transition to itself, whatever names they use."""
+
+
+@dataclass(frozen=True, eq=False)
+class SetMember:
+    """One automaton of a query, `side` of its parts; `window` is the whole stream where windows count events."""
+
+    query: CompiledQuery
+    side: int
+    window: Window
+
+    @property
+    def automaton(self) -> Automaton:
+        """The automaton."""
+        return self.query.parts[self.side].automaton
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """Index of the query and side."""
+        return self.query.index, self.side
+
+
+@dataclass(frozen=True)
+class KleeneSubPattern:
+    """E+ at a position of a member: a sub-pattern that may be shared (Definition 4)."""
+
+    member: int
+    position: int
+    type: str
+    predicates: PredicateClass
+
+
+@dataclass(frozen=True, eq=False)
+class SharableSet:
+    """Queries that can share, directly or through others (Definition 5), and their sharable Kleene sub-patterns.
+
+    `shared` has those of each type that at least two members, or positions, have; by type.
+    """
+
+    members: tuple[SetMember, ...]
+    shared: tuple[tuple[KleeneSubPattern, ...], ...]
+
+    @property
+    def pane(self) -> int:
+        """The greatest common divisor of all window lengths and slides: panes lie in every window or outside it."""
+        return reduce(gcd, (size for m in self.members for size in (m.window.within, m.window.slide)))
+
+
+def members_of(query: CompiledQuery) -> tuple[SetMember, ...]:
+    """The members of a query."""
+    window = WHOLE_STREAM if counts_events(query) else window_of(query)
+    return tuple(SetMember(query, side, window) for side in range(len(query.parts)))
+
+
+def counts_events(query: CompiledQuery) -> bool:
+    """Whether a query's windows count events, so that each is a stream of its own."""
+    return query.window is not None and query.window.counts_events
+
+
+def sharable_sets(members: Sequence[SetMember]) -> tuple[SharableSet, ...]:
+    """The sharable query sets of a workload; a member that shares with nobody is a set of its own.
+
+    Queries share if they have E+ in common, their aggregates are of one class, and they group alike (an executor sees
+    one sub-stream, so they do). Windows begin with the stream, so those of any two queries overlap. A set takes no more
+    members than have `MOST_RING` counts and sums together.
+    """
+    root = list(range(len(members)))
+
+    def find(m: int) -> int:
+        while root[m] != m:
+            m = root[m]
+        return m
+
+    owner: dict[tuple[object, str], int] = {}
+    patterns = [kleene_sub_patterns(m, member.automaton) for m, member in enumerate(members)]
+    for m, member in enumerate(members):
+        for pattern in patterns[m]:
+            first = owner.setdefault((aggregate_class(member.query), pattern.type), m)
+            both = {find(m), find(first)}
+            if _counts_and_sums(members[i] for i in range(len(members)) if find(i) in both) <= MOST_RING:
+                root[max(both)] = min(both)
+    sets: dict[int, list[int]] = {}
+    for m in range(len(members)):
+        sets.setdefault(find(m), []).append(m)
+    return tuple(_sharable_set(members, indices, patterns) for indices in sets.values())
+
+
+def _counts_and_sums(members: Iterable[SetMember]) -> int:
+    """How many different ones some members keep; as `MemberChannels` has them."""
+    found = set()
+    for member in members:
+        seen: Counter[object] = Counter()
+        for channel in member.query.layout.ring:
+            key = COUNT_ALL if channel == COUNT_ALL else channel.column
+            found.add((key, seen[key]))
+            seen[key] += 1
+    return len(found)
+
+
+def _sharable_set(
+    members: Sequence[SetMember], indices: Sequence[int], patterns: Sequence[Sequence[KleeneSubPattern]]
+) -> SharableSet:
+    by_type: dict[str, list[KleeneSubPattern]] = {}
+    for number, m in enumerate(indices):
+        for pattern in patterns[m]:
+            renumbered = KleeneSubPattern(number, pattern.position, pattern.type, pattern.predicates)
+            by_type.setdefault(pattern.type, []).append(renumbered)
+    shared = tuple(tuple(found) for found in by_type.values() if len(found) > 1)
+    return SharableSet(tuple(members[m] for m in indices), shared)
+
+
+def aggregate_class(query: CompiledQuery) -> object:
+    """Queries of one class can share: COUNT(*); the same MIN; the same MAX; SUM, AVG and COUNT(E) all together.
+
+    A query that returns several of them shares with those that return the same kinds.
+    """
+    assert isinstance(query.query.returns, Aggregates)
+    names = query.analysis.names
+    kinds: set[object] = set()
+    for item in query.query.returns.items:
+        match item:
+            case AggregateOf(function, name, attribute) if function in (Function.MIN, Function.MAX):
+                types = frozenset(names.events[i].type for i in names.indices(name))
+                kinds.add((function, types, attribute))
+            case AggregateOf() | CountOf():
+                kinds.add("sum")
+    return frozenset(kinds)
+
+
+def kleene_sub_patterns(m: int, automaton: Automaton) -> tuple[KleeneSubPattern, ...]:
+    """The positions of E+ that may be shared.
+
+    What a graphlet's snapshot holds must not change within a burst of E. So no other position of type E may come next
+    to this one, no negation may name E, and events before the loop must not be told apart by predicates or by
+    a negated sequence. Nor may such a sequence stand at the end of the pattern, right behind the loop: its last
+    events are selected when the window closes.
+    """
+    found = []
+    negated = {name for negation in automaton.negations for name in _types(negation)}
+    loops = {t.source: t for t in automaton.transitions if t.source == t.target}
+    for p, loop in loops.items():
+        position = automaton.positions[p]
+        into = [t for t in automaton.transitions if t.target == p and t.source != p]
+        beside = {t.source for t in into} | {t.target for t in automaton.transitions if t.source == p and t.target != p}
+        if loop.negations or position.type in negated:
+            continue
+        if any(automaton.positions[q].type == position.type for q in beside):
+            continue
+        if any(t.predicates or not only_single_events(t.negations, automaton) for t in into):
+            continue
+        if not only_single_events(position.end or frozenset(), automaton):
+            continue
+        predicates = frozenset(map(_anonymous, position.predicates)), frozenset(map(_anonymous, loop.predicates))
+        found.append(KleeneSubPattern(m, p, position.type, predicates))
+    return tuple(found)
+
+
+def only_single_events(negations: Negations, automaton: Automaton) -> bool:
+    """Whether each of these negated sub-patterns is one event, all earlier events being before it."""
+    inner = [automaton.negations[n] for n in negations]
+    return not any(n.transitions or any(p.start is None or p.end is None for p in n.positions) for n in inner)
+
+
+def _types(automaton: Automaton) -> set[str]:
+    own = {position.type for position in automaton.positions}
+    return own.union(*(_types(negation) for negation in automaton.negations))
+
+
+def _anonymous(predicate: Local | Comparison) -> object:
+    """A predicate without the names of its events, which its place tells."""
+    if isinstance(predicate, Local):
+        operand = predicate.operand
+        return operand.attribute, operand.factor, predicate.op, predicate.constant, type(predicate.constant)
+    left, right = predicate.left, predicate.right
+    return left.attribute, left.factor, predicate.op, right.attribute, right.factor

@@ -1,0 +1,167 @@
+"""What sharing saves, what is told of it, and counts that only some of the sharing queries cannot hold."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from cepbench.algorithms.answers.builder import AnswerBuilder
+from cepbench.algorithms.hamlet.executor import HamletExecutor
+from cepbench.algorithms.hamlet.kernels.stream import CREATED, EVENTS, NON_SHARED, QUERIES, SHARED
+from cepbench.algorithms.hamlet.plan import plan_of
+from cepbench.algorithms.hamlet.sharing import OpenBurst, Sharing
+from cepbench.algorithms.oracle import answer
+from cepbench.algorithms.registry import make
+from cepbench.queries.compile import compile_workload
+from cepbench.queries.parser import parse_query
+from cepbench.verification.agreement import difference, rows_of
+from cepbench.verification.evaluators import run
+from tests.contract.streams import batch
+from tests.streams import stream
+
+MODES = ("never", "static", "dynamic")
+
+
+def executor(queries: Sequence[str], text: str, sharing: Sharing) -> HamletExecutor:
+    events = batch(stream(text))
+    workload = compile_workload([parse_query(f"q{n}: RETURN {q}") for n, q in enumerate(queries)], events.schema)
+    made = HamletExecutor(plan_of(workload), sharing)
+    made.process(events)
+    made.finish()
+    return made
+
+
+def burst(kind: str, first: int, size: int) -> str:
+    return " ".join(f"{kind}{time}/{time % 7}" for time in range(first, first + size))
+
+
+@pytest.mark.parametrize("where", ["", "WHERE B.x != NEXT(B).x"])
+def test_shared_events_are_visited_once_however_many_queries_there_are(where: str) -> None:
+    text = f"A0/1 {burst('B', 1, 20)} A30/1 {burst('B', 31, 20)} Z60/0"
+    details = [
+        dict(executor([f"COUNT(*) PATTERN SEQ(A, B+) {where}"] * k, text, Sharing("static")).details())
+        for k in (2, 5, 20)
+    ]
+    assert details[0]["event_visits"] - 2 * 2 == 40, "each query puts the two As into a graphlet of its own"
+    assert [found["event_visits"] - 2 * k for k, found in zip((2, 5, 20), details, strict=True)] == [40] * 3
+    for name in ("edges", "graphlet_snapshots", "event_snapshots", "shared_bursts"):
+        assert len({found[name] for found in details}) == 1, name
+    alone = executor([f"COUNT(*) PATTERN SEQ(A, B+) {where}"] * 5, text, Sharing("never")).details()
+    assert alone["event_visits"] == 5 * 42
+    assert alone["edges"] == 5 * details[0]["edges"]
+
+
+def test_what_overflows_for_one_query_does_not_for_another() -> None:
+    """The coefficients that both share exceed 2^64, but the second query begins no trend before them."""
+    queries = [parse_query(f"q{n}: RETURN COUNT(*), COUNT(B) PATTERN SEQ({t}, B+)") for n, t in enumerate("AC")]
+    text = f"A0 {' '.join(f'B{time}' for time in range(1, 71))} C80 B81 B82"
+    for mode in MODES:
+        first, second = rows_of(run(make(f"hamlet[sharing={mode}]"), queries, [batch(stream(text))]))
+        assert (first["COUNT(*)"], first["overflow"]) == (None, True)
+        assert (second["COUNT(*)"], second["COUNT(B)"], second["overflow"]) == (3, 4, False)
+
+
+@pytest.mark.parametrize("size", [64, 65])
+def test_the_largest_count_that_fits(size: int) -> None:
+    queries = [parse_query(f"q{n}: RETURN COUNT(*) PATTERN {p}") for n, p in enumerate(("B+", "SEQ(A, B+)", "B+"))]
+    text = f"A0 {' '.join(f'B{time}' for time in range(1, size + 1))}"
+    rows = rows_of(run(make("hamlet[sharing=static]"), queries, [batch(stream(text))]))
+    expected = 2**size - 1 if size == 64 else None
+    assert [row["COUNT(*)"] for row in rows] == [expected] * 3
+    assert [row["overflow"] for row in rows] == [size > 64] * 3
+
+
+def test_infinity_times_nothing_is_nothing() -> None:
+    """In float arithmetic a coefficient becomes infinite after 1,024 events."""
+    queries = [parse_query(f"q{n}: RETURN COUNT(*), SUM(B.x) PATTERN SEQ({t}, B+)") for n, t in enumerate("AC")]
+    text = f"A0/1 {' '.join(f'B{time}/2' for time in range(1, 1101))} C2000/1 B2001/2"
+    first, second = rows_of(run(make("hamlet[sharing=static]"), queries, [batch(stream(text))], "float"))
+    assert first["overflow"] is True
+    assert (second["COUNT(*)"], second["SUM(B.x)"], second["overflow"]) == (1.0, 2.0, False)
+
+
+def test_decisions_are_traced() -> None:
+    text = f"A0/1 {burst('B', 1, 30)} A40/1 {burst('B', 41, 2)} Z60/0"
+    queries = [f"COUNT(*) PATTERN SEQ(A, B+) {where}" for where in ("", "", "", "WHERE B.x > 2")]
+    made = executor(queries, text, Sharing("dynamic", traced=True))
+    [found] = made.sets.sets
+    trace = found.trace()
+    assert trace[:, EVENTS].tolist() == [30, 2]
+    assert np.all(trace[:, SHARED] <= trace[:, NON_SHARED])
+    assert trace[0, QUERIES] >= 3
+    assert trace[:, CREATED].sum() == made.details()["event_snapshots"]
+    assert made.details()["bursts"] == 2
+
+
+def test_graphlets_are_split_and_merged() -> None:
+    """The first burst is alike for all; events of the second one match only some; the third is alike again."""
+    alike = [f"B{time}/9" for time in range(1, 41)]
+    mixed = [f"B{time}/{time % 2 * 9}" for time in range(51, 91)]
+    again = [f"B{time}/9" for time in range(101, 141)]
+    text = " ".join([*alike, "A50/0", *mixed, "A100/0", *again, "A200/0"])
+    queries = [f"COUNT(*) PATTERN SEQ(A, B+) {w}" for w in ("", "", "", "WHERE B.x > 4", "WHERE B.x > 4")]
+    made = executor(queries, f"A0/0 {text}", Sharing("dynamic", traced=True))
+    [found] = made.sets.sets
+    assert found.trace()[:, QUERIES].tolist() == [5, 3, 5]
+    assert (made.details()["splits"], made.details()["merges"]) == (1, 2)
+    events = stream(f"A0/0 {text}")
+    parsed = [parse_query(f"q{n}: RETURN {q}") for n, q in enumerate(queries)]
+    rows = run(make("hamlet"), parsed, [batch(events)])
+    expected = run(make("greta"), parsed, [batch(events)])
+    assert rows.equals(expected)
+
+
+def test_a_burst_is_buffered_over_batches() -> None:
+    """So a decision sees the burst as a whole, wherever batches are cut."""
+    text = f"A0/1 {burst('B', 1, 30)} A40/1"
+    events = batch(stream(text))
+    queries = [parse_query(f"q{n}: RETURN COUNT(*) PATTERN SEQ(A, B+)") for n in range(3)]
+    workload = compile_workload(queries, events.schema)
+    made = HamletExecutor(plan_of(workload), Sharing("dynamic"))
+    for at in range(len(events)):
+        made.process(events.slice(at, at + 1))
+    assert made.details()["bursts"] == 1
+    made.finish()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_windows_of_different_lengths_share(mode: str) -> None:
+    text = f"A0/1 {burst('B', 1, 6)} A8/1 {burst('B', 9, 8)} Z60/0"
+    queries = [
+        parse_query(f"q{n}: RETURN COUNT(*) PATTERN SEQ(A, B+) {w}")
+        for n, w in enumerate(("WITHIN 10 s SLIDE 5 s", "WITHIN 15 s SLIDE 5 s", "", "WITHIN 4 s SLIDE 6 s"))
+    ]
+    for query in queries:  # each is asked beside the others, and answered as if it were alone
+        found = run(make(f"hamlet[sharing={mode}]"), queries, [batch(stream(text))])
+        own = [row for row in rows_of(found) if row["query"] == query.name]
+        wanted = answer(query, stream(text))
+        assert [row["COUNT(*)"] for row in own] == [row["COUNT(*)"] for row in wanted]
+        assert [row["window_start"] for row in own] == [row["window_start"] for row in wanted]
+
+
+class Script:
+    """Decisions burst by burst, a letter per query: `s` shares."""
+
+    def __init__(self, *bursts: str) -> None:
+        self.bursts = list(bursts)
+
+    def __call__(self, burst: OpenBurst) -> list[bool]:
+        return [letter == "s" for letter in self.bursts.pop(0)]
+
+
+@pytest.mark.parametrize("script", [("sss", "ss.", "..."), ("sss", "ss.", "sss"), ("...", "ss.", "sss")])
+@pytest.mark.parametrize("where", ["", "WHERE B.x < NEXT(B).x"])
+def test_a_query_leaves_the_others_and_joins_them_again(script: tuple[str, ...], where: str) -> None:
+    """What it shared, what others shared without it, and what it did alone: it visits the first and the last."""
+    events = stream("A0/0 B1/1 B2/2 A3/0 B4/3 B5/4 A6/0 B7/5 B8/0 B9/7 A10/0")
+    queries = [parse_query(f"q{n}: RETURN COUNT(*), SUM(B.x) PATTERN SEQ(A, B+) {where}") for n in range(3)]
+    batches = batch(events)
+    workload = compile_workload(queries, batches.schema)
+    made = HamletExecutor(plan_of(workload), Sharing(decide=Script(*script)))
+    builder = AnswerBuilder(workload)
+    for rows in (made.process(batches), made.finish()):
+        for index, found in rows.items():
+            builder.add(index, (), found)
+    frame = builder.frame()
+    for query in queries:
+        assert difference(answer(query, events), frame[frame["query"] == query.name].reset_index(drop=True)) is None
