@@ -1,15 +1,16 @@
 """Purchases of items by customers."""
 
 from fractions import Fraction
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from cepbench.events.schema import Attribute, Kind, Schema
 from cepbench.generators.base import Columns, Generator
 from cepbench.generators.parameters import Rate
-from cepbench.generators.randomness import draw_codes
+from cepbench.generators.randomness import column_random, draw_codes
 from cepbench.generators.selectivity import SELECTIVE_ATTRIBUTES, SelectiveParameters, selective_columns
 
 MAX_PRICE = 1000
@@ -24,7 +25,18 @@ class ECommerceParameters(SelectiveParameters):
     items: int = Field(50, ge=1, le=10**5, description="items (event types Item0, Item1, ...)")
     customers: int = Field(20, ge=1, le=10**6, description="customers (trend groups)")
     item_skew: float = Field(0.0, ge=0, le=5, description="Zipf exponent of purchases per item; 0: equal")
+    item_rates: Literal["skewed", "random"] = Field(
+        "skewed",
+        description="skewed: purchases per item as item_skew tells; random: in proportion to a number drawn from 1 to "
+        "items for each item",
+    )
     customer_skew: float = Field(0.0, ge=0, le=5, description="Zipf exponent of purchases per customer; 0: equal")
+
+    @model_validator(mode="after")
+    def _check_rates(self) -> "ECommerceParameters":
+        if self.item_rates == "random" and self.item_skew:
+            raise ValueError("item_rates = random and item_skew exclude each other; give one of them")
+        return self
 
 
 class ECommerce(Generator[ECommerceParameters]):
@@ -33,7 +45,8 @@ class ECommerce(Generator[ECommerceParameters]):
     Attributes: `customer`, `item` (the number of the type), `price` (uniform 1..1000), and `score`, `bound`
     (`generators.selectivity`).
 
-    Items and customers are drawn independently, as in dissertation 25.1; the price is not in the paper.
+    Items and customers are drawn independently, as in dissertation 25.1; the price is not in the paper. Rates per item
+    that are drawn from 1 to the number of items are those of the code that the authors of Sharon published.
     """
 
     name = "ecommerce"
@@ -53,7 +66,7 @@ class ECommerce(Generator[ECommerceParameters]):
 
     def _columns(self, index: int) -> tuple[NDArray[np.int64] | NDArray[np.int32], Columns]:
         p, n = self.parameters, self.slice_events
-        item = draw_codes(self._random("item", index), n, p.items, p.item_skew)
+        item = self._items(index)
         columns: Columns = {
             "customer": draw_codes(self._random("customer", index), n, p.customers, p.customer_skew),
             "item": item,
@@ -61,3 +74,12 @@ class ECommerce(Generator[ECommerceParameters]):
             **selective_columns(p, index, n),
         }
         return item, columns
+
+    def _items(self, index: int) -> NDArray[np.int64]:
+        p, n = self.parameters, self.slice_events
+        random = self._random("item", index)
+        if p.item_rates == "skewed":
+            return draw_codes(random, n, p.items, p.item_skew)
+        rates = column_random(p.seed, "item_rates", 0).integers(1, p.items, size=p.items, endpoint=True)
+        found = np.searchsorted(np.cumsum(rates), random.integers(rates.sum(), size=n), side="right")
+        return found.astype(np.int64)

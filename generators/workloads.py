@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, PlainValidator, model_validat
 
 from cepbench.generators.errors import GeneratorError
 from cepbench.generators.parameters import Parameter, parameters_of, parse
+from cepbench.generators.pool import check_pool, pool_patterns
 from cepbench.generators.randomness import column_random
 
 MAX_TYPES = 10**5
@@ -60,9 +61,13 @@ class SequencesParameters(BaseModel):
     length: int = Field(10, ge=1, le=1000, description="event types per pattern")
     types: Types = Field(50, description="the alphabet: a number of types named prefix0, prefix1, ..., or their names")
     prefix: str = Field("Item", pattern=r"^[A-Za-z_]\w*$", description="names of numbered types without the number")
-    patterns: Literal["cores", "routes"] = Field(
-        "cores", description="cores: random types around a core; routes: runs of consecutive types, as roads are driven"
+    patterns: Literal["cores", "routes", "pool"] = Field(
+        "cores",
+        description="cores: random types around a core; routes: runs of consecutive types, as roads are driven; pool: "
+        "short patterns out of a pool, one after another",
     )
+    pool: int = Field(10, ge=1, le=10**4, description="short patterns of a pool")
+    part_length: int = Field(5, ge=1, le=1000, description="types of a short pattern; it divides the length")
     overlap: float = Field(1.0, ge=0, le=1, description="share of the queries that contain a core")
     cores: int = Field(1, ge=1, le=10**4, description="cores; queries that have one take them in turn")
     core_length: int | None = Field(None, ge=2, le=1000, description="types of a core; by default half of the length")
@@ -81,9 +86,11 @@ class SequencesParameters(BaseModel):
 
     @model_validator(mode="after")
     def _check(self) -> "SequencesParameters":
-        if self.length > len(self.names) and not (self.repeats and self.patterns == "cores"):
+        if self.length > len(self.names) and not (self.repeats and self.patterns in ("cores", "pool")):
             raise ValueError(f"length = {self.length} exceeds the {len(self.names)} types; use more types or repeats")
-        if self.overlap > 0 and self.core > self.length:
+        if self.patterns == "pool":
+            check_pool(self.length, self.part_length, self.pool, self.repeats)
+        elif self.overlap > 0 and self.core > self.length:
             raise ValueError(f"core_length = {self.core} exceeds length = {self.length}")
         for aggregate in self.aggregates:
             try:
@@ -114,7 +121,7 @@ class WorkloadParameters:
 
 
 class Sequences:
-    """Sequence queries that share cores, or runs along a road.
+    """Sequence queries that share cores, runs along a road, or short patterns of a pool.
 
     `overlap` tells which share of the queries contains a core, evenly spread over the workload: a sequence of
     `core_length` types at a random place of the pattern. There are `cores` of them, taken in turn.
@@ -128,6 +135,9 @@ class Sequences:
     q1-q7 of dissertation Figure 1.3. A core is a stretch of the road, the cores evenly spread along it. Queries with
     the same core have at least that stretch in common, and more if their runs go on in the same direction. With
     `private = unique`, the run of a query without a core has no two segments in common with any other query.
+
+    `patterns = pool`: a pattern is `length / part_length` short patterns out of a pool of `pool`, drawn at random
+    (`generators.pool`); cores and `private` have no part in it.
     """
 
     name: ClassVar[str] = "sequences"
@@ -150,7 +160,10 @@ class Sequences:
     def patterns(self) -> list[tuple[str, ...]]:
         """The event types of each query's pattern."""
         p = self.parameters
-        made = _routes(p) if p.patterns == "routes" else _around_cores(p)
+        if p.patterns == "pool":
+            made = pool_patterns(p.seed, p.queries, p.length, len(p.names), p.pool, p.part_length, p.repeats)
+        else:
+            made = _routes(p) if p.patterns == "routes" else _around_cores(p)
         return [tuple(p.names[code] for code in pattern) for pattern in made]
 
     def _query(self, number: int, pattern: Sequence[str]) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from cepbench.algorithms.rows import QueryRows
 from cepbench.algorithms.sequences.channels import FAMILIES
 from cepbench.algorithms.sequences.counter import SequenceCounter
@@ -46,14 +48,16 @@ def inherited(longer: SequenceCounter, shorter: SequenceCounter, known: int) -> 
     """The state of `longer` after what `shorter` has seen, in which no partial match had more than `known` events.
 
     Both count sequences of one query on their own, those of `shorter` first. Every beginning of `known + 1` places of a
-    sequence is that of a shorter one, and no sequence that `shorter` lacks has been matched. O(counters) time.
+    sequence is that of a shorter one, and no sequence that `shorter` lacks has been matched. Only a donor of one event,
+    from which there is nothing to copy, has room for fewer START events than its heir. O(counters) time.
     """
     old, state = shorter.cells, longer.cells
     program, before = longer.counting.program, shorter.counting.program
     donors = _donors(longer, shorter, known)
     place, opened, span = state.slots.place, state.slots.opened, state.slots.opened.shape[1]
-    for field in ("head", "tail", "capacity"):
+    for field in ("head", "tail"):
         place[field] = old.slots.place[field][donors]
+    place["capacity"] = np.maximum(place["capacity"], old.slots.place["capacity"][donors])
     opened[:] = old.slots.opened[donors]
     values = lay_out(longer.counting, place, state.slots.snapshot, span)
     slots = state.slots._replace(clock=old.slots.clock)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from collections.abc import Sequence as Sequences
 from dataclasses import dataclass
 
@@ -129,6 +129,15 @@ class Channels:
                 own = [code if i in bound.places else NOT_BOUND for i in places]
                 rows.append([NOT_BOUND] * self.shift(g) + own)
         return list(zip(*rows, strict=True))
+
+
+def counted(member: Member, positions: tuple[int, ...]) -> Hashable:
+    """What a query counts on a path through its pattern: equal for queries that count the same on the same events."""
+    return member.width, tuple(
+        (channel.column, tuple(bool(weights.bound[c, p]) for p in positions))
+        for family in FAMILIES
+        for c, channel, weights in _channels(member, family)
+    )
 
 
 def _channels(member: Member, family: str) -> Iterator[tuple[int, Channel, Weights]]:

@@ -120,8 +120,13 @@ def _rows_by_query(rows: SequenceRows, size: int, chains: Chains) -> Rows:
     own = np.arange(ring.shape[1]) < chains.query["width"]["ring"][query][:, np.newaxis]
     over = ((rows.over[order] & own) * bits).sum(axis=1, dtype=np.uint64)
     first = np.flatnonzero(np.concatenate([[True], query[1:] != query[:-1]])).tolist()
-    widths = chains.query["width"][query[first]].tolist()
+    numbers, ends = query[first].tolist(), [*first[1:], size]
     found: Rows = {}
-    for q, a, b, (rings, reals, leasts) in zip(query[first].tolist(), first, [*first[1:], size], widths, strict=True):
+    if (chains.query["width"] == chains.query["width"][0]).all():  # no need to cut each
+        for q, a, b in zip(numbers, first, ends, strict=True):
+            found[q] = AggregateRows(window[a:b], ring[a:b], over[a:b], real[a:b], least[a:b])
+        return found
+    widths = chains.query["width"][numbers].tolist()
+    for q, a, b, (rings, reals, leasts) in zip(numbers, first, ends, widths, strict=True):
         found[q] = AggregateRows(window[a:b], ring[a:b, :rings], over[a:b], real[a:b, :reals], least[a:b, :leasts])
     return found

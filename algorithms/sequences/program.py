@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Hashable
 from collections.abc import Sequence as Sequences
 from dataclasses import dataclass
 from itertools import pairwise
@@ -30,6 +31,7 @@ from cepbench.algorithms.sequences.kernels.program import (
     TargetRecord,
     records_of,
 )
+from cepbench.algorithms.sequences.links import links_of
 from cepbench.algorithms.sequences.segments import Cut, Use
 from cepbench.events.schema import Schema
 from cepbench.queries.columns import ColumnSet
@@ -69,11 +71,10 @@ class _Builder:
             for symbols in symbols_of(member.part.automaton):
                 for symbol in symbols:
                     self.symbols.setdefault(symbol, len(self.symbols))
-        linked = {use for chain in parts.chains for use in chain[1:]}
-        self.links = sorted(linked, key=lambda use: (use.segment, use.sequence, use.offset))
-        self.linked = Counter(use.segment for use in linked)
+        self.links = links_of(members, sequences, parts)
+        self.linked = Counter(use.segment for use in self.links.uses)
         self.begins = {chain[0].segment for chain in parts.chains}
-        carrying = frozenset(use.segment for use in linked if len(parts.segments[use.segment].uses) == 1)
+        carrying = frozenset(use.segment for use in self.links.uses if len(parts.segments[use.segment].uses) == 1)
         self.channels = Channels(members, sequences, parts, carrying)
 
     def build(self) -> Counting:
@@ -142,7 +143,7 @@ class _Builder:
                 slots = BY_WINDOW
             if plain[g] >= 0:
                 width, kept, first, slots = PerFamily(0, 0, 0), 0, False, ONE
-            snapshots = self.links[links : links + own] if slots == BY_START else []
+            snapshots = self.links.uses[links : links + own] if slots == BY_START else ()
             queries = [self.members[self.sequences[use.sequence].query] for use in snapshots]
             slot = kept * value_bytes(*width) + self.span * sum(value_bytes(*query.width) for query in queries)
             rows.append((length, kept, slots, first, width, code, size, links, links + own, slot))
@@ -153,13 +154,15 @@ class _Builder:
         return np.array(rows, records_of(SegmentRecord)), size
 
     def _chains(self, plain: NDArray[np.int64], segments: Records) -> Chains:
-        number = {use: i for i, use in enumerate(self.links)}
-        links: list[tuple[int, ...]] = [()] * len(self.links)
+        number = self.links.of
+        links: list[tuple[int, ...]] = [()] * len(self.links.uses)
         sequences, queries = [], []
         channels: list[int] = []
         for s, chain in enumerate(self.parts.chains):
             query, first = self.sequences[s].query, chain[0]
             for before, use in pairwise(chain):
+                if self.links.uses[number[use]] != use:
+                    continue
                 entry = self._entry(use.segment, plain)
                 links[number[use]] = (query, use.segment, len(channels), number.get(before, -1), entry, s)
                 channels += self.channels.mapped(use)
@@ -168,14 +171,19 @@ class _Builder:
             channels += self.channels.mapped(first)
         counted = Counter(sequence.query for sequence in self.sequences)
         begin = 0
+        alike: dict[Hashable, int] = {}
         for q, member in enumerate(self.members):
-            queries.append((member.width, begin, begin + counted[q]))
-            begin += counted[q]
+            end = begin + counted[q]
+            like = alike.setdefault(self.links.answers[begin:end] or q, q)
+            queries.append((member.width, begin, end, like))
+            begin = end
+        records = np.array(queries, records_of(QueryRecord))
         return Chains(
             segments,
             np.array(links, records_of(LinkRecord)),
             np.array(sequences, records_of(SequenceRecord)),
-            np.array(queries, records_of(QueryRecord)),
+            records,
+            np.argsort(records["like"], kind="stable"),
             np.array(channels, np.int64),
         )
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from cepbench.algorithms.base import StateSize
 from cepbench.algorithms.sequences.channels import FAMILIES
 from cepbench.algorithms.sequences.kernels.counters import (
+    BLOCK,
     ClockRecord,
     Counters,
     CounterState,
@@ -32,8 +33,8 @@ from cepbench.queries.aggregates import NO_VALUE
 
 Ints = NDArray[np.int64]
 
-AT_FIRST = 16
-"""START events for which a segment has room at first."""
+AT_FIRST = 2 * BLOCK
+"""START events for which a segment has room at first: two blocks, so that half of the room is one at least."""
 FAMILY_OF = {"ring": "ring", "over": "ring", "real": "real", "least": "least"}
 """Of the arrays in `Values`."""
 
@@ -101,8 +102,8 @@ def enlarged(state: CounterState, counting: Counting) -> CounterState:
             _copy(old, new, was.place["at"][family][g], place["at"][family][g], count, *capacities[g])
         kept = _snapshot_rows(chains, family, span)
         for u, count in enumerate(kept.tolist()):
-            segment = chains.link["segment"][u]
-            _copy(old, new, was.snapshot[family][u], snapshot[family][u], count, *capacities[segment])
+            size = count * capacities[chains.link["segment"][u]][0]
+            _copy(old, new, was.snapshot[family][u], snapshot[family][u], 1, size, size)
     return state._replace(slots=was._replace(place=place, snapshot=snapshot), values=values)
 
 
@@ -113,7 +114,7 @@ def _copy(old: NDArray[Any], new: NDArray[Any], was: int, at: int, rows: int, si
 
 
 def _snapshot_rows(chains: Chains, family: str, span: int) -> Ints:
-    """Rows of snapshots per link; a segment that has a slot per window keeps them at its first place."""
+    """Values of snapshots per link and slot; a segment that has a slot per window keeps them at its first place."""
     by_start = chains.segment["slots"][chains.link["segment"]] == BY_START
     rows: Ints = chains.query["width"][family][chains.link["query"]] * span * by_start
     return rows

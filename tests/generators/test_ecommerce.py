@@ -1,6 +1,8 @@
 import numpy as np
 import pytest
 
+from cepbench.generators.errors import GeneratorError
+from cepbench.generators.randomness import column_random
 from cepbench.generators.registry import from_spec
 from tests.generators.streams import stream
 
@@ -33,3 +35,16 @@ def test_skews() -> None:
     items, customers = (np.bincount(batch.columns[name].astype(np.int64)) for name in ("item", "customer"))
     assert items[0] / items[1] == pytest.approx(2, rel=0.05)
     assert customers[0] / customers[1] == pytest.approx(4, rel=0.05)
+
+
+def test_random_rates_are_proportional_to_numbers_from_one_to_the_items() -> None:
+    batch = stream("ecommerce", events=400_000, items=20, item_rates="random")
+    shares = np.bincount(batch.columns["item"].astype(np.int64), minlength=20) / len(batch)
+    rates = column_random(0, "item_rates", 0).integers(1, 20, size=20, endpoint=True)
+    assert len(set(rates.tolist())) > 5
+    assert shares == pytest.approx(rates / rates.sum(), abs=0.003)
+
+
+def test_two_kinds_of_rates_exclude_each_other() -> None:
+    with pytest.raises(GeneratorError, match="exclude each other"):
+        from_spec("ecommerce", {"item_rates": "random", "item_skew": 1})

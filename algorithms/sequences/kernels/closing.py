@@ -8,7 +8,7 @@ from cepbench.algorithms.kernels.events import Sliding
 from cepbench.algorithms.sequences.kernels.combination import counted_before
 from cepbench.algorithms.sequences.kernels.counters import CounterState, SequenceRows
 from cepbench.algorithms.sequences.kernels.places import clear_slot
-from cepbench.algorithms.sequences.kernels.program import BY_START, PerFamily, Program
+from cepbench.algorithms.sequences.kernels.program import BY_START, PerFamily, Program, QueryRecord
 from cepbench.algorithms.sequences.kernels.rows import add_to, clear_cell
 
 
@@ -55,33 +55,44 @@ def _note_peak(program: Program, state: CounterState) -> None:
 
 @inlined
 def _write_rows(k: int, size: int, program: Program, state: CounterState, modular: bool, out: SequenceRows) -> int:
-    """Writes the rows of window k: the sum over the sequences of each query, in the second cell."""
+    """Writes the rows of window k; what queries have in common is in the second cell until the next ones come."""
+    values, chains, total = state.values, program.chains, program.total[0]
+    some = False
+    for q in chains.order:
+        query = chains.query[q]
+        if query.like == q:
+            _add_up(query, k, program, state, modular)
+            some = values.ring[total.ring] != 0 or values.over[total.ring]
+        if not some:
+            continue
+        out.window[size] = k
+        out.query[size] = q
+        for c in range(query.width.ring):
+            out.ring[size, c] = values.ring[total.ring + c]
+            out.over[size, c] = values.over[total.ring + c]
+        for c in range(query.width.real):
+            out.real[size, c] = values.real[total.real + c]
+        for c in range(query.width.least):
+            out.least[size, c] = values.least[total.least + c]
+        size += 1
+    return size
+
+
+@inlined
+def _add_up(query: QueryRecord, k: int, program: Program, state: CounterState, modular: bool) -> None:
+    """Sets the second cell to the sum over the sequences of a query in window k."""
     values, chains, total = state.values, program.chains, program.total[0]
     row = k % state.slots.opened.shape[1]
-    for q in range(len(chains.query)):
-        query = chains.query[q]
-        clear_cell(query.width, total, values)
-        for s in range(query.sequence, query.sequence_end):
-            sequence = chains.sequence[s]
-            counted_before(sequence, sequence.last, row, chains, state.slots, values, state.plain, modular)
-            for c in range(query.width.ring):
-                add_to(values, total.ring + c, values.ring[c], values.over[c])
-            for c in range(query.width.real):
-                values.real[total.real + c] += values.real[c]
-            for c in range(query.width.least):
-                values.least[total.least + c] = min(values.least[total.least + c], values.least[c])
-        if values.ring[total.ring] != 0 or values.over[total.ring]:
-            out.window[size] = k
-            out.query[size] = q
-            for c in range(query.width.ring):
-                out.ring[size, c] = values.ring[total.ring + c]
-                out.over[size, c] = values.over[total.ring + c]
-            for c in range(query.width.real):
-                out.real[size, c] = values.real[total.real + c]
-            for c in range(query.width.least):
-                out.least[size, c] = values.least[total.least + c]
-            size += 1
-    return size
+    clear_cell(query.width, total, values)
+    for s in range(query.sequence, query.sequence_end):
+        sequence = chains.sequence[s]
+        counted_before(sequence, sequence.last, row, chains, state.slots, values, state.plain, modular)
+        for c in range(query.width.ring):
+            add_to(values, total.ring + c, values.ring[c], values.over[c])
+        for c in range(query.width.real):
+            values.real[total.real + c] += values.real[c]
+        for c in range(query.width.least):
+            values.least[total.least + c] = min(values.least[total.least + c], values.least[c])
 
 
 @inlined

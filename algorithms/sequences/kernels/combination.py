@@ -7,12 +7,16 @@ The result is the first cell of `Values`.
 from __future__ import annotations
 
 from cepbench.algorithms.kernels.compilation import inlined, kernel
-from cepbench.algorithms.sequences.kernels.counters import (
-    CELL,
-    Counters,
-    LiveSlots,
-    Values,
+from cepbench.algorithms.sequences.kernels.blocks import (
+    SlotRow,
+    between_channels,
+    between_windows,
+    dot,
+    dot_real,
+    least_of_both,
+    slot_offset,
 )
+from cepbench.algorithms.sequences.kernels.counters import BLOCK, CELL, Counters, LiveSlots, Values
 from cepbench.algorithms.sequences.kernels.program import (
     BY_WINDOW,
     Chains,
@@ -21,7 +25,8 @@ from cepbench.algorithms.sequences.kernels.program import (
     SegmentRecord,
     SequenceRecord,
 )
-from cepbench.algorithms.sequences.kernels.rows import add_to, clear_cell, dot, dot_real, least_of_both, row_of
+from cepbench.algorithms.sequences.kernels.rows import add_to, clear_cell, copy_spread, fill_spread
+from cepbench.queries.aggregates import NO_VALUE
 
 
 @kernel
@@ -31,31 +36,109 @@ def take_snapshots(
     """Keeps what the links of a segment have counted so far in each open window.
 
     That is in the next slot of START events, or, if the segment has a slot per window, at its first place there.
-    O(n) per link and window for n live slots of the segment before, O(1) if that is a sequence's first segment.
+    O(n) per link and window for n live slots of the segment before. If that is a sequence's first one, or has a slot
+    per window, O(1): all windows are copied then, for those that are not open hold nothing.
     """
-    clock, span = slots.clock[0], slots.opened.shape[1]
     for u in range(segment.link, segment.link_end):
-        link, at = chains.link[u], slots.snapshot[u]
-        place, width = slots.place[link.segment], chains.query[link.query].width
-        by_window = segment.slots == BY_WINDOW
-        step = segment.rows * place.capacity if by_window else place.capacity
-        row = clock.low % span
-        for _ in range(clock.low, clock.high + 1):
-            counted_before(chains.sequence[link.sequence], link.before, row, chains, slots, values, plain, modular)
-            entry = at.ring + (row if by_window else row * width.ring * place.capacity + place.tail)
-            for c in range(width.ring):
-                values.ring[entry] = values.ring[c]
-                values.over[entry] = values.over[c]
-                entry += step
-            entry = at.real + (row if by_window else row * width.real * place.capacity + place.tail)
-            for c in range(width.real):
-                values.real[entry] = values.real[c]
-                entry += step
-            entry = at.least + (row if by_window else row * width.least * place.capacity + place.tail)
-            for c in range(width.least):
-                values.least[entry] = values.least[c]
-                entry += step
-            row = row + 1 if row + 1 < span else 0
+        link = chains.link[u]
+        sequence = chains.sequence[link.sequence]
+        entry = chains.link[link.before].plain if link.before >= 0 else sequence.plain
+        if entry < 0 and link.before < 0:
+            _copy_first_results(u, segment, chains, slots, values)
+        elif entry < 0 and chains.segment[chains.link[link.before].segment].slots == BY_WINDOW:
+            _copy_carried(u, segment, chains, slots, values)
+        else:
+            _keep_cells(u, segment, chains, slots, values, plain, modular)
+
+
+@inlined
+def _copy_first_results(u: int, segment: SegmentRecord, chains: Chains, slots: LiveSlots, values: Values) -> None:
+    """Keeps what a sequence's first segment has counted in each window."""
+    link, at, span = chains.link[u], slots.snapshot[u], slots.opened.shape[1]
+    sequence, place = chains.sequence[link.sequence], slots.place[link.segment]
+    width, first, channel = chains.query[link.query].width, chains.segment[sequence.segment], sequence.channel
+    step, by = between_channels(segment, place, span), between_windows(segment)
+    to = at.ring + slot_offset(segment, place, width.ring * span)
+    for _ in range(width.ring):
+        known = chains.channel[channel]
+        if known >= 0:
+            copy_spread(values.ring, to, by, first.result.ring + known, first.width.ring, span)
+            copy_spread(values.over, to, by, first.result.ring + known, first.width.ring, span)
+        else:
+            fill_spread(values.ring, to, by, values.ring.dtype.type(0), span)
+            fill_spread(values.over, to, by, False, span)
+        channel += 1
+        to += step
+    to = at.real + slot_offset(segment, place, width.real * span)
+    for _ in range(width.real):
+        known = chains.channel[channel]
+        if known >= 0:
+            copy_spread(values.real, to, by, first.result.real + known, first.width.real, span)
+        else:
+            fill_spread(values.real, to, by, 0.0, span)
+        channel += 1
+        to += step
+    to = at.least + slot_offset(segment, place, width.least * span)
+    for _ in range(width.least):
+        known = chains.channel[channel]
+        if known >= 0:
+            copy_spread(values.least, to, by, first.result.least + known, first.width.least, span)
+        else:
+            fill_spread(values.least, to, by, NO_VALUE, span)
+        channel += 1
+        to += step
+
+
+@inlined
+def _copy_carried(u: int, segment: SegmentRecord, chains: Chains, slots: LiveSlots, values: Values) -> None:
+    """Keeps what the segment before has carried on in each window: the counters of its last place."""
+    link, at, span = chains.link[u], slots.snapshot[u], slots.opened.shape[1]
+    g, place, width = chains.link[link.before].segment, slots.place[link.segment], chains.query[link.query].width
+    before = slots.place[g]
+    own = chains.segment[g].rows * before.capacity
+    last = own - before.capacity
+    step, by = between_channels(segment, place, span), between_windows(segment)
+    to = at.ring + slot_offset(segment, place, width.ring * span)
+    for c in range(width.ring):
+        copy_spread(values.ring, to + c * step, by, before.at.ring + last + c * own, 1, span)
+        copy_spread(values.over, to + c * step, by, before.at.ring + last + c * own, 1, span)
+    to = at.real + slot_offset(segment, place, width.real * span)
+    for c in range(width.real):
+        copy_spread(values.real, to + c * step, by, before.at.real + last + c * own, 1, span)
+    to = at.least + slot_offset(segment, place, width.least * span)
+    for c in range(width.least):
+        copy_spread(values.least, to + c * step, by, before.at.least + last + c * own, 1, span)
+
+
+@inlined
+def _keep_cells(
+    u: int,
+    segment: SegmentRecord,
+    chains: Chains,
+    slots: LiveSlots,
+    values: Values,
+    plain: Counters,
+    modular: bool,
+) -> None:
+    """Keeps what must be computed, window by window, or is plain."""
+    clock, span = slots.clock[0], slots.opened.shape[1]
+    link, at = chains.link[u], slots.snapshot[u]
+    sequence, place, width = chains.sequence[link.sequence], slots.place[link.segment], chains.query[link.query].width
+    step, by = between_channels(segment, place, span), between_windows(segment)
+    ring = at.ring + slot_offset(segment, place, width.ring * span)
+    real = at.real + slot_offset(segment, place, width.real * span)
+    least = at.least + slot_offset(segment, place, width.least * span)
+    row = clock.low % span
+    for _ in range(clock.low, clock.high + 1):
+        counted_before(sequence, link.before, row, chains, slots, values, plain, modular)
+        for c in range(width.ring):
+            values.ring[ring + row * by + c * step] = values.ring[c]
+            values.over[ring + row * by + c * step] = values.over[c]
+        for c in range(width.real):
+            values.real[real + row * by + c * step] = values.real[c]
+        for c in range(width.least):
+            values.least[least + row * by + c * step] = values.least[c]
+        row = row + 1 if row + 1 < span else 0
 
 
 @inlined
@@ -139,34 +222,31 @@ def _combined(
 ) -> None:
     """Combines the counters of the whole segment with the snapshots of what came before, slot by slot."""
     segment, place, clock = chains.segment[link.segment], slots.place[link.segment], slots.clock[0]
-    low, at, step = slots.opened[link.segment, row], link.channel, segment.rows * place.capacity
-    size, last = place.tail - low, step - place.capacity + low
-    clock.combinations += size
-    if size == 0:
+    span, low, high, at = slots.opened.shape[1], slots.opened[link.segment, row], place.tail, link.channel
+    clock.combinations += high - low
+    if high == low:
         return
-    x, y = snapshot.ring + row * width.ring * place.capacity + low, place.at.ring + last
-    before, count = row_of(values, x, size), row_of(values, y, size)
-    values.ring[0], values.over[0] = dot(before, count, modular)
+    step, by, own = between_channels(segment, place, span), between_windows(segment), segment.rows * place.capacity
+    last = own - place.capacity
+    before, count = SlotRow(snapshot.ring + row * by, width.ring * step), SlotRow(place.at.ring + last, BLOCK)
+    values.ring[0], values.over[0] = dot(values, before, count, low, high, modular)
     for c in range(1, width.ring):
-        x += place.capacity
-        values.ring[c], values.over[c] = dot(row_of(values, x, size), count, modular)
+        kept = SlotRow(before.at + c * step, before.apart)
+        values.ring[c], values.over[c] = dot(values, kept, count, low, high, modular)
         channel = chains.channel[at + c]
         if channel > 0:
-            more, over = dot(row_of(values, y + channel * step, size), before, modular)
+            more, over = dot(values, before, SlotRow(count.at + channel * own, BLOCK), low, high, modular)
             add_to(values, c, more, over)
     at += width.ring
-    x, y = snapshot.real + row * width.real * place.capacity + low, place.at.real + last
     for c in range(width.real):
-        values.real[c] = dot_real(values.real[x : x + size], count)
+        kept = SlotRow(snapshot.real + row * by + c * step, width.real * step)
+        values.real[c] = dot_real(values, kept, count, low, high)
         channel = chains.channel[at + c]
         if channel >= 0:
-            own = y + channel * step
-            values.real[c] += dot_real(values.real[own : own + size], before)
-        x += place.capacity
+            values.real[c] += dot_real(values, SlotRow(place.at.real + last + channel * own, BLOCK), before, low, high)
     at += width.real
-    x, y = snapshot.least + row * width.least * place.capacity + low, place.at.least + last
     for c in range(width.least):
+        kept = SlotRow(snapshot.least + row * by + c * step, width.least * step)
         channel = chains.channel[at + c]
-        own = y + channel * step if channel >= 0 else x
-        values.least[c] = least_of_both(values.least[x : x + size], values.least[own : own + size], before, count)
-        x += place.capacity
+        other = SlotRow(place.at.least + last + channel * own, BLOCK) if channel >= 0 else kept
+        values.least[c] = least_of_both(values, kept, other, before, count, low, high)

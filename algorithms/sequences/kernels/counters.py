@@ -17,6 +17,9 @@ from numpy.typing import NDArray
 from cepbench.algorithms.kernels.arrays import Flags, Ints, Reals
 from cepbench.algorithms.sequences.kernels.program import PerFamily, Records
 
+BLOCK_BITS = 3
+BLOCK = 1 << BLOCK_BITS
+"""Slots whose snapshots lie together; every capacity for START events is a multiple of two blocks."""
 CELL = PerFamily(0, 0, 0)
 """Where the first cell begins in `Values`: the one in which combinations and results are computed."""
 
@@ -51,8 +54,9 @@ class LiveSlots(NamedTuple):
 
     - `clock[1]`, `place[G]`: records.
     - `opened[G, K]`: the first slot in a window.
-    - `snapshot[U]`: where those of a link begin in `Values`; those of channel c in window k are row
-      `(k % K) * width + c` of `capacity` slots. Where a segment has a slot per window, they are at its first place.
+    - `snapshot[U]`: where those of a link begin in `Values`. Block b has those of `BLOCK` slots; in it, those of
+      channel c in window k are row `c * K + k % K` out of `K * width` (`kernels.blocks`). Where a segment has a slot
+      per window, they are at its first place.
     """
 
     clock: Records

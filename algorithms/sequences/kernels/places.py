@@ -6,7 +6,12 @@ minima multiply the counters of the place before.
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from cepbench.algorithms.kernels.arrays import Ints
+from cepbench.algorithms.kernels.cells import HALF, LOWER, ONE, ZERO
 from cepbench.algorithms.kernels.compilation import inlined, kernel
 from cepbench.algorithms.sequences.kernels.counters import CELL, Arrivals, ClockRecord, PlaceRecord, Values
 from cepbench.algorithms.sequences.kernels.program import BY_COUNT, BY_START, BY_WINDOW, NOT_BOUND, SegmentRecord
@@ -44,7 +49,11 @@ def update_place(
     elif j <= segment.rows:
         _update_row(j, segment, place, events, values, modular)
     if j == segment.length and segment.first:
-        _update_results(j, segment, place, opened, events, clock, values, modular)
+        width = segment.width
+        if modular and events.number == ONE and j > 1 and width.ring == 1 and width.real == 0 and width.least == 0:
+            _update_counts(j, segment, place, opened, clock, values)
+        else:
+            _update_results(j, segment, place, opened, events, clock, values, modular)
 
 
 @inlined
@@ -148,6 +157,29 @@ def _update_row(
         least_own = NO_VALUE if weight == NOT_BOUND else events.least[weight]
         add_least(values.least[y : y + size], values.least[x : x + size], count, least_own)
         x += step
+
+
+@inlined
+def _update_counts(
+    j: int, segment: SegmentRecord, place: PlaceRecord, opened: Ints, clock: ClockRecord, values: Values
+) -> None:
+    """`_update_results` for one event and COUNT(*) alone, which most events and queries are: no cell in between."""
+    end, column = place.tail, place.at.ring + (j - 2) * place.capacity
+    lower, upper, flagged = ZERO, ZERO, False
+    row = clock.high % len(opened)
+    for _ in range(clock.high, clock.low - 1, -1):
+        begin = max(opened[row], place.head)
+        for slot in range(column + begin, column + end):
+            count = np.uint64(values.ring[slot])
+            lower += count & LOWER
+            upper += count >> HALF
+            flagged |= values.over[slot]
+        end = min(begin, end)
+        high = upper + (lower >> HALF)
+        total = values.ring.dtype.type((high << HALF) + (lower & LOWER))
+        over: Any = flagged | (high > LOWER)
+        add_to(values, segment.result.ring + row, total, over)
+        row = row - 1 if row > 0 else len(opened) - 1
 
 
 @inlined

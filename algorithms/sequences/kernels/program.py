@@ -3,7 +3,8 @@
 A *segment* is a pattern that is counted on its own: a whole sequence, a shared pattern, or what lies between shared
 patterns. Its places are numbered from 1. Slot s stands for the live START events of one time stamp; the counters of
 place j, one per slot, hold the sequences from those START events to place j. A *link* says that a sequence continues
-with a segment: each slot then keeps snapshots of what the sequence had counted before, per window.
+with a segment: each slot then keeps snapshots of what the sequence had counted before, per window. Sequences whose
+chains begin with the same segments share the link, for they have counted the same.
 
 Two kinds of segments need no START events. Where windows do not overlap, none expires inside a window, so one slot
 serves all of them, if no link leads to the segment; with COUNT(*) alone its counters are *plain*: entries i to i + l of
@@ -83,7 +84,7 @@ class SequenceRecord:
 class LinkRecord:
     """`sequence` continues with `segment` after the link `before`, or after its first segment if that is -1.
 
-    The other fields are those of a sequence.
+    So do all sequences whose chains have been the same up to there. The other fields are those of a sequence.
     """
 
     query: int
@@ -95,11 +96,15 @@ class LinkRecord:
 
 
 class QueryRecord:
-    """The channels of a query, and its sequences: `sequence` to `sequence_end`."""
+    """The channels of a query, and its sequences: `sequence` to `sequence_end`.
+
+    `like` is the first query whose sequences have the same chains, hence the same rows: itself, if none comes before.
+    """
 
     width: PerFamily
     sequence: int
     sequence_end: int
+    like: int
 
 
 class PlainRecord:
@@ -129,7 +134,8 @@ def records_of(record: type) -> np.dtype[np.void]:
 class Chains(NamedTuple):
     """Segments, and sequences of queries as chains of them: `segment[G]`, `link[U]`, `sequence[S]`, `query[Q]`.
 
-    Sequences are in order of their query, links in order of their segment. `channel` holds, for each link and sequence,
+    Sequences are in order of their query, links in order of their segment. `order[Q]` lists queries so that those with
+    the same rows follow one another, the first of them first. `channel` holds, for each link and sequence,
     for each channel of the query the segment's, or -1; the families follow one another.
     """
 
@@ -137,6 +143,7 @@ class Chains(NamedTuple):
     link: Records
     sequence: Records
     query: Records
+    order: Ints
     channel: Ints
 
 

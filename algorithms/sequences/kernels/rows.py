@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cepbench.algorithms.kernels.arrays import Ints, Reals
 from cepbench.algorithms.kernels.cells import HALF, LOWER, ONE, ZERO, product_exceeds, sum_exceeds
@@ -28,6 +29,23 @@ def clear_cell(width: PerFamily, at: PerFamily, values: Values) -> None:
         values.real[at.real + c] = 0.0
     for c in range(width.least):
         values.least[at.least + c] = NO_VALUE
+
+
+@inlined
+def copy_spread(values: NDArray[Any], to: int, by: int, at: int, step: int, size: int) -> None:
+    """Copies values that lie `step` apart from `at` on to where they lie `by` apart from `to` on."""
+    for _ in range(size):
+        values[to] = values[at]
+        to += by
+        at += step
+
+
+@inlined
+def fill_spread(values: NDArray[Any], to: int, by: int, value: Any, size: int) -> None:
+    """Writes one value to all that lie `by` apart from `to` on."""
+    for _ in range(size):
+        values[to] = value
+        to += by
 
 
 @inlined
@@ -113,69 +131,3 @@ def row_sum(row: Counters, modular: bool) -> tuple[Any, Any]:
         flagged |= row.over[i]
     upper += lower >> HALF
     return row.ring.dtype.type((upper << HALF) + (lower & LOWER)), flagged | (upper > LOWER)
-
-
-@kernel
-def dot(one: Counters, other: Counters, modular: bool) -> tuple[Any, bool]:
-    """The sum of products and whether it overflowed."""
-    if not modular:
-        value = one.ring.dtype.type(0)
-        for i in range(len(one.ring)):
-            if one.ring[i] != 0 and other.ring[i] != 0:  # infinity times no sequence is no sequence
-                value += one.ring[i] * other.ring[i]
-        return value, False
-    total, ones, others, flagged = ZERO, ZERO, ZERO, False
-    for i in range(len(one.ring)):
-        a, b = np.uint64(one.ring[i]), np.uint64(other.ring[i])
-        total += a * b
-        ones |= a
-        others |= b
-        flagged |= one.over[i] | other.over[i]
-    result = one.ring.dtype.type(total)
-    if not flagged and _bits(ones) + _bits(others) + _bits(np.uint64(len(one.ring))) <= 64:
-        return result, False
-    return result, _exact_overflow(one, other)
-
-
-@inlined
-def _bits(value: np.uint64) -> int:
-    bits = 0
-    while value != ZERO:
-        value >>= ONE
-        bits += 1
-    return bits
-
-
-@kernel
-def _exact_overflow(one: Counters, other: Counters) -> bool:
-    total = ZERO
-    for i in range(len(one.ring)):
-        a, b = np.uint64(one.ring[i]), np.uint64(other.ring[i])
-        a_some, b_some = one.over[i] | (a != ZERO), other.over[i] | (b != ZERO)
-        if (one.over[i] and b_some) or (other.over[i] and a_some) or product_exceeds(a, b):
-            return True
-        more = a * b
-        total += more
-        if sum_exceeds(total, more):
-            return True
-    return False
-
-
-@kernel
-def dot_real(one: Reals, other: Counters) -> float:
-    """The sum of products of a float sum and a count."""
-    total = 0.0
-    for i in range(len(one)):
-        if other.ring[i] != 0:
-            total += one[i] * float(other.ring[i])
-    return total
-
-
-@kernel
-def least_of_both(least: Ints, other_least: Ints, one: Counters, other: Counters) -> int:
-    """The least value where both have a sequence."""
-    found = NO_VALUE
-    for i in range(len(one.ring)):
-        if (one.ring[i] != 0 or one.over[i]) and (other.ring[i] != 0 or other.over[i]):
-            found = min(found, least[i], other_least[i])
-    return found

@@ -15,8 +15,6 @@ from cepbench.algorithms.sequences.kernels.rows import (
     add_multiple,
     add_row,
     add_weighted,
-    dot,
-    least_of_both,
     row_sum,
 )
 from cepbench.queries.aggregates import NO_VALUE
@@ -82,34 +80,6 @@ def test_a_sum_of_a_row_is_exact() -> None:
         assert (int(total), bool(over)) == (sum(values) % LIMIT, sum(values) >= LIMIT)
 
 
-def test_a_sum_of_products_is_exact() -> None:
-    cases = [
-        ([2**31] * 4, [2**31] * 4),
-        ([2**32 - 1] * 2, [2**32 - 1] * 2),
-        ([2**32] * 3, [2**30] * 3),
-        ([2**31] * 8, [2**31] * 4 + [0] * 4),
-        ([LIMIT, 3], [0, 2]),
-        ([LIMIT, 3], [1, 2]),
-        ([0, 3], [LIMIT, 2]),
-        ([2**63, 1, 2**63], [1, 5, 1]),
-        ([1] * 300, [2] * 300),
-    ]
-    for one, other in cases:
-        exact = sum(a * b for a, b in zip(one, other, strict=True))
-        total, over = dot(row(one), row(other), True)
-        assert (int(total), bool(over)) == (exact % LIMIT, exact >= LIMIT), (one, other)
-
-
-def test_infinity_times_nothing_is_nothing() -> None:
-    """In float arithmetic."""
-    infinite, others, more = (
-        Counters(np.array(values), np.zeros(3, np.bool_))
-        for values in ([np.inf, 0.0, 2.0], [0.0, np.inf, 3.0], [1.0, np.inf, 3.0])
-    )
-    assert dot(infinite, others, False) == (6.0, False)
-    assert dot(infinite, more, False) == (np.inf, False)
-
-
 def test_a_minimum_is_taken_where_there_is_a_sequence() -> None:
     """2^64 of them are 0 with a flag."""
     to, before = np.array([NO_VALUE, NO_VALUE, 4, NO_VALUE], np.int64), np.array([NO_VALUE, 8, 7, 3], np.int64)
@@ -117,12 +87,3 @@ def test_a_minimum_is_taken_where_there_is_a_sequence() -> None:
     assert to.tolist() == [NO_VALUE, 6, 4, 3]
     add_least(to, before, row([LIMIT, 0, 0, 0]), 5)
     assert to.tolist() == [5, 6, 4, 3]
-
-
-def test_the_least_value_is_one_of_both_sides() -> None:
-    """Of slots in which both sides have a sequence; 2^64 of them are 0 with a flag."""
-    least, other_least = np.array([5, 1, 2, 7], np.int64), np.array([6, 9, NO_VALUE, 4], np.int64)
-    assert least_of_both(least, other_least, row([1, 0, 3, 1]), row([1, 1, 0, 1])) == 4
-    assert least_of_both(least, other_least, row([1, LIMIT, 3, 1]), row([1, 1, 0, 1])) == 1
-    assert least_of_both(least, other_least, row([0, 0, 3, 1]), row([1, 1, LIMIT, 0])) == 2
-    assert least_of_both(least, other_least, row([0, 0, 0, 0]), row([1, 1, 1, 1])) == NO_VALUE

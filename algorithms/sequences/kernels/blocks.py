@@ -1,0 +1,123 @@
+"""Where snapshots lie, and the loops that combine them with counters (dissertation 22.3). All are O(n) for n slots.
+
+A START event writes a value for each window, and a window that closes reads one of each START event. So snapshots lie
+in blocks of a few slots: in a block, those of one window and channel are side by side. Row by row, as counters lie, a
+START event would write to as many pages of memory as there are windows.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cepbench.algorithms.kernels.cells import ONE, ZERO, product_exceeds, sum_exceeds
+from cepbench.algorithms.kernels.compilation import inlined, kernel
+from cepbench.algorithms.sequences.kernels.counters import BLOCK, BLOCK_BITS, PlaceRecord, Values
+from cepbench.algorithms.sequences.kernels.program import BY_WINDOW, SegmentRecord
+from cepbench.queries.aggregates import NO_VALUE
+
+
+class SlotRow(NamedTuple):
+    """Slots of one row: slot i lies at `at + spread(i, apart)`. Where they are side by side, `apart` is `BLOCK`."""
+
+    at: int
+    apart: int
+
+
+@inlined
+def spread(slot: int, apart: int) -> int:
+    """How far slots lie from the first one, if blocks lie `apart`."""
+    return (slot >> BLOCK_BITS) * apart + (slot & (BLOCK - 1))
+
+
+@inlined
+def slot_offset(segment: SegmentRecord, place: PlaceRecord, rows: int) -> int:
+    """Where the snapshots of the next slot begin, out of so many rows; those of a slot per window begin at once."""
+    return 0 if segment.slots == BY_WINDOW else spread(place.tail, rows * BLOCK)
+
+
+@inlined
+def between_windows(segment: SegmentRecord) -> int:
+    """How far apart the snapshots of two windows lie."""
+    return 1 if segment.slots == BY_WINDOW else BLOCK
+
+
+@inlined
+def between_channels(segment: SegmentRecord, place: PlaceRecord, span: int) -> int:
+    """How far apart the snapshots of two channels lie; a slot per window has them at its first place."""
+    return segment.rows * place.capacity if segment.slots == BY_WINDOW else span * BLOCK
+
+
+@kernel
+def dot(values: Values, one: SlotRow, other: SlotRow, low: int, high: int, modular: bool) -> tuple[Any, bool]:
+    """The sum of products over slots `low..high` and whether it overflowed."""
+    if not modular:
+        value = values.ring.dtype.type(0)
+        for i in range(low, high):
+            x, y = values.ring[one.at + spread(i, one.apart)], values.ring[other.at + spread(i, other.apart)]
+            if x != 0 and y != 0:  # infinity times no sequence is no sequence
+                value += x * y
+        return value, False
+    total, ones, others, flagged = ZERO, ZERO, ZERO, False
+    for i in range(low, high):
+        x, y = one.at + spread(i, one.apart), other.at + spread(i, other.apart)
+        a, b = np.uint64(values.ring[x]), np.uint64(values.ring[y])
+        total += a * b
+        ones |= a
+        others |= b
+        flagged |= values.over[x] | values.over[y]
+    result = values.ring.dtype.type(total)
+    if not flagged and _bits(ones) + _bits(others) + _bits(np.uint64(high - low)) <= 64:
+        return result, False
+    return result, _exact_overflow(values, one, other, low, high)
+
+
+@inlined
+def _bits(value: np.uint64) -> int:
+    bits = 0
+    while value != ZERO:
+        value >>= ONE
+        bits += 1
+    return bits
+
+
+@kernel
+def _exact_overflow(values: Values, one: SlotRow, other: SlotRow, low: int, high: int) -> bool:
+    total = ZERO
+    for i in range(low, high):
+        x, y = one.at + spread(i, one.apart), other.at + spread(i, other.apart)
+        a, b = np.uint64(values.ring[x]), np.uint64(values.ring[y])
+        a_some, b_some = values.over[x] | (a != ZERO), values.over[y] | (b != ZERO)
+        if (values.over[x] and b_some) or (values.over[y] and a_some) or product_exceeds(a, b):
+            return True
+        more = a * b
+        total += more
+        if sum_exceeds(total, more):
+            return True
+    return False
+
+
+@kernel
+def dot_real(values: Values, one: SlotRow, other: SlotRow, low: int, high: int) -> float:
+    """The sum of products of a float sum and a count."""
+    total = 0.0
+    for i in range(low, high):
+        count = values.ring[other.at + spread(i, other.apart)]
+        if count != 0:
+            total += values.real[one.at + spread(i, one.apart)] * float(count)
+    return total
+
+
+@kernel
+def least_of_both(
+    values: Values, least: SlotRow, other_least: SlotRow, one: SlotRow, other: SlotRow, low: int, high: int
+) -> int:
+    """The least value where both have a sequence."""
+    found = NO_VALUE
+    for i in range(low, high):
+        x, y = one.at + spread(i, one.apart), other.at + spread(i, other.apart)
+        if (values.ring[x] != 0 or values.over[x]) and (values.ring[y] != 0 or values.over[y]):
+            own = values.least[least.at + spread(i, least.apart)]
+            found = min(found, own, values.least[other_least.at + spread(i, other_least.apart)])
+    return found

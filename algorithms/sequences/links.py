@@ -1,0 +1,48 @@
+"""Links between segments: where sequences go on with a segment after a common beginning (dissertation 22.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from collections.abc import Sequence as Sequences
+from dataclasses import dataclass
+
+from cepbench.algorithms.sequences.channels import Member, counted
+from cepbench.algorithms.sequences.event_sequence import Sequence
+from cepbench.algorithms.sequences.segments import Cut, Use
+
+
+@dataclass(frozen=True)
+class Links:
+    """Sequences whose chains begin with the same segments have counted the same so far, and share their links.
+
+    - `uses`: for each link the use of its segment in the first sequence that has it, by segment.
+    - `of`: the link of each use of a segment that is not the first of its chain.
+    - `answers[s]`: equal for sequences whose whole chains are alike.
+
+    Chains are alike as far as they consist of the same segments and their queries aggregate over the same places. What
+    a plan does not share is a segment of one sequence, so chains part there.
+    """
+
+    uses: tuple[Use, ...]
+    of: dict[Use, int]
+    answers: tuple[Hashable, ...]
+
+
+def links_of(members: Sequences[Member], sequences: Sequences[Sequence], parts: Cut) -> Links:
+    """The links of all chains, in order of their segment. O(length) per sequence and segment of it."""
+    first: dict[Hashable, Use] = {}
+    keys: dict[Use, Hashable] = {}
+    answers = []
+    for sequence, chain in zip(sequences, parts.chains, strict=True):
+        member = members[sequence.query]
+        end = 0
+        for number, use in enumerate(chain):
+            end += len(parts.segments[use.segment])
+            key = tuple(other.segment for other in chain[: number + 1]), counted(member, sequence.positions[:end])
+            if number:
+                keys[use] = key
+                first.setdefault(key, use)
+        answers.append(key)
+    uses = tuple(sorted(first.values(), key=lambda use: (use.segment, use.sequence, use.offset)))
+    number_of = {keys[use]: number for number, use in enumerate(uses)}
+    return Links(uses, {use: number_of[key] for use, key in keys.items()}, tuple(answers))
