@@ -44,6 +44,8 @@ def unsupported_aggregation(query: Query, detect: str) -> str | None:
     """Why trends of an aggregation query cannot be constructed and then aggregated, in words, or None."""
     if detect == "baseline":
         return "the baseline stores complete trends only; aggregation needs all"
+    if detect == "plan":
+        return "detect=plan plans the graphlets of complete trends; write RETURN COMPLETE MATCHES"
     if query.semantics is not Semantics.ANY:
         return f"CET constructs trends under skip-till-any-match, not {query.semantics}"
     automata = analyse(query).automata

@@ -15,20 +15,23 @@ from cepbench.algorithms.cet.evaluator import CetEvaluator
 from cepbench.algorithms.cet.kernels.window_graph import WindowGraph
 from cepbench.algorithms.cet.limit import MemoryLimit
 from cepbench.algorithms.cet.memory_optimised import MemoryOptimised
-from cepbench.algorithms.cet.partitioning import METHODS, PartitionPlan, load, partition, prescribed
+from cepbench.algorithms.cet.partitioning import METHODS, PartitionPlan, by_time, load, partition, prescribed
+from cepbench.algorithms.cet.plans_only import PlansOnly
 from cepbench.algorithms.cet.stored import Partition, Stored
-from cepbench.algorithms.options import Option
+from cepbench.algorithms.options import Option, WrongOption
 from cepbench.algorithms.running.complete_matches import unsupported_complete
 from cepbench.algorithms.running.evaluator import Evaluator
 from cepbench.algorithms.running.per_query import IndependentQueries
+from cepbench.events.statistics import Statistics
 from cepbench.events.windows import Window
 from cepbench.queries.analysis import analyse
-from cepbench.queries.compile import CompiledQuery, Part
+from cepbench.queries.compile import CompiledQuery, Part, Workload
 from cepbench.queries.model import Aggregates, Matches, Query
 
-DETECTORS = ("baseline", "memory", "time", "hybrid")
-MOST_MEMORY = 16 * 2**30
-"""Bytes; stored trends refer to one another by 32-bit words."""
+DETECTORS = ("baseline", "memory", "time", "hybrid", "plan")
+SHARING = ("windows", "never")
+MOST_MEMORY = 64 * 2**30
+"""Bytes; stored trends, of 24 bytes each, refer to one another by 32-bit words."""
 
 
 class Cet(Algorithm):
@@ -39,18 +42,24 @@ class Cet(Algorithm):
 
     - `baseline` (BL, Algorithm 3): without the graph, all trends stored, O(n y^2 l) time, O(y l) space;
     - `memory` (M-CET): depth-first, O(y l) time, O(|V| + |E|) space;
-    - `time` (T-CET): breadth-first, all trends stored, O(|E| + y) updates, O(y l) space;
+    - `time` (T-CET): breadth-first, all trends stored in a tree that shares prefixes, O(|E| + n) time and O(n) space
+      for its n nodes: O(y) where each event has several successors, at most y l;
     - `hybrid` (H-CET): T-CET in graphlets, stitched depth-first, O(y k) time for k graphlets, and space for the trends
       of the graphlets only. `partition` plans them so that the whole state keeps within `memory`; graphlets are shared
-      between overlapping windows (Section 7.3). To study the search space, `graphlets` prescribes how many of equal
-      size a window has instead, the first of them `ratio` times larger (Section 8.4).
+      between overlapping windows (Section 7.3), unless `sharing` is `never`. Two ways to prescribe them instead:
+      `graphlets` says how many of equal size a window has, the first of them `ratio` times larger (Section 8.4);
+      `intervals` cuts time into so many equal intervals per window wherever the graph can be cut. Those lie alike in
+      all windows whose slide is a multiple of theirs, so that all but the expired and the new ones are shared.
+    - `plan`: the graphlets of each window are planned as for `hybrid`, and nothing is detected: the answer is empty.
+      For the time and memory of partitioning (Section 8.3).
 
     Departures:
 
     - Patterns need not be flat: any pattern will do whose events bind at one position (not for `baseline`). Vertices on
       no path from a START to an END event of the window are left out before detection.
     - Plans are compared by exact numbers of trends, not by the bound 3^(n/3).
-    - A graphlet whose trends exceed the cache is constructed in blocks; an edge is taken once per block.
+    - Table 5.1 counts one update per extension but the space of whole trends, O(y l). With shared prefixes, space is as
+      small as the number of updates.
     - `baseline` replays the events of a window when it closes.
     - Who cannot keep within `memory` ends with `NotEnoughMemory`, as a rule before any trend is stored. Each sub-stream
       has `memory` bytes, shared evenly between queries, and between the windows of a query that count events.
@@ -69,6 +78,8 @@ class Cet(Algorithm):
         memory: str = "64MiB",
         graphlets: str = "searched",
         ratio: str = "1",
+        intervals: str = "searched",
+        sharing: str = "windows",
     ) -> None:
         option = partial(Option, self.name)
         self.detect = option("detect", detect).among(DETECTORS)
@@ -76,6 +87,10 @@ class Cet(Algorithm):
         self.memory = option("memory", memory).size(MOST_MEMORY)
         self.graphlets = option("graphlets", graphlets).whole("searched")
         self.ratio = option("ratio", ratio).ratio()
+        self.intervals = option("intervals", intervals).whole("searched")
+        self.sharing = option("sharing", sharing).among(SHARING)
+        if self.graphlets is not None and self.intervals is not None:
+            raise WrongOption(f"{self.name}: give either graphlets or intervals")
 
     def unsupported(self, query: Query) -> str | None:
         """Matches that are not complete, complete ones that are no maximal paths, and some aggregation queries."""
@@ -88,12 +103,17 @@ class Cet(Algorithm):
             return _unsupported_by_baseline(query)
         return reason
 
+    def plan(self, workload: Workload, statistics: Statistics) -> Plan:
+        """Graphlets are planned window by window, in the executor."""
+        notice = "detect=plan plans graphlets and detects no trends: its answers are empty"
+        return Plan(workload, notices=(notice,) if self.detect == "plan" else ())
+
     def executor(self, plan: Plan) -> Executor:
         """A graph and a detector per query, each with its share of the memory."""
         return IndependentQueries(plan.workload, partial(self._evaluator, self.memory // max(1, len(plan.workload))))
 
     def load(self, plan: Plan) -> None:
-        if self.detect == "hybrid" and self.graphlets is None:
+        if self.detect in ("hybrid", "plan") and self.graphlets is None and self.intervals is None:
             load(self.partition)
 
     def _evaluator(self, memory: int, query: CompiledQuery, part: Part, window: Window) -> Evaluator:
@@ -101,10 +121,9 @@ class Cet(Algorithm):
             memory //= query.window.overlap
         if isinstance(query.query.returns, Aggregates):
             return TwoStepEvaluator(query, part, window, detect=self.detect, limit=memory)
-        overlaps = window.slide < window.within
-        return CetEvaluator(query, part, window, self._detector(MemoryLimit(memory), query.summarised, overlaps))
+        return CetEvaluator(query, part, window, self._detector(MemoryLimit(memory), query.summarised, window))
 
-    def _detector(self, limit: MemoryLimit, summarised: bool, overlaps: bool) -> Detector:
+    def _detector(self, limit: MemoryLimit, summarised: bool, window: Window) -> Detector:
         match self.detect:
             case "baseline":
                 return Baseline(limit, summarised=summarised)
@@ -112,13 +131,18 @@ class Cet(Algorithm):
                 return MemoryOptimised(limit, summarised=summarised)
             case "time":
                 return Stored(limit, _whole, shares=False, summarised=summarised)
+            case "plan":
+                return PlansOnly(limit, self._planned(window), summarised=summarised)
             case _:
-                return Stored(limit, self._planned(), shares=overlaps, summarised=summarised)
+                shares = window.slide < window.within and self.sharing == "windows"
+                return Stored(limit, self._planned(window), shares=shares, summarised=summarised)
 
-    def _planned(self) -> Partition:
-        if self.graphlets is None:
-            return partial(partition, method=self.partition)
-        return partial(prescribed, graphlets=self.graphlets, ratio=self.ratio)
+    def _planned(self, window: Window) -> Partition:
+        if self.graphlets is not None:
+            return partial(prescribed, graphlets=self.graphlets, ratio=self.ratio)
+        if self.intervals is not None:
+            return partial(by_time, length=max(1, window.within // self.intervals))
+        return partial(partition, method=self.partition)
 
 
 def _whole(graph: WindowGraph, /, *, limit: int) -> PartitionPlan:

@@ -9,27 +9,26 @@ import numpy as np
 
 from cepbench.algorithms.cet.kernels.cuts import mark_cuts
 from cepbench.algorithms.cet.kernels.window_graph import WindowGraph
+from cepbench.algorithms.cet.partitioning.costs import NODE_BYTES
 from cepbench.algorithms.kernels.arrays import Flags, Ints
-
-WORD = 4
-FIRST = 8
-"""Bytes per first vertex of a graphlet, which refers to its stored trends."""
 
 
 @dataclass(frozen=True, eq=False)
 class Graphlet:
-    """Vertices of a window (by their places in the input) whose trends are stored: `size` words from `base` on."""
+    """Vertices of a window (by their places in the input) whose trends are stored: `nodes` nodes from `base` on.
+
+    `trends` of them are complete.
+    """
 
     place: Ints
     base: int
-    size: int
-    firsts: int
+    nodes: int
     trends: int
 
     @property
     def bytes(self) -> int:
         """Bytes of the stored trends, and of the places by which the next window knows them."""
-        return WORD * self.size + FIRST * self.firsts + self.place.nbytes
+        return NODE_BYTES * self.nodes + self.place.nbytes
 
 
 Stretch = tuple[int, int, Graphlet | None]

@@ -11,21 +11,19 @@ import numpy as np
 from cepbench.algorithms.base import NotEnoughMemory
 from cepbench.algorithms.cet.detector import Detector, terms_of
 from cepbench.algorithms.cet.graph import CetGraph, restricted, window_bytes
-from cepbench.algorithms.cet.kernels.breadth_first import Graphlets, Words, construct, count_trends, move_down
+from cepbench.algorithms.cet.kernels.breadth_first import Graphlets, TrendTree, construct, count_trends, move_down
 from cepbench.algorithms.cet.kernels.stitching import Stitch, stitch
 from cepbench.algorithms.cet.kernels.window_graph import WindowGraph
 from cepbench.algorithms.cet.limit import MemoryLimit
 from cepbench.algorithms.cet.partitioning import PartitionPlan, one_graphlet, one_per_atom
-from cepbench.algorithms.cet.sharing import FIRST, WORD, Graphlet, stretches
+from cepbench.algorithms.cet.partitioning.costs import NODE_BYTES, SEGMENT_BYTES
+from cepbench.algorithms.cet.sharing import Graphlet, stretches
 from cepbench.algorithms.kernels.trend_hash import powers
 from cepbench.algorithms.rows import QueryRows
 from cepbench.metrics.details import merged
 
-PER_VERTEX = 13 * 8
+PER_VERTEX = 10 * 8
 """Bytes of hashes, powers and `Graphlets` per vertex; there are at most as many graphlets as vertices."""
-
-SEGMENT = 16
-"""Bytes of the path under construction per graphlet."""
 
 
 class Partition(Protocol):
@@ -41,7 +39,6 @@ class Arranged:
         size, number = len(graph.time), len(bounds) - 1
         self.graph, self.taken = graph, taken
         self.fresh = np.array([low not in taken for low in bounds[:-1]], np.bool_)
-        degree = int(np.diff(graph.out_ptr).max(initial=0))
         self.graphlets = Graphlets(
             bounds=np.array(bounds, np.int64),
             base=np.zeros(number, np.int64),
@@ -50,37 +47,36 @@ class Arranged:
             start=np.zeros(size, np.int64),
             stop=np.zeros(size, np.int64),
             ways=np.zeros(size),
-            extra=np.zeros(size),
-            head=np.zeros(size, np.int64),
-            before=np.zeros(degree, np.int64),
-            inside=np.zeros(degree, np.int64),
         )
-        self.words, self.trends, self.firsts = np.zeros(number), np.zeros(number), np.zeros(number, np.int64)
-        count_trends(graph, self.graphlets, self.words, self.trends, self.firsts)
+        self.nodes, self.trends = np.zeros(number), np.zeros(number)
+        count_trends(graph, self.graphlets, self.nodes, self.trends)
 
     @property
     def bytes(self) -> float:
         """Bytes of stored trends, of the places of graphlets that are taken over, and of the path."""
         places = sum(graphlet.place.nbytes for graphlet in self.taken.values())
-        stored = WORD * float(self.words.sum()) + FIRST * int(self.firsts.sum())
-        return stored + places + SEGMENT * len(self.words)
+        return NODE_BYTES * float(self.nodes.sum()) + places + SEGMENT_BYTES * len(self.nodes)
 
 
 class Stored(Detector):
     """Constructs and stores the trends of each graphlet, then stitches them over cut edges.
 
     `partition` plans the graphlets; with one graphlet this is T-CET. With `shares`, graphlets that are the same in the
-    next window keep their trends. O(|V| + |E| + sum of y_i + y k) time for y_i trends in graphlet i and y trends of k
-    segments in all, O(|V| + |E| + sum of y_i l_i) space.
+    next window keep their trends. O(|V| + |E| + sum of n_i + y k) time for n_i nodes of stored trends in graphlet i and
+    y trends of k segments in all, O(|V| + |E| + sum of n_i) space. Where each event has m successors, n_i is
+    m / (m - 1) times the number of complete trends of the graphlet.
+
+    The room for trends stays with the detector from window to window, since fresh memory is dear to touch; the state
+    counts what is in use.
     """
 
     def __init__(self, limit: MemoryLimit, partition: Partition, *, shares: bool, summarised: bool) -> None:
         super().__init__(limit, summarised=summarised)
         self.partition, self.shares = partition, shares
-        self.words: Words = np.empty(0, np.uint32)
+        self.tree = _new_tree()
         self.kept: list[Graphlet] = []
         self.expiring = -1
-        self.told: dict[str, float] = {"graphlets_shared": 0.0, "graphlets_built": 0.0}
+        self.told = {"graphlets_shared": 0.0, "graphlets_built": 0.0, "trends_stored": 0.0}
 
     @property
     def bytes(self) -> int:
@@ -95,10 +91,9 @@ class Stored(Detector):
     def forget(self) -> None:
         """Keeps no trends for the next window."""
         self.kept, self.expiring = [], -1
-        self.words = np.empty(0, np.uint32)
 
     def details(self) -> Mapping[str, float]:
-        """Also how many graphlets were shared and built, and what the partitioner tells."""
+        """Also how many graphlets were shared and built, their trends, and what the partitioner tells."""
         return merged([super().details(), self.told])
 
     def detect(self, graph: CetGraph, window: int, following: int) -> list[QueryRows]:
@@ -110,13 +105,17 @@ class Stored(Detector):
             return []
         fixed = graph.bytes + window_bytes(live) + PER_VERTEX * size
         arranged = self._arrange(live, fixed)
-        trends, number = float(arranged.trends.sum()), len(arranged.words)
+        trends, number = float(arranged.trends.sum()), len(arranged.nodes)
         kinds = {"events": graph.vertices, "edges": graph.edges, "trends": round(min(trends, 2.0**62))}
         self.limit.hold(fixed + arranged.bytes, kinds, f"storing {trends:.6g} trends in {number} graphlets")
         self._make_room(arranged)
-        construct(live, terms_of(live.place), arranged.graphlets, self.words, self.work)
-        built = {"graphlets_shared": float(len(arranged.taken)), "graphlets_built": float(arranged.fresh.sum())}
-        self.told = merged([self.told, built])
+        construct(live, terms_of(live.place), arranged.graphlets, self.tree, self.work)
+        built = {
+            "graphlets_shared": float(len(arranged.taken)),
+            "graphlets_built": float(arranged.fresh.sum()),
+            "trends_stored": float(arranged.trends[arranged.fresh].sum()),
+        }
+        self.told = dict(merged([self.told, built]))
         rows = self._stitch(arranged, window)
         if self.shares:
             self._keep(arranged, following)
@@ -125,16 +124,18 @@ class Stored(Detector):
         return rows
 
     def __getstate__(self) -> dict[str, Any]:
-        """Only the words of kept trends are worth pickling."""
-        kept, parts, at = [], [self.words[:0]], 0
+        """Only the nodes of kept trends are worth pickling."""
+        kept, places, at = [], [np.empty(0, np.int64)], 0
         for graphlet in self.kept:
-            parts.append(self.words[graphlet.base : graphlet.base + graphlet.size])
+            places.append(np.arange(graphlet.base, graphlet.base + graphlet.nodes))
             kept.append(replace(graphlet, base=at))
-            at += graphlet.size
-        return {**self.__dict__, "words": np.concatenate(parts), "kept": kept}
+            at += graphlet.nodes
+        tree = TrendTree._make(array[np.concatenate(places)] for array in self.tree)
+        return {**self.__dict__, "tree": tree, "kept": kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__ = {**state, "words": state["words"].copy()}  # an array that can be resized
+        tree = TrendTree._make(array.copy() for array in state["tree"])  # arrays that can be resized
+        self.__dict__ = {**state, "tree": tree}
 
     def _arrange(self, live: WindowGraph, fixed: int) -> Arranged:
         """Takes over graphlets of the window before, if any is the same and memory suffices; else plans all anew."""
@@ -157,7 +158,7 @@ class Stored(Detector):
         """Plans the stretches between shared graphlets on their own, with the memory that is left."""
         found = stretches(live, self.kept, self.expiring)
         taken = {low: graphlet for low, _, graphlet in found if graphlet is not None}
-        held = fixed + sum(graphlet.bytes + SEGMENT for graphlet in taken.values())
+        held = fixed + sum(graphlet.bytes + SEGMENT_BYTES for graphlet in taken.values())
         known = bool(taken) or live.place[found[0][1] - 1] <= self.expiring
         if not known or held > self.limit.bytes:
             return None
@@ -188,42 +189,42 @@ class Stored(Detector):
         return plan
 
     def _make_room(self, arranged: Arranged) -> None:
-        """Moves the trends that are taken over to the front, the oldest words first; fresh ones come behind them."""
+        """Moves the trends that are taken over to the front, the oldest nodes first; fresh ones come behind them."""
         at, bounds, base = 0, arranged.graphlets.bounds.tolist(), arranged.graphlets.base
         for low, graphlet in sorted(arranged.taken.items(), key=lambda item: item[1].base):
-            move_down(graphlet.base, at, graphlet.size, self.words)
+            move_down(graphlet.base, at, graphlet.nodes, self.tree)
             base[bounds.index(low)] = at
-            at += graphlet.size
+            at += graphlet.nodes
         for g in np.flatnonzero(arranged.fresh):
             base[g] = at
-            at += int(arranged.words[g])
-        if not arranged.taken:
-            self.words = np.empty(at, np.uint32)
-        elif at > len(self.words):
-            self.words.resize(at, refcheck=False)
+            at += int(arranged.nodes[g])
+        if at > len(self.tree.hash):
+            for array in self.tree:
+                array.resize(at, refcheck=False)
 
     def _stitch(self, arranged: Arranged, window: int) -> list[QueryRows]:
-        size, segments = len(arranged.graph.time), len(arranged.words)
+        size, segments = len(arranged.graph.time), len(arranged.nodes)
         power = np.empty(size + 1, np.uint64)
         powers(power)
         path = Stitch(np.zeros(segments, np.int64), np.zeros(segments, np.int64), np.zeros(2, np.int64))
         return self.output.collect(
             window,
             size,
-            lambda found: stitch(arranged.graph, arranged.graphlets, self.words, power, path, found, self.work),
+            lambda found: stitch(arranged.graph, arranged.graphlets, self.tree, power, path, found, self.work),
         )
 
     def _keep(self, arranged: Arranged, following: int) -> None:
         """Keeps the trends of graphlets that lie whole in the next window, which starts at time `following`."""
         self.kept, self.expiring = [], -1
         graph, bounds = arranged.graph, arranged.graphlets.bounds
-        for g in range(len(arranged.words)):
+        for g in range(len(arranged.nodes)):
             low, high = int(bounds[g]), int(bounds[g + 1])
             if graph.time[low] >= following:
-                base, firsts = int(arranged.graphlets.base[g]), int(arranged.firsts[g])
-                sizes = int(arranged.words[g]), firsts, int(arranged.trends[g])
-                self.kept.append(Graphlet(graph.place[low:high].copy(), base, *sizes))
+                base, nodes = int(arranged.graphlets.base[g]), int(arranged.nodes[g])
+                self.kept.append(Graphlet(graph.place[low:high].copy(), base, nodes, int(arranged.trends[g])))
             elif graph.time[high - 1] >= following:
                 self.expiring = int(graph.place[high - 1])
-        if not self.kept:
-            self.words = np.empty(0, np.uint32)
+
+
+def _new_tree() -> TrendTree:
+    return TrendTree._make([*(np.empty(0, np.uint32) for _ in range(4)), np.empty(0, np.uint64)])

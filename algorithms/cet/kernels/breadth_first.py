@@ -1,10 +1,9 @@
 """T-CET: breadth-first construction of all complete trends of a graphlet, each of them stored (dissertation 5.2).
 
-A stored trend is a record of uint32 words: its length, the two halves of its hash, low first, and its vertices, counted
-from the first of the graphlet. A trend under construction lies at the start of the space that all its completions will
-take, and the word behind it links it to the previous trend that ends with the same vertex. When an edge is taken, every
-trend that ends at its source is extended: over the first out-edge in place, over the others as a copy in the space of
-their own completions. So the records never take more than the complete trends need in the end.
+Trends that begin alike share what they have in common: a stored trend is a node, its last event and a link to the node
+of the trend without it. A trend grows by one node, whatever its length, as Table 5.1 counts updates. Nodes of trends
+that end with the same vertex lie one behind the other, in the order of the vertices; when an edge is taken, all nodes
+of its source are extended, one behind the other again. So no node is moved or written twice.
 """
 
 from __future__ import annotations
@@ -22,26 +21,33 @@ from cepbench.algorithms.kernels.trend_hash import BASE, Hashes
 
 Words = NDArray[np.uint32]
 
-HEADER = 3
-"""Words of a record beside its vertices."""
+CHUNK = 1024
+"""Nodes that are extended over one out-edge after the other while they are in the cache: 24 KiB."""
 
-BLOCK = 1 << 16
-"""Words of trends that are constructed at once, so that they stay in the cache."""
+NO_PREFIX = np.uint32(0xFFFFFFFF)
 
-_NONE = -1
-_NO_LINK = np.uint32(0xFFFFFFFF)
-_HALF = np.uint64(32)
-_LOW = np.uint64(0xFFFFFFFF)
+
+class TrendTree(NamedTuple):
+    """Stored trends, a node each; 24 bytes. Those of a graphlet are consecutive.
+
+    - `prefix[N]`: the node of the trend without its last event, counted from the graphlet's first node, or NO_PREFIX.
+    - `event[N]`, `first[N]`: the last and the first vertex, counted from the graphlet's first vertex.
+    - `length[N]`: events. `hash[N]`.
+    """
+
+    prefix: Words
+    event: Words
+    first: Words
+    length: Words
+    hash: Hashes
 
 
 class Graphlets(NamedTuple):
     """Graphlets of a window: vertices `bounds[i]..bounds[i + 1] - 1` each (`bounds[k + 1]`), in the order of time.
 
-    - `base[k]`: the first word of the graphlet's records; `fresh[k]`: whether they have to be constructed.
-    - per vertex: `home`, the first vertex of its graphlet; for first vertices, their records are words
-      `start..stop - 1`; `ways`, trends that lead from it to a last vertex of its graphlet, and `extra`, events of
-      those trends beside it (float64: both may be too many to store); `head`, the latest trend that ends with it.
-    - per out-edge of the vertex at hand: trends `before` it and events `inside` their completions.
+    - `base[k]`: the graphlet's first node; `fresh[k]`: whether its trends have to be constructed.
+    - per vertex: `home`, the first vertex of its graphlet; `ways`, trends from a first vertex of its graphlet that end
+      with it (float64: they may be too many to store), which are nodes `start..stop - 1`.
     """
 
     bounds: Ints
@@ -51,157 +57,102 @@ class Graphlets(NamedTuple):
     start: Ints
     stop: Ints
     ways: Reals
-    extra: Reals
-    head: Ints
-    before: Ints
-    inside: Ints
 
 
 @kernel
-def count_trends(graph: WindowGraph, graphlets: Graphlets, words: Reals, trends: Reals, firsts: Ints) -> None:
-    """`words[k]` and number of complete trends of each graphlet, and number of its first vertices. O(|V| + |E|)."""
+def count_trends(graph: WindowGraph, graphlets: Graphlets, nodes: Reals, trends: Reals) -> None:
+    """`nodes[k]` of each graphlet, and how many of its `trends[k]` are complete. O(|V| + |E|)."""
+    ways = graphlets.ways
     for g in range(len(graphlets.base)):
         low, high = graphlets.bounds[g], graphlets.bounds[g + 1]
-        words[g], trends[g], firsts[g] = 0.0, 0.0, 0
-        for v in range(high - 1, low - 1, -1):
-            count, extra = 0.0, 0.0
-            for e in range(graph.out_ptr[v], inner_stop(v, high, graph)):
-                count += graphlets.ways[graph.out[e]]
-                extra += graphlets.ways[graph.out[e]] + graphlets.extra[graph.out[e]]
-            graphlets.ways[v] = max(count, 1.0)
-            graphlets.extra[v] = extra
+        nodes[g], trends[g] = 0.0, 0.0
+        for v in range(low, high):
             graphlets.home[v] = low
-            if is_first(v, low, graph):
-                words[g] += (HEADER + 1) * graphlets.ways[v] + extra
-                trends[g] += graphlets.ways[v]
-                firsts[g] += 1
+            ways[v] = 1.0 if is_first(v, low, graph) else 0.0
+            if ways[v] == 0.0:
+                for e in range(graph.in_ptr[v], graph.in_ptr[v + 1]):
+                    ways[v] += ways[graph.into[e]]
+            nodes[g] += ways[v]
+            if inner_stop(v, high, graph) == graph.out_ptr[v]:
+                trends[g] += ways[v]
 
 
 @kernel
-def construct(graph: WindowGraph, terms: Hashes, graphlets: Graphlets, words: Words, work: Ints) -> None:
+def construct(graph: WindowGraph, terms: Hashes, graphlets: Graphlets, tree: TrendTree, work: Ints) -> None:
     """Constructs the trends of all fresh graphlets; `start` and `stop` are set for all. `work` counts its operations.
 
-    An edge is taken once; a stored trend is updated once per event and copied at most once per out-edge that it takes.
-    A graphlet of more than BLOCK words is constructed in blocks, each of which takes the edges that it needs.
+    An edge is taken once, and a node is an update. O(1) per node.
     """
+    start, stop = graphlets.start, graphlets.stop
     for g in range(len(graphlets.base)):
-        begin = graphlets.base[g]
-        end = _put_first_vertices(g, begin, graph, terms, graphlets, words, work)
-        if not graphlets.fresh[g]:
-            continue
-        if end - begin <= BLOCK:
-            _complete(g, begin, end, 0, graph, terms, graphlets, words, work)
-            continue
-        _complete(g, begin, end, BLOCK, graph, terms, graphlets, words, work)
-        at = begin
-        while begin < end:
-            while at < end and at - begin < BLOCK:
-                length = signed(words[at])
-                v = graphlets.bounds[g] + signed(words[at + HEADER + length - 1])
-                at += _completions(v, length, graphlets)
-            _complete(g, begin, at, 0, graph, terms, graphlets, words, work)
-            begin = at
+        low, high = graphlets.bounds[g], graphlets.bounds[g + 1]
+        at = graphlets.base[g]
+        for v in range(low, high):
+            start[v] = at
+            at += signed(graphlets.ways[v])
+            stop[v] = start[v] if graphlets.fresh[g] else at
+        if graphlets.fresh[g]:
+            for v in range(low, high):
+                if is_first(v, low, graph):
+                    _begin(start[v], v - low, terms[v], tree)
+                    stop[v] += 1
+                _extend_over_edges(v, low, high, graph, terms, graphlets, tree, work)
+            work[UPDATES] += at - graphlets.base[g]
+
+
+@inlined
+def _begin(at: int, vertex: int, term: np.uint64, tree: TrendTree) -> None:
+    """Node `at` becomes the trend of one vertex."""
+    tree.prefix[at], tree.event[at], tree.first[at], tree.length[at] = NO_PREFIX, vertex, vertex, 1
+    tree.hash[at] = term
 
 
 @kernel
-def _put_first_vertices(
-    g: int, at: int, graph: WindowGraph, terms: Hashes, graphlets: Graphlets, words: Words, work: Ints
-) -> int:
-    """Starts the trends of a graphlet, whose records begin at word `at`; returns their end."""
-    low = graphlets.bounds[g]
-    for v in range(low, graphlets.bounds[g + 1]):
-        graphlets.start[v] = at
-        if is_first(v, low, graph):
-            if graphlets.fresh[g]:
-                words[at] = 1
-                _put_hash(words, at, terms[v])
-                words[at + HEADER] = v - low
-                work[UPDATES] += 1
-            at += _completions(v, 1, graphlets)
-        graphlets.stop[v] = at
-    return at
-
-
-@kernel
-def _complete(
-    g: int,
-    begin: int,
-    end: int,
-    least: int,
+def _extend_over_edges(
+    u: int,
+    low: int,
+    high: int,
     graph: WindowGraph,
     terms: Hashes,
     graphlets: Graphlets,
-    words: Words,
+    tree: TrendTree,
     work: Ints,
 ) -> None:
-    """Extends the trends whose spaces fill words begin..end-1, breadth-first.
-
-    Trends whose completions take at most `least` words are left as they are.
-    """
-    low, high, base = graphlets.bounds[g], graphlets.bounds[g + 1], graphlets.base[g]
-    for v in range(low, high):
-        graphlets.head[v] = _NONE
-    at, lowest = begin, high
-    while at < end:
-        length = signed(words[at])
-        v = low + signed(words[at + HEADER + length - 1])
-        space = _completions(v, length, graphlets)
-        if space > least and graph.out_ptr[v] < inner_stop(v, high, graph):
-            _link(at, length, v, base, graphlets, words)
-            lowest = min(lowest, v)
-        at += space
-    for u in range(lowest, high):
-        if graphlets.head[u] != _NONE:
-            _extend(u, g, least, graph, terms, graphlets, words, work)
-
-
-@kernel
-def _extend(
-    u: int, g: int, least: int, graph: WindowGraph, terms: Hashes, graphlets: Graphlets, words: Words, work: Ints
-) -> None:
-    """Takes each out-edge of u once, and extends all trends that end with u over them, over the last edge first."""
-    low, high, base = graphlets.bounds[g], graphlets.bounds[g + 1], graphlets.base[g]
+    """Takes each out-edge of u once, and extends all trends that end with u."""
+    start, stop = graphlets.start, graphlets.stop
     begin, end = graph.out_ptr[u], inner_stop(u, high, graph)
-    before, inside = graphlets.before, graphlets.inside
-    trends, events = 0, 0
-    for e in range(begin, end):
-        v = graph.out[e]
-        before[e - begin], inside[e - begin] = trends, events
-        trends += signed(graphlets.ways[v])
-        events += signed(graphlets.ways[v] + graphlets.extra[v])
-    work[TRAVERSALS] += end - begin
-    here = graphlets.head[u]
-    while here != _NONE:
-        length = signed(words[here])
-        link = words[here + HEADER + length]
-        h = stored_hash(words, here) * BASE
-        for e in range(end - 1, begin - 1, -1):
+    size = stop[u] - start[u]
+    for done in range(0, size, CHUNK):
+        source = start[u] + done
+        number = min(CHUNK, size - done)
+        for e in range(begin, end):
             v = graph.out[e]
-            to = here + before[e - begin] * (HEADER + length) + inside[e - begin]
-            if to != here:
-                for k in range(HEADER, HEADER + length):
-                    words[to + k] = words[here + k]
-            words[to] = length + 1
-            _put_hash(words, to, h + terms[v])
-            words[to + HEADER + length] = v - low
-            if graph.out_ptr[v] < inner_stop(v, high, graph) and _completions(v, length + 1, graphlets) > least:
-                _link(to, length + 1, v, base, graphlets, words)
-        work[UPDATES] += end - begin
-        here = _NONE if link == _NO_LINK else base + signed(link)
+            _extend(source, stop[v] + done, number, source - start[low], v - low, terms[v], tree)
+    for e in range(begin, end):
+        stop[graph.out[e]] += size
+    work[TRAVERSALS] += end - begin
 
 
 @inlined
-def _link(at: int, length: int, v: int, base: int, graphlets: Graphlets, words: Words) -> None:
-    """Puts the trend at word `at` before the others that end with v."""
-    head = graphlets.head[v]
-    words[at + HEADER + length] = _NO_LINK if head == _NONE else np.uint32(head - base)
-    graphlets.head[v] = at
+def _extend(source: int, to: int, number: int, prefix: int, event: int, term: np.uint64, tree: TrendTree) -> None:
+    """Nodes `to..to + number - 1` become those from `source` on, with one vertex more.
 
-
-@inlined
-def _completions(v: int, length: int, graphlets: Graphlets) -> int:
-    """Words that the completions of a trend of this length that ends with v take."""
-    return signed(graphlets.ways[v]) * (HEADER + length) + signed(graphlets.extra[v])
+    A loop for each array, which the compiler makes a loop over vectors.
+    """
+    prefixes, events = tree.prefix[to : to + number], tree.event[to : to + number]
+    first, new_first = tree.first[source : source + number], tree.first[to : to + number]
+    length, new_length = tree.length[source : source + number], tree.length[to : to + number]
+    hashes, new_hashes = tree.hash[source : source + number], tree.hash[to : to + number]
+    for i in range(number):
+        prefixes[i] = np.uint32(prefix + i)
+    for i in range(number):
+        events[i] = np.uint32(event)
+    for i in range(number):
+        new_first[i] = first[i]
+    for i in range(number):
+        new_length[i] = length[i] + np.uint32(1)
+    for i in range(number):
+        new_hashes[i] = hashes[i] * BASE + term
 
 
 @inlined
@@ -226,20 +177,12 @@ def is_first(v: int, low: int, graph: WindowGraph) -> bool:
     return stop == graph.in_ptr[v] or graph.into[stop - 1] < low
 
 
-@inlined
-def stored_hash(words: Words, at: int) -> np.uint64:
-    """The hash of the record at word `at`."""
-    return np.uint64(words[at + 1]) | (np.uint64(words[at + 2]) << _HALF)
-
-
-@inlined
-def _put_hash(words: Words, at: int, h: np.uint64) -> None:
-    words[at + 1] = np.uint32(h & _LOW)
-    words[at + 2] = np.uint32(h >> _HALF)
-
-
 @kernel
-def move_down(source: int, target: int, size: int, words: Words) -> None:
-    """Moves `size` words to a lower place of the same array."""
+def move_down(source: int, target: int, size: int, tree: TrendTree) -> None:
+    """Moves `size` nodes to a lower place of the same arrays."""
     for k in range(size):
-        words[target + k] = words[source + k]
+        tree.prefix[target + k] = tree.prefix[source + k]
+        tree.event[target + k] = tree.event[source + k]
+        tree.first[target + k] = tree.first[source + k]
+        tree.length[target + k] = tree.length[source + k]
+        tree.hash[target + k] = tree.hash[source + k]

@@ -8,23 +8,23 @@ from cepbench.algorithms.cet.kernels.window_graph import WindowGraph
 from cepbench.algorithms.kernels.arrays import Ints, Reals
 from cepbench.algorithms.kernels.compilation import inlined, kernel
 
-EDGES, TRENDS, EVENTS, FIRSTS, SEGMENTS = 0, 1, 2, 3, 4
-"""What is counted of a graphlet: its edges, its complete trends, the events in them (with repetition), its first
-vertices, and how many complete trends of the window pass through it, each with one segment."""
-COUNTED = 5
+EDGES, TRENDS, NODES, SEGMENTS = 0, 1, 2, 3
+"""What is counted of a graphlet: its edges, its complete trends, the nodes of the tree that stores them, and how many
+complete trends of the window pass through it, each with one segment."""
+COUNTED = 4
 
 
 class TrendCounting(NamedTuple):
     """Per vertex, float64, since trends may be too many for integers; infinity is fine.
 
     - `through[V]`: complete trends of the window that enter their graphlet with this vertex, if it is a first one.
-    - `trends[V]`, `events[V]`: trends of one graphlet that end with the vertex, and events in them; scratch.
-    - `ends[V]`: scratch, int64.
+    - `trends[V]`: trends from a first vertex of one graphlet that end with the vertex; scratch.
+    - `after[V]`, and `ends[V]` (int64): scratch.
     """
 
     through: Reals
     trends: Reals
-    events: Reals
+    after: Reals
     ends: Ints
 
 
@@ -43,7 +43,7 @@ class Ranges(NamedTuple):
 @kernel
 def count_through(graph: WindowGraph, counting: TrendCounting) -> None:
     """Sets `through`: paths from a first vertex of the window times paths to a last one. O(|V| + |E|)."""
-    before, after = counting.trends, counting.events
+    before, after = counting.trends, counting.after
     for v in range(len(graph.time)):
         before[v] = 0.0
         for e in range(graph.in_ptr[v], graph.in_ptr[v + 1]):
@@ -68,33 +68,34 @@ def count_plan(bounds: Ints, graph: WindowGraph, counting: TrendCounting, counte
         for v in range(bounds[g], bounds[g + 1]):
             if _last(v, bounds[g + 1], graph):
                 row[TRENDS] += counting.trends[v]
-                row[EVENTS] += counting.events[v]
 
 
 @kernel
 def count_ranges(
-    i: int, stored: int, most_events: float, graph: WindowGraph, counting: TrendCounting, bounds: Ints, counted: Reals
+    i: int, stored: int, most_nodes: float, graph: WindowGraph, counting: TrendCounting, bounds: Ints, counted: Reals
 ) -> int:
     """`counted[.., COUNTED]` of the ranges of atomic graphlets i..j-1, one row per j > i, from row `stored` on.
 
-    Stops before the first range with more than `most_events` events in trends: all longer ones have as many. Returns
-    the row behind the last, or -1 if there is no room for all. O(vertices and edges in the longest range), with O(w)
-    for the w last vertices of each range.
+    Stops before the first range with more than `most_nodes` nodes: all longer ones have as many. Returns the row behind
+    the last, or -1 if there is no room for all. O(vertices and edges in the longest range), with O(w) for the w last
+    vertices of each range.
     """
     low = bounds[i]
-    edges, firsts, segments = 0.0, 0.0, 0.0
+    edges, nodes, segments = 0.0, 0.0, 0.0
     waiting = 0
     for j in range(i + 1, len(bounds)):
         if stored == len(counted):
             return -1
         row = counted[stored]
         row[:] = 0.0
-        row[EDGES], row[FIRSTS], row[SEGMENTS] = edges, firsts, segments
+        row[EDGES], row[NODES], row[SEGMENTS] = edges, nodes, segments
         for v in range(bounds[j - 1], bounds[j]):
             _count_ends(v, low, graph, counting, row)
             counting.ends[waiting] = v
             waiting += 1
-        edges, firsts, segments = row[EDGES], row[FIRSTS], row[SEGMENTS]
+        edges, nodes, segments = row[EDGES], row[NODES], row[SEGMENTS]
+        if nodes > most_nodes:
+            break
         kept = 0
         for w in range(waiting):
             v = counting.ends[w]
@@ -102,26 +103,23 @@ def count_ranges(
                 counting.ends[kept] = v
                 kept += 1
                 row[TRENDS] += counting.trends[v]
-                row[EVENTS] += counting.events[v]
         waiting = kept
-        if row[EVENTS] > most_events:
-            break
         stored += 1
     return stored
 
 
 @kernel
 def merge_atoms(
-    most_events: float, graph: WindowGraph, counting: TrendCounting, bounds: Ints, counted: Reals, merged: Ints
+    most_nodes: float, graph: WindowGraph, counting: TrendCounting, bounds: Ints, counted: Reals, merged: Ints
 ) -> int:
-    """Writes the bounds of atomic graphlets merged from the first on while they hold at most `most_events` in trends.
+    """Writes the bounds of atomic graphlets merged from the first on while they take at most `most_nodes` nodes.
 
     Returns how many there are; up to `len(counted)` are merged into one. O(|V| + |E|).
     """
     merged[0] = 0
     i, found = 0, 0
     while i < len(bounds) - 1:
-        ranges = count_ranges(i, 0, most_events, graph, counting, bounds, counted)
+        ranges = count_ranges(i, 0, most_nodes, graph, counting, bounds, counted)
         i += max(ranges, 1) if ranges >= 0 else len(counted)
         found += 1
         merged[found] = bounds[i]
@@ -133,16 +131,15 @@ def _count_ends(v: int, low: int, graph: WindowGraph, counting: TrendCounting, c
     """Trends that end with v in the graphlet that starts with vertex `low`; either all in-edges lie in it, or none."""
     begin, end = graph.in_ptr[v], graph.in_ptr[v + 1]
     if begin == end or graph.into[begin] < low:
-        counting.trends[v], counting.events[v] = 1.0, 1.0
-        counted[FIRSTS] += 1.0
+        counting.trends[v] = 1.0
         counted[SEGMENTS] += counting.through[v]
     else:
-        trends, events = 0.0, 0.0
+        trends = 0.0
         for e in range(begin, end):
             trends += counting.trends[graph.into[e]]
-            events += counting.events[graph.into[e]]
-        counting.trends[v], counting.events[v] = trends, events + trends
+        counting.trends[v] = trends
         counted[EDGES] += end - begin
+    counted[NODES] += counting.trends[v]
 
 
 @inlined

@@ -1,28 +1,32 @@
-"""The second step of H-CET: depth-first search over graphlets stitches their stored trends (dissertation 5.3)."""
+"""The second step of H-CET: depth-first search over graphlets stitches their stored trends (dissertation 5.3).
+
+The search goes back in time: the stored trends that end with a vertex are consecutive, and each knows its first vertex,
+whose in-edges lead to the graphlets before.
+"""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from cepbench.algorithms.cet.kernels.breadth_first import HEADER, Graphlets, Words, signed, stored_hash
+from cepbench.algorithms.cet.kernels.breadth_first import Graphlets, TrendTree, signed
 from cepbench.algorithms.cet.kernels.trends import TRAVERSALS, TRENDS, UPDATES, WRITTEN, FoundTrends, full
 from cepbench.algorithms.cet.kernels.window_graph import WindowGraph
 from cepbench.algorithms.kernels.arrays import Ints
-from cepbench.algorithms.kernels.compilation import kernel
+from cepbench.algorithms.kernels.compilation import inlined, kernel
 from cepbench.algorithms.kernels.trend_hash import Hashes, finished
 
 CURSOR, DEPTH = 0, 1
 NEW = -1
-"""Instead of an edge: the record is not looked at yet."""
+"""Instead of an edge: the node is not looked at yet."""
 
 
 class Stitch(NamedTuple):
-    """The segments of the trend under construction: `record[k]` in the words, the next cut edge to take `edge[k]`.
+    """The trend under construction, its last segment first: `node[k]`, and the next cut edge to take `edge[k]`.
 
-    `at`: CURSOR, the next vertex that may be the first of a trend, and DEPTH, the number of segments.
+    `at`: CURSOR, the next vertex that may be the last of a trend, and DEPTH, the number of segments.
     """
 
-    record: Ints
+    node: Ints
     edge: Ints
     at: Ints
 
@@ -31,7 +35,7 @@ class Stitch(NamedTuple):
 def stitch(
     graph: WindowGraph,
     graphlets: Graphlets,
-    words: Words,
+    tree: TrendTree,
     powers: Hashes,
     path: Stitch,
     found: FoundTrends,
@@ -39,66 +43,73 @@ def stitch(
 ) -> bool:
     """Constructs all complete trends of the window from stored ones; False when `found` is full: call again to go on.
 
-    A segment continues over each out-edge of its last vertex, all of which are cut edges. O(k) per trend of k segments
+    A segment continues over each in-edge of its first vertex, all of which are cut edges. O(k) per trend of k segments
     (plus its events, if they are written); nothing is stitched, or counted, where there is one graphlet.
     `powers[i]` = BASE^i; `work` counts segments visited and segments put into trends.
     """
-    record, edge, out_ptr = path.record, path.edge, graph.out_ptr
+    writing = len(found.offsets) > 0
+    if len(graphlets.base) == 1 and not writing:
+        _digest_stored(graph, graphlets, tree, found)
+        return True
+    node, edge, in_ptr = path.node, path.edge, graph.in_ptr
     cursor, depth = path.at[CURSOR], path.at[DEPTH]
     trends, written, digest = found.size[TRENDS], found.size[WRITTEN], found.digest[0]
     traversals, updates = 0, 0
-    writing = len(found.offsets) > 0
     ended = True
     while True:
         if depth == 0:
-            while cursor < len(graph.time) and graph.in_ptr[cursor] < graph.in_ptr[cursor + 1]:
+            while cursor < len(graph.time) and graph.out_ptr[cursor] < graph.out_ptr[cursor + 1]:
                 cursor += 1
             if cursor == len(graph.time):
                 break
-            record[0], edge[0] = graphlets.start[cursor], NEW
+            node[0], edge[0] = graphlets.start[cursor], NEW
             cursor += 1
             depth = 1
             traversals += 1
         d = depth - 1
-        here = record[d]
-        length = signed(words[here])
-        first = cursor - 1 if d == 0 else graph.out[edge[d - 1] - 1]
-        last = graphlets.home[first] + signed(words[here + HEADER + length - 1])
-        if edge[d] == NEW:
-            edge[d] = out_ptr[last]
-            if out_ptr[last] == out_ptr[last + 1]:
-                if writing:
-                    total = 0
-                    for s in range(depth):
-                        total += signed(words[record[s]])
-                    if full(total, trends, written, found):
-                        edge[d] = NEW
-                        ended = False
-                        break
-                    for s in range(depth):
-                        home = graphlets.home[cursor - 1 if s == 0 else graph.out[edge[s - 1] - 1]]
-                        begin = record[s] + HEADER
-                        for k in range(begin, begin + signed(words[record[s]])):
-                            found.positions[written] = graph.place[home + signed(words[k])]
-                            written += 1
-                    trends += 1
-                    found.offsets[trends] = written
-                else:
-                    h = stored_hash(words, record[0])
-                    for s in range(1, depth):
-                        h = h * powers[words[record[s]]] + stored_hash(words, record[s])
-                    digest += finished(h)
-                    trends += 1
+        last = cursor - 1 if d == 0 else graph.into[edge[d - 1] - 1]
+        here, home, stop = node[d], graphlets.home[last], graphlets.stop[last]
+        first = home + signed(tree.first[here])
+        if edge[d] == NEW and in_ptr[first] == in_ptr[first + 1]:
+            if writing:
+                total = 0
+                for s in range(depth):
+                    total += signed(tree.length[node[s]])
+                if full(total, trends, written, found):
+                    ended = False
+                    break
+                _write(total, cursor - 1, depth, written, graph, graphlets, tree, path, found)
+                written += total
+                trends += 1
+                found.offsets[trends] = written
                 updates += depth
-        if edge[d] < out_ptr[last + 1]:
-            record[depth], edge[depth] = graphlets.start[graph.out[edge[d]]], NEW
-            edge[d] += 1
-            depth += 1
-            traversals += 1
-            continue
-        here += HEADER + length
-        if here < graphlets.stop[first]:
-            record[d], edge[d] = here, NEW
+                here += 1
+            else:
+                begin = here
+                while here < stop:
+                    first = home + signed(tree.first[here])
+                    if in_ptr[first] < in_ptr[first + 1]:
+                        break
+                    h = tree.hash[here]
+                    for s in range(d - 1, -1, -1):
+                        h = h * powers[tree.length[node[s]]] + tree.hash[node[s]]
+                    digest += finished(h)
+                    here += 1
+                trends += here - begin
+                updates += depth * (here - begin)
+                traversals += here - begin - 1
+        else:
+            if edge[d] == NEW:
+                edge[d] = in_ptr[first]
+            if edge[d] < in_ptr[first + 1]:
+                node[depth], edge[depth] = graphlets.start[graph.into[edge[d]]], NEW
+                edge[d] += 1
+                depth += 1
+                traversals += 1
+                continue
+            here += 1
+        if here < stop:
+            node[d], edge[d] = here, NEW
             traversals += 1
         else:
             depth -= 1
@@ -108,3 +119,41 @@ def stitch(
         work[TRAVERSALS] += traversals
         work[UPDATES] += updates
     return ended
+
+
+@kernel
+def _digest_stored(graph: WindowGraph, graphlets: Graphlets, tree: TrendTree, found: FoundTrends) -> None:
+    """All stored trends of the one graphlet that are complete."""
+    for v in range(len(graph.time)):
+        if graph.out_ptr[v] == graph.out_ptr[v + 1]:
+            hashes = tree.hash[graphlets.start[v] : graphlets.stop[v]]
+            digest = found.digest[0]
+            for i in range(len(hashes)):
+                digest += finished(hashes[i])
+            found.digest[0] = digest
+            found.size[TRENDS] += len(hashes)
+
+
+@inlined
+def _write(
+    total: int,
+    end: int,
+    depth: int,
+    written: int,
+    graph: WindowGraph,
+    graphlets: Graphlets,
+    tree: TrendTree,
+    path: Stitch,
+    found: FoundTrends,
+) -> None:
+    """Writes the `total` events of the trend, which ends with vertex `end`, from the last one back."""
+    to = written + total
+    for s in range(depth):
+        home = graphlets.home[end if s == 0 else graph.into[path.edge[s - 1] - 1]]
+        base = graphlets.start[home]
+        at = path.node[s]
+        for left in range(signed(tree.length[at]), 0, -1):
+            to -= 1
+            found.positions[to] = graph.place[home + signed(tree.event[at])]
+            if left > 1:
+                at = base + signed(tree.prefix[at])

@@ -2,6 +2,7 @@
 
 from cepbench.algorithms.cet.partitioning.partition import (
     METHODS,
+    by_time,
     load,
     one_graphlet,
     one_per_atom,
@@ -10,4 +11,4 @@ from cepbench.algorithms.cet.partitioning.partition import (
 )
 from cepbench.algorithms.cet.partitioning.plan import PartitionPlan
 
-__all__ = ["METHODS", "PartitionPlan", "load", "one_graphlet", "one_per_atom", "partition", "prescribed"]
+__all__ = ["METHODS", "PartitionPlan", "by_time", "load", "one_graphlet", "one_per_atom", "partition", "prescribed"]

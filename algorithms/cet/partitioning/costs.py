@@ -10,8 +10,7 @@ import numpy as np
 from cepbench.algorithms.cet.kernels.costs import (
     COUNTED,
     EDGES,
-    EVENTS,
-    FIRSTS,
+    NODES,
     SEGMENTS,
     TRENDS,
     Ranges,
@@ -26,12 +25,10 @@ from cepbench.algorithms.cet.kernels.window_graph import WindowGraph
 from cepbench.algorithms.kernels.arrays import Ints, Reals
 from cepbench.algorithms.kernels.growth import wider
 
-EVENT_BYTES = 4
-TREND_BYTES = 12
-FIRST_BYTES = 8
+NODE_BYTES = 24
 SEGMENT_BYTES = 16
-"""A stored trend takes 4 bytes per event and 12 for its length and hash, a first vertex 8 for where its trends are, and
-the path under construction 16 per graphlet."""
+"""A stored trend takes a node more than its prefix (`TrendTree`), and the path under construction 16 bytes per
+graphlet."""
 
 MOST_ATOMS = 1024
 """Atomic graphlets of a graph whose plans are searched."""
@@ -49,7 +46,7 @@ class Costs:
 
     A graphlet's memory and CPU time are counted exactly by dynamic programming over its vertices, O(|V_i| + |E_i|):
 
-    - bytes = 4 * events in complete trends + 12 * complete trends + 8 * first vertices + 16;
+    - bytes = 24 * nodes of the tree of its trends + 16;
     - cpu = edges + complete trends + 2 * complete trends of the window that pass through it, for stitching them takes
       a traversal and an update per segment. One graphlet alone needs no stitching.
 
@@ -77,11 +74,11 @@ class Costs:
         return Cost(float(self._cpu(counted, len(counted) == 1).sum()), float(self._bytes(counted).sum()))
 
     def least_bytes(self, bounds: Ints) -> float:
-        """Bytes of the events in stored trends alone, a lower bound of all bytes of the plan. O(|V| + |E|).
+        """Bytes of stored trends alone, a lower bound of all bytes of the plan. O(|V| + |E|).
 
         In contrast to all bytes it never grows when a graphlet is cut in two (Theorem 6.1).
         """
-        return EVENT_BYTES * float(self.counted(bounds)[:, EVENTS].sum())
+        return NODE_BYTES * float(self.counted(bounds)[:, NODES].sum())
 
     def coarse(self, limit: int) -> Costs:
         """The same graph with at most MOST_ATOMS atomic graphlets, as far as it goes: neighbours are merged.
@@ -94,8 +91,8 @@ class Costs:
         merged, counted = np.empty_like(self.atoms), np.empty((len(self.atoms), COUNTED))
         part = 4 * MOST_ATOMS
         while True:
-            events = limit / EVENT_BYTES / part
-            number = merge_atoms(events, self.graph, self._counting, self.atoms, counted, merged)
+            nodes = limit / NODE_BYTES / part
+            number = merge_atoms(nodes, self.graph, self._counting, self.atoms, counted, merged)
             if number <= MOST_ATOMS or part <= 4:
                 break
             part //= 4
@@ -104,13 +101,13 @@ class Costs:
         return coarse
 
     def ranges(self, limit: int) -> Ranges:
-        """All ranges whose events alone may fit into `limit` bytes. O(a (|V| + |E|)), less if many do not fit."""
+        """All ranges whose trends alone may fit into `limit` bytes. O(a (|V| + |E|)), less if many do not fit."""
         number = len(self.atoms) - 1
         row = np.zeros(number + 1, np.int64)
         counted = np.empty((16 * number, COUNTED))
         for i in range(number):
             while True:
-                end = count_ranges(i, row[i], limit / EVENT_BYTES, self.graph, self._counting, self.atoms, counted)
+                end = count_ranges(i, row[i], limit / NODE_BYTES, self.graph, self._counting, self.atoms, counted)
                 if end >= 0:
                     break
                 counted = wider(counted, len(counted), axis=0)
@@ -128,5 +125,5 @@ class Costs:
 
     @staticmethod
     def _bytes(counted: Reals) -> Reals:
-        trends: Reals = EVENT_BYTES * counted[:, EVENTS] + TREND_BYTES * counted[:, TRENDS]
-        return trends + FIRST_BYTES * counted[:, FIRSTS] + SEGMENT_BYTES
+        found: Reals = NODE_BYTES * counted[:, NODES] + SEGMENT_BYTES
+        return found

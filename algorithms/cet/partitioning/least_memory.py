@@ -12,9 +12,9 @@ from cepbench.algorithms.kernels.arrays import Ints
 def least_memory(costs: Costs, limit: int) -> Ints | None:
     """The bounds of the plan with the least memory, or None if it takes more than `limit` bytes.
 
-    In the paper that is the plan with most graphlets (Theorem 6.1). Here stored trends have headers, so that chains
-    take less uncut. Of windows with more than a thousand cuts, not all are considered (`Costs.coarse`), but the plan
-    with most graphlets is.
+    In the paper that is the plan with most graphlets (Theorem 6.1). Here each graphlet takes a few bytes of the path
+    under construction, so that chains take less uncut. Of windows with more than a thousand cuts, not all are
+    considered (`Costs.coarse`), but the plan with most graphlets is.
 
     O(a r) time for ranges of up to r atomic graphlets that may fit.
     """

@@ -22,10 +22,10 @@ def highest_level(costs: Costs, limit: int) -> CutLevel:
     Infeasible level pruning: if the balanced plan with i graphlets does not fit, no plan with i graphlets does, on a
     homogeneous graph (Theorem 6.3).
 
-    Departure: the binary search compares the events in stored trends only, of which Theorem 6.1 holds; their headers
-    can make a plan with more graphlets larger. From the level found, one goes down level by level until the whole
-    plan fits: none or one on most graphs, tens where headers outweigh trends. If no balanced plan fits, the level is
-    the one that binary search found.
+    Departure: the binary search compares stored trends only, of which Theorem 6.1 holds; the path under construction,
+    a few bytes per graphlet, can make a plan with more graphlets larger. From the level found, one goes down level by
+    level until the whole plan fits: none or one on most graphs. If no balanced plan fits, the level is the one that
+    binary search found.
 
     O(log a) plans, and those level by level, each O(|V| + |E|).
     """

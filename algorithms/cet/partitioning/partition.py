@@ -59,10 +59,20 @@ def prescribed(graph: WindowGraph, graphlets: int, ratio: float, limit: int) -> 
     `NotEnoughMemory` if it takes more than `limit` bytes.
     """
     costs = Costs(graph)
-    plan = _plan(costs, balanced(costs.atoms, min(graphlets, len(costs.atoms) - 1), ratio), {})
-    if plan.bytes > limit:
-        raise NotEnoughMemory(f"a plan of {plan.graphlets} graphlets takes {plan.bytes} bytes, but {limit} are left")
-    return plan
+    return _fitting(_plan(costs, balanced(costs.atoms, min(graphlets, len(costs.atoms) - 1), ratio), {}), limit)
+
+
+def by_time(graph: WindowGraph, length: int, limit: int) -> PartitionPlan:
+    """The plan with a graphlet per interval of `length` time units, counted from time 0; no search.
+
+    Intervals between which the graph cannot be cut are one graphlet. The plan depends on no window, so that windows
+    that overlap by whole intervals have the same graphlets (Section 7.3). Raises `NotEnoughMemory` if it takes more
+    than `limit` bytes.
+    """
+    costs = Costs(graph)
+    inner = costs.atoms[1:-1]
+    cuts = inner[graph.time[inner] // length > graph.time[inner - 1] // length]
+    return _fitting(_plan(costs, np.concatenate([[0], cuts, costs.atoms[-1:]]), {}), limit)
 
 
 def one_graphlet(graph: WindowGraph) -> PartitionPlan:
@@ -74,6 +84,12 @@ def one_per_atom(graph: WindowGraph) -> PartitionPlan:
     """The plan at the bottom of the search space: every atomic graphlet on its own."""
     costs = Costs(graph)
     return _plan(costs, costs.atoms, {})
+
+
+def _fitting(plan: PartitionPlan, limit: int) -> PartitionPlan:
+    if plan.bytes > limit:
+        raise NotEnoughMemory(f"a plan of {plan.graphlets} graphlets takes {plan.bytes} bytes, but {limit} are left")
+    return plan
 
 
 def _plan(costs: Costs, bounds: Ints, details: dict[str, float]) -> PartitionPlan:

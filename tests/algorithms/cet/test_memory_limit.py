@@ -94,7 +94,7 @@ def test_the_state_tells_graph_and_stored_trends() -> None:
     seen = watch(Cet("time"), "RETURN COMPLETE MATCHES PATTERN A+", groups(5, 3))
     assert seen.states[0].kinds == {"events": 15, "edges": 36, "trends": 0}
     assert seen.states[-1].kinds == {"events": 15, "edges": 36, "trends": 3**5}
-    stored = 3**5 * (12 + 4 * 5)
+    stored = 24 * (3 + 9 + 27 + 81 + 243)
     assert stored < seen.states[-1].bytes < stored + 15 * 300
 
 
@@ -181,9 +181,9 @@ def test_a_limit_tells_the_largest_state_once() -> None:
 def test_a_refused_window_says_what_it_would_need() -> None:
     text, events = "RETURN COMPLETE MATCHES PATTERN A+", groups(8, 3)
     with pytest.raises(NotEnoughMemory) as refused:
-        watch(Cet(memory="6000"), text, events)
+        watch(Cet(memory="5400"), text, events)
     numbers = re.search(r"limit is (\d+) bytes, the graph takes (\d+), .* as possible take (\d+)$", str(refused.value))
     assert numbers
     limit, graph, finest = map(int, numbers.groups())
-    assert limit == 6000 < graph + finest
+    assert limit == 5400 < graph + finest
     assert watch(Cet(memory=str(graph + finest)), text, events).peak <= graph + finest

@@ -8,19 +8,19 @@ from cepbench.queries.parser import parse_query
 from tests.algorithms.cet.running import groups, watch
 
 
-@pytest.mark.parametrize(("text", "size"), [("4096", 4096), ("1.5 KiB", 1536), ("64MB", 64 * 10**6), ("16GiB", 2**34)])
+@pytest.mark.parametrize(("text", "size"), [("4096", 4096), ("1.5 KiB", 1536), ("64MB", 64 * 10**6), ("64GiB", 2**36)])
 def test_sizes(text: str, size: int) -> None:
     assert Cet(memory=text).memory == size
 
 
-@pytest.mark.parametrize("text", ["", "MB", "-1MB", "0", "12XB", "1e9", "17GiB", "nan", "0.9", "9" * 400])
+@pytest.mark.parametrize("text", ["", "MB", "-1MB", "0", "12XB", "1e9", "65GiB", "nan", "0.9", "9" * 400])
 def test_bad_sizes_are_refused_in_one_line(text: str) -> None:
     with pytest.raises(CepbenchError, match=r"^cet\[memory=.*\]: memory is [^\n]+$"):
         Cet(memory=text)
 
 
 def test_bad_choices_are_refused_in_one_line() -> None:
-    with pytest.raises(CepbenchError, match=r"cet\[detect=fast\]: detect is baseline, memory, time or hybrid$"):
+    with pytest.raises(CepbenchError, match=r"cet\[detect=fast\]: detect is baseline, memory, time, hybrid or plan$"):
         Cet(detect="fast")
     with pytest.raises(CepbenchError, match=r"partition is branch-and-bound, greedy or exhaustive$"):
         Cet(partition="optimal")
@@ -45,6 +45,19 @@ def test_graphlets_and_ratio_prescribe_the_plan() -> None:
         assert seen.states[-1].kinds["trends"] == stored
         assert seen.details["graphlets_built"] == 2
         assert len(seen.matches) == 3**6
+
+
+@pytest.mark.parametrize("text", ["0", "1.5", "none"])
+def test_bad_numbers_of_intervals_are_refused_in_one_line(text: str) -> None:
+    with pytest.raises(CepbenchError, match=r"^cet\[intervals=.*\]: intervals is [^\n]+$"):
+        Cet(intervals=text)
+
+
+def test_graphlets_are_prescribed_in_one_way() -> None:
+    with pytest.raises(CepbenchError, match=r"^cet: give either graphlets or intervals$"):
+        Cet(graphlets="2", intervals="2")
+    with pytest.raises(CepbenchError, match=r"^cet\[sharing=always\]: sharing is windows or never$"):
+        Cet(sharing="always")
 
 
 @pytest.mark.parametrize("text", ["0.5", "nan", "inf", "1e7", "big"])

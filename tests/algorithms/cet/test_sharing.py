@@ -39,7 +39,7 @@ def groups_of(sizes: str) -> list[dict[str, Any]]:
 
 
 def graphlet(graph: WindowGraph, low: int, high: int) -> Graphlet:
-    return Graphlet(graph.place[low:high].copy(), 0, 8, 1, 1)
+    return Graphlet(graph.place[low:high].copy(), 0, 2, 1)
 
 
 @pytest.mark.parametrize("memory", ["5000", "64MiB"])
@@ -62,6 +62,33 @@ def test_each_slide_brings_its_own_graphlets_and_takes_all_others_over() -> None
     assert (details["graphlets_shared"], details["graphlets_built"]) == (31, 17)
 
 
+def test_graphlets_of_intervals_slide_with_the_window() -> None:
+    """Three intervals of two seconds, as long as the slide: the ten windows build one graphlet each but for the first
+    three of the first window and none for the last two, and share all others."""
+    shared = watch(Cet(intervals="3"), SLIDING, groups(20, 3))
+    assert (shared.details["graphlets_built"], shared.details["graphlets_shared"]) == (3 + 7, 7 * 2 + 2 + 1)
+    alone = watch(Cet(intervals="3", sharing="never"), SLIDING, groups(20, 3))
+    assert (alone.details["graphlets_built"], alone.details["graphlets_shared"]) == (8 * 3 + 2 + 1, 0)
+    assert shared.matches == alone.matches == watch(Cet(), SLIDING, groups(20, 3)).matches
+    stitched = 8 * 3 * 3**6 + 2 * 3**4
+    assert shared.details["updates"] == 10 * 12 + stitched
+    assert alone.details["updates"] == 27 * 12 + stitched
+
+
+def test_without_sharing_nothing_is_kept() -> None:
+    seen = watch(Cet(sharing="never", memory="5000"), SLIDING, groups(20, 3), range(1, 60, 7))
+    assert seen.details["graphlets_shared"] == 0
+    assert seen.matches == windows_alone(groups(20, 3), "5000")[0]
+
+
+def test_intervals_that_do_not_fit_the_slide_are_cut_where_they_lie() -> None:
+    """Two intervals of three seconds per window, which slides by two: every other window begins inside one."""
+    events = groups(20, 2)
+    seen = watch(Cet(intervals="2"), SLIDING, events, (5, 11, 30))
+    assert seen.matches == windows_alone(events, "64MiB")[0]
+    assert seen.details["graphlets_shared"] > 5
+
+
 def test_what_is_left_of_a_graphlet_is_constructed_as_one() -> None:
     """Though two graphlets are wanted: after 0-2 and 3-5 come 1-2 anew, 3-5, and 6 anew; then 2 anew, and so on."""
     text = SLIDING.replace("SLIDE 2", "SLIDE 1")
@@ -77,10 +104,10 @@ def test_windows_that_do_not_overlap_keep_nothing() -> None:
 
 
 def test_the_state_holds_the_trends_that_are_kept_for_the_next_window() -> None:
-    """Two graphlets of nine trends of two events, of three first vertices and six places, beside the graph."""
+    """Two graphlets of nine trends of two events, which share three of one event, and of six places, and the graph."""
     late = [{"time": 6, "type": "A"}, {"time": 6, "type": "A"}, {"time": 100, "type": "A"}, {"time": 101, "type": "A"}]
     states = watch(Cet(graphlets="3"), SLIDING, groups(6, 3) + late, (18, 19, 20, 21)).states
-    kept = 2 * (9 * (12 + 4 * 2) + 3 * 8 + 6 * 8)
+    kept = 2 * (24 * (3 + 9) + 6 * 8)
     assert states[2] == StateSize(33 * 14 + 8 * (3 * 9 + 2 * 3) + kept, {"events": 14, "edges": 33, "trends": 18})
     assert states[4] == StateSize(33 * 2 + 8, {"events": 2, "edges": 1, "trends": 0})
 
@@ -101,7 +128,7 @@ def test_sharing_refuses_nothing_that_windows_on_their_own_have_room_for(sizes: 
 
 
 def test_trends_that_are_kept_survive_their_move_over_themselves() -> None:
-    """The first graphlet leaves ten words, and the second moves down by as many with its twenty."""
+    """The first graphlet leaves four nodes, and the second moves down by as many with its six."""
     events = [*groups_of("2122"), {"time": 6, "type": "A"}]
     seen = watch(Cet(graphlets="2"), SLIDING, events)
     assert seen.details["graphlets_shared"] == 3, "the second one, and that of the last event twice"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, combinations, pairwise
+from typing import Any
 
 import numpy as np
 
 from cepbench.algorithms.cet.kernels.window_graph import WindowGraph
-from cepbench.algorithms.cet.partitioning.costs import EVENT_BYTES, FIRST_BYTES, SEGMENT_BYTES, TREND_BYTES
+from cepbench.algorithms.cet.partitioning.costs import NODE_BYTES, SEGMENT_BYTES
 
 Edge = tuple[int, int]
 Trend = tuple[int, ...]
@@ -87,6 +88,11 @@ def trends_of(low: int, high: int, edges: Sequence[Edge]) -> list[Trend]:
     return found
 
 
+def prefixes(sequences: Iterable[tuple[Any, ...]]) -> int:
+    """How many there are, of all lengths, each once: the nodes of the tree that shares them."""
+    return len({sequence[:length] for sequence in sequences for length in range(1, len(sequence) + 1)})
+
+
 def slow_cuts(graph: WindowGraph) -> list[int]:
     """Vertices s such that those before s and those from s on are two graphlets, by the letter of Definition 6.2."""
     size, edges = len(graph.time), edges_of(graph)
@@ -110,8 +116,7 @@ def slow_cost(graph: WindowGraph, bounds: Sequence[int]) -> tuple[int, int]:
     for low, high in pairwise(bounds):
         trends = trends_of(low, high, edges)
         cpu += sum(low <= u and v < high for u, v in edges) + len(trends)
-        memory += EVENT_BYTES * sum(map(len, trends)) + TREND_BYTES * len(trends)
-        memory += FIRST_BYTES * len({trend[0] for trend in trends}) + SEGMENT_BYTES
+        memory += NODE_BYTES * prefixes(trends) + SEGMENT_BYTES
     if len(bounds) > 2:
         for trend in trends_of(0, len(graph.time), edges):
             segments = {int(np.searchsorted(bounds, v, side="right")) for v in trend}

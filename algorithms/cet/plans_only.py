@@ -1,0 +1,39 @@
+"""The optimiser without detection: what partitioning costs, on graphs whose trends nobody could construct."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from cepbench.algorithms.cet.detector import Detector
+from cepbench.algorithms.cet.graph import CetGraph, window_bytes
+from cepbench.algorithms.cet.limit import MemoryLimit
+from cepbench.algorithms.cet.stored import PER_VERTEX, Partition
+from cepbench.algorithms.rows import QueryRows
+from cepbench.metrics.details import merged
+
+
+class PlansOnly(Detector):
+    """Plans the graphlets of each window as H-CET does, within the same limit, and finds no trends (Section 8.3).
+
+    It tells the search of the partitioner, and the CPU costs, bytes and number of graphlets of the plans.
+    """
+
+    def __init__(self, limit: MemoryLimit, partition: Partition, *, summarised: bool) -> None:
+        super().__init__(limit, summarised=summarised)
+        self.partition = partition
+        self.told: dict[str, float] = {}
+
+    def details(self) -> Mapping[str, float]:
+        """Sums over all windows, of peaks the largest."""
+        return merged([super().details(), self.told])
+
+    def detect(self, graph: CetGraph, window: int, following: int) -> list[QueryRows]:
+        """No rows. Raises `NotEnoughMemory` where no plan fits."""
+        live = graph.live()
+        if len(live.time):
+            fixed = graph.bytes + window_bytes(live) + PER_VERTEX * len(live.time)
+            self.limit.hold(fixed, {}, f"the graph of a window of {len(live.time)} events")
+            plan = self.partition(live, limit=self.limit.bytes - fixed)
+            costs = {"plan_cpu": plan.cpu, "plan_bytes": float(plan.bytes), "plan_graphlets": float(plan.graphlets)}
+            self.told = merged([self.told, plan.details, costs, {"windows_planned": 1.0}])
+        return []
