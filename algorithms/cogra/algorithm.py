@@ -8,6 +8,7 @@ import numpy as np
 
 from cepbench.algorithms.base import Algorithm, Executor, Plan
 from cepbench.algorithms.cogra.granularity import Granularity, has_adjacent_predicates, select, unsupported_negation
+from cepbench.algorithms.cogra.negated import NegatedTypeGrained
 from cepbench.algorithms.cogra.pattern_grained import PatternGrained
 from cepbench.algorithms.cogra.type_grained import TypeGrained, TypeGrainedCount
 from cepbench.algorithms.greta.evaluator import GraphGrained
@@ -57,6 +58,8 @@ def evaluator(query: CompiledQuery, part: Part, window: Window) -> Evaluator:
         return GraphGrained(query, part, window, _needed_by_predicates(part))
     if granularity is Granularity.PATTERN and has_adjacent_predicates(part.automaton):
         return PatternGrained(query, part, window)
+    if part.negations:
+        return NegatedTypeGrained(query, part, window)
     if TypeGrainedCount.suits(query, part):
         return TypeGrainedCount(query, part, window)
     return TypeGrained(query, part, window)

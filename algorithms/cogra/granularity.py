@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import StrEnum
 
+from cepbench.algorithms.kernels.windows import ANY, CONTIGUOUS, NEXT
 from cepbench.queries.automaton import Automaton, Negations
 from cepbench.queries.model import Semantics
+
+SEMANTICS = {Semantics.ANY: ANY, Semantics.NEXT: NEXT, Semantics.CONTIGUOUS: CONTIGUOUS}
+"""As kernels know them."""
 
 
 class Granularity(StrEnum):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from cepbench.algorithms.cogra.granularity import SEMANTICS
 from cepbench.algorithms.cogra.kernels.waiting import ROOM, SIZE, Waiting, advance_waiting, extend_waiting
-from cepbench.algorithms.cogra.type_grained import SEMANTICS
 from cepbench.algorithms.kernels.cells import empty_cells
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.kernels.growth import widened

@@ -5,26 +5,27 @@ from __future__ import annotations
 import numpy as np
 
 from cepbench.algorithms.base import StateSize
+from cepbench.algorithms.cogra.granularity import SEMANTICS
 from cepbench.algorithms.cogra.kernels.type_count import CountRows, Template, close, count_trends, new_counts
-from cepbench.algorithms.cogra.kernels.type_grained import aggregate_trends
+from cepbench.algorithms.cogra.kernels.type_grained import aggregate_trends, new_cells, template_of
 from cepbench.algorithms.kernels.arrays import readonly
+from cepbench.algorithms.kernels.cells import cell_bytes
 from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.kernels.peak import largest, new_clock
-from cepbench.algorithms.kernels.windows import (
-    ANY,
-    CONTIGUOUS,
-    NEXT,
-    TOUCHED,
-    advance,
-    make_slots,
-    slot_count,
-)
+from cepbench.algorithms.kernels.windows import TOUCHED
 from cepbench.algorithms.rows import AggregateRows
-from cepbench.algorithms.running.batches import ROWS, concatenated, sliding
+from cepbench.algorithms.running.batches import (
+    NEVER,
+    ROWS,
+    concatenated,
+    first_rows,
+    kernel_events,
+    new_rows,
+    no_events,
+    sliding,
+)
 from cepbench.algorithms.running.evaluator import Evaluator
-from cepbench.algorithms.running.negation import latest_starts
-from cepbench.algorithms.running.window_cells import CellEvaluator
 from cepbench.events.batch import EventBatch
 from cepbench.events.windows import FOREVER, Window
 from cepbench.queries.compile import CompiledQuery, Part
@@ -32,11 +33,10 @@ from cepbench.queries.model import Semantics
 
 COUNT_BYTES = 9
 """A count and its overflow flag."""
-SEMANTICS = {Semantics.ANY: ANY, Semantics.NEXT: NEXT, Semantics.CONTIGUOUS: CONTIGUOUS}
 
 
-class TypeGrained(CellEvaluator):
-    """All aggregates under all semantics without predicates on adjacent events (Section 15.1, Table 18.1).
+class TypeGrained(Evaluator):
+    """All aggregates under all semantics without predicates on adjacent events and negation (Section 15.1, Table 18.1).
 
     O(n * w * l) time for n events in w windows each and a pattern of length l, O(K * l) space.
 
@@ -46,25 +46,40 @@ class TypeGrained(CellEvaluator):
     """
 
     def __init__(self, query: CompiledQuery, part: Part, window: Window) -> None:
+        self.query = query
+        self.window, self.span = sliding(window), window.overlap
+        self.template = template_of(part.tables)
         self.semantics = SEMANTICS[query.query.semantics]
-        kept = np.ones(len(part.tables.start), np.bool_)
-        slots = make_slots(part.tables, len(part.negations), kept, kept, self.semantics == CONTIGUOUS)
-        super().__init__(query, part, window, slots, window_cells=slot_count(slots) + 1, kept_cells=1)
+        self.positions = len(part.tables.start)
+        self.cell_bytes = cell_bytes(part.tables)
+        clock = new_clock((self.positions + 1) * self.cell_bytes, self.cell_bytes)
+        self.cells = new_cells(self.span, self.positions, query.layout, query.arithmetic, clock)
+        self.rows = new_rows(query, self.span)
 
-    def step(self, first: int, events: KernelEvents) -> tuple[int, int]:
-        return aggregate_trends(
-            first, events, self.tables, self.slots, self.semantics, self.window, self.cells, self.rows, 0
-        )
+    def process(self, events: EventBatch) -> AggregateRows | None:
+        """Rows of the windows that these events closed."""
+        return self._rows(kernel_events(self.query.columns, events), NEVER if events.until is None else events.until)
 
-    def advance(self, now: int) -> int:
-        latest = latest_starts(self.negations)
-        return advance(now, latest, self.slots, self.semantics, self.window, self.cells, self.rows, 0)
+    def finish(self) -> AggregateRows | None:
+        """Rows of the windows that are still open."""
+        return self._rows(no_events(len(self.query.ints), len(self.query.reals)), 2 * FOREVER - 1)
 
-    @property
-    def kept(self) -> int:
-        """Pending cells."""
-        low, high = self.cells.clock[LOW], self.cells.clock[HIGH]
-        return int(self.cells.clock[TOUCHED]) * int(high - low + 1)
+    def state(self) -> StateSize:
+        """Cells per position and open window and one for its result, and those that wait; the largest state."""
+        clock = self.cells.clock
+        windows, waiting = largest(int(clock[HIGH] - clock[LOW] + 1) * int(clock[TOUCHED]), clock)
+        cells = windows * (self.positions + 1) + waiting
+        return StateSize(cells * self.cell_bytes, {"aggregates": cells})
+
+    def _rows(self, events: KernelEvents, until: int) -> AggregateRows | None:
+        parts: list[AggregateRows] = []
+        done = 0
+        while done <= len(events.time):
+            done, size = aggregate_trends(
+                done, until, events, self.template, self.semantics, self.span, self.window, self.cells, self.rows
+            )
+            parts += first_rows(self.rows, size)
+        return concatenated(parts)
 
 
 class TypeGrainedCount(Evaluator):

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cepbench.algorithms.kernels.arrays import Ints, Reals
+from cepbench.algorithms.kernels.arrays import Ints, Place, Reals
 from cepbench.algorithms.kernels.compilation import inlined
 from cepbench.queries.aggregates import NO_VALUE, Layout
 from cepbench.queries.tables import Tables
@@ -43,7 +43,7 @@ def empty_cells(count: int, layout: Layout, arithmetic: str) -> Cells:
 
 
 @inlined
-def clear(cells: Cells, i: int) -> None:
+def clear(cells: Cells, i: Place) -> None:
     """Makes cell i that of no trend."""
     for c in range(cells.ring.shape[1]):
         cells.ring[i, c] = cells.ring.dtype.type(0)
@@ -55,7 +55,7 @@ def clear(cells: Cells, i: int) -> None:
 
 
 @inlined
-def copy(cells: Cells, i: int, other: Cells, j: int) -> None:
+def copy(cells: Cells, i: Place, other: Cells, j: Place) -> None:
     """Sets cell i to cell j of `other`."""
     for c in range(cells.ring.shape[1]):
         cells.ring[i, c] = other.ring[j, c]
@@ -67,7 +67,7 @@ def copy(cells: Cells, i: int, other: Cells, j: int) -> None:
 
 
 @inlined
-def add(cells: Cells, i: int, other: Cells, j: int) -> None:
+def add(cells: Cells, i: Place, other: Cells, j: Place) -> None:
     """Adds the trends of cell j of `other` to cell i."""
     over = cells.over[i] | other.over[j]
     for c in range(cells.ring.shape[1]):
@@ -101,7 +101,7 @@ def product_exceeds(a: np.uint64, b: np.uint64) -> bool:
 
 
 @inlined
-def is_empty(cells: Cells, i: int) -> bool:
+def is_empty(cells: Cells, i: Place) -> bool:
     """Whether cell i holds no trend: an overflowed count may be zero and is not empty."""
     empty: bool = cells.ring[i, 0] == 0 and cells.over[i] & ONE == ZERO
     return empty
@@ -158,26 +158,17 @@ def add_trend(
 
 
 @inlined
-def extend(cells: Cells, i: int, tables: Tables, position: int, ints: Ints, reals: Reals, event: int) -> None:
+def extend(cells: Cells, i: Place, tables: Tables, position: Place, ints: Ints, reals: Reals, event: Place) -> None:
     """Appends an event bound to `position` to every trend of cell i; `ints[I, n]`, `reals[F, n]` are its columns."""
     count = cells.ring[i, 0]
     many = cells.over[i] & ONE
     for c in range(1, cells.ring.shape[1]):
         if not tables.ring.bound[c, position]:
             continue
-        column = tables.ring.column[c]
-        bit = ONE << np.uint64(c)
-        if column < 0:
-            more = count
-            over = many != ZERO
-        else:
-            weight = np.uint64(ints[column, event])
-            more = cells.ring.dtype.type(weight * np.uint64(count))
-            large = (weight | np.uint64(count)) >> HALF != ZERO  # mostly not, which is faster to tell
-            over = weight != ZERO and (many != ZERO or (large and product_exceeds(weight, np.uint64(count))))
+        more, over = weighted(cells, tables.ring.column[c], ints, event, count, many)
         total = cells.ring[i, c] + more
         if over or sum_exceeds(total, more):
-            cells.over[i] |= bit
+            cells.over[i] |= ONE << np.uint64(c)
         cells.ring[i, c] = total
     for c in range(cells.real.shape[1]):
         if tables.real.bound[c, position]:
@@ -185,6 +176,22 @@ def extend(cells: Cells, i: int, tables: Tables, position: int, ints: Ints, real
     for c in range(cells.least.shape[1]):
         if tables.least.bound[c, position]:
             cells.least[i, c] = min(cells.least[i, c], ints[tables.least.column[c], event])
+
+
+@inlined
+def weighted(cells: Cells, column: Place, ints: Ints, event: Place, count: Any, many: np.uint64) -> tuple[Any, bool]:
+    """What an event adds to a ring channel with its weight in `column` (-1: weight 1), and whether that overflows.
+
+    `count` trends end at the event; `many` is not 0 if that number overflowed.
+    """
+    more = count
+    over = many != ZERO
+    if column >= 0:
+        weight = np.uint64(ints[column, event])
+        more = cells.ring.dtype.type(weight * np.uint64(count))
+        large = (weight | np.uint64(count)) >> HALF != ZERO  # mostly not, which is faster to tell
+        over = weight != ZERO and (over or (large and product_exceeds(weight, np.uint64(count))))
+    return more, over
 
 
 def cell_bytes(tables: Tables) -> int:

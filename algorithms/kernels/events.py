@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-from cepbench.algorithms.kernels.arrays import Codes, Ints, Reals
+from cepbench.algorithms.kernels.arrays import Codes, Ints, Place, Reals
 from cepbench.algorithms.kernels.cells import Cells
 from cepbench.algorithms.kernels.compilation import inlined
 from cepbench.algorithms.kernels.predicates import hold
-from cepbench.queries.tables import Tables
+from cepbench.queries.tables import Predicates
 
 
 class KernelEvents(NamedTuple):
@@ -39,8 +39,16 @@ class RowCells(NamedTuple):
     cells: Cells
 
 
+class Localised(Protocol):
+    """Tables with local predicates."""
+
+    @property
+    def local(self) -> Predicates:
+        """A list per position."""
+
+
 @inlined
-def fits(p: int, i: int, events: KernelEvents, tables: Tables) -> bool:
+def fits(p: Place, i: int, events: KernelEvents, tables: Localised) -> bool:
     """Whether event i passes the local predicates of position p."""
     return hold(tables.local, p, events.ints, events.reals, i, events.ints, events.reals, i)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepbench.algorithms.kernels.arrays import Ints, Reals
+from cepbench.algorithms.kernels.arrays import Ints, Place, Reals
 from cepbench.algorithms.kernels.compilation import inlined
 from cepbench.queries.tables import Predicates
 
@@ -28,7 +28,7 @@ def compare(op: int | np.int64, left: float, right: float) -> bool:
 @inlined
 def hold(
     predicates: Predicates,
-    which: int,
+    which: Place,
     left_ints: Ints,
     left_reals: Reals,
     left: int,
