@@ -24,7 +24,7 @@ from cepbench.cli.query import query
 from cepbench.cli.results import compare, plot, report
 from cepbench.cli.run import run
 from cepbench.cli.verify import verify
-from cepbench.events.errors import CepbenchError
+from cepbench.events.errors import CepbenchError, is_interrupt
 
 CHECK_FAILED = 1
 WRONG_USE = 2
@@ -67,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except MemoryError:
         status = _fail("out of memory; use fewer events, or shorter windows")
     except Exception as error:
-        if _is_interrupt(error):
+        if is_interrupt(error):
             click.echo("cepbench: interrupted", err=True)
             sys.exit(INTERRUPTED)
         problem = str(error).strip().split("\n", 1)[0]
@@ -84,15 +84,6 @@ def _call(arguments: Sequence[str] | None) -> int:
     """The status of a command that was not stopped by an error; click gives it back when the command exits early."""
     status = cepbench.main(None if arguments is None else list(arguments), prog_name="cepbench", standalone_mode=False)
     return status if isinstance(status, int) else 0
-
-
-def _is_interrupt(error: BaseException | None) -> bool:
-    """Whether an interrupt is behind an error: compilers wrap whatever stops them."""
-    while error is not None:
-        if isinstance(error, KeyboardInterrupt):
-            return True
-        error = error.__cause__ or error.__context__
-    return False
 
 
 def _fail(message: str, hint: str = "") -> int:

@@ -80,27 +80,22 @@ Pattern = Event | Seq | Plus | Star | Maybe | AtLeast | Not | Or | And
 
 def children(pattern: Pattern) -> tuple[Pattern, ...]:
     """The direct sub-patterns."""
-    match pattern:
-        case Event():
-            return ()
-        case Seq(parts) | Or(parts) | And(parts):
-            return parts
-        case Plus(part) | Star(part) | Maybe(part) | Not(part) | AtLeast(part, _):
-            return (part,)
+    if isinstance(pattern, Event):
+        return ()
+    return pattern.parts if isinstance(pattern, Seq | Or | And) else (pattern.part,)
 
 
 def occurrences(pattern: Pattern, negated: bool | None = None) -> Iterator[Event]:
     """The `Event`s of a pattern from left to right; only those (not) under a NOT when `negated` is given."""
-    yield from _occurrences(pattern, negated, False)
-
-
-def _occurrences(pattern: Pattern, wanted: bool | None, negated: bool) -> Iterator[Event]:
-    if isinstance(pattern, Event):
-        if wanted is None or wanted is negated:
-            yield pattern
-        return
-    for child in children(pattern):
-        yield from _occurrences(child, wanted, negated or isinstance(pattern, Not))
+    pending: list[tuple[Pattern, bool]] = [(pattern, False)]
+    while pending:
+        part, under_not = pending.pop()
+        if isinstance(part, Event):
+            if negated is None or negated is under_not:
+                yield part
+        else:
+            under_not = under_not or isinstance(part, Not)
+            pending += [(child, under_not) for child in reversed(children(part))]
 
 
 # --- clauses --------------------------------------------------------------------------------------------------------

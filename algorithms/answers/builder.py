@@ -17,6 +17,9 @@ from cepbench.algorithms.answers.table import answer_table, arrow_table, with_li
 from cepbench.algorithms.rows import AggregateRows, Group, MatchDigests, MatchRows, QueryRows, concatenate
 from cepbench.queries.compile import CompiledQuery, Workload
 
+Parts = dict[tuple[int, Group], list[QueryRows]]
+"""Rows by query and group: all of a builder but the workload, which need not travel with them."""
+
 
 class AnswerBuilder:
     """Collects rows per query and group; partial aggregates of a group's sub-streams are merged per window.
@@ -27,7 +30,7 @@ class AnswerBuilder:
 
     def __init__(self, workload: Workload) -> None:
         self.workload = workload
-        self.parts: dict[tuple[int, Group], list[QueryRows]] = {}
+        self.parts: Parts = {}
 
     def add(self, query: int, key: Group, rows: QueryRows) -> None:
         """Rows of one sub-stream; `key` holds its decoded partition values in the order of `query.partition`."""
@@ -37,9 +40,9 @@ class AnswerBuilder:
         group = tuple(value + 0.0 if isinstance(value, float) else value for value in values)  # -0.0 and 0.0 are one
         self.parts.setdefault((query, group), []).append(rows)
 
-    def merge(self, other: AnswerBuilder) -> None:
-        """Adds all rows of another builder for the same workload."""
-        for group, rows in other.parts.items():
+    def merge(self, parts: Parts) -> None:
+        """Adds all rows (`parts`) of another builder for the same workload."""
+        for group, rows in parts.items():
             self.parts.setdefault(group, []).extend(rows)
 
     def frame(self) -> pd.DataFrame:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache, lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +16,13 @@ from cepbench.algorithms.rows import AggregateRows
 from cepbench.algorithms.running.negation import Negation, with_negated
 from cepbench.events.batch import EventBatch
 from cepbench.events.windows import Window
+from cepbench.queries.aggregates import Layout
 from cepbench.queries.columns import ColumnSet
 from cepbench.queries.compile import CompiledQuery
 
 ROWS = 1024
+NEVER = -1
+"""A time by which no window ends."""
 
 
 def kernel_events(columns: ColumnSet, events: EventBatch, negations: Sequence[Negation] = ()) -> KernelEvents:
@@ -36,15 +41,33 @@ def _converted(columns: ColumnSet, events: EventBatch) -> KernelEvents:
     return KernelEvents(*(readonly(np.ascontiguousarray(array)) for array in arrays))
 
 
+@cache
+def no_events(ints: int, reals: int) -> KernelEvents:
+    """A batch without events of so many columns."""
+    arrays: tuple[NDArray[Any], ...] = (
+        np.empty(0, np.int64), np.empty(0, np.int32), np.empty((ints, 0), np.int64), np.empty((reals, 0), np.float64),
+        np.empty((0, 0), np.int64),
+    )  # fmt: skip
+    return KernelEvents(*(readonly(array) for array in arrays))
+
+
 def sliding(window: Window) -> Sliding:
     """A window as kernels read it."""
     return Sliding(window.within, window.slide, window.pane)
 
 
 def new_rows(query: CompiledQuery, span: int) -> RowCells:
-    """Room for the rows of closed windows: `ROWS`, or two generations of `span` windows."""
-    capacity = max(ROWS, 2 * span)
-    return RowCells(np.empty(capacity, np.int64), empty_cells(capacity, query.layout, query.arithmetic))
+    """Room for the rows of closed windows: `ROWS`, or two generations of `span` windows.
+
+    Evaluators of one layout share it, since rows are copied as soon as a kernel has written them: each of many
+    sub-streams would else have at least 8 KiB per channel of its own.
+    """
+    return _room(max(ROWS, 2 * span), query.layout, query.arithmetic)
+
+
+@lru_cache(maxsize=64)
+def _room(capacity: int, layout: Layout, arithmetic: str) -> RowCells:
+    return RowCells(np.empty(capacity, np.int64), empty_cells(capacity, layout, arithmetic))
 
 
 def first_rows(rows: RowCells, size: int) -> list[AggregateRows]:
@@ -61,4 +84,6 @@ def aggregate_rows(window: NDArray[np.int64], cells: Cells, size: int) -> Aggreg
 
 def concatenated(parts: list[AggregateRows]) -> AggregateRows | None:
     """All rows as one, or None."""
+    if len(parts) == 1:
+        return parts[0]
     return AggregateRows.concatenate(parts) if parts else None

@@ -25,10 +25,10 @@ class Conjunction(Evaluator):
         self.arithmetic = arithmetic
 
     def process(self, events: EventBatch) -> QueryRows | None:
-        return self._pairs([side.process(events) for side in self.sides])
+        return pairs([side.process(events) for side in self.sides], self.arithmetic)
 
     def finish(self) -> QueryRows | None:
-        return self._pairs([side.finish() for side in self.sides])
+        return pairs([side.finish() for side in self.sides], self.arithmetic)
 
     def state(self) -> StateSize:
         return sum((side.state() for side in self.sides), StateSize())
@@ -36,14 +36,16 @@ class Conjunction(Evaluator):
     def details(self) -> Mapping[str, float]:
         return merged(side.details() for side in self.sides)
 
-    def _pairs(self, rows: list[QueryRows | None]) -> AggregateRows | None:
-        counts = [_counts(side) for side in rows]
-        pairs = {}
-        for k in sorted(counts[0].keys() & counts[1].keys()):
-            (one, over), (other, more), (both, most) = (side.get(k, (0, False)) for side in counts)
-            unknown = over or more or most
-            pairs[k] = MOST_COUNT[self.arithmetic] if unknown else one * other - both - both * (both - 1) // 2
-        return AggregateRows.of_counts(pairs, self.arithmetic)
+
+def pairs(rows: Sequence[QueryRows | None], arithmetic: str) -> AggregateRows | None:
+    """Pairs of distinct trends of windows, from the trends of both sides and the common ones, of the same windows."""
+    counts = [_counts(side) for side in rows]
+    found = {}
+    for k in sorted(counts[0].keys() & counts[1].keys()):
+        (one, over), (other, more), (both, most) = (side.get(k, (0, False)) for side in counts)
+        unknown = over or more or most
+        found[k] = MOST_COUNT[arithmetic] if unknown else one * other - both - both * (both - 1) // 2
+    return AggregateRows.of_counts(found, arithmetic)
 
 
 def _counts(rows: QueryRows | None) -> dict[int, tuple[int, bool]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
@@ -19,6 +20,7 @@ from cepbench.algorithms.sase.kernels.construction import (
     DEPTH,
     LONGEST,
     TRENDS,
+    UPDATES,
     WRITTEN,
     FoundMatches,
     Search,
@@ -77,6 +79,11 @@ class SaseEvaluator(StackEvaluator):
         self.writes = self.matches and not query.summarised
         self.total = empty_cells(1, query.layout, query.arithmetic)
         self.longest = 0
+        self.updates = 0
+
+    def details(self) -> Mapping[str, float]:
+        """Events put into trends, each of which is constructed as a whole."""
+        return {"updates": float(self.updates)}
 
     def held(self) -> StateSize:
         """Events in stacks, pointers between them, and the longest trend constructed so far."""
@@ -100,6 +107,7 @@ class SaseEvaluator(StackEvaluator):
             search.place[TRENDS] = search.place[WRITTEN] = 0
         assert search.place[DEPTH] == 0
         self.longest = max(self.longest, int(search.place[LONGEST]))
+        self.updates += int(search.place[UPDATES])
         if not self.matches and not is_empty(self.total, 0):
             parts.append(aggregate_rows(np.array([k], np.int64), self.total, 1))
         return parts
@@ -120,7 +128,7 @@ class SaseEvaluator(StackEvaluator):
 
 def _new_search(room: int) -> Search:
     path, pointer, candidate = (np.zeros(room, np.int64) for _ in range(3))
-    return Search(path, pointer, candidate, np.zeros(room, np.uint64), np.zeros(5, np.int64))
+    return Search(path, pointer, candidate, np.zeros(room, np.uint64), np.zeros(6, np.int64))
 
 
 def _digest(k: int, search: Search, found: FoundMatches) -> MatchDigests:

@@ -99,3 +99,10 @@ def test_spark_gives_the_same_answer(cepbench, query_file, event_file):
     ended = cepbench(*command, "--master", "local[2]")
     assert (ended.status, ended.err) == (0, "")
     assert ended.out == cepbench(*command).out
+
+
+def test_an_event_type_that_the_stream_does_not_have_is_told(cepbench, query_file, event_file):
+    query_file.write_text("RETURN COUNT(*) PATTERN SEQ(A, NOT Nay, Bee+) WITHIN 10 s")
+    ended = cepbench("query", "-q", query_file, "-e", event_file, "-a", "greta")
+    assert ended.status == 0
+    assert ended.err == "cepbench: query q1: the stream has no events of type Nay, Bee; it has A, B\n"

@@ -17,13 +17,14 @@ from cepbench.algorithms.kernels.trend_hash import BASE, Hashes, finished, mixed
 from cepbench.algorithms.sase.kernels.maximal_paths import FIRST, LAST, LIVE
 from cepbench.queries.tables import Tables
 
-CURSOR, DEPTH, LONGEST, WRITTEN, TRENDS = 0, 1, 2, 3, 4
+CURSOR, DEPTH, LONGEST, WRITTEN, TRENDS, UPDATES = 0, 1, 2, 3, 4, 5
 
 
 class Search(NamedTuple):
     """The trend under construction, from its END back: `path[d]` with the next pointer and event to try, and its hash.
 
-    `place`: next END event to start from, depth, greatest depth, events and trends written to the output.
+    `place`: next END event to start from, depth, greatest depth, events and trends written to the output, and events
+    put into trends.
     """
 
     path: Ints
@@ -87,6 +88,7 @@ def construct(
         if digesting:
             search.term[depth] = mixed(stacks.place[v])
         if role[v] & FIRST if len(role) > 0 else tables.start[stacks.position[v]] and stacks.barrier[v] < earliest:
+            place[UPDATES] += depth + 1
             if writing:
                 _write(depth + 1, stacks, search, found)
             elif digesting:

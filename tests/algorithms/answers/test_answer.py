@@ -92,7 +92,7 @@ def test_partial_rows_of_a_group_add_up_by_window() -> None:
     one, other = builder(text), builder(text)
     one.add(0, (1, "u"), rows([0, 3], [2, 2**63], [1.5, 2.5]))
     other.add(0, (1, "v"), rows([3, 4], [2**63, 1], [0.5, 1.0]))
-    one.merge(other)
+    one.merge(other.parts)
     frame = one.frame()
     assert frame["window_start"].tolist() == [0, 15, 20]
     assert frame["COUNT(*)"].tolist() == [2, pd.NA, 1]  # the counts overflow only together

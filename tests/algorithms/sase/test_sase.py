@@ -102,3 +102,16 @@ def test_more_matches_are_digested_than_the_output_has_room_for() -> None:
     plain, summarised = (answer_of(Sase(), query, [events], summarised=flag) for flag in (False, True))
     assert summarised.matches == plain.rows == 2**17 - 1 > FOUND_MATCHES
     assert summarised.digest() == plain.digest()
+
+
+@pytest.mark.parametrize("summarised", [True, False])
+def test_updates_are_the_events_of_all_trends(summarised: bool) -> None:
+    """More rows than the output holds, so that the search is interrupted."""
+    given = batch([{"time": time, "type": "A"} for time in range(17)])
+    workload = compile_workload([parse_query("RETURN MATCHES PATTERN A+")], given.schema, summarised=summarised)
+    algorithm = Sase()
+    executor = algorithm.executor(algorithm.plan(workload, Statistics()))
+    executor.process(given)
+    executor.finish()
+    assert FOUND_MATCHES < 2**17 - 1
+    assert executor.details() == {"updates": 17 * 2**16}
