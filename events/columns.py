@@ -1,5 +1,6 @@
 """Raw Arrow columns as event columns, or the row where they cannot be."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,14 @@ from cepbench.events.units import NANOSECONDS
 from cepbench.events.windows import FOREVER
 
 ARROW = {Kind.INT: pa.int64(), Kind.FLOAT: pa.float64(), Kind.STRING: pa.string()}
+
+_NUMBER, _UNKNOWN = "number", "unknown"
+_NOTATIONS = (
+    (_NUMBER, pa.int64()),
+    (_NUMBER, pa.float64()),
+    ("timestamp", pa.timestamp("ns")),
+    ("timestamp with a zone", pa.timestamp("ns", "UTC")),
+)
 
 
 @dataclass(frozen=True)
@@ -68,6 +77,37 @@ def type_names(column: pa.Array, place: Place) -> pa.Array:
     return names
 
 
+def notations(column: pa.Array) -> dict[str, tuple[int, str]]:
+    """How the times of a column are written: for each notation, the first row (from 0) that has it, and its text."""
+    valid = np.flatnonzero(column.is_valid().to_numpy(zero_copy_only=False))
+    if len(valid) == 0:
+        return {}
+    if not _is_text(column.type):
+        return {_NUMBER: (int(valid[0]), str(column[int(valid[0])]))}
+    for name, kind in _NOTATIONS:
+        if _casts(pc.utf8_trim_whitespace(column), kind):
+            return {name: (int(valid[0]), column[int(valid[0])].as_py())}
+    if len(column) == 1:
+        return {_UNKNOWN: (0, column[0].as_py())}
+    found: dict[str, tuple[int, str]] = {}
+    for row in valid.tolist():
+        for name, (_, text) in notations(column.slice(row, 1)).items():
+            found.setdefault(name, (row, text))
+    return found
+
+
+def check_notations(found: Mapping[str, tuple[int, str]], place: Place) -> None:
+    """`InputError` for the first row whose time is none, or is not written as those before it."""
+    order = sorted((row, name, text) for name, (row, text) in found.items())
+    for index, (row, name, text) in enumerate(order):
+        if name == _UNKNOWN:
+            raise place.error(row, "time", f"{text!r} is no time; expected a whole number or a timestamp")
+        if index > 0:
+            raise place.error(
+                row, "time", f"{text!r} is not written as the times before; expected whole numbers or timestamps"
+            )
+
+
 def attribute(column: pa.Array, name: str, kind: Kind, place: Place) -> pa.Array:
     """An attribute as int64, float64 or string; nulls stay."""
     if pa.types.is_dictionary(column.type):
@@ -100,17 +140,30 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 def _parsed_times(column: pa.Array, place: Place) -> pa.Array:
-    for kind in (pa.int64(), pa.float64(), pa.timestamp("ns"), pa.timestamp("ns", "UTC")):
+    for _, kind in _NOTATIONS:
         try:
-            return pc.cast(column, kind)
+            found = pc.cast(column, kind)
         except pa.ArrowInvalid:
             continue
-    for index, text in enumerate(column.to_pylist()):
-        try:
-            float(text)
-        except ValueError:
-            raise place.error(index, "time", f"{text!r} is no time; expected a whole number or a timestamp") from None
-    raise place.error(0, "time", "the column mixes notations; expected whole numbers or timestamps")
+        return _whole(column, found) if kind == pa.float64() else found
+    check_notations(notations(column), place)
+    return column
+
+
+def _casts(column: pa.Array, kind: pa.DataType) -> bool:
+    try:
+        pc.cast(column, kind)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def _whole(column: pa.Array, found: pa.Array) -> pa.Array:
+    """Numbers such as 5.0 as integers, which keep all digits of those beside them."""
+    try:
+        return pc.cast(pc.replace_substring_regex(column, r"\.0*$", ""), pa.int64())
+    except pa.ArrowInvalid:
+        return found
 
 
 def _from_timestamps(column: pa.Array, unit: str, place: Place) -> NDArray[np.int64]:

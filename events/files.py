@@ -5,7 +5,7 @@ Events).
 Attributes may be null where no query needs them: `check_needed` tells.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from cepbench.events import sources
+from cepbench.events import csv_files, sources
 from cepbench.events.batch import EventBatch
-from cepbench.events.columns import ARROW, Place, attribute, missing, times, type_names
+from cepbench.events.columns import ARROW, Place, attribute, check_notations, missing, times, type_names
+from cepbench.events.csv_spans import WHOLE, ByteRange
 from cepbench.events.errors import InputError
 from cepbench.events.schema import RESERVED, Attribute, Kind, Schema
 from cepbench.events.units import check_time_unit
@@ -55,10 +56,14 @@ class InputEvents:
 
 @dataclass(frozen=True)
 class FileLayout:
-    """Attributes of a source by name, and the columns that are none (left out, said in `notices`)."""
+    """Attributes of a source by name, and the columns that are none (left out, said in `notices`).
+
+    `whole_times` says that all times of a CSV source are written as whole numbers.
+    """
 
     kinds: Mapping[str, Kind]
     notices: tuple[str, ...]
+    whole_times: bool = False
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:
@@ -99,14 +104,13 @@ def read_events(events: str | Path | pd.DataFrame, time_unit: str = "s") -> Inpu
 def source_layout(source: sources.Source) -> FileLayout:
     """The attributes of all files of a source, which must agree on them."""
     if source.is_csv:
-        for file in source.files:
-            names = next(sources.blocks(file, True)).schema.names
-            _check_columns(names, str(file))
-        kinds = sources.csv_kinds(source)
-        return _layout(kinds, [(name, pa.string()) for name in kinds], str(source.path))
+        headers = csv_headers(source)
+        guess = csv_files.sample(source.files[0], headers[0])
+        found = [csv_files.facts(file, names, guess) for file, names in zip(source.files, headers, strict=True)]
+        return csv_layout(source, found)
     merged: dict[str, pa.DataType] = {}
     for file in source.files:
-        schema = next(sources.blocks(file, False)).schema
+        schema = next(sources.parquet_blocks(file)).schema
         _check_columns(schema.names, str(file))
         for field in schema:
             merged[field.name] = _merge(merged.get(field.name), field.type, field.name, file)
@@ -114,12 +118,52 @@ def source_layout(source: sources.Source) -> FileLayout:
     return _layout({name: sources.arrow_kind(kind) for name, kind in fields}, fields, str(source.path))
 
 
-def file_blocks(file: Path, is_csv: bool, layout: FileLayout, time_unit: str) -> Iterator[Block]:
-    """Checked rows of one file in order, in blocks of bounded size."""
-    before = 0
-    for batch in sources.blocks(file, is_csv):
-        yield checked(batch, layout, time_unit, Place(str(file), before))
+def csv_headers(source: sources.Source) -> list[list[str]]:
+    """The columns of each file of a CSV source."""
+    headers = [csv_files.header(file) for file in source.files]
+    for file, names in zip(source.files, headers, strict=True):
+        _check_columns(names, str(file))
+    return headers
+
+
+def csv_layout(source: sources.Source, facts: Sequence[csv_files.Facts]) -> FileLayout:
+    """The attributes of all files of a CSV source, from what each file tells."""
+    for file, told in zip(source.files, facts, strict=True):
+        if told.problem is not None:
+            raise csv_files.unreadable(file, told.problem)
+        check_notations(told.notations, Place(str(file)))
+    kinds = sum(facts, csv_files.Facts()).kinds
+    layout = _layout(kinds, [(name, pa.string()) for name in kinds], str(source.path))
+    return replace(layout, whole_times=kinds["time"] is Kind.INT)
+
+
+def file_blocks(
+    file: Path,
+    is_csv: bool,
+    layout: FileLayout,
+    time_unit: str,
+    span: ByteRange = WHOLE,
+    before: int = 0,
+    name: str | None = None,
+) -> Iterator[Block]:
+    """Checked rows of one file in order, in blocks of bounded size.
+
+    Of a CSV file those of a span, which `before` rows precede. Messages call the file by `name`.
+    """
+    called = str(file) if name is None else name
+    for batch in _csv_batches(file, layout, span) if is_csv else sources.parquet_blocks(file):
+        yield checked(batch, layout, time_unit, Place(called, before))
         before += batch.num_rows
+
+
+def _csv_batches(file: Path, layout: FileLayout, span: ByteRange) -> Iterator[pa.RecordBatch]:
+    names = csv_files.header(file)
+    kinds = {**layout.kinds, "time": Kind.INT} if layout.whole_times else layout.kinds
+    try:
+        yield pa.RecordBatch.from_pydict({name: pa.array([], pa.string()) for name in names})
+        yield from csv_files.csv_blocks(file, names, kinds, span)
+    except (pa.ArrowException, OSError) as error:
+        raise csv_files.unreadable(file, error) from None
 
 
 def checked(batch: pa.RecordBatch, layout: FileLayout, time_unit: str, place: Place) -> Block:

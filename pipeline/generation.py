@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 
 from cepbench.generators.base import Generator
 from cepbench.pipeline.creation import creating
+from cepbench.pipeline.joining import joined
 from cepbench.pipeline.store import Stream, read_stream
 from cepbench.pipeline.tasks import run_tasks
 from cepbench.pipeline.writing import BucketWriter, Written, check_key, describe
@@ -67,7 +68,7 @@ def generate(
         told = None if spark is not None or progress is None else partial(progress, generator.slices())
         task = _Generate(generator, folder.resolve(), tuple(key), buckets, told)
         written = run_tasks(spark, task, stretches(generator.slices(), partitions or default_partitions(spark)))
-        describe(folder, schema, key, written, source)
+        describe(folder, schema, key, joined(spark, folder, schema, written), source)
     return read_stream(path)
 
 

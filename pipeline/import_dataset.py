@@ -1,6 +1,7 @@
 """Real events as event stores: files and DataFrames, and data sets as they are declared, read by Spark."""
 
 import tempfile
+import uuid
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -17,11 +18,12 @@ from pyspark.sql import functions as sql
 from cepbench.datasets.base import Dataset
 from cepbench.events.columns import ARROW
 from cepbench.events.errors import InputError
-from cepbench.events.files import FileLayout, file_blocks, read_events, source_layout
-from cepbench.events.sources import find
+from cepbench.events.files import FileLayout, file_blocks, read_events
+from cepbench.events.sources import Source, find
 from cepbench.events.units import check_time_unit
 from cepbench.pipeline.creation import creating, shared_parent
 from cepbench.pipeline.generation import default_buckets, default_partitions
+from cepbench.pipeline.pieces import Piece, pieces
 from cepbench.pipeline.staging import ROW, ROW_BITS, STAGE_ROWS, Staged, store_staged
 from cepbench.pipeline.store import Stream, read_stream
 from cepbench.pipeline.tasks import failure, run_tasks
@@ -47,16 +49,29 @@ def import_events(
     check_time_unit(time_unit)
     if spark is None or isinstance(events, pd.DataFrame):
         return _import_here(events, path, time_unit, key, buckets or default_buckets(spark, key), replace)
-    source = find(events)
-    layout = source_layout(source)
+    return import_source(spark, find(events), Path(path), time_unit, key, buckets, replace)
+
+
+def import_source(
+    spark: SparkSession | None,
+    source: Source,
+    path: Path,
+    time_unit: str,
+    key: Sequence[str],
+    buckets: int | None,
+    replace: bool,
+    piece_bytes: int | None = None,
+) -> tuple[Stream, tuple[str, ...]]:
+    """Files as a store, in pieces of about `piece_bytes`: a task each, or one after the other in this process."""
+    layout, parts = pieces(spark, source, piece_bytes)
     staged = Staged(layout, tuple(str(file) for file in source.files))
     with tempfile.TemporaryDirectory(prefix=".cepbench-stage-", dir=shared_parent(path)) as scratch:
         stage = Path(scratch).resolve() / "stage"
         stage.mkdir()
-        files = [(number, file.resolve()) for number, file in enumerate(source.files)]
-        run_tasks(spark, partial(_stage_file, staged, source.is_csv, time_unit, stage), files)
+        task = partial(_stage_piece, staged, [file.resolve() for file in source.files], source.is_csv, time_unit, stage)
+        run_tasks(spark, task, list(enumerate(parts)))
         origin = {"files": [file.name for file in source.files]}
-        return store_staged(spark, staged, stage, Path(path), time_unit, key, buckets, replace, origin)
+        return store_staged(spark, staged, stage, path, time_unit, key, buckets, replace, origin)
 
 
 def import_dataset(
@@ -140,20 +155,27 @@ def _import_here(
     return read_stream(path), found.notices
 
 
-def _stage_file(staged: Staged, is_csv: bool, time_unit: str, stage: Path, item: tuple[int, Path]) -> None:
-    """Copies one file to the stage, checked and typed."""
-    number, file = item
+def _stage_piece(
+    staged: Staged, files: Sequence[Path], is_csv: bool, time_unit: str, stage: Path, item: tuple[int, Piece]
+) -> None:
+    """Copies one piece of a file to the stage, checked and typed."""
+    number, piece = item
     kinds = staged.layout.kinds
     fields = [("time", pa.int64()), ("type", pa.string()), *((staged.columns[n], ARROW[k]) for n, k in kinds.items())]
     schema = pa.schema([*fields, (ROW, pa.int64())])
-    row = number << ROW_BITS
-    with pq.ParquetWriter(stage / f"part-{number:06d}.parquet", schema) as writer:
-        for block in file_blocks(file, is_csv, staged.layout, time_unit):
+    row = (piece.file << ROW_BITS) + piece.before
+    file, name = files[piece.file], staged.files[piece.file]
+    # Speculation is off, but a task may be tried again while its first try still runs.
+    temporary = stage / f".{number}.{uuid.uuid4().hex[:8]}"
+    texts = [field.name for field in schema if field.type == pa.string()]
+    with pq.ParquetWriter(temporary, schema, compression="lz4", use_dictionary=texts) as writer:
+        for block in file_blocks(file, is_csv, staged.layout, time_unit, piece.span, piece.before, name):
             n = len(block.time)
             rows = pa.array(np.arange(row, row + n, dtype=np.int64))
-            arrays = [pa.array(block.time), block.type, *(block.columns[name] for name in kinds), rows]
+            arrays = [pa.array(block.time), block.type, *(block.columns[column] for column in kinds), rows]
             writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
             row += n
+    temporary.rename(stage / f"part-{number:06d}.parquet")
 
 
 def _shifted(place: Any, start: int, event: int) -> str:

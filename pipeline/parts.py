@@ -91,13 +91,22 @@ def opened(store: Path, part: StoreFile) -> Iterator[pq.ParquetFile]:
     """The file for reading. Raises `DamagedStore` if it is not the one that was written."""
     path = store / part.name
     try:
-        _check_size(path, part)
-        if _digest(path) != part.digest:
-            raise DamagedStore(f"{path}: not the file that was written there; make the store again")
+        check_part(store, part)
         with pq.ParquetFile(path, buffer_size=BUFFER_BYTES, page_checksum_verification=True) as parquet:
             yield parquet
     except (pa.ArrowException, OSError) as error:
         raise DamagedStore(f"{path}: unreadable or corrupt Parquet: {str(error).splitlines()[0]}") from None
+
+
+def check_part(store: Path, part: StoreFile) -> None:
+    """`DamagedStore` if the file is not the one that was written, as its size and footer tell; its pages are not read.
+
+    Raises `OSError` if it cannot be read.
+    """
+    path = store / part.name
+    _check_size(path, part)
+    if _digest(path) != part.digest:
+        raise DamagedStore(f"{path}: not the file that was written there; make the store again")
 
 
 def _check_size(path: Path, part: StoreFile) -> None:

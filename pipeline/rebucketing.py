@@ -1,18 +1,21 @@
 """The same stream in other buckets, for queries that split it otherwise."""
 
 import re
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from cepbench.events.errors import CepbenchError
+from cepbench.events.errors import CepbenchError, InputError
 from cepbench.pipeline.cluster import is_local
 from cepbench.pipeline.creation import creating
 from cepbench.pipeline.generation import Stretch, default_partitions, stretches
 from cepbench.pipeline.hashing import word
+from cepbench.pipeline.joining import joined
 from cepbench.pipeline.packages import private_folder
+from cepbench.pipeline.parts import check_part
 from cepbench.pipeline.store import Stream, is_store, read_stream, stream_batches, write_description
 from cepbench.pipeline.tasks import run_tasks
 from cepbench.pipeline.writing import BucketWriter, Written, check_key, describe
@@ -45,24 +48,44 @@ def rebucket(stream: Stream, key: Sequence[str], buckets: int, *, spark: SparkSe
         return stream
     places = _places(stream, key, buckets, spark)
     for path in places:
-        if is_store(path) and (kept := read_stream(path)).fingerprint == stream.fingerprint:
+        if (kept := _kept(path, stream)) is not None:
             return kept
     error = CepbenchError(f"{stream.path}: no folder to rebucket into")
     for path in places:
         try:
             return _copy(stream, tuple(key), buckets, path, spark)
         except CepbenchError as problem:
-            if is_store(path) and (kept := read_stream(path)).fingerprint == stream.fingerprint:
+            if (kept := _kept(path, stream)) is not None:
                 return kept  # another process was faster
             error = problem
     raise error
 
 
+def discard(copy: Stream) -> None:
+    """Removes a copy whose pages turned out to be damaged."""
+    shutil.rmtree(copy.path, ignore_errors=True)
+
+
+def _kept(path: Path, stream: Stream) -> Stream | None:
+    """The copy at `path`, if it is whole and of this stream. What is damaged is made again."""
+    try:
+        found = read_stream(path) if is_store(path) else None
+        if found is None or found.fingerprint != stream.fingerprint:
+            return None
+        for part in found.parts:
+            check_part(path, part)
+        return found
+    except (InputError, OSError):
+        return None
+
+
 def _copy(stream: Stream, key: tuple[str, ...], buckets: int, path: Path, spark: SparkSession | None) -> Stream:
+    if path.exists() and not is_store(path):
+        shutil.rmtree(path, ignore_errors=True)  # a copy that has lost its description
     with creating(path, replace=True) as folder:
         task = _Copy(replace(stream, path=stream.path.resolve()), folder.resolve(), key, buckets)
         written = run_tasks(spark, task, stretches(stream.events, default_partitions(spark)))
-        copied = describe(folder, stream.schema, key, written, stream.source)
+        copied = describe(folder, stream.schema, key, joined(spark, folder, stream.schema, written), stream.source)
         # Nulls are known from the import only: they are stored as values.
         same = replace(copied, holes=stream.holes, fingerprint=stream.fingerprint)
         write_description(same, folder)

@@ -22,6 +22,7 @@ from cepbench.events.files import FileLayout, codes, numbers
 from cepbench.events.schema import Kind, Schema
 from cepbench.pipeline.creation import creating
 from cepbench.pipeline.generation import default_buckets, default_partitions
+from cepbench.pipeline.joining import joined
 from cepbench.pipeline.store import Stream, read_stream
 from cepbench.pipeline.tasks import run_tasks
 from cepbench.pipeline.writing import BucketWriter, Written, check_key, describe
@@ -62,7 +63,7 @@ class Survey:
 
 
 def store_staged(
-    spark: SparkSession,
+    spark: SparkSession | None,
     staged: Staged,
     stage: Path,
     path: Path,
@@ -72,7 +73,10 @@ def store_staged(
     replace: bool,
     origin: Mapping[str, Any],
 ) -> tuple[Stream, tuple[str, ...]]:
-    """Writes the Parquet files in `stage` to a new store at `path`; `origin` becomes its source."""
+    """Writes the Parquet files in `stage` to a new store at `path`; `origin` becomes its source.
+
+    Without Spark, tasks run in this process, and parts have to be in time order.
+    """
     parts = sorted(stage.glob("*.parquet"))
     surveys = run_tasks(spark, partial(_survey, staged), parts)
     notices = staged.layout.notices
@@ -91,7 +95,8 @@ def store_staged(
     with creating(path, replace) as folder:
         task = partial(_write_part, staged, schema, folder.resolve(), tuple(key), buckets)
         items = [(number, part, starts[number]) for number, part in enumerate(parts)]
-        describe(folder, schema, key, run_tasks(spark, task, items), origin)
+        written = joined(spark, folder, schema, run_tasks(spark, task, items))
+        describe(folder, schema, key, written, origin)
     return read_stream(path), notices
 
 
@@ -129,8 +134,9 @@ def _late(surveys: Sequence[Survey]) -> int | None:
     return None
 
 
-def _sort(spark: SparkSession, stage: Path) -> list[Path]:
+def _sort(spark: SparkSession | None, stage: Path) -> list[Path]:
     """Sorts all staged parts by time, then by row: ranges of time become parts, in order."""
+    assert spark is not None, "only Spark sorts what is larger than memory"
     target = stage.parent / "sorted"
     frame = spark.read.parquet(str(stage)).repartitionByRange(default_partitions(spark), "time")
     frame.sortWithinPartitions("time", ROW).write.parquet(str(target))

@@ -184,7 +184,7 @@ class BucketWriter:
     def _flush(self, bucket: int) -> None:
         if bucket not in self._files:
             name = f"{bucket_folder(bucket)}/part-{self._part:05d}.parquet"
-            self._files[bucket] = PartWriter(self._folder, name, self._arrow, **_options(self._schema))
+            self._files[bucket] = PartWriter(self._folder, name, self._arrow, **options(self._schema))
         table = pa.concat_tables(self._pending[bucket]).combine_chunks()
         self._files[bucket].write(table, GROUP_ROWS)
         self._pending[bucket], self._rows[bucket] = [], 0
@@ -245,8 +245,8 @@ def _add_types(a: TypeSummary, b: TypeSummary) -> TypeSummary:
     return TypeSummary(a.events + b.events, min(a.first, b.first), max(a.last, b.last))
 
 
-def _options(schema: Schema) -> dict[str, Any]:
-    """Times and positions as differences (a few bits each), codes by dictionary, numbers plain."""
+def options(schema: Schema) -> dict[str, Any]:
+    """Of files: times and positions as differences (a few bits each), codes by dictionary, numbers plain."""
     coded = ["type", *(a.name for a in schema.attributes if a.kind == "string")]
     differences = {"time": "DELTA_BINARY_PACKED", POSITION: "DELTA_BINARY_PACKED"}
     return {"compression": "snappy", "use_dictionary": coded, "column_encoding": differences, "write_statistics": True}

@@ -55,6 +55,16 @@ def test_long_identifiers_stay_strings_and_booleans_too(write: Write) -> None:
     assert events.schema.kinds == {"id": Kind.STRING, "flag": Kind.STRING}
 
 
+@pytest.mark.parametrize("rows", ["1.5 1000000000000000000", "1000000000000000000 1.5", "1.5 12345678901234567890"])
+def test_long_identifiers_stay_strings_beside_fractions(
+    write: Write, rows: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write("time,type,id\n" + "".join(f"1,A,{number}\n" for number in rows.split()))
+    for block in (1 << 20, 30):
+        monkeypatch.setattr("cepbench.events.csv_files.BLOCK_BYTES", block)
+        assert read_events(path).schema.kinds == {"id": Kind.STRING}
+
+
 def test_parquet_csv_and_frame_agree(tmp_path: Path) -> None:
     frame = pd.DataFrame({"time": [1, 1, 3], "type": ["B", "A", "B"], "x": [1, 2, 3], "s": ["u", None, "v"]})
     frame.to_csv(tmp_path / "e.csv", index=False)
@@ -84,6 +94,9 @@ def test_one_fractional_value_in_any_file_makes_a_column_real(tmp_path: Path) ->
     events = read_events(tmp_path)
     assert events.schema.kinds == {"x": Kind.FLOAT, "y": Kind.STRING}
     assert events.batch.columns["x"].tolist() == [1.5, 2.0]
+    for name, number in (("a", 1), ("b", 2.5), ("c", 3)):
+        (tmp_path / f"{name}.csv").write_text(f"time,type,x\n1,A,{number}\n")
+    assert read_events(tmp_path).schema.kinds == {"x": Kind.FLOAT}
 
 
 def test_rows_out_of_order_are_sorted_stably_and_said(write: Write) -> None:
@@ -130,7 +143,7 @@ def test_bad_csv_is_refused_in_one_line(write: Write, text: str, line: str) -> N
 
 
 def test_rows_are_counted_across_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cepbench.events.sources.BLOCK_BYTES", 1 << 10)
+    monkeypatch.setattr("cepbench.events.csv_files.BLOCK_BYTES", 1 << 10)
     monkeypatch.setattr("cepbench.events.sources.BLOCK_ROWS", 100)
     times = [str(t) for t in range(2000)]
     times[1500] = "1500.5"

@@ -58,6 +58,14 @@ def truncate(store: Path) -> str:
     return SECOND
 
 
+def pad(store: Path) -> str:
+    """Bytes that no column owns, between the pages and the footer that tells where they are."""
+    content = (store / SECOND).read_bytes()
+    footer = int.from_bytes(content[-8:-4], "little") + 8
+    (store / SECOND).write_bytes(content[:-footer] + b"more" + content[-footer:])
+    return SECOND
+
+
 def empty(store: Path) -> str:
     (store / SECOND).write_bytes(b"")
     return SECOND
@@ -113,7 +121,7 @@ def other_description(store: Path) -> str:
 
 
 DAMAGES: list[Callable[[Path], str]] = [
-    remove, remove_bucket, truncate, empty, swap_parts, swap_buckets, from_another, forge, flip, add, add_bucket,
+    remove, remove_bucket, truncate, pad, empty, swap_parts, swap_buckets, from_another, forge, flip, add, add_bucket,
     other_description,
 ]  # fmt: skip
 
@@ -157,6 +165,22 @@ def test_no_answer_on_spark(store: Path, damage: Callable[[Path], str], spark: "
     if damage not in (add, add_bucket, other_description):  # the files that were described are all there
         with pytest.raises(DamagedStore, match=named):
             rebucket(stream, ("s",), 2, spark=spark)
+
+
+@pytest.mark.spark
+def test_a_damaged_copy_is_made_again(store: Path, spark: "SparkSession") -> None:
+    answer = evaluate_on_spark(MERGED, store, "cogra", master="local[2]")
+    copies = sorted((store / "_rebucketed").rglob("*.parquet"))
+    for damage in (change_bytes, lambda file: file.write_bytes(file.read_bytes()[:-9])):
+        damage(copies[0])
+        assert evaluate_on_spark(MERGED, store, "cogra", master="local[2]").equals(answer)
+
+
+def change_bytes(file: Path) -> None:
+    """In the middle of the first page, which its footer does not tell."""
+    content = bytearray(file.read_bytes())
+    content[60:80] = bytes(20)
+    file.write_bytes(content)
 
 
 def test_a_description_that_does_not_add_up(store: Path) -> None:
