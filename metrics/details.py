@@ -1,9 +1,26 @@
 """Numbers that optimisers and executors tell of their work, by name (`Plan.details`, `Executor.details`)."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
+
+Number = TypeVar("Number")
 
 PEAK = "_peak"
 """Ends the names of numbers of which the largest counts; all others are added up."""
+
+DETAILS = "details."
+"""Begins the metrics that are details."""
+
+
+def detailed(details: Mapping[str, Number]) -> dict[str, Number]:
+    """Details as metrics."""
+    return {DETAILS + name: number for name, number in details.items()}
+
+
+def by_name(runs: Sequence[Mapping[str, float]]) -> dict[str, list[float]]:
+    """The numbers of several runs by name, in the order of the runs."""
+    names = dict.fromkeys(name for run in runs for name in run)
+    return {name: [run[name] for run in runs if name in run] for name in names}
 
 
 def merged(parts: Iterable[Mapping[str, float]]) -> dict[str, float]:

@@ -14,6 +14,7 @@ from cepbench.metrics.values import METRICS, known, measurement
 
 FIGURE_FILE = "figure.json"
 CELLS_FOLDER = "cells"
+FIGURE_FORMAT: Literal[2] = 2  # verdicts of five kinds
 
 
 class Scale(StrEnum):
@@ -25,10 +26,12 @@ class Scale(StrEnum):
 
 
 class Verdict(StrEnum):
-    """What the measurements say about a claim of a paper."""
+    """What the measurements say about a claim of a paper (docs/measurement.md, Verdicts)."""
 
     REPRODUCED = "reproduced"
-    NOT_REPRODUCED = "not reproduced"
+    STRONGER = "stronger"
+    WEAKER = "weaker"
+    CONTRADICTED = "contradicted"
     NOT_COMPARABLE = "not comparable"
 
 
@@ -92,22 +95,39 @@ class Panel(Strict):
         return self
 
 
+class Departure(Strict):
+    """Where a figure's workload is not the paper's."""
+
+    what: str  # "windows tumble; the paper's slide"
+    reason: str  # "a window's latency is that of its events alone"
+
+
 class ClaimResult(Strict):
-    """A claim of the paper, what was expected and what was measured."""
+    """A claim of the paper, what was expected and what was measured.
+
+    `low` and `high` are the interval of `measured` from its repetitions; where cells were cut off by a limit, the ends
+    between which it lies, None where it has none.
+    """
 
     text: str  # the claim in our words
     source: str  # "Section 13.2, Figure 13.1(a)"
-    expected: str  # in words: "at least 100 times", "grows quadratically"
+    kind: Literal["factor", "shape", "order", "limit"]
+    expected: str  # in words: "18 times (9 to 36)", "quadratic growth"
     measured: float | None = None
+    low: float | None = None
+    high: float | None = None
     unit: str = ""  # of `measured`: "x", "s", ...
     verdict: Verdict
     reason: str = ""  # why, above all when not comparable
     computation: str = ""  # how `measured` follows from the records
+    cause: str = ""  # why it is not reproduced, where that is known
+    evidence: str = ""  # of the cause
 
 
 class Figure(Strict):
     """One figure of a paper as it was swept."""
 
+    format: Literal[2] = FIGURE_FORMAT
     id: str  # "13.1"
     experiment: str  # "greta-13.1", equals `Record.experiment`
     profile: str  # smoke, quick, laptop, paper
@@ -123,6 +143,7 @@ class Figure(Strict):
     workload: str = ""  # the queries as text
     stream: str = ""  # the stream in words: generator, parameters, seed
     environment: dict[str, Any] = Field(default_factory=dict)  # commit, versions, CPU, memory, Spark configuration
+    departures: tuple[Departure, ...] = ()  # of the workload, from the paper's
     claims: tuple[ClaimResult, ...] = ()
 
     def x_of(self, panel: Panel) -> Axis:

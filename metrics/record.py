@@ -31,6 +31,8 @@ class Samples(Strict):
     - `latency`: one per result row: completion - scheduled arrival of the last event of its window.
     - `service`: one per processed arrival batch (all sub-streams of one worker).
     - `state_bytes`: `Executor.state().bytes` summed over the live executors of a worker, over time (memory runs only).
+
+    Of a cell that was repeated, they are those of the run whose service time is the median.
     """
 
     latency: list[float] = Field(default_factory=list)
@@ -38,15 +40,32 @@ class Samples(Strict):
     state_bytes: list[int] = Field(default_factory=list)
 
 
-class Summary(Strict):
-    """What a figure plots; None is not measured. Seconds, events per second, bytes."""
+class Load(Strict):
+    """What else the machine did during the runs; of several workers, the most. None where the system does not tell."""
 
+    average: float | None = None  # load average of a minute, when the runs began
+    waited: float | None = None  # share of time in which the worker was ready and had no processor
+    stolen: float | None = None  # share of the machine's time that its hypervisor gave to others
+
+
+class Summary(Strict):
+    """What a figure plots; None is not measured. Seconds, events per second, bytes.
+
+    Of a cell that was repeated, each number is the median over its runs.
+    """
+
+    runs: int | None = None  # that count
     latency_p50: float | None = None
     latency_p95: float | None = None
     latency_p99: float | None = None
     latency_max: float | None = None
     latency_mean: float | None = None
     service_total: float | None = None  # of all workers
+    service_low: float | None = None  # interval of the median of `service_total`, from six runs on
+    service_high: float | None = None
+    service_per_window: float | None = None  # service_total / windows
+    idle_total: float | None = None  # service time of executors that do nothing, on the same batches
+    idle_batch: float | None = None  # that of an arrival batch, on average
     makespan: float | None = None  # service time of the slot that was busy longest
     skew: float | None = None  # that over the mean of all slots
     slots: int | None = None  # workers that ran side by side
@@ -99,10 +118,13 @@ class Record(Strict):
     digest: str | None = None  # of the answer: independent of the order of rows
     overflow: bool = False
     samples: Samples = Samples()
+    runs: dict[str, list[float]] = Field(default_factory=dict)  # by metric: of each run of a cell that was repeated
     summary: Summary = Summary()
     realised: Realised | None = None
     lost: tuple[str, ...] = ()  # why earlier attempts at this cell were void
     hosts: tuple[str, ...] = ()  # where workers ran
+    load: Load | None = None
+    notices: tuple[str, ...] = ()  # what to know before the numbers are used (`metrics.notices`)
     provenance: dict[str, Any] = Field(default_factory=dict)
     started: str = ""  # ISO 8601, UTC
     seconds: float = 0.0  # wall time of the whole cell

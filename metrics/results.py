@@ -1,17 +1,18 @@
-"""Reads a results folder: `<results>/<experiment>/<profile>/figure.json` with `cells/*.json` beside it."""
+"""Reads a results folder: `<results>/<experiment>/<profile>/figure.json` with the records in `cells` beside it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from cepbench.events.errors import CepbenchError
-from cepbench.metrics.figure import CELLS_FOLDER, FIGURE_FILE, Figure
-from cepbench.metrics.record import FORMAT, Record, Strict
+from cepbench.metrics.figure import CELLS_FOLDER, FIGURE_FILE, FIGURE_FORMAT, Figure
+from cepbench.metrics.record import FORMAT, Record
+from cepbench.metrics.record_files import SamplesError, read_record
 
-Model = TypeVar("Model", bound=Strict)
+Model = TypeVar("Model", bound=BaseModel)
 
 
 class ResultsError(CepbenchError):
@@ -29,7 +30,7 @@ class Results:
 
 def read(folder: Path) -> Results:
     """Everything of one experiment and profile. Cells of another experiment or profile are refused."""
-    figure = _parse(folder / FIGURE_FILE, Figure)
+    figure = _figure(folder / FIGURE_FILE)
     order = {specification: rank for rank, specification in enumerate(figure.algorithms)}
     records = list(_records(folder / CELLS_FOLDER, figure))
     records.sort(
@@ -83,9 +84,23 @@ def value_key(value: Any) -> tuple[bool, float, str]:
     return (True, 0.0, str(value))
 
 
+def _figure(path: Path) -> Figure:
+    class Format(BaseModel):
+        experiment: str = "the experiment"
+        format: int = 1
+
+    found = _parse(path, Format)
+    if found.format != FIGURE_FORMAT:
+        raise ResultsError(
+            f"{path}: figure format {found.format}, expected {FIGURE_FORMAT}; run {found.experiment} again, "
+            "which keeps its finished cells"
+        )
+    return _parse(path, Figure)
+
+
 def _records(folder: Path, figure: Figure) -> Iterator[Record]:
     for path in sorted(folder.glob("*.json")):
-        record = _parse(path, Record)
+        record = _parsed(path, read_record)
         if record.format != FORMAT:
             raise ResultsError(f"{path}: record format {record.format}, expected {FORMAT}; run the experiment again")
         if (record.experiment, record.profile) != (figure.experiment, figure.profile):
@@ -96,15 +111,21 @@ def _records(folder: Path, figure: Figure) -> Iterator[Record]:
         yield record
 
 
-def _parse(path: Path, model: type[Model]) -> Model:
+def _parsed(path: Path, parse: Callable[[Path], Model]) -> Model:
     try:
-        return model.model_validate_json(path.read_bytes())
+        return parse(path)
     except OSError as error:
         raise ResultsError(f"{path}: {(error.strerror or str(error)).lower()}") from None
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(str(part) for part in first["loc"])
         raise ResultsError(f"{path}: {place + ': ' if place else ''}{first['msg']}") from None
+    except SamplesError as error:
+        raise ResultsError(str(error)) from None
+
+
+def _parse(path: Path, model: type[Model]) -> Model:
+    return _parsed(path, lambda file: model.model_validate_json(file.read_bytes()))
 
 
 def _natural(results: Results) -> tuple[list[tuple[bool, float, str]], str, str]:

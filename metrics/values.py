@@ -1,10 +1,10 @@
 """The number of a record that a panel or a claim reads, by the metric's name."""
 
+from cepbench.metrics.details import DETAILS
 from cepbench.metrics.record import Realised, Record, Summary
 
 MEMORY_METRICS = frozenset({"state_peak", "process_peak"})
 STATE_KINDS = "state_kinds."
-DETAILS = "details."
 REALISED = "realised."
 SUSTAINABLE = "sustainable"
 
@@ -34,7 +34,7 @@ def measurement(metric: str) -> str | None:
 
 def unit(metric: str) -> str:
     """The unit of `value`: "s", "B", "events/s", or none for counts."""
-    if metric.startswith(("latency", "service", "makespan")) or metric.endswith("_seconds"):
+    if metric.startswith(("latency", "service", "makespan", "idle")) or metric.endswith("_seconds"):
         return "s"
     if metric.startswith(("throughput", SUSTAINABLE)):
         return "events/s"
@@ -61,3 +61,22 @@ def value(record: Record, metric: str) -> float | None:
     else:
         number = getattr(record.summary, metric)
     return None if number is None else float(number)
+
+
+def idle(record: Record, metric: str) -> float | None:
+    """What executors that do nothing take of a time: of the whole stream, a window, or an arrival batch on average.
+
+    None if it was not measured, and of metrics that are no such times.
+    """
+    summary = record.summary
+    if metric == "service_total":
+        return summary.idle_total
+    if metric == "service_per_window":
+        windows = record.realised.windows if record.realised else 0
+        return summary.idle_total / windows if windows and summary.idle_total is not None else None
+    return summary.idle_batch if metric.startswith("latency_") else None
+
+
+def repetitions(record: Record, metric: str) -> list[float]:
+    """The metric in each run of a cell that was repeated; none if it is not one that varies from run to run."""
+    return record.runs.get("sustainable_low" if metric == SUSTAINABLE else metric, [])

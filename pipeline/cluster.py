@@ -18,11 +18,63 @@ class TooFewExecutors(CepbenchError):
 
 
 @dataclass(frozen=True)
+class _Number:
+    """What a setting may be: from `least` to `most`, or, where they are no whole numbers, more than `least`."""
+
+    least: int
+    most: int | None = None
+    whole: bool = True
+
+    def __str__(self) -> str:
+        if not self.whole:
+            return f"a number of more than {self.least}"
+        return f"a whole number of at least {self.least}" + ("" if self.most is None else f" and at most {self.most}")
+
+    def holds(self, value: float) -> bool:
+        """Whether it may have this value."""
+        if not self.whole:
+            return self.least < value < float("inf")
+        return self.least <= value <= (value if self.most is None else self.most)
+
+
+LOST_SECONDS, BEACON_PORT = "spark.cepbench.lostSeconds", "spark.cepbench.beacon.port"
+EXECUTOR_CORES, EXECUTORS, MOST_CORES = "spark.executor.cores", "spark.executor.instances", "spark.cores.max"
+NUMBERS = {
+    LOST_SECONDS: _Number(0, whole=False),
+    BEACON_PORT: _Number(0, 65535),
+    EXECUTOR_CORES: _Number(1),
+    EXECUTORS: _Number(1),
+    MOST_CORES: _Number(1),
+}
+"""Settings that cepbench itself reads."""
+
+
+def number(name: str, text: str | None, default: float) -> float:
+    """The value of one of the `NUMBERS`. Raises `CepbenchError`, which says what is allowed."""
+    if not text:
+        return default
+    try:
+        value = float(text) if not NUMBERS[name].whole else int(text)
+        if NUMBERS[name].holds(value):
+            return value
+    except ValueError:
+        pass
+    raise CepbenchError(f"setting {name}={text}: expected {NUMBERS[name]}")
+
+
+@dataclass(frozen=True)
 class SparkCluster:
-    """A master URL (None is all cores of this machine), and settings of the user, which win over all others."""
+    """A master URL (None is all cores of this machine), and settings of the user, which win over all others.
+
+    Raises `CepbenchError` for a setting that is no number where one is needed.
+    """
 
     master: str | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in NUMBERS.keys() & self.settings.keys():
+            number(name, str(self.settings[name]) or "nothing", 0)
 
     @property
     def url(self) -> str:
@@ -38,10 +90,10 @@ class SparkCluster:
             if slots > cores:
                 raise TooFewExecutors(f"this machine has {cores} cores, and {slots} workers were to run side by side")
             return SparkCluster(f"local[{slots}]", self.settings)
-        cores = int(self.settings.get("spark.executor.cores", "1"))
+        cores = int(number(EXECUTOR_CORES, self.settings.get(EXECUTOR_CORES), 1))
         if self.url.startswith("spark://"):
-            return SparkCluster(self.master, {**self.settings, "spark.cores.max": str(slots)})
-        return SparkCluster(self.master, {**self.settings, "spark.executor.instances": str(-(-slots // cores))})
+            return SparkCluster(self.master, {**self.settings, MOST_CORES: str(slots)})
+        return SparkCluster(self.master, {**self.settings, EXECUTORS: str(-(-slots // cores))})
 
 
 def is_local(master: str) -> bool:

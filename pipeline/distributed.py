@@ -4,20 +4,20 @@ import tempfile
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
 import pandas as pd
 from pyspark.sql import SparkSession
 
-from cepbench.algorithms.answers.builder import AnswerBuilder
+from cepbench.algorithms.answers.builder import AnswerBuilder, Parts
 from cepbench.pipeline.cluster import SparkCluster, is_local
 from cepbench.pipeline.generation import default_buckets
 from cepbench.pipeline.import_dataset import import_events
 from cepbench.pipeline.in_process import BATCH_ROWS
 from cepbench.pipeline.jobs import Job, Prepared, parse_supported, prepare
+from cepbench.pipeline.parts import DamagedStore
 from cepbench.pipeline.probe import check_workers
-from cepbench.pipeline.rebucketing import rebucket
+from cepbench.pipeline.rebucketing import discard, rebucket
 from cepbench.pipeline.running import Counts, run_job
 from cepbench.pipeline.session import session
 from cepbench.pipeline.store import Stream, bucket_batches, is_store, read_stream
@@ -25,12 +25,23 @@ from cepbench.pipeline.tasks import run_tasks
 
 
 @dataclass(frozen=True)
-class BucketTask:
-    """One bucket of a store that holds the sub-streams of a job (by its number) whole."""
+class Buckets:
+    """Runs one bucket of the store that holds the sub-streams of a job (by its number) whole.
 
-    job: int
-    stream: Stream
-    bucket: int
+    Dictionaries may be large: they travel once, with what is prepared, neither with every task nor with its answer.
+    """
+
+    prepared: Prepared
+    streams: tuple[Stream, ...]
+
+    def __call__(self, task: tuple[int, int]) -> tuple[Parts, Counts]:
+        """Rows and counts of a job's bucket."""
+        number, bucket = task
+        job = self.prepared.jobs[number]
+        answer = AnswerBuilder(self.prepared.workload)
+        batches = bucket_batches(self.streams[number], bucket, BATCH_ROWS, job.attributes)
+        counts = run_job(self.prepared, job, batches, answer)
+        return answer.parts, counts
 
 
 def evaluate_on_spark(
@@ -87,21 +98,35 @@ def answer_on_spark(
 
 
 def run_on_spark(prepared: Prepared, stream: Stream, spark: SparkSession) -> tuple[AnswerBuilder, Counts]:
-    """The answer of a prepared workload on a store, and what the tasks met."""
-    tasks = [
-        BucketTask(number, placed, bucket)
-        for number, job in enumerate(prepared.jobs)
-        for placed in [bucketed_for(job, stream, spark)]
-        for bucket in range(placed.buckets)
-        if placed.bucket_events[bucket]
-    ]
+    """The answer of a prepared workload on a store, and what the tasks met. A damaged copy of it is made again."""
+    streams = tuple(bucketed_for(job, stream, spark) for job in prepared.jobs)
+    try:
+        return _run(prepared, stream, streams, spark)
+    except DamagedStore:
+        copies = [placed for placed in streams if placed.path != stream.path.resolve()]
+        if not copies:
+            raise
+        for copy in copies:
+            discard(copy)
+        return _run(prepared, stream, tuple(bucketed_for(job, stream, spark) for job in prepared.jobs), spark)
+
+
+def _run(
+    prepared: Prepared, stream: Stream, streams: tuple[Stream, ...], spark: SparkSession
+) -> tuple[AnswerBuilder, Counts]:
+    sizes = {
+        (number, bucket): events
+        for number, placed in enumerate(streams)
+        for bucket, events in enumerate(placed.bucket_events)
+        if events
+    }
     # The largest first, so that none is left alone at the end.
-    tasks.sort(key=lambda task: -task.stream.bucket_events[task.bucket])
+    tasks = sorted(sizes, key=lambda task: -sizes[task])
     answer = AnswerBuilder(prepared.workload)
     counts = [Counts() for _ in prepared.jobs]
-    for task, (part, met) in zip(tasks, run_tasks(spark, partial(run_bucket, prepared), tasks), strict=True):
-        answer.merge(part)
-        counts[task.job] += met
+    for (number, _), (parts, met) in zip(tasks, run_tasks(spark, Buckets(prepared, streams), tasks), strict=True):
+        answer.merge(parts)
+        counts[number] += met
     for met in counts:
         stream.check_read(met.events)
     return answer, sum(counts, Counts())
@@ -115,11 +140,3 @@ def bucketed_for(job: Job, stream: Stream, spark: SparkSession) -> Stream:
     else:
         found = rebucket(stream, job.partition, buckets, spark=spark)
     return replace(found, path=found.path.resolve())
-
-
-def run_bucket(prepared: Prepared, task: BucketTask) -> tuple[AnswerBuilder, Counts]:
-    """Runs a task in a worker."""
-    job = prepared.jobs[task.job]
-    answer = AnswerBuilder(prepared.workload)
-    batches = bucket_batches(task.stream, task.bucket, BATCH_ROWS, job.attributes)
-    return answer, run_job(prepared, job, batches, answer)

@@ -1,7 +1,7 @@
 """A workload made ready for a stream: queries that split the stream alike form a job; jobs run on batches of events."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from os.path import isfile
 from pathlib import Path
@@ -13,8 +13,11 @@ from cepbench.events.statistics import Statistics
 from cepbench.metrics.details import merged
 from cepbench.queries.compile import Workload, compile_workload
 from cepbench.queries.errors import QueryError
-from cepbench.queries.model import Query
+from cepbench.queries.model import Query, occurrences
 from cepbench.queries.workloads import parse_workload
+
+SHOWN_TYPES = 12
+"""Types of a stream that a notice lists."""
 
 
 @dataclass(frozen=True)
@@ -33,12 +36,16 @@ class Job:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A workload on an algorithm: picklable, runs anywhere. `plan_seconds` is what planning all jobs took."""
+    """A workload on an algorithm: picklable, runs anywhere.
+
+    `plan_seconds` is what planning all jobs took; `absent` tells of event types that the stream does not have.
+    """
 
     algorithm: Algorithm
     workload: Workload
     jobs: tuple[Job, ...]
     plan_seconds: float = 0.0
+    absent: tuple[str, ...] = ()
 
     @property
     def splits_groups(self) -> bool:
@@ -52,8 +59,9 @@ class Prepared:
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """What users should know of the plans."""
-        return tuple(dict.fromkeys(notice for job in self.jobs for notice in job.plan.notices))
+        """What users should know of the workload on this stream, and of the plans."""
+        plans = dict.fromkeys(notice for job in self.jobs for notice in job.plan.notices)
+        return (*self.absent, *plans)
 
 
 def parse_supported(workload_text: str, algorithm: str) -> tuple[tuple[Query, ...], Algorithm]:
@@ -64,6 +72,16 @@ def parse_supported(workload_text: str, algorithm: str) -> tuple[tuple[Query, ..
     made = make(algorithm)
     check_supported(queries, made, algorithm)
     return queries, made
+
+
+def _absent(workload: Workload, statistics: Statistics) -> Iterator[str]:
+    """Which event types of the queries a stream with events does not have: such an event never comes."""
+    types = [name for name in workload.schema.types if not statistics.events or statistics.rates.get(name)]
+    listed = ", ".join(types[:SHOWN_TYPES]) + (", ..." if len(types) > SHOWN_TYPES else "")
+    for query in workload if types else ():
+        named = dict.fromkeys(event.type for event in occurrences(query.query.pattern))
+        if missing := [name for name in named if name not in types]:
+            yield f"query {query.query.name}: the stream has no events of type {', '.join(missing)}; it has {listed}"
 
 
 def _names_a_file(workload_text: str | Path) -> bool:
@@ -103,4 +121,4 @@ def prepare(
         plan = algorithm.plan(part, statistics)
         seconds += time.perf_counter() - started
         jobs.append(Job(partition, part, plan))
-    return Prepared(algorithm, workload, tuple(jobs), seconds)
+    return Prepared(algorithm, workload, tuple(jobs), seconds, tuple(_absent(workload, statistics)))

@@ -14,30 +14,24 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
-from itertools import chain
 from types import TracebackType
 
-import numpy as np
 import psutil
 from py4j.protocol import Py4JError, Py4JNetworkError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from cepbench.algorithms.answers.builder import AnswerBuilder
 from cepbench.algorithms.base import NotEnoughMemory, UnsupportedQuery
 from cepbench.events.errors import CepbenchError
-from cepbench.metrics.details import merged
-from cepbench.metrics.latency import of_rows, pooled
-from cepbench.metrics.record import Realised, Samples, Status, Summary
-from cepbench.metrics.throughput import Bracket, Replay, Span, slot_times, sustainable, throughput
+from cepbench.metrics.record import Status
 from cepbench.pipeline.beacon import Alive, Beacon, Running
-from cepbench.pipeline.cluster import SparkCluster
-from cepbench.pipeline.measured_task import MeasuredRun, MeasuredTask, OpenArrival, Ready, Report, buckets, ready
-from cepbench.pipeline.realised import realised
+from cepbench.pipeline.cluster import BEACON_PORT, SparkCluster, number
+from cepbench.pipeline.cluster import LOST_SECONDS as LOST_SETTING
+from cepbench.pipeline.measured_task import MeasuredRun, MeasuredTask, OpenArrival, Report, buckets, ready
+from cepbench.pipeline.outcome import Outcome, outcome_of
 from cepbench.pipeline.session import executor_count, is_stopped, session
-from cepbench.pipeline.store import Stream
 from cepbench.pipeline.tasks import failure
 
 __all__ = [
@@ -64,21 +58,6 @@ LOST_SECONDS = 60.0
 FRESH_SECONDS = 5.0
 """Only a worker that was heard of within so many seconds can be too slow: others may be lost."""
 ATTEMPTS = 3
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """How a cell ended and what it measured; `lost` says why earlier attempts were void."""
-
-    status: Status
-    reason: str = ""
-    lost: tuple[str, ...] = ()
-    hosts: tuple[str, ...] = ()
-    digest: str | None = None
-    overflow: bool = False
-    samples: Samples = field(default_factory=Samples)
-    summary: Summary = field(default_factory=Summary)
-    realised: Realised | None = None
 
 
 class SparkGone(CepbenchError):
@@ -139,9 +118,8 @@ def measure(spark: SparkSession, job: MeasuredRun, seconds: float) -> Outcome:
         except _Lost as loss:
             lost.append(str(loss))
             continue
-        outcome = (
-            reports if isinstance(reports, Outcome) else _outcome(made, reports, spark.sparkContext.defaultParallelism)
-        )
+        most = spark.sparkContext.defaultParallelism
+        outcome = reports if isinstance(reports, Outcome) else outcome_of(made, reports, most)
         return replace(outcome, lost=tuple(lost))
     return Outcome(Status.ERROR, f"workers were lost {ATTEMPTS} times; at last: {lost[-1]}", tuple(lost))
 
@@ -151,7 +129,7 @@ def _run(spark: SparkSession, task: MeasuredTask, items: Sequence[int], seconds:
     context = spark.sparkContext
     group = f"cepbench-{uuid.uuid4().hex}"
     cancel, executors = partial(context.cancelJobGroup, group), partial(executor_count, spark)
-    patience = float(context.getConf().get("spark.cepbench.lostSeconds") or LOST_SECONDS)
+    patience = number(LOST_SETTING, context.getConf().get(LOST_SETTING), LOST_SECONDS)
     with _beacon(spark) as beacon, _Watch(beacon, cancel, executors, seconds, patience) as watch:
         context.setJobGroup(group, "measured cell", interruptOnCancel=True)
         try:
@@ -181,9 +159,8 @@ def _beacon(spark: SparkSession) -> Beacon:
     """Where Spark's driver listens, too; on `spark.cepbench.beacon.port`, if it is set."""
     given = spark.sparkContext.getConf()
     host = given.get("spark.driver.host") or ""
-    return Beacon(
-        given.get("spark.driver.bindAddress") or host, host, int(given.get("spark.cepbench.beacon.port") or 0)
-    )
+    port = int(number(BEACON_PORT, given.get(BEACON_PORT), 0))
+    return Beacon(given.get("spark.driver.bindAddress") or host, host, port)
 
 
 class _Watch:
@@ -273,83 +250,3 @@ def _cut_off(watch: _Watch, reason: str, seconds: float) -> Outcome:
     if "ExecutorLostFailure" in reason or "Executor heartbeat timed out" in reason:
         raise _Lost(reason)
     return Outcome(Status.ERROR, reason)
-
-
-# --- results ----------------------------------------------------------------------------------------------------------
-
-
-def _outcome(made: Ready, reports: Sequence[Report], most: int) -> Outcome:
-    """What all workers measured; at `most` so many run side by side."""
-    job, stream, workload = made.job, made.stream, made.prepared.workload
-    answer = AnswerBuilder(workload)
-    for report in reports:
-        assert report.answer is not None
-        answer.merge(report.answer)
-    measured = [report.measured for report in reports]
-    stream.check_read(sum(m.events for m in measured))
-    service = list(chain.from_iterable(m.service for m in measured))
-    summary = Summary(
-        plan_seconds=made.prepared.plan_seconds,
-        compile_seconds=max(report.compile_seconds for report in reports),
-        worker_limit_bytes=min((report.limit_bytes for report in reports if report.limit_bytes), default=None),
-        worker_base_bytes=max((report.base_bytes for report in reports if report.base_bytes), default=None),
-        details=merged([made.prepared.details, *(report.details for report in reports)]),
-    )
-    if job.memory:
-        kinds: dict[str, int] = {}
-        for m in measured:
-            for kind, count in m.peak.kinds.items():
-                kinds[kind] = kinds.get(kind, 0) + count
-        summary = summary.model_copy(
-            update={
-                "state_peak": sum(m.peak.bytes for m in measured),
-                "state_kinds": kinds,
-                "process_peak": sum(report.process_peak or 0 for report in reports),
-            }
-        )
-        samples = Samples(state_bytes=list(chain.from_iterable(m.state_bytes for m in measured)))
-    else:
-        latency = np.array(list(chain.from_iterable(m.latency for m in measured)))
-        if made.prepared.splits_groups and len(measured) > 1:
-            rows = np.array(list(chain.from_iterable(m.rows for m in measured)), np.uint64)
-            latency = of_rows(latency, rows)
-        found = pooled([latency.tolist()])
-        slots = slot_times([Span(r.host, r.began, r.ended, sum(r.measured.service)) for r in reports], most)
-        makespan = max(slots)
-        bracket = _bracket(job, stream, reports)
-        summary = summary.model_copy(
-            update={
-                **(
-                    {}
-                    if found is None
-                    else {f"latency_{name}": getattr(found, name) for name in ("p50", "p95", "p99", "max", "mean")}
-                ),
-                "service_total": sum(service),
-                "makespan": makespan,
-                "skew": makespan * len(slots) / sum(slots) if makespan > 0 else None,
-                "slots": len(slots),
-                "throughput": throughput(stream.events, makespan),
-                "throughput_per_core": throughput(stream.events, sum(service)),
-                "throughput_per_slot": throughput(stream.events, makespan * len(slots)),
-                "sustainable_low": None if bracket is None else bracket.low,
-                "sustainable_high": None if bracket is None else bracket.high,
-            }
-        )
-        samples = Samples(latency=latency.tolist(), service=service)
-    return Outcome(
-        Status.OK,
-        hosts=tuple(sorted({report.host for report in reports})),
-        digest=answer.digest(),
-        overflow=answer.overflow,
-        samples=samples,
-        summary=summary,
-        realised=realised(stream, workload, answer, measured),
-    )
-
-
-def _bracket(job: MeasuredRun, stream: Stream, reports: Sequence[Report]) -> Bracket | None:
-    """Sustainable throughput; only micro-batches can tell."""
-    if job.arrival is None:
-        return None
-    replays = [Replay(np.array(r.measured.last, np.int64), np.array(r.measured.service)) for r in reports]
-    return sustainable(replays, stream.events)

@@ -10,7 +10,7 @@ import os
 import resource
 import socket
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,19 +19,22 @@ from pathlib import Path
 import psutil
 from pyspark import TaskContext
 
-from cepbench.algorithms.answers.builder import AnswerBuilder
+from cepbench.algorithms.answers.builder import AnswerBuilder, Parts
 from cepbench.algorithms.base import Algorithm, Executor, NotEnoughMemory, StateSize
 from cepbench.algorithms.kernels.compilation import loaded
 from cepbench.algorithms.rows import Rows
 from cepbench.events.batch import EventBatch
 from cepbench.events.errors import CepbenchError
+from cepbench.metrics.load import LoadWatch
 from cepbench.metrics.memory import PeakMemory
-from cepbench.metrics.record import Status
+from cepbench.metrics.record import Load, Status
+from cepbench.metrics.statistics import median
 from cepbench.pipeline.arrivals import ArrivalModel, Burst, OpenRate
 from cepbench.pipeline.beacon import Address, Pulse, Signal
 from cepbench.pipeline.jobs import Prepared, check_supported, prepare
-from cepbench.pipeline.loop import family_of
+from cepbench.pipeline.loop import Family, family_of
 from cepbench.pipeline.parts import DamagedStore
+from cepbench.pipeline.repeated import keep_memory, repeated
 from cepbench.pipeline.replay import Measured, replay
 from cepbench.pipeline.store import Stream, bucket_batches, read_stream, stream_batches
 from cepbench.pipeline.substreams import RawKey, decode
@@ -41,6 +44,8 @@ from cepbench.queries.workloads import parse_workload
 
 TRIES = 3
 """Runs of a bucket at most, until one finds all its kernels loaded."""
+IDLE_SECONDS = 0.1
+"""For which executors that do nothing are repeated."""
 WHOLE_STREAM = -1
 """Instead of a bucket: all buckets merged, for workloads that no bucketing fits."""
 
@@ -58,7 +63,8 @@ class MeasuredRun:
     """What a cell runs.
 
     `arrival` None is burst; `memory` asks for states and process memory instead of times. `limit_bytes` is the address
-    space of each worker, its own process: it cannot be raised again.
+    space of each worker, its own process: it cannot be raised again. Short runs and plans are repeated for `repeat`
+    seconds (docs/measurement.md, Repeated runs); 0 is once.
     """
 
     store: Path
@@ -68,15 +74,18 @@ class MeasuredRun:
     arrival: OpenArrival | None = None
     memory: bool = False
     limit_bytes: int | None = None
+    repeat: float = 0.0
 
 
 @dataclass(frozen=True)
 class Ready:
-    """A job with its stream and its workload, planned."""
+    """A job with its stream and its workload, planned; `plan_seconds` and `plan_details` of each time that it was."""
 
     job: MeasuredRun
     stream: Stream
     prepared: Prepared
+    plan_seconds: tuple[float, ...]
+    plan_details: tuple[dict[str, float], ...]
 
 
 def ready(job: MeasuredRun) -> Ready:
@@ -88,31 +97,39 @@ def ready(job: MeasuredRun) -> Ready:
     stream = read_stream(job.store)
     queries = parse_workload(job.workload)
     check_supported(queries, job.algorithm)
-    prepared = prepare(queries, job.algorithm, stream.schema, job.arithmetic, stream.statistics, summarised=True)
+    planned = repeated(
+        lambda: prepare(queries, job.algorithm, stream.schema, job.arithmetic, stream.statistics, summarised=True),
+        lambda prepared: prepared.plan_seconds,
+        0 if job.memory else job.repeat,
+    )
+    prepared = planned[-1]
     stream.check_needed(prepared.workload.needs)
-    return Ready(job, stream, prepared)
+    seconds, details = zip(*((one.plan_seconds, one.details) for one in planned), strict=True)
+    return Ready(job, stream, prepared, seconds, details)
 
 
 @dataclass
 class Report:
     """What a worker hands back.
 
-    - `answer`: None if the run did not end.
+    - `runs`: those that count, in their order; `rows`: those of the answer of all of them, None if there is none.
+    - `idle`: service time of executors that do nothing, in seconds. `load`: what the machine did besides.
     - `host`, `began`, `ended`: where it ran and when, in seconds of that host's clock; `attempt`: Spark's, from 0.
     - `limit_bytes`: the address space that the system grants the worker; `base_bytes`: what of it was taken before the
       first event.
     - `process_peak`: bytes (PSS) above those of executors that do nothing.
-    - `details`: those of the executors. `damage`: what was wrong with the store.
+    - `damage`: what was wrong with the store.
     """
 
     bucket: int
     status: Status
     reason: str = ""
-    measured: Measured = field(default_factory=Measured)
-    answer: AnswerBuilder | None = None
+    runs: list[Measured] = field(default_factory=list)
+    rows: Parts | None = None
     process_peak: int | None = None
     compile_seconds: float = 0.0
-    details: dict[str, float] = field(default_factory=dict)
+    idle: float | None = None
+    load: Load | None = None
     damage: DamagedStore | None = None
     host: str = ""
     attempt: int = 0
@@ -121,14 +138,24 @@ class Report:
     began: float = 0.0
     ended: float = 0.0
 
+    @property
+    def measured(self) -> Measured:
+        """The first run that counts."""
+        return self.runs[0]
+
+
+class _AnotherAnswer(Exception):
+    """A run that was repeated on the same events gave another answer."""
+
 
 @dataclass(frozen=True)
 class MeasuredTask:
     """The task of one bucket.
 
-    A memory run replays the bucket twice: first with executors that do nothing, in the same worker after the same
-    warm-up, so that the difference of the two peaks is what the algorithm holds. A run that had to load a kernel, which
-    the warm-up did not need, is done again: no time that counts includes compilation.
+    The bucket is first replayed with executors that do nothing, in the same worker after the same warm-up: the
+    difference of the two peaks of memory is what the algorithm holds, and the time is what the harness takes. A run
+    that had to load a kernel, which the warm-up did not need, is done again: no time that counts includes compilation.
+    Runs that are timed are repeated, each on fresh executors, and must give the same answer.
     """
 
     ready: Ready
@@ -146,6 +173,8 @@ class MeasuredTask:
             return Report(bucket, Status.OUT_OF_MEMORY, _line(error) or "the worker's memory limit")
         except NotEnoughMemory as error:
             return Report(bucket, Status.OUT_OF_MEMORY, _line(error))
+        except _AnotherAnswer as error:
+            return Report(bucket, Status.WRONG, _line(error))
         except DamagedStore as error:
             return Report(bucket, Status.ERROR, _line(error), damage=error)
         except CepbenchError as error:
@@ -154,10 +183,11 @@ class MeasuredTask:
             return Report(bucket, Status.ERROR, f"{type(error).__name__}: {_line(error)}".rstrip(": "))
 
     def _run(self, bucket: int) -> Report:
-        job, stream, prepared = self.ready.job, self.ready.stream, self.ready.prepared
-        workload = prepared.workload
+        job, prepared = self.ready.job, self.ready.prepared
         if job.limit_bytes is not None:
             resource.setrlimit(resource.RLIMIT_AS, (job.limit_bytes, job.limit_bytes))
+        if not job.memory and TaskContext.get() is not None:
+            keep_memory()  # for the whole process, which ends with the task
         started = time.perf_counter()
         for part in prepared.jobs:
             warm_up(job.algorithm, part.plan)
@@ -171,38 +201,86 @@ class MeasuredTask:
             base_bytes=psutil.Process().memory_info().vms,
         )
 
-        def emit(number: int, key: RawKey, rows: Rows) -> None:
-            part = prepared.jobs[number]
-            decoded = decode(workload.schema, part.partition, key)
-            for query, found in rows.items():
-                assert report.answer is not None
-                report.answer.add(query, decoded, found)
-
-        runs = [family_of(part, partial(job.algorithm.executor, part.plan)) for part in prepared.jobs]
-        nothing = [family_of(part, Idle) for part in prepared.jobs]
-        arrival = _arrival(job.arrival, workload)
+        replays = _Replays(self.ready, bucket, self.beacon)
         floor = 0
         if job.memory:
             with PeakMemory() as memory:
-                replay(_batches(stream, bucket, workload), arrival, nothing, emit, states=True)
+                replays.idle(states=True)
             floor = memory.peak
         gc.collect()
         gc.freeze()
         gc.disable()
+        if job.memory:
+            report.runs = [replays.run()]
+            report.process_peak = max(0, replays.peak - floor)
+        else:
+            report.idle = median([sum(run.service) for run in replays.idle_runs()])
+            with LoadWatch() as watch:
+                report.runs = repeated(replays.run, lambda run: sum(run.service), job.repeat)
+            report.load = watch.load
+        gc.enable()
+        report.rows = None if replays.answer is None else replays.answer.parts
+        return report
+
+
+class _Replays:
+    """Replays one bucket again and again; `answer` is that of all runs, `peak` the memory of the last one."""
+
+    def __init__(self, ready: Ready, bucket: int, beacon: Address | None) -> None:
+        job, prepared = ready.job, ready.prepared
+        self._ready, self._bucket, self._beacon = ready, bucket, beacon
+        self._runs = [family_of(part, partial(job.algorithm.executor, part.plan)) for part in prepared.jobs]
+        self._nothing = [family_of(part, Idle) for part in prepared.jobs]
+        self._arrival = _arrival(job.arrival, prepared.workload)
+        self._digest: str | None = None
+        self.answer: AnswerBuilder | None = None
+        self.peak = 0
+
+    def idle(self, states: bool = False) -> Measured:
+        """What the harness takes."""
+        return self._replay(self._nothing, AnswerBuilder(self._ready.prepared.workload), states)
+
+    def idle_runs(self) -> list[Measured]:
+        """That, repeated for a short while."""
+        return repeated(self.idle, lambda run: sum(run.service), min(IDLE_SECONDS, self._ready.job.repeat))
+
+    def run(self) -> Measured:
+        """One run on fresh executors, for which the time limit counts. Raises `_AnotherAnswer`."""
+        memory, prepared = self._ready.job.memory, self._ready.prepared
         for _ in range(TRIES):
-            report.answer, before = AnswerBuilder(workload), loaded()
+            gc.collect()  # the executors of the run before
+            answer, before = AnswerBuilder(prepared.workload), loaded()
             with ExitStack() as measuring:
-                sampler = measuring.enter_context(PeakMemory()) if job.memory else None
-                measuring.enter_context(Signal(self.beacon, os.getpid()))
-                report.measured = replay(
-                    _batches(stream, bucket, workload), arrival, runs, emit, job.memory, prepared.splits_groups
-                )
+                sampler = measuring.enter_context(PeakMemory()) if memory else None
+                measuring.enter_context(Signal(self._beacon, os.getpid()))
+                measured = self._replay(self._runs, answer, memory, prepared.splits_groups)
             if loaded() == before:
                 break
-        gc.enable()
-        report.details = report.measured.details
-        report.process_peak = None if sampler is None else max(0, sampler.peak - floor)
-        return report
+        self.peak = 0 if sampler is None else sampler.peak
+        self._compare(answer)
+        return measured
+
+    def _compare(self, answer: AnswerBuilder) -> None:
+        if self.answer is None:
+            self.answer = answer
+            return
+        self._digest = self._digest or self.answer.digest()
+        if answer.digest() != self._digest:
+            raise _AnotherAnswer("two runs on the same events gave different answers")
+
+    def _replay(
+        self, families: Sequence[Family], answer: AnswerBuilder, states: bool, identify: bool = False
+    ) -> Measured:
+        stream, prepared = self._ready.stream, self._ready.prepared
+
+        def emit(number: int, key: RawKey, rows: Rows) -> None:
+            part = prepared.jobs[number]
+            decoded = decode(prepared.workload.schema, part.partition, key)
+            for query, found in rows.items():
+                answer.add(query, decoded, found)
+
+        batches = _batches(stream, self._bucket, prepared.workload)
+        return replay(batches, self._arrival, families, emit, states, identify)
 
 
 class Idle(Executor):

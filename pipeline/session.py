@@ -22,7 +22,15 @@ from pyspark.sql import SparkSession
 
 from cepbench.events.errors import CepbenchError
 from cepbench.pipeline import worker_daemon
-from cepbench.pipeline.cluster import SparkCluster, TooFewExecutors, is_local
+from cepbench.pipeline.cluster import (
+    EXECUTOR_CORES,
+    EXECUTORS,
+    MOST_CORES,
+    SparkCluster,
+    TooFewExecutors,
+    is_local,
+    number,
+)
 from cepbench.pipeline.java import check_java
 from cepbench.pipeline.packages import write_packages
 
@@ -128,15 +136,15 @@ def _container(master: str, worker_memory: int | None, settings: Mapping[str, st
     """What the Python workers of an executor need together; Spark gives each an equal part of it."""
     if worker_memory is None or not master.startswith(("yarn", "k8s://")):
         return {}
-    cores = int(settings.get("spark.executor.cores", "1"))
+    cores = int(number(EXECUTOR_CORES, settings.get(EXECUTOR_CORES), 1))
     return {"spark.executor.pyspark.memory": f"{worker_memory * cores // 2**20}m"}
 
 
 def _wait_for_executors(spark: SparkSession, master: str) -> None:
     """Until as many executors and cores are there as were asked for, or no more come. Raises `CepbenchError`."""
     given = spark.sparkContext.getConf()
-    executors = int(given.get("spark.executor.instances") or 0)
-    cores = int(given.get("spark.cores.max") or 0)
+    executors = int(number(EXECUTORS, given.get(EXECUTORS), 0))
+    cores = int(number(MOST_CORES, given.get(MOST_CORES), 0))
     begun = steady = time.monotonic()
     before = (0, 0)
     while True:

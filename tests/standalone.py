@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import psutil
@@ -22,8 +22,8 @@ HOST = "127.0.0.1"
 class Standalone:
     """A master and workers, each a process with its log in a folder of its own. Use as a context manager."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, settings: Mapping[str, str] | None = None) -> None:
+        self._folder, self._settings = folder, settings or {}
         self._port = _free_port()
         self.url = f"spark://{HOST}:{self._port}"
         self.workers: list[subprocess.Popen[bytes]] = []
@@ -87,8 +87,11 @@ class Standalone:
             f"org.apache.spark.deploy.{name}",
             "--webui-port",
             "0",
-            *arguments,
         ]
+        if self._settings:
+            (folder / "settings").write_text("".join(f"{key} {text}\n" for key, text in self._settings.items()))
+            command += ["--properties-file", "settings"]
+        command += arguments
         if hidden is not None:
             command = [*UNSHARE, "sh", "-c", f"mount -t tmpfs none '{hidden}' && exec \"$@\"", "sh", *command]
         with (folder / "log").open("wb") as log:

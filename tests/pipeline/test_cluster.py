@@ -1,12 +1,14 @@
 """Which Spark runs tasks: settings of a file, and how many tasks run side by side."""
 
 import os
+import re
 from pathlib import Path
 
 import pytest
 
+from cepbench.cli.main import main
 from cepbench.events.errors import CepbenchError
-from cepbench.pipeline.cluster import SparkCluster, TooFewExecutors, read_settings
+from cepbench.pipeline.cluster import SparkCluster, TooFewExecutors, number, read_settings
 
 
 def test_a_settings_file_is_that_of_spark(tmp_path: Path) -> None:
@@ -35,3 +37,41 @@ def test_slots_of_a_cluster() -> None:
     assert SparkCluster("spark://h:7077").with_slots(3).settings == {"spark.cores.max": "3"}
     assert SparkCluster("yarn", {"spark.executor.cores": "4"}).with_slots(6).settings["spark.executor.instances"] == "2"
     assert SparkCluster("k8s://h").with_slots(6).settings == {"spark.executor.instances": "6"}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "allowed"),
+    [
+        ("spark.cepbench.lostSeconds", "abc", "a number of more than 0"),
+        ("spark.cepbench.lostSeconds", "0", "a number of more than 0"),
+        ("spark.cepbench.lostSeconds", "-1", "a number of more than 0"),
+        ("spark.cepbench.lostSeconds", "nan", "a number of more than 0"),
+        ("spark.cepbench.beacon.port", "70000", "a whole number of at least 0 and at most 65535"),
+        ("spark.executor.cores", "x", "a whole number of at least 1"),
+        ("spark.executor.cores", "0", "a whole number of at least 1"),
+        ("spark.executor.instances", "1.5", "a whole number of at least 1"),
+        ("spark.cores.max", "-2", "a whole number of at least 1"),
+    ],
+)
+def test_numbers_are_checked_before_anything_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, text: str, allowed: str
+) -> None:
+    line = f"setting {name}={text}: expected {allowed}"
+    with pytest.raises(CepbenchError, match=f"^{re.escape(line)}$"):
+        SparkCluster("yarn", {name: text})
+    with pytest.raises(SystemExit) as ended:
+        main(["generate", "uniform", "-o", str(tmp_path / "s"), "--master", "local[1]", "--conf", f"{name}={text}"])
+    assert ended.value.code == 2
+    assert capsys.readouterr().err == f"cepbench: {line}\n"
+
+
+def test_numbers_that_are_allowed() -> None:
+    settings = {
+        "spark.cepbench.lostSeconds": "0.5",
+        "spark.cepbench.beacon.port": "0",
+        "spark.executor.cores": "1",
+        "spark.cores.max": "8",
+    }
+    assert SparkCluster("yarn", settings).settings == settings
+    assert number("spark.cepbench.beacon.port", "65535", 0) == 65535
+    assert number("spark.cepbench.lostSeconds", None, 60.0) == 60.0

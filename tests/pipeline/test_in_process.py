@@ -9,16 +9,19 @@ import pytest
 
 import cepbench
 from cepbench.algorithms.base import Algorithm, UnsupportedQuery
-from cepbench.algorithms.registry import ALGORITHMS
+from cepbench.algorithms.registry import ALGORITHMS, make
 from cepbench.events.batch import EventBatch
 from cepbench.events.errors import CepbenchError, InputError
 from cepbench.events.files import read_events
+from cepbench.events.statistics import Statistics
 from cepbench.generators.registry import from_spec
 from cepbench.pipeline.generation import generate
 from cepbench.pipeline.in_process import answer_of, evaluate_batches
+from cepbench.pipeline.jobs import prepare
 from cepbench.pipeline.rebucketing import rebucket
 from cepbench.pipeline.substreams import decode, split
 from cepbench.queries.errors import QueryError
+from cepbench.queries.workloads import parse_workload
 
 WORKLOAD = """
 whole: RETURN COUNT(*), SUM(A.value) PATTERN SEQ(A, B) WITHIN 40 seconds SLIDE 20 seconds
@@ -179,3 +182,15 @@ def test_what_to_know_of_a_plan_is_told() -> None:
     [notice] = told
     assert notice.startswith("sharon: the search for an optimal plan reached a limit")
     assert hurried.digest() == plain.digest()
+
+
+def test_types_without_events_are_told_also_where_they_are_declared() -> None:
+    events = read_events(pd.DataFrame({"time": range(4), "type": list("ABCA")}))
+
+    def told(pattern: str, **rates: float) -> tuple[str, ...]:
+        queries = parse_workload(f"RETURN COUNT(*) PATTERN {pattern} WITHIN 5 s")
+        return prepare(queries, make("greta"), events.schema, "modular", Statistics(4, 4, rates)).notices
+
+    assert told("SEQ(A, B)", A=0.5, B=0.25, C=0.25) == ()
+    assert told("SEQ(A, Z)", A=0.5, B=0.25, C=0.25) == ("query q1: the stream has no events of type Z; it has A, B, C",)
+    assert told("SEQ(A, C)", A=0.5, B=0.5, C=0.0) == ("query q1: the stream has no events of type C; it has A, B",)

@@ -1,18 +1,35 @@
 """One worker's part of a measured cell, in this process."""
 
+import pickle
+import time
 from dataclasses import replace
 from pathlib import Path
+from typing import ClassVar
 
+import pandas as pd
 import pytest
 
+from cepbench.algorithms.answers.builder import AnswerBuilder
 from cepbench.algorithms.base import Executor, NotEnoughMemory, Plan, StateSize
 from cepbench.algorithms.rows import Rows
 from cepbench.events.batch import EventBatch
 from cepbench.events.errors import CepbenchError
 from cepbench.generators.registry import from_spec
 from cepbench.metrics.record import Status
+from cepbench.pipeline.distributed import Buckets
 from cepbench.pipeline.generation import generate
-from cepbench.pipeline.measured_task import WHOLE_STREAM, MeasuredRun, MeasuredTask, OpenArrival, buckets, ready
+from cepbench.pipeline.import_dataset import import_events
+from cepbench.pipeline.measured_task import (
+    WHOLE_STREAM,
+    MeasuredRun,
+    MeasuredTask,
+    OpenArrival,
+    Ready,
+    Report,
+    buckets,
+    ready,
+)
+from cepbench.pipeline.repeated import MOST
 from cepbench.pipeline.store import Stream
 from cepbench.queries.compile import Workload, compile_workload
 from cepbench.queries.workloads import parse_workload
@@ -27,15 +44,21 @@ def store(tmp_path: Path) -> Path:
     return generate(generator, tmp_path / "uniform", spark=None, buckets=1).path
 
 
+def answer(made: Ready, report: Report) -> AnswerBuilder:
+    assert report.rows is not None, report.reason
+    found = AnswerBuilder(made.prepared.workload)
+    found.merge(report.rows)
+    return found
+
+
 def test_a_run_that_loads_a_kernel_is_done_again(store: Path) -> None:
-    expected = MeasuredTask(ready(MeasuredRun(store, QUERY, Counting())))(0)
+    made = ready(MeasuredRun(store, QUERY, Counting()))
+    expected = MeasuredTask(made)(0)
     assert not unforeseen.signatures  # type: ignore[attr-defined]
     report = MeasuredTask(ready(MeasuredRun(store, QUERY, Unforeseen())))(0)
     assert UnforeseenCounter.runs == 2
     assert report.status is Status.OK, report.reason
-    assert report.answer is not None
-    assert expected.answer is not None
-    assert report.answer.digest() == expected.answer.digest()
+    assert answer(made, report).digest() == answer(made, expected).digest()
     assert len(report.measured.service) == len(expected.measured.service) == 3
 
 
@@ -94,11 +117,9 @@ class CountingTogether(Counting):
 def test_rows_of_a_window_are_those_of_each_query_and_group(tmp_path: Path) -> None:
     generator = from_spec("uniform", {"events": 300, "types": 1, "groups": 2, "rate": 1})
     stream = generate(generator, tmp_path / "keyed", spark=None, key=("key",), buckets=2)
-    report = MeasuredTask(ready(MeasuredRun(stream.path, f"{KEYED}\n\n{SUMMED}\n\n{QUERY}", CountingTogether())))(
-        WHOLE_STREAM
-    )
-    assert report.answer is not None, report.reason
-    found = report.answer.frame()
+    made = ready(MeasuredRun(stream.path, f"{KEYED}\n\n{SUMMED}\n\n{QUERY}", CountingTogether()))
+    report = MeasuredTask(made)(WHOLE_STREAM)
+    found = answer(made, report).frame()
     # Three windows: a row per key, one that sums them up, and one of the query that does not split the stream.
     assert found["query"].value_counts().to_dict() == {"q1": 6, "q2": 3, "q3": 3}
     assert len(report.measured.latency) == 12
@@ -107,9 +128,9 @@ def test_rows_of_a_window_are_those_of_each_query_and_group(tmp_path: Path) -> N
 def test_every_query_gets_its_own_answer(tmp_path: Path) -> None:
     generator = from_spec("uniform", {"events": 300, "types": 1, "groups": 2, "rate": 1})
     stream = generate(generator, tmp_path / "keyed", spark=None, key=("key",), buckets=2)
-    report = MeasuredTask(ready(MeasuredRun(stream.path, f"{KEYED}\n\n{QUERY}", Counting())))(WHOLE_STREAM)
-    assert report.answer is not None, report.reason
-    found = report.answer.frame()
+    made = ready(MeasuredRun(stream.path, f"{KEYED}\n\n{QUERY}", Counting()))
+    report = MeasuredTask(made)(WHOLE_STREAM)
+    found = answer(made, report).frame()
     # The double counts events: one a second, so 100 in each window, and the same in both groups together.
     assert found[found["query"] == "q2"]["COUNT(*)"].tolist() == [100, 100, 100]
     assert found[found["query"] == "q1"].groupby("window_start")["COUNT(*)"].agg(["size", "sum"]).values.tolist() == [
@@ -145,7 +166,7 @@ class Failing(Counting):
 )
 def test_what_goes_wrong_is_told(store: Path, error: BaseException, status: Status, reason: str) -> None:
     report = MeasuredTask(ready(MeasuredRun(store, QUERY, Failing(error))))(0)
-    assert (report.status, report.reason, report.answer) == (status, reason, None)
+    assert (report.status, report.reason, report.rows) == (status, reason, None)
 
 
 def test_memory_is_that_above_what_the_worker_has_anyway(store: Path) -> None:
@@ -156,3 +177,68 @@ def test_memory_is_that_above_what_the_worker_has_anyway(store: Path) -> None:
     assert report.process_peak is not None
     assert report.process_peak < 30 * 10**6
     assert MeasuredTask(ready(MeasuredRun(store, QUERY, Counting())))(0).process_peak is None
+
+
+class Changing(Counting):
+    """One more in every executor after the first of the cell."""
+
+    name: ClassVar[str] = "changing"
+    made: ClassVar[int] = 0
+
+    def executor(self, plan: Plan) -> Executor:
+        type(self).made += 1
+        return Counter(plan, type(self).made // 4)
+
+
+def test_short_runs_are_repeated_on_fresh_executors(store: Path) -> None:
+    job = MeasuredRun(store, QUERY, Counting(), repeat=0.5)
+    made = ready(job)
+    report = MeasuredTask(made)(0)
+    assert report.status is Status.OK, report.reason
+    assert 5 <= len(report.runs) <= MOST
+    assert {len(run.service) for run in report.runs} == {3}
+    assert {run.events for run in report.runs} == {300}
+    assert answer(made, report).rows == 3  # the answer of one run
+    assert [len(run.latency) for run in report.runs] == [3] * len(report.runs)
+    assert len(MeasuredTask(ready(replace(job, repeat=0)))(0).runs) == 1
+    assert len(MeasuredTask(ready(replace(job, memory=True)))(0).runs) == 1
+
+
+def test_repeated_runs_must_agree(store: Path) -> None:
+    report = MeasuredTask(ready(MeasuredRun(store, QUERY, Changing(), repeat=0.5)))(0)
+    assert (report.status, report.rows) == (Status.WRONG, None)
+    assert report.reason == "two runs on the same events gave different answers"
+
+
+class Lazy(Counting):
+    """A tenth of a second per executor."""
+
+    name: ClassVar[str] = "lazy"
+
+    def executor(self, plan: Plan) -> Executor:
+        return LazyCounter(plan)
+
+
+class LazyCounter(Counter):
+    def finish(self) -> Rows:
+        time.sleep(0.1)
+        return super().finish()
+
+
+def test_the_harness_is_measured_without_the_algorithm(store: Path) -> None:
+    report = MeasuredTask(ready(MeasuredRun(store, QUERY, Lazy())))(0)
+    assert report.idle is not None
+    assert 0 < report.idle < 0.1 < sum(report.measured.service)
+    assert report.load is not None
+    assert MeasuredTask(ready(MeasuredRun(store, QUERY, Counting(), memory=True)))(0).idle is None
+
+
+def test_strings_travel_neither_with_tasks_nor_with_rows(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"time": range(2000), "type": "A", "s": [f"only-once-{i}" for i in range(2000)]})
+    stream, _ = import_events(frame, tmp_path / "store", spark=None)
+    made = ready(MeasuredRun(stream.path, QUERY, Counting()))
+    assert b"only-once" in pickle.dumps(MeasuredTask(made))
+    assert b"only-once" not in pickle.dumps(MeasuredTask(made)(0))
+    task = Buckets(made.prepared, (stream,))
+    assert b"only-once" in pickle.dumps(task)
+    assert b"only-once" not in pickle.dumps(task((0, 0)))

@@ -17,7 +17,7 @@ from pyspark.sql import SparkSession
 from cepbench.algorithms.base import NotEnoughMemory, Plan, StateSize, UnsupportedQuery
 from cepbench.events.statistics import Statistics
 from cepbench.generators.registry import from_spec
-from cepbench.metrics.record import Status
+from cepbench.metrics.record import Load, Status
 from cepbench.pipeline.beacon import Pulse, Signal
 from cepbench.pipeline.generation import generate
 from cepbench.pipeline.measured import ATTEMPTS, ContextStopped, MeasuredRun, OpenArrival, Outcome, measure
@@ -92,7 +92,7 @@ def test_times_of_all_workers(store: Stream, reports: list[Report]) -> None:
     one.measured.latency, two.measured.latency = [5.0, 1.0], [2.0, 4.0]
     (one.began, one.ended), (two.began, two.ended) = (0.0, 10.0), (1.0, 9.0)
     one.compile_seconds, two.compile_seconds = 2.0, 3.0
-    one.details, two.details = {"edges": 1.0, "pool_peak": 4.0}, {"edges": 2.0, "pool_peak": 3.0}
+    one.measured.details, two.measured.details = {"edges": 1.0, "pool_peak": 4.0}, {"edges": 2.0, "pool_peak": 3.0}
     workers = Workers(lambda task: reports)
     outcome = run(workers, MeasuredRun(store.path, QUERY, Counting()))
     assert (outcome.status, outcome.reason) == (Status.OK, "")
@@ -112,6 +112,40 @@ def test_times_of_all_workers(store: Stream, reports: list[Report]) -> None:
     assert outcome.realised is not None
     # Four groups in three windows; every event is a match of the double.
     assert (outcome.realised.rows, outcome.realised.matches_per_window, outcome.realised.batches) == (12, 80.0, 3)
+
+
+def test_repeated_runs_are_summarised_by_their_median(store: Stream, reports: list[Report]) -> None:
+    one, two = reports
+    services = ([[2.0, 1.0]] * 3, [[4.0], [1.0], [5.0], [9.0]])  # sums of both: 7, 4, 8; the fourth is of one worker
+    for report, service in zip(reports, services, strict=True):
+        report.runs = [replace(report.measured, service=took, latency=[took[0]], details={}) for took in service]
+    for seconds, measured in zip((0.5, 0.1, 0.3), one.runs, strict=True):
+        measured.details = {"edges": 4.0, "search_seconds": seconds}
+    one.idle, two.idle = 0.25, 0.5
+    one.load, two.load = Load(average=3.0, waited=0.25), Load(average=2.0, waited=0.5)
+    outcome = run(Workers(lambda task: reports), MeasuredRun(store.path, QUERY, Counting()))
+    found = outcome.summary
+    assert (found.runs, found.service_total, found.makespan) == (3, 7.0, 4.0)
+    assert (found.latency_max, found.latency_mean) == (4.0, 3.0)  # per run: 4, 2, 5 and 3, 1.5, 3.5
+    assert found.service_per_window == pytest.approx(7 / 3)
+    assert found.idle_total == 0.75
+    assert found.details == {"edges": 4.0, "search_seconds": 0.3}
+    assert (found.service_low, found.service_high) == (None, None)  # three runs have no interval
+    runs = outcome.runs
+    assert runs["service_total"] == [7.0, 4.0, 8.0]
+    assert runs["throughput"] == [EVENTS / 4.0, EVENTS / 3.0, EVENTS / 5.0]
+    assert runs["details.search_seconds"] == [0.5, 0.1, 0.3]
+    assert not {"details.edges", "plan_seconds"} & runs.keys()
+    assert (outcome.samples.service, outcome.samples.latency) == ([2.0, 1.0, 4.0], [2.0, 4.0])  # of the median run
+    assert outcome.load == Load(average=3.0, waited=0.5)
+
+
+def test_six_runs_have_an_interval(store: Stream, reports: list[Report]) -> None:
+    for report, total in zip(reports, (0.0, 1.0), strict=True):
+        report.runs = [replace(report.measured, service=[total * took]) for took in (3.0, 1.0, 2.0, 6.0, 5.0, 4.0)]
+    outcome = run(Workers(lambda task: reports), MeasuredRun(store.path, QUERY, Counting()))
+    assert (outcome.summary.runs, outcome.summary.service_total) == (6, 3.5)
+    assert (outcome.summary.service_low, outcome.summary.service_high) == (1.0, 6.0)
 
 
 class Planning(Counting):
@@ -142,6 +176,17 @@ def test_a_workload_is_planned_once_whatever_its_buckets_and_groups(
     assert (outcome.status, outcome.reason, workers.items) == (Status.OK, "", [1, 0])
     assert outcome.summary.details == {"candidates": 5.0}
     assert outcome.summary.plan_seconds == 0.5
+
+
+def test_quick_planning_is_repeated(store: Stream, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    monkeypatch.setattr("cepbench.pipeline.jobs.time", SimpleNamespace(perf_counter=lambda: clock[0]))
+    planning = Planning(clock)
+    made = ready(MeasuredRun(store.path, QUERY, planning, repeat=1.0))
+    assert len(planning.planned) == 7  # six that count
+    assert made.plan_seconds == (0.5,) * 6
+    assert made.plan_details == ({"candidates": 5.0},) * 6
+    assert len(ready(MeasuredRun(store.path, QUERY, planning, repeat=1.0, memory=True)).plan_seconds) == 1
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,18 @@
 """The Spark session: one line instead of a traceback when it cannot start, and settings that arrive at the workers."""
 
 import os
+import subprocess
+import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 
 from cepbench.events.errors import CepbenchError, InputError
+from cepbench.pipeline import session as session_module
+from cepbench.pipeline.cluster import TooFewExecutors
 from cepbench.pipeline.java import check_java
 from cepbench.pipeline.packages import write_packages
 from cepbench.pipeline.session import session
@@ -71,6 +76,100 @@ def _die(item: int) -> NoReturn:
 
 def _process(item: int) -> int:
     return os.getpid()
+
+
+class Cluster:
+    """A session of a cluster on which executors come one after the other: (executors, cores) at every look."""
+
+    def __init__(self, looks: list[tuple[int, int]], settings: dict[str, str]) -> None:
+        self.looks, self.settings, self.looked = looks, settings, 0
+        self.sparkContext = self._jsc = self
+        self.get = settings.get
+
+    def getConf(self) -> "Cluster":
+        return self
+
+    def sc(self) -> "Cluster":
+        return self
+
+    def defaultParallelism(self) -> int:
+        return self.looks[min(self.looked, len(self.looks)) - 1][1]
+
+    def count(self, _: object) -> int:
+        self.looked += 1
+        return self.looks[min(self.looked, len(self.looks)) - 1][0]
+
+
+@pytest.fixture
+def waiting(monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
+    """Waits for the executors of a cluster, without taking time; how often it looked."""
+
+    def wait(looks: list[tuple[int, int]], **settings: str) -> int:
+        cluster = Cluster(looks, {f"spark.{name.replace('_', '.')}": text for name, text in settings.items()})
+        clock = iter(range(1000))
+        monkeypatch.setattr(session_module, "executor_count", cluster.count)
+        monkeypatch.setattr(session_module.time, "monotonic", lambda: float(next(clock)))
+        monkeypatch.setattr(session_module.time, "sleep", lambda seconds: None)
+        monkeypatch.setattr(session_module, "stop", lambda: None)
+        session_module._wait_for_executors(cluster, "spark://h:1")  # type: ignore[arg-type]
+        return cluster.looked
+
+    return wait
+
+
+def test_as_many_executors_as_were_asked_for_are_waited_for(waiting: Callable[..., int]) -> None:
+    growing = [(0, 2), (1, 2), (2, 4), (3, 6)]
+    assert waiting(growing, executor_instances="3") == 4
+    assert waiting(growing, cores_max="4") == 3
+    assert waiting(growing, executor_instances="1", cores_max="6") == 4
+    with pytest.raises(TooFewExecutors, match=r"^Spark master spark://h:1: 3 executors came within 60 s, not 4 exec"):
+        waiting(growing, executor_instances="4")
+    with pytest.raises(TooFewExecutors, match=r"not 7 cores; ask for fewer, or free some$"):
+        waiting(growing, cores_max="7")
+
+
+def test_without_a_number_all_are_waited_for_that_come(waiting: Callable[..., int]) -> None:
+    assert waiting([(0, 2), (1, 2), (2, 4), (2, 4), (2, 4)]) == 5  # nothing new for two seconds
+    assert waiting([(1, 1)]) == 3
+    with pytest.raises(TooFewExecutors, match="0 executors came within 60 s, not one"):
+        waiting([(0, 2)])
+    with pytest.raises(CepbenchError, match=r"^setting spark\.cores\.max=many: expected a whole number"):
+        waiting([(1, 1)], cores_max="many")  # from an administrator's defaults
+
+
+DEFAULTS = """
+import sys
+from cepbench.pipeline.cluster import SparkCluster
+from cepbench.pipeline.session import session, stop
+
+given = dict(word.split("=") for word in sys.argv[1:])
+spark = session(SparkCluster("local[1]", given))
+assert spark.sparkContext.parallelize([1, 2], 2).map(lambda item: item + 1).sum() == 5
+for name in ("spark.site", "spark.other", "spark.speculation", "spark.authenticate"):
+    print(name, spark.sparkContext.getConf().get(name))
+print(spark.sparkContext._jvm.System.getProperty("site"))
+stop()
+"""
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_what_an_administrator_set_holds_below_what_we_and_the_user_set(tmp_path: Path) -> None:
+    (tmp_path / "spark-defaults.conf").write_text(
+        "spark.site theirs\nspark.other theirs\nspark.speculation true\nspark.driver.extraJavaOptions -Dsite=yes\n"
+    )
+    command = [sys.executable, "-c", DEFAULTS, "spark.other=mine", "spark.authenticate=true"]
+    command.append("spark.authenticate.secret=quiet")
+    environment = {**os.environ, "SPARK_CONF_DIR": str(tmp_path)}
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.splitlines() == [
+        "spark.site theirs",
+        "spark.other mine",
+        "spark.speculation false",
+        "spark.authenticate true",
+        "yes",
+    ]
 
 
 @pytest.mark.spark

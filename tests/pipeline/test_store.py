@@ -147,6 +147,11 @@ def test_rebucketed_once_and_again_when_the_stream_changed(tmp_path: Path) -> No
     (copy.path / "stream.json").write_text(json.dumps(description))
     assert rebucket(stream, (), 1, spark=None).fingerprint == stream.fingerprint
     assert not list((tmp_path / "store" / "_rebucketed").glob(".*"))
+    [part] = copy.parts
+    (copy.path / part.name).write_bytes(b"0" * part.bytes)
+    same(joined(list(stream_batches(rebucket(stream, (), 1, spark=None)))), batch)
+    (copy.path / "stream.json").unlink()
+    same(joined(list(stream_batches(rebucket(stream, (), 1, spark=None)))), batch)
 
 
 def test_a_store_appears_whole_or_not_at_all(tmp_path: Path) -> None:

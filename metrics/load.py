@@ -1,0 +1,79 @@
+"""What else the machine had to do while a worker measured."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from types import TracebackType
+
+from cepbench.metrics.record import Load
+
+NOISY = 0.05
+"""A run that lost more of its time than this to others is noisy."""
+
+
+class LoadWatch:
+    """A context around a measurement of this process's main thread; then `load` says what it lost to others."""
+
+    def __init__(self) -> None:
+        self.load = Load()
+
+    def __enter__(self) -> LoadWatch:
+        self._average = _average()
+        self._scheduled, self._machine = _scheduled(), _machine()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.load = Load(
+            average=self._average,
+            waited=_share(self._scheduled, _scheduled()),
+            stolen=_share(self._machine, _machine()),
+        )
+
+
+def worst(loads: list[Load]) -> Load | None:
+    """The most that any of several workers saw."""
+    if not loads:
+        return None
+    names = Load.model_fields
+    known = {name: [at for load in loads if (at := getattr(load, name)) is not None] for name in names}
+    return Load(**{name: max(values) for name, values in known.items() if values})
+
+
+def lost(load: Load | None) -> float:
+    """The larger share of time that a run lost, 0 if nobody knows."""
+    return 0.0 if load is None else max(load.waited or 0.0, load.stolen or 0.0)
+
+
+def _share(before: tuple[int, int] | None, after: tuple[int, int] | None) -> float | None:
+    """How much of the growth of (of others, of all) is that of others."""
+    if before is None or after is None or after[1] <= before[1]:
+        return None
+    return (after[0] - before[0]) / (after[1] - before[1])
+
+
+def _scheduled() -> tuple[int, int] | None:
+    """Nanoseconds that the main thread was ready and had no processor, and those with the ones that it ran."""
+    try:
+        ran, waited = Path("/proc/self/schedstat").read_text().split()[:2]
+    except (OSError, ValueError):
+        return None
+    return int(waited), int(ran) + int(waited)
+
+
+def _machine() -> tuple[int, int] | None:
+    """Ticks that the hypervisor gave to other machines, and all ticks."""
+    try:
+        ticks = [int(word) for word in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]]
+    except (OSError, ValueError):
+        return None
+    return (ticks[7], sum(ticks)) if len(ticks) == 8 else None
+
+
+def _average() -> float | None:
+    try:
+        return os.getloadavg()[0]
+    except OSError:
+        return None

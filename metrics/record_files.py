@@ -1,0 +1,72 @@
+"""A record on disk: `<cell>.json`, and its raw samples as `<cell>.parquet` beside it, which the former names by digest.
+
+The samples are written first: a record without its samples, or beside others, is no record. Records of earlier versions
+hold their samples themselves.
+"""
+
+import json
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from cepbench.metrics.files import write
+from cepbench.metrics.record import Record, Samples
+
+SAMPLES_SUFFIX = ".parquet"
+_SCHEMA = pa.schema(
+    [("latency", pa.list_(pa.float64())), ("service", pa.list_(pa.float64())), ("state_bytes", pa.list_(pa.int64()))]
+)
+"""One row, a list per column."""
+
+
+class SamplesError(ValueError):
+    """Samples that are not those of their record: the message names the file."""
+
+
+def write_record(folder: Path, record: Record) -> None:
+    """Stores a record in a folder. Raises `Unwritable`."""
+    document = record.model_dump(mode="json", exclude={"samples"})
+    if record.samples != Samples():
+        content = _content(record.samples)
+        write(folder / f"{record.cell}{SAMPLES_SUFFIX}", content)
+        document["samples"] = {"digest": _digest(content)}
+    write(folder / f"{record.cell}.json", json.dumps(document, indent=1).encode())
+
+
+def read_record(path: Path) -> Record:
+    """The record in a JSON file, with its samples.
+
+    Raises `OSError`, pydantic's `ValidationError`, or `SamplesError`.
+    """
+    content = path.read_bytes()
+    try:
+        document: Any = json.loads(content)
+        digest = document["samples"].pop("digest")
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return Record.model_validate_json(content)  # which finds what is wrong, or the samples
+    return Record.model_validate({**document, "samples": _samples(path.with_suffix(SAMPLES_SUFFIX), digest)})
+
+
+def _content(samples: Samples) -> bytes:
+    columns = [pa.array([getattr(samples, field.name)], field.type) for field in _SCHEMA]
+    with pa.BufferOutputStream() as out:
+        pq.write_table(pa.Table.from_arrays(columns, schema=_SCHEMA), out, use_dictionary=False)
+        return bytes(out.getvalue())
+
+
+def _samples(path: Path, digest: str) -> Samples:
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise SamplesError(f"{path}: {(error.strerror or str(error)).lower()}") from None
+    if _digest(content) != digest:
+        raise SamplesError(f"{path}: not the samples of its record; run the experiment again")
+    [row] = pq.read_table(pa.BufferReader(content)).to_pylist()
+    return Samples(**row)
+
+
+def _digest(content: bytes) -> str:
+    return blake2b(content, digest_size=16).hexdigest()

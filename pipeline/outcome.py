@@ -1,0 +1,165 @@
+"""What a cell measured, from the reports of its workers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cepbench.algorithms.answers.builder import AnswerBuilder
+from cepbench.metrics.details import DETAILS, by_name, detailed, merged
+from cepbench.metrics.latency import of_rows, pooled
+from cepbench.metrics.load import worst
+from cepbench.metrics.record import Load, Realised, Samples, Status, Summary
+from cepbench.metrics.statistics import estimate, median
+from cepbench.metrics.throughput import Bracket, Replay, Span, slot_times, sustainable, throughput
+from cepbench.pipeline.measured_task import Ready, Report
+from cepbench.pipeline.realised import realised
+from cepbench.pipeline.replay import Measured
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a cell ended and what it measured; `lost` says why earlier attempts were void."""
+
+    status: Status
+    reason: str = ""
+    lost: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
+    digest: str | None = None
+    overflow: bool = False
+    samples: Samples = field(default_factory=Samples)
+    runs: dict[str, list[float]] = field(default_factory=dict)
+    summary: Summary = field(default_factory=Summary)
+    realised: Realised | None = None
+    load: Load | None = None
+
+
+def outcome_of(made: Ready, reports: Sequence[Report], most: int) -> Outcome:
+    """What all workers measured; at `most` so many run side by side."""
+    stream, workload = made.stream, made.prepared.workload
+    answer = AnswerBuilder(workload)
+    for report in reports:
+        assert report.rows is not None
+        answer.merge(report.rows)
+    first = [report.measured for report in reports]
+    stream.check_read(sum(worker.events for worker in first))
+    found = realised(stream, workload, answer, first)
+    summary = Summary(
+        compile_seconds=max(report.compile_seconds for report in reports),
+        worker_limit_bytes=min((report.limit_bytes for report in reports if report.limit_bytes), default=None),
+        worker_base_bytes=max((report.base_bytes for report in reports if report.base_bytes), default=None),
+    )
+    told, samples, runs = _memory(made, reports) if made.job.memory else _times(made, reports, most, found.windows)
+    return Outcome(
+        Status.OK,
+        hosts=tuple(sorted({report.host for report in reports})),
+        digest=answer.digest(),
+        overflow=answer.overflow,
+        samples=samples,
+        runs=runs,
+        summary=summary.model_copy(update=told),
+        realised=found,
+        load=worst([report.load for report in reports if report.load is not None]),
+    )
+
+
+Told = tuple[dict[str, object], Samples, dict[str, list[float]]]
+"""Fields of the summary, samples, and the numbers of repeated runs."""
+
+
+def _memory(made: Ready, reports: Sequence[Report]) -> Told:
+    """What a run tells that looked at memory."""
+    workers = [report.measured for report in reports]
+    kinds: dict[str, int] = {}
+    for worker in workers:
+        for kind, count in worker.peak.kinds.items():
+            kinds[kind] = kinds.get(kind, 0) + count
+    fields = {
+        **_planned(made, merged(worker.details for worker in workers)),
+        "state_peak": sum(worker.peak.bytes for worker in workers),
+        "state_kinds": kinds,
+        "process_peak": sum(report.process_peak or 0 for report in reports),
+    }
+    return fields, Samples(state_bytes=list(chain.from_iterable(worker.state_bytes for worker in workers))), {}
+
+
+def _times(made: Ready, reports: Sequence[Report], most: int, windows: int) -> Told:
+    """What runs under the clock tell: as many as every worker has."""
+    count = min(len(report.runs) for report in reports)
+    runs = [[report.runs[number] for report in reports] for number in range(count)]
+    numbers = by_name([_numbers(made, reports, workers, most, windows) for workers in runs])
+    details = by_name([merged(worker.details for worker in workers) for workers in runs])
+    totals = numbers["service_total"]
+    middle = runs[sorted(range(count), key=totals.__getitem__)[(count - 1) // 2]]
+    idle = sum(report.idle or 0.0 for report in reports)
+    batches = sum(len(worker.service) for worker in middle)
+    known, bracket = estimate(totals), _bracket(made, middle)
+    timed = {name: values for name, values in details.items() if name.endswith("_seconds")}
+    plans = {DETAILS + name: values for name, values in by_name(made.plan_details).items() if name.endswith("_seconds")}
+    varying = {"plan_seconds": list(made.plan_seconds), **plans, **numbers, **detailed(timed)}
+    fields = {
+        **{name: median(values) for name, values in numbers.items()},
+        **_planned(made, {name: median(values) for name, values in details.items()}),
+        "runs": count,
+        "service_low": known.low,
+        "service_high": known.high,
+        "idle_total": idle,
+        "idle_batch": idle / batches if batches else None,
+        "slots": len(slot_times(_spans(reports, middle), most)),
+        "sustainable_low": None if bracket is None else bracket.low,
+        "sustainable_high": None if bracket is None else bracket.high,
+    }
+    service = list(chain.from_iterable(worker.service for worker in middle))
+    samples = Samples(latency=_latency(made, middle).tolist(), service=service)
+    return fields, samples, {name: values for name, values in varying.items() if len(values) > 1}
+
+
+def _planned(made: Ready, details: Mapping[str, float]) -> dict[str, object]:
+    """What planning took, and the details of plans and executors together."""
+    plans = {name: median(values) for name, values in by_name(made.plan_details).items()}
+    return {"plan_seconds": median(made.plan_seconds), "details": merged([plans, details])}
+
+
+def _numbers(
+    made: Ready, reports: Sequence[Report], workers: Sequence[Measured], most: int, windows: int
+) -> dict[str, float]:
+    """One run of all workers, by the fields of the summary that have a number."""
+    events = made.stream.events
+    slots = slot_times(_spans(reports, workers), most)
+    makespan, total = max(slots), sum(chain.from_iterable(worker.service for worker in workers))
+    latency = pooled([_latency(made, workers).tolist()])
+    found = {
+        "service_total": total,
+        "service_per_window": total / windows if windows else None,
+        "makespan": makespan,
+        "skew": makespan * len(slots) / sum(slots) if makespan > 0 else None,
+        "throughput": throughput(events, makespan),
+        "throughput_per_core": throughput(events, total),
+        "throughput_per_slot": throughput(events, makespan * len(slots)),
+        **({} if latency is None else {f"latency_{name}": number for name, number in vars(latency).items()}),
+    }
+    return {name: number for name, number in found.items() if number is not None}
+
+
+def _spans(reports: Sequence[Report], workers: Sequence[Measured]) -> list[Span]:
+    return [Span(r.host, r.began, r.ended, sum(w.service)) for r, w in zip(reports, workers, strict=True)]
+
+
+def _latency(made: Ready, workers: Sequence[Measured]) -> NDArray[np.float64]:
+    """Of each row in one run of all workers."""
+    latency = np.array(list(chain.from_iterable(worker.latency for worker in workers)), np.float64)
+    if not made.prepared.splits_groups or len(workers) == 1:
+        return latency
+    return of_rows(latency, np.array(list(chain.from_iterable(worker.rows for worker in workers)), np.uint64))
+
+
+def _bracket(made: Ready, workers: Sequence[Measured]) -> Bracket | None:
+    """Sustainable throughput; only micro-batches can tell."""
+    if made.job.arrival is None:
+        return None
+    replays = [Replay(np.array(worker.last, np.int64), np.array(worker.service)) for worker in workers]
+    return sustainable(replays, made.stream.events)
