@@ -46,17 +46,24 @@ def report(results: Path, output: Path | None) -> None:
 
 @click.command()
 @click.argument("a", type=folder)
-@click.argument("b", type=folder)
+@click.argument("b", type=folder, required=False)
+@click.option("--of", metavar="SPEC", help="With --to: compare the cells of this algorithm")
+@click.option("--to", metavar="SPEC", help="With --of: with those of this one, by its name in the results.")
 @click.option(
     "--format", "form", type=click.Choice(["text", "table", "csv", "json"]), default="text", show_default=True
 )
-def compare(a: Path, b: Path, form: str) -> None:
-    """Compare two results folders.
+def compare(a: Path, b: Path | None, of: str | None, to: str | None, form: str) -> None:
+    """Compare two results folders, or two algorithms.
 
-    Tells how times, memory, statuses and answers of the same cells changed from A to B.
+    Tells how times, memory, statuses and answers of the same cells changed from A to B, as ratios with their intervals;
+    one whose interval holds 1 is inconclusive. With --of and --to, the ratios are those of one algorithm to another.
     """
+    if (of is None) != (to is None):
+        raise click.UsageError("--of and --to go together: two algorithms are compared")
+    if b is None and of is None:
+        raise click.UsageError("give two results folders, or two algorithms by --of and --to")
     from cepbench.plots.compare import compare as table_of
     from cepbench.plots.compare import describe
 
-    table = table_of(a, b)
+    table = table_of(a, b or a, None if of is None or to is None else (to, of))
     click.echo(describe(table) if form == "text" else answer_text(table, form).rstrip("\n"))

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from cepbench.events.paths import local_path
 from cepbench.experiments.errors import SweepError
 from cepbench.metrics.figure import CELLS_FOLDER, FIGURE_FILE, Figure
 from cepbench.metrics.files import write
 from cepbench.metrics.record import FORMAT, Record, Status
+from cepbench.metrics.record_files import SAMPLES_SUFFIX, SamplesError, read_record, write_record
 
 LOCK_FILE = ".lock"
 SUPERSEDED = "superseded"
@@ -58,11 +59,10 @@ class CellFiles:
             for path in sorted(self._cells.glob("*.json")):
                 if path.stem not in wanted:
                     self._superseded.mkdir(exist_ok=True)
-                    os.replace(path, self._superseded / path.name)
+                    _move(path.stem, self._cells, self._superseded, (".json", SAMPLES_SUFFIX))
             for cell in wanted:
-                aside = self._superseded / f"{cell}.json"
-                if aside.exists():
-                    os.replace(aside, self._cells / aside.name)
+                if (self._superseded / f"{cell}.json").exists():
+                    _move(cell, self._superseded, self._cells, (SAMPLES_SUFFIX, ".json"))
         except OSError as error:
             raise SweepError(f"{self.folder}: the results folder is not writable: {_told(error)}") from None
         return self.read(wanted)
@@ -77,8 +77,8 @@ class CellFiles:
             if path.stem not in wanted:
                 continue
             try:
-                record = Record.model_validate_json(path.read_bytes())
-            except (OSError, ValidationError):
+                record = read_record(path)
+            except (OSError, ValidationError, SamplesError):
                 continue
             if record.format == FORMAT and record.status is not Status.ERROR:
                 found[record.cell] = record
@@ -86,15 +86,18 @@ class CellFiles:
 
     def write(self, record: Record) -> None:
         """Stores one record."""
-        write(self._cells / f"{record.cell}.json", _content(record))
+        write_record(self._cells, record)
 
     def write_figure(self, figure: Figure) -> None:
         """Stores the figure's description."""
-        write(self.folder / FIGURE_FILE, _content(figure))
+        write(self.folder / FIGURE_FILE, figure.model_dump_json(indent=1).encode())
 
 
-def _content(model: BaseModel) -> bytes:
-    return model.model_dump_json(indent=1).encode()
+def _move(cell: str, source: Path, target: Path, suffixes: Sequence[str]) -> None:
+    """The files of a cell in this order: a record is never where it is looked for without its samples."""
+    for suffix in suffixes:
+        if (source / f"{cell}{suffix}").exists():
+            os.replace(source / f"{cell}{suffix}", target / f"{cell}{suffix}")
 
 
 def _told(error: OSError) -> str:

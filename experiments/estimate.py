@@ -34,8 +34,12 @@ class Estimate:
 
 
 def bound(cell: Cell) -> float:
-    """The most that a cell takes: its limit, and preparation."""
-    return float(cell.configuration["limits"]["seconds"]) + PREPARATION
+    """The most that a cell takes: its limit, or its short runs together, and preparation.
+
+    Only a long run that is done again on touched memory may take more.
+    """
+    given = cell.configuration
+    return float(max(given["limits"]["seconds"], given["repeat"])) + PREPARATION
 
 
 def total_bound(cells: Sequence[Cell]) -> float:

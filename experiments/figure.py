@@ -9,7 +9,7 @@ from cepbench.experiments.claims import Claim
 from cepbench.experiments.points import configuration
 from cepbench.experiments.points import points as points_of
 from cepbench.experiments.schema import Experiment, SweptPanel
-from cepbench.experiments.verdicts import verdict
+from cepbench.experiments.verdicts.judge import verdict
 from cepbench.metrics.figure import Figure, Panel
 from cepbench.metrics.record import Record
 
@@ -34,7 +34,11 @@ def figure(experiment: Experiment, profile: str, records: Sequence[Record]) -> F
         workload=_varied(experiment, "workload"),
         stream=_varied(experiment, "stream"),
         environment=newest.provenance,
-        claims=tuple(verdict(_claim(experiment, claim), records, plot.x.name) for claim in experiment.claims),
+        departures=experiment.departures,
+        claims=tuple(
+            verdict(_claim(experiment, claim), records, plot.x.name, profile, experiment.absent)
+            for claim in experiment.claims
+        ),
     )
 
 

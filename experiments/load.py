@@ -9,8 +9,9 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
+from cepbench.experiments.claims import PROFILES
 from cepbench.experiments.errors import ExperimentError
-from cepbench.experiments.schema import PROFILES, Experiment, merged
+from cepbench.experiments.schema import Experiment, merged
 
 FIGURES = Path(__file__).parent / "figures"
 

@@ -92,6 +92,7 @@ def configuration(experiment: Experiment, point: Mapping[str, Any]) -> dict[str,
         "arrival": _arrival(experiment, point),
         "limits": experiment.limits.model_dump(),
         "buckets": experiment.buckets,
+        "repeat": experiment.repeat,
         **_slots(experiment, point),
     }
 

@@ -9,6 +9,9 @@ sweeps use that name.
 that equal cells ran on equal parts. `slots` (a number, or an axis) is how many workers run side by side: by default, as
 many as there are cores.
 
+`repetitions` are cells of their own, in fresh workers. Within a cell, a short run is repeated for up to `repeat`
+seconds (docs/measurement.md, Repeated runs); 0 is once.
+
 A figure has one sweep (`axes`, `zip`) or several, whose points are united:
 
     defaults: {rate: 3500, window: 10}            # of every axis, where a sweep does not vary it
@@ -30,15 +33,12 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Discriminator, Field, PlainValidator, Tag, model_validator
 
 from cepbench.events.units import in_bytes
-from cepbench.experiments.claims import Claim, Ratio
+from cepbench.experiments.claims import Claim, Scalar
 from cepbench.experiments.templates import series_name
-from cepbench.metrics.figure import Axis, Panel
+from cepbench.metrics.figure import Axis, Departure, Panel
 from cepbench.metrics.record import Strict
 from cepbench.metrics.values import known
 
-PROFILES = ("smoke", "quick", "laptop", "paper")
-
-Scalar = str | int | float | bool
 AxisValues = Annotated[list[Scalar], Field(min_length=1)]
 Values = dict[str, AxisValues]
 
@@ -168,6 +168,7 @@ class Experiment(Strict):
     paper: str
     title: str
     description: str = ""
+    departures: tuple[Departure, ...]  # of the workload, from the paper's; empty where there are none
     stream: Stream
     workload: Workload | None = None
     workload_file: str | None = None
@@ -176,11 +177,13 @@ class Experiment(Strict):
     sweeps: dict[str, Sweep] = Field(default_factory=dict)
     defaults: dict[str, Scalar] = Field(default_factory=dict)
     algorithms: Annotated[list[str], Field(min_length=1)]
+    absent: dict[str, str] = Field(default_factory=dict)  # systems that the paper measures and this file cannot, why
     exclude: tuple[Exclude, ...] = ()
     measurements: list[Literal["time", "memory"]] = Field(default=["time", "memory"], min_length=1)
     arithmetic: Literal["modular", "float"] = "modular"
     arrival: Literal["burst"] | Open = "burst"
     repetitions: int = Field(default=1, ge=1)
+    repeat: float = Field(default=2, ge=0)
     limits: Limits
     buckets: int = Field(default=2, ge=1, le=9999)
     slots: int | str | None = None
@@ -278,18 +281,20 @@ class Experiment(Strict):
             for name in exclude.where:
                 axis(name, f"exclude.{number}.where")
         for number, claim in enumerate(self.claims):
-            if claim.metric is not None:
-                metric(claim.metric, f"claims.{number}.metric")
-            if isinstance(claim, Ratio) and claim.to_metric is not None:
-                metric(claim.to_metric, f"claims.{number}.to_metric")
+            for field, name in zip(("metric", "to_metric"), claim.metrics, strict=False):
+                metric(name, f"claims.{number}.{field}")
             for name in claim.axes:
                 axis(name, f"claims.{number}")
             one_sweep(claim.axis or self.plot.x.name, claim.sweep, f"claims.{number}")
 
     def check_algorithms(self) -> None:
-        """Claims, exclusions, sweeps and labels name algorithms of the experiment, except in a sweep of fewer."""
+        """Exclusions, sweeps, labels and claims name algorithms of the experiment (claims also absent systems)."""
+        for name in self.absent:
+            if name in self.series:
+                raise ValueError(f"absent: {name!r} is among the algorithms")
         named = [(f"exclude.{number}", exclude.algorithm) for number, exclude in enumerate(self.exclude)]
-        named += [(f"claims.{number}", name) for number, claim in enumerate(self.claims) for name in claim.algorithms]
+        claimed = [(f"claims.{number}", name) for number, claim in enumerate(self.claims) for name in claim.algorithms]
+        named += [(place, name) for place, name in claimed if name not in self.absent]
         named += [(f"sweeps.{key}", name) for key, sweep in self.sweeps.items() for name in sweep.algorithms or ()]
         named += [("plot.labels", name) for name in self.plot.labels]
         for place, name in named:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -23,10 +23,13 @@ from cepbench.experiments.estimate import Estimate, bound, total_bound, words
 from cepbench.experiments.figure import figure
 from cepbench.experiments.load import experiments as experiment_files
 from cepbench.experiments.load import find, load
+from cepbench.experiments.mixing import check_panels
 from cepbench.experiments.points import Cell, cells, identified
 from cepbench.experiments.provenance import environment
 from cepbench.experiments.schema import Experiment
 from cepbench.experiments.streams import STREAMS_FOLDER, check_stream, prepare_stream
+from cepbench.metrics.load import lost
+from cepbench.metrics.notices import Notice, counted, noisiest, notices_of
 from cepbench.metrics.record import Record, Status
 from cepbench.pipeline.cluster import SparkCluster, TooFewExecutors
 from cepbench.pipeline.measured import (
@@ -81,6 +84,7 @@ def plan(
     for name in dict.fromkeys(names or experiment_files()):
         experiment = load(find(name), profile, overrides)
         found = tuple(cells(experiment, profile))
+        check_panels(experiment, found)
         given = [specification for specification in experiment.algorithms if "${" not in specification]
         for specification in dict.fromkeys((*given, *(cell.specification for cell in found))):
             make_algorithm(specification)
@@ -260,6 +264,7 @@ class _Sweep:
         record = Record(
             **identified(cell),
             **vars(outcome),
+            notices=tuple(notices_of(outcome.load, outcome.realised).values()),
             provenance=self._environment or environment(),
             started=began.isoformat(timespec="seconds"),
             seconds=time.monotonic() - started,
@@ -293,6 +298,7 @@ class _Sweep:
             arrival=OpenArrival(arrival["rate"], arrival["batch"]) if arrival["model"] == "open" else None,
             memory=cell.measurement == "memory",
             limit_bytes=given["limits"]["memory"],
+            repeat=given["repeat"],
         )
 
     def _agree(self, experiment: str, group: str) -> None:
@@ -320,7 +326,19 @@ class _Sweep:
 
 
 def _told(entry: Planned, records: Mapping[str, Record], ran: int, seconds: float) -> str:
-    """`greta-13.1: 24 cells: 22 ok, 2 timeout (3 run in 40 s)`."""
+    """`greta-13.1: 24 cells: 22 ok, 2 timeout (3 run in 40 s)`, and what to know of them."""
     counts = Counter(record.status.value for record in records.values())
     told = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
-    return f"{entry.experiment.id}: {len(records)} cells: {told} ({ran} run in {words(seconds)})"
+    lines = [f"{entry.experiment.id}: {len(records)} cells: {told} ({ran} run in {words(seconds)})"]
+    for kind, count in counted(records.values()).items():
+        lines.append(f"  {count} of {len(records)} {kind}{_example(kind, records.values())}")
+    return "\n".join(lines)
+
+
+def _example(kind: Notice, records: Iterable[Record]) -> str:
+    """`, sase at events 1000 most: it lost 23 % of its time to other work`."""
+    most = noisiest(records)
+    if kind is not Notice.NOISY or most is None:
+        return ""
+    point = ", ".join(f"{axis} {value}" for axis, value in most.point.items())
+    return f", {most.algorithm} at {point} most: it lost {lost(most.load):.0%} of its time to other work on the machine"

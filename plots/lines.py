@@ -28,8 +28,26 @@ def draw_lines(
     for curve in curves:
         style = styles[curve.algorithm]
         _draw_curve(axes, curve, style, (0, series_dashes(series.index(curve.series))) if series else style.line)
+    _draw_idle(axes, curves)
     draw_marks(axes, panel, marks(curves, styles, lambda curve, point: float(point.x)))
     axes.grid(axis="y", which="major")
+
+
+def idle_points(curves: Sequence[Curve]) -> list[tuple[float, float]]:
+    """What executors that do nothing take at each x, which is the same for all algorithms but for noise."""
+    xs: dict[float, list[float]] = {}
+    for curve in curves:
+        for point in curve.points:
+            if point.idle is not None:
+                xs.setdefault(float(point.x), []).append(point.idle)
+    return [(x, min(xs[x])) for x in sorted(xs)]
+
+
+def _draw_idle(axes: Axes, curves: Sequence[Curve]) -> None:
+    """A thin line, as far as it lies within the limits of the axis, which are those of the algorithms."""
+    found = idle_points(curves)
+    if found:
+        axes.plot(*zip(*found, strict=True), color="#999999", linewidth=0.6, linestyle=":", zorder=1, gid="idle")
 
 
 def measured(curves: Sequence[Curve]) -> list[float]:

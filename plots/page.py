@@ -62,7 +62,8 @@ th[aria-sort=ascending] button::after { content: " \\2191"; color: inherit; }
 th[aria-sort=descending] button::after { content: " \\2193"; color: inherit; }
 .badge { display: inline-block; border-radius: 1rem; padding: 0 .55rem; white-space: nowrap; font-size: .82rem;
   font-weight: 600; background: var(--band); color: var(--soft); border: 1px solid currentcolor; }
-.count { white-space: nowrap; }
+.count { display: inline-block; white-space: nowrap; margin: .1rem 0; }
+.departures { font-size: .93rem; margin: .4rem 0; padding-left: 1.2rem; } .departures li { margin: .25rem 0; }
 .good { color: var(--good); background: var(--good-band); } .bad { color: var(--bad); background: var(--bad-band); }
 .mid { color: var(--mid); background: var(--mid-band); }
 .warning { border-left: .25rem solid var(--bad); background: var(--bad-band); padding: .5rem .8rem; margin: .8rem 0; }

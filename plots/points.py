@@ -14,7 +14,7 @@ from cepbench.metrics.figure import Axis, Figure, Panel
 from cepbench.metrics.record import Record, Status
 from cepbench.metrics.results import value_key
 from cepbench.metrics.statistics import Estimate, estimate
-from cepbench.metrics.values import measurement, value
+from cepbench.metrics.values import idle, measurement, repetitions, value
 
 HIGHER_IS_BETTER = frozenset(
     {"throughput", "throughput_per_core", "throughput_per_slot", "sustainable", "sustainable_low", "sustainable_high"}
@@ -33,11 +33,15 @@ class Failure:
 
 @dataclass(frozen=True)
 class Point:
-    """All repetitions of one algorithm at one x; `estimate` is None if no repetition tells anything of the metric."""
+    """All repetitions of one algorithm at one x; `estimate` is None if no repetition tells anything of the metric.
+
+    Repetitions are cells, or the runs of the only one. `idle` is what executors that do nothing take, at the least.
+    """
 
     x: Any
     estimate: Estimate | None
     failures: tuple[Failure, ...] = ()
+    idle: float | None = None
 
     @property
     def drawn(self) -> bool:
@@ -130,13 +134,15 @@ def _point(x: Any, records: Sequence[Record], metric: str) -> Point:
         if record.status in EXCEEDED:
             values.append(beyond)
         elif number is not None and isfinite(number):
-            values.append(number)
+            runs = repetitions(record, metric) if len(records) == 1 else []
+            values += runs or [number]
     failures = []
     for status in Status:
         failed = [record for record in records if record.status is status]
         if failed and status is not Status.OK:
             failures.append(Failure(status, len(failed), _limit(failed, status, metric)))
-    return Point(x, estimate(values) if values else None, tuple(failures))
+    harness = [least for record in records if (least := idle(record, metric)) is not None]
+    return Point(x, estimate(values) if values else None, tuple(failures), min(harness, default=None))
 
 
 def _limit(records: Sequence[Record], status: Status, metric: str) -> float | None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from cepbench.metrics.figure import Verdict
+from cepbench.metrics.figure import Figure, Verdict
 from cepbench.metrics.files import write
 from cepbench.metrics.record import Status
 from cepbench.metrics.results import Results, load_results
@@ -13,7 +13,7 @@ from cepbench.plots.draw import write_drawings
 from cepbench.plots.html import Cell, Html, join, table, tag, trusted
 from cepbench.plots.page import SCRIPT, STYLE
 from cepbench.plots.section import anchor, section
-from cepbench.plots.tables import AGREEMENT_KIND, VERDICT_KIND, badge, status_badge
+from cepbench.plots.tables import AGREEMENT_KIND, badge, counted, status_badge, verdicts
 
 TITLE = "cepbench report"
 
@@ -68,7 +68,6 @@ def _summary(everything: Sequence[Results]) -> Html:
     if not everything:
         parts.append(tag("p", "There are no results here yet: run an experiment first.", class_="warning"))
         return join(parts)
-    verdicts = {verdict: sum(claim.verdict is verdict for claim in claims) for verdict in Verdict}
     statuses = {status: sum(record.status is status for record in records) for status in Status}
     disagreeing = sum(group.agreement is Agreement.DISAGREE for group in inputs)
     agreeing = sum(group.agreement is Agreement.AGREE for group in inputs)
@@ -78,9 +77,12 @@ def _summary(everything: Sequence[Results]) -> Html:
         *((count, LABELS.get(status, "ok")) for status, count in statuses.items() if count),
         (agreeing, "inputs with equal answers"),
         (disagreeing, "inputs with unequal answers"),
-        *((count, f"claims {verdict}") for verdict, count in verdicts.items() if count),
     ]
     parts.append(tag("ul", [tag("li", tag("b", number), tag("span", text)) for number, text in tiles], class_="tiles"))
+    if claims:
+        profiles = ", ".join(sorted({results.figure.profile for results in everything}))
+        told = f"{len(claims)} claims of the papers, at the profile{'s' if ',' in profiles else ''} {profiles}: "
+        parts.append(tag("p", told, verdicts(claims)))
     if disagreeing or statuses[Status.WRONG]:
         parts.append(
             tag("p", "Some answers are wrong: their times are not drawn, see the red rows below.", class_="warning")
@@ -103,15 +105,18 @@ def _row(results: Results) -> list[Cell]:
         Cell(tag("a", figure.id, href=f"#{anchor(figure)}")),
         Cell(figure.title, kind="text"),
         Cell(figure.profile),
-        Cell(_counted([(status_badge(s), sum(r.status is s for r in records)) for s in Status]), float(len(records))),
-        Cell(_counted([(badge(a, AGREEMENT_KIND[a]), answers.count(a)) for a in Agreement])),
-        Cell(_counted([(badge(v, VERDICT_KIND[v]), sum(c.verdict is v for c in figure.claims)) for v in Verdict])),
+        Cell(counted([(status_badge(s), sum(r.status is s for r in records)) for s in Status]), float(len(records))),
+        Cell(counted([(badge(a, AGREEMENT_KIND[a]), answers.count(a)) for a in Agreement])),
+        Cell(verdicts(figure.claims), _reproduced(figure)),
     ]
 
 
-def _counted(entries: Sequence[tuple[Html, int]]) -> Html:
-    shown = [[tag("span", text, f" {count}", class_="count"), " "] for text, count in entries if count]
-    return join(shown or ["–"])
+def _reproduced(figure: Figure) -> float | None:
+    """Sorts figures by the part of their decided claims that is reproduced or stronger."""
+    decided = [claim.verdict for claim in figure.claims if claim.verdict is not Verdict.NOT_COMPARABLE]
+    if not decided:
+        return None
+    return sum(verdict in (Verdict.REPRODUCED, Verdict.STRONGER) for verdict in decided) / len(decided)
 
 
 def _period(started: Sequence[str]) -> str | None:

@@ -10,7 +10,7 @@ from cepbench.metrics.figure import CELLS_FOLDER, FIGURE_FILE, Figure
 from cepbench.metrics.record import Record, Status
 from cepbench.metrics.results import Results
 from cepbench.metrics.values import measurement
-from cepbench.plots import provenance, tables
+from cepbench.plots import harness, provenance, tables
 from cepbench.plots.agreement import Agreement, groups
 from cepbench.plots.draw import MAX_COLUMNS
 from cepbench.plots.html import Html, join, tag
@@ -36,8 +36,10 @@ def section(results: Results, drawings: dict[str, Path], page_folder: Path) -> H
         tag("p", f"{figure.experiment}, profile {figure.profile}. {figure.paper}", class_="meta"),
         _mixed(figure, records),
         tables.provenance(records),
+        harness.notices(records),
         _drawing(results, drawings),
         _files(results, drawings, page_folder),
+        _departures(figure),
         _claims(figure),
         _agreement(figure, records),
         _cells(records),
@@ -87,6 +89,8 @@ def _notes(figure: Figure, records: Sequence[Record]) -> list[str]:
     notes = []
     if any(point.estimate and len(point.estimate.values) > 1 for point in points):
         notes.append("Each point is the median over repetitions.")
+    if any(point.idle is not None for point in points):
+        notes.append(harness.LINE)
     if any(point.estimate and point.estimate.low is not None for point in points):
         notes.append(CONFIDENCE_NOTE)
     elif any(len(point.measured) > 1 for point in points):
@@ -125,10 +129,18 @@ def _mixed(figure: Figure, records: Sequence[Record]) -> Html | None:
     return tag("p", "Points of this drawing mix cells that differ in ", ", ".join(axes), ".", class_="warning")
 
 
+def _departures(figure: Figure) -> list[Html]:
+    head = tag("h3", "Departures from the paper's workload")
+    if not figure.departures:
+        return [head, tag("p", "None.", class_="note")]
+    return [head, tables.departures(figure.departures)]
+
+
 def _claims(figure: Figure) -> list[Html]:
+    head = tag("h3", f"Claims, at the profile {figure.profile}")
     if not figure.claims:
-        return [tag("h3", "Claims"), tag("p", "No claim is attached to this figure.", class_="note")]
-    return [tag("h3", "Claims"), tables.claims(figure.claims)]
+        return [head, tag("p", "No claim is attached to this figure.", class_="note")]
+    return [head, tag("p", tables.verdicts(figure.claims)), tables.claims(figure.claims)]
 
 
 def _agreement(figure: Figure, records: Sequence[Record]) -> list[Html]:

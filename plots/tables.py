@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
-from cepbench.metrics.figure import ClaimResult, Figure, Verdict
+from cepbench.metrics.details import DETAILS
+from cepbench.metrics.figure import ClaimResult, Departure, Figure, Verdict
 from cepbench.metrics.record import Record, Status
-from cepbench.metrics.values import DETAILS, unit, value
+from cepbench.metrics.values import unit, value
 from cepbench.plots.agreement import Agreement, Group
 from cepbench.plots.axes import category
 from cepbench.plots.censored import LABELS
@@ -23,7 +24,13 @@ STATUS_KIND = {
     Status.WRONG: "bad",
     Status.ERROR: "bad",
 }
-VERDICT_KIND = {Verdict.REPRODUCED: "good", Verdict.NOT_REPRODUCED: "bad", Verdict.NOT_COMPARABLE: "mid"}
+VERDICT_KIND = {
+    Verdict.REPRODUCED: "good",
+    Verdict.STRONGER: "good",
+    Verdict.WEAKER: "mid",
+    Verdict.CONTRADICTED: "bad",
+    Verdict.NOT_COMPARABLE: "",
+}
 AGREEMENT_KIND = {Agreement.AGREE: "good", Agreement.DISAGREE: "bad", Agreement.ALONE: "", Agreement.NONE: ""}
 
 # (metric, head, unit); a column without any number is left out
@@ -34,6 +41,10 @@ _MEASURED = (
     ("latency_max", "max", "s"),
     ("latency_mean", "mean", "s"),
     ("service_total", "service", "s"),
+    ("service_low", "service from", "s"),
+    ("service_high", "service to", "s"),
+    ("runs", "runs", ""),
+    ("idle_total", "empty executor", "s"),
     ("throughput", "throughput", "events/s"),
     ("sustainable_low", "sustainable from", "events/s"),
     ("sustainable_high", "sustainable to", "events/s"),
@@ -60,25 +71,48 @@ def status_badge(status: Status) -> Html:
     return badge(LABELS.get(status, "ok"), STATUS_KIND[status])
 
 
+def verdict_badge(verdict: Verdict) -> Html:
+    """The verdict on a claim."""
+    return badge(verdict, VERDICT_KIND[verdict])
+
+
 def claims(results: Sequence[ClaimResult]) -> Html:
-    """Claims of the paper with what was measured and the verdict."""
-    rows: list[list[Content]] = []
-    for claim in results:
-        reasons = [text for text in (claim.reason, claim.computation) if text]
-        rows.append(
-            [
-                Cell(join([claim.text, " ", tag("span", f"({claim.source})", class_="meta")]), kind="text"),
-                Cell(claim.expected, kind="text"),
-                Cell(_measured(claim), kind="number"),
-                badge(claim.verdict, VERDICT_KIND[claim.verdict]),
-                Cell(join([tag("div", text) for text in reasons]), kind="text"),
-            ]
+    """Claims of the paper with what was measured and the verdict, in the order of the verdicts."""
+    rank = {verdict: place for place, verdict in enumerate(Verdict)}
+    rows = [
+        (
+            Cell(join([claim.text, " ", tag("span", f"({claim.source})", class_="meta")]), kind="text"),
+            Cell(verdict_badge(claim.verdict), float(rank[claim.verdict])),
+            Cell(claim.expected, kind="text"),
+            Cell(_measured(claim), claim.measured, "number"),
+            Cell(join(_why(claim)), kind="text"),
         )
+        for claim in sorted(results, key=lambda claim: rank[claim.verdict])
+    ]
     return table(
         "Claims of the paper against these measurements",
-        ("Claim", "Expected", "Measured", "Verdict", "Reason and computation"),
+        ("Claim", "Verdict", "Expected", "Measured", "Reason and computation"),
         rows,
+        sortable=True,
     )
+
+
+def verdicts(results: Sequence[ClaimResult]) -> Html:
+    """How many claims have each verdict."""
+    counts = [(verdict, sum(claim.verdict is verdict for claim in results)) for verdict in Verdict]
+    return counted([(verdict_badge(verdict), count) for verdict, count in counts])
+
+
+def counted(entries: Sequence[tuple[Html, int]]) -> Html:
+    """Badges with their counts, those that occur; a dash if none does."""
+    shown = [[tag("span", text, f" {count}", class_="count"), " "] for text, count in entries if count]
+    return join(shown or ["–"])
+
+
+def departures(found: Sequence[Departure]) -> Html:
+    """Where the workload is not the paper's, with the reasons."""
+    entries = [tag("li", f"{entry.what}: ", tag("span", entry.reason, class_="meta")) for entry in found]
+    return tag("ul", entries, class_="departures")
 
 
 def agreement(figure: Figure, groups: Sequence[Group]) -> Html:
@@ -179,12 +213,36 @@ def pairs(entries: dict[str, str]) -> Html:
     return tag("dl", [[tag("dt", key), tag("dd", text)] for key, text in entries.items()])
 
 
-def _measured(claim: ClaimResult) -> str:
+def _measured(claim: ClaimResult) -> Html:
+    """The number with its interval below; a sign where only one end of it is known."""
     if claim.measured is None:
-        return "–"
-    if claim.unit in ("s", "B"):
-        return human(claim.measured, claim.unit)
-    return f"{plain(claim.measured)} {claim.unit}".strip()
+        return join(["–"])
+    shown = _with_unit(claim.measured, claim.unit)
+    if claim.low == claim.measured and claim.high is None:
+        return join([f"≥ {shown}"])
+    if claim.high == claim.measured and claim.low is None:
+        return join([f"≤ {shown}"])
+    if claim.low == claim.high:
+        return join([shown])
+    low = "0" if claim.low is None else _with_unit(claim.low, claim.unit)
+    high = "∞" if claim.high is None else _with_unit(claim.high, claim.unit)
+    return join([shown, tag("div", f"{low} – {high}", class_="meta")])
+
+
+def _with_unit(number: float, unit: str) -> str:
+    return human(number, unit) if unit in ("s", "B", "events/s") else f"{plain(number, 3)} {unit}".strip()
+
+
+def _why(claim: ClaimResult) -> list[Html]:
+    """The cause first, as far as it is known; then what the verdict rests on."""
+    parts = []
+    if claim.cause:
+        parts.append(tag("div", tag("strong", "Cause: "), claim.cause, " ", tag("em", f"Evidence: {claim.evidence}")))
+    if claim.reason:
+        parts.append(tag("div", claim.reason))
+    if claim.computation:
+        parts.append(tag("div", claim.computation, class_="meta"))
+    return parts
 
 
 def _number(record: Record, metric: str) -> float | None:

@@ -60,4 +60,16 @@ def test_a_comparison_tells_how_the_second_differs_from_the_first(cepbench: Cepb
     command = ("compare", tmp_path / "before", tmp_path / "after")
     (row,) = json.loads(cepbench(*command, "--format", "json").out)
     assert (row["latency_p50_a"], row["latency_p50_b"], row["latency_p50_ratio"]) == (1.0, 4.0, 4.0)
-    assert "latency_p50: x4 (worse" in cepbench(*command).out
+    assert "latency_p50: x4 (inconclusive: too few runs" in cepbench(*command).out
+
+
+def test_compare_takes_two_folders_or_two_algorithms(cepbench, tmp_path):
+    ended = cepbench("compare", tmp_path)
+    assert (ended.status, ended.out) == (2, "")
+    assert "two results folders, or two algorithms" in ended.err
+    ended = cepbench("compare", tmp_path, tmp_path, "--of", "sase")
+    assert ended.status == 2
+    assert "--of and --to go together" in ended.err
+    ended = cepbench("compare", tmp_path, "--of", "sase", "--to", "greta")
+    assert ended.status == 2
+    assert "no cells of algorithm 'greta'; there are those of none" in ended.err

@@ -14,6 +14,7 @@ id: small
 figure: "0.1"
 paper: none
 title: A small experiment
+departures: []
 stream:
   generator: uniform
   parameters: {rate: 10, events: "${events}", seed: 1}
@@ -29,7 +30,7 @@ plot:
   panels:
     - {metric: latency_mean, label: Latency, unit: s}
 claims:
-  - kind: ratio
+  - kind: factor
     text: COGRA is at least a little faster than GRETA.
     source: nowhere
     metric: latency_mean

@@ -1,22 +1,29 @@
 """Claims on records along an axis n, and what is said of them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from pydantic import TypeAdapter
 
 from cepbench.experiments.claims import Claim
-from cepbench.experiments.verdicts import verdict
+from cepbench.experiments.verdicts.judge import verdict
 from cepbench.metrics.figure import ClaimResult
 from cepbench.metrics.record import Record, Status
 from tests.experiments.records import record
 
 TOLD = {"text": "t", "source": "s"}
+TEN = [float(n) for n in range(1, 11)]
 
 
-def judge(claim: dict[str, Any], records: Sequence[Record]) -> ClaimResult:
+def claim(**fields: Any) -> Claim:
+    """A claim by its fields."""
+    found: Claim = TypeAdapter(Claim).validate_python({**TOLD, **fields})
+    return found
+
+
+def judge(fields: dict[str, Any], records: Sequence[Record], profile: str = "quick") -> ClaimResult:
     """What the records say about a claim, given by its fields."""
-    return verdict(TypeAdapter(Claim).validate_python({**TOLD, **claim}), records, "n")
+    return verdict(claim(**fields), records, "n", profile)
 
 
 def curve(
@@ -33,16 +40,36 @@ def curve(
     return found
 
 
-def ratio(at: str = "max", metric: str = "latency_max", to: str = "fast", **bounds: float) -> dict[str, Any]:
+def runs(algorithm: str, n: float, values: Sequence[float], metric: str = "latency_max", **more: Any) -> list[Record]:
+    """Repetitions at one point."""
+    return [record(algorithm, {"n": n}, repetition=r, **{metric: v}, **more) for r, v in enumerate(values)]
+
+
+def along(function: Callable[[float], float], places: Sequence[float] = TEN, **noise: float) -> list[Record]:
+    """The curve of `fast` at these n; `noise` multiplies single points, by `at_<position>`."""
+    return [record("fast", {"n": n}, latency_max=function(n) * noise.get(f"at_{i}", 1.0)) for i, n in enumerate(places)]
+
+
+def factor(at: str = "max", metric: str = "latency_max", to: str = "fast", **claimed: float) -> dict[str, Any]:
     """A claim on slow / fast."""
-    return {"kind": "ratio", "metric": metric, "of": "slow", "to": to, "at": at, **bounds}
+    return {"kind": "factor", "metric": metric, "of": "slow", "to": to, "at": at, **claimed}
 
 
-def trend(measure: str, metric: str = "latency_max", **bounds: float) -> dict[str, Any]:
-    """A claim on how fast changes."""
-    return {"kind": "trend", "metric": metric, "algorithm": "fast", "measure": measure, **bounds}
+def change(how: str, metric: str = "latency_max", **claimed: float) -> dict[str, Any]:
+    """A claim on how fast changes along n."""
+    return {"kind": "factor", "metric": metric, "of": "fast", "change": how, **claimed}
 
 
-def value(at: str, metric: str = "latency_max", **bounds: float) -> dict[str, Any]:
+def number(at: str, metric: str = "latency_max", **claimed: float) -> dict[str, Any]:
     """A claim on fast itself."""
-    return {"kind": "value", "metric": metric, "algorithm": "fast", "at": at, **bounds}
+    return {"kind": "factor", "metric": metric, "of": "fast", "at": at, **claimed}
+
+
+def shape(model: str | None = None, **more: Any) -> dict[str, Any]:
+    """A claim on how fast follows n."""
+    return {"kind": "shape", "metric": "latency_max", "of": "fast", **({"model": model} if model else {}), **more}
+
+
+def order(*chain: str, metric: str = "latency_max", **more: Any) -> dict[str, Any]:
+    """A claim on who wins."""
+    return {"kind": "order", "metric": metric, "chain": list(chain), **more}

@@ -10,6 +10,7 @@ SMALL: dict[str, Any] = {
     "figure": "1.1",
     "paper": "none",
     "title": "Small",
+    "departures": [],
     "stream": {
         "generator": "uniform",
         "parameters": {"events": "${events}", "types": 1, "groups": 4, "rate": 1, "seed": 5},
@@ -26,7 +27,7 @@ SMALL: dict[str, Any] = {
     },
     "claims": [
         {
-            "kind": "ratio", "text": "Slow is slower.", "source": "here", "metric": "latency_max",
+            "kind": "factor", "text": "Slow is slower.", "source": "here", "metric": "latency_max",
             "of": "slow", "to": "counting", "at_least": 2,
         }
     ],

@@ -16,6 +16,7 @@ def record(
     batches: int = 1,
     digest: str | None = "same",
     seconds: float = 1.0,
+    runs: dict[str, list[float]] | None = None,
     **summary: Any,
 ) -> Record:
     """A record of the experiment e; `summary` fields as measured."""
@@ -35,6 +36,7 @@ def record(
         limit_bytes=10**9,
         digest=digest if ok or status is Status.WRONG else None,
         samples=Samples(service=[0.1] * batches) if ok else Samples(),
+        runs=runs or {},
         summary=Summary(**summary),
         realised=Realised(events=1000, windows=1, rows=1, substreams=1, batches=batches) if ok else None,
         seconds=seconds,

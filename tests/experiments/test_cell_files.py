@@ -2,11 +2,12 @@ import multiprocessing
 import os
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from cepbench.experiments.cell_files import CellFiles, locked
 from cepbench.experiments.errors import SweepError
-from cepbench.metrics.record import FORMAT, Status
+from cepbench.metrics.record import FORMAT, Samples, Status
 from tests.experiments.records import record
 
 
@@ -16,7 +17,38 @@ def test_records_come_back(tmp_path):
     a = record("fast", {"n": 1}).model_copy(update={"cell": "a"})
     files.write(a)
     assert files.open(["a"]) == {"a": a}
-    assert [path.name for path in (tmp_path / "e/quick/cells").iterdir()] == ["a.json"]
+    assert sorted(path.name for path in (tmp_path / "e/quick/cells").iterdir()) == ["a.json", "a.parquet"]
+    assert pd.read_parquet(tmp_path / "e/quick/cells/a.parquet")["service"][0].tolist() == a.samples.service
+    assert '"service": [' not in (tmp_path / "e/quick/cells/a.json").read_text()
+    without = a.model_copy(update={"cell": "b", "samples": Samples()})
+    files.write(without)
+    assert files.open(["b"]) == {"b": without}
+
+
+def test_a_record_without_its_samples_is_an_unfinished_cell(tmp_path):
+    files = CellFiles(tmp_path, "e", "quick")
+    files.open(["a"])
+    a = record("fast", {"n": 1}).model_copy(update={"cell": "a"})
+    samples = tmp_path / "e/quick/cells/a.parquet"
+    files.write(a.model_copy(update={"samples": Samples(service=[1.0])}))
+    other = samples.read_bytes()
+    files.write(a)
+    samples.write_bytes(other)
+    assert files.open(["a"]) == {}
+    files.write(a)
+    samples.unlink()
+    assert files.open(["a"]) == {}
+    files.write(a)
+    assert files.open(["a"]) == {"a": a}
+
+
+def test_records_of_earlier_versions_hold_their_samples(tmp_path):
+    files = CellFiles(tmp_path, "e", "quick")
+    files.open(["a"])
+    a = record("fast", {"n": 1}).model_copy(update={"cell": "a"})
+    assert a.samples.service
+    (tmp_path / "e/quick/cells/a.json").write_text(a.model_dump_json(indent=1))
+    assert files.open(["a"]) == {"a": a}
 
 
 def test_other_configurations_are_put_aside_and_taken_back(tmp_path):

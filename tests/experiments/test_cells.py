@@ -13,7 +13,7 @@ from cepbench.metrics.results import read
 from cepbench.pipeline.cluster import TooFewExecutors
 from cepbench.pipeline.measured import ATTEMPTS, ContextStopped, MeasuredRun, OpenArrival, Outcome, SparkGone
 from cepbench.pipeline.store import read_stream
-from tests.experiments.files import write
+from tests.experiments.files import SMALL, write
 from tests.pipeline.doubles import Counting, make
 
 TIMEOUT = Outcome(Status.TIMEOUT, "killed")
@@ -158,7 +158,8 @@ def test_slots_are_an_axis(tmp_path: Path, measuring: Measuring, monkeypatch: py
         measuring.sessions.append(slots)
 
     monkeypatch.setattr(sweep, "measuring_session", session)
-    changes = {**ONE, "axes": {"events": [100], "slots": [1, 2, 3]}, "slots": "${slots}", "buckets": 3}
+    plot = {**SMALL["plot"], "series": {"name": "slots", "label": "Slots"}}
+    changes = {**ONE, "axes": {"events": [100], "slots": [1, 2, 3]}, "slots": "${slots}", "buckets": 3, "plot": plot}
     found, _ = swept(tmp_path, **changes)
     records = {record.point["slots"]: record for record in read(found.folders[0]).records}
     assert sorted(slot for slot in measuring.sessions if slot) == [1, 2]
@@ -174,7 +175,8 @@ def test_slots_are_an_axis(tmp_path: Path, measuring: Measuring, monkeypatch: py
 
 
 def test_rates_are_an_axis(tmp_path: Path, measuring: Measuring) -> None:
-    changes = {**ONE, "axes": {"events": [100], "rate": [10, 20.5]}}
+    plot = {**SMALL["plot"], "series": {"name": "rate", "label": "Rate"}}
+    changes = {**ONE, "axes": {"events": [100], "rate": [10, 20.5]}, "plot": plot}
     swept(tmp_path, **changes, arrival={"rate": "${rate}", "batch": 10})
     assert {job.arrival for job in measuring.jobs} == {OpenArrival(10.0, 10), OpenArrival(20.5, 10)}
     with pytest.raises(CepbenchError, match=r"arrival\.rate: expected a number above 0, not 0"):

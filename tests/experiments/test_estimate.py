@@ -5,12 +5,14 @@ from cepbench.experiments.points import Cell
 
 
 def cell(algorithm: str = "fast", measurement: str = "time", experiment: str = "e", seconds: float = 20) -> Cell:
-    return Cell("id", "group", experiment, "quick", algorithm, {}, measurement, 1, {"limits": {"seconds": seconds}})
+    given = {"limits": {"seconds": seconds}, "repeat": 2.0}
+    return Cell("id", "group", experiment, "quick", algorithm, {}, measurement, 1, given)
 
 
 def test_the_bound_is_the_limit_and_preparation() -> None:
     assert bound(cell()) == 20 + PREPARATION > 20
     assert total_bound([cell(), cell(seconds=5)]) == 25 + 2 * PREPARATION
+    assert bound(cell(seconds=1)) == 2 + PREPARATION  # runs are repeated for so long
 
 
 def test_cells_take_as_long_as_the_longest_of_their_kind() -> None:

@@ -14,8 +14,8 @@ SWEPT = {
     "sweeps": {"events": {"axes": {"events": [100, 200]}}, "within": {"axes": {"within": [50, 60]}}},
 }
 WITHIN = {"name": "within", "label": "Window"}
-CLAIM = {**SMALL["claims"][0], "kind": "trend", "measure": "last/first", "algorithm": "slow"}
-TREND = {name: value for name, value in CLAIM.items() if name not in ("of", "to")}
+CHANGE = {**SMALL["claims"][0], "change": "last/first"}
+CHANGE.pop("to")
 
 
 def swept(tmp_path, **changes):
@@ -45,12 +45,21 @@ def test_panels_show_the_sweep_of_their_axis(tmp_path):
 
 def test_a_panel_or_claim_may_choose_another_value_than_the_default(tmp_path: Path) -> None:
     panel = {**SMALL["plot"]["panels"][0], "x": WITHIN, "where": {"events": 200}}
-    claims = [{**TREND, "axis": "within", "where": {"events": 200}}, {**TREND, "axis": "within"}]
+    claims = [{**CHANGE, "axis": "within", "where": {"events": 200}}, {**CHANGE, "axis": "within"}]
     experiment = swept(tmp_path, plot={**SMALL["plot"], "panels": [panel]}, claims=claims)
     more = [record("slow", {"events": 200, "within": within}, latency_max=within / 10.0) for within in (50, 60)]
     drawn = figure(experiment, "quick", [*records()[:1], *records()[2:], *more])
     assert drawn.panels[0].where == {"events": 200}
     assert [claim.measured for claim in drawn.claims] == [1.2, 7.0]
+
+
+def test_a_claim_on_an_absent_system_is_not_comparable_for_the_reason_given(tmp_path: Path) -> None:
+    claims = [{**SMALL["claims"][0], "of": "flink"}, SMALL["claims"][0]]
+    experiment = load(write(tmp_path, absent={"flink": "there is no Flink yet"}, claims=claims))
+    given = [record(name, {"events": 100}, latency_max=1.0) for name in ("slow", "counting")]
+    told = [(claim.verdict, claim.reason) for claim in figure(experiment, "quick", given).claims]
+    assert told[0] == (Verdict.NOT_COMPARABLE, "there is no Flink yet")
+    assert told[1][0] is not Verdict.NOT_COMPARABLE
 
 
 def test_the_environment_is_that_of_the_last_cell(tmp_path: Path) -> None:
@@ -70,7 +79,7 @@ def test_workload_and_stream_are_those_of_the_first_point(tmp_path: Path) -> Non
 
 
 def test_claims_are_about_the_sweep_of_their_axis(tmp_path):
-    claims = [TREND, {**TREND, "axis": "within"}]
+    claims = [CHANGE, {**CHANGE, "axis": "within"}]
     first, second = figure(swept(tmp_path, claims=claims), "quick", records()).claims
     assert (first.measured, first.verdict) == (2.0, Verdict.REPRODUCED)
     assert (second.measured, second.verdict) == (7.0, Verdict.REPRODUCED)
@@ -82,7 +91,7 @@ def test_a_named_sweep(tmp_path):
         "far": {"axes": {"events": [100, 300], "within": [60]}},
     }
     plot = {**SMALL["plot"], "panels": [{**SMALL["plot"]["panels"][0], "sweep": name} for name in sweeps]}
-    claims = [{**TREND, "sweep": "near"}, {**TREND, "sweep": "far", "where": {"within": 60}}]
+    claims = [{**CHANGE, "sweep": "near"}, {**CHANGE, "sweep": "far", "where": {"within": 60}}]
     found = [*records(), record("slow", {"events": 300, "within": 60}, latency_max=70.0)]
     drawn = figure(swept(tmp_path, sweeps=sweeps, plot=plot, claims=claims), "quick", found)
     assert [panel.where for panel in drawn.panels] == [{"within": 50}, {}]

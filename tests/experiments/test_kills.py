@@ -16,6 +16,7 @@ import pytest
 
 from cepbench.experiments.sweep import plan, run_planned
 from cepbench.metrics.record import Record, Status
+from cepbench.metrics.record_files import read_record
 from cepbench.metrics.results import read
 from cepbench.pipeline.session import stop
 from tests.standalone import Standalone, go_on
@@ -23,10 +24,12 @@ from tests.standalone import Standalone, go_on
 KILLS = int(os.environ.get("CEPBENCH_KILLS", "3"))
 OVERRIDES = (
     "axes.groups=[5, 10, 15, 20]",
-    "zip.window=[small]",
+    "zip.window=[filtered]",
+    "zip.wait=[4]",
     "zip.events=[4000]",
     "algorithms=[cogra]",
     "repetitions=2",
+    "repeat=0",
     "limits.seconds=60",
 )
 PATIENT = 240
@@ -35,7 +38,7 @@ PATIENT = 240
 
 def records(results: Path) -> dict[str, Record]:
     """By cell; each has one file, whole."""
-    found = [Record.model_validate_json(file.read_bytes()) for file in results.glob("cogra-19.4/smoke/cells/*.json")]
+    found = [read_record(file) for file in results.glob("cogra-19.4/smoke/cells/*.json")]
     assert len({record.cell for record in found}) == len(found)
     return {record.cell: record for record in found}
 

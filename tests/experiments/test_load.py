@@ -29,6 +29,8 @@ def test_a_file_with_profiles_and_overrides(tmp_path):
     [
         ({"colour": "red"}, "colour: unknown field"),
         ({"title": None}, "title: missing"),
+        ({"departures": None}, "departures: missing"),
+        ({"departures": [{"what": "fewer events"}]}, "departures.0.reason: missing"),
         ({"repetitions": 0}, "repetitions: Input should be greater than or equal to 1"),
         ({"limits": {"seconds": 5, "memory": "3 apples"}}, "limits.memory: expected a size such as 4096"),
         ({"limits": {"seconds": 5, "memory": "1 MB"}}, "limits.memory: Input should be greater"),
@@ -48,9 +50,18 @@ def test_a_file_with_profiles_and_overrides(tmp_path):
         ({"exclude": [{"algorithm": "sase"}]}, "exclude.0: 'sase' is not among the algorithms counting, slow"),
         ({"exclude": [{"algorithm": "slow", "where": {"rate": 1}}]}, "exclude.0.where: unknown axis 'rate'"),
         ({"claims": [{**SMALL["claims"][0], "of": "sase"}]}, "claims.0: 'sase' is not among the algorithms"),
+        ({"claims": [{**SMALL["claims"][0], "needs": {"least": {"hours": 1}}}]}, "claims.0: unknown axis 'hours'"),
+        ({"absent": {"slow": "why"}}, "absent: 'slow' is among the algorithms"),
+        (
+            {"absent": {"sase": "why"}, "exclude": [{"algorithm": "sase"}]},
+            "exclude.0: 'sase' is not among the algorithms counting, slow",
+        ),
         ({"claims": [{**SMALL["claims"][0], "metric": "speed"}]}, "claims.0.metric: unknown metric 'speed'"),
         ({"claims": [{**SMALL["claims"][0], "to_metric": "speed"}]}, "claims.0.to_metric: unknown metric 'speed'"),
-        ({"claims": [{**SMALL["claims"][0], "at_least": None}]}, "claims.0.ratio: give at_least, at_most or both"),
+        (
+            {"claims": [{**SMALL["claims"][0], "at_least": None}]},
+            "claims.0.factor: give one of factor, orders, at_least, at_most",
+        ),
         ({"claims": [{**SMALL["claims"][0], "kind": "rumour"}]}, "claims.0: Input tag 'rumour'"),
         ({"plot": {**SMALL["plot"], "x": {"name": "rate", "label": "R"}}}, "plot.x: unknown axis 'rate'"),
         ({"monotone": {"rate": True}}, "monotone: unknown axis 'rate'; there are events, within"),
@@ -161,4 +172,5 @@ def test_the_figures_of_the_papers_load(name, profile):
     experiment = load(find(name), profile)
     assert experiment.claims
     assert experiment.description
-    assert experiment.figure == name.rpartition("-")[2]
+    assert experiment.departures or experiment.paper.startswith("none")
+    assert experiment.figure.split()[0] == name.split("-")[1]

@@ -1,190 +1,188 @@
+"""What holds for claims of all kinds: their points, what they need, and what cells that were cut off say."""
+
+from typing import Any
+
 import pytest
 
 from cepbench.metrics.figure import Verdict
 from cepbench.metrics.record import Status
-from tests.experiments.claiming import curve, judge, ratio, trend
+from tests.experiments.claiming import TEN, along, change, curve, factor, judge, number, order, shape
 from tests.experiments.records import record
 
-
-@pytest.mark.parametrize(("at", "expected"), [("max", 30), ("min", 10), ("first", 10), ("last", 20)])
-def test_ratio_at_a_point(at, expected):
-    records = curve("slow", [1.0, 3.0, 2.0]) + curve("fast", [0.1, 0.1, 0.1])
-    result = judge(ratio(at, at_least=20), records)
-    assert result.measured == pytest.approx(expected)
-    assert result.verdict is (Verdict.REPRODUCED if expected >= 20 else Verdict.NOT_REPRODUCED)
-    assert (result.unit, result.reason, result.expected) == ("x", "", "at least 20")
-    assert "latency_max of slow / fast" in result.computation
+REPRODUCED, STRONGER, WEAKER, CONTRADICTED, OPEN = Verdict
+TWICE = curve("slow", [2.0, 2.0, 2.0]) + curve("fast", [1.0, 1.0, 1.0])
 
 
-def test_a_part_of_the_whole():
-    claim = ratio(metric="details.graph_seconds", to="slow", to_metric="service_total", at_most=0.1)
-    records = [record("slow", {"n": n}, service_total=8.0 * n, details={"graph_seconds": 0.4}) for n in (1, 2)]
-    result = judge(claim, records)
-    assert (result.measured, result.verdict) == (pytest.approx(0.05), Verdict.REPRODUCED)
-    assert result.computation.startswith("details.graph_seconds of slow / service_total of slow, max over n")
+# --- what a claim needs -----------------------------------------------------------------------------------------------
 
 
-def test_parts_are_told_in_their_units():
-    claim = {"kind": "value", "algorithm": "slow", "at_least": 1}
-    assert (
-        judge(
-            {**claim, "metric": "details.x_bytes_peak"},
-            [record("slow", {"n": 1}, measurement="memory", details={"x_bytes_peak": 5.0})],
-        ).unit
-        == "B"
-    )
-    assert (
-        judge({**claim, "metric": "details.x_seconds"}, [record("slow", {"n": 1}, details={"x_seconds": 5.0})]).unit
-        == "s"
-    )
+@pytest.mark.parametrize(
+    ("needs", "profile", "reason"),
+    [
+        ({"least": {"n": 4}}, "quick", ""),
+        ({"least": {"n": 5}}, "quick", "needs n at least 5, not 4"),
+        ({"least": {"m": 5}}, "quick", "needs m at least 5"),
+        ({"most": {"n": 1}}, "quick", ""),
+        ({"most": {"n": 0.5}}, "quick", "needs n at most 0.5, not 1"),
+        ({"points": [{"n": 2}]}, "quick", ""),
+        ({"points": [{"n": 2}, {"n": 3}]}, "quick", "needs slow measured at n 3"),
+        ({"profile": "quick"}, "quick", ""),
+        ({"profile": "laptop"}, "quick", "needs the profile laptop or a larger one"),
+        ({"profile": "laptop"}, "paper", ""),
+    ],
+)
+def test_what_a_claim_needs(needs: dict[str, Any], profile: str, reason: str) -> None:
+    result = judge({**factor(factor=2), "needs": needs}, TWICE, profile)
+    assert (result.verdict, result.reason) == (OPEN if reason else REPRODUCED, reason)
+    assert result.measured == 2.0  # told in any case
 
 
-def test_medians_of_repetitions():
-    records = [record("slow", {"n": 1}, repetition=r, latency_max=v) for r, v in enumerate([1.0, 100.0, 2.0])]
-    records += [record("fast", {"n": 1}, latency_max=1.0)]
-    assert judge(ratio(at_least=2), records).measured == 2
+def test_a_point_that_was_cut_off_was_not_measured() -> None:
+    records = curve("slow", [2.0, 2.0]) + curve("fast", [1.0, None], limit=0.1)
+    result = judge({**factor("first", factor=2), "needs": {"points": [{"n": 2}]}}, records)
+    assert (result.verdict, result.reason) == (OPEN, "needs fast measured at n 2")
 
 
-def test_a_timeout_may_prove_a_claim():
-    # The limit is 10 s and the other one took 0.01 s: the ratio is at least 1000.
-    records = curve("slow", [0.5, None]) + curve("fast", [0.01, 0.01])
-    proven = judge(ratio(at_least=900), records)
-    assert proven.verdict is Verdict.REPRODUCED
-    assert proven.measured == pytest.approx(1000)
-    assert "cut off by a limit" in proven.reason
-    open_ = judge(ratio(at_least=1100), records)
-    assert open_.verdict is Verdict.NOT_COMPARABLE
-    assert open_.measured == pytest.approx(1000)
-    refuted = judge(ratio(at_most=900), records)
-    assert refuted.verdict is Verdict.NOT_REPRODUCED
+def test_a_point_is_measured_by_the_run_of_its_metric() -> None:
+    told = {**factor(metric="state_peak", factor=1), "needs": {"points": [{"n": 1}]}}
+    time = [record(a, {"n": 1}, latency_max=1.0) for a in ("slow", "fast")]
+    memory = [record(a, {"n": 1}, measurement="memory", state_peak=5) for a in ("slow", "fast")]
+    assert judge(told, [*time, *memory]).verdict is REPRODUCED
+    assert "needs fast measured at n 1" in judge(told, [*time, memory[0]]).reason
 
 
-def test_a_timeout_of_several_arrival_batches_bounds_the_largest_one():
-    records = curve("slow", [None], batches=4) + curve("fast", [0.01], batches=4)
-    assert judge(ratio(at_least=250), records).verdict is Verdict.REPRODUCED
-    assert judge(ratio(at_least=251), records).verdict is Verdict.NOT_COMPARABLE
-    # A mean says less: the rows of the other batches may have been fast.
-    mean = curve("slow", [None], "latency_mean") + curve("fast", [0.01], "latency_mean", batches=4)
-    assert judge(ratio(metric="latency_mean", at_least=1), mean).verdict is Verdict.NOT_COMPARABLE
+def test_needs_are_asked_of_the_points_of_the_claim() -> None:
+    records = [record(a, {"n": n, "m": n}, latency_max=1.0) for a in ("slow", "fast") for n in (1, 9)]
+    told = {**factor(factor=1), "needs": {"least": {"n": 9}}}
+    assert judge(told, records).verdict is REPRODUCED
+    assert judge({**told, "where": {"m": 1}}, records).reason == "needs n at least 9, not 1"
 
 
-def test_a_timeout_of_the_other_one_bounds_from_above():
-    records = curve("slow", [1.0]) + curve("fast", [None]) + curve("third", [0.1])
-    assert judge(ratio(at_least=2), records).verdict is Verdict.NOT_REPRODUCED
-    assert judge(ratio(at_most=2), records).verdict is Verdict.REPRODUCED
+def test_needs_and_what_is_unknown_are_both_told() -> None:
+    result = judge({**factor(factor=2), "needs": {"profile": "paper"}}, curve("slow", [1.0]))
+    assert result.reason == "needs the profile paper or a larger one; fast was not run"
 
 
-def test_throughput_of_a_timeout_is_at_most_events_over_the_limit():
-    records = curve("slow", [None], "throughput") + curve("fast", [10**6], "throughput")
-    # 1000 events in at least 10 s: at most 100 events/s.
-    result = judge({**ratio(at_least=10**4, metric="throughput"), "of": "fast", "to": "slow"}, records)
-    assert result.verdict is Verdict.REPRODUCED
-    assert result.measured == pytest.approx(10**4)
+def test_a_cause_is_told_where_a_claim_is_not_reproduced() -> None:
+    told = {"cause": "The plan is another one.", "evidence": "4 graphlets instead of 1"}
+    weaker = judge({**factor(factor=10), **told}, TWICE)
+    assert (weaker.cause, weaker.evidence) == ("The plan is another one.", "4 graphlets instead of 1")
+    reproduced = judge({**factor(factor=2), **told}, TWICE)
+    assert (reproduced.cause, reproduced.evidence) == ("", "")
 
 
-def test_both_timed_out_says_nothing():
-    result = judge(ratio(at_least=2), curve("slow", [None]) + curve("fast", [None]))
-    assert result.verdict is Verdict.NOT_COMPARABLE
-    assert result.measured is None
-    assert "no point at which both were measured" in result.reason
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        (factor(factor=18), "18 times (9 to 36)"),
+        (factor(orders=2), "2 orders of magnitude (10^1.5 to 10^2.5 times)"),
+        (factor(at_least=5), "at least 5 times"),
+        (number("last", at_most=3), "at most 3"),
+        (number("last", factor=0.9), "0.9 (0.45 to 1.8)"),
+        (shape("constant"), "constant"),
+        (shape("exponential", direction="falls"), "exponential fall"),
+        (shape("quadratic", or_less=True), "at most quadratic growth"),
+        (shape(direction="falls"), "falls"),
+        (order("a", "b", "c", better="higher"), "a before b before c everywhere (higher is better)"),
+        (order("a", "b", crossing=[2, 4]), "a lower up to a crossing between 2 and 4, then b"),
+        (order("a", peak=3), "largest at 3"),
+        ({"kind": "limit", "fails": ["a"], "since": 5}, "a does not finish, for n at least 5"),
+        ({"kind": "limit", "survivors": ["a"]}, "a finishes"),
+    ],
+)
+def test_expectations_in_words(fields: dict[str, Any], words: str) -> None:
+    assert judge(fields, []).expected == words
 
 
-def test_out_of_memory_says_nothing_about_time():
-    records = [record("slow", {"n": 1}, Status.OUT_OF_MEMORY), *curve("fast", [1.0])]
-    assert judge(ratio(at_least=2), records).verdict is Verdict.NOT_COMPARABLE
+# --- points -----------------------------------------------------------------------------------------------------------
+
+
+def test_only_points_of_the_claim() -> None:
+    values = [("slow", "low", 9.0), ("fast", "low", 1.0), ("slow", "high", 2.0), ("fast", "high", 1.0)]
+    records = [record(a, {"n": 1, "half": h}, latency_max=v) for a, h, v in values]
+    assert judge({**factor(factor=2), "where": {"half": "high"}}, records).measured == 2
+    both = judge({**factor(factor=2), "where": {"half": "high", "n": 2}}, records)
+    assert (both.verdict, both.reason) == (OPEN, "no point has half high, n 2")
+
+
+def test_only_points_in_the_range_of_the_axis() -> None:
+    records = curve("fast", [0.1, 8.0, 4.0, 0.2])
+    result = judge({**change("first/last", factor=40), "since": 2}, records)
+    assert (result.measured, result.verdict) == (pytest.approx(40), REPRODUCED)
+    assert judge({**change("last/first", factor=80), "until": 2}, records).measured == pytest.approx(80)
+    assert judge({**change("last/first", factor=80), "since": 2, "until": 4}, records).measured == pytest.approx(0.5)
+    nowhere = judge({**change("last/first", factor=80), "since": 10, "until": 20}, records)
+    assert (nowhere.verdict, nowhere.reason) == (OPEN, "no point has n at least 10 and at most 20")
+
+
+def test_the_axis_of_a_claim_orders_its_points() -> None:
+    records = [record("fast", {"n": n, "m": 10 - n}, latency_max=n) for n in TEN]
+    assert judge({**shape(direction="falls"), "axis": "m"}, records[:9]).verdict is REPRODUCED
+    assert judge({**shape(direction="falls"), "axis": "k"}, records).reason == "the points have no axis 'k'"
+
+
+def test_memory_is_read_from_memory_runs() -> None:
+    records = [record(a, {"n": 1}, measurement="time", latency_max=1.0) for a in ("slow", "fast")]
+    assert judge(factor(metric="state_peak", factor=6), records).verdict is OPEN
+    records += [record("slow", {"n": 1}, measurement="memory", state_peak=600)]
+    records += [record("fast", {"n": 1}, measurement="memory", state_peak=100)]
+    assert judge(factor(metric="state_peak", factor=6), records).measured == 6
 
 
 @pytest.mark.parametrize("status", [Status.WRONG, Status.ERROR, Status.UNSUPPORTED])
-def test_other_ends_are_not_comparable(status):
+def test_other_ends_are_not_comparable(status: Status) -> None:
     records = [*curve("slow", [1.0, 2.0]), *curve("fast", [1.0]), record("fast", {"n": 2}, status)]
-    result = judge(ratio(at_least=1), records)
-    assert result.verdict is Verdict.NOT_COMPARABLE
-    assert result.reason == f"fast is {status.value} at n 2"
-    assert judge(ratio(at_least=1), curve("slow", [1.0])).reason == "fast was not run"
+    result = judge(factor(factor=1), records)
+    assert (result.verdict, result.reason) == (OPEN, f"fast is {status.value} at n 2")
+    assert judge(factor(factor=1), curve("slow", [1.0])).reason == "fast was not run"
 
 
-def test_memory_is_read_from_memory_runs():
-    records = [record(a, {"n": 1}, measurement="time", latency_max=1.0) for a in ("slow", "fast")]
-    assert judge(ratio(metric="state_peak", at_least=1), records).verdict is Verdict.NOT_COMPARABLE
-    records += [record("slow", {"n": 1}, measurement="memory", state_peak=600)]
-    records += [record("fast", {"n": 1}, measurement="memory", state_peak=100)]
-    assert judge(ratio(metric="state_peak", at_least=6), records).verdict is Verdict.REPRODUCED
+def test_ranges_and_wheres_leave_a_shape_its_points() -> None:
+    result = judge({**shape("linear"), "since": 3}, along(lambda n: n if n > 2 else 50.0))
+    assert result.verdict is REPRODUCED
+    assert "8 points of n" in result.computation
 
 
-def test_only_points_of_the_claim():
-    records = [record(a, {"n": 1, "half": h}, latency_max=v) for a, h, v in
-               [("slow", "low", 9.0), ("fast", "low", 1.0), ("slow", "high", 2.0), ("fast", "high", 1.0)]]  # fmt: skip
-    assert judge({**ratio(at_least=1), "where": {"half": "high"}}, records).measured == 2
-    both = judge({**ratio(at_least=1), "where": {"half": "high", "n": 2}}, records)
-    assert both.reason == "slow was not run"
+# --- cells that were cut off ------------------------------------------------------------------------------------------
 
 
-def test_only_points_since_a_value_of_the_axis():
-    records = curve("fast", [0.1, 8.0, 4.0, 0.2])
-    result = judge({**trend("last/first", at_most=0.1), "since": 2}, records)
-    assert (result.measured, result.verdict) == (pytest.approx(0.025), Verdict.REPRODUCED)
-    assert judge(trend("last/first", at_most=0.1), records).verdict is Verdict.NOT_REPRODUCED
+def test_a_timeout_of_several_arrival_batches_bounds_the_largest_one() -> None:
+    records = curve("slow", [None], batches=4) + curve("fast", [0.01], batches=4)
+    assert judge(factor(at_least=250), records).verdict is REPRODUCED
+    assert judge(factor(at_least=251), records).verdict is OPEN
+    # A mean says less: the rows of the other batches may have been fast.
+    mean = curve("slow", [None], "latency_mean") + curve("fast", [0.01], "latency_mean", batches=4)
+    assert judge(factor(metric="latency_mean", at_least=1), mean).verdict is OPEN
 
 
-@pytest.mark.parametrize(
-    ("measure", "values", "expected"),
-    [
-        ("slope", [1.0, 4.0, 16.0], 2.0),
-        ("slope", [1.0, 2.0, 4.0], 1.0),
-        # Logarithms 0, 0, 0, 3 at 0, 1, 2, 3: the products of the deviations add up to 4.5, the squares to 5.
-        ("slope", [1.0, 1.0, 1.0, 8.0], 0.9),
-        ("steepest", [1.0, 2.0, 32.0], 4.0),
-        ("steepest", [1.0, 32.0, 64.0], 5.0),
-        ("last/first", [2.0, 7.0, 6.0], 3.0),
-        ("spread", [2.0, 8.0, 4.0], 4.0),
-        ("spread", [2.0, 2.0], 1.0),
-    ],
-)
-def test_trends(measure, values, expected):
-    assert judge(trend(measure, at_least=expected - 0.01, at_most=expected + 0.01), curve("fast", values)).verdict is (
-        Verdict.REPRODUCED
-    )
+def test_a_timeout_has_the_arrival_batches_of_its_own_group() -> None:
+    # Five batches at 2: one of them took 2 s, and nothing says that one took 10 s.
+    records = [
+        *curve("slow", [1.0, None], limit=10.0),
+        *curve("fast", [1.0], batches=1),
+        *curve("fast", [1.0], start=2, batches=5),
+    ]
+    assert judge(factor("last", at_least=2), records).verdict is REPRODUCED
+    assert judge(factor("last", at_least=3), records).verdict is OPEN
 
 
-def test_trends_that_were_cut_off():
-    cut = [*curve("fast", [0.001, 0.01, None]), record("other", {"n": 4}, latency_max=1.0)]
-    assert judge(trend("last/first", at_least=10**4), cut).verdict is Verdict.REPRODUCED  # at least 10 s / 1 ms
-    assert judge(trend("last/first", at_least=10**5), cut).verdict is Verdict.NOT_COMPARABLE
-    assert judge(trend("spread", at_most=3), cut).verdict is Verdict.NOT_REPRODUCED
-    assert judge(trend("steepest", at_least=9), cut).verdict is Verdict.REPRODUCED  # log2(1000)
-    assert judge(trend("slope", at_least=1), curve("fast", [None, None, 1.0])).verdict is Verdict.NOT_COMPARABLE
-    assert judge(trend("slope", at_least=1), curve("fast", [1.0])).verdict is Verdict.NOT_COMPARABLE
+def test_throughput_of_a_timeout_is_at_most_events_over_the_limit() -> None:
+    records = curve("slow", [None], "throughput") + curve("fast", [10**6], "throughput")
+    # 1000 events in at least 10 s: at most 100 events/s.
+    result = judge({**factor(at_least=10**4, metric="throughput"), "of": "fast", "to": "slow"}, records)
+    assert (result.verdict, result.measured) == (REPRODUCED, pytest.approx(10**4))
 
 
-def test_points_go_by_the_axis_and_not_by_the_order_of_records() -> None:
-    records = curve("fast", [2.0, 7.0, 6.0])
-    for order in ((2, 1, 0), (1, 2, 0)):
-        assert judge(trend("last/first", at_least=3), [records[i] for i in order]).measured == 3.0
+def test_the_service_time_of_a_timeout_is_at_least_the_limit() -> None:
+    records = [*curve("slow", [None], limit=10.0), *curve("fast", [0.01], "service_total")]
+    result = judge(factor(metric="service_total", at_least=900), records)
+    assert (result.verdict, result.measured) == (REPRODUCED, pytest.approx(1000))
+    assert judge(factor(metric="service_total", at_least=1100), records).verdict is OPEN
+    # It needs nobody else who finished.
+    alone = judge(number("max", "service_total", at_least=10), curve("fast", [None], limit=10.0))
+    assert alone.verdict is REPRODUCED
 
 
-def test_values():
-    claim = {"kind": "value", "metric": "throughput", "algorithm": "fast", "at": "last", "at_least": 39}
-    result = judge(claim, curve("fast", [50.0, 40.0], "throughput"))
-    assert (result.verdict, result.measured, result.unit) == (Verdict.REPRODUCED, 40.0, "events/s")
-
-
-def test_growth_between_points_of_one_axis_value_is_not_comparable():
-    records = [record("fast", {"n": 1, "m": m}, latency_max=1.0) for m in (1, 2)]
-    result = judge(trend("steepest", at_least=1), records)
-    assert result.verdict is Verdict.NOT_COMPARABLE
-    assert "several points" in result.reason
-
-
-@pytest.mark.parametrize(
-    ("values", "at", "expected"),
-    [([1.0, 3.0, 2.0], 2, Verdict.REPRODUCED), ([1.0, 3.0, 4.0], 2, Verdict.NOT_REPRODUCED)],
-)
-def test_where_a_curve_peaks(values, at, expected):
-    result = judge(trend("peak", at_least=at, at_most=at), curve("fast", values))
-    assert result.verdict is expected
-    assert (result.measured, result.unit) == (at if expected is Verdict.REPRODUCED else 4, "")
-
-
-def test_a_peak_that_a_limit_may_hide_is_not_comparable():
-    records = [*curve("fast", [100.0, None]), *curve("slow", [1.0, 1.0])]
-    assert judge(trend("peak", at_least=1, at_most=1), records).verdict is Verdict.NOT_COMPARABLE
+def test_out_of_memory_says_nothing_about_time() -> None:
+    records = [record("slow", {"n": 1}, Status.OUT_OF_MEMORY), *curve("fast", [1.0])]
+    assert judge(factor(factor=2), records).verdict is OPEN

@@ -64,9 +64,9 @@ def test_every_figure_is_there_with_its_files(tmp_path, figure, sweep, record, s
     assert not re.search(r'(src|href)="(https?:)?//', text)  # nothing is loaded from elsewhere
     for expected in (
         "reproduced",
-        "not reproduced",
+        "contradicted",
         "not comparable",
-        "312.4 x",
+        "312 x",
         "differs from greta and cogra",
         "PATTERN Stock S+",
         "stock: 10 companies",
@@ -76,7 +76,9 @@ def test_every_figure_is_there_with_its_files(tmp_path, figure, sweep, record, s
 
 
 def test_everything_is_escaped(tmp_path, figure, record, save):
-    claim = ClaimResult(text=ATTACK, source=ATTACK, expected=ATTACK, verdict=Verdict.NOT_COMPARABLE, reason=ATTACK)
+    claim = ClaimResult(
+        text=ATTACK, source=ATTACK, kind="factor", expected=ATTACK, verdict=Verdict.NOT_COMPARABLE, reason=ATTACK
+    )
     hostile = figure(
         id=ATTACK,
         title=ATTACK,

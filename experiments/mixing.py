@@ -1,0 +1,42 @@
+"""Refuses panels in which different workloads would meet in one point, as if they were repetitions of one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from cepbench.experiments.claims import holds
+from cepbench.experiments.errors import ExperimentError
+from cepbench.experiments.points import Cell
+from cepbench.experiments.schema import Experiment
+from cepbench.metrics.values import measurement
+
+
+def check_panels(experiment: Experiment, cells: Iterable[Cell]) -> None:
+    """Raises `ExperimentError` for a panel that would draw cells of several points as one.
+
+    An axis that only follows a drawn one (zipped with it) mixes nothing. Excluded cells are none.
+    """
+    plot, known = experiment.plot, list(cells)
+    for number, panel in enumerate(plot.panels):
+        x = (panel.x or plot.x).name
+        where = {**experiment.fixed(x, panel.sweep), **panel.where}
+        drawn = [x, *(axis.name for axis in (plot.facet, plot.series) if axis is not None)]
+        kind = measurement(panel.metric)
+        met: dict[tuple[str, ...], Cell] = {}
+        for cell in known:
+            if not holds(cell.point, where) or kind not in (None, cell.measurement):
+                continue
+            first = met.setdefault((cell.algorithm, *(repr(cell.point[axis]) for axis in drawn)), cell)
+            mixed = [axis for axis, value in cell.point.items() if repr(value) != repr(first.point[axis])]
+            if mixed:
+                raise ExperimentError(_told(experiment, number, x, mixed, first, cell))
+
+
+def _told(experiment: Experiment, number: int, x: str, mixed: list[str], one: Cell, other: Cell) -> str:
+    axis = mixed[0]
+    return (
+        f"{experiment.id}: plot.panels.{number}: at {x} = {one.point[x]} it would mix cells of {' and '.join(mixed)} "
+        f"({axis} = {one.point[axis]} and {other.point[axis]}) in one point; draw a line for each "
+        f"(plot.series: {{name: {axis}, label: ...}}) or a row of panels (plot.facet), "
+        f"or choose one (where: {{{axis}: {one.point[axis]}}})"
+    )

@@ -1,0 +1,49 @@
+"""What the harness itself takes of the measured times, and what else to know of the cells, for the report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cepbench.metrics.load import lost
+from cepbench.metrics.notices import Notice, counted, noisiest
+from cepbench.metrics.record import Record, Status
+from cepbench.plots.html import Html, join, tag
+
+LARGE = 0.1
+"""A share of the time that readers should know of."""
+LISTED = 5
+
+LINE = "The thin dotted line is an executor that does nothing on the same events: the harness, a part of every time."
+
+
+def share(record: Record) -> float:
+    """Which part of a cell's service time executors that do nothing take, too; 0 if nobody knows."""
+    idle, total = record.summary.idle_total, record.summary.service_total
+    return idle / total if record.status is Status.OK and idle is not None and total else 0.0
+
+
+def notices(records: Sequence[Record]) -> Html | None:
+    """What to know before the numbers are used: overhead, noise and empty answers; None if there is nothing."""
+    lines = []
+    large = sorted((record for record in records if share(record) > LARGE), key=share, reverse=True)
+    if large:
+        named = [f"{_named(record)} ({share(record):.0%})" for record in large[:LISTED]]
+        more = f" and {len(large) - LISTED} more" if len(large) > LISTED else ""
+        lines.append(
+            f"More than {LARGE:.0%} of the time is the harness, not the algorithm, in {len(large)} cells: "
+            f"{', '.join(named)}{more}."
+        )
+    counts, most = counted(records), noisiest(records)
+    if most is not None:
+        lines.append(
+            f"{counts[Notice.NOISY]} of {len(records)} cells are noisy, since other work ran on the machine; "
+            f"{_named(most)} lost most, {lost(most.load):.0%} of its time."
+        )
+    if Notice.EMPTY in counts:
+        lines.append(f"{counts[Notice.EMPTY]} of {len(records)} cells have an empty answer: no window has a match.")
+    return tag("div", join([tag("p", line) for line in lines]), class_="warning") if lines else None
+
+
+def _named(record: Record) -> str:
+    point = ", ".join(f"{axis} {value}" for axis, value in record.point.items())
+    return f"{record.algorithm} at {point}" if point else record.algorithm

@@ -1,0 +1,196 @@
+"""Shapes: made-up curves of which the model is known."""
+
+import random
+from collections.abc import Callable
+from math import exp, log
+
+import pytest
+
+from cepbench.experiments.verdicts.fits import shape as fitted
+from cepbench.metrics.figure import Verdict
+from cepbench.metrics.record import Status
+from tests.experiments.claiming import TEN, along, claim, curve, judge, shape
+from tests.experiments.records import record
+
+REPRODUCED, STRONGER, WEAKER, CONTRADICTED, OPEN = Verdict
+CURVES: dict[str, Callable[[float], float]] = {
+    "constant": lambda n: 3.0,
+    "logarithmic": lambda n: 1.0 + log(n),
+    "linear": lambda n: 3.0 * n,
+    "quadratic": lambda n: n**2,
+    "cubic": lambda n: n**3 / 7,
+    "exponential": lambda n: 0.1 * 2**n,
+}
+
+
+@pytest.mark.parametrize("model", CURVES)
+@pytest.mark.parametrize("claimed", CURVES)
+def test_the_claimed_model_is_the_one_that_fits_best(claimed: str, model: str) -> None:
+    expected = REPRODUCED if claimed == model else CONTRADICTED
+    assert judge(shape(claimed), along(CURVES[model])).verdict is expected
+
+
+@pytest.mark.parametrize("places", [TEN, [300.0, 500.0, 700.0, 900.0, 1100.0], [20e3, 30e3, 40e3, 45e3, 50e3]])
+def test_a_polynomial_of_degree_ten_is_not_exponential(places: list[float]) -> None:
+    result = judge(shape("exponential"), along(lambda n: n**10, places))
+    assert result.verdict is CONTRADICTED
+    assert result.reason.startswith("the curve is a power of 10, and grows ")
+    grown = judge(shape("exponential"), along(lambda n: exp(10 * n / places[-1]), places))
+    assert grown.verdict is REPRODUCED
+
+
+@pytest.mark.parametrize(
+    ("power", "expected"), [(0.6, WEAKER), (0.79, WEAKER), (0.85, REPRODUCED), (1.15, REPRODUCED), (1.5, WEAKER)]
+)
+def test_a_slope_of_six_tenths_is_not_linear(power: float, expected: Verdict) -> None:
+    assert judge(shape("linear"), along(lambda n: n**power)).verdict is expected
+
+
+@pytest.mark.parametrize("model", CURVES)
+@pytest.mark.parametrize("place", range(len(TEN)))
+@pytest.mark.parametrize("factor", [0.1, 10.0])
+def test_one_noisy_point_turns_no_verdict(model: str, place: int, factor: float) -> None:
+    assert judge(shape(model), along(CURVES[model], **{f"at_{place}": factor})).verdict is REPRODUCED
+
+
+@pytest.mark.parametrize("model", ["constant", "linear", "quadratic", "exponential"])
+def test_noise_of_five_percent_turns_no_verdict(model: str) -> None:
+    for seed in range(50):
+        noise = random.Random(seed)
+        factors = {f"at_{i}": exp(noise.gauss(0, 0.05)) for i in range(len(TEN))}
+        assert judge(shape(model), along(CURVES[model], **factors)).verdict is REPRODUCED, seed
+
+
+def test_the_other_direction_contradicts() -> None:
+    falling = along(lambda n: 100 * 2**-n)
+    assert judge(shape("exponential"), falling).verdict is CONTRADICTED
+    assert judge(shape("exponential", direction="falls"), falling).verdict is REPRODUCED
+    assert judge(shape("exponential", direction="falls"), along(CURVES["exponential"])).verdict is CONTRADICTED
+    assert judge(shape("exponential", direction="falls"), along(lambda n: 1 / n)).verdict is CONTRADICTED
+    assert judge(shape("linear"), along(lambda n: 1 / n)).verdict is CONTRADICTED
+
+
+@pytest.mark.parametrize(
+    ("values", "direction", "expected"),
+    [
+        ([1.0, 1.2, 1.3], "grows", REPRODUCED),
+        ([1.0, 1.2, 1.3], "falls", CONTRADICTED),
+        ([9.0, 3.0, 1.0], "falls", REPRODUCED),
+        ([1.0, 1.02, 1.04], "grows", CONTRADICTED),
+        ([1.0, 2.0], "grows", OPEN),
+    ],
+)
+def test_a_direction_needs_no_model(values: list[float], direction: str, expected: Verdict) -> None:
+    assert judge(shape(direction=direction), curve("fast", values)).verdict is expected
+
+
+def test_a_curve_that_no_model_fits_is_weaker_at_most() -> None:
+    steps = along(lambda n: 1.0 if n < 6 else 1000.0)
+    result = judge(shape("linear"), steps)
+    assert result.verdict is WEAKER
+    assert result.reason == "the curve is like none of the models, and grows"
+    assert judge(shape("linear", direction="grows"), along(lambda n: 1000.0 if n < 6 else 1.0)).verdict is CONTRADICTED
+
+
+def test_models_that_fit_alike_decide_nothing() -> None:
+    # Between 100 and 110 a power of 21 and an exponential are the same line; noise of 5 % is more than their distance.
+    places = [100.0, 102.0, 104.0, 106.0, 108.0, 110.0]
+    wobble = {f"at_{i}": 1.05 if i % 2 else 0.95 for i in range(6)}
+    result = judge(shape("exponential"), along(lambda n: exp(n / 5), places, **wobble))
+    assert result.verdict is OPEN
+    assert "fits about as well" in result.reason
+
+
+@pytest.mark.parametrize(
+    ("power", "model", "expected"),
+    [
+        (0, "quadratic", REPRODUCED),
+        (1, "quadratic", REPRODUCED),
+        (1.5, "quadratic", REPRODUCED),
+        (2.2, "quadratic", REPRODUCED),
+        (2.4, "quadratic", CONTRADICTED),
+        (2, "linear", CONTRADICTED),
+        (5, "exponential", REPRODUCED),
+    ],
+)
+def test_at_most_a_model(power: float, model: str, expected: Verdict) -> None:
+    assert judge(shape(model, or_less=True), along(lambda n: n**power)).verdict is expected
+
+
+def test_an_exponential_is_more_than_quadratic() -> None:
+    assert judge(shape("quadratic", or_less=True), along(CURVES["exponential"])).verdict is CONTRADICTED
+
+
+def test_a_shape_needs_five_points_within_the_limits() -> None:
+    four = curve("fast", [1.0, 2.0, 4.0, 8.0, None]) + curve("other", [1.0] * 5)
+    result = judge(shape("linear"), four)
+    assert (result.verdict, result.reason) == (
+        OPEN,
+        "a shape needs 5 points of n within the limits, not 4",
+    )
+    five = curve("fast", [1.0, 2.0, 4.0, 8.0, 16.0, None], limit=20.0) + curve("other", [1.0] * 6)
+    assert judge(shape("linear"), five).verdict is REPRODUCED
+
+
+def test_a_point_that_was_cut_off_must_lie_on_the_curve() -> None:
+    def cut(values: list[float], limit: float) -> list:
+        return curve("fast", [*values, None], limit=limit) + curve("other", [1.0] * 6)
+
+    # 32 is expected of the last point; it took more than 60, or more than 70.
+    linear = [1.0, 2.0, 4.0, 8.0, 16.0]
+    assert judge(shape("linear"), cut(linear, 60.0)).verdict is REPRODUCED
+    left = judge(shape("linear"), cut(linear, 70.0))
+    assert left.verdict is WEAKER
+    assert "at 32, where it was cut off, it leaves that curve" in left.reason
+    assert judge(shape("constant"), cut([1.0] * 5, 3.0)).verdict is CONTRADICTED
+    assert judge(shape("quadratic", or_less=True), cut(linear, 70.0)).verdict is CONTRADICTED
+
+
+def test_a_search_that_fell_back_is_no_point_of_a_curve() -> None:
+    records = [record("fast", {"n": n}, plan_seconds=2.0**n, details={"fell_back": float(n > 4)}) for n in range(1, 8)]
+    result = judge({**shape("exponential"), "metric": "plan_seconds"}, records)
+    assert result.verdict is OPEN
+    assert result.reason.endswith("not 4; the search of fast fell back at n 5")
+
+
+def test_a_point_at_zero_is_left_out() -> None:
+    with_zero = [record("fast", {"n": 0}, latency_max=77.0), *along(CURVES["linear"])]
+    result = judge(shape("linear"), with_zero)
+    assert result.verdict is REPRODUCED
+    assert "10 points of n" in result.computation
+
+
+@pytest.mark.parametrize(("n", "value"), [("five", 1.0), (-1, 1.0), (11, 0.0)])
+def test_what_has_no_logarithm_is_not_comparable(n: object, value: float) -> None:
+    records = [*along(CURVES["linear"]), record("fast", {"n": n}, latency_max=value)]
+    assert judge(shape("linear"), records).verdict is OPEN
+
+
+def test_points_of_one_axis_value_are_not_a_curve() -> None:
+    records = [record("fast", {"n": n, "m": m}, latency_max=1.0) for n in range(1, 7) for m in (1, 2)]
+    result = judge(shape("constant"), records)
+    assert (result.verdict, result.reason) == (OPEN, "several points have the n 1; a `where` must choose")
+
+
+@pytest.mark.parametrize("status", [Status.WRONG, Status.ERROR, Status.UNSUPPORTED])
+def test_a_curve_with_a_void_cell_is_not_comparable(status: Status) -> None:
+    records = [*along(CURVES["linear"]), record("fast", {"n": 11}, status)]
+    assert judge(shape("linear"), records).reason == f"fast is {status.value} at n 11"
+
+
+def test_a_fit_tells_its_exponent_whatever_one_point_does() -> None:
+    points = [(n, n**2 * (50.0 if n == 10 else 1.0)) for n in TEN]
+    assert fitted(points).power.slope == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"model": "linear", "direction": "falls"}, "what falls is exponential or has no model"),
+        ({"model": "constant", "or_less": True}, "or_less needs a model that grows"),
+        ({"model": "factorial"}, "constant"),
+    ],
+)
+def test_shapes_that_are_refused(fields: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        claim(**{**shape(), **fields})

@@ -1,0 +1,83 @@
+import pytest
+
+from cepbench.metrics.record import Load, Realised, Status, Summary
+from cepbench.metrics.values import idle
+from cepbench.plots.draw import draw
+from cepbench.plots.harness import LINE, notices, share
+from cepbench.plots.lines import idle_points
+from cepbench.plots.points import curves
+from cepbench.plots.section import _notes
+
+EMPTY = Realised(events=10, windows=0, rows=0, substreams=1)
+
+
+def timed(idle, total=1.0, **more):
+    return Summary(idle_total=idle, idle_batch=idle, service_total=total, latency_p50=total, **more)
+
+
+def test_the_share_of_the_harness(record):
+    assert share(record(summary=timed(0.25))) == 0.25
+    assert share(record(summary=timed(0.25), status=Status.WRONG)) == 0
+    assert share(record(summary=Summary(service_total=1.0))) == 0
+    assert share(record(summary=timed(0.0, 0.0))) == 0
+
+
+def test_notices_name_the_cells(record):
+    records = [
+        record(point={"events": 1}, summary=timed(0.2)),
+        record(point={"events": 2}, summary=timed(0.4)),
+        record(point={"events": 3}, summary=timed(0.1), load=Load(waited=0.3), realised=EMPTY),
+    ]
+    text = str(notices(records))
+    assert "not the algorithm, in 2 cells: greta at events 2 (40%), greta at events 1 (20%)." in text
+    assert "1 of 3 cells are noisy, since other work ran on the machine; greta at events 3 lost most, 30%" in text
+    assert "1 of 3 cells have an empty answer: no window has a match." in text
+    assert notices([record(summary=timed(0.1))]) is None
+
+
+def test_only_the_largest_shares_are_named(record):
+    records = [record(point={"events": n}, summary=timed(0.2 + n / 100)) for n in range(8)]
+    text = str(notices(records))
+    assert "in 8 cells: greta at events 7 (27%)" in text
+    assert "greta at events 3 (23%) and 3 more." in text
+
+
+def test_the_least_of_the_idle_is_drawn_thin(figure, record):
+    records = [
+        record("sase", {"events": 10}, summary=timed(0.02)),
+        record("greta", {"events": 10}, summary=timed(0.01)),
+        record("greta", {"events": 20}, summary=timed(0.04)),
+    ]
+    found = figure()
+    assert idle_points(curves(found, found.panels[0], records)) == [(10.0, 0.01), (20.0, 0.04)]
+    panels = draw(found, records).axes
+    lines = [[line for line in panel.lines if line.get_gid() == "idle"] for panel in panels]
+    assert [len(each) for each in lines] == [1, 0, 0]  # throughput and memory have no such line
+    assert list(lines[0][0].get_ydata()) == [0.01, 0.04]
+    assert panels[0].get_ylim()[0] > 0.04  # the axis is that of the algorithms
+    assert LINE in _notes(found, records)
+    assert LINE not in _notes(found, [record(summary=Summary(latency_p50=1.0))])
+
+
+def test_a_repeated_cell_has_the_interval_of_its_runs(figure, record):
+    runs = {"latency_p50": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]}
+    found = figure()
+
+    def estimate(*records):
+        (curve,) = curves(found, found.panels[0], records)
+        return curve.points[0].estimate
+
+    alone = estimate(record(summary=Summary(latency_p50=3.5), runs=runs))
+    assert (alone.median, alone.low, alone.high) == (3.5, 1.0, 6.0)
+    # Of several cells, each counts once: they differ by more than the runs of one.
+    both = [record(summary=Summary(latency_p50=3.5), runs=runs, repetition=n) for n in (1, 2)]
+    assert estimate(*both).values == (3.5, 3.5)
+
+
+@pytest.mark.parametrize(
+    ("metric", "expected"),
+    [("latency_max", 0.5), ("service_total", 6.0), ("service_per_window", 2.0), ("throughput", None)],
+)
+def test_idle_by_metric(record, metric, expected):
+    realised = Realised(events=1, windows=3, rows=3, substreams=1)
+    assert idle(record(summary=Summary(idle_total=6.0, idle_batch=0.5), realised=realised), metric) == expected
