@@ -28,6 +28,7 @@ class Coverage:
     counts: Counter[Pair] = field(default_factory=Counter)
     hits: Counter[Pair] = field(default_factory=Counter)
     vain: Counter[Pair] = field(default_factory=Counter)
+    _given_up: set[Pair] = field(default_factory=set)
 
     def add(self, wanted: frozenset[Feature], found: Collection[Pair]) -> None:
         """Counts a case that was drawn for some features, and the pairs with which it was compared."""
@@ -36,6 +37,8 @@ class Coverage:
             self.hits[wanted] += 1
         elif len(wanted) <= 2:  # who misses more of them may have any one of them
             self.vain[wanted] += 1
+            if self.vain[wanted] >= PATIENCE * (self.hits[wanted] + 1):
+                self._given_up.add(wanted)
 
     def avoided(self, wanted: frozenset[Feature]) -> frozenset[Feature]:
         """Features with which a case for these would probably be refused."""
@@ -47,8 +50,7 @@ class Coverage:
 
     def banned(self) -> frozenset[Feature]:
         """Features that never occurred in a compared case, however often they were drawn."""
-        never = {feature for feature in Feature if self._is_given_up(frozenset({feature}))}
-        return self.impossible | never
+        return self.impossible.union(*(pair for pair in self._given_up if len(pair) == 1))
 
     def companion(self, pair: Pair) -> frozenset[Feature]:
         """The feature that was compared least often with those of a pair, if one can be with both."""
@@ -63,19 +65,21 @@ class Coverage:
     def rarest(self) -> tuple[Pair, int] | None:
         """The pair that was compared least often of those that may be, single features first, and how often."""
         banned = self.banned()
-        for pair in sorted(PAIRS, key=lambda pair: (self.counts[pair], len(pair), self.vain[pair])):
-            if banned.isdisjoint(pair) and not self._is_given_up(pair):
-                return pair, self.counts[pair]
-        return None
+        left = [pair for pair in PAIRS if pair not in self._given_up and banned.isdisjoint(pair)]
+        counts = [self.counts.get(pair, 0) for pair in left]
+        least = min(counts, default=0)
+        among = (pair for pair, count in zip(left, counts, strict=True) if count == least)
+        rarest = min(among, key=lambda pair: (len(pair), self.vain[pair]), default=None)
+        return None if rarest is None else (rarest, least)
 
     def supported(self) -> list[Pair]:
         """Pairs that were compared whenever they were drawn often enough."""
-        return [pair for pair in PAIRS if self.counts[pair] and not self._is_given_up(pair)]
+        return [pair for pair in PAIRS if self.counts[pair] and pair not in self._given_up]
 
     def refused(self) -> list[Pair]:
         """Pairs of supported features that occurred together never or hardly ever, however often they were drawn."""
         banned = self.banned()
-        return [pair for pair in PAIRS if self._is_given_up(pair) and not pair & banned]
+        return [pair for pair in PAIRS if pair in self._given_up and not pair & banned]
 
     def least(self) -> int:
         """How often the rarest supported pair was compared."""
@@ -86,9 +90,6 @@ class Coverage:
         found = self.supported()
         features = sum(len(pair) == 1 for pair in found)
         return f"{features} features and {len(found) - features} pairs of them, each at least {self.least()} times"
-
-    def _is_given_up(self, pair: Pair) -> bool:
-        return self.vain[pair] >= PATIENCE * (self.hits[pair] + 1)
 
     def _is_rare(self, pair: Pair) -> bool:
         drawn = self.hits[pair] + self.vain[pair]

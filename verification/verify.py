@@ -16,7 +16,7 @@ from cepbench.algorithms.base import UnsupportedQuery
 from cepbench.algorithms.oracle import TooManyMatches
 from cepbench.algorithms.registry import make
 from cepbench.algorithms.sequences.longest_match import LongerMatch
-from cepbench.events.errors import CepbenchError
+from cepbench.events.errors import CepbenchError, is_interrupt
 from cepbench.queries.errors import QueryError
 from cepbench.queries.model import Query
 from cepbench.verification.agreement import case_difference, expected_rows
@@ -207,6 +207,8 @@ def wrong(case: Case, subject: Subject, expected: Sequence[Rows] | None = None) 
     except (UnsupportedQuery, LongerMatch, QueryError):
         raise
     except Exception as error:
+        if is_interrupt(error):
+            raise
         return f"{type(error).__name__}: {error}"
     return case_difference(case, right, frame)
 
@@ -217,6 +219,8 @@ def smallest_failure(case: Case, subject: Subject) -> Failure:
     try:
         answered = subject.answer(small).to_string(index=False)
     except Exception as error:
+        if is_interrupt(error):
+            raise
         answered = f"{type(error).__name__}: {error}"
     return Failure(small, wrong(small, subject) or "", answered)
 

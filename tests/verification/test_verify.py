@@ -264,3 +264,11 @@ def test_differences_are_named(changed: dict[str, Any], found: str | None) -> No
 
 def test_missing_rows_are_a_difference() -> None:
     assert difference([{"query": "q"}], frame_of([])) == "1 rows expected, 0 answered"
+
+
+def test_an_interrupt_is_no_wrong_answer() -> None:
+    def interrupted(case: Case) -> Rows:
+        raise RuntimeError("the compiler stopped") from KeyboardInterrupt()
+
+    with pytest.raises(RuntimeError, match="the compiler stopped"):
+        verify_subject(subject(interrupted), 10, 1)
