@@ -11,6 +11,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
+from pydantic import TypeAdapter
 
 import cepbench
 from cepbench import evaluate
@@ -19,6 +20,8 @@ from cepbench.algorithms.oracle import answer
 from cepbench.algorithms.registry import ALGORITHMS
 from cepbench.cli.tables import answer_text
 from cepbench.events.statistics import Statistics
+from cepbench.experiments.claims import Claim, Needs
+from cepbench.experiments.schema import Plot
 from cepbench.experiments.sweep import plan
 from cepbench.metrics.figure import Panel
 from cepbench.queries.compile import compile_workload
@@ -104,7 +107,14 @@ def test_query_of_the_language_page_parses() -> None:
 
 
 def test_experiment_of_the_page_can_be_planned(tmp_path: Path) -> None:
-    whole, panel = re.findall(r"```yaml\n(.*?)```", (DOCS / "experiments.md").read_text(), re.DOTALL)
+    whole, claims, needs, panel, cures = re.findall(
+        r"```yaml\n(.*?)```", (DOCS / "experiments.md").read_text(), re.DOTALL
+    )
+    kinds = [TypeAdapter(Claim).validate_python(claim).kind for claim in yaml.safe_load(claims)["claims"]]
+    assert kinds == ["factor", "shape", "order", "limit"]
+    assert Needs(**yaml.safe_load(needs)["needs"]).profile == "laptop"
+    told = yaml.safe_load(cures)["plot"]
+    assert Plot.model_validate({**told, "x": {"name": "rate", "label": "Rate"}}).panels[0].where == {"queries": 4}
     file = tmp_path / "shared-1.1.yaml"
     file.write_text(whole)
     [planned] = plan([str(file)])
@@ -144,7 +154,7 @@ def test_findings_have_the_numbers_they_say(text: str, stream: str, right: int) 
 
 
 def test_all_findings_are_read() -> None:
-    assert len(findings()) == 8
+    assert len(findings()) == 9
 
 
 @pytest.mark.parametrize("algorithm", ["cogra", "greta", "sase"])
