@@ -47,6 +47,23 @@ def test_every_query_has_its_own_aggregates(shared: tuple[str, ...], window: str
             assert wrong(case, plan_for(case, *shared)) is None, seed
 
 
+def test_the_latest_of_two_windows_keeps_what_came_before() -> None:
+    """What E A B counted before a C is put together from two parts, in each window that is open."""
+    window = "WITHIN 12 s SLIDE 6 s"
+    case = case_of(
+        [f"q: RETURN COUNT(*) PATTERN SEQ(E, A, B, C, D) {window}", f"r: RETURN COUNT(*) PATTERN SEQ(A, B, C, D) {window}"],
+        stream("A1 E6 A7 B8 C9 D10"),
+    )
+
+    def rows(query: str, *counts: int) -> list[dict[str, Any]]:
+        return [
+            {"query": query, "window_start": 6 * i, "window_end": 6 * i + 12, "COUNT(*)": count, "overflow": False}
+            for i, count in enumerate(counts)
+        ]
+
+    assert wrong(case, plan_for(case, "AB", "CD"), {"q": rows("q", 1, 1), "r": rows("r", 2, 1)}) is None
+
+
 @pytest.mark.parametrize("window", WINDOWS)
 def test_one_query_counts_and_another_one_sums(window: str) -> None:
     """They share the beginning of all their sequences."""
