@@ -14,6 +14,7 @@ from cepbench.queries.automaton import Automaton, Position
 from cepbench.queries.errors import QueryError
 from cepbench.queries.model import Comparison, Local, Op, Operand
 from cepbench.queries.names import Names
+from cepbench.queries.records import Records, records_of
 
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -21,22 +22,27 @@ Flags = NDArray[np.bool_]
 OPERATORS = {Op.LT: 0, Op.LE: 1, Op.GT: 2, Op.GE: 3, Op.EQ: 4, Op.NE: 5}
 
 
-class Predicates(NamedTuple):
-    """Comparisons in lists: list i is entries `ptr[i]:ptr[i + 1]`.
+class PredicateRecord:
+    """A comparison of `left_factor * reals[left_column]`, or, unless it is `real`, of `ints[left_column]` (no factor).
 
-    `real` tells whether an entry compares `factor * reals[column]` (float64) or `ints[column]` (int64, no factor).
-    The right side is a column of the second event, or the constant when `right_column` is -1.
+    The right side is a column of the second event, or the constant when `right_column` is -1; `op` as in `OPERATORS`.
     """
 
+    real: bool
+    op: int
+    left_column: int
+    left_factor: float
+    right_column: int
+    right_factor: float
+    int_constant: int
+    real_constant: float
+
+
+class Predicates(NamedTuple):
+    """Comparisons in lists: list i is `one[ptr[i]:ptr[i + 1]]` (`PredicateRecord`)."""
+
     ptr: Ints
-    real: Flags
-    op: Ints
-    left_column: Ints
-    left_factor: NDArray[np.float64]
-    right_column: Ints
-    right_factor: NDArray[np.float64]
-    int_constant: Ints
-    real_constant: NDArray[np.float64]
+    one: Records
 
 
 class Weights(NamedTuple):
@@ -181,11 +187,7 @@ def _weights(channels: tuple[Channel, ...], positions: tuple[Position, ...], col
 def predicate_tables(lists: Sequence[Sequence[Local | Comparison]], columns: Columns) -> Predicates:
     """Predicates in lists; columns that they need are added to `columns`. Raises `QueryError` for bad comparisons."""
     entries = [_entry(predicate, columns) for row in lists for predicate in row]
-    dtypes: tuple[type[np.generic], ...] = (
-        np.bool_, np.int64, np.int64, np.float64, np.int64, np.float64, np.int64, np.float64,
-    )  # fmt: skip
-    arrays: list[Any] = [np.array([e[i] for e in entries], dtype) for i, dtype in enumerate(dtypes)]
-    return Predicates(_list_ends(lists), *arrays)
+    return Predicates(_list_ends(lists), np.array(entries, records_of(PredicateRecord)))
 
 
 def _entry(predicate: Local | Comparison, columns: Columns) -> tuple[bool, int, int, float, int, float, int, float]:

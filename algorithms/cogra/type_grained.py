@@ -109,7 +109,7 @@ class TypeGrainedCount(Evaluator):
         """Whether the query is one of those."""
         tables, layout = part.tables, query.layout
         channels = len(layout.ring) + len(layout.real) + len(layout.least)
-        plain = channels == 1 and not part.negations and len(tables.local.op) == 0
+        plain = channels == 1 and not part.negations and len(tables.local.one) == 0
         return plain and query.query.semantics is Semantics.ANY and bool(np.all(np.diff(tables.binding_ptr) <= 1))
 
     def process(self, events: EventBatch) -> AggregateRows | None:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from cepbench.algorithms.greta.kernels.panes import advance_graph
 from cepbench.algorithms.greta.kernels.propagation import ROOM, propagate
-from cepbench.algorithms.greta.kernels.vertices import EDGES, LIVE, NO_BLOCK, Graph
+from cepbench.algorithms.greta.kernels.vertices import EDGES, FREE, LIVE, NO_BLOCK, BlockRecord, Graph, PositionRecord
 from cepbench.algorithms.kernels.cells import empty_cells
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.kernels.growth import widened, wider
@@ -17,6 +17,7 @@ from cepbench.algorithms.running.window_cells import CellEvaluator
 from cepbench.events.windows import Window
 from cepbench.queries.compile import CompiledQuery, Part
 from cepbench.queries.model import Op
+from cepbench.queries.records import records_of
 from cepbench.queries.tables import OPERATORS, Tables
 
 VERTICES = 256
@@ -78,28 +79,22 @@ def _new_graph(query: CompiledQuery, tables: Tables, span: int, kept: NDArray[np
     trailing = np.diff(tables.trailing_ptr) > 0
     width = min(VERTICES, max(FEWEST_VERTICES, BLOCK_CELLS // span))
     column, real = _sort_columns(tables)
+    position = np.zeros(positions, records_of(PositionRecord))
+    position["kept"] = kept
+    position["late"] = kept & tables.end & trailing
+    position["prunable"] = kept & ~position["late"] & _leads_over_negation(tables)
+    position["sort_column"], position["sort_real"] = column, real
+    position["head"] = position["tail"] = NO_BLOCK
     return Graph(
-        kept=kept,
-        late=kept & tables.end & trailing,
-        prunable=kept & ~(tables.end & trailing) & _leads_over_negation(tables),
-        sort_column=column,
-        sort_real=real,
-        head=np.full(positions, NO_BLOCK, np.int64),
-        tail=np.full(positions, NO_BLOCK, np.int64),
-        next=np.full(blocks, NO_BLOCK, np.int64),
+        position=position,
+        block=np.zeros(blocks, records_of(BlockRecord)),
         free=np.arange(blocks, dtype=np.int64),
-        free_blocks=np.array([blocks], np.int64),
-        size=np.zeros(blocks, np.int64),
-        shown=np.zeros(blocks, np.int64),
-        low=np.zeros(blocks, np.int64),
-        high=np.zeros(blocks, np.int64),
-        pane=np.zeros(blocks, np.int64),
         time=np.zeros((blocks, width), np.int64),
         order=np.zeros((blocks, width), np.int64),
         ints=np.zeros((len(query.ints), blocks * width), np.int64),
         reals=np.zeros((len(query.reals), blocks * width), np.float64),
         cells=empty_cells(blocks * span * width, query.layout, query.arithmetic),
-        counters=np.zeros(3, np.int64),
+        counters=np.array([0, 0, 0, blocks], np.int64),
         waiting=np.zeros(positions, np.int64),
         selected=np.zeros(width, np.int64),
     )
@@ -121,21 +116,20 @@ def _sort_columns(tables: Tables) -> tuple[NDArray[np.int64], NDArray[np.bool_]]
     adjacent = tables.adjacent
     for e, source in enumerate(tables.source):
         for k in range(adjacent.ptr[e], adjacent.ptr[e + 1]):
-            if column[source] < 0 and adjacent.op[k] != OPERATORS[Op.NE] and adjacent.left_factor[k] > 0:
-                column[source], real[source] = adjacent.left_column[k], adjacent.real[k]
+            one = adjacent.one[k]
+            if column[source] < 0 and one["op"] != OPERATORS[Op.NE] and one["left_factor"] > 0:
+                column[source], real[source] = one["left_column"], one["real"]
     return column, real
 
 
 def _grown(graph: Graph) -> Graph:
     """The same graph with twice the blocks."""
-    blocks = len(graph.next)
+    blocks = len(graph.block)
+    count = int(graph.counters[FREE])
     free = wider(graph.free, blocks)
-    count = int(graph.free_blocks[0])
     free[count : count + blocks] = np.arange(blocks, 2 * blocks)
     vertices = graph.ints.shape[1]
-    graph = widened(widened(graph, _PER_BLOCK, blocks, axis=0), ("ints", "reals"), vertices)
+    graph = widened(widened(graph, ("block", "time", "order"), blocks, axis=0), ("ints", "reals"), vertices)
     cells = widened(graph.cells, graph.cells._fields, len(graph.cells.over), axis=0)
-    return graph._replace(cells=cells, free=free, free_blocks=np.array([count + blocks], np.int64))
-
-
-_PER_BLOCK = ("next", "size", "shown", "low", "high", "pane", "time", "order")
+    graph.counters[FREE] += blocks
+    return graph._replace(cells=cells, free=free)

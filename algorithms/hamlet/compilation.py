@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,10 +115,9 @@ def _merged(parts: Sequence[Part]) -> tuple[MergedTables, Predicates, Predicates
 
 
 def _joined(lists: Sequence[Predicates]) -> Predicates:
-    sizes = _offsets(len(found.op) for found in lists)
+    sizes = _offsets(len(found.one) for found in lists)
     ptr = np.concatenate([[0], *(found.ptr[1:] + at for found, at in zip(lists, sizes, strict=False))])
-    rest: list[Any] = [np.concatenate([getattr(f, name) for f in lists]) for name in Predicates._fields[1:]]
-    return Predicates(ptr.astype(np.int64), *rest)
+    return Predicates(ptr.astype(np.int64), np.concatenate([found.one for found in lists]))
 
 
 def _row(ptr: NDArray[np.int64], items: NDArray[np.int64], i: int) -> NDArray[np.int64]:

@@ -38,17 +38,18 @@ def hold(
 ) -> bool:
     """Whether all predicates of list `which` hold for columns of event `left` and, if binary, of event `right`."""
     for k in range(predicates.ptr[which], predicates.ptr[which + 1]):
-        column = predicates.right_column[k]
-        if predicates.real[k]:
-            a = predicates.left_factor[k] * left_reals[predicates.left_column[k], left]
-            b = predicates.real_constant[k]
+        predicate = predicates.one[k]
+        column = predicate.right_column
+        if predicate.real:
+            a = predicate.left_factor * left_reals[predicate.left_column, left]
+            b = predicate.real_constant
             if column >= 0:
-                b = predicates.right_factor[k] * right_reals[column, right]
-            if not compare(predicates.op[k], a, b):
+                b = predicate.right_factor * right_reals[column, right]
+            if not compare(predicate.op, a, b):
                 return False
         else:
-            x = left_ints[predicates.left_column[k], left]
-            y = predicates.int_constant[k] if column < 0 else right_ints[column, right]
-            if not compare(predicates.op[k], x, y):
+            x = left_ints[predicate.left_column, left]
+            y = predicate.int_constant if column < 0 else right_ints[column, right]
+            if not compare(predicate.op, x, y):
                 return False
     return True

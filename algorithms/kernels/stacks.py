@@ -73,7 +73,7 @@ def push_events(
     most = 0
     for p in range(len(stacks.top)):
         most = max(most, tables.enter_ptr[p + 1] - tables.enter_ptr[p])
-    one_each = semantics == ANY and len(tables.adjacent.op) == 0
+    one_each = semantics == ANY and len(tables.adjacent.one) == 0
     for i in range(first, last):
         if events.time[i] != count[NOW]:
             _show(semantics, stacks)

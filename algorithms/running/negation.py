@@ -28,7 +28,7 @@ class Negation:
         self.tables = part.tables
         self.nested = [Negation(negation, horizon, ints, reals) for negation in part.negations]
         self.horizon = horizon
-        self.by_type = not self.nested and len(self.tables.adjacent.op) == 0
+        self.by_type = not self.nested and len(self.tables.adjacent.one) == 0
         positions = len(self.tables.start)
         self.best = np.full((2, positions), NEVER, np.int64)  # committed, and of the current time stamp
         self.clock = np.array([NEVER, NEVER, NEVER], np.int64)  # current time, latest start before it, and at it

@@ -25,16 +25,15 @@ from cepbench.algorithms.sequences.kernels.program import (
     PlainRecord,
     Program,
     QueryRecord,
-    Records,
     SegmentRecord,
     SequenceRecord,
     TargetRecord,
-    records_of,
 )
 from cepbench.algorithms.sequences.links import links_of
 from cepbench.algorithms.sequences.segments import Cut, Use
 from cepbench.events.schema import Schema
 from cepbench.queries.columns import ColumnSet
+from cepbench.queries.records import Records, records_of
 from cepbench.queries.tables import Columns, bindings, csr, predicate_tables
 
 

@@ -25,11 +25,10 @@ from cepbench.algorithms.sequences.kernels.program import (
     Chains,
     PerFamily,
     Program,
-    Records,
-    records_of,
 )
 from cepbench.algorithms.sequences.program import Counting, value_bytes
 from cepbench.queries.aggregates import NO_VALUE
+from cepbench.queries.records import Records, records_of
 
 Ints = NDArray[np.int64]
 

@@ -43,8 +43,8 @@ def test_negations_have_tables_and_share_columns() -> None:
     query = compiled("COUNT(*) PATTERN SEQ(A, NOT SEQ(B x, NOT A y, B z), B) WHERE x.n < z.n AND y.n > 3")
     [negation] = query.parts[0].negations
     assert query.parts[0].tables.between.tolist() == [0]
-    assert negation.tables.adjacent.op.tolist() == [0]
-    assert negation.negations[0].tables.local.op.tolist() == [2]
+    assert negation.tables.adjacent.one["op"].tolist() == [0]
+    assert negation.negations[0].tables.local.one["op"].tolist() == [2]
     assert query.ints == (Column("n", Transform.INT),)
 
 
@@ -63,8 +63,8 @@ def test_integers_compare_exactly_and_all_else_as_floats(
     where: str, real: bool, constants: tuple[int, float]
 ) -> None:  # fmt: skip
     local = compiled(f"COUNT(*) PATTERN A WHERE {where}").parts[0].tables.local
-    assert local.real.tolist() == [real]
-    assert (local.int_constant[0], local.real_constant[0]) == constants
+    assert local.one["real"].tolist() == [real]
+    assert (local.one["int_constant"][0], local.one["real_constant"][0]) == constants
 
 
 @pytest.mark.parametrize(
@@ -82,10 +82,10 @@ def test_either_side_of_a_comparison_may_make_it_one_of_floats(
     query = compiled(f"COUNT(*) PATTERN SEQ(A, B) WHERE {where}")
     adjacent = query.parts[0].tables.adjacent
     columns = query.reals if real else query.ints
-    left, right = (columns[int(side[0])].attribute for side in (adjacent.left_column, adjacent.right_column))
+    left, right = (columns[int(adjacent.one[side][0])].attribute for side in ("left_column", "right_column"))
     assert (left, right) == (where.split(" <")[0][-1], "m")
-    assert adjacent.real.tolist() == [real]
-    assert (adjacent.left_factor[0], adjacent.right_factor[0]) == factors
+    assert adjacent.one["real"].tolist() == [real]
+    assert (adjacent.one["left_factor"][0], adjacent.one["right_factor"][0]) == factors
 
 
 def test_negations_at_the_ends_have_lists_of_their_own() -> None:

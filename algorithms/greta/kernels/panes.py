@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from cepbench.algorithms.greta.kernels.vertices import LIVE, NO_BLOCK, PENDING, Graph, show
+from cepbench.algorithms.greta.kernels.vertices import FREE, LIVE, NO_BLOCK, PENDING, Graph, show
 from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.cells import add
 from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, has_ended, opened
@@ -37,14 +37,14 @@ def advance_graph(
     clock[NOW] = now
     closed = False
     while has_ended(clock[LOW], clock[HIGH], now, window):
-        for p in range(len(graph.late)):
-            if graph.late[p]:
+        for p in range(len(graph.position)):
+            if graph.position[p].late:
                 _add_valid_ends(p, negated, tables, graph, state)
         size = close_window(slots, state, out, size)
         closed = True
     clock[LOW], clock[HIGH] = opened(clock[LOW], clock[HIGH], now, window)
-    for p in range(len(graph.head)):
-        if closed or graph.prunable[p]:
+    for p in range(len(graph.position)):
+        if closed or graph.position[p].prunable:
             _purge(p, negated, tables, graph, clock[LOW])
     return size
 
@@ -58,20 +58,20 @@ def _add_valid_ends(p: int, negated: Ints, tables: Tables, graph: Graph, state: 
     floor = -1
     for n in range(tables.trailing_ptr[p], tables.trailing_ptr[p + 1]):
         floor = max(floor, negated[tables.trailing[n]])
-    block = graph.head[p]
+    block = graph.position[p].head
     while block != NO_BLOCK:
-        if graph.low[block] <= k <= graph.high[block]:
-            for v in range(graph.size[block]):
+        if graph.block[block].low <= k <= graph.block[block].high:
+            for v in range(graph.block[block].size):
                 if graph.time[block, v] >= floor:
                     add(state.final, k % span, graph.cells, (block * span + k % span) * width + v)
-        block = graph.next[block]
+        block = graph.block[block].next
 
 
 @inlined
 def _purge(p: int, negated: Ints, tables: Tables, graph: Graph, low: int) -> None:
     """Frees the oldest blocks of a position whose pane has left all windows, or whose vertices are all invalid."""
     floor = -1
-    if graph.prunable[p]:
+    if graph.position[p].prunable:
         floor = 2**62
         for e in range(len(tables.source)):
             if tables.source[e] == p:
@@ -79,16 +79,16 @@ def _purge(p: int, negated: Ints, tables: Tables, graph: Graph, low: int) -> Non
                 for k in range(tables.between_ptr[e], tables.between_ptr[e + 1]):
                     latest = max(latest, negated[tables.between[k]])
                 floor = min(floor, latest)
-    block = graph.head[p]
+    block = graph.position[p].head
     while block != NO_BLOCK:
-        size = graph.size[block]
-        if graph.high[block] >= low and (size == 0 or graph.time[block, size - 1] >= floor):
+        size = graph.block[block].size
+        if graph.block[block].high >= low and (size == 0 or graph.time[block, size - 1] >= floor):
             break
-        following = graph.next[block]
+        following = graph.block[block].next
         graph.counters[LIVE] -= size
-        graph.free[graph.free_blocks[0]] = block
-        graph.free_blocks[0] += 1
+        graph.free[graph.counters[FREE]] = block
+        graph.counters[FREE] += 1
         block = following
-    graph.head[p] = block
+    graph.position[p].head = block
     if block == NO_BLOCK:
-        graph.tail[p] = NO_BLOCK
+        graph.position[p].tail = NO_BLOCK

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from cepbench.algorithms.greta.kernels.panes import advance_graph
-from cepbench.algorithms.greta.kernels.vertices import EDGES, LIVE, NO_BLOCK, PENDING, Graph, select
+from cepbench.algorithms.greta.kernels.vertices import EDGES, FREE, LIVE, NO_BLOCK, PENDING, Graph, select
 from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.cells import Cells, add, clear, copy
 from cepbench.algorithms.kernels.clock import LOW, NOW
@@ -46,7 +46,7 @@ def propagate(
             if size + span > len(out.window):
                 return i, size, OUTPUT
             size = advance_graph(now, events.negated[i], tables, slots, window, graph, state, out, size)
-        if graph.free_blocks[0] < tables.binding_ptr[events.kind[i] + 1] - tables.binding_ptr[events.kind[i]]:
+        if graph.counters[FREE] < tables.binding_ptr[events.kind[i] + 1] - tables.binding_ptr[events.kind[i]]:
             return i, size, ROOM
         low, high = clock[LOW], now // window.slide
         if low > high:
@@ -78,7 +78,7 @@ def _insert(
         clear(state.reached, k)
     for e in range(tables.enter_ptr[p], tables.enter_ptr[p + 1]):
         q = tables.source[e]
-        if graph.kept[q]:
+        if graph.position[q].kept:
             floor = np.int64(-1)
             for k in range(tables.between_ptr[e], tables.between_ptr[e + 1]):
                 floor = max(floor, events.negated[i, tables.between[k]])
@@ -87,10 +87,10 @@ def _insert(
             for k in range(low, high + 1):
                 add(state.reached, k - low, state.cells, (k % span) * size + slots.read[e])
     found = append(i, p, low, high, events, tables, slots, window, state)
-    if found and graph.kept[p]:
+    if found and graph.position[p].kept:
         block = _block_for(p, events.time[i] // window.pane, low, high, graph)
-        v = graph.size[block]
-        graph.size[block] = v + 1
+        v = graph.block[block].size
+        graph.block[block].size = v + 1
         graph.counters[LIVE] += 1
         width = graph.time.shape[1]
         graph.time[block, v] = events.time[i]
@@ -103,20 +103,20 @@ def _insert(
 def _block_for(p: int, pane: int, low: int, high: int, graph: Graph) -> int:
     """The last block of position p if it is of this pane and has room, else a new one."""
     width = graph.time.shape[1]
-    block = graph.tail[p]
-    fresh = block == NO_BLOCK or graph.pane[block] != pane or graph.size[block] == width
+    block = graph.position[p].tail
+    fresh = block == NO_BLOCK or graph.block[block].pane != pane or graph.block[block].size == width
     if fresh:
         last = block
-        graph.free_blocks[0] -= 1
-        block = graph.free[graph.free_blocks[0]]
-        graph.size[block], graph.shown[block] = 0, 0
-        graph.low[block], graph.high[block], graph.pane[block] = low, high, pane
-        graph.next[block] = NO_BLOCK
-        graph.tail[p] = block
+        graph.counters[FREE] -= 1
+        block = graph.free[graph.counters[FREE]]
+        graph.block[block].size, graph.block[block].shown = 0, 0
+        graph.block[block].low, graph.block[block].high, graph.block[block].pane = low, high, pane
+        graph.block[block].next = NO_BLOCK
+        graph.position[p].tail = block
         if last == NO_BLOCK:
-            graph.head[p] = block
+            graph.position[p].head = block
         else:
-            graph.next[last] = block
+            graph.block[last].next = block
     listed = False
     for w in range(graph.counters[PENDING]):
         listed |= graph.waiting[w] == p
@@ -135,16 +135,16 @@ def _visit(
     width = graph.time.shape[1]
     checked = tables.adjacent.ptr[e + 1] > tables.adjacent.ptr[e]
     plain = graph.cells.ring.shape[1] == 1 and graph.cells.real.shape[1] == 0 and graph.cells.least.shape[1] == 0
-    block = graph.head[tables.source[e]]
+    block = graph.position[tables.source[e]].head
     while block != NO_BLOCK:
-        shown = graph.shown[block]
-        if shown > 0 and graph.high[block] >= low and graph.time[block, shown - 1] >= floor:
+        shown = graph.block[block].shown
+        if shown > 0 and graph.block[block].high >= low and graph.time[block, shown - 1] >= floor:
             whole = not checked and graph.time[block, 0] >= floor
             found = shown
             if not whole:
                 found = select(i, e, block, floor, events, tables, graph)
             graph.counters[EDGES] += found
-            for k in range(max(low, graph.low[block]), graph.high[block] + 1):
+            for k in range(max(low, graph.block[block].low), graph.block[block].high + 1):
                 base = (block * span + k % span) * width
                 if whole and plain:
                     _sum_counts(state.reached, k - low, graph.cells, base, found)
@@ -154,7 +154,7 @@ def _visit(
                     _sum_selected_counts(state.reached, k - low, graph.cells, graph.selected, base, found)
                 else:
                     _sum_selected_cells(state.reached, k - low, graph.cells, graph.selected, base, found)
-        block = graph.next[block]
+        block = graph.block[block].next
 
 
 @inner

@@ -14,44 +14,63 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepbench.algorithms.kernels.arrays import Flags, Ints, Reals
+from cepbench.algorithms.kernels.arrays import Ints, Reals
 from cepbench.algorithms.kernels.cells import Cells
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.kernels.predicates import compare, hold
-from cepbench.queries.tables import Predicates, Tables
+from cepbench.queries.records import Records
+from cepbench.queries.tables import PredicateRecord, Tables
 
 NO_BLOCK = -1
-EDGES, LIVE, PENDING = 0, 1, 2
+EDGES, LIVE, PENDING, FREE = 0, 1, 2, 3
+
+
+class PositionRecord:
+    """A position, and the chain of its blocks.
+
+    - `kept`: whether its events are vertices; `late`: and have a trailing negation; `prunable`: and it leads only over
+      negated transitions, so that invalid vertices may be dropped.
+    - `sort_column`, `sort_real`: the attribute by which its blocks are sorted, or -1.
+    - `head`, `tail`: ends of the chain.
+    """
+
+    kept: bool
+    late: bool
+    prunable: bool
+    sort_real: bool
+    sort_column: int
+    head: int
+    tail: int
+
+
+class BlockRecord:
+    """A block: the `next` one of its chain; its vertices (`size`), and those before the current time (`shown`).
+
+    `pane` is the number of its pane, which lies in windows `low` to `high`.
+    """
+
+    next: int
+    size: int
+    shown: int
+    low: int
+    high: int
+    pane: int
 
 
 class Graph(NamedTuple):
     """N blocks of B vertices; window k of block b has cells from `(b * K + k % K) * B` on.
 
-    - `kept[P]`: positions whose events are vertices; `late[P]`: those of them with a trailing negation.
-    - `prunable[P]`: positions that lead only over negated transitions, so invalid vertices may be dropped.
-    - `sort_column[P]`, `sort_real[P]`: the attribute by which a position's blocks are sorted, or -1.
-    - `head[P]`, `tail[P]`: ends of the chains; `next[N]`; `free[N]`: stack of free blocks, `count[FREE]` of them.
-    - `size`, `shown`: vertices in a block, and those before the current time; `low`, `high`: windows of its pane;
-      `pane`: its number. `time[N, B]`, `order[N, B]` (first `shown`, sorted), `ints[I, N * B]`, `reals[F, N * B]`.
-    - `counters`: edges visited, live vertices, positions with vertices that are not shown; `waiting[P]`: their list.
+    - `position[P]` (`PositionRecord`), `block[N]` (`BlockRecord`).
+    - `free[N]`: a stack of free blocks, of which there are `counters[FREE]`.
+    - `time[N, B]`, `order[N, B]` (first `shown`, sorted), `ints[I, N * B]`, `reals[F, N * B]`.
+    - `counters`: edges visited, live vertices, positions with vertices that are not shown, free blocks; `waiting[P]`:
+      the list of those positions; `selected[B]`: to work with.
     """
 
-    kept: Flags
-    late: Flags
-    prunable: Flags
-    sort_column: Ints
-    sort_real: Flags
-    head: Ints
-    tail: Ints
-    next: Ints
+    position: Records
+    block: Records
     free: Ints
-    free_blocks: Ints
-    size: Ints
-    shown: Ints
-    low: Ints
-    high: Ints
-    pane: Ints
     time: Ints
     order: Ints
     ints: Ints
@@ -73,15 +92,16 @@ def select(i: int, e: int, block: int, floor: np.int64, events: KernelEvents, ta
     q = tables.source[e]
     width = graph.time.shape[1]
     base = block * width
-    shown = graph.shown[block]
+    shown = graph.block[block].shown
     begin_at, end_at = 0, shown
     sorted_by = -1
-    if graph.sort_column[q] >= 0:
+    if graph.position[q].sort_column >= 0:
         for k in range(adjacent.ptr[e], adjacent.ptr[e + 1]):
-            same = adjacent.left_column[k] == graph.sort_column[q] and adjacent.real[k] == graph.sort_real[q]
-            if same and adjacent.op[k] != 5 and (not adjacent.real[k] or adjacent.left_factor[k] > 0.0):
+            one = adjacent.one[k]
+            same = one.left_column == graph.position[q].sort_column and one.real == graph.position[q].sort_real
+            if same and one.op != 5 and (not one.real or one.left_factor > 0.0):
                 sorted_by = k
-                begin_at, end_at = _range(k, block, i, events, adjacent, graph)
+                begin_at, end_at = _range(one, block, i, events, graph)
                 break
     if sorted_by >= 0 and adjacent.ptr[e + 1] - adjacent.ptr[e] == 1 and graph.time[block, 0] >= floor:
         for s in range(begin_at, end_at):  # the range decides alone
@@ -99,38 +119,36 @@ def select(i: int, e: int, block: int, floor: np.int64, events: KernelEvents, ta
 
 
 @inlined
-def _range(k: int, block: int, i: int, events: KernelEvents, adjacent: Predicates, graph: Graph) -> tuple[int, int]:
-    """Where in a block's sorted order predicate k may hold: its left side does not decrease along the order."""
-    shown = graph.shown[block]
-    op = np.int64(adjacent.op[k])
+def _range(one: PredicateRecord, block: int, i: int, events: KernelEvents, graph: Graph) -> tuple[int, int]:
+    """Where in a block's sorted order a predicate may hold: its left side does not decrease along the order."""
+    shown = graph.block[block].shown
+    op = np.int64(one.op)
     if op <= LESS_OR_EQUAL:  # left < right, left <= right: a prefix
-        return 0, _first_not(op, k, block, i, events, adjacent, graph)
+        return 0, _first_not(op, one, block, i, events, graph)
     if op == 2:  # left > right: all but the prefix left <= right
-        return _first_not(LESS_OR_EQUAL, k, block, i, events, adjacent, graph), shown
+        return _first_not(LESS_OR_EQUAL, one, block, i, events, graph), shown
     if op == 3:
-        return _first_not(LESS, k, block, i, events, adjacent, graph), shown
+        return _first_not(LESS, one, block, i, events, graph), shown
     return (
-        _first_not(LESS, k, block, i, events, adjacent, graph),
-        _first_not(LESS_OR_EQUAL, k, block, i, events, adjacent, graph),
+        _first_not(LESS, one, block, i, events, graph),
+        _first_not(LESS_OR_EQUAL, one, block, i, events, graph),
     )
 
 
 @inner
-def _first_not(
-    op: np.int64, k: int, block: int, i: int, events: KernelEvents, adjacent: Predicates, graph: Graph
-) -> int:
+def _first_not(op: np.int64, one: PredicateRecord, block: int, i: int, events: KernelEvents, graph: Graph) -> int:
     """The first place in a block's order where `left op right` fails, for op < or <=, by binary search."""
     base = block * graph.time.shape[1]
-    lowest, highest = 0, graph.shown[block]
+    lowest, highest = 0, graph.block[block].shown
     while lowest < highest:
         middle = (lowest + highest) // 2
         v = base + graph.order[block, middle]
-        if adjacent.real[k]:
-            a = adjacent.left_factor[k] * graph.reals[adjacent.left_column[k], v]
-            b = adjacent.right_factor[k] * events.reals[adjacent.right_column[k], i]
+        if one.real:
+            a = one.left_factor * graph.reals[one.left_column, v]
+            b = one.right_factor * events.reals[one.right_column, i]
             holds = compare(op, a, b)
         else:
-            holds = compare(op, graph.ints[adjacent.left_column[k], v], events.ints[adjacent.right_column[k], i])
+            holds = compare(op, graph.ints[one.left_column, v], events.ints[one.right_column, i])
         if holds:
             lowest = middle + 1
         else:
@@ -142,12 +160,12 @@ def _first_not(
 def show(p: int, graph: Graph) -> None:
     """Makes the vertices of the time stamp that ended visible, and inserts them into the sorted order."""
     width = graph.time.shape[1]
-    block = graph.head[p]
-    if graph.shown[graph.tail[p]] > 0 or graph.head[p] == graph.tail[p]:
-        block = graph.tail[p]  # the usual case: only the last block has new vertices
+    block = graph.position[p].head
+    if graph.block[graph.position[p].tail].shown > 0 or graph.position[p].head == graph.position[p].tail:
+        block = graph.position[p].tail  # the usual case: only the last block has new vertices
     while block != NO_BLOCK:
-        for v in range(graph.shown[block], graph.size[block]):
-            if graph.sort_column[p] >= 0:
+        for v in range(graph.block[block].shown, graph.block[block].size):
+            if graph.position[p].sort_column >= 0:
                 place = v
                 while place > 0 and _key_less(
                     p, block * width + v, block * width + graph.order[block, place - 1], graph
@@ -155,13 +173,13 @@ def show(p: int, graph: Graph) -> None:
                     graph.order[block, place] = graph.order[block, place - 1]
                     place -= 1
                 graph.order[block, place] = v
-        graph.shown[block] = graph.size[block]
-        block = graph.next[block]
+        graph.block[block].shown = graph.block[block].size
+        block = graph.block[block].next
 
 
 @inlined
 def _key_less(p: int, v: int, u: int, graph: Graph) -> bool:
     """Whether vertex v sorts before vertex u."""
-    if graph.sort_real[p]:
-        return graph.reals[graph.sort_column[p], v] < graph.reals[graph.sort_column[p], u]
-    return graph.ints[graph.sort_column[p], v] < graph.ints[graph.sort_column[p], u]
+    if graph.position[p].sort_real:
+        return graph.reals[graph.position[p].sort_column, v] < graph.reals[graph.position[p].sort_column, u]
+    return graph.ints[graph.position[p].sort_column, v] < graph.ints[graph.position[p].sort_column, u]

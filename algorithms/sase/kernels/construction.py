@@ -79,7 +79,7 @@ def construct(
             _step_back(search, place, v)
             return False
         search.path[depth] = v
-        if len(tables.pairwise.op) > 0 and not _pairs_hold(depth, tables, stacks, search):
+        if len(tables.pairwise.one) > 0 and not _pairs_hold(depth, tables, stacks, search):
             continue
         search.pointer[depth] = stacks.pointer_ptr[v]
         search.candidate[depth] = NOBODY
@@ -151,7 +151,7 @@ def _step_back(search: Search, place: Ints, v: int) -> None:
 def _pairs_hold(depth: int, tables: Tables, stacks: Stacks, search: Search) -> bool:
     """Whether the earliest event of the path satisfies the pairwise predicates with all later ones."""
     e = search.path[depth]
-    for n in range(len(tables.pairwise.op)):
+    for n in range(len(tables.pairwise.one)):
         if not tables.pair_left[n, stacks.position[e]]:
             continue
         for d in range(depth):

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cepbench.algorithms.kernels.arrays import Flags, Ints, Reals
-from cepbench.algorithms.sequences.kernels.program import PerFamily, Records
+from cepbench.algorithms.sequences.kernels.program import PerFamily
+from cepbench.queries.records import Records
 
 BLOCK_BITS = 3
 BLOCK = 1 << BLOCK_BITS

@@ -12,22 +12,19 @@ one array, the first of them always 1. And a segment that only continues one seq
 before: it has a slot per window, and its place 1 stands for what came before, so that its own begin with place 2. It is
 plain, and its place 1 adds the last counter before it, if all before it is.
 
-Tables are arrays of records. A class lists the fields of a record, and `records_of` makes the dtype; kernels pass a
-record on as one pointer, however many fields it has.
+Tables are arrays of records (`queries.records`).
 """
 
 from __future__ import annotations
 
-from functools import cache
-from typing import Any, NamedTuple, get_type_hints
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cepbench.algorithms.kernels.arrays import Ints
+from cepbench.queries.records import Records
 from cepbench.queries.tables import Predicates
-
-Records = NDArray[np.void]
 
 BY_START, ONE, BY_WINDOW = 0, 1, 2
 """Codes of `slots`: a slot per time stamp of START events, one slot for all of them, or a slot per window."""
@@ -119,16 +116,6 @@ class TargetRecord:
 
     level: int
     segment: int
-
-
-@cache
-def records_of(record: type) -> np.dtype[np.void]:
-    """The dtype of a record: its fields are int64, unless they are declared as a NumPy type or as a record."""
-
-    def type_of(hint: Any) -> Any:
-        return np.int64 if hint is int else hint if issubclass(hint, np.generic) else records_of(hint)
-
-    return np.dtype([(name, type_of(hint)) for name, hint in get_type_hints(record).items()], align=True)
 
 
 class Chains(NamedTuple):

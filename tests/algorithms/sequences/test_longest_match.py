@@ -88,7 +88,7 @@ def test_random_cases_however_they_are_cut() -> None:
         part = follow.query.parts[0]
         simple = query.semantics.name == "ANY" and not follow.query.analysis.conjunction
         ends = any(position.start or position.end for position in part.automaton.positions)
-        if not simple or ends or len(part.tables.adjacent.op) or part.automaton.pairwise:
+        if not simple or ends or len(part.tables.adjacent.one) or part.automaton.pairwise:
             continue
         found = max(follow.follow(piece) for piece in pieces)
         assert found == max((len(row["match"]) for row in rows), default=0), seed

@@ -51,7 +51,10 @@ def test_the_latest_of_two_windows_keeps_what_came_before() -> None:
     """What E A B counted before a C is put together from two parts, in each window that is open."""
     window = "WITHIN 12 s SLIDE 6 s"
     case = case_of(
-        [f"q: RETURN COUNT(*) PATTERN SEQ(E, A, B, C, D) {window}", f"r: RETURN COUNT(*) PATTERN SEQ(A, B, C, D) {window}"],
+        [
+            f"q: RETURN COUNT(*) PATTERN SEQ(E, A, B, C, D) {window}",
+            f"r: RETURN COUNT(*) PATTERN SEQ(A, B, C, D) {window}",
+        ],
         stream("A1 E6 A7 B8 C9 D10"),
     )
 

@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pytest
 
+from cepbench.algorithms.greta.kernels.vertices import BlockRecord, PositionRecord
 from cepbench.algorithms.sequences.kernels.counters import ClockRecord, PlaceRecord
 from cepbench.algorithms.sequences.kernels.program import (
     LinkRecord,
@@ -16,12 +17,13 @@ from cepbench.algorithms.sequences.kernels.program import (
     SegmentRecord,
     SequenceRecord,
     TargetRecord,
-    records_of,
 )
+from cepbench.queries.records import records_of
+from cepbench.queries.tables import PredicateRecord
 
 RECORDS = (
     ClockRecord, PlaceRecord, LinkRecord, PerFamily, PlainRecord, QueryRecord, SegmentRecord, SequenceRecord,
-    TargetRecord,
+    TargetRecord, PredicateRecord, PositionRecord, BlockRecord,
 )  # fmt: skip
 
 
@@ -33,7 +35,9 @@ def test_records_have_the_declared_fields(record: type) -> None:
     assert records_of(record) is dtype
 
 
-def test_fields_are_whole_numbers_or_records() -> None:
+def test_fields_are_numbers_or_records() -> None:
+    predicate = records_of(PredicateRecord)
+    assert (predicate["real"], predicate["op"], predicate["left_factor"]) == (np.bool_, np.int64, np.float64)
     query = records_of(QueryRecord)
     assert query["sequence"] == np.int64
     assert query["width"] == records_of(PerFamily)
