@@ -125,10 +125,12 @@ CASES: dict[str, tuple[str, str]] = {
     ),
     **{
         f"groups-{number}": (
-            f"COUNT(*) PATTERN A+ SEMANTICS cont {where} GROUP-BY g {SLIDING}",
+            f"COUNT(*) PATTERN {pattern} GROUP-BY g {SLIDING}",
             "A1/1@u A2/1@v A3/2@u A3/2@v A4/3@v A6/3@u A7/4@v A7/5@u A8/5@v A9/6@u",
         )
-        for number, where in enumerate(("", "WHERE A.x < NEXT(A).x"))
+        for number, pattern in enumerate(
+            ("A+ SEMANTICS cont", "A+ SEMANTICS cont WHERE A.x < NEXT(A).x", "SEQ(NOT C, A+) SEMANTICS cont")
+        )
     },
     "matches": (f"MATCHES PATTERN SEQ(A+, B) WHERE A.x < B.x {SLIDING}", MIXED),
     "complete": (f"COMPLETE MATCHES PATTERN SEQ(A+, B) WHERE A.x < B.x {SLIDING}", MIXED),
