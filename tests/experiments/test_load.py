@@ -174,3 +174,11 @@ def test_the_figures_of_the_papers_load(name, profile):
     assert experiment.description
     assert experiment.departures or experiment.paper.startswith("none")
     assert experiment.figure.split()[0] == name.split("-")[1]
+
+
+@pytest.mark.parametrize("name", experiments())
+def test_a_claim_on_a_system_without_an_executor_is_about_no_other_system(name: str) -> None:
+    experiment = load(find(name))
+    told = [claim for claim in experiment.claims if "Flink" in claim.text]
+    assert all("flink" in claim.algorithms for claim in told)
+    assert not told or experiment.absent
