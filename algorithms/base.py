@@ -21,6 +21,14 @@ class NotEnoughMemory(CepbenchError):
     """An algorithm cannot keep within the memory limit that it was given; the message says what it would need."""
 
 
+class PlanningTooLong(CepbenchError):
+    """An optimiser did not end within the `seconds` that it was given, and has no plan to fall back on."""
+
+    def __init__(self, message: str, seconds: float) -> None:
+        super().__init__(message)
+        self.seconds = seconds
+
+
 class OutOfOrder(CepbenchError):
     """An executor was handed an older event than it has seen."""
 

@@ -39,6 +39,7 @@ class EarlyStop:
                         **identified(cell),
                         status=record.status,
                         reason=f"not run: {_CUT[record.status]} at {where}",
+                        plan_limit_seconds=record.plan_limit_seconds,
                         provenance=record.provenance,
                         started=datetime.now(UTC).isoformat(timespec="seconds"),
                     )

@@ -115,6 +115,7 @@ class Record(Strict):
     reason: str = ""
     limit_seconds: float
     limit_bytes: int
+    plan_limit_seconds: float | None = None  # of an optimiser that did not end within them: a timeout before any event
     digest: str | None = None  # of the answer: independent of the order of rows
     overflow: bool = False
     samples: Samples = Samples()

@@ -23,7 +23,7 @@ from py4j.protocol import Py4JError, Py4JNetworkError  # type: ignore[import-unt
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from cepbench.algorithms.base import NotEnoughMemory, UnsupportedQuery
+from cepbench.algorithms.base import NotEnoughMemory, PlanningTooLong, UnsupportedQuery
 from cepbench.events.errors import CepbenchError
 from cepbench.metrics.record import Status
 from cepbench.pipeline.beacon import Alive, Beacon, Running
@@ -110,6 +110,8 @@ def measure(spark: SparkSession, job: MeasuredRun, seconds: float) -> Outcome:
         return Outcome(Status.UNSUPPORTED, str(error))
     except (NotEnoughMemory, MemoryError) as error:
         return Outcome(Status.OUT_OF_MEMORY, str(error) or "the optimiser needs more memory than there is")
+    except PlanningTooLong as error:
+        return Outcome(Status.TIMEOUT, str(error), plan_limit_seconds=error.seconds)
     items = buckets(made.stream, made.prepared.workload)
     lost: list[str] = []
     while len(lost) < ATTEMPTS:

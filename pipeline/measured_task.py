@@ -91,8 +91,8 @@ class Ready:
 def ready(job: MeasuredRun) -> Ready:
     """Makes a job ready for its workers.
 
-    Raises `UnsupportedQuery` with the reason, `NotEnoughMemory` of the optimiser, and `CepbenchError` for a workload or
-    stream that cannot be used at all.
+    Raises `UnsupportedQuery` with the reason, `NotEnoughMemory` and `PlanningTooLong` of the optimiser, and
+    `CepbenchError` for a workload or stream that cannot be used at all.
     """
     stream = read_stream(job.store)
     queries = parse_workload(job.workload)

@@ -23,7 +23,10 @@ from cepbench.pipeline.replay import Measured
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a cell ended and what it measured; `lost` says why earlier attempts were void."""
+    """How a cell ended and what it measured.
+
+    `lost` says why earlier attempts were void; `plan_limit_seconds` after how long planning was given up.
+    """
 
     status: Status
     reason: str = ""
@@ -36,6 +39,7 @@ class Outcome:
     summary: Summary = field(default_factory=Summary)
     realised: Realised | None = None
     load: Load | None = None
+    plan_limit_seconds: float | None = None
 
 
 def outcome_of(made: Ready, reports: Sequence[Report], most: int) -> Outcome:

@@ -147,8 +147,10 @@ def _point(x: Any, records: Sequence[Record], metric: str) -> Point:
 
 def _limit(records: Sequence[Record], status: Status, metric: str) -> float | None:
     """The value that a failed run reached at least; None where the limit is not one of this metric."""
+    if status is Status.TIMEOUT and metric == "plan_seconds":
+        return max(record.plan_limit_seconds or 0.0 for record in records) or None
     if status is Status.TIMEOUT and (metric.startswith("latency_") or metric == "service_total"):
-        return max(record.limit_seconds for record in records) or None
+        return max((r.limit_seconds for r in records if r.plan_limit_seconds is None), default=0.0) or None
     if status is Status.OUT_OF_MEMORY and metric == "process_peak":
         return float(max(record.limit_bytes for record in records)) or None
     return None

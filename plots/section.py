@@ -95,15 +95,16 @@ def _notes(figure: Figure, records: Sequence[Record]) -> list[str]:
         notes.append(CONFIDENCE_NOTE)
     elif any(len(point.measured) > 1 for point in points):
         notes.append("Dots are the single repetitions, too few for an interval.")
-    if any(failure.limit is not None for point in points for failure in point.failures):
-        limits = sorted({record.limit_seconds for record in records if record.status is Status.TIMEOUT})
+    failures = [failure for point in points for failure in point.failures]
+    if any(failure.limit is not None for failure in failures):
+        limits = sorted({f.limit for f in failures if f.status is Status.TIMEOUT and f.limit is not None})
         notes.append(
             f"Arrows stand at the time limit ({', '.join(human(limit, 's') for limit in limits)}): the true "
             "value lies beyond."
             if limits
             else "Signs at a limit: the true value lies beyond."
         )
-    if any(failure.limit is None for point in points for failure in point.failures):
+    if any(failure.limit is None for failure in failures):
         notes.append("Signs on the grey rail have no value on this axis; the legend names their cause.")
     if any(record.status is Status.WRONG for record in records):
         notes.append("Times of wrong answers are not drawn.")

@@ -1,7 +1,8 @@
 """Curves of an algorithm along an axis, from the records of its cells.
 
-A cell that was cut off still says something: its service time is at least the limit. So does a search that fell back:
-the time and the memory of the whole search are at least those that it took.
+A cell that was cut off still says something: its service time is at least the limit, or the time of its planning if
+that is what did not end. So does a search that fell back: the time and the memory of the whole search are at least
+those that it took.
 """
 
 from __future__ import annotations
@@ -95,6 +96,8 @@ def _ends(cell: Record, metric: str, records: Iterable[Record]) -> tuple[float, 
         return number, number
     if cell.status is not Status.TIMEOUT:
         return 0.0, inf
+    if cell.plan_limit_seconds is not None:  # nothing ran
+        return (cell.plan_limit_seconds if metric == "plan_seconds" else 0.0), inf
     finished = next((r for r in records if r.group == cell.group and r.status is Status.OK), None)
     if metric == "service_total":
         return cell.limit_seconds, inf

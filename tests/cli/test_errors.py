@@ -53,6 +53,13 @@ def test_unsupported_query(cepbench, query_file, event_file):
     one_line(cepbench("query", "-q", query_file, "-e", event_file, "-a", "cogra"), "cogra", "q1")
 
 
+def test_an_exhaustive_search_that_does_not_end(cepbench, query_file, event_file):
+    query_file.write_text("q: RETURN COUNT(*) PATTERN SEQ(A, B);\nr: RETURN COUNT(*) PATTERN SEQ(A, B)\n")
+    algorithm = "sharon[optimizer=exhaustive, limit=1e-9]"
+    ended = cepbench("query", "-q", query_file, "-e", event_file, "-a", algorithm)
+    one_line(ended, "the exhaustive optimizer needs more than the limit of 1e-09 s")
+
+
 def test_query_file_that_is_no_text(cepbench, query_file, event_file):
     query_file.write_bytes(b"PATTERN \xff")
     one_line(cepbench("query", "-q", query_file, "-e", event_file, "-a", "greta"), "UTF-8", "byte 8")

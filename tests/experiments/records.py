@@ -16,6 +16,7 @@ def record(
     batches: int = 1,
     digest: str | None = "same",
     seconds: float = 1.0,
+    plan_limit: float | None = None,
     runs: dict[str, list[float]] | None = None,
     **summary: Any,
 ) -> Record:
@@ -34,6 +35,7 @@ def record(
         status=status,
         limit_seconds=limit,
         limit_bytes=10**9,
+        plan_limit_seconds=plan_limit,
         digest=digest if ok or status is Status.WRONG else None,
         samples=Samples(service=[0.1] * batches) if ok else Samples(),
         runs=runs or {},

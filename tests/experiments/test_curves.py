@@ -3,7 +3,7 @@
 from math import inf
 
 from cepbench.experiments.verdicts.curves import curve
-from cepbench.experiments.verdicts.numbers import Number, exactly
+from cepbench.experiments.verdicts.numbers import ANYTHING, Number, exactly
 from cepbench.metrics.record import Status
 from tests.experiments.records import record
 
@@ -39,3 +39,14 @@ def test_time_per_window_of_a_cell_that_was_cut_off() -> None:
     windows = other.model_copy(update={"realised": other.realised.model_copy(update={"windows": 4})})
     [(_, found)] = curve("a", "service_per_window", [late, windows], "x").values()
     assert found == Number(3.0, inf, 3.0, inf)
+
+
+def test_planning_that_did_not_end_bounds_its_own_time_only() -> None:
+    late = record("a", {"x": 1}, Status.TIMEOUT, limit=12.0, plan_limit=7.0)
+    cells = [late, record("b", {"x": 1}, service_total=1.0)]
+    said = {
+        metric: next(iter(curve("a", metric, cells, "x").values()))[1]
+        for metric in ("plan_seconds", "service_total", "service_per_window", "throughput", "latency_max")
+    }
+    assert said.pop("plan_seconds") == Number(7.0, inf, 7.0, inf)
+    assert set(said.values()) == {ANYTHING}

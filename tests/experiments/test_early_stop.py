@@ -27,6 +27,14 @@ def test_harder_points_are_not_run(tmp_path):
     assert (record.seconds, record.cell) == (0, known["slow", 30, "x"].id)
 
 
+def test_planning_that_did_not_end_does_not_end_at_harder_points(tmp_path):
+    experiment, known = found(tmp_path, monotone=True)
+    late = cut(known["slow", 20, "x"]).model_copy(update={"plan_limit_seconds": 7.0})
+    record = EarlyStop(experiment, [late]).skipped(known["slow", 30, "x"])
+    assert record is not None
+    assert (record.status, record.plan_limit_seconds) == (Status.TIMEOUT, 7.0)
+
+
 def test_decreasing(tmp_path):
     experiment, known = found(tmp_path, monotone="decreasing")
     stop = EarlyStop(experiment, [])

@@ -108,6 +108,11 @@ def test_to_run_out_of_memory_is_to_fail(failed: str) -> None:
     assert judge(FAILS, [one, other]).verdict is (REPRODUCED if failed == "slow" else CONTRADICTED)
 
 
+def test_planning_that_does_not_end_is_to_fail() -> None:
+    slow = [record("slow", {"n": 1}, Status.TIMEOUT, plan_limit=7.0)]
+    assert judge(FAILS, [*slow, *curve("fast", [1.0])]).verdict is REPRODUCED
+
+
 def test_one_run_of_several_that_was_cut_off_is_a_failure() -> None:
     slow = [record("slow", {"n": 1}, latency_max=1.0), record("slow", {"n": 1}, Status.TIMEOUT, repetition=2)]
     for runs in (slow, slow[::-1]):

@@ -14,7 +14,7 @@ import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from cepbench.algorithms.base import NotEnoughMemory, Plan, StateSize, UnsupportedQuery
+from cepbench.algorithms.base import NotEnoughMemory, Plan, PlanningTooLong, StateSize, UnsupportedQuery
 from cepbench.events.statistics import Statistics
 from cepbench.generators.registry import from_spec
 from cepbench.metrics.record import Load, Status
@@ -195,6 +195,7 @@ def test_quick_planning_is_repeated(store: Stream, monkeypatch: pytest.MonkeyPat
         (UnsupportedQuery("no"), Status.UNSUPPORTED),
         (NotEnoughMemory("a lot"), Status.OUT_OF_MEMORY),
         (MemoryError(), Status.OUT_OF_MEMORY),
+        (PlanningTooLong("more than 7 s", 7.0), Status.TIMEOUT),
     ],
 )
 def test_what_an_optimiser_cannot_do_is_told(store: Stream, error: Exception, status: Status) -> None:
@@ -204,7 +205,8 @@ def test_what_an_optimiser_cannot_do_is_told(store: Stream, error: Exception, st
 
     outcome = run(Workers(lambda task: []), MeasuredRun(store.path, QUERY, Lost()))
     assert outcome.status is status
-    assert outcome.reason in ("no", "a lot", "the optimiser needs more memory than there is")
+    assert outcome.reason in ("no", "a lot", "the optimiser needs more memory than there is", "more than 7 s")
+    assert outcome.plan_limit_seconds == (7.0 if status is Status.TIMEOUT else None)
 
 
 def test_memory_of_all_workers(store: Stream, reports: list[Report]) -> None:

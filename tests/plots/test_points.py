@@ -70,6 +70,13 @@ def test_a_timeout_has_a_limit_where_the_metric_is_a_time_of_the_run(figure, rec
     assert [failure.limit for failure in point.failures] == [limit]
 
 
+@pytest.mark.parametrize(("metric", "limit"), [("plan_seconds", 7.0), ("latency_p99", None), ("service_total", None)])
+def test_planning_that_did_not_end_has_the_limit_of_planning(figure, record, metric, limit):
+    late = record(status=Status.TIMEOUT, plan_limit_seconds=7.0)
+    point = only(figure(), Panel(metric=metric, label="Metric"), [late])
+    assert [failure.limit for failure in point.failures] == [limit]
+
+
 def test_memory_exhaustion_counts_as_more_than_everything(figure, record):
     records = [record(measurement="memory", repetition=i, summary=Summary(process_peak=7 + i)) for i in range(2)]
     records += [record(measurement="memory", repetition=i, status=Status.OUT_OF_MEMORY) for i in (2, 3, 4)]

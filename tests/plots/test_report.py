@@ -3,7 +3,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from cepbench.metrics.figure import Axis, ClaimResult, Scale, Verdict
+from cepbench.metrics.figure import Axis, ClaimResult, Panel, Scale, Verdict
 from cepbench.metrics.record import Status, Summary
 from cepbench.metrics.results import ResultsError
 from cepbench.plots.agreement import Agreement, groups
@@ -142,6 +142,13 @@ def test_a_wrong_answer_has_no_time_in_the_table(tmp_path, figure, record, save)
     assert "500 ms" in text
     assert "123 ms" not in text
     assert "Some answers are wrong" in text
+
+
+def test_an_arrow_stands_at_the_limit_that_it_is_said_to_stand_at(tmp_path, figure, record, save):
+    panel = Panel(metric="plan_seconds", label="Planning", unit="s")
+    late = record("sharon", status=Status.TIMEOUT, plan_limit_seconds=7.0)
+    save(tmp_path, figure(panels=(panel,)), [late, record("aseq", summary=Summary(plan_seconds=0.5))])
+    assert "Arrows stand at the time limit (7 s)" in write_report(tmp_path, tmp_path / "report.html").read_text()
 
 
 def test_details_have_columns_with_their_units(tmp_path, figure, record, save):

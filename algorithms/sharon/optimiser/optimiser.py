@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from cepbench.algorithms.base import NotEnoughMemory
+from cepbench.algorithms.base import NotEnoughMemory, PlanningTooLong
 from cepbench.algorithms.sequences.candidates import Candidate, sharing_candidates
 from cepbench.algorithms.sequences.event_sequence import Sequence as EventSequence
 from cepbench.algorithms.sharon.optimiser.benefit import BenefitModel
@@ -23,15 +23,10 @@ from cepbench.algorithms.sharon.optimiser.limits import LimitReached, Limits, Ti
 from cepbench.algorithms.sharon.optimiser.plan_finder import FoundPlan, find_plan
 from cepbench.algorithms.sharon.optimiser.reduction import reduce_graph
 from cepbench.algorithms.sharon.optimiser.sharon_graph import SharonGraph, construct
-from cepbench.events.errors import CepbenchError
 
 NO_GRAPH = SharonGraph((), np.empty(0), ())
 PHASES = ("graph", "expansion", "reduction", "search")
 EXHAUSTIVE = "exhaustive"
-
-
-class SearchTooLong(CepbenchError):
-    """The exhaustive optimizer did not end within its limit."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +86,7 @@ def optimise(
     """The plan of one of `OPTIMISERS`. Sequences share within their family only.
 
     The Sharon optimiser falls back to GWMIN when a limit is reached, and says so. The exhaustive one is there to be
-    compared with: it raises `SearchTooLong` or `NotEnoughMemory` instead.
+    compared with: it raises `PlanningTooLong` or `NotEnoughMemory` instead.
     """
     progress = Progress(sequences, families, model, limits, details=_nothing_done())
     for phase, stage in OPTIMISERS[optimizer]:
@@ -100,8 +95,7 @@ def optimise(
             progress = stage(progress)
         except LimitReached as limit:
             if optimizer == EXHAUSTIVE:
-                error = SearchTooLong if isinstance(limit, TimeLimitReached) else NotEnoughMemory
-                raise error(f"the exhaustive optimizer needs more than {limit.what}") from None
+                raise _given_up(limit, limits.seconds) from None
             progress = _fall_back(progress)
         spent = {f"{phase}_seconds": time.perf_counter() - started, f"{phase}_bytes_peak": progress.bytes}
         progress = replace(progress, details=progress.told(**spent))
@@ -211,6 +205,11 @@ def _fall_back(progress: Progress) -> Progress:
     greedy = [graph.chosen(gwmin(graph)) for graph in (progress.original, progress.graph)]
     plan = max(*greedy, progress.plan, key=lambda plan: sum(map(progress.model.benefit, plan)))
     return replace(progress, plan=plan, details=progress.told(fell_back=1))
+
+
+def _given_up(limit: LimitReached, seconds: float) -> NotEnoughMemory | PlanningTooLong:
+    message = f"the exhaustive optimizer needs more than {limit.what}"
+    return PlanningTooLong(message, seconds) if isinstance(limit, TimeLimitReached) else NotEnoughMemory(message)
 
 
 def _shares(numbers: Mapping[str, float]) -> dict[str, float]:

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from cepbench.algorithms.base import NotEnoughMemory
+from cepbench.algorithms.base import NotEnoughMemory, PlanningTooLong
 from cepbench.algorithms.sequences.candidates import Candidate, sharing_candidates
 from cepbench.algorithms.sequences.event_sequence import Sequence
 from cepbench.algorithms.sharon.optimiser import OPTIMISERS, BenefitModel, Decision, optimise
 from cepbench.algorithms.sharon.optimiser.expansion import expanded_candidates, options
 from cepbench.algorithms.sharon.optimiser.integer_program import best_plan
 from cepbench.algorithms.sharon.optimiser.limits import LimitReached, Limits
-from cepbench.algorithms.sharon.optimiser.optimiser import PHASES, SearchTooLong, merged
+from cepbench.algorithms.sharon.optimiser.optimiser import PHASES, merged
 from cepbench.algorithms.sharon.optimiser.plan_finder import find_plan
 from cepbench.algorithms.sharon.optimiser.sharon_graph import bits, construct
 from tests.algorithms.sharon.workloads import sequences, symbols
@@ -135,7 +135,7 @@ def test_sharon_falls_back_to_gwmin_and_says_so(limit: str, monkeypatch: pytest.
 
 @pytest.mark.parametrize(
     ("limit", "error", "what"),
-    [("time", SearchTooLong, "100 s"), ("options", NotEnoughMemory, "100 candidates and options")],
+    [("time", PlanningTooLong, "100 s"), ("options", NotEnoughMemory, "100 candidates and options")],
 )
 def test_exhaustive_search_gives_up_with_an_error(
     limit: str, error: type[Exception], what: str, monkeypatch: pytest.MonkeyPatch
