@@ -33,9 +33,10 @@ def best_plan(candidates: Sequence[Candidate], model: BenefitModel, seconds: flo
     costs of all x. Every subset of queries is an option, so that the optimum is at least that of the expanded SHARON
     graph, whose options only resolve conflicts. Solved by branch and bound (HiGHS): exponential in the worst case.
     """
-    uses = [(x, s) for x, candidate in enumerate(candidates) for s in candidate.sequences]
-    if not uses:
+    candidates = _worthwhile(candidates, model)
+    if not candidates:
         return Solution((), True, 0)
+    uses = [(x, s) for x, candidate in enumerate(candidates) for s in candidate.sequences]
     costs = [model.pattern_cost(candidate) for candidate in candidates]
     gains = [model.gain(candidates[x], s) for x, s in uses]
     objective = np.array(costs + [-gain for gain in gains])
@@ -56,6 +57,23 @@ def best_plan(candidates: Sequence[Candidate], model: BenefitModel, seconds: flo
             used.setdefault(x, set()).add(s)
     plan = tuple(candidates[x].restricted(frozenset(queries)) for x, queries in sorted(used.items()))
     return Solution(plan, solution.status == OPTIMAL, size)
+
+
+def _worthwhile(candidates: Sequence[Candidate], model: BenefitModel) -> list[Candidate]:
+    """The candidates, each for the queries that an optimal plan may give it.
+
+    A use that costs more than all other uses of its candidate gain is in no optimal plan. Such costs are products over
+    the parts of a query, of which one with repeated patterns has many: 10^8 times the largest gain, beside which the
+    solver's tolerances take every gain for nothing.
+    """
+    found = []
+    for candidate in candidates:
+        gains = {s: model.gain(candidate, s) for s in candidate.sequences}
+        most = sum(gain for gain in gains.values() if gain > 0) - model.pattern_cost(candidate)
+        queries = frozenset(s for s, gain in gains.items() if most + min(gain, 0.0) > 0)
+        if len(queries) > 1:
+            found.append(candidate.restricted(queries))
+    return found
 
 
 def _constraints(

@@ -215,6 +215,36 @@ def test_integer_program_is_optimal_over_all_subsets_of_queries(texts: list[str]
     assert sum(map(model.benefit, solution.plan)) == pytest.approx(graph.weight(found.plan), rel=1e-6)
 
 
+def test_integer_program_sees_small_gains_beside_large_costs() -> None:
+    """To share AB costs 10^20, as it cuts a query into five parts; to share the whole query gains 8 x 10^8."""
+    workload, rates = sequences(["ABXABYAB", "ABXABYAB"]), dict.fromkeys("ABXY", 1e4)
+    decision = planned(workload, rates, "integer")
+    assert decision.details["score"] == pytest.approx(8e8)
+    assert decision.details["score"] == pytest.approx(planned(workload, rates, "greedy").details["score"])
+
+
+def test_integer_program_lets_a_query_join_at_a_loss_that_the_other_makes_up_for() -> None:
+    """A pattern is shared by two queries at least; without the second, the gain of the first is lost."""
+    candidate, *_ = sharing_candidates(sequences(["AB", "AB"]), ["x", "x"])
+    for loss, shared in ((-4.0, True), (-6.0, False)):
+        plan = best_plan([candidate], Uses({0: 9.0, 1: loss}, cost=4.0), 60).plan
+        assert plan == ((candidate,) if shared else ())
+
+
+class Uses(BenefitModel):
+    """What each query gains by a pattern, as a table says."""
+
+    def __init__(self, gains: dict[int, float], cost: float) -> None:
+        super().__init__(sequences(["AB"] * len(gains)), [1.0] * len(gains), {})
+        self.gains, self.cost = gains, cost
+
+    def gain(self, candidate: Candidate, sequence: int) -> float:
+        return self.gains[sequence]
+
+    def pattern_cost(self, candidate: Candidate) -> float:
+        return self.cost
+
+
 def test_integer_program_without_time_falls_back_too() -> None:
     decision = planned(crowded(), {}, "integer", Limits(60, started=-math.inf))
     assert decision.details["fell_back"] == 1
