@@ -264,7 +264,7 @@ class _Sweep:
         record = Record(
             **identified(cell),
             **vars(outcome),
-            notices=tuple(notices_of(outcome.load, outcome.realised).values()),
+            notices=tuple(notices_of(outcome.load, outcome.realised, outcome.unanswered).values()),
             provenance=self._environment or environment(),
             started=began.isoformat(timespec="seconds"),
             seconds=time.monotonic() - started,

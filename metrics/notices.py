@@ -17,19 +17,22 @@ class Notice(StrEnum):
     EMPTY = "without any match"
 
 
-def notices_of(load: Load | None, realised: Realised | None) -> dict[Notice, str]:
-    """What to know of runs under this load, with this answer: a sentence for each kind that applies."""
+def notices_of(load: Load | None, realised: Realised | None, unanswered: bool = False) -> dict[Notice, str]:
+    """What to know of runs under this load, with this answer: a sentence for each kind that applies.
+
+    That an answer is empty is nothing to know of those who were not to answer (`unanswered`).
+    """
     found: dict[Notice, str] = {}
     if (share := lost(load)) > NOISY:
         found[Notice.NOISY] = f"noisy: the worker lost {share:.0%} of its time to other work on the machine"
-    if realised is not None and realised.rows == 0:
+    if realised is not None and realised.rows == 0 and not unanswered:
         found[Notice.EMPTY] = "empty: no window has a match"
     return found
 
 
 def of_record(record: Record) -> dict[Notice, str]:
     """What to know of a record, by kind."""
-    return notices_of(record.load, record.realised)
+    return notices_of(record.load, record.realised, record.unanswered)
 
 
 def counted(records: Iterable[Record]) -> dict[Notice, int]:

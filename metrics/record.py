@@ -122,6 +122,7 @@ class Record(Strict):
     runs: dict[str, list[float]] = Field(default_factory=dict)  # by metric: of each run of a cell that was repeated
     summary: Summary = Summary()
     realised: Realised | None = None
+    unanswered: bool = False  # the algorithm only planned, so that its answer is empty
     lost: tuple[str, ...] = ()  # why earlier attempts at this cell were void
     hosts: tuple[str, ...] = ()  # where workers ran
     load: Load | None = None

@@ -53,6 +53,11 @@ class Prepared:
         return any(len(query.query.group_by) < len(query.partition) for query in self.workload)
 
     @property
+    def unanswered(self) -> bool:
+        """Whether no job detects anything, on purpose."""
+        return all(job.plan.unanswered for job in self.jobs)
+
+    @property
     def details(self) -> dict[str, float]:
         """What the optimiser tells of its search, over all jobs."""
         return merged(job.plan.details for job in self.jobs)

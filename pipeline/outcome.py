@@ -25,7 +25,8 @@ from cepbench.pipeline.replay import Measured
 class Outcome:
     """How a cell ended and what it measured.
 
-    `lost` says why earlier attempts were void; `plan_limit_seconds` after how long planning was given up.
+    `lost` says why earlier attempts were void; `plan_limit_seconds` after how long planning was given up; `unanswered`
+    that nothing was to be detected.
     """
 
     status: Status
@@ -40,6 +41,7 @@ class Outcome:
     realised: Realised | None = None
     load: Load | None = None
     plan_limit_seconds: float | None = None
+    unanswered: bool = False
 
 
 def outcome_of(made: Ready, reports: Sequence[Report], most: int) -> Outcome:
@@ -67,6 +69,7 @@ def outcome_of(made: Ready, reports: Sequence[Report], most: int) -> Outcome:
         runs=runs,
         summary=summary.model_copy(update=told),
         realised=found,
+        unanswered=made.prepared.unanswered,
         load=worst([report.load for report in reports if report.load is not None]),
     )
 

@@ -106,7 +106,8 @@ class Cet(Algorithm):
     def plan(self, workload: Workload, statistics: Statistics) -> Plan:
         """Graphlets are planned window by window, in the executor."""
         notice = "detect=plan plans graphlets and detects no trends: its answers are empty"
-        return Plan(workload, notices=(notice,) if self.detect == "plan" else ())
+        unanswered = self.detect == "plan"
+        return Plan(workload, notices=(notice,) if unanswered else (), unanswered=unanswered)
 
     def executor(self, plan: Plan) -> Executor:
         """A graph and a detector per query, each with its share of the memory."""

@@ -35,6 +35,11 @@ def test_notices_are_counted_and_the_worst_is_found() -> None:
     assert noisiest(records[2:]) is None
 
 
+def test_who_was_not_to_answer_has_no_empty_answer() -> None:
+    assert list(notices_of(Load(stolen=0.06), NOTHING, unanswered=True)) == [Notice.NOISY]
+    assert counted([under(None, rows=0).model_copy(update={"unanswered": True}), under(None)]) == {}
+
+
 def test_of_several_workers_the_worst_counts() -> None:
     assert worst([Load(average=1.0, waited=0.1), Load(average=0.5, waited=0.3)]) == Load(average=1.0, waited=0.3)
     assert worst([]) is None

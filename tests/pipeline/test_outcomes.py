@@ -209,6 +209,16 @@ def test_what_an_optimiser_cannot_do_is_told(store: Stream, error: Exception, st
     assert outcome.plan_limit_seconds == (7.0 if status is Status.TIMEOUT else None)
 
 
+@pytest.mark.parametrize("unanswered", [True, False])
+def test_who_only_plans_is_known(store: Stream, reports: list[Report], unanswered: bool) -> None:
+    class Planned(Counting):
+        def plan(self, workload: Workload, statistics: Statistics) -> Plan:
+            return Plan(workload, unanswered=unanswered)
+
+    outcome = run(Workers(lambda task: reports), MeasuredRun(store.path, QUERY, Planned()))
+    assert (outcome.status, outcome.unanswered) == (Status.OK, unanswered)
+
+
 def test_memory_of_all_workers(store: Stream, reports: list[Report]) -> None:
     one, two = reports
     one.measured.peak, two.measured.peak = StateSize(100, {"events": 3, "edges": 5}), StateSize(30, {"events": 2})

@@ -48,9 +48,11 @@ def test_a_window_that_no_plan_fits_is_refused() -> None:
 
 def test_users_are_told_that_answers_are_empty() -> None:
     workload = compile_workload([parse_query(ALL)], batch(groups(1, 1)).schema)
-    [notice] = Cet("plan").plan(workload, Statistics()).notices
+    plan, other = Cet("plan").plan(workload, Statistics()), Cet().plan(workload, Statistics())
+    [notice] = plan.notices
     assert "detects no trends" in notice
-    assert Cet().plan(workload, Statistics()).notices == ()
+    assert other.notices == ()
+    assert (plan.unanswered, other.unanswered) == (True, False)
     assert "COMPLETE" in str(Cet("plan").unsupported(parse_query("RETURN COUNT(*) PATTERN A+")))
 
 
