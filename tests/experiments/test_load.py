@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from cepbench.experiments.claims import Factor, Limit
 from cepbench.experiments.errors import ExperimentError
 from cepbench.experiments.load import experiments, find, load
 from tests.experiments.files import SMALL, write
@@ -182,3 +183,14 @@ def test_a_claim_on_a_system_without_an_executor_is_about_no_other_system(name: 
     told = [claim for claim in experiment.claims if "Flink" in claim.text]
     assert all("flink" in claim.algorithms for claim in told)
     assert not told or experiment.absent
+
+
+@pytest.mark.parametrize("name", experiments())
+def test_nobody_fails_at_a_size_at_which_the_paper_measures_him(name: str) -> None:
+    experiment = load(find(name))
+    for limit in (claim for claim in experiment.claims if isinstance(claim, Limit) and claim.since is not None):
+        axis = limit.axis or experiment.plot.x.name
+        for claim in (claim for claim in experiment.claims if isinstance(claim, Factor)):
+            same = all(claim.where.get(name, value) == value for name, value in limit.where.items())
+            if same and set(claim.algorithms) & set(limit.fails) and axis in claim.needs.least:
+                assert claim.needs.least[axis] < limit.since, (claim.text, limit.text)
