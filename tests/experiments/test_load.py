@@ -194,3 +194,12 @@ def test_nobody_fails_at_a_size_at_which_the_paper_measures_him(name: str) -> No
             same = all(claim.where.get(name, value) == value for name, value in limit.where.items())
             if same and set(claim.algorithms) & set(limit.fails) and axis in claim.needs.least:
                 assert claim.needs.least[axis] < limit.since, (claim.text, limit.text)
+
+
+@pytest.mark.parametrize(
+    "name", ["cet-8.1", "cet-8.2", *(n for n in experiments() if n.startswith(("greta", "cogra")))]
+)
+def test_what_the_paper_says_of_flink_is_claimed(name: str) -> None:
+    experiment = load(find(name))
+    assert "flink" in experiment.absent
+    assert any("flink" in claim.algorithms for claim in experiment.claims)
