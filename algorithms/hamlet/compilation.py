@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cepbench.algorithms.hamlet.channels import MemberChannels
 from cepbench.algorithms.hamlet.kernels.program import (
     NONE,
+    AlikeRecord,
+    GroupRecord,
     Groups,
     HamletProgram,
-    Members,
-    MergedTables,
-    Places,
+    MemberRecord,
+    NegationRecord,
+    PositionRecord,
+    SetRecord,
+    SlotRecord,
+    TemplateTables,
+    TransitionRecord,
+    TypeRecord,
+    UnitRecord,
     Weighing,
+    WindowRecord,
 )
-from cepbench.algorithms.hamlet.workload import SetMember, SharableSet, only_single_events
+from cepbench.algorithms.hamlet.kernels.state import VALUES
+from cepbench.algorithms.hamlet.slots import MemberSlots, slots_of
+from cepbench.algorithms.hamlet.workload import SetMember, SharableSet
+from cepbench.algorithms.sequences.kernels.program import Records, records_of
 from cepbench.events.schema import Schema
 from cepbench.events.windows import Window
 from cepbench.queries.aggregates import COUNT_ALL, Layout
@@ -26,7 +37,10 @@ from cepbench.queries.automaton import Automaton
 from cepbench.queries.columns import ColumnSet
 from cepbench.queries.compile import Part
 from cepbench.queries.names import Names
-from cepbench.queries.tables import Columns, Predicates, build_tables, csr
+from cepbench.queries.tables import Columns, Predicates, build_tables
+
+Row = dict[str, Any]
+"""The fields of a record."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +59,7 @@ class CompiledSet:
     @property
     def contexts(self) -> int:
         """Queries times windows that hold an event, over the units of the group that has most."""
-        return int(self.program.groups.contexts[0])
+        return int(self.program.template.whole["contexts"][0])
 
 
 def compile_set(chosen: SharableSet, schema: Schema) -> CompiledSet:
@@ -54,22 +68,16 @@ def compile_set(chosen: SharableSet, schema: Schema) -> CompiledSet:
     columns = Columns(schema)
     parts = [_part(m.automaton, m.query.layout, schema, columns, m.query.analysis.names) for m in members]
     channels = MemberChannels.of_members([part.tables for part in parts])
-    positions = [len(part.tables.start) for part in parts]
-    offset = np.concatenate([[0], np.cumsum(positions)]).astype(np.int64)
-    places, slot_members = _places(members)
-    by_type = [[int(offset[s.member]) + s.position for s in group] for group in chosen.shared]
-    template, local, adjacent = _merged(parts)
-    weights = Weighing(*channels.weights(offset.tolist(), by_type))
-    kinds = list(dict.fromkeys(member.window for member in members))
-    kind_of = [kinds.index(member.window) for member in members]
-    of = np.repeat(np.arange(len(members)), positions)
-    numbered = _members(kinds, kind_of, of, slot_members)
-    groups, self_loop = _groups(chosen, by_type, template, numbered, places, schema)
+    offset = _offsets(len(part.tables.start) for part in parts)
+    by_type = [[offset[s.member] + s.position for s in group] for group in chosen.shared]
+    merged = _Merger(members, parts, schema)
+    merged.add_groups(chosen, by_type)
+    predicates = _joined([part.tables.local for part in parts] + [part.tables.adjacent for part in parts])
+    weights = Weighing(*channels.weights(offset, by_type))
+    read = ColumnSet(tuple(columns.ints), tuple(columns.reals))
+    program = HamletProgram(merged.template(weights, read), merged.groups(), predicates, weights)
     negations = tuple((n, member.window) for member, part in zip(members, parts, strict=True) for n in part.negations)
-    program = HamletProgram(template, local, adjacent, weights, numbered, places, groups, self_loop)
-    return CompiledSet(
-        members, program, ColumnSet(tuple(columns.ints), tuple(columns.reals)), channels, negations
-    )  # fmt: skip
+    return CompiledSet(members, program, read, channels, negations)
 
 
 def _part(automaton: Automaton, layout: Layout, schema: Schema, columns: Columns, names: Names) -> Part:
@@ -79,218 +87,164 @@ def _part(automaton: Automaton, layout: Layout, schema: Schema, columns: Columns
     return Part(automaton, tables, tuple(_part(n, nothing, schema, columns, names) for n in automaton.negations))
 
 
-# --- the merged template --------------------------------------------------------------------------------------------
-
-
-def _merged(parts: Sequence[Part]) -> tuple[MergedTables, Predicates, Predicates]:
-    """One template of all members, and its local and adjacent predicates."""
-    tables = [part.tables for part in parts]
-    positions = _offsets(len(t.start) for t in tables)
-    negations = _offsets(len(part.negations) for part in parts)
-    types = len(tables[0].binding_ptr) - 1
-    bound: list[list[int]] = [
-        [int(p) + at for t, at in zip(tables, positions, strict=False) for p in _row(t.binding_ptr, t.binding, code)]
-        for code in range(types)
-    ]
-    binding_ptr, binding = csr(bound)
-
-    def lists(ptr: str, items: str, shift: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        rows = [
-            [int(item) + at for item in _row(getattr(t, ptr), getattr(t, items), i)]
-            for t, at in zip(tables, shift, strict=False)
-            for i in range(len(getattr(t, ptr)) - 1)
-        ]
-        return csr(rows)
-
-    template = MergedTables(
-        binding_ptr,
-        binding,
-        *lists("enter_ptr", "source", positions),
-        *lists("between_ptr", "between", negations),
-        np.concatenate([t.start for t in tables]),
-        *lists("leading_ptr", "leading", negations),
-        *lists("trailing_ptr", "trailing", negations),
-    )
-    return template, _joined([t.local for t in tables]), _joined([t.adjacent for t in tables])
-
-
 def _joined(lists: Sequence[Predicates]) -> Predicates:
     sizes = _offsets(len(found.one) for found in lists)
     ptr = np.concatenate([[0], *(found.ptr[1:] + at for found, at in zip(lists, sizes, strict=False))])
     return Predicates(ptr.astype(np.int64), np.concatenate([found.one for found in lists]))
 
 
-def _row(ptr: NDArray[np.int64], items: NDArray[np.int64], i: int) -> NDArray[np.int64]:
-    return items[ptr[i] : ptr[i + 1]]
+class _Merger:
+    """Collects the records of all members."""
+
+    def __init__(self, members: Sequence[SetMember], parts: Sequence[Part], schema: Schema) -> None:
+        self.schema = schema
+        self.lists: list[int] = []
+        self.windows = list(dict.fromkeys(member.window for member in members))
+        self.bound: list[list[int]] = [[] for _ in schema.types]
+        self.negated: set[int] = set()
+        self.position: list[Row] = []
+        self.transition: list[Row] = []
+        self.member: list[Row] = []
+        self.slot: list[Row] = []
+        self.negation: list[Row] = []
+        self.group: list[Row] = []
+        self.unit: list[Row] = []
+        self.alike: list[Row] = []
+        self.contexts: list[int] = []
+        for member, part in zip(members, parts, strict=True):
+            self._add(member, part)
+        for e, edge in enumerate(self.transition):
+            edge["predicates"] = len(self.position) + e  # behind those of positions
+
+    def _run(self, name: str, items: Iterable[int], shift: int = 0) -> Row:
+        """Fields `name` and `name_end` of a list."""
+        first = len(self.lists)
+        self.lists.extend(int(item) + shift for item in items)
+        return {name: first, f"{name}_end": len(self.lists)}
+
+    def _add(self, member: SetMember, part: Part) -> None:
+        """The template of a member, and its slots."""
+        tables, m, window = part.tables, len(self.member), self.windows.index(member.window)
+        slot, negation, first, edge = len(self.slot), len(self.negation), len(self.position), len(self.transition)
+        slots = slots_of(member.automaton)
+        for t, known in enumerate(self.bound):
+            known += [first + int(p) for p in tables.binding[tables.binding_ptr[t] : tables.binding_ptr[t + 1]]]
+        self._add_positions(part, slots, {"member": m, "window": window, "unit": NONE}, (slot, negation, edge))
+        for e, source in enumerate(tables.source.tolist()):
+            between = tables.between[tables.between_ptr[e] : tables.between_ptr[e + 1]]
+            row = {"source": first + source, "read": slot + slots.read[e], "visited": slots.visited[e]}
+            self.transition.append(row | self._run("between", between, negation))
+        self.negation += [self._run("void", void, slot) for void in slots.void]
+        self.slot += [{"window": window} for _ in range(slots.count)]
+        runs = {"slot": slot, "slot_end": len(self.slot)} | self._run("late", slots.late, slot)
+        self.member.append({"window": window} | runs)
+        self.negated |= _negated_codes(member.automaton, self.schema)
+
+    def _add_positions(self, part: Part, slots: MemberSlots, same: Row, first: tuple[int, int, int]) -> None:
+        """Positions of a member whose slots, negations and transitions begin with the numbers `first`."""
+        tables, (slot, negation, edge) = part.tables, first
+        for p, feeds in enumerate(slots.feeds):
+            leading = tables.leading[tables.leading_ptr[p] : tables.leading_ptr[p + 1]]
+            trailing = tables.trailing[tables.trailing_ptr[p] : tables.trailing_ptr[p + 1]]
+            row = same | self._run("feed", feeds, slot)
+            row |= self._run("leading", leading, negation) | self._run("trailing", trailing, negation)
+            row |= {"enter": edge + tables.enter_ptr[p], "enter_end": edge + tables.enter_ptr[p + 1]}
+            row |= {"start": tables.start[p], "selective": tables.local.ptr[p] < tables.local.ptr[p + 1]}
+            row |= {"direct": slots.direct[p], "kept": slots.kept[p], "late_kept": slots.late_kept[p]}
+            self.position.append(row)
+
+    def add_groups(self, chosen: SharableSet, by_type: Sequence[Sequence[int]]) -> None:
+        """The sharable Kleene sub-patterns."""
+        for g, (patterns, own) in enumerate(zip(chosen.shared, by_type, strict=True)):
+            unit, first = len(self.unit), len(self.alike)
+            found = [pattern.predicates for pattern in patterns]
+            classes = list(dict.fromkeys(found))
+            most = max(classes, key=found.count)
+            contexts = 0
+            for predicates, p in zip(found, own, strict=True):
+                self.position[p]["unit"] = len(self.unit)
+                row = {"group": g, "position": p, "loop": self._loop(p), "value": VALUES + contexts}
+                self.unit.append(row | {"alike": first + classes.index(predicates)})
+                contexts += self.windows[self.position[p]["window"]].overlap
+            for known in classes:
+                p = own[found.index(known)]
+                loop = self._loop(p) if known[1] else NONE
+                self.alike.append({"sample": p, "loop": loop, "same_loop": known[1] == most[1]})
+            row = {"unit": unit, "unit_end": len(self.unit), "alike": first, "alike_end": len(self.alike)}
+            row |= {"reference": first + classes.index(most), "bound": len(self.position) + g}
+            self.group.append(row | {"stores": any(self.position[p]["kept"] for p in own)})
+            self.contexts.append(contexts)
+        self.group_of = {self.schema.type_code(same[0].type): g for g, same in enumerate(chosen.shared)}
+
+    def _loop(self, p: int) -> int:
+        """The transition of a position to itself."""
+        enter = range(self.position[p]["enter"], self.position[p]["enter_end"])
+        return next(e for e in enter if self.transition[e]["source"] == p)
+
+    def groups(self) -> Groups:
+        return Groups(
+            _records(GroupRecord, self.group), _records(UnitRecord, self.unit), _records(AlikeRecord, self.alike)
+        )
+
+    def template(self, weights: Weighing, columns: ColumnSet) -> TemplateTables:
+        """The records of members, once all are known."""
+        whole = self._place_cells()
+        cell = 8 * (1 + sum(len(family.column) for family in weights))
+        attributes = 8 * (len(columns.ints) + len(columns.reals))
+        contexts = max(self.contexts, default=0)
+        whole |= {"contexts": contexts, "stored": VALUES + contexts, "cell_bytes": cell, "event_bytes": 16 + attributes}
+        whole |= {"vertex_bytes": 16 + attributes + whole["most"] * cell, "stored_bytes": 32 + attributes}
+        types = [self._type(code, own) for code, own in enumerate(self.bound)]
+        windows = [self._window(w, cell) for w in range(len(self.windows))]
+        return TemplateTables(
+            kind=_records(TypeRecord, types),
+            position=_records(PositionRecord, self.position),
+            transition=_records(TransitionRecord, self.transition),
+            member=_records(MemberRecord, self.member),
+            window=_records(WindowRecord, windows),
+            slot=_records(SlotRecord, self.slot),
+            negation=_records(NegationRecord, self.negation),
+            lists=np.array(self.lists, np.int64),
+            whole=_records(SetRecord, [whole]),
+        )
+
+    def _place_cells(self) -> Row:
+        """Places the cells of slots, those of their pending trends, and those of members one after another."""
+        spans = [self.windows[member["window"]].overlap for member in self.member]
+        of_slots = _offsets(self.windows[slot["window"]].overlap for slot in self.slot)
+        first = max(spans) + 2
+        for slot, at in zip(self.slot, of_slots, strict=False):
+            slot |= {"cell": first + at, "pending": first + of_slots[-1] + at}
+        final = first + 2 * of_slots[-1]
+        for member, at in zip(self.member, _offsets(spans), strict=False):
+            member["final"] = final + at
+        return {"most": max(spans), "open": sum(spans), "cells": final + sum(spans)}
+
+    def _type(self, code: int, own: Sequence[int]) -> Row:
+        kept = sum(bool(self.position[p]["kept"]) for p in own)
+        row = {"group": self.group_of.get(code, NONE), "kept": kept, "relevant": bool(own) or code in self.negated}
+        return row | self._run("binding", own)
+
+    def _window(self, w: int, cell: int) -> Row:
+        window = self.windows[w]
+        own = [m for m, member in enumerate(self.member) if member["window"] == w]
+        cells = sum(2 * (self.member[m]["slot_end"] - self.member[m]["slot"]) + 1 for m in own)
+        row = {"within": window.within, "slide": window.slide, "span": window.overlap, "bytes": cells * cell}
+        longest = max(range(len(self.windows)), key=lambda k: self.windows[k].within)
+        return row | {"longest": w == longest} | self._run("member", own)
+
+
+def _records(record: type, rows: Sequence[Mapping[str, Any]]) -> Records:
+    """Rows as an array of records."""
+    found = np.zeros(len(rows), records_of(record))
+    for name in found.dtype.names or ():
+        found[name] = [row[name] for row in rows]
+    return found
 
 
 def _offsets(sizes: Iterable[int]) -> list[int]:
     """Where each of some runs begins; behind them, the end of all."""
     return [0, *np.cumsum(list(sizes)).tolist()]
-
-
-# --- slots ----------------------------------------------------------------------------------------------------------
-
-
-def _places(members: Sequence[SetMember]) -> tuple[Places, list[int]]:
-    """What feeds which slot and who reads it; and the member of each slot, in order."""
-    feeds: list[list[int]] = []
-    void: list[list[int]] = []
-    late: list[list[int]] = []
-    read: list[int] = []
-    direct: list[bool] = []
-    visited: list[bool] = []
-    kept: list[bool] = []
-    late_kept: list[bool] = []
-    owner: list[int] = []
-    for m, member in enumerate(members):
-        automaton, negation, position = member.automaton, len(void), len(feeds)
-        feeds += [[] for _ in automaton.positions]
-        void += [[] for _ in automaton.negations]
-        late.append([])
-        kept += [False] * len(automaton.positions)
-        own: dict[int, int] = {}
-
-        def slot(m: int = m) -> int:
-            owner.append(m)
-            return len(owner) - 1
-
-        for t in automaton.transitions:
-            source = position + t.source
-            visited.append(bool(t.predicates) or not only_single_events(t.negations, automaton))
-            if visited[-1]:
-                kept[source] = True
-                read.append(0)
-            elif t.negations:
-                read.append(slot())
-                feeds[source].append(read[-1])
-                for j in t.negations:
-                    void[negation + j].append(read[-1])
-            else:
-                if source not in own:
-                    own[source] = slot()
-                    feeds[source].append(own[source])
-                read.append(own[source])
-        for p, place in enumerate(automaton.positions):
-            trailing = place.end or frozenset()
-            direct.append(place.end is not None and not trailing)
-            late_kept.append(bool(trailing) and not only_single_events(trailing, automaton))
-            if late_kept[-1]:
-                kept[position + p] = True
-            elif trailing:
-                late[-1].append(slot())
-                feeds[position + p].append(late[-1][-1])
-                for j in trailing:
-                    void[negation + j].append(late[-1][-1])
-    flags = [np.array(row, np.bool_) for row in (direct, visited, kept, late_kept)]
-    numbers = np.array(read, np.int64)
-    return Places(*csr(feeds), numbers, flags[0], *csr(late), *csr(void), flags[1], flags[2], flags[3]), owner
-
-
-def _members(
-    kinds: Sequence[Window], kind_of: Sequence[int], of: NDArray[np.int64], slot_members: Sequence[int]
-) -> Members:
-    span = np.array([kind.overlap for kind in kinds], np.int64)
-    windows = np.array(kind_of, np.int64)
-    spans = span[windows]
-    owner = np.array(slot_members, np.int64)
-    slot_base = np.array(_offsets(spans[owner].tolist())[:-1], np.int64)
-    within = np.array([kind.within for kind in kinds], np.int64)
-    by_kind = csr([[m for m, kind in enumerate(kind_of) if kind == w] for w in range(len(kinds))])
-    return Members(
-        of=of.astype(np.int64),
-        windows=windows,
-        within=within,
-        slide=np.array([kind.slide for kind in kinds], np.int64),
-        span=span,
-        kind_ptr=by_kind[0],
-        kind=by_kind[1],
-        longest=np.array([within.argmax()], np.int64),
-        slot_ptr=np.searchsorted(owner, np.arange(len(windows) + 1)).astype(np.int64),
-        slot_base=slot_base,
-        slot_member=owner,
-        final_base=np.array(_offsets(spans.tolist())[:-1], np.int64),
-    )
-
-
-# --- groups ---------------------------------------------------------------------------------------------------------
-
-
-def _groups(
-    chosen: SharableSet, by_type: Sequence[Sequence[int]], template: MergedTables, members: Members, places: Places,
-    schema: Schema,
-) -> tuple[Groups, NDArray[np.int64]]:  # fmt: skip
-    """The sharable Kleene sub-patterns, and the transition of each unit to itself."""
-    of = np.full(len(schema.types), NONE, np.int64)
-    unit_of = np.full(len(members.of), NONE, np.int64)
-    position: list[int] = []
-    of_unit: list[int] = []
-    class_of: list[int] = []
-    context: list[int] = []
-    self_loop: list[int] = []
-    sample: list[int] = []
-    loop: list[int] = []
-    same_loop: list[bool] = []
-    reference: list[int] = []
-    contexts, class_ptr = [0], [0]
-    for g, (patterns, own) in enumerate(zip(chosen.shared, by_type, strict=True)):
-        code = schema.type_code(patterns[0].type)
-        if code >= 0:
-            of[code] = g
-        classes = list(dict.fromkeys(pattern.predicates for pattern in patterns))
-        contexts.append(0)
-        for pattern, p in zip(patterns, own, strict=True):
-            unit_of[p] = len(position)
-            position.append(p)
-            of_unit.append(g)
-            class_of.append(class_ptr[-1] + classes.index(pattern.predicates))
-            self_loop.append(_transition(p, p, template))
-            context.append(contexts[-1])
-            contexts[-1] += int(members.span[members.windows[members.of[p]]])
-        sizes = [sum(pattern.predicates == known for pattern in patterns) for known in classes]
-        most = sizes.index(max(sizes))
-        reference.append(class_ptr[-1] + most)
-        for known in classes:
-            p = next(p for pattern, p in zip(patterns, own, strict=True) if pattern.predicates == known)
-            sample.append(p)
-            loop.append(_transition(p, p, template) if known[1] else NONE)
-            same_loop.append(known[1] == classes[most][1])
-        class_ptr.append(len(sample))
-    negated = {code for member in chosen.members for code in _negated_codes(member.automaton, schema)}
-    bound = np.diff(template.binding_ptr) > 0
-    relevant = bound | np.isin(np.arange(len(bound)), sorted(negated))
-    kept_of = [int(places.kept[_row(template.binding_ptr, template.binding, t)].sum()) for t in range(len(bound))]
-    stores = [any(places.kept[p] for p in own) for own in by_type]
-    unit_ptr = np.searchsorted(of_unit, np.arange(len(by_type) + 1))
-
-    def ints(numbers: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
-        return np.array(numbers, np.int64)
-
-    groups = Groups(
-        relevant=relevant,
-        of=of,
-        of_unit=ints(of_unit),
-        unit_ptr=ints(unit_ptr),
-        position=ints(position),
-        unit_of=unit_of,
-        context=ints(context),
-        contexts=ints([max(contexts)]),
-        class_ptr=ints(class_ptr),
-        class_of=ints(class_of),
-        sample=ints(sample),
-        loop=ints(loop),
-        same_loop=np.array(same_loop, np.bool_),
-        reference=ints(reference),
-        stores=np.array(stores, np.bool_),
-        kept_of=ints(kept_of),
-    )
-    return groups, np.array(self_loop, np.int64)
-
-
-def _transition(source: int, target: int, template: MergedTables) -> int:
-    first = int(template.enter_ptr[target])
-    into: list[int] = template.source[first : template.enter_ptr[target + 1]].tolist()
-    return first + into.index(source)
 
 
 def _negated_codes(automaton: Automaton, schema: Schema) -> set[int]:

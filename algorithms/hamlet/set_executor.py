@@ -11,42 +11,24 @@ from numpy.typing import NDArray
 
 from cepbench.algorithms.base import StateSize
 from cepbench.algorithms.hamlet.compilation import CompiledSet
-from cepbench.algorithms.hamlet.kernels.bursts import FIELDS, SIZE, find_bursts, scan_bursts
-from cepbench.algorithms.hamlet.kernels.state import (
-    BURSTS,
-    EDGES,
-    EVENT_SNAPSHOTS,
-    GRAPHLET_SNAPSHOTS,
-    LAST,
-    MERGES,
-    SHARED_BURSTS,
-    SPLITS,
-    VISITS,
-)
-from cepbench.algorithms.hamlet.kernels.stream import DYNAMIC, OUTPUT, ROOM, run_bursts
-from cepbench.algorithms.hamlet.kernels.windows import MemberRows, close_until
+from cepbench.algorithms.hamlet.kernels.bursts import BurstRecord, ScanRecord, find_bursts, scan_bursts
+from cepbench.algorithms.hamlet.kernels.stream import DONE, DYNAMIC, OUTPUT, ROOM, run_bursts
+from cepbench.algorithms.hamlet.kernels.windows import ClosedRecord, MemberRows
 from cepbench.algorithms.hamlet.sharing import Sharing, told
 from cepbench.algorithms.hamlet.state import SetState
 from cepbench.algorithms.kernels.arrays import readonly
 from cepbench.algorithms.kernels.cells import empty_cells
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.rows import AggregateRows
-from cepbench.algorithms.running.batches import ROWS, kernel_events
+from cepbench.algorithms.running.batches import ROWS, kernel_events, no_events
 from cepbench.algorithms.running.negation import Negation, largest_state, latest_starts
+from cepbench.algorithms.sequences.kernels.program import Records, records_of
 from cepbench.events.batch import EventBatch
 from cepbench.events.windows import FOREVER
 
 END_OF_TIME = 2 * FOREVER - 1
-DETAILS = {
-    "event_visits": VISITS,
-    "edges": EDGES,
-    "bursts": BURSTS,
-    "shared_bursts": SHARED_BURSTS,
-    "graphlet_snapshots": GRAPHLET_SNAPSHOTS,
-    "event_snapshots": EVENT_SNAPSHOTS,
-    "splits": SPLITS,
-    "merges": MERGES,
-}
+DETAILS = ("edges", "bursts", "shared_bursts", "graphlet_snapshots", "event_snapshots", "splits", "merges")
+"""Counted work that is told under its own name."""
 
 MemberAnswers = dict[int, AggregateRows]
 """Rows by the number of a member in its set."""
@@ -62,18 +44,16 @@ class SetExecutor:
         self.compiled, self.arithmetic, self.sharing = compiled, arithmetic, sharing
         self.state = SetState(compiled, arithmetic)
         groups = compiled.program.groups
-        self.decisions = sharing.decisions(len(groups.position), len(groups.sample))
-        self.units = [slice(int(a), int(b)) for a, b in zip(groups.unit_ptr[:-1], groups.unit_ptr[1:], strict=True)]
+        self.decisions = sharing.decisions(len(groups.unit), len(groups.alike))
+        self.units = [slice(int(group["unit"]), int(group["unit_end"])) for group in groups.group]
         columns = compiled.columns
         self.negations = [
             Negation(part, None if window.within >= FOREVER else window.within, len(columns.ints), len(columns.reals))
             for part, window in compiled.negations
         ]
-        members = compiled.program.members
-        capacity = max(ROWS, 2 * int(members.span[members.windows].sum()))
+        capacity = max(ROWS, 2 * int(compiled.program.template.whole["open"][0]))
         self.rows = MemberRows(
-            np.empty(capacity, np.int64),
-            np.empty(capacity, np.int64),
+            np.empty(capacity, records_of(ClosedRecord)),
             empty_cells(capacity, compiled.channels.layout, arithmetic),
         )
         self.buffered: KernelEvents | None = None
@@ -89,7 +69,8 @@ class SetExecutor:
     def finish(self) -> MemberAnswers:
         """Rows of the windows that are still open."""
         if self.buffered is None:
-            return self._run(None, END_OF_TIME)
+            columns = self.compiled.columns
+            return self._run(no_events(len(columns.ints), len(columns.reals)), END_OF_TIME)
         events, self.buffered = self.buffered, None
         return self._run(events, END_OF_TIME)
 
@@ -100,8 +81,9 @@ class SetExecutor:
 
     def details(self) -> Mapping[str, float]:
         """Counted work, and the seconds that finding bursts and weighing their benefit took."""
-        counts = self.state.totals.counts
-        return {name: float(counts[at]) for name, at in DETAILS.items()} | {"deciding_seconds": self.deciding}
+        counts = self.state.counts
+        told = {"event_visits": float(counts["visits"])} | {name: float(counts[name]) for name in DETAILS}
+        return told | {"deciding_seconds": self.deciding}
 
     def trace(self) -> NDArray[np.float64]:
         """float64[n, 8]: the decisions so far, with columns as `kernels.stream` names them, if they were traced."""
@@ -118,53 +100,49 @@ class SetExecutor:
             )
         )
 
-    def _run(self, events: KernelEvents | None, now: int) -> MemberAnswers:
+    def _run(self, events: KernelEvents, now: int) -> MemberAnswers:
         """Processes the complete bursts of some events, keeps the rest, and closes windows that end by `now`."""
         found: dict[int, list[AggregateRows]] = {}
-        if events is not None and len(events.time):
-            self._run_bursts(events, now, found)
         program, state = self.compiled.program, self.state
-        if self.buffered is not None:  # no window ends between its events and now, or it were complete
-            now = min(now, int(self.buffered.time[0]))
-        size = close_until(
-            now, latest_starts(self.negations), program, state.sizes, state.totals, state.vertices, state.graphlets,
-            self.rows, 0,
-        )  # fmt: skip
-        self._take(size, found)
-        return {m: AggregateRows.concatenate(rows) for m, rows in found.items()}
-
-    def _run_bursts(self, events: KernelEvents, now: int, found: dict[int, list[AggregateRows]]) -> None:
-        program, state = self.compiled.program, self.state
-        bursts = np.empty((FIELDS, len(events.time)), np.int64)
-        started = time.perf_counter()
-        count, rest = find_bursts(events, state.totals.counts[LAST], now, program, bursts)
-        classes = len(program.groups.sample)
-        dynamic = self.decisions.mode[0] == DYNAMIC
-        scans = np.empty((3, count if dynamic else 0, classes), np.int64)
-        if dynamic and classes:
-            scan_bursts(count, events, program, bursts, scans, np.zeros(classes, np.int64))
-        self.deciding += time.perf_counter() - started
-        decisions = self.decisions._replace(trace=np.zeros((count, 8)))
+        bursts, scans, rest = self._find_bursts(events, now)
+        if rest < len(events.time):
+            self._keep(events, rest)
+            now = min(now, int(events.time[rest]))  # no window ends in between, or the burst were complete
+        decisions = self.decisions._replace(trace=np.zeros((len(bursts), 8)))
         if self.sharing.decide is not None:
-            given = told(self.sharing.decide, count, bursts, events.kind, events.time, self.units)
+            given = told(self.sharing.decide, bursts, events.kind, events.time, self.units)
             decisions = decisions._replace(given=given)
-        done, stopped = 0, OUTPUT
-        while done < count:
+        done, stopped, negated = 0, OUTPUT, latest_starts(self.negations)
+        while stopped != DONE:
             done, size, stopped = run_bursts(
-                done, count, bursts, scans, events, program, state.sizes, decisions, state.totals, state.vertices,
-                state.graphlets, self.rows, self.arithmetic == "modular",
+                done, len(bursts), now, negated, bursts, scans, events, program, decisions, state.arrays, self.rows,
+                self.arithmetic == "modular",
             )  # fmt: skip
             self._take(size, found)
             if stopped == ROOM:
-                state.make_room(int(bursts[SIZE, done]))
+                state.make_room(int(bursts[done]["size"]))
         if self.sharing.traced:
-            self.traces.append(decisions.trace[bursts[3, :count] >= 0])
-        if rest < len(events.time):
-            self._keep(events, rest)
+            self.traces.append(decisions.trace[bursts["group"] >= 0])
+        return {m: AggregateRows.concatenate(rows) for m, rows in found.items()}
+
+    def _find_bursts(self, events: KernelEvents, now: int) -> tuple[Records, Records, int]:
+        """Complete bursts, what the optimiser knows of them, and the first event of the rest."""
+        template, groups, predicates, _ = self.compiled.program
+        bursts = np.empty(len(events.time), records_of(BurstRecord))
+        started = time.perf_counter()
+        last = int(self.state.counts["last"])
+        count, rest = find_bursts(events.time, events.kind, last, now, template.kind, template.window, bursts)
+        bursts, classes = bursts[:count], len(groups.alike)
+        dynamic = self.decisions.mode == DYNAMIC
+        scans = np.zeros((count if dynamic else 0, classes), records_of(ScanRecord))
+        if dynamic and classes:
+            scan_bursts(count, events, groups, predicates, bursts, scans)
+        self.deciding += time.perf_counter() - started
+        return bursts, scans, rest
 
     def _keep(self, events: KernelEvents, rest: int) -> None:
         """Buffers what may belong to the incomplete burst."""
-        kept = rest + np.flatnonzero(self.compiled.program.groups.relevant[events.kind[rest:]])
+        kept = rest + np.flatnonzero(self.compiled.program.template.kind["relevant"][events.kind[rest:]])
         self.buffered = _readonly(
             events.time[kept], events.kind[kept], events.ints[:, kept], events.reals[:, kept], events.negated[kept]
         )
@@ -173,10 +151,11 @@ class SetExecutor:
         """Takes rows out of the buffer, by member."""
         if size == 0:
             return
-        order = np.argsort(self.rows.member[:size], kind="stable")
-        numbers, first = np.unique(self.rows.member[order], return_index=True)
+        members, windows = self.rows.closed["member"][:size], self.rows.closed["window"]
+        order = np.argsort(members, kind="stable")
+        numbers, first = np.unique(members[order], return_index=True)
         for m, chosen in zip(numbers.tolist(), np.split(order, first[1:]), strict=True):
-            rows = self.compiled.channels.rows(m, self.rows.window, self.rows.cells, chosen)
+            rows = self.compiled.channels.rows(m, windows, self.rows.cells, chosen)
             found.setdefault(m, []).append(rows)
 
 

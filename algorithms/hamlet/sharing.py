@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cepbench.algorithms.hamlet.kernels.benefit import BenefitCosts
+from cepbench.algorithms.hamlet.kernels.benefit import BenefitCosts, ClassRecord
 from cepbench.algorithms.hamlet.kernels.stream import DYNAMIC, GIVEN, NEVER, STATIC, Decisions
 from cepbench.algorithms.kernels.arrays import Codes, Ints
+from cepbench.algorithms.sequences.kernels.program import Records, records_of
 
 MODES = {"never": NEVER, "static": STATIC, "dynamic": DYNAMIC}
 COSTS = BenefitCosts(event=4.0, shared_event=4.0, value=6.0, product=3.0, visit=1.0)
@@ -43,30 +44,21 @@ class Sharing:
     def decisions(self, units: int, classes: int) -> Decisions:
         """What kernels read, before the first batch."""
         return Decisions(
-            mode=np.array([MODES[self.mode] if self.decide is None else GIVEN], np.int64),
-            paper=np.array([self.paper], np.bool_),
+            mode=MODES[self.mode] if self.decide is None else GIVEN,
+            paper=self.paper,
             costs=COSTS,
             given=np.zeros((0, units), np.bool_),
-            chosen=np.zeros(classes, np.bool_),
-            trial=np.zeros(classes, np.bool_),
-            separate=np.zeros(classes, np.bool_),
-            visits=np.zeros(classes, np.bool_),
-            contexts=np.zeros(classes, np.float64),
-            reads=np.zeros(classes, np.float64),
+            classes=np.zeros(classes, records_of(ClassRecord)),
             trace=np.zeros((0, 8), np.float64),
         )
 
 
-def told(
-    decide: Decide, count: int, bursts: Ints, kinds: Codes, times: Ints, units: Sequence[slice]
-) -> NDArray[np.bool_]:
-    """The decisions of a function about `count` bursts."""
-    given = np.zeros((count, max((u.stop for u in units), default=0)), np.bool_)
-    for n in range(count):
-        g = int(bursts[3, n])
-        if g >= 0:
-            first = int(bursts[0, n])
-            own = units[g]
+def told(decide: Decide, bursts: Records, kinds: Codes, times: Ints, units: Sequence[slice]) -> NDArray[np.bool_]:
+    """The decisions of a function about some bursts."""
+    given = np.zeros((len(bursts), max((u.stop for u in units), default=0)), np.bool_)
+    for n, burst in enumerate(bursts):
+        if burst["group"] >= 0:
+            first, own = int(burst["begin"]), units[int(burst["group"])]
             size = own.stop - own.start
-            given[n, own] = decide(OpenBurst(int(kinds[first]), int(times[first]), int(bursts[2, n]), size))
+            given[n, own] = decide(OpenBurst(int(kinds[first]), int(times[first]), int(burst["size"]), size))
     return given

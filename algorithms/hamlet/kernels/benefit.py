@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepbench.algorithms.kernels.arrays import Flags, Ints, Reals
-from cepbench.algorithms.kernels.compilation import inner, kernel
+from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
+from cepbench.algorithms.sequences.kernels.program import Records
 
 
 class BenefitCosts(NamedTuple):
@@ -26,30 +26,39 @@ class BenefitCosts(NamedTuple):
 
 
 class KnownBurst(NamedTuple):
-    """What is locally known of a burst of `size` events b, for C classes of queries that are alike in it.
+    """What is locally known of a burst of `size` events b, whose classes of queries are `ClassRecord`s.
 
-    - `contexts[C]`: queries times windows k; `reads[C]`: the sums that an event at their positions reads, over all of
-      them (k p); `matched[C]`, `differs[C]`, `alone[C]`: events, as `kernels.bursts` tells; `mixed`: events on which
-      some class differs from the reference.
-    - `separate[C]`: whether each event will be a snapshot if the class shares, since the events before it differ.
-    - `before`: events that are visited per event; `in_window`: events n of the type in a window so far, about.
-      `snapshots`: those propagated besides the new ones.
-    - `visits[C]`: whether the queries of a class visit them.
+    `reference`: the class that the others are compared with; `mixed`: events on which some class differs from it;
+    `before`: events that are visited per event; `in_window`: events n of the type in a window so far, about;
+    `snapshots`: those propagated besides the new ones.
     """
 
     size: int
     reference: int
-    contexts: Reals
-    reads: Reals
-    matched: Ints
-    differs: Ints
-    alone: Ints
     mixed: int
-    separate: Flags
     before: int
     in_window: float
     snapshots: int
-    visits: Flags
+
+
+class ClassRecord:
+    """Queries that are alike in a burst, and whether they are `chosen` to share it.
+
+    - `contexts`: queries times windows k; `reads`: the sums that an event at their positions reads, over all of them
+      (k p); `matched`, `differs`, `alone`: events, as `kernels.bursts` tells.
+    - `separate`: each event will be a snapshot if the class shares, since the events before it differ. `visits`: they
+      visit the events before. `known` is to work with.
+    """
+
+    contexts: np.float64
+    reads: np.float64
+    matched: int
+    differs: int
+    alone: int
+    separate: np.bool_
+    visits: np.bool_
+    known: np.bool_
+    chosen: np.bool_
 
 
 @kernel
@@ -65,27 +74,28 @@ def non_shared_cost(b: float, n: float, k: float, search: float) -> float:
 
 
 @inner
-def _cost(chosen: Flags, burst: KnownBurst, costs: BenefitCosts, paper: bool) -> float:
-    """The costs of a burst that the `chosen` classes share and the others do not."""
+def _cost(classes: Records, burst: KnownBurst, costs: BenefitCosts, paper: bool) -> float:
+    """The costs of a burst that the chosen classes share and the others do not."""
     k, reads, alone, sharing = 0.0, 0.0, 0.0, 0
     visiting = False
     n, b = burst.in_window, float(burst.size)
     search = np.log2(b) if paper else 0.0
-    for c in range(len(chosen)):
-        if chosen[c]:
-            k += burst.contexts[c]
-            reads += burst.reads[c]
+    for c in range(len(classes)):
+        one = classes[c]
+        if one.chosen:
+            k += one.contexts
+            reads += one.reads
             sharing += 1
-            visiting |= burst.visits[c]
+            visiting |= one.visits
         elif paper:
-            alone += non_shared_cost(float(burst.matched[c]), n, burst.contexts[c], search)
+            alone += non_shared_cost(float(one.matched), n, one.contexts, search)
         else:
-            alone += burst.matched[c] * (burst.reads[c] + costs.event * burst.contexts[c])
-            if burst.visits[c]:
-                alone += burst.matched[c] * burst.before * burst.contexts[c] * costs.visit
+            alone += one.matched * (one.reads + costs.event * one.contexts)
+            if one.visits:
+                alone += one.matched * burst.before * one.contexts * costs.visit
     if sharing == 0:
         return alone
-    created = _created(chosen, burst)
+    created = _created(classes, burst)
     propagated = 1.0 + 0.5 * created + (burst.snapshots if visiting else 0.0)
     if paper:
         return shared_cost(b, n, propagated, 1.0 + created, k, b, reads / max(k, 1.0), search) + alone
@@ -98,51 +108,50 @@ def _cost(chosen: Flags, burst: KnownBurst, costs: BenefitCosts, paper: bool) ->
 
 
 @kernel
-def choose(burst: KnownBurst, costs: BenefitCosts, paper: bool, chosen: Flags, known: Flags) -> tuple[float, float]:
-    """Sets `chosen[C]` to the classes that share the burst; returns the costs of that plan, and of sharing nothing.
+def choose(classes: Records, burst: KnownBurst, costs: BenefitCosts, paper: bool) -> tuple[float, float]:
+    """Chooses the `classes[C]` that share the burst; returns the costs of that plan, and of sharing nothing.
 
     Level 1 of the search space shares all. Classes that introduce no snapshot stay (Theorem 4.1). The others are looked
     at once each, by the snapshots that they introduce, most first: a class leaves if the plan of Level 2 without it
     costs less (Theorem 4.2). What is left is compared with sharing nothing. m + 2 plans for m classes that introduce
-    snapshots; queries with the same predicates are one class. `known[C]` is to work with.
+    snapshots; queries with the same predicates are one class.
     """
-    for c in range(len(chosen)):
-        chosen[c], known[c] = True, c == burst.reference
-    plan = _cost(chosen, burst, costs, paper)
+    for c in range(len(classes)):
+        classes[c].chosen, classes[c].known = False, c == burst.reference
+    nothing = _cost(classes, burst, costs, paper)
+    for c in range(len(classes)):
+        classes[c].chosen = True
+    plan = _cost(classes, burst, costs, paper)
     while True:
         worst, most = -1, np.int64(0)
-        for c in range(len(chosen)):
-            introduced = np.int64(burst.size) if burst.separate[c] else burst.differs[c]
-            if not known[c] and introduced > most:
+        for c in range(len(classes)):
+            introduced = np.int64(burst.size) if classes[c].separate else classes[c].differs
+            if not classes[c].known and introduced > most:
                 worst, most = c, introduced
         if worst < 0:
             break
-        known[worst] = True
-        chosen[worst] = False
-        without = _cost(chosen, burst, costs, paper)
+        classes[worst].known = True
+        classes[worst].chosen = False
+        without = _cost(classes, burst, costs, paper)
         if without < plan:
             plan = without
         else:
-            chosen[worst] = True
-    for c in range(len(chosen)):
-        known[c] = False
-    nothing = _cost(known, burst, costs, paper)
+            classes[worst].chosen = True
     if nothing <= plan:
         plan = nothing
-        for c in range(len(chosen)):
-            chosen[c] = False
+        for c in range(len(classes)):
+            classes[c].chosen = False
     return plan, nothing
 
 
-@inner
-def _created(chosen: Flags, burst: KnownBurst) -> int:
-    """Snapshots at event level if these classes share, at most."""
-    mixed, differing = int(burst.mixed), 0
-    for c in range(len(chosen)):
-        if not chosen[c]:
-            mixed -= int(burst.alone[c])
-        elif burst.separate[c]:
-            return burst.size
+@inlined
+def _created(classes: Records, burst: KnownBurst) -> int:
+    """Snapshots at event level if the chosen classes share, at most."""
+    mixed, differing, separate = burst.mixed, 0, False
+    for c in range(len(classes)):
+        if not classes[c].chosen:
+            mixed -= int(classes[c].alone)
         else:
-            differing += int(burst.differs[c])
-    return min(mixed, differing)
+            separate |= classes[c].separate
+            differing += int(classes[c].differs)
+    return burst.size if separate else min(mixed, differing)

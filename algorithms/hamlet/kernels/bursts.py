@@ -3,96 +3,114 @@
 from __future__ import annotations
 
 from cepbench.algorithms.hamlet.kernels.cells import fits
-from cepbench.algorithms.hamlet.kernels.program import NONE, HamletProgram, next_edge
-from cepbench.algorithms.kernels.arrays import Ints
+from cepbench.algorithms.hamlet.kernels.program import NONE, Groups, next_edge
+from cepbench.algorithms.kernels.arrays import Codes, Ints
 from cepbench.algorithms.kernels.compilation import kernel
 from cepbench.algorithms.kernels.events import KernelEvents
+from cepbench.algorithms.sequences.kernels.program import Records
+from cepbench.queries.tables import Predicates
 
-BEGIN, END, SIZE, GROUP, MIXED = range(5)
-"""Rows of `bursts`: first event and the one after the last (with irrelevant ones between), events of the type, its
-group or NONE, and how many events some units match and others do not."""
-FIELDS = 5
-MATCHED, DIFFERS, ALONE = range(3)
-"""Per class: events that it matches; that only one of it and the reference matches; and no other class differs on."""
 MOST = 4096
 """Events per burst: what is buffered is bounded."""
 
 
+class BurstRecord:
+    """A burst: its first event and the one after the last (with irrelevant ones between), events of the type, its
+    group or NONE, and how many events some units match and others do not.
+    """
+
+    begin: int
+    end: int
+    size: int
+    group: int
+    mixed: int
+
+
+class ScanRecord:
+    """Events of a burst that a class matches; that only one of it and the reference matches; and no other differs on.
+
+    `fits` is to work with.
+    """
+
+    matched: int
+    differs: int
+    alone: int
+    fits: int
+
+
 @kernel
-def find_bursts(events: KernelEvents, last: int, until: int, program: HamletProgram, bursts: Ints) -> tuple[int, int]:
-    """Writes the complete bursts to `bursts[FIELDS, n]`; returns their number and the first event of the rest.
+def find_bursts(
+    time: Ints, kind: Codes, last: int, until: int, types: Records, window: Records, bursts: Records
+) -> tuple[int, int]:
+    """Writes the complete bursts to `bursts[n]`; returns their number and the first event of the rest.
 
     `last` is the time of the last relevant event before; no event comes before `until` any more. A burst ends before an
     event of another relevant type, at the edge of a pane at which a window begins or ends, and after MOST events. One
     that begins within a time stamp that others have a part in ends with it, since what these add is seen later. Only
     bursts of sharable types have to be complete. O(n).
     """
-    relevant, group = program.groups.relevant, program.groups.of
-    count, i, size = 0, 0, len(events.time)
+    count, i, size = 0, 0, len(time)
     edge = -1
     while i < size:
-        kind, time = events.kind[i], events.time[i]
-        if not relevant[kind]:
+        if not types[kind[i]].relevant:
             i += 1
             continue
-        if time >= edge:
-            edge = next_edge(time, program.members)
-        within_time_stamp, complete = time == last, False
+        if time[i] >= edge:
+            edge = next_edge(time[i], window)
+        within_time_stamp, complete = time[i] == last, False
         j, end, found = i + 1, i + 1, 1
-        last = time
+        last = time[i]
         while j < size and not complete:
-            if events.time[j] >= edge or (within_time_stamp and events.time[j] != time):
+            if time[j] >= edge or (within_time_stamp and time[j] != time[i]):
                 complete = True
-            elif relevant[events.kind[j]]:
-                if events.kind[j] == kind and found < MOST:
-                    found += 1
-                    last = events.time[j]
-                    end = j + 1
-                    j += 1
-                else:
-                    complete = True
-            else:
+            elif not types[kind[j]].relevant:
                 j += 1
-        g = group[kind]
+            elif kind[j] == kind[i] and found < MOST:
+                found += 1
+                last = time[j]
+                end = j + 1
+                j += 1
+            else:
+                complete = True
+        g = types[kind[i]].group
         if not complete and g != NONE and until < edge:
             return count, i
-        bursts[BEGIN, count], bursts[END, count], bursts[SIZE, count], bursts[GROUP, count] = i, end, found, g
-        bursts[MIXED, count] = 0
+        burst = bursts[count]
+        burst.begin, burst.end, burst.size, burst.group, burst.mixed = i, end, found, g, 0
         count += 1
         i = end
     return count, size
 
 
 @kernel
-def scan_bursts(count: int, events: KernelEvents, program: HamletProgram, bursts: Ints, scans: Ints, fit: Ints) -> None:
+def scan_bursts(
+    count: int, events: KernelEvents, groups: Groups, predicates: Predicates, bursts: Records, scans: Records
+) -> None:
     """What the optimiser knows of each burst: on how many of its events the classes of units differ.
 
-    `scans[3, count, K]` as MATCHED, DIFFERS and ALONE tell, by number of class within its group; `fit[K]` is to work
-    with. O(b c) for bursts of b events and c classes.
+    `scans[count, K]`, zero at first, by number of class within its group. O(b c) for bursts of b events and c classes.
     """
-    groups = program.groups
     for n in range(count):
-        g = bursts[GROUP, n]
+        g = bursts[n].group
         if g == NONE:
             continue
-        first, classes = groups.class_ptr[g], groups.class_ptr[g + 1] - groups.class_ptr[g]
-        reference = groups.reference[g] - first
-        kind = events.kind[bursts[BEGIN, n]]
-        for c in range(classes):
-            scans[MATCHED, n, c] = scans[DIFFERS, n, c] = scans[ALONE, n, c] = 0
-        for i in range(bursts[BEGIN, n], bursts[END, n]):
+        first, classes = groups.group[g].alike, groups.group[g].alike_end - groups.group[g].alike
+        reference = groups.group[g].reference - first
+        kind = events.kind[bursts[n].begin]
+        for i in range(bursts[n].begin, bursts[n].end):
             if events.kind[i] != kind:
                 continue
+            for c in range(classes):
+                matches = fits(predicates, groups.alike[first + c].sample, events.ints, events.reals, i)
+                scans[n, c].fits = matches
+                scans[n, c].matched += matches
             different, which = 0, 0
             for c in range(classes):
-                fit[c] = fits(program.local, groups.sample[first + c], events.ints, events.reals, i)
-                scans[MATCHED, n, c] += fit[c]
-            for c in range(classes):
-                if fit[c] != fit[reference]:
-                    scans[DIFFERS, n, c] += 1
+                if scans[n, c].fits != scans[n, reference].fits:
+                    scans[n, c].differs += 1
                     different += 1
                     which = c
             if different == 1:
-                scans[ALONE, n, which] += 1
+                scans[n, which].alone += 1
             if different > 0:
-                bursts[MIXED, n] += 1
+                bursts[n].mixed += 1

@@ -1,43 +1,42 @@
-"""Cells as the kernels of Hamlet call them: compiled once each, where the shared ones are compiled into their callers.
+"""Cells as the kernels of Hamlet call them: one by one, compiled once each, or in runs, compiled into their callers.
 
-These kernels have so many places that touch a cell that they took ten minutes to compile. What each event of a burst
-needs is compiled into them all the same: a call takes longer than an addition (measured: 160 ns per event and query).
+These kernels have so many places that touch a cell that to compile the algebra into each of them takes minutes. What
+each event of a burst needs is compiled in all the same: a call takes longer than an addition.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from cepbench.algorithms.hamlet.kernels.program import Weighing
 from cepbench.algorithms.kernels import cells as shared
 from cepbench.algorithms.kernels import predicates
 from cepbench.algorithms.kernels.arrays import Ints, Reals
 from cepbench.algorithms.kernels.cells import Cells
-from cepbench.algorithms.kernels.compilation import inner
+from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.queries.tables import Predicates
 
-_add, _begin, _clear, _copy = shared.add, shared.begin, shared.clear, shared.copy
-_is_empty, _hold = shared.is_empty, predicates.hold
+_add: Any = shared.add
+_clear, _copy, _is_empty, _hold = shared.clear, shared.copy, shared.is_empty, predicates.hold
+Index = int | np.int64
+"""A constant is handed over as `np.int64(0)`, since Numba compiles an inner kernel anew for each literal."""
 append: Any = shared.extend
 """Compiled into its callers; it reads of the tables what `Weighing` has."""
 
 
 @inner
-def add(cells: Cells, i: int, other: Cells, j: int) -> None:
+def add(cells: Cells, i: Index, other: Cells, j: Index) -> None:
     """`kernels.cells.add`."""
     _add(cells, i, other, j)
 
 
 @inner
-def begin(cells: Cells, i: int) -> None:
-    """`kernels.cells.begin`."""
-    _begin(cells, i)
-
-
-@inner
-def clear(cells: Cells, i: int) -> None:
-    """`kernels.cells.clear`."""
-    _clear(cells, i)
+def clear(cells: Cells, i: Index, count: Index) -> None:
+    """Makes `count` cells those of no trend, from cell i on."""
+    for n in range(i, i + count):
+        _clear(cells, n)
 
 
 @inner
@@ -53,10 +52,35 @@ def is_empty(cells: Cells, i: int) -> bool:
     return empty
 
 
-@inner
-def extend(cells: Cells, i: int, weights: Weighing, p: int, ints: Ints, reals: Reals, event: int) -> None:
-    """`kernels.cells.extend`."""
-    append(cells, i, weights, p, ints, reals, event)
+@inlined
+def add_run(cells: Cells, i: int, j: int, count: int) -> None:
+    """Adds `count` cells from cell j on to those from cell i on."""
+    for n in range(count):
+        _add(cells, i + n, cells, j + n)
+
+
+@inlined
+def clear_run(cells: Cells, i: int, count: int) -> None:
+    """As `clear`."""
+    for n in range(i, i + count):
+        _clear(cells, n)
+
+
+@inlined
+def copy_run(cells: Cells, i: int, j: int, count: int) -> None:
+    """Sets `count` cells from cell i on to those from cell j on."""
+    for n in range(count):
+        _copy(cells, i + n, cells, j + n)
+
+
+@inlined
+def append_run(
+    cells: Cells, i: int, count: int, weights: Weighing, p: int, ints: Ints, reals: Reals, event: int
+) -> None:
+    """Appends an event to the trends of `count` cells from cell i on."""
+    for n in range(i, i + count):
+        if not _is_empty(cells, n):
+            append(cells, n, weights, p, ints, reals, event)
 
 
 @inner
@@ -67,7 +91,7 @@ def fits(local: Predicates, p: int, ints: Ints, reals: Reals, i: int) -> bool:
 
 @inner
 def follows(
-    adjacent: Predicates, e: int, left_ints: Ints, left_reals: Reals, v: int, ints: Ints, reals: Reals, i: int
+    adjacent: Predicates, which: int, left_ints: Ints, left_reals: Reals, v: int, ints: Ints, reals: Reals, i: int
 ) -> bool:
-    """Whether event i may follow event v over transition e, as the predicates on adjacent events tell."""
-    return _hold(adjacent, e, left_ints, left_reals, v, ints, reals, i)
+    """Whether event i may follow event v, as list `which` of predicates on adjacent events tells."""
+    return _hold(adjacent, which, left_ints, left_reals, v, ints, reals, i)

@@ -16,9 +16,11 @@ from typing import Any
 
 import numpy as np
 
+from cepbench.algorithms.hamlet.kernels.cells import Index
 from cepbench.algorithms.hamlet.kernels.program import Weighing
 from cepbench.algorithms.kernels.cells import ONE, ZERO, Cells, is_empty, product_exceeds, sum_exceeds
 from cepbench.algorithms.kernels.compilation import inlined, inner
+from cepbench.algorithms.sequences.kernels.program import Records
 
 
 @inlined
@@ -30,39 +32,50 @@ def times(x: Any, x_over: bool, y: Any, y_over: bool, nothing: Any, modular: boo
     return x * y, over
 
 
-@inner
-def add_product(
-    to: Cells, i: int, coefficients: Cells, s: int, values: Cells, v: int, weights: Weighing, p: int, modular: bool
-) -> None:
-    """Adds to cell i what cell s of `coefficients` makes of cell v of `values`, for the query of position p.
+@inlined
+def add_product(to: Cells, i: int, cells: Cells, s: int, v: int, weights: Weighing, p: int, modular: bool) -> None:
+    """Adds to cell i what coefficient s of `cells` makes of their value v, for the query of position p.
 
     Only channels that events at p count for change in a graphlet; the others pass through it.
     """
-    if is_empty(coefficients, s) or is_empty(values, v):
+    if is_empty(cells, s) or is_empty(cells, v):
         return
-    factor, count = coefficients.ring[s, 0], values.ring[v, 0]
-    factor_over, count_over = coefficients.over[s] & ONE != ZERO, values.over[v] & ONE != ZERO
+    factor, count = cells.ring[s, 0], cells.ring[v, 0]
+    factor_over, count_over = cells.over[s] & ONE != ZERO, cells.over[v] & ONE != ZERO
     over, nothing = to.over[i], to.ring.dtype.type(0)
     for c in range(to.ring.shape[1]):
         bit = ONE << np.uint64(c)
-        more, exceeds = times(values.ring[v, c], values.over[v] & bit != ZERO, factor, factor_over, nothing, modular)
+        more, exceeds = times(cells.ring[v, c], cells.over[v] & bit != ZERO, factor, factor_over, nothing, modular)
         total = to.ring[i, c] + more
         if exceeds or sum_exceeds(total, more):
             over |= bit
         if c > 0 and weights.ring.bound[c, p]:
-            more, exceeds = times(
-                coefficients.ring[s, c], coefficients.over[s] & bit != ZERO, count, count_over, nothing, modular
-            )
+            more, exceeds = times(cells.ring[s, c], cells.over[s] & bit != ZERO, count, count_over, nothing, modular)
             total += more
             if exceeds or sum_exceeds(total, more):
                 over |= bit
         to.ring[i, c] = total
     to.over[i] = over
     for c in range(to.real.shape[1]):
-        to.real[i, c] += values.real[v, c] * float(factor)
+        to.real[i, c] += cells.real[v, c] * float(factor)
         if weights.real.bound[c, p]:
-            to.real[i, c] += coefficients.real[s, c] * float(count)
+            to.real[i, c] += cells.real[s, c] * float(count)
     for c in range(to.least.shape[1]):
-        to.least[i, c] = min(to.least[i, c], values.least[v, c])
+        to.least[i, c] = min(to.least[i, c], cells.least[v, c])
         if weights.least.bound[c, p]:
-            to.least[i, c] = min(to.least[i, c], coefficients.least[s, c])
+            to.least[i, c] = min(to.least[i, c], cells.least[s, c])
+
+
+@inner
+def evaluate(
+    to: Cells, i: int, row: Index, value: int, first: int, stop: Index, g: int, cells: Cells, snapshot: Records,
+    weights: Weighing, p: int, modular: bool,
+) -> None:  # fmt: skip
+    """Adds to cell i the value of an expression over the snapshots `first` to `stop` of group g, for position p.
+
+    Its coefficients are in row `row` of `GraphletStore.cells`, the snapshots' values in row `value`. O(s).
+    """
+    most = len(snapshot)
+    for s in range(first, stop):
+        if snapshot[s].group == g:
+            add_product(to, i, cells, int(row) * most + s, value * most + s, weights, p, modular)

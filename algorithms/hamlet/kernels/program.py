@@ -1,118 +1,221 @@
-"""What the kernels of Hamlet read of a sharable set of queries: its merged template as arrays.
+"""What the kernels of Hamlet read of a sharable set of queries: its merged template as arrays of records.
 
 A *member* is a query, or a side of a conjunction. Positions, transitions, slots and negations of all members are
-numbered through; behind the P positions of the members stands one for each group, to which the channels are bound that
-shared expressions need.
+numbered through. What a record calls `x` to `x_end` is a run of another table, or of `TemplateTables.lists`.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from cepbench.algorithms.kernels.arrays import Flags, Ints
+import numpy as np
+
+from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.compilation import inner
+from cepbench.algorithms.sequences.kernels.program import Records
 from cepbench.queries.tables import Predicates, Weights
 
 NONE = -1
 
 
-class Members(NamedTuple):
-    """Queries and their windows; windows that are alike are of one kind.
+class TypeRecord:
+    """An event type.
 
-    - `of[P]`: the member of a position. `windows[M]`: the kind of a member's windows; `within`, `slide`, `span` [W]:
-      their length, slide, and the most that hold one event. `kind_ptr[W + 1]`, `kind`: members of each kind;
-      `longest[0]`: the kind of the longest windows.
-    - Cells of window k are `base + k % span` on: `slot_ptr[M + 1]`: the slots of each member; `slot_base[S]`,
-      `slot_member[S]`; `final_base[M]`.
+    - `binding` to `binding_end` in `lists`: the positions that its events may match.
+    - `relevant`: whether its events end bursts of other types; `group`: the group of its sub-pattern E+, or NONE.
+    - `kept`: vertices that one of its events may become.
     """
 
-    of: Ints
-    windows: Ints
-    within: Ints
-    slide: Ints
-    span: Ints
-    kind_ptr: Ints
-    kind: Ints
-    longest: Ints
-    slot_ptr: Ints
-    slot_base: Ints
-    slot_member: Ints
-    final_base: Ints
+    binding: int
+    binding_end: int
+    group: int
+    kept: int
+    relevant: np.bool_
 
 
-class Places(NamedTuple):
-    """What the aggregates of positions feed and read, as in `algorithms.kernels.windows`.
+class PositionRecord:
+    """A position of a `member`, whose windows are of kind `window`, and its `unit` in a group, or NONE.
 
-    - `feed_ptr[P + 1]`, `feed`: slots that an event at a position adds to; `read[E]`: the slot that a transition reads.
-    - `direct[P]`: END positions whose trends are final at once. `late_ptr[M + 1]`, `late`: slots of a member that are
-      final when its window closes. `void_ptr[J + 1]`, `void`: slots that a match of a negation empties.
-    - `visited[E]`: transitions over which the events before are visited one by one, as predicates, or a negated
-      sequence, select some of them. `kept[P]`: positions whose events are visited, by such a transition or, for
-      `late_kept[P]`, when the window closes.
+    - `enter` to `enter_end`: the transitions into it.
+    - `feed` to `feed_end` in `lists`: slots that its events add to. `leading`, `trailing`: negations before its events
+      if `start`s, and after its events if they end trends.
+    - `direct`: its events end trends that are final at once. `kept`: its events are visited later, by a transition or,
+      for `late_kept`, when the window closes. `selective`: it has local predicates.
     """
 
-    feed_ptr: Ints
-    feed: Ints
-    read: Ints
-    direct: Flags
-    late_ptr: Ints
-    late: Ints
-    void_ptr: Ints
-    void: Ints
-    visited: Flags
-    kept: Flags
-    late_kept: Flags
+    member: int
+    window: int
+    unit: int
+    enter: int
+    enter_end: int
+    feed: int
+    feed_end: int
+    leading: int
+    leading_end: int
+    trailing: int
+    trailing_end: int
+    start: np.bool_
+    direct: np.bool_
+    kept: np.bool_
+    late_kept: np.bool_
+    selective: np.bool_
+
+
+class TransitionRecord:
+    """A transition from the position `source`.
+
+    - `visited`: the events before are visited one by one, as predicates, or a negated sequence, select some of them;
+      else `read` is the slot that has their sum.
+    - `predicates`: the number of its list of predicates on adjacent events; `between` to `between_end` in `lists`: its
+      negations.
+    """
+
+    source: int
+    read: int
+    predicates: int
+    between: int
+    between_end: int
+    visited: np.bool_
+
+
+class MemberRecord:
+    """A member with windows of kind `window`: its slots are `slot` to `slot_end`.
+
+    Row `final + k % span` of its cells has what is final in window k; `late` to `late_end` in `lists` are slots that
+    are final when a window closes.
+    """
+
+    window: int
+    slot: int
+    slot_end: int
+    final: int
+    late: int
+    late_end: int
+
+
+class WindowRecord:
+    """Windows of one kind: their length, slide, and the most that hold one event; members in `lists`.
+
+    `bytes` is what one takes with the cells of all members; `longest` tells that none is longer.
+    """
+
+    within: int
+    slide: int
+    span: int
+    member: int
+    member_end: int
+    bytes: int
+    longest: np.bool_
+
+
+class SlotRecord:
+    """A slot for windows of kind `window`: in window k, cell `cell + k % span` has the trends before the current time,
+    and cell `pending + k % span` those at it.
+    """
+
+    window: int
+    cell: int
+    pending: int
+
+
+class NegationRecord:
+    """A match of a negation empties the slots `void` to `void_end` in `lists`."""
+
+    void: int
+    void_end: int
+
+
+class SetRecord:
+    """The set as a whole.
+
+    - `most`: windows that hold an event, of one member; `open`: windows that may be open, over all members; `cells`:
+      those of `Totals`.
+    - `contexts`: units times windows that hold an event, in the group that has most; `stored`: the row of the first
+      stored event in `GraphletStore.cells`, behind the values in all contexts.
+    - Bytes of a vertex, an event of a shared graphlet without coefficients, a cell, and a buffered event.
+    """
+
+    most: int
+    open: int
+    cells: int
+    contexts: int
+    stored: int
+    vertex_bytes: int
+    stored_bytes: int
+    cell_bytes: int
+    event_bytes: int
+
+
+class TemplateTables(NamedTuple):
+    """Positions, transitions and windows of all members (Section 3.1).
+
+    `kind[T]`, `position[P]`, `transition[E]`, `member[M]`, `window[W]`, `slot[S]`, `negation[J]`, `lists`; `whole[1]`.
+    """
+
+    kind: Records
+    position: Records
+    transition: Records
+    member: Records
+    window: Records
+    slot: Records
+    negation: Records
+    lists: Ints
+    whole: Records
+
+
+class GroupRecord:
+    """The sub-patterns E+ of one event type, which several queries share.
+
+    `unit` to `unit_end` are the positions, `alike` to `alike_end` classes of units whose local and loop predicates are
+    alike, `reference` the class of most units. `bound` is where its channels are bound, behind those of all positions.
+    """
+
+    unit: int
+    unit_end: int
+    alike: int
+    alike_end: int
+    reference: int
+    bound: int
+    stores: np.bool_
+
+
+class UnitRecord:
+    """A `position` in a group, in the class `alike`; `loop` is its transition to itself.
+
+    It has a context per window that holds an event: row `value + k % span` of `GraphletStore.cells` has the values of
+    snapshots in window k.
+    """
+
+    group: int
+    position: int
+    alike: int
+    loop: int
+    value: int
+
+
+class AlikeRecord:
+    """A class of units: `sample` is one of their positions, `loop` a transition with their predicates on adjacent
+    events, or NONE; `same_loop` tells whether these are those of the group's reference.
+    """
+
+    sample: int
+    loop: int
+    same_loop: np.bool_
 
 
 class Groups(NamedTuple):
-    """Kleene sub-patterns E+ that several queries share: a group per event type, a unit per position in it.
+    """What queries share: `group[G]`, one per event type; `unit[U]` and `alike[K]`, in order of their group.
 
-    - `relevant[T]`: types that end bursts of others; `of[T]`: the group of a type, or NONE; `of_unit[U]`.
-    - `unit_ptr[G + 1]`: units of each group; `position[U]`, `unit_of[P]` (or NONE); `context[U]`: the first context of
-      a unit, of which it has one per window that holds an event; `contexts`: the most of a group.
-    - Units whose local and loop predicates are alike are of one class: `class_ptr[G + 1]`, `class_of[U]`; of each class
-      `sample[K]` a position, `loop[K]` a transition with its predicates on adjacent events, or NONE,
-      `same_loop[K]` whether these are those of the group's `reference[G]`, the class of most units.
-    - `stores[G]`: whether events of the group's graphlets are visited later. `kept_of[T]`: vertices that an event of a
-      type may become.
+    Groups that store events have some that are visited later.
     """
 
-    relevant: Flags
-    of: Ints
-    of_unit: Ints
-    unit_ptr: Ints
-    position: Ints
-    unit_of: Ints
-    context: Ints
-    contexts: Ints
-    class_ptr: Ints
-    class_of: Ints
-    sample: Ints
-    loop: Ints
-    same_loop: Flags
-    reference: Ints
-    stores: Flags
-    kept_of: Ints
-
-
-class MergedTables(NamedTuple):
-    """Positions and transitions, as in `queries.tables.Tables`."""
-
-    binding_ptr: Ints
-    binding: Ints
-    enter_ptr: Ints
-    source: Ints
-    between_ptr: Ints
-    between: Ints
-    start: Flags
-    leading_ptr: Ints
-    leading: Ints
-    trailing_ptr: Ints
-    trailing: Ints
+    group: Records
+    unit: Records
+    alike: Records
 
 
 class Weighing(NamedTuple):
-    """Which positions count for which channels, as in `queries.tables.Tables`."""
+    """Which positions count for which channels, as in `queries.tables.Tables`; then which groups."""
 
     ring: Weights
     real: Weights
@@ -120,27 +223,20 @@ class Weighing(NamedTuple):
 
 
 class HamletProgram(NamedTuple):
-    """A sharable set of queries; `local` per position, `adjacent` per transition.
+    """A sharable set of queries. List p of `predicates` is local to position p; those of transitions follow."""
 
-    `self_loop[U]`: the transition of each unit to itself.
-    """
-
-    template: MergedTables
-    local: Predicates
-    adjacent: Predicates
-    weights: Weighing
-    members: Members
-    places: Places
+    template: TemplateTables
     groups: Groups
-    self_loop: Ints
+    predicates: Predicates
+    weights: Weighing
 
 
 @inner
-def next_edge(time: int, members: Members) -> int:
+def next_edge(time: int, window: Records) -> int:
     """The first time after `time` at which some window begins or ends: the next edge of a pane that matters."""
     edge = 2**63 - 1
-    for w in range(len(members.within)):
-        within, slide = members.within[w], members.slide[w]
+    for w in range(len(window)):
+        within, slide = window[w].within, window[w].slide
         edge = min(edge, (time // slide + 1) * slide)
         last = (time - within) // slide + 1
         edge = min(edge, max(last, 0) * slide + within)

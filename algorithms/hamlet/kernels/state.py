@@ -4,86 +4,157 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from cepbench.algorithms.kernels.arrays import Flags, Ints, Reals
 from cepbench.algorithms.kernels.cells import Cells
+from cepbench.algorithms.sequences.kernels.program import Records
 
-NOW, LAST, TOUCHED, VERTICES, OLDEST_VERTEX, STORED, OLDEST_STORED = range(7)
-SNAPSHOTS, OLDEST_SNAPSHOT, GRAPHLETS, OLDEST_GRAPHLET = range(7, 11)
-"""Current time; time of the last relevant event; slots with pending cells; ends of the queues of vertices of non-shared
-graphlets, of events of shared ones, of snapshots and of shared graphlets, each of which leaves at its oldest end."""
-PEAK, PEAK_WINDOWS, PEAK_VERTICES, PEAK_STORED, PEAK_SNAPSHOTS, PEAK_BUFFERED = range(11, 17)
-"""The most bytes since they were told, and what they were made of (`PEAK_WINDOWS`: bytes)."""
-VISITS, EDGES, BURSTS, SHARED_BURSTS, GRAPHLET_SNAPSHOTS, EVENT_SNAPSHOTS, SPLITS, MERGES = range(17, 25)
-"""Counted work: events times graphlets that they are put into, events before that are visited, bursts of sharable
-types, snapshots, and bursts at which a query left the others or joined them again."""
-COUNTERS = 25
+SUMS, FRESH, ROW, VALUES = range(4)
+"""Rows of `GraphletStore.cells`."""
+
+
+class CountRecord:
+    """Where the state is, and work that is counted.
+
+    - `now`: current time; `last`: that of the last relevant event; `touched`: slots with pending cells.
+    - Ends of the queues of vertices of non-shared graphlets, of `stored` events of shared ones, of snapshots and of
+      shared graphlets, each of which leaves at its oldest end.
+    - `peak`: the most bytes since they were told, and what they were made of; `peak_windows` are bytes.
+    - `visits`: events times graphlets that they are put into; `edges`: events before that are visited; `bursts` of
+      sharable types; snapshots; and bursts at which a query left the others (`splits`) or joined them again (`merges`).
+    """
+
+    now: int
+    last: int
+    touched: int
+    vertices: int
+    oldest_vertex: int
+    stored: int
+    oldest_stored: int
+    snapshots: int
+    oldest_snapshot: int
+    graphlets: int
+    oldest_graphlet: int
+    peak: int
+    peak_windows: int
+    peak_vertices: int
+    peak_stored: int
+    peak_snapshots: int
+    peak_buffered: int
+    visits: int
+    edges: int
+    bursts: int
+    shared_bursts: int
+    graphlet_snapshots: int
+    event_snapshots: int
+    splits: int
+    merges: int
+
+
+class OpenRecord:
+    """Windows of a kind: the first and the last that are open."""
+
+    low: int
+    high: int
+
+
+class PendingRecord:
+    """Entry n has the n-th of the slots that are `touched`, and whether slot n is `marked` as such."""
+
+    touched: int
+    marked: np.bool_
 
 
 class Totals(NamedTuple):
     """Aggregates of the open windows.
 
-    `cells`, `pending`: of slots, before the current time and at it; `final`: of members; `reached`: one per window, to
-    work with. `touched[S]` lists slots with pending cells, `marked[S]` tells whether a slot is listed. `seen[J]`:
-    negation starts known. `low`, `high` [W]: open windows of each kind. `counts[COUNTERS]`.
+    `cells`: first one per window of an event, to work with: the trends that *reach* it; then those of slots and of
+    members, where their records tell. `pending[S]`; `seen[J]`: negation starts known; `open[W]`; `counts[1]`.
     """
 
     cells: Cells
-    pending: Cells
-    final: Cells
-    reached: Cells
-    touched: Ints
-    marked: Flags
+    pending: Records
     seen: Ints
-    low: Ints
-    high: Ints
-    counts: Ints
+    open: Records
+    counts: Records
+
+
+class VertexRecord:
+    """An event of a non-shared graphlet, and the vertex `before` it at its position (below the oldest: none)."""
+
+    time: int
+    before: int
 
 
 class Vertices(NamedTuple):
     """Events of non-shared graphlets that later ones visit, in time order; those of a position are linked.
 
-    `time[V]`, `before[V]` (the vertex before, or below the oldest one), `last[P]`; `ints[I, V]`, `reals[F, V]`;
-    window k of vertex v has cell `v * most + k % span`, for `most[0]` windows at most.
+    `event[V]`, `last[P]`; `ints[I, V]`, `reals[F, V]`; window k of vertex v has cell `v * most + k % span`.
     """
 
-    time: Ints
-    before: Ints
+    event: Records
     last: Ints
     ints: Ints
     reals: Reals
     cells: Cells
-    most: Ints
+
+
+class StoredRecord:
+    """An event of a shared `graphlet`, the one `before` it in its group, and how many `snapshots` there were."""
+
+    time: int
+    before: int
+    graphlet: int
+    snapshots: int
+
+
+class SnapshotRecord:
+    """The group and the time of a snapshot."""
+
+    group: int
+    time: int
+
+
+class LatestRecord:
+    """The `last` stored event of a group, and about how many events of it the longest window has."""
+
+    last: int
+    in_window: np.float64
+
+
+class SharingRecord:
+    """Whether a unit shares the graphlet being built, and whether it did the last one of its group."""
+
+    now: np.bool_
+    before: np.bool_
 
 
 class GraphletStore(NamedTuple):
     """Shared graphlets: expressions of events over snapshots, and values of the snapshots.
 
-    - `share[U]`: units that share the graphlet being built; `shared_before[U]`: those of the last one of the group;
-      `sharing[K]`: how many there are of each class.
-    - `sums`, `fresh`, `row` [N]: coefficients per snapshot: the running sum over the events of the graphlet before the
-      current time, at it, and of one event. `value`: of snapshot s in context c, cell `s * contexts + c`.
-    - `snapshot_group[N]`, `snapshot_time[N]`.
-    - Events that are visited later, linked by group: `time[V]`, `before[V]`, `last[G]`, `ints`, `reals`, `graphlet[V]`,
-      `snapshots[V]`: how many there were, `coefficients`: cell `v * N + s`.
-    - `among[L, U]`: units of each graphlet. `in_window[G]`: events of a group in the longest window, about.
+    - `cells`: row r has cell `r * N + s` for snapshot s of N. Coefficients of an expression: SUMS, the running sum over
+      the events of the graphlet before the current time; FRESH, that of the events at it; ROW, one event; and from row
+      `SetRecord.stored` on, each stored event. From VALUES on: values, a row per context.
+    - `snapshot[N]`. `group[G]`. `unit[U]`. `sharing[K]`: units that share, of each class.
+    - `among[L, U]`: units of each graphlet.
+    - Stored events, which are visited later, linked by group: `event[V]`, `ints[I, V]`, `reals[F, V]`.
     """
 
-    share: Flags
-    shared_before: Flags
+    cells: Cells
+    snapshot: Records
+    group: Records
+    unit: Records
     sharing: Ints
-    sums: Cells
-    fresh: Cells
-    row: Cells
-    value: Cells
-    snapshot_group: Ints
-    snapshot_time: Ints
-    time: Ints
-    before: Ints
-    last: Ints
+    among: Flags
+    event: Records
     ints: Ints
     reals: Reals
-    graphlet: Ints
-    snapshots: Ints
-    coefficients: Cells
-    among: Flags
-    in_window: Reals
+
+
+class HamletState(NamedTuple):
+    """The state of a sharable set."""
+
+    totals: Totals
+    vertices: Vertices
+    graphlets: GraphletStore

@@ -8,32 +8,15 @@ import numpy as np
 
 from cepbench.algorithms.hamlet.kernels.alone import propagate_alone
 from cepbench.algorithms.hamlet.kernels.benefit import BenefitCosts, KnownBurst, choose
-from cepbench.algorithms.hamlet.kernels.bursts import ALONE, BEGIN, DIFFERS, END, GROUP, MATCHED, MIXED, SIZE
-from cepbench.algorithms.hamlet.kernels.program import NONE, HamletProgram
+from cepbench.algorithms.hamlet.kernels.bursts import BurstRecord
+from cepbench.algorithms.hamlet.kernels.program import NONE, Groups, HamletProgram
 from cepbench.algorithms.hamlet.kernels.shared import propagate_shared
-from cepbench.algorithms.hamlet.kernels.state import (
-    BURSTS,
-    EVENT_SNAPSHOTS,
-    GRAPHLETS,
-    LAST,
-    MERGES,
-    NOW,
-    OLDEST_SNAPSHOT,
-    OLDEST_STORED,
-    OLDEST_VERTEX,
-    SHARED_BURSTS,
-    SNAPSHOTS,
-    SPLITS,
-    STORED,
-    VERTICES,
-    GraphletStore,
-    Totals,
-    Vertices,
-)
-from cepbench.algorithms.hamlet.kernels.windows import MemberRows, Sizes, arrive, close_until, note_state
+from cepbench.algorithms.hamlet.kernels.state import GraphletStore, HamletState
+from cepbench.algorithms.hamlet.kernels.windows import MemberRows, arrive, close_until, note
 from cepbench.algorithms.kernels.arrays import Flags, Ints, Reals
-from cepbench.algorithms.kernels.compilation import inner, kernel
+from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.events import KernelEvents
+from cepbench.algorithms.sequences.kernels.program import Records
 
 NEVER, STATIC, DYNAMIC, GIVEN = 0, 1, 2, 3
 """How bursts are decided: none is shared, all are by all, by their benefit, or as told from outside."""
@@ -46,22 +29,17 @@ the costs of the plan and of sharing nothing; units that share, and the snapshot
 class Decisions(NamedTuple):
     """How bursts are decided, and what is told of it.
 
-    - `mode[0]`; `paper[0]`: whether costs are those of Equation 8 instead of `costs`.
+    - `mode`; `paper`: whether costs are those of Equation 8 instead of `costs`.
     - `given[N, U]`: whether a unit shares a burst, where decisions come from outside.
-    - `chosen`, `trial`, `separate`, `visits`, `contexts`, `reads` [K]: to work with.
+    - `classes[K]`: `ClassRecord`s to work with.
     - `trace[N, 8]`: a row per burst of a sharable type.
     """
 
-    mode: Ints
-    paper: Flags
+    mode: int
+    paper: bool
     costs: BenefitCosts
     given: Flags
-    chosen: Flags
-    trial: Flags
-    separate: Flags
-    visits: Flags
-    contexts: Reals
-    reads: Reals
+    classes: Records
     trace: Reals
 
 
@@ -69,176 +47,153 @@ class Decisions(NamedTuple):
 def run_bursts(
     first: int,
     count: int,
-    bursts: Ints,
-    scans: Ints,
+    now: int,
+    negated: Ints,
+    bursts: Records,
+    scans: Records,
     events: KernelEvents,
     program: HamletProgram,
-    sizes: Sizes,
     decisions: Decisions,
-    totals: Totals,
-    vertices: Vertices,
-    graphlets: GraphletStore,
+    state: HamletState,
     rows: MemberRows,
     modular: bool,
 ) -> tuple[int, int, int]:
-    """Processes bursts `first..count`; returns (next burst, number of `rows`, why it stopped: DONE, OUTPUT or ROOM)."""
-    counts, groups = totals.counts, program.groups
-    written, open_rows = 0, 0
-    for m in range(len(program.members.windows)):
-        open_rows += program.members.span[program.members.windows[m]]
+    """Processes bursts `first..count`, then closes windows that end by `now`, when negations started as `negated` says.
+
+    Returns (next burst, number of `rows`, why it stopped: DONE, OUTPUT or ROOM).
+    """
+    template, groups, counts = program.template, program.groups, state.totals.counts[0]
+    written = int(np.int64(0))  # no literal, for which `close_until` would be compiled once more
     for n in range(first, count):
-        begin, end, size, g = bursts[BEGIN, n], bursts[END, n], bursts[SIZE, n], bursts[GROUP, n]
-        if written + open_rows > len(rows.window):
+        burst = bursts[n]
+        begin, end, size, g = burst.begin, burst.end, burst.size, burst.group
+        if written + template.whole[0].open > len(rows.closed):
             return n, written, OUTPUT
-        if not _fits(size, g, events.kind[begin], program, totals, vertices, graphlets):
+        if not _fits(size, g, template.kind[events.kind[begin]].kept, groups, state):
             return n, written, ROOM
-        time, negated = events.time[begin], events.negated[begin]
-        written = close_until(time, negated, program, sizes, totals, vertices, graphlets, rows, written)
-        arrive(time, negated, program, totals, graphlets)
-        sharing, units = 0, 0
+        written = close_until(events.time[begin], events.negated[begin], template, state, rows, written)
+        arrive(events.time[begin], events.negated[begin], template, groups, state.totals, state.graphlets)
+        kind, sharing = template.kind[events.kind[begin]], 0
+        elsewhere = kind.binding_end - kind.binding
         if g != NONE:
-            note_state(size, sizes, totals)
-            units = groups.unit_ptr[g + 1] - groups.unit_ptr[g]
-            sharing = _decide(n, g, size, bursts, scans, program, decisions, totals, vertices, graphlets)
-        elsewhere = (
-            program.template.binding_ptr[events.kind[begin] + 1] - program.template.binding_ptr[events.kind[begin]]
-        )
+            note(size, template, state.totals)
+            sharing = _decide(n, burst, scans, program, decisions, state)
         if elsewhere > sharing:
-            propagate_alone(begin, end, events, program, totals, vertices, graphlets, modular)
+            propagate_alone(begin, end, events, program, state, modular)
         if sharing > 0:
-            before = counts[EVENT_SNAPSHOTS]
-            propagate_shared(g, begin, end, size, events, program, sizes, totals, vertices, graphlets, modular)
-            counts[SHARED_BURSTS] += 1
-            decisions.trace[n, CREATED] = counts[EVENT_SNAPSHOTS] - before
-            for u in range(groups.unit_ptr[g], groups.unit_ptr[g + 1]):
-                graphlets.share[u] = False
-        note_state(0 if units == 0 else size, sizes, totals)
+            before = counts.event_snapshots
+            propagate_shared(g, begin, end, size, events, program, state, modular)
+            counts.shared_bursts += 1
+            decisions.trace[n, CREATED] = counts.event_snapshots - before
+            for u in range(groups.group[g].unit, groups.group[g].unit_end):
+                state.graphlets.unit[u].now = False
+        note(0 if g == NONE else size, template, state.totals)
         last = end - 1
         while events.kind[last] != events.kind[begin]:
             last -= 1
-        counts[LAST] = events.time[last]
+        counts.last = events.time[last]
+    if written + template.whole[0].open > len(rows.closed):
+        return count, written, OUTPUT
+    written = close_until(now, negated, template, state, rows, written)
     return count, written, DONE
 
 
 @inner
-def _fits(
-    size: int, g: int, kind: int, program: HamletProgram, totals: Totals, vertices: Vertices, graphlets: GraphletStore
-) -> bool:
-    """Whether there is room for all that a burst may leave behind."""
-    counts, groups = totals.counts, program.groups
-    enough = counts[VERTICES] + size * groups.kept_of[kind] <= len(vertices.time)
-    if g != NONE:
-        if groups.stores[g]:
-            enough &= counts[STORED] + size <= len(graphlets.time)
-        enough &= counts[SNAPSHOTS] + _most_snapshots(size, g, program) <= len(graphlets.snapshot_time)
-        enough &= counts[GRAPHLETS] < len(graphlets.among)
-    return enough
-
-
-@inner
-def _most_snapshots(size: int, g: int, program: HamletProgram) -> int:
-    """Snapshots that a burst may need: one if its events are alike for all."""
-    groups = program.groups
-    several = groups.class_ptr[g + 1] - groups.class_ptr[g] > 1 or groups.loop[groups.class_ptr[g]] != NONE
-    return size + 1 if several else 1
+def _fits(size: int, g: int, kept: int, groups: Groups, state: HamletState) -> bool:
+    """Whether there is room for all that a burst may leave behind, `kept` vertices per event included."""
+    counts, graphlets = state.totals.counts[0], state.graphlets
+    if counts.vertices + size * kept > len(state.vertices.event):
+        return False
+    if g == NONE:
+        return True
+    group = groups.group[g]
+    if group.stores and counts.stored + size > len(graphlets.event):
+        return False
+    several = group.alike_end - group.alike > 1 or groups.alike[group.alike].loop != NONE
+    most = size + 1 if several else 1  # one snapshot if the events are alike for all
+    return counts.snapshots + most <= len(graphlets.snapshot) and counts.graphlets < len(graphlets.among)
 
 
 @inner
 def _decide(
-    n: int,
-    g: int,
-    size: int,
-    bursts: Ints,
-    scans: Ints,
-    program: HamletProgram,
-    decisions: Decisions,
-    totals: Totals,
-    vertices: Vertices,
-    graphlets: GraphletStore,
+    n: int, burst: BurstRecord, scans: Records, program: HamletProgram, decisions: Decisions, state: HamletState
 ) -> int:
     """Decides who shares burst n, splitting or merging graphlets; returns how many units do."""
-    counts, groups, mode = totals.counts, program.groups, decisions.mode[0]
-    first, classes = groups.class_ptr[g], groups.class_ptr[g + 1] - groups.class_ptr[g]
-    counts[BURSTS] += 1
+    groups, counts, graphlets, mode = program.groups, state.totals.counts[0], state.graphlets, decisions.mode
+    group, classes = groups.group[burst.group], decisions.classes
+    counts.bursts += 1
     plan, nothing = 0.0, 0.0
     if mode == DYNAMIC:
-        burst = _known(n, g, size, bursts, scans, program, decisions, totals, vertices, graphlets)
-        chosen, trial = decisions.chosen[:classes], decisions.trial[:classes]
-        plan, nothing = choose(burst, decisions.costs, decisions.paper[0], chosen, trial)
-    sharing, split, merged = 0, False, False
-    for c in range(first, first + classes):
+        classes = classes[: group.alike_end - group.alike]
+        known = _known(burst, scans[n], classes, program, state)
+        plan, nothing = choose(classes, known, decisions.costs, decisions.paper)
+    sharing = 0
+    for c in range(group.alike, group.alike_end):
         graphlets.sharing[c] = 0
-    for u in range(groups.unit_ptr[g], groups.unit_ptr[g + 1]):
-        c = groups.class_of[u]
+    for u in range(group.unit, group.unit_end):
+        c = groups.unit[u].alike
         shares = mode == STATIC
         if mode == DYNAMIC:
-            shares = decisions.chosen[c - first]
+            shares = classes[c - group.alike].chosen
         elif mode == GIVEN:
             shares = decisions.given[n, u]
-        graphlets.share[u] = shares
+        graphlets.unit[u].now = shares
         graphlets.sharing[c] += shares
         sharing += shares
     if sharing == 1 and mode == DYNAMIC:  # nobody to share with
         sharing = 0
-        for u in range(groups.unit_ptr[g], groups.unit_ptr[g + 1]):
-            graphlets.share[u] = False
-    for u in range(groups.unit_ptr[g], groups.unit_ptr[g + 1]):
-        split |= graphlets.shared_before[u] and not graphlets.share[u]
-        merged |= graphlets.share[u] and not graphlets.shared_before[u]
-        graphlets.shared_before[u] = graphlets.share[u]
-    counts[SPLITS] += split
-    counts[MERGES] += merged
+        for u in range(group.unit, group.unit_end):
+            graphlets.unit[u].now = False
+    _note_changes(group.unit, group.unit_end, graphlets, state.totals.counts)
     trace = decisions.trace
-    trace[n, TIME] = totals.counts[NOW]
-    trace[n, EVENTS], trace[n, OF_GROUP], trace[n, EXPECTED] = size, g, bursts[MIXED, n]
+    trace[n, TIME] = counts.now
+    trace[n, EVENTS], trace[n, OF_GROUP], trace[n, EXPECTED] = burst.size, burst.group, burst.mixed
     trace[n, SHARED], trace[n, NON_SHARED], trace[n, QUERIES], trace[n, CREATED] = plan, nothing, sharing, 0
     return sharing
 
 
+@inlined
+def _note_changes(first: int, stop: int, graphlets: GraphletStore, count: Records) -> None:
+    """Counts a split if one of these units left the others, and a merge if one joined them."""
+    split, merged = False, False
+    for u in range(first, stop):
+        unit = graphlets.unit[u]
+        split |= unit.before and not unit.now
+        merged |= unit.now and not unit.before
+        unit.before = unit.now
+    count[0].splits += split
+    count[0].merges += merged
+
+
 @inner
 def _known(
-    n: int,
-    g: int,
-    size: int,
-    bursts: Ints,
-    scans: Ints,
-    program: HamletProgram,
-    decisions: Decisions,
-    totals: Totals,
-    vertices: Vertices,
-    graphlets: GraphletStore,
+    burst: BurstRecord, scans: Records, classes: Records, program: HamletProgram, state: HamletState
 ) -> KnownBurst:
-    """What is locally known of a burst."""
-    counts, groups, members = totals.counts, program.groups, program.members
-    first, classes = groups.class_ptr[g], groups.class_ptr[g + 1] - groups.class_ptr[g]
-    before = np.int64(0)
-    for c in range(classes):
-        decisions.contexts[c] = decisions.reads[c] = 0.0
-        decisions.visits[c] = groups.loop[first + c] != NONE
-        decisions.separate[c] = not groups.same_loop[first + c]
-    for u in range(groups.unit_ptr[g], groups.unit_ptr[g + 1]):
-        p, c = groups.position[u], groups.class_of[u] - first
-        w = members.windows[members.of[p]]
-        open_windows = totals.high[w] - totals.low[w] + 1
-        decisions.contexts[c] += open_windows
-        decisions.reads[c] += open_windows * (program.template.enter_ptr[p + 1] - program.template.enter_ptr[p])
-        if decisions.visits[c]:
-            decisions.separate[c] |= vertices.last[p] >= counts[OLDEST_VERTEX]
-            live = max(counts[STORED] - counts[OLDEST_STORED], counts[VERTICES] - counts[OLDEST_VERTEX])
-            before = max(before, live + size // 2)
-    graphlets.in_window[g] += size
+    """What is locally known of a burst, and of the classes of its group."""
+    counts, groups, template = state.totals.counts[0], program.groups, program.template
+    group = groups.group[burst.group]
+    for c in range(len(classes)):
+        one, alike = classes[c], groups.alike[group.alike + c]
+        one.contexts, one.reads = 0.0, 0.0
+        one.visits, one.separate = alike.loop != NONE, not alike.same_loop
+        one.matched, one.differs, one.alone = scans[c].matched, scans[c].differs, scans[c].alone
+    before = 0
+    for u in range(group.unit, group.unit_end):
+        p, one = groups.unit[u].position, classes[groups.unit[u].alike - group.alike]
+        opened = state.totals.open[template.position[p].window]
+        windows = opened.high - opened.low + 1
+        one.contexts += windows
+        one.reads += windows * (template.position[p].enter_end - template.position[p].enter)
+        if one.visits:
+            one.separate |= state.vertices.last[p] >= counts.oldest_vertex
+            live = max(counts.stored - counts.oldest_stored, counts.vertices - counts.oldest_vertex)
+            before = max(before, live + burst.size // 2)
+    state.graphlets.group[burst.group].in_window += burst.size
     return KnownBurst(
-        size,
-        groups.reference[g] - first,
-        decisions.contexts[:classes],
-        decisions.reads[:classes],
-        scans[MATCHED, n, :classes],
-        scans[DIFFERS, n, :classes],
-        scans[ALONE, n, :classes],
-        bursts[MIXED, n],
-        decisions.separate[:classes],
-        int(before),
-        graphlets.in_window[g],
-        counts[SNAPSHOTS] - counts[OLDEST_SNAPSHOT],
-        decisions.visits[:classes],
+        burst.size,
+        group.reference - group.alike,
+        burst.mixed,
+        before,
+        state.graphlets.group[burst.group].in_window,
+        counts.snapshots - counts.oldest_snapshot,
     )

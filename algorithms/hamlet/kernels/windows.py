@@ -6,214 +6,197 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepbench.algorithms.hamlet.kernels.cells import add, clear, copy, is_empty
-from cepbench.algorithms.hamlet.kernels.program import HamletProgram
-from cepbench.algorithms.hamlet.kernels.state import (
-    GRAPHLETS,
-    NOW,
-    OLDEST_GRAPHLET,
-    OLDEST_SNAPSHOT,
-    OLDEST_STORED,
-    OLDEST_VERTEX,
-    PEAK,
-    PEAK_BUFFERED,
-    PEAK_SNAPSHOTS,
-    PEAK_STORED,
-    PEAK_VERTICES,
-    PEAK_WINDOWS,
-    SNAPSHOTS,
-    STORED,
-    TOUCHED,
-    VERTICES,
-    GraphletStore,
-    Totals,
-    Vertices,
-)
+from cepbench.algorithms.hamlet.kernels.cells import Index, add, clear, copy, is_empty
+from cepbench.algorithms.hamlet.kernels.program import Groups, TemplateTables
+from cepbench.algorithms.hamlet.kernels.state import GraphletStore, HamletState, Totals, Vertices
 from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.cells import Cells
 from cepbench.algorithms.kernels.cells import add as unite
 from cepbench.algorithms.kernels.cells import clear as empty
 from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
+from cepbench.algorithms.sequences.kernels.program import Records
+
+
+class ClosedRecord:
+    """A closed `window` of a member."""
+
+    member: int
+    window: int
 
 
 class MemberRows(NamedTuple):
-    """Rows of closed windows: `member[N]`, `window[N]` and a cell each."""
+    """Rows of closed windows: `closed[N]` and a cell each."""
 
-    member: Ints
-    window: Ints
+    closed: Records
     cells: Cells
 
 
-class Sizes(NamedTuple):
-    """Bytes of an open window of each kind, `windows[W]`; of things, `each[4]`: a vertex, an event of a shared
-    graphlet without coefficients, a cell, and a buffered event; contexts of a snapshot, `contexts[0]`.
-    """
-
-    windows: Ints
-    each: Ints
-    contexts: Ints
-
-
 @kernel
-def note_state(buffered: int, sizes: Sizes, totals: Totals) -> None:
-    """Notes the state if it is the largest since it was told."""
-    counts = totals.counts
+def note_state(buffered: Index, whole: Records, window: Records, opened: Records, count: Records) -> None:
+    """Notes the state if it is the largest since it was told.
+
+    `whole` and `window` as in `TemplateTables`, `opened` and `count` as `open` and `counts` in `Totals`.
+    """
+    sizes, counts = whole[0], count[0]
     windows = np.int64(0)
-    for w in range(len(totals.low)):
-        windows += (totals.high[w] - totals.low[w] + 1) * sizes.windows[w]
-    vertices = counts[VERTICES] - counts[OLDEST_VERTEX]
-    stored, snapshots = counts[STORED] - counts[OLDEST_STORED], counts[SNAPSHOTS] - counts[OLDEST_SNAPSHOT]
-    size = windows + vertices * sizes.each[0] + buffered * sizes.each[3]
-    size += stored * (sizes.each[1] + snapshots * sizes.each[2]) + snapshots * sizes.contexts[0] * sizes.each[2]
-    if size > counts[PEAK]:
-        counts[PEAK], counts[PEAK_WINDOWS], counts[PEAK_VERTICES] = size, windows, vertices
-        counts[PEAK_STORED], counts[PEAK_SNAPSHOTS], counts[PEAK_BUFFERED] = stored, snapshots, buffered
+    for w in range(len(window)):
+        windows += (opened[w].high - opened[w].low + 1) * window[w].bytes
+    vertices = counts.vertices - counts.oldest_vertex
+    stored, snapshots = counts.stored - counts.oldest_stored, counts.snapshots - counts.oldest_snapshot
+    size = windows + vertices * sizes.vertex_bytes + buffered * sizes.event_bytes
+    size += stored * (sizes.stored_bytes + snapshots * sizes.cell_bytes)
+    size += snapshots * sizes.contexts * sizes.cell_bytes
+    if size > counts.peak:
+        counts.peak, counts.peak_windows, counts.peak_vertices = size, windows, vertices
+        counts.peak_stored, counts.peak_snapshots, counts.peak_buffered = stored, snapshots, buffered
 
 
 @inlined
-def commit(negated: Ints, program: HamletProgram, totals: Totals) -> None:
+def note(buffered: int, template: TemplateTables, totals: Totals) -> None:
+    """As `note_state`."""
+    note_state(np.int64(buffered), template.whole, template.window, totals.open, totals.counts)
+
+
+@inner
+def commit(negated: Ints, template: TemplateTables, totals: Totals) -> None:
     """Lets later events see the trends that ended at the current time, and empties what negated events forbid.
 
     `negated[J]`: as a row of `KernelEvents.negated`.
     """
-    members, places = program.members, program.places
+    counts, cells = totals.counts[0], totals.cells
     for j in range(len(negated)):
         if negated[j] > totals.seen[j]:
             totals.seen[j] = negated[j]
-            for at in range(places.void_ptr[j], places.void_ptr[j + 1]):
-                slot = places.void[at]
-                w = members.windows[members.slot_member[slot]]
-                for k in range(totals.low[w], totals.high[w] + 1):
-                    empty(totals.cells, members.slot_base[slot] + k % members.span[w])
-    for t in range(totals.counts[TOUCHED]):
-        slot = totals.touched[t]
-        totals.marked[slot] = False
-        w = members.windows[members.slot_member[slot]]
-        for k in range(totals.low[w], totals.high[w] + 1):
-            at = members.slot_base[slot] + k % members.span[w]
-            unite(totals.cells, at, totals.pending, at)
-            empty(totals.pending, at)
-    totals.counts[TOUCHED] = 0
+            for n in range(template.negation[j].void, template.negation[j].void_end):
+                slot = template.slot[template.lists[n]]
+                span = template.window[slot.window].span
+                for k in range(totals.open[slot.window].low, totals.open[slot.window].high + 1):
+                    empty(cells, slot.cell + k % span)
+    for n in range(counts.touched):
+        s = totals.pending[n].touched
+        totals.pending[s].marked = False
+        slot = template.slot[s]
+        span = template.window[slot.window].span
+        for k in range(totals.open[slot.window].low, totals.open[slot.window].high + 1):
+            row = k % span
+            unite(cells, slot.cell + row, cells, slot.pending + row)
+            empty(cells, slot.pending + row)
+    counts.touched = 0
 
 
-@kernel
+@inner
 def close_until(
-    now: int,
-    negated: Ints,
-    program: HamletProgram,
-    sizes: Sizes,
-    totals: Totals,
-    vertices: Vertices,
-    graphlets: GraphletStore,
-    rows: MemberRows,
-    size: int,
+    now: int, negated: Ints, template: TemplateTables, state: HamletState, rows: MemberRows, size: int
 ) -> int:
     """Closes windows that end by `now`, before which no event comes any more; returns the number of `rows`.
 
     There must be room for a row per open window.
     """
-    members = program.members
+    totals = state.totals
+    opened, counts = totals.open, totals.counts[0]
     due = False
-    for w in range(len(totals.low)):
-        end = totals.low[w] * members.slide[w] + members.within[w]
-        due |= totals.low[w] <= totals.high[w] and end <= now
+    for w in range(len(opened)):
+        end = opened[w].low * template.window[w].slide + template.window[w].within
+        due |= opened[w].low <= opened[w].high and end <= now
     if not due:
         return size
-    note_state(0, sizes, totals)
-    if now > totals.counts[NOW]:
-        commit(negated, program, totals)
-        totals.counts[NOW] = now
-    for w in range(len(totals.low)):
-        while totals.low[w] <= totals.high[w] and totals.low[w] * members.slide[w] + members.within[w] <= now:
-            k = totals.low[w]
-            for at in range(members.kind_ptr[w], members.kind_ptr[w + 1]):
-                size = _close(members.kind[at], k, k % members.span[w], negated, program, totals, vertices, rows, size)
-            totals.low[w] += 1
-            if w == members.longest[0]:
-                for g in range(len(graphlets.in_window)):
-                    graphlets.in_window[g] *= max(0.0, 1.0 - members.slide[w] / members.within[w])
-    _forget(program, totals, vertices, graphlets)
+    note(0, template, totals)
+    if now > counts.now:
+        commit(negated, template, totals)
+        counts.now = now
+    for w in range(len(opened)):
+        window = template.window[w]
+        while opened[w].low <= opened[w].high and opened[w].low * window.slide + window.within <= now:
+            for n in range(window.member, window.member_end):
+                size = _close(template.lists[n], opened[w].low, negated, template, totals, state.vertices, rows, size)
+            opened[w].low += 1
+            if window.longest:
+                for g in range(len(state.graphlets.group)):
+                    state.graphlets.group[g].in_window *= max(0.0, 1.0 - window.slide / window.within)
+    _forget(template, totals, state.vertices, state.graphlets)
     return size
 
 
-@inner
+@inlined
 def _close(
-    m: int, k: int, row: int, negated: Ints, program: HamletProgram, totals: Totals, vertices: Vertices,
-    rows: MemberRows, size: int,
+    m: int, k: int, negated: Ints, template: TemplateTables, totals: Totals, vertices: Vertices, rows: MemberRows,
+    size: int,
 ) -> int:  # fmt: skip
     """Writes the row of a member's window k, if it has a trend, and forgets the window."""
-    members, places = program.members, program.places
-    final = members.final_base[m] + row
-    for at in range(places.late_ptr[m], places.late_ptr[m + 1]):
-        add(totals.final, final, totals.cells, members.slot_base[places.late[at]] + row)
-    for p in range(len(places.late_kept)):
-        if places.late_kept[p] and members.of[p] == m:
-            _add_valid_ends(p, k, row, final, negated, program, totals, vertices)
-    if not is_empty(totals.final, final):
-        rows.member[size], rows.window[size] = m, k
-        copy(rows.cells, size, totals.final, final)
+    member, cells = template.member[m], totals.cells
+    row = k % template.window[member.window].span
+    final = member.final + row
+    for n in range(member.late, member.late_end):
+        add(cells, final, cells, template.slot[template.lists[n]].cell + row)
+    for p in range(len(template.position)):
+        if template.position[p].late_kept and template.position[p].member == m:
+            _add_valid_ends(p, k, row, final, negated, template, totals, vertices)
+    if not is_empty(cells, final):
+        rows.closed[size].member, rows.closed[size].window = m, k
+        copy(rows.cells, size, cells, final)
         size += 1
-    clear(totals.final, final)
-    for slot in range(members.slot_ptr[m], members.slot_ptr[m + 1]):
-        clear(totals.cells, members.slot_base[slot] + row)
+    clear(cells, final, np.int64(1))
+    for s in range(member.slot, member.slot_end):
+        clear(cells, template.slot[s].cell + row, np.int64(1))
     return size
 
 
-@inner
+@inlined
 def _add_valid_ends(
-    p: int, k: int, row: int, final: int, negated: Ints, program: HamletProgram, totals: Totals, vertices: Vertices
+    p: int, k: int, row: int, final: int, negated: Ints, template: TemplateTables, totals: Totals, vertices: Vertices
 ) -> None:
     """Adds the END events at a position that no trailing negated sequence invalidates."""
-    members, tables = program.members, program.template
-    slide = members.slide[members.windows[members.of[p]]]
+    position = template.position[p]
+    slide, most = template.window[position.window].slide, template.whole[0].most
     floor = k * slide
-    for n in range(tables.trailing_ptr[p], tables.trailing_ptr[p + 1]):
-        floor = max(floor, negated[tables.trailing[n]])
+    for n in range(position.trailing, position.trailing_end):
+        floor = max(floor, negated[template.lists[n]])
     v = vertices.last[p]
-    while v >= totals.counts[OLDEST_VERTEX] and vertices.time[v] >= floor:
-        if vertices.time[v] // slide >= k:
-            add(totals.final, final, vertices.cells, v * vertices.most[0] + row)
-        v = vertices.before[v]
+    while v >= totals.counts[0].oldest_vertex and vertices.event[v].time >= floor:
+        if vertices.event[v].time // slide >= k:
+            add(totals.cells, final, vertices.cells, v * most + row)
+        v = vertices.event[v].before
 
 
-@inner
-def _forget(program: HamletProgram, totals: Totals, vertices: Vertices, graphlets: GraphletStore) -> None:
+@inlined
+def _forget(template: TemplateTables, totals: Totals, vertices: Vertices, graphlets: GraphletStore) -> None:
     """Drops events, snapshots and graphlets that have left all windows."""
-    counts = totals.counts
+    counts = totals.counts[0]
     oldest = np.int64(2**62)
-    for w in range(len(totals.low)):
-        oldest = min(oldest, totals.low[w] * program.members.slide[w])
-    while counts[OLDEST_VERTEX] < counts[VERTICES] and vertices.time[counts[OLDEST_VERTEX]] < oldest:
-        counts[OLDEST_VERTEX] += 1
-    while counts[OLDEST_STORED] < counts[STORED] and graphlets.time[counts[OLDEST_STORED]] < oldest:
-        counts[OLDEST_STORED] += 1
-    while counts[OLDEST_SNAPSHOT] < counts[SNAPSHOTS] and graphlets.snapshot_time[counts[OLDEST_SNAPSHOT]] < oldest:
-        counts[OLDEST_SNAPSHOT] += 1
-    needed = counts[GRAPHLETS]
-    if counts[OLDEST_STORED] < counts[STORED]:
-        needed = graphlets.graphlet[counts[OLDEST_STORED]]
-    counts[OLDEST_GRAPHLET] = needed
+    for w in range(len(totals.open)):
+        oldest = min(oldest, totals.open[w].low * template.window[w].slide)
+    while counts.oldest_vertex < counts.vertices and vertices.event[counts.oldest_vertex].time < oldest:
+        counts.oldest_vertex += 1
+    while counts.oldest_stored < counts.stored and graphlets.event[counts.oldest_stored].time < oldest:
+        counts.oldest_stored += 1
+    while counts.oldest_snapshot < counts.snapshots and graphlets.snapshot[counts.oldest_snapshot].time < oldest:
+        counts.oldest_snapshot += 1
+    counts.oldest_graphlet = counts.graphlets
+    if counts.oldest_stored < counts.stored:
+        counts.oldest_graphlet = graphlets.event[counts.oldest_stored].graphlet
 
 
 @inner
-def arrive(now: int, negated: Ints, program: HamletProgram, totals: Totals, graphlets: GraphletStore) -> None:
+def arrive(
+    now: int, negated: Ints, template: TemplateTables, groups: Groups, totals: Totals, graphlets: GraphletStore
+) -> None:
     """Moves on to the time of an event, after windows were closed until then: opens windows.
 
     Snapshots have no value in them: no trend of theirs lies there.
     """
-    members, groups, counts = program.members, program.groups, totals.counts
-    if now > counts[NOW]:
-        commit(negated, program, totals)
-        counts[NOW] = now
-    for w in range(len(totals.low)):
-        within, slide = members.within[w], members.slide[w]
-        low, high = max(totals.low[w], (now - within) // slide + 1, 0), max(totals.high[w], now // slide)
-        if counts[SNAPSHOTS] > counts[OLDEST_SNAPSHOT]:
-            for k in range(max(low, totals.high[w] + 1), high + 1):
-                for u in range(len(groups.position)):
-                    if members.windows[members.of[groups.position[u]]] == w:
-                        for s in range(counts[OLDEST_SNAPSHOT], counts[SNAPSHOTS]):
-                            at = s * groups.contexts[0] + groups.context[u] + k % members.span[w]
-                            if graphlets.snapshot_group[s] == groups.of_unit[u]:
-                                clear(graphlets.value, at)
-        totals.low[w], totals.high[w] = low, high
+    counts = totals.counts[0]
+    if now > counts.now:
+        commit(negated, template, totals)
+        counts.now = now
+    for w in range(len(totals.open)):
+        window, opened = template.window[w], totals.open[w]
+        low = max(opened.low, (now - window.within) // window.slide + 1, 0)
+        high = max(opened.high, now // window.slide)
+        if counts.snapshots > counts.oldest_snapshot:
+            for k in range(max(low, opened.high + 1), high + 1):
+                for u in range(len(groups.unit)):
+                    if template.position[groups.unit[u].position].window == w:
+                        row = (groups.unit[u].value + k % window.span) * len(graphlets.snapshot)
+                        count = counts.snapshots - counts.oldest_snapshot
+                        clear(graphlets.cells, row + counts.oldest_snapshot, count)
+        opened.low, opened.high = low, high

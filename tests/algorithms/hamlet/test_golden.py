@@ -3,10 +3,11 @@
 from typing import Any
 
 import pytest
+from numpy.typing import NDArray
 
 from cepbench.algorithms.hamlet.executor import HamletExecutor
 from cepbench.algorithms.hamlet.kernels.benefit import non_shared_cost, shared_cost
-from cepbench.algorithms.hamlet.kernels.state import EVENT_SNAPSHOTS, GRAPHLET_SNAPSHOTS
+from cepbench.algorithms.hamlet.kernels.state import FRESH, SUMS, VALUES
 from cepbench.algorithms.hamlet.plan import plan_of
 from cepbench.algorithms.hamlet.set_executor import SetExecutor
 from cepbench.algorithms.hamlet.sharing import Sharing
@@ -33,10 +34,15 @@ def executor_of(queries: tuple[str, ...], text: str) -> SetExecutor:
     return found
 
 
+def rows(executor: SetExecutor) -> NDArray[Any]:
+    """The counts of expressions and values, by row and snapshot."""
+    graphlets = executor.state.graphlets
+    return graphlets.cells.ring[:, 0].reshape(-1, len(graphlets.snapshot))
+
+
 def values(executor: SetExecutor, snapshot: int) -> dict[str, int]:
     """The value of a snapshot per query, whose only window is the whole stream."""
-    contexts = executor.compiled.contexts
-    cells = executor.state.graphlets.value.ring[snapshot * contexts : (snapshot + 1) * contexts, 0]
+    cells = rows(executor)[VALUES : VALUES + executor.compiled.contexts, snapshot]
     return {f"q{n}": int(value) for n, value in enumerate(cells, start=1)}
 
 
@@ -44,21 +50,21 @@ def values(executor: SetExecutor, snapshot: int) -> dict[str, int]:
 def test_coefficients_of_a_snapshot_in_its_graphlet(size: int) -> None:
     executor = executor_of(QUERIES, f"{BEFORE} {' '.join(GRAPHLET[:size])}")
     assert values(executor, 0) == GOLDEN["snapshots"]["x"]
-    assert executor.state.graphlets.fresh.ring[0, 0] == GOLDEN["snapshots"]["in_graphlet_B3"][size - 1]
-    assert executor.state.graphlets.sums.ring[0, 0] == sum(GOLDEN["snapshots"]["in_graphlet_B3"][: size - 1])
+    assert rows(executor)[FRESH, 0] == GOLDEN["snapshots"]["in_graphlet_B3"][size - 1]
+    assert rows(executor)[SUMS, 0] == sum(GOLDEN["snapshots"]["in_graphlet_B3"][: size - 1])
 
 
 def test_a_later_graphlet_takes_a_snapshot_of_what_was_before() -> None:
     executor = executor_of(QUERIES, f"{BEFORE} {' '.join(GRAPHLET)} {BETWEEN} B13/0")
     assert values(executor, 0) == GOLDEN["snapshots"]["y"]
-    assert executor.state.totals.counts[GRAPHLET_SNAPSHOTS] == 2
-    assert executor.state.totals.counts[EVENT_SNAPSHOTS] == 0
+    assert executor.state.counts["graphlet_snapshots"] == 2
+    assert executor.state.counts["event_snapshots"] == 0
 
 
 def test_snapshots_at_event_level() -> None:
     queries = (QUERIES[0], f"{QUERIES[1]} WHERE B.x != NEXT(B).x")  # no edge from the second B to the third
     executor = executor_of(queries, f"{BEFORE} {' '.join(GRAPHLET)} {BETWEEN} B13/9")
-    assert executor.state.totals.counts[EVENT_SNAPSHOTS] == 2, "the third B, and the one whose predecessors differ"
+    assert executor.state.counts["event_snapshots"] == 2, "the third B, and the one whose predecessors differ"
     assert values(executor, 0) == GOLDEN["snapshots"]["x"]
     assert values(executor, 1) == GOLDEN["event_level"]["z"]
     assert values(executor, 3) == GOLDEN["event_level"]["y"]

@@ -1,0 +1,116 @@
+"""Snapshots: values, per query and window, that the expressions of a shared graphlet refer to (Section 3.3)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cepbench.algorithms.hamlet.kernels.alone import feed, reach
+from cepbench.algorithms.hamlet.kernels.cells import add, append_run, clear, copy, fits, is_empty
+from cepbench.algorithms.hamlet.kernels.products import evaluate
+from cepbench.algorithms.hamlet.kernels.program import NONE, HamletProgram
+from cepbench.algorithms.hamlet.kernels.state import FRESH, ROW, SUMS, GraphletStore, HamletState, Totals
+from cepbench.algorithms.hamlet.kernels.visiting import visit
+from cepbench.algorithms.kernels.cells import begin
+from cepbench.algorithms.kernels.compilation import inlined, inner
+from cepbench.algorithms.kernels.events import KernelEvents
+
+
+@inlined
+def _new_snapshot(g: int, time: int, totals: Totals, graphlets: GraphletStore) -> int:
+    """The number of a further snapshot, of which no expression has a part yet."""
+    counts, most = totals.counts[0], len(graphlets.snapshot)
+    s = counts.snapshots
+    counts.snapshots += 1
+    graphlets.snapshot[s].time, graphlets.snapshot[s].group = time, g
+    clear(graphlets.cells, SUMS * most + s, np.int64(1))
+    clear(graphlets.cells, FRESH * most + s, np.int64(1))
+    return s
+
+
+@inner
+def graphlet_snapshot(
+    g: int, i: int, events: KernelEvents, program: HamletProgram, totals: Totals, graphlets: GraphletStore
+) -> int:
+    """Creates the snapshot at graphlet level (Definition 8); returns its number."""
+    template, groups, most = program.template, program.groups, len(graphlets.snapshot)
+    x = _new_snapshot(g, events.time[i], totals, graphlets)
+    totals.counts[0].graphlet_snapshots += 1
+    for u in range(groups.group[g].unit, groups.group[g].unit_end):
+        p, value = groups.unit[u].position, groups.unit[u].value
+        w = template.position[p].window
+        span, low, high = template.window[w].span, totals.open[w].low, totals.open[w].high
+        for row in range(span):
+            clear(graphlets.cells, (value + row) * most + x, np.int64(1))
+        if graphlets.unit[u].now and low <= high:
+            reach(i, p, low, high, events, template, totals.cells)
+            for k in range(low, high + 1):
+                copy(graphlets.cells, (value + k % span) * most + x, totals.cells, k - low)
+    return x
+
+
+@inner
+def event_snapshot(
+    g: int,
+    i: int,
+    x: int,
+    oldest: int,
+    events: KernelEvents,
+    program: HamletProgram,
+    state: HamletState,
+    modular: bool,
+) -> None:
+    """Creates the snapshot at event level (Definition 9), and sets ROW to it; x is that of the graphlet."""
+    template, groups, totals, graphlets = program.template, program.groups, state.totals, state.graphlets
+    cells, reached, most = graphlets.cells, totals.cells, len(graphlets.snapshot)
+    z = _new_snapshot(g, events.time[i], totals, graphlets)
+    totals.counts[0].event_snapshots += 1
+    for u in range(groups.group[g].unit, groups.group[g].unit_end):
+        p, value, loop = groups.unit[u].position, groups.unit[u].value, groups.alike[groups.unit[u].alike].loop
+        w = template.position[p].window
+        span, low, high = template.window[w].span, totals.open[w].low, totals.open[w].high
+        for row in range(span):
+            clear(cells, (value + row) * most + z, np.int64(1))
+        if not graphlets.unit[u].now or low > high or not fits(program.predicates, p, events.ints, events.reals, i):
+            continue
+        for k in range(low, high + 1):
+            copy(reached, k - low, cells, (value + k % span) * most + x)
+            if loop == NONE:
+                evaluate(
+                    reached, k - low, np.int64(SUMS), value + k % span, x, z, g, cells, graphlets.snapshot,
+                    program.weights, p, modular,
+                )  # fmt: skip
+        if loop != NONE:
+            visit(i, groups.unit[u].loop, low, high, events, program, state, modular)
+        append_run(reached, 0, high - low + 1, program.weights, p, events.ints, events.reals, i)
+        for k in range(low, high + 1):
+            if not is_empty(reached, k - low):
+                copy(cells, (value + k % span) * most + z, reached, k - low)
+    clear(cells, ROW * most + oldest, z + 1 - oldest)
+    begin(cells, ROW * most + z)
+
+
+@inner
+def end_graphlet(
+    g: int, oldest: int, program: HamletProgram, totals: Totals, graphlets: GraphletStore, modular: bool
+) -> None:
+    """Ends a graphlet: its sums, evaluated for each query and window, are what later graphlets see of it."""
+    template, groups, reached = program.template, program.groups, totals.cells
+    stop = totals.counts[0].snapshots
+    for u in range(groups.group[g].unit, groups.group[g].unit_end):
+        if not graphlets.unit[u].now:
+            continue
+        p = groups.unit[u].position
+        position = template.position[p]
+        span = template.window[position.window].span
+        for k in range(totals.open[position.window].low, totals.open[position.window].high + 1):
+            clear(reached, np.int64(0), np.int64(2))
+            for row in range(SUMS, FRESH + 1):
+                evaluate(
+                    reached, row, row, groups.unit[u].value + k % span, oldest, stop, g, graphlets.cells,
+                    graphlets.snapshot, program.weights, p, modular,
+                )  # fmt: skip
+            for n in range(position.feed, position.feed_end):
+                add(reached, template.slot[template.lists[n]].cell + k % span, reached, np.int64(SUMS))
+            if position.direct:
+                add(reached, template.member[position.member].final + k % span, reached, np.int64(SUMS))
+            feed(p, k % span, FRESH, template, totals)
