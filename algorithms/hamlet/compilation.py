@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -29,7 +30,6 @@ from cepbench.algorithms.hamlet.kernels.program import (
 from cepbench.algorithms.hamlet.kernels.state import VALUES
 from cepbench.algorithms.hamlet.slots import MemberSlots, slots_of
 from cepbench.algorithms.hamlet.workload import SetMember, SharableSet
-from cepbench.algorithms.sequences.kernels.program import Records, records_of
 from cepbench.events.schema import Schema
 from cepbench.events.windows import Window
 from cepbench.queries.aggregates import COUNT_ALL, Layout
@@ -37,6 +37,7 @@ from cepbench.queries.automaton import Automaton
 from cepbench.queries.columns import ColumnSet
 from cepbench.queries.compile import Part
 from cepbench.queries.names import Names
+from cepbench.queries.records import Records, records_of
 from cepbench.queries.tables import Columns, Predicates, build_tables
 
 Row = dict[str, Any]

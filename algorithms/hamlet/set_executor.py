@@ -22,9 +22,9 @@ from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.rows import AggregateRows
 from cepbench.algorithms.running.batches import ROWS, kernel_events, no_events
 from cepbench.algorithms.running.negation import Negation, largest_state, latest_starts
-from cepbench.algorithms.sequences.kernels.program import Records, records_of
 from cepbench.events.batch import EventBatch
 from cepbench.events.windows import FOREVER
+from cepbench.queries.records import Records, records_of
 
 END_OF_TIME = 2 * FOREVER - 1
 DETAILS = ("edges", "bursts", "shared_bursts", "graphlet_snapshots", "event_snapshots", "splits", "merges")

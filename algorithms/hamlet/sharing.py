@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from cepbench.algorithms.hamlet.kernels.benefit import BenefitCosts, ClassRecord
 from cepbench.algorithms.hamlet.kernels.stream import DYNAMIC, GIVEN, NEVER, STATIC, Decisions
 from cepbench.algorithms.kernels.arrays import Codes, Ints
-from cepbench.algorithms.sequences.kernels.program import Records, records_of
+from cepbench.queries.records import Records, records_of
 
 MODES = {"never": NEVER, "static": STATIC, "dynamic": DYNAMIC}
 COSTS = BenefitCosts(event=4.0, shared_event=4.0, value=6.0, product=3.0, visit=1.0)

@@ -28,7 +28,7 @@ from cepbench.algorithms.hamlet.kernels.state import (
 from cepbench.algorithms.hamlet.kernels.windows import note_state
 from cepbench.algorithms.kernels.cells import Cells, empty_cells
 from cepbench.algorithms.kernels.growth import widened, wider
-from cepbench.algorithms.sequences.kernels.program import records_of
+from cepbench.queries.records import records_of
 
 FIRST_ROOM = 64
 """Vertices, events of shared graphlets, and shared graphlets that there is room for at first."""

@@ -271,4 +271,6 @@ def test_an_interrupt_is_no_wrong_answer() -> None:
         raise RuntimeError("the compiler stopped") from KeyboardInterrupt()
 
     with pytest.raises(RuntimeError, match="the compiler stopped"):
+        wrong(random_case(1), subject(interrupted))
+    with pytest.raises(RuntimeError, match="the compiler stopped"):
         verify_subject(subject(interrupted), 10, 1)

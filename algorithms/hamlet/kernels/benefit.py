@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
-from cepbench.algorithms.sequences.kernels.program import Records
+from cepbench.queries.records import Records
 
 
 class BenefitCosts(NamedTuple):

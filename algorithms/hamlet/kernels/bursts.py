@@ -7,7 +7,7 @@ from cepbench.algorithms.hamlet.kernels.program import NONE, Groups, next_edge
 from cepbench.algorithms.kernels.arrays import Codes, Ints
 from cepbench.algorithms.kernels.compilation import kernel
 from cepbench.algorithms.kernels.events import KernelEvents
-from cepbench.algorithms.sequences.kernels.program import Records
+from cepbench.queries.records import Records
 from cepbench.queries.tables import Predicates
 
 MOST = 4096

@@ -20,7 +20,7 @@ from cepbench.algorithms.hamlet.kernels.cells import Index
 from cepbench.algorithms.hamlet.kernels.program import Weighing
 from cepbench.algorithms.kernels.cells import ONE, ZERO, Cells, is_empty, product_exceeds, sum_exceeds
 from cepbench.algorithms.kernels.compilation import inlined, inner
-from cepbench.algorithms.sequences.kernels.program import Records
+from cepbench.queries.records import Records
 
 
 @inlined

@@ -12,7 +12,7 @@ import numpy as np
 
 from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.compilation import inner
-from cepbench.algorithms.sequences.kernels.program import Records
+from cepbench.queries.records import Records
 from cepbench.queries.tables import Predicates, Weights
 
 NONE = -1

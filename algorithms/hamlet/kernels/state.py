@@ -8,7 +8,7 @@ import numpy as np
 
 from cepbench.algorithms.kernels.arrays import Flags, Ints, Reals
 from cepbench.algorithms.kernels.cells import Cells
-from cepbench.algorithms.sequences.kernels.program import Records
+from cepbench.queries.records import Records
 
 SUMS, FRESH, ROW, VALUES = range(4)
 """Rows of `GraphletStore.cells`."""

@@ -16,7 +16,7 @@ from cepbench.algorithms.hamlet.kernels.windows import MemberRows, arrive, close
 from cepbench.algorithms.kernels.arrays import Flags, Ints, Reals
 from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.events import KernelEvents
-from cepbench.algorithms.sequences.kernels.program import Records
+from cepbench.queries.records import Records
 
 NEVER, STATIC, DYNAMIC, GIVEN = 0, 1, 2, 3
 """How bursts are decided: none is shared, all are by all, by their benefit, or as told from outside."""

@@ -14,7 +14,7 @@ from cepbench.algorithms.kernels.cells import Cells
 from cepbench.algorithms.kernels.cells import add as unite
 from cepbench.algorithms.kernels.cells import clear as empty
 from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
-from cepbench.algorithms.sequences.kernels.program import Records
+from cepbench.queries.records import Records
 
 
 class ClosedRecord:

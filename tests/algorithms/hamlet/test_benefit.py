@@ -8,7 +8,7 @@ import pytest
 
 from cepbench.algorithms.hamlet.kernels.benefit import ClassRecord, KnownBurst, choose
 from cepbench.algorithms.hamlet.sharing import COSTS
-from cepbench.algorithms.sequences.kernels.program import Records, records_of
+from cepbench.queries.records import Records, records_of
 
 Burst = tuple[Records, KnownBurst]
 
