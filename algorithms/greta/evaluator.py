@@ -7,7 +7,15 @@ from numpy.typing import NDArray
 
 from cepbench.algorithms.greta.kernels.panes import advance_graph
 from cepbench.algorithms.greta.kernels.propagation import ROOM, propagate
-from cepbench.algorithms.greta.kernels.vertices import EDGES, FREE, LIVE, NO_BLOCK, BlockRecord, Graph, PositionRecord
+from cepbench.algorithms.greta.kernels.vertices import (
+    EDGES,
+    FREE,
+    LIVE,
+    NO_BLOCK,
+    BlockRecord,
+    Graph,
+    GraphPositionRecord,
+)
 from cepbench.algorithms.kernels.cells import empty_cells
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.kernels.growth import widened, wider
@@ -79,7 +87,7 @@ def _new_graph(query: CompiledQuery, tables: Tables, span: int, kept: NDArray[np
     trailing = np.diff(tables.trailing_ptr) > 0
     width = min(VERTICES, max(FEWEST_VERTICES, BLOCK_CELLS // span))
     column, real = _sort_columns(tables)
-    position = np.zeros(positions, records_of(PositionRecord))
+    position = np.zeros(positions, records_of(GraphPositionRecord))
     position["kept"] = kept
     position["late"] = kept & tables.end & trailing
     position["prunable"] = kept & ~position["late"] & _leads_over_negation(tables)

@@ -20,6 +20,7 @@ SMALL: dict[str, Any] = {
     "zip": {"within": [50]},
     "algorithms": ["counting", "slow"],
     "measurements": ["time"],
+    "repeat": 0.1,
     "limits": {"seconds": 30, "memory": "3 GB"},
     "plot": {
         "x": {"name": "events", "label": "Events"},

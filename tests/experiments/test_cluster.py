@@ -19,6 +19,7 @@ OVERRIDES = (
     "zip.events=[300]",
     "algorithms=[cogra]",  # compiles fastest: the workers have no kernels yet
     "measurements=[time, memory]",
+    "repeat=0",
 )
 
 
@@ -48,7 +49,7 @@ def test_eight_slots_of_one_executor_have_a_gigabyte_each_and_share_a_secret(tmp
         spark.add_worker(cores=8)
         zipped = ("zip.window=[filtered]", "zip.wait=[4]", "zip.events=[3000]")
         overrides = ("axes.groups=[30]", *zipped, "algorithms=[cogra]")
-        planned = plan(["cogra-19.4"], "smoke", (*overrides, "limits.memory=1GB", "buckets=8"))
+        planned = plan(["cogra-19.4"], "smoke", (*overrides, "limits.memory=1GB", "buckets=8", "repeat=0"))
         settings = {**secret, "spark.executor.cores": "8", "spark.executor.instances": "1"}
         swept = run_planned(planned, tmp_path / "results", SparkCluster(spark.url, settings), progress=False)
         stop()

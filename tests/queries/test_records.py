@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pytest
 
-from cepbench.algorithms.greta.kernels.vertices import BlockRecord, PositionRecord
+from cepbench.algorithms.greta.kernels.vertices import BlockRecord, GraphPositionRecord
 from cepbench.algorithms.sequences.kernels.counters import ClockRecord, PlaceRecord
 from cepbench.algorithms.sequences.kernels.program import (
     LinkRecord,
@@ -23,7 +23,7 @@ from cepbench.queries.tables import PredicateRecord
 
 RECORDS = (
     ClockRecord, PlaceRecord, LinkRecord, PerFamily, PlainRecord, QueryRecord, SegmentRecord, SequenceRecord,
-    TargetRecord, PredicateRecord, PositionRecord, BlockRecord,
+    TargetRecord, PredicateRecord, GraphPositionRecord, BlockRecord,
 )  # fmt: skip
 
 

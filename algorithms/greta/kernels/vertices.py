@@ -26,7 +26,7 @@ NO_BLOCK = -1
 EDGES, LIVE, PENDING, FREE = 0, 1, 2, 3
 
 
-class PositionRecord:
+class GraphPositionRecord:
     """A position, and the chain of its blocks.
 
     - `kept`: whether its events are vertices; `late`: and have a trailing negation; `prunable`: and it leads only over
@@ -61,7 +61,7 @@ class BlockRecord:
 class Graph(NamedTuple):
     """N blocks of B vertices; window k of block b has cells from `(b * K + k % K) * B` on.
 
-    - `position[P]` (`PositionRecord`), `block[N]` (`BlockRecord`).
+    - `position[P]` (`GraphPositionRecord`), `block[N]` (`BlockRecord`).
     - `free[N]`: a stack of free blocks, of which there are `counters[FREE]`.
     - `time[N, B]`, `order[N, B]` (first `shown`, sorted), `ints[I, N * B]`, `reals[F, N * B]`.
     - `counters`: edges visited, live vertices, positions with vertices that are not shown, free blocks; `waiting[P]`:
