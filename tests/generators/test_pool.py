@@ -4,7 +4,8 @@ import pytest
 
 from cepbench.generators.errors import GeneratorError
 from cepbench.generators.parameters import parse
-from cepbench.generators.workloads import Sequences, workload_text
+from cepbench.generators.sequences import Sequences
+from cepbench.generators.workloads import workload_text
 from cepbench.queries.workloads import parse_workload
 
 

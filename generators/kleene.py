@@ -1,0 +1,112 @@
+"""Workloads of Kleene queries that share a sub-pattern and differ in what stands around it."""
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from cepbench.generators.errors import GeneratorError
+from cepbench.generators.randomness import column_random
+from cepbench.generators.ridesharing import TYPES
+from cepbench.generators.workload import Names, WorkloadGenerator, query_text
+
+NOTHING = "none"
+ATTEMPTS = 100
+"""Draws of a pattern before a workload is given up as impossible."""
+
+
+class KleeneParameters(BaseModel):
+    """Defaults are those of the first workload of Hamlet 6.1, on the ridesharing stream."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    seed: int = Field(0, ge=0, description="seed of all randomness")
+    queries: int = Field(50, ge=1, le=10**4, description="number of queries; fewer are a prefix of more")
+    kleene: Names = Field(("Travel",), description="event types under a Kleene plus, the first of them in every query")
+    kleene_length: int = Field(1, ge=1, le=100, description="most types under a Kleene plus in a query")
+    types: Names = Field(TYPES[1:], description="event types around them")
+    before: int = Field(2, ge=0, le=100, description="most types before, at least one of them if there may be any")
+    after: int = Field(2, ge=0, le=100, description="most types after")
+    aggregates: Names = Field(
+        ("COUNT(*)",), description="aggregates, by turns of the queries; {kleene} stands for the first Kleene type"
+    )
+    predicates: Names = Field(
+        (NOTHING,), description="predicates, by turns of the queries; {kleene} as above; none for no predicate"
+    )
+    group_by: Names = Field((NOTHING,), description="grouping attributes, one by turns of the queries, or none")
+    within: Names = Field(("5 min",), description="lengths of windows, by turns of the queries")
+    slide: str | None = Field(None, description="slide of the windows; without, they do not overlap")
+
+    @model_validator(mode="after")
+    def _check(self) -> "KleeneParameters":
+        everything = (*self.kleene, *self.types)
+        if len(set(everything)) < len(everything):
+            raise ValueError("a type stands twice among kleene and types")
+        if self.kleene_length > len(self.kleene):
+            raise ValueError(f"kleene_length = {self.kleene_length} exceeds the {len(self.kleene)} types of kleene")
+        if self.before + self.after > len(self.types):
+            raise ValueError(f"before + after = {self.before + self.after} exceeds the {len(self.types)} types")
+        for text in (*self.aggregates, *self.predicates):
+            try:
+                text.format(kleene="")
+            except (AttributeError, IndexError, KeyError, ValueError):
+                raise ValueError(f"{text!r}: only {{kleene}} may stand in braces") from None
+        return self
+
+
+class Kleene(WorkloadGenerator[KleeneParameters]):
+    """Kleene queries with a sub-pattern that all of them share, as in the workloads of Hamlet.
+
+    A query is a sequence of up to `before` types, Kleene closures of the first 1 to `kleene_length` types of `kleene`,
+    one after another, and up to `after` types, all drawn at random and different within a query. So queries of the
+    *first* workload of Hamlet 6.1 differ in what stands around `Travel+` and in nothing else; those of the *second* one
+    have several `aggregates`, `predicates`, `group_by` and `within`, and `kleene_length = 3`. These go by turns, each
+    list at a pace of its own, so that in a large workload each of one list meets each of the others.
+
+    That a sharable Kleene pattern of length 3 is three closures in a row is our reading: Hamlet does not print them.
+    """
+
+    name = "kleene"
+    paper = "Hamlet 6.1"
+    Parameters = KleeneParameters
+
+    def queries(self) -> list[str]:
+        """One after another; no two patterns are alike. Raises `GeneratorError` if there are too few."""
+        return [self._query(number, pattern) for number, pattern in enumerate(self._patterns())]
+
+    def _query(self, number: int, pattern: str) -> str:
+        p = self.parameters
+        turn, chosen = number, []
+        for choices in (p.aggregates, p.predicates, p.group_by, p.within):
+            chosen.append(choices[turn % len(choices)])
+            turn = turn // len(choices) + number
+        aggregate, predicate, group, within = chosen
+        return query_text(
+            number,
+            aggregate.format(kleene=p.kleene[0]),
+            pattern,
+            "" if predicate == NOTHING else predicate.format(kleene=p.kleene[0]),
+            () if group == NOTHING else (group,),
+            within,
+            p.slide,
+        )
+
+    def _patterns(self) -> list[str]:
+        p = self.parameters
+        found: dict[str, None] = {}
+        for number in range(p.queries):
+            random = column_random(p.seed, "query", number)
+            drawn = (self._pattern(random) for _ in range(ATTEMPTS))
+            fresh = next((pattern for pattern in drawn if pattern not in found), None)
+            if fresh is None:
+                raise GeneratorError(
+                    f"workload kleene: no room for {p.queries} different patterns; use more types, or longer patterns"
+                )
+            found[fresh] = None
+        return list(found)
+
+    def _pattern(self, random: np.random.Generator) -> str:
+        p = self.parameters
+        before = int(random.integers(min(1, p.before), p.before, endpoint=True))
+        closures = int(random.integers(1, p.kleene_length, endpoint=True))
+        after = int(random.integers(p.after, endpoint=True))
+        around = [p.types[i] for i in random.permutation(len(p.types))[: before + after]]
+        return ", ".join((*around[:before], *(f"{name}+" for name in p.kleene[:closures]), *around[before:]))

@@ -1,0 +1,85 @@
+"""Workloads of Kleene queries: what is shared, what differs, and what goes by turns."""
+
+import itertools
+
+import pytest
+
+from cepbench.generators.errors import GeneratorError
+from cepbench.generators.kleene import Kleene
+from cepbench.generators.workloads import workload_text
+from cepbench.queries.model import Aggregates, Query
+from cepbench.queries.workloads import parse_workload
+
+
+def queries_of(**parameters: object) -> list[Query]:
+    return list(parse_workload(workload_text("kleene", parameters)))
+
+
+def patterns_of(**parameters: object) -> list[list[str]]:
+    lines = workload_text("kleene", parameters).splitlines()
+    return [line.removeprefix("PATTERN ").split(", ") for line in lines if line.startswith("PATTERN ")]
+
+
+def test_the_first_workload_differs_around_the_kleene_pattern_only() -> None:
+    queries = queries_of(queries=40)
+    patterns = patterns_of(queries=40)
+    assert len(set(map(tuple, patterns))) == 40
+    closures = [pattern.index("Travel+") for pattern in patterns]
+    assert set(closures) == {1, 2}
+    assert {len(pattern) - at - 1 for pattern, at in zip(patterns, closures, strict=True)} == {0, 1, 2}
+    assert all(len(set(pattern)) == len(pattern) for pattern in patterns)
+    assert len({(query.returns, query.window, query.predicates) for query in queries}) == 1
+
+
+def test_smaller_workloads_are_the_beginning_of_larger_ones() -> None:
+    few, many = workload_text("kleene", {"queries": 7}), workload_text("kleene", {"queries": 30})
+    assert many.startswith(few.rstrip("\n"))
+    assert workload_text("kleene", {"queries": 7, "seed": 1}) != few
+
+
+def test_the_second_workload_has_all_kinds() -> None:
+    aggregates = ["COUNT(*)", "SUM({kleene}.price), AVG({kleene}.price)", "MAX({kleene}.speed)"]
+    predicates = ["none", "{kleene}.speed < 10", "[driver]"]
+    parameters = {
+        "queries": 120,
+        "kleene": ["Travel", "Stop", "Wait"],
+        "kleene_length": 3,
+        "types": ["Request", "Pickup", "Dropoff", "Cancel", "Accept", "Decline"],
+        "aggregates": aggregates,
+        "predicates": predicates,
+        "group_by": ["none", "district"],
+        "within": ["5 min", "10 min", "15 min", "20 min"],
+        "slide": "5 min",
+    }
+    queries = queries_of(**parameters)
+    assert {sum(place.endswith("+") for place in pattern) for pattern in patterns_of(**parameters)} == {1, 2, 3}
+    kinds = [
+        {str(query.returns.items) for query in queries if isinstance(query.returns, Aggregates)},
+        {str(query.predicates) for query in queries},
+        {str(query.group_by) for query in queries},
+        {str(query.window) for query in queries},
+    ]
+    assert [len(kind) for kind in kinds] == [3, 3, 2, 4]
+    met = {
+        (str(query.returns.items), str(query.predicates)) for query in queries if isinstance(query.returns, Aggregates)
+    }
+    assert met == set(itertools.product(kinds[0], kinds[1]))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "reason"),
+    [
+        ({"kleene": ["Travel", "Tip"]}, "a type stands twice"),
+        ({"kleene_length": 2}, "kleene_length = 2 exceeds the 1 types of kleene"),
+        ({"before": 12, "after": 8}, r"before \+ after = 20 exceeds the 19 types"),
+        ({"aggregates": ["SUM({first}.price)"]}, "only {kleene} may stand in braces"),
+        ({"types": ["Tip"], "before": 1, "after": 0}, "no room for 50 different patterns"),
+    ],
+)
+def test_what_cannot_be_made_is_refused(parameters: dict[str, object], reason: str) -> None:
+    with pytest.raises(GeneratorError, match=reason):
+        workload_text("kleene", parameters)
+
+
+def test_the_listing_names_the_paper() -> None:
+    assert Kleene.describe().paper == "Hamlet 6.1"
