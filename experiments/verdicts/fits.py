@@ -1,7 +1,9 @@
 """Which model a curve follows: power laws by their slope on log-log axes, exponentials by that on log-linear ones.
 
 Slopes are medians of those between all pairs of points (Theil 1950, Sen 1968), intercepts medians of what is left, and
-a model is compared by its mean absolute error without the worst point: one noisy point moves none of these far.
+a model is compared by its mean absolute error without the worst point: one noisy point moves none of these far. But
+where one end of the axis lies farther from all others than these lie apart, a model has to be right: what is close
+together would else speak for a model that is nowhere near what is far away.
 """
 
 from __future__ import annotations
@@ -20,16 +22,21 @@ POWERS = {"linear": (0.8, 1.2), "quadratic": (1.75, 2.25), "cubic": (2.7, 3.3)}
 CLEARLY = 0.8  # a model fits better if its error is at most this part of the other's
 SLACK = 0.05  # an error up to this, plus a tenth of the change, is a fit: in natural logarithms, 5 %
 SLACK_OF_CHANGE = 0.1
+ASTRAY = 2.0  # a model that is off by more than this factor at a point far from all others is no fit
 
 Points = Sequence[tuple[float, float]]
 
 
 @dataclass(frozen=True)
 class Model:
-    """A curve through points: `slope` on its axes, `error` in natural logarithms of the value."""
+    """A curve through points: `slope` on its axes, `error` in natural logarithms of the value.
+
+    `astray`: whether it misses an end of the axis that lies far from all other points.
+    """
 
     slope: float
     error: float
+    astray: bool
     at: Callable[[float], float]  # the value that it predicts
 
 
@@ -39,7 +46,8 @@ class Shape:
 
     - `name`: one of the models that claims name; `power` for another exponent; "" if nothing fits.
     - `power`, `exponential`: what they are by slope: of log y over log x, and of log y over x.
-    - `change`: the value at the end over that at the beginning, by the model that fits best.
+    - `change`: the value at the end over that at the beginning, by the model that fits best, or as measured.
+    - `steepest`: the largest power of any stretch of three neighbours, by its ends.
     - `undecided`: another name that fits as well; "" if none.
     """
 
@@ -47,6 +55,7 @@ class Shape:
     power: Model
     exponential: Model
     change: float
+    steepest: float
     undecided: str = ""
 
     @property
@@ -58,27 +67,38 @@ class Shape:
 
 def shape(points: Points) -> Shape:
     """The model that fits best. All values are positive, and axis values different and positive."""
-    first, last = min(x for x, _ in points), max(x for x, _ in points)
+    ordered = sorted(points)
+    (first, at_first), (last, at_last) = ordered[0], ordered[-1]
     power = _fitted(points, log, log)
     exponential = _fitted(points, float, log)
     logarithmic = _fitted(points, log, float)
+    steepest = max(log(d / b) / log(c / a) for (a, b), (c, d) in zip(ordered, ordered[2:], strict=False))
 
     def change(model: Model) -> float:
         before, after = model.at(first), model.at(last)
         return after / before if before > 0 else inf
 
-    if abs(power.slope) <= FLAT_SLOPE and max(change(power), 1 / change(power)) <= FLAT_CHANGE:
-        return Shape("constant", power, exponential, change(power))
+    def named_shape(name: str, moved: float, undecided: str = "") -> Shape:
+        return Shape(name, power, exponential, moved, steepest, undecided)
+
+    if abs(power.slope) <= FLAT_SLOPE and max(change(power), 1 / change(power)) <= FLAT_CHANGE and not power.astray:
+        return named_shape("constant", change(power))
     named = next((name for name, (low, high) in POWERS.items() if low <= power.slope <= high), "power")
     candidates = {named: power, "exponential": exponential, "logarithmic": logarithmic}
     if logarithmic.slope <= 0 or named != "power" or power.slope > 1:
         del candidates["logarithmic"]  # a straight line has its name; what falls is no logarithm
-    ranked = sorted(candidates.items(), key=lambda entry: entry[1].error)
-    (name, best), (other, second) = ranked[:2]
+    ranked = sorted(((name, model) for name, model in candidates.items() if not model.astray), key=_error)
+    if not ranked:
+        return named_shape("", at_last / at_first)
+    name, best = ranked[0]
     if best.error > SLACK + SLACK_OF_CHANGE * abs(log(change(best))):
-        return Shape("", power, exponential, change(best))
-    undecided = other if best.error > CLEARLY * second.error else ""
-    return Shape(name, power, exponential, change(best), undecided)
+        return named_shape("", at_last / at_first)
+    undecided = next((other for other, second in ranked[1:] if best.error > CLEARLY * second.error), "")
+    return named_shape(name, change(best), undecided)
+
+
+def _error(entry: tuple[str, Model]) -> float:
+    return entry[1].error
 
 
 def _fitted(points: Points, of_x: Callable[[float], float], of_y: Callable[[float], float]) -> Model:
@@ -91,5 +111,16 @@ def _fitted(points: Points, of_x: Callable[[float], float], of_y: Callable[[floa
         line = intercept + slope * of_x(x)
         return exp(line) if of_y is log else line
 
-    errors = sorted(abs(log(y / at(x))) if at(x) > 0 else inf for x, y in points)[:-1]
-    return Model(slope, sum(errors) / len(errors), at)
+    off = {x: abs(log(y / at(x))) if at(x) > 0 else inf for x, y in points}
+    errors = sorted(off.values())[:-1]
+    astray = any(off[x] > log(ASTRAY) for x in _far(list(off), of_x))
+    return Model(slope, sum(errors) / len(errors), astray, at)
+
+
+def _far(axis: Sequence[float], of_x: Callable[[float], float]) -> list[float]:
+    """The ends of an axis that lie farther from all other points than these lie apart."""
+    low, *inner, high = sorted(axis)
+    ends = [(low, inner[0], high), (high, inner[-1], low)]
+    return [
+        end for end, neighbour, other in ends if abs(of_x(end) - of_x(neighbour)) > abs(of_x(neighbour) - of_x(other))
+    ]

@@ -62,14 +62,16 @@ def _verdict(claim: claims.Shape, found: Shape) -> tuple[Verdict, str]:
 
 
 def _at_most(model: str, found: Shape) -> tuple[Verdict, str]:
-    """Whether a curve grows by at most this model."""
-    if found.name == "":
-        return Verdict.NOT_COMPARABLE, ""
+    """Whether a curve grows by at most this model; if none fits, whether it does so on every stretch."""
     if model == "exponential" or found.name in ("constant", "logarithmic"):
         return Verdict.REPRODUCED, ""
-    if found.name == "exponential" or model == "logarithmic":
+    if found.name == "exponential" or (found.name and model == "logarithmic"):
         return Verdict.CONTRADICTED, ""
-    return (Verdict.REPRODUCED if found.power.slope <= POWERS[model][1] else Verdict.CONTRADICTED), ""
+    if found.name:
+        return (Verdict.REPRODUCED if found.power.slope <= POWERS[model][1] else Verdict.CONTRADICTED), ""
+    if model != "logarithmic" and found.steepest <= POWERS[model][1]:
+        return Verdict.REPRODUCED, f"nowhere steeper than a power of {found.steepest:.2g}"
+    return Verdict.NOT_COMPARABLE, ""
 
 
 def _contradicting(

@@ -53,6 +53,29 @@ def test_one_noisy_point_turns_no_verdict(model: str, place: int, factor: float)
     assert judge(shape(model), along(CURVES[model], **{f"at_{place}": factor})).verdict is REPRODUCED
 
 
+@pytest.mark.parametrize(
+    "places",
+    [
+        [200.0, 300.0, 400.0, 450.0, 500.0, 550.0, 600.0, 800.0, 1200.0, 20000.0],
+        [3e3, 1e4, 3e4, 1e5, 3e5, 1e6],
+    ],
+)
+def test_a_fixed_cost_before_a_line_is_no_exponential(places: list[float]) -> None:
+    """As of a harness: small sizes lie close together, where the curve is flat, and the large one far away."""
+    points = along(lambda n: places[-1] / 20 + n, places)
+    assert judge(shape("linear"), points).verdict is WEAKER
+    assert judge(shape("exponential"), points).verdict is not REPRODUCED
+    assert judge(shape("quadratic", or_less=True), points).verdict is REPRODUCED
+
+
+@pytest.mark.parametrize(("power", "expected"), [(1, REPRODUCED), (1.5, OPEN)])
+def test_at_most_linear_wherever_no_model_fits(power: float, expected: Verdict) -> None:
+    points = along(lambda n: 5e4 + n**power, [1e3, 2e3, 3e3, 4e3, 5e3, 1e6])
+    result = judge(shape("linear", or_less=True), points)
+    assert result.verdict is expected
+    assert result.reason.startswith("the curve is like none of the models")
+
+
 @pytest.mark.parametrize("model", ["constant", "linear", "quadratic", "exponential"])
 def test_noise_of_five_percent_turns_no_verdict(model: str) -> None:
     for seed in range(50):
