@@ -11,7 +11,14 @@ from cepbench.cli.progress import bar
 
 @click.command("compile")
 @click.argument("algorithms", metavar="[ALGORITHM]...", nargs=-1)
-def compile_command(algorithms: tuple[str, ...]) -> None:
+@click.option(
+    "--arithmetic",
+    type=click.Choice(["modular", "float", "both"]),
+    default="modular",
+    show_default=True,
+    help="Of counts; each has kernels of its own.",
+)
+def compile_command(algorithms: tuple[str, ...], arithmetic: str) -> None:
     """Compile the kernels that most queries need.
 
     Of all algorithms, or of the ALGORITHMs. Kernels are compiled once and kept; without this command the first query of
@@ -21,12 +28,14 @@ def compile_command(algorithms: tuple[str, ...]) -> None:
     from cepbench.algorithms.registry import ALGORITHMS, make
     from cepbench.pipeline.warmup import warm_up_common
 
-    chosen = [make(name) for name in algorithms or [kind.name for kind in ALGORITHMS]]
+    made = [make(name) for name in algorithms or [kind.name for kind in ALGORITHMS]]
+    arithmetics = ("modular", "float") if arithmetic == "both" else (arithmetic,)
+    work = [(algorithm, one) for one in arithmetics for algorithm in made]
 
     spawned = multiprocessing.get_context("spawn")
-    with bar("algorithm") as shown, ProcessPoolExecutor(min(os.cpu_count() or 1, len(chosen)), spawned) as pool:
-        shown.total = len(chosen)
-        for _ in pool.map(warm_up_common, chosen):
+    with bar("algorithm") as shown, ProcessPoolExecutor(min(os.cpu_count() or 1, len(work)), spawned) as pool:
+        shown.total = len(work)
+        for _ in pool.map(warm_up_common, *zip(*work, strict=True)):
             shown.update()
-    if not algorithms:
+    if not algorithms and "modular" in arithmetics:
         common_marker().touch()

@@ -30,12 +30,12 @@ COMMON = (
 """Queries whose kernels are those that most queries need."""
 
 
-def warm_up_common(algorithm: Algorithm) -> None:
-    """Warms up for the common queries that an algorithm supports."""
+def warm_up_common(algorithm: Algorithm, arithmetic: str = "modular") -> None:
+    """Warms up for the common queries that an algorithm supports, with counts of an arithmetic."""
     schema = Schema(("A", "B"), (Attribute("x", Kind.INT),), "s", ())
     for query in map(parse_query, COMMON):
         if algorithm.unsupported(query) is None:
-            for job in prepare((query,), algorithm, schema, "modular", Statistics()).jobs:
+            for job in prepare((query,), algorithm, schema, arithmetic, Statistics()).jobs:
                 warm_up(algorithm, job.plan)
 
 

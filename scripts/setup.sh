@@ -64,7 +64,7 @@ prepare_venv() {
     mkdir -p -- "$VENV/checkout"
     ln -sfn -- "$ROOT" "$VENV/checkout/cepbench"
     printf 'Compiling the kernels that most queries need (once) ...\n' >&2
-    quietly "$VENV/bin/cepbench" compile || missing "the kernels could not be compiled (see above)"
+    quietly "$VENV/bin/cepbench" compile --arithmetic both || missing "the kernels could not be compiled (see above)"
     fingerprint >"$VENV/.installed-for"
   fi
 }
