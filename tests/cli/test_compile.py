@@ -5,7 +5,6 @@ import sys
 
 from cepbench.algorithms.kernels.compilation import common_marker
 
-
 MODULE = (sys.executable, "-m", "cepbench.cli.main")
 
 
