@@ -59,8 +59,12 @@ class Meaning:
         return origins
 
 
+@lru_cache(maxsize=1024)
 def meaning_of(query: Query) -> Meaning:
-    """Resolve a query; `QueryError` for unknown names and for what has no meaning."""
+    """Resolve a query; `QueryError` for unknown names and for what has no meaning.
+
+    Kept, as several ask for the meaning of one query; nobody changes it.
+    """
     occurrences = tuple(_occurrences(query.pattern, POSITIVE, iter(range(POSITIVE + 1, 10**6))))
     regions = tuple(region for _, region in occurrences)
     names = _names([event for event, _ in occurrences])
