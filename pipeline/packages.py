@@ -12,6 +12,8 @@ import tempfile
 import zipfile
 from pathlib import Path
 
+from cepbench.pipeline.worker_daemon import ARCHIVE
+
 ROOT = Path(__file__).resolve().parent.parent
 SUFFIXES = (".py", ".lark", ".sase", ".yaml")
 EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -19,7 +21,7 @@ EPOCH = (1980, 1, 1, 0, 0, 0)
 
 def write_packages(folder: Path) -> Path:
     """Writes `cepbench.zip` with all sources and the data files that code loads; equal sources give equal bytes."""
-    path = folder / "cepbench.zip"
+    path = folder / ARCHIVE
     packages = sorted(file.parent for file in ROOT.glob("*/__init__.py"))
     files = [ROOT / "__init__.py", *(file for package in packages for file in sorted(package.rglob("*")))]
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:

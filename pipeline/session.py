@@ -124,6 +124,7 @@ def _settings(master: str) -> dict[str, str]:
         settings["spark.python.daemon.module"] = worker_daemon.MODULE
         settings["spark.sql.shuffle.partitions"] = str(2 * (os.cpu_count() or 1))
     else:
+        settings["spark.python.daemon.module"] = worker_daemon.MODULE_ON_EXECUTORS
         settings["spark.network.timeout"] = "60s"  # a machine that is silent for so long is lost
     if _on_loopback(master):
         settings["spark.driver.host"] = LOOPBACK
@@ -196,6 +197,7 @@ def _start(master: str, options: Mapping[str, str]) -> SparkSession:
         context = SparkContext(conf=conf)
         if not is_local(master):
             context.addPyFile(str(write_packages(_scratch())))
+            context.addFile(worker_daemon.__file__)
         return SparkSession(context)
     except Exception as error:  # Py4J and pyspark raise many kinds; all mean that Spark did not start
         raise CepbenchError(f"Spark does not start on master {master}: {_reason(error, errors)}") from None

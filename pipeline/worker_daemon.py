@@ -1,7 +1,8 @@
 """Spark's Python daemon (`spark.python.daemon.module`), which has loaded what workers need before it forks them.
 
 A worker is as isolated as ever: a process of its own, with its own limit, killed alone. But it starts with packages and
-kernels loaded, which took most of a short cell.
+kernels loaded, which took most of a short cell. To the executors of a cluster this file travels alone, beside the
+archive of our packages.
 """
 
 from __future__ import annotations
@@ -9,10 +10,14 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from pathlib import Path
 
 from pyspark.daemon import manager
 
 MODULE = "cepbench.pipeline.worker_daemon"
+MODULE_ON_EXECUTORS = "worker_daemon"
+"""An executor runs Python where Spark puts the files of a job."""
+ARCHIVE = "cepbench.zip"
 
 
 def preload() -> None:
@@ -32,6 +37,9 @@ def preload() -> None:
 def main() -> None:
     """Speaks Spark's protocol on standard input and output, which nothing else may use."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a process of several threads should not fork
+    archive = Path(__file__).resolve().parent / ARCHIVE
+    if archive.exists():
+        sys.path.insert(0, str(archive))
     spoken, sys.stdout = sys.stdout, sys.stderr
     preload()
     sys.stdout = spoken

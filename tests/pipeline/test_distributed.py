@@ -1,6 +1,7 @@
 """Spark gives the answers of one process: on two local cores, and on a standalone cluster on loopback."""
 
 import logging
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -61,11 +62,12 @@ def test_spark_and_one_process_agree(tmp_path: Path, spark: "SparkSession") -> N
 
 @pytest.mark.cluster
 def test_a_cluster_gives_the_same_answer(tmp_path: Path, cluster: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    def origins(item: int) -> tuple[str, str]:
+    def origins(item: int) -> tuple[bool, str, str]:
+        preloaded = "cepbench.algorithms.greta.kernels.propagation" in sys.modules
         from cepbench.pipeline import tasks
         from cepbench.queries import parser
 
-        return str(tasks.__file__), str(parser.__file__)
+        return preloaded, str(tasks.__file__), str(parser.__file__)
 
     workload = "RETURN key, COUNT(*) PATTERN SEQ(A, B) GROUP-BY key; RETURN COUNT(*) PATTERN SEQ(C, D) WHERE [value]"
     generator = from_spec("uniform", {"events": 2000, "groups": 6})
@@ -73,7 +75,8 @@ def test_a_cluster_gives_the_same_answer(tmp_path: Path, cluster: str, monkeypat
     monkeypatch.delenv("PYTHONPATH", raising=False)
     try:
         spark = session(cluster)
-        for sources in run_tasks(spark, origins, range(4)):
+        for preloaded, *sources in run_tasks(spark, origins, range(4)):
+            assert preloaded
             assert all(source.startswith(str(cache_folder())) for source in sources)
         store = generate(generator, tmp_path / "store", spark=spark, key=("key",), buckets=4)
         # COGRA, because its kernels compile fastest: the workers have none yet.
