@@ -49,6 +49,29 @@ def between_channels(segment: SegmentRecord, place: PlaceRecord, span: int) -> i
     return segment.rows * place.capacity if segment.slots == BY_WINDOW else span * BLOCK
 
 
+@inlined
+def _run(slot: int, high: int, one: SlotRow, other: SlotRow) -> int:
+    """How many slots from this one on lie side by side in both rows: all, or those of the block."""
+    if one.apart == BLOCK and other.apart == BLOCK:
+        return high - slot
+    return min(high, (slot | (BLOCK - 1)) + 1) - slot
+
+
+@inlined
+def _products(values: Values, x: int, y: int, size: int) -> tuple[np.uint64, np.uint64, np.uint64, bool]:
+    """Of values side by side: the sum of products, the bits of either side, and whether one has overflowed."""
+    total, ones, others, flagged = ZERO, ZERO, ZERO, False
+    left, right = values.ring[x : x + size], values.ring[y : y + size]  # else each index might be negative
+    left_over, right_over = values.over[x : x + size], values.over[y : y + size]
+    for i in range(size):
+        a, b = np.uint64(left[i]), np.uint64(right[i])
+        total += a * b
+        ones |= a
+        others |= b
+        flagged |= left_over[i] | right_over[i]
+    return total, ones, others, flagged
+
+
 @kernel
 def dot(values: Values, one: SlotRow, other: SlotRow, low: int, high: int, modular: bool) -> tuple[Any, bool]:
     """The sum of products over slots `low..high` and whether it overflowed."""
@@ -60,13 +83,12 @@ def dot(values: Values, one: SlotRow, other: SlotRow, low: int, high: int, modul
                 value += x * y
         return value, False
     total, ones, others, flagged = ZERO, ZERO, ZERO, False
-    for i in range(low, high):
-        x, y = one.at + spread(i, one.apart), other.at + spread(i, other.apart)
-        a, b = np.uint64(values.ring[x]), np.uint64(values.ring[y])
-        total += a * b
-        ones |= a
-        others |= b
-        flagged |= values.over[x] | values.over[y]
+    i = low
+    while i < high:
+        x, y, size = one.at + spread(i, one.apart), other.at + spread(i, other.apart), _run(i, high, one, other)
+        more = _products(values, x, y, size)
+        total, ones, others, flagged = total + more[0], ones | more[1], others | more[2], flagged | more[3]
+        i += size
     result = values.ring.dtype.type(total)
     if not flagged and _bits(ones) + _bits(others) + _bits(np.uint64(high - low)) <= 64:
         return result, False

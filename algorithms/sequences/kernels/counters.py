@@ -18,7 +18,7 @@ from cepbench.algorithms.kernels.arrays import Flags, Ints, Reals
 from cepbench.algorithms.sequences.kernels.program import PerFamily
 from cepbench.queries.records import Records
 
-BLOCK_BITS = 3
+BLOCK_BITS = 5
 BLOCK = 1 << BLOCK_BITS
 """Slots whose snapshots lie together; every capacity for START events is a multiple of two blocks."""
 CELL = PerFamily(0, 0, 0)
