@@ -65,6 +65,8 @@ Finding = tuple[str, str, Path]
 def _check_depth(query: Query, source: QuerySource | None) -> None:
     level: list[tuple[Pattern, Path]] = [(query.pattern, ())]
     for _ in range(DEEPEST):
+        if not level:
+            return
         level = [(c, (*path, i)) for pattern, path in level for i, c in enumerate(children(pattern))]
     if level:
         message = f"the pattern is nested too deeply; at most {DEEPEST} levels are allowed"

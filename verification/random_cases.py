@@ -21,7 +21,7 @@ from cepbench.verification.random_patterns import TYPES
 from cepbench.verification.random_queries import ATTRIBUTES, STRINGS, random_query, variation
 from cepbench.verification.random_streams import IRRELEVANT, random_events
 
-TRIES = 12
+TRIES = 15
 RICHNESS = (0.0, 0.4, 1.0, 1.0)
 NULL: Mapping[Kind, int | float | str] = {Kind.INT: 0, Kind.FLOAT: float("nan"), Kind.STRING: ""}
 """What columns hold for a null (`events.files.numbers`)."""
@@ -71,22 +71,13 @@ def random_case(
     random = Random(seed)
     few = Feature.COUNT_OVERFLOW in wanted  # what selects events keeps counts small
     draw = Draw.of(random, wanted, banned, random.choice(RICHNESS[:2] if few else RICHNESS) if wanted else 1.0)
-    queries = [_fitting_query(draw, wanted - CASE_FEATURES)]
+    queries = [random_query(draw, wanted=wanted - CASE_FEATURES, tries=TRIES)]
     if wanted and draw.has(Feature.WORKLOAD, 0.2):
         for number in range(2, random.choice((3, 3, 4, 5))):
             name = f"q{number}"
             queries.append(variation(draw, queries[0], name) if random.random() < 0.8 else random_query(draw, name))
     check(queries)
     return _on_a_stream(seed, tuple(parse_query(to_text(query)) for query in queries), draw)
-
-
-def _fitting_query(draw: Draw, wanted: frozenset[Feature]) -> Query:
-    """The first of a few queries that has the features, or the last."""
-    for _ in range(TRIES):
-        query = random_query(draw)
-        if wanted <= query_features(query):
-            break
-    return query
 
 
 def _on_a_stream(seed: int, queries: tuple[Query, ...], draw: Draw) -> Case:

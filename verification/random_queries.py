@@ -43,7 +43,7 @@ from cepbench.queries.model import (
 )
 from cepbench.queries.resolve import check
 from cepbench.verification.draw import Draw
-from cepbench.verification.features import Feature
+from cepbench.verification.features import Feature, query_features
 from cepbench.verification.random_patterns import TYPES, random_pattern
 
 STRINGS = ("", "u", "v", "w")
@@ -64,11 +64,17 @@ _WINDOWS = {
 _ORDERED = (Op.LT, Op.LE, Op.GT, Op.GE)
 
 
-def random_query(draw: Draw, name: str = "q1") -> Query:
-    """A query that has a meaning. What is wanted is likely in it, not certain."""
+def random_query(draw: Draw, name: str = "q1", wanted: frozenset[Feature] = frozenset(), tries: int = 1) -> Query:
+    """A query that has a meaning: the first of a few that has the features wanted, or the last.
+
+    What the draw wants is likely in each of them, not certain.
+    """
     while True:
         try:
             query = _query(draw, name)
+            if tries > 1 and not wanted <= query_features(query):
+                tries -= 1
+                continue
             check(query)
             check_query(query)
             return query

@@ -37,8 +37,8 @@ from cepbench.verification.shrinking import shrink
 
 UNGUIDED = 0.1
 """Share of cases that are drawn from the whole language without a wish."""
-ACCOMPANIED, ACCOMPANIED_AT_FIRST = 0.7, 0.4
-"""Share of the others that are drawn for a third feature, too; less until their pair was compared at all."""
+ACCOMPANIED = 0.7
+"""Share of the others that are drawn for a third feature, too."""
 MOST_DRAWN = 100
 """Cases drawn per case asked for; of whom fewer can be compared is not verified further."""
 
@@ -135,8 +135,7 @@ class _Run:
         self.drawn += 1
         wanted, avoided = frozenset[Feature](), frozenset[Feature]()
         if pair is not None and self.random.random() >= UNGUIDED:
-            share = ACCOMPANIED if self.coverage.counts[pair] else ACCOMPANIED_AT_FIRST
-            more = self.coverage.companion(pair) if self.random.random() < share else frozenset()
+            more = self.coverage.companion(pair) if self.random.random() < ACCOMPANIED else frozenset()
             wanted, avoided = pair | more, self.coverage.avoided(pair | more)
         self.coverage.add(wanted, self._compared(self.random.getrandbits(48), wanted, avoided))
 
