@@ -19,7 +19,10 @@ from cepbench.queries.records import Records, records_of
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
-OPERATORS = {Op.LT: 0, Op.LE: 1, Op.GT: 2, Op.GE: 3, Op.EQ: 4, Op.NE: 5}
+LESS, LESS_OR_EQUAL, GREATER, GREATER_OR_EQUAL, EQUAL, UNEQUAL = range(6)
+OPERATORS = {
+    Op.LT: LESS, Op.LE: LESS_OR_EQUAL, Op.GT: GREATER, Op.GE: GREATER_OR_EQUAL, Op.EQ: EQUAL, Op.NE: UNEQUAL,
+}  # fmt: skip
 
 
 class PredicateRecord:

@@ -6,21 +6,21 @@ import numpy as np
 
 from cepbench.algorithms.kernels.arrays import Ints, Place, Reals
 from cepbench.algorithms.kernels.compilation import inlined
-from cepbench.queries.tables import Predicates
+from cepbench.queries.tables import EQUAL, GREATER, GREATER_OR_EQUAL, LESS, LESS_OR_EQUAL, Predicates
 
 
 @inlined
 def compare(op: int | np.int64, left: float, right: float) -> bool:
     """`left op right` for operator codes of `queries.tables.OPERATORS`."""
-    if op == 0:
+    if op == LESS:
         return left < right
-    if op == 1:
+    if op == LESS_OR_EQUAL:
         return left <= right
-    if op == 2:
+    if op == GREATER:
         return left > right
-    if op == 3:
+    if op == GREATER_OR_EQUAL:
         return left >= right
-    if op == 4:
+    if op == EQUAL:
         return left == right
     return left != right
 

@@ -186,7 +186,7 @@ def _sum_counts(cells: Cells, to: int, vertices: Cells, base: int, found: int) -
     cells.over[to] = over | np.uint64(1) if carried else over
 
 
-@inner
+@inlined
 def _sum_selected_counts(cells: Cells, to: int, vertices: Cells, selected: Ints, base: int, found: int) -> None:
     """`add` of the cells of the `found` selected vertices, which hold COUNT(*) alone."""
     total = cells.ring[to, 0]

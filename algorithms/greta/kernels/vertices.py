@@ -18,9 +18,18 @@ from cepbench.algorithms.kernels.arrays import Ints, Reals
 from cepbench.algorithms.kernels.cells import Cells
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents
-from cepbench.algorithms.kernels.predicates import compare, hold
+from cepbench.algorithms.kernels.predicates import hold
 from cepbench.queries.records import Records
-from cepbench.queries.tables import PredicateRecord, Tables
+from cepbench.queries.tables import (
+    EQUAL,
+    GREATER,
+    GREATER_OR_EQUAL,
+    LESS,
+    LESS_OR_EQUAL,
+    UNEQUAL,
+    PredicateRecord,
+    Tables,
+)
 
 NO_BLOCK = -1
 EDGES, LIVE, PENDING, FREE = 0, 1, 2, 3
@@ -81,10 +90,6 @@ class Graph(NamedTuple):
     selected: Ints
 
 
-LESS, LESS_OR_EQUAL = np.int64(0), np.int64(1)
-"""Codes of `queries.tables.OPERATORS`."""
-
-
 @inner
 def select(i: int, e: int, block: int, floor: np.int64, events: KernelEvents, tables: Tables, graph: Graph) -> int:
     """Writes to `graph.selected` the vertices of a block that event i may follow over e; returns how many."""
@@ -99,13 +104,14 @@ def select(i: int, e: int, block: int, floor: np.int64, events: KernelEvents, ta
         for k in range(adjacent.ptr[e], adjacent.ptr[e + 1]):
             one = adjacent.one[k]
             same = one.left_column == graph.position[q].sort_column and one.real == graph.position[q].sort_real
-            if same and one.op != 5 and (not one.real or one.left_factor > 0.0):
+            if same and one.op != UNEQUAL and (not one.real or one.left_factor > 0.0):
                 sorted_by = k
                 begin_at, end_at = _range(one, block, i, events, graph)
                 break
     if sorted_by >= 0 and adjacent.ptr[e + 1] - adjacent.ptr[e] == 1 and graph.time[block, 0] >= floor:
-        for s in range(begin_at, end_at):  # the range decides alone
-            graph.selected[s - begin_at] = graph.order[block, s]
+        chosen = graph.order[block, begin_at:end_at]
+        for s in range(len(chosen)):  # the range decides alone
+            graph.selected[s] = chosen[s]
         return end_at - begin_at
     found = 0
     for s in range(begin_at, end_at):
@@ -121,23 +127,17 @@ def select(i: int, e: int, block: int, floor: np.int64, events: KernelEvents, ta
 @inlined
 def _range(one: PredicateRecord, block: int, i: int, events: KernelEvents, graph: Graph) -> tuple[int, int]:
     """Where in a block's sorted order a predicate may hold: its left side does not decrease along the order."""
-    shown = graph.block[block].shown
-    op = np.int64(one.op)
-    if op <= LESS_OR_EQUAL:  # left < right, left <= right: a prefix
-        return 0, _first_not(op, one, block, i, events, graph)
-    if op == 2:  # left > right: all but the prefix left <= right
-        return _first_not(LESS_OR_EQUAL, one, block, i, events, graph), shown
-    if op == 3:
-        return _first_not(LESS, one, block, i, events, graph), shown
-    return (
-        _first_not(LESS, one, block, i, events, graph),
-        _first_not(LESS_OR_EQUAL, one, block, i, events, graph),
-    )
+    begin_at, end_at = 0, graph.block[block].shown
+    if one.op in (GREATER, GREATER_OR_EQUAL, EQUAL):  # all but the prefix left <= right, or left < right
+        begin_at = _first_not(one.op == GREATER, one, block, i, events, graph)
+    if one.op in (LESS, LESS_OR_EQUAL, EQUAL):
+        end_at = _first_not(one.op != LESS, one, block, i, events, graph)
+    return begin_at, end_at
 
 
-@inner
-def _first_not(op: np.int64, one: PredicateRecord, block: int, i: int, events: KernelEvents, graph: Graph) -> int:
-    """The first place in a block's order where `left op right` fails, for op < or <=, by binary search."""
+@inlined
+def _first_not(or_equal: bool, one: PredicateRecord, block: int, i: int, events: KernelEvents, graph: Graph) -> int:
+    """The first place in a block's order where `left < right`, or also equality, fails, by binary search."""
     base = block * graph.time.shape[1]
     lowest, highest = 0, graph.block[block].shown
     while lowest < highest:
@@ -146,9 +146,10 @@ def _first_not(op: np.int64, one: PredicateRecord, block: int, i: int, events: K
         if one.real:
             a = one.left_factor * graph.reals[one.left_column, v]
             b = one.right_factor * events.reals[one.right_column, i]
-            holds = compare(op, a, b)
+            holds = a < b or (or_equal and a == b)
         else:
-            holds = compare(op, graph.ints[one.left_column, v], events.ints[one.right_column, i])
+            x, y = graph.ints[one.left_column, v], events.ints[one.right_column, i]
+            holds = x < y or (or_equal and x == y)
         if holds:
             lowest = middle + 1
         else:
