@@ -1,5 +1,7 @@
 """Workloads of Kleene queries that share a sub-pattern and differ in what stands around it."""
 
+from typing import Literal
+
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -20,13 +22,19 @@ class KleeneParameters(BaseModel):
 
     seed: int = Field(0, ge=0, description="seed of all randomness")
     queries: int = Field(50, ge=1, le=10**4, description="number of queries; fewer are a prefix of more")
-    kleene: Names = Field(("Travel",), description="event types under a Kleene plus, the first of them in every query")
+    kleene: Names = Field(("Travel",), description="event types under a Kleene plus")
+    leading: Literal["first", "turns"] = Field(
+        "first",
+        description="where a query's closures begin: first, with the first type of all; turns, with one by turns",
+    )
     kleene_length: int = Field(1, ge=1, le=100, description="most types under a Kleene plus in a query")
     types: Names = Field(TYPES[1:], description="event types around them")
-    before: int = Field(2, ge=0, le=100, description="most types before, at least one of them if there may be any")
+    before: int = Field(2, ge=0, le=100, description="most types before")
+    least_before: int = Field(1, ge=0, le=100, description="least types before, where there may be as many")
     after: int = Field(2, ge=0, le=100, description="most types after")
     aggregates: Names = Field(
-        ("COUNT(*)",), description="aggregates, by turns of the queries; {kleene} stands for the first Kleene type"
+        ("COUNT(*)",),
+        description="aggregates, by turns of the queries; {kleene} stands for a query's first Kleene type",
     )
     predicates: Names = Field(
         (NOTHING,), description="predicates, by turns of the queries; {kleene} as above; none for no predicate"
@@ -40,6 +48,10 @@ class KleeneParameters(BaseModel):
         everything = (*self.kleene, *self.types)
         if len(set(everything)) < len(everything):
             raise ValueError("a type stands twice among kleene and types")
+        if self.leading == "turns" and self.kleene_length > 1:
+            raise ValueError(
+                f"leading = turns takes one Kleene type per query, not kleene_length = {self.kleene_length}"
+            )
         if self.kleene_length > len(self.kleene):
             raise ValueError(f"kleene_length = {self.kleene_length} exceeds the {len(self.kleene)} types of kleene")
         if self.before + self.after > len(self.types):
@@ -53,15 +65,17 @@ class KleeneParameters(BaseModel):
 
 
 class Kleene(WorkloadGenerator[KleeneParameters]):
-    """Kleene queries with a sub-pattern that all of them share, as in the workloads of Hamlet.
+    """Kleene queries with sub-patterns that many of them share, as in the workloads of Hamlet.
 
     A query is a sequence of up to `before` types, Kleene closures of the first 1 to `kleene_length` types of `kleene`,
     one after another, and up to `after` types, all drawn at random and different within a query. So queries of the
     *first* workload of Hamlet 6.1 differ in what stands around `Travel+` and in nothing else; those of the *second* one
-    have several `aggregates`, `predicates`, `group_by` and `within`, and `kleene_length = 3`. These go by turns, each
-    list at a pace of its own, so that in a large workload each of one list meets each of the others.
+    have several `aggregates`, `predicates`, `group_by` and `within`. These go by turns, each list at a pace of its own,
+    so that in a large workload each of one list meets each of the others.
 
-    That a sharable Kleene pattern of length 3 is three closures in a row is our reading: Hamlet does not print them.
+    In the second workload Kleene patterns have "length ranging from 1 to 3". The workloads that the authors published
+    have one closure per query, of five types by turns, with at most one type before and one after it: `leading =
+    turns`, `least_before = 0`, `before = after = 1`. Three closures in a row, `kleene_length = 3`, are another reading.
     """
 
     name = "kleene"
@@ -74,16 +88,18 @@ class Kleene(WorkloadGenerator[KleeneParameters]):
 
     def _query(self, number: int, pattern: str) -> str:
         p = self.parameters
-        turn, chosen = number, []
+        first = self._closures(number)[0]
+        turn = number // len(p.kleene) + number if p.leading == "turns" else number
+        chosen = []
         for choices in (p.aggregates, p.predicates, p.group_by, p.within):
             chosen.append(choices[turn % len(choices)])
             turn = turn // len(choices) + number
         aggregate, predicate, group, within = chosen
         return query_text(
             number,
-            aggregate.format(kleene=p.kleene[0]),
+            aggregate.format(kleene=first),
             pattern,
-            "" if predicate == NOTHING else predicate.format(kleene=p.kleene[0]),
+            "" if predicate == NOTHING else predicate.format(kleene=first),
             () if group == NOTHING else (group,),
             within,
             p.slide,
@@ -94,7 +110,7 @@ class Kleene(WorkloadGenerator[KleeneParameters]):
         found: dict[str, None] = {}
         for number in range(p.queries):
             random = column_random(p.seed, "query", number)
-            drawn = (self._pattern(random) for _ in range(ATTEMPTS))
+            drawn = (self._pattern(number, random) for _ in range(ATTEMPTS))
             fresh = next((pattern for pattern in drawn if pattern not in found), None)
             if fresh is None:
                 raise GeneratorError(
@@ -103,10 +119,17 @@ class Kleene(WorkloadGenerator[KleeneParameters]):
             found[fresh] = None
         return list(found)
 
-    def _pattern(self, random: np.random.Generator) -> str:
+    def _closures(self, number: int) -> Names:
+        """The types that query `number` may have under a Kleene plus, in order."""
         p = self.parameters
-        before = int(random.integers(min(1, p.before), p.before, endpoint=True))
+        return (p.kleene[number % len(p.kleene)],) if p.leading == "turns" else p.kleene
+
+    def _pattern(self, number: int, random: np.random.Generator) -> str:
+        p = self.parameters
+        before = int(random.integers(min(p.least_before, p.before), p.before, endpoint=True))
         closures = int(random.integers(1, p.kleene_length, endpoint=True))
         after = int(random.integers(p.after, endpoint=True))
         around = [p.types[i] for i in random.permutation(len(p.types))[: before + after]]
-        return ", ".join((*around[:before], *(f"{name}+" for name in p.kleene[:closures]), *around[before:]))
+        return ", ".join(
+            (*around[:before], *(f"{name}+" for name in self._closures(number)[:closures]), *around[before:])
+        )

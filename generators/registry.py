@@ -11,6 +11,7 @@ from cepbench.generators.financial import Financial
 from cepbench.generators.linear_road import LinearRoad
 from cepbench.generators.parameters import parse
 from cepbench.generators.ridesharing import Ridesharing
+from cepbench.generators.smart_home import SmartHome
 from cepbench.generators.stock import Stock
 from cepbench.generators.taxi import Taxi
 from cepbench.generators.transport import Transport
@@ -25,6 +26,7 @@ GENERATORS: tuple[type[Generator[Any]], ...] = (
     Financial,
     ECommerce,
     Taxi,
+    SmartHome,
     Uniform,
 )
 

@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 
 from cepbench.events.schema import Attribute, Kind, Schema
 from cepbench.generators.base import Columns, Generator
+from cepbench.generators.bursts import burst_numbers
 from cepbench.generators.groups import bridges
 from cepbench.generators.parameters import Rate
 from cepbench.generators.randomness import draw_codes
@@ -17,6 +18,7 @@ from cepbench.generators.selectivity import SELECTIVE_ATTRIBUTES, SelectiveParam
 
 SIDES = ("buy", "sell")
 MAX_VOLUME = 10_000
+LEAST_LEVEL = 100
 MAX_TYPES = 10**5
 
 
@@ -31,6 +33,12 @@ class StockParameters(SelectiveParameters):
     replicate: int = Field(0, ge=0, le=1000, description="replicas of each transaction beside the original")
     volatility: float = Field(0.001, ge=0, le=0.1, description="standard deviation of the log price per transaction")
     company_skew: float = Field(0.0, ge=0, le=5, description="Zipf exponent of transactions per company; 0: equal")
+    burst: float = Field(1.0, ge=1, le=10**5, description="mean number of consecutive transactions of one company")
+    volumes: Literal["alike", "burst"] = Field(
+        "alike",
+        description=f"alike: uniform in 1..{MAX_VOLUME}; burst: in 1..v, with v of each burst log-uniform in "
+        f"{LEAST_LEVEL}..{MAX_VOLUME}",
+    )
     typed_by: Literal["stock", "side", "company"] = Field(
         "stock", description="event types: Stock for all; Buy and Sell; or one per company (C0, C1, ...)"
     )
@@ -65,7 +73,7 @@ class StockParameters(SelectiveParameters):
 class Stock(Generator[StockParameters]):
     """Stock transactions with price walks per company, and replicas with shifted identifiers.
 
-    Attributes: `company`, `sector`, `transaction` (identifiers), `side` ("buy" or "sell"), `volume` (uniform 1..10000),
+    Attributes: `company`, `sector`, `transaction` (identifiers), `side` ("buy" or "sell"), `volume` (1..10000),
     `price` (cents are the smallest unit), and `score`, `bound` (`generators.selectivity`).
 
     Replicas follow dissertation 8.1: copy c of a transaction has the same time stamp and values, `company` + c *
@@ -75,10 +83,13 @@ class Stock(Generator[StockParameters]):
     the walk passes through anchors: its value where slice k begins is a normal value of (seed, company, k) around the
     company's base price, and in between it is a Brownian bridge. The anchors' spread is such that the steps keep
     their distribution; prices therefore return to the base price over slices, and never run away in a long stream.
+
+    With `burst`, transactions of a company come in runs of memoryless length, cut where a slice ends; two runs of one
+    company may follow each other by chance. With `volumes = burst` their sizes fluctuate from run to run.
     """
 
     name = "stock"
-    paper = "dissertation 8.1, 13.1, 19.1"
+    paper = "dissertation 8.1, 13.1, 19.1; Hamlet 6.1"
     Parameters = StockParameters
 
     def schema(self) -> Schema:
@@ -107,12 +118,13 @@ class Stock(Generator[StockParameters]):
     def _columns(self, index: int) -> tuple[NDArray[np.int64] | NDArray[np.int32], Columns]:
         p = self.parameters
         n = self.slice_events // p.copies
-        company = draw_codes(self._random("company", index), n, p.companies, p.company_skew)
+        bursts = burst_numbers(self._random("burst", index), n, p.burst)
+        company = draw_codes(self._random("company", index), n, p.companies, p.company_skew)[bursts]
         columns: Columns = {
             "company": company,
             "sector": company % p.sectors,
             "side": self._random("side", index).integers(2, size=n, dtype=np.int32),
-            "volume": self._random("volume", index).integers(1, MAX_VOLUME, size=n, endpoint=True),
+            "volume": self._random("volume", index).integers(1, self._levels(bursts, index), size=n, endpoint=True),
             "price": self._prices(company, index),
             **selective_columns(p, index, n),
         }
@@ -126,6 +138,14 @@ class Stock(Generator[StockParameters]):
         if p.typed_by == "stock":
             return np.zeros(self.slice_events, dtype=np.int32), columns
         return columns["side" if p.typed_by == "side" else "company"], columns
+
+    def _levels(self, bursts: NDArray[np.int64], index: int) -> NDArray[np.int64] | int:
+        """The largest volume of each transaction, int64[n], or of all."""
+        if self.parameters.volumes == "alike":
+            return MAX_VOLUME
+        low, high = np.log(LEAST_LEVEL), np.log(MAX_VOLUME)
+        levels = np.exp(self._random("level", index).uniform(low, high, len(bursts)))
+        return np.floor(levels).astype(np.int64)[bursts]
 
     def _prices(self, company: NDArray[np.int64], index: int) -> NDArray[np.float64]:
         p = self.parameters

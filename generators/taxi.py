@@ -28,6 +28,7 @@ class TaxiParameters(SelectiveParameters):
     rate: Rate = Field(Fraction(20), description="trips per second of the whole stream")
     zones: int = Field(217, ge=1, le=10**5, description="zones of the city (event types Zone0, Zone1, ...)")
     vehicles: int = Field(200, ge=1, le=10**6, description="vehicles (trend groups)")
+    riders: int = Field(10_000, ge=1, le=10**9, description="riders")
     chained: float = Field(
         0.8, ge=0, le=1, description="probability that a trip begins where the vehicle's last one ended"
     )
@@ -37,8 +38,8 @@ class TaxiParameters(SelectiveParameters):
 class Taxi(Generator[TaxiParameters]):
     """Taxi trips; the zone of the pick-up is the event type, and vehicles mostly go on from where they are.
 
-    Attributes: `vehicle`, `pickup` and `dropoff` (zones), `passengers` (1..6), `price` (whole dollars, at least 3),
-    `payment` ("card" or "cash"), and `score`, `bound` (`generators.selectivity`).
+    Attributes: `vehicle`, `rider`, `pickup` and `dropoff` (zones), `passengers` (1..6), `price` (whole dollars, at
+    least 3), `payment` ("card" or "cash"), and `score`, `bound` (`generators.selectivity`).
 
     So the types of a vehicle's trips are its way through the city. Drop-offs are drawn independently; a pick-up is the
     vehicle's last drop-off with probability `chained`, and drawn anew otherwise. Where a slice begins, a vehicle is in
@@ -47,12 +48,14 @@ class Taxi(Generator[TaxiParameters]):
 
     name = "taxi"
     paper = "dissertation 25.1; Hamlet 6.1; Gloria 8.1"
+    version = 2
     Parameters = TaxiParameters
 
     def schema(self) -> Schema:
         """A type per zone."""
         attributes = (
             Attribute("vehicle", Kind.INT),
+            Attribute("rider", Kind.INT),
             Attribute("pickup", Kind.INT),
             Attribute("dropoff", Kind.INT),
             Attribute("passengers", Kind.INT),
@@ -73,6 +76,7 @@ class Taxi(Generator[TaxiParameters]):
         fare = self._random("price", index).exponential(MEAN_PRICE - FIRST_PRICE, n)
         columns: Columns = {
             "vehicle": vehicle,
+            "rider": self._random("rider", index).integers(p.riders, size=n, dtype=np.int64),
             "pickup": pickup,
             "dropoff": dropoff,
             "passengers": 1

@@ -66,9 +66,37 @@ def test_the_second_workload_has_all_kinds() -> None:
     assert met == set(itertools.product(kinds[0], kinds[1]))
 
 
+def test_queries_lead_with_one_kleene_type_each_by_turns() -> None:
+    parameters = {
+        "queries": 50,
+        "kleene": ["C0", "C1", "C2"],
+        "leading": "turns",
+        "types": [f"C{n}" for n in range(3, 40)],
+        "before": 1,
+        "least_before": 0,
+        "after": 1,
+        "aggregates": ["COUNT(*)", "SUM({kleene}.volume)", "AVG({kleene}.volume)"],
+        "predicates": ["{kleene}.volume > 30", "{kleene}.volume > 50"],
+    }
+    patterns = patterns_of(**parameters)
+    closures = [[name for name in pattern if name.endswith("+")] for pattern in patterns]
+    assert closures == [[f"C{number % 3}+"] for number in range(50)]
+    assert {len(pattern) for pattern in patterns} == {1, 2, 3}
+    assert {pattern.index(name) for pattern, [name] in zip(patterns, closures, strict=True)} == {0, 1}
+    lines = workload_text("kleene", parameters).splitlines()
+    sums = [line for line in lines if "SUM(" in line]
+    assert {line.partition("SUM(")[2] for line in sums} == {"C0.volume)", "C1.volume)", "C2.volume)"}
+    where = [line.removeprefix("WHERE ").partition(".") for line in lines if line.startswith("WHERE ")]
+    assert [name for name, _, _ in where] == [f"C{number % 3}" for number in range(50)]
+
+
 @pytest.mark.parametrize(
     ("parameters", "reason"),
     [
+        (
+            {"kleene": ["Travel", "Tip"], "types": ["Pay", "Stop"], "leading": "turns", "kleene_length": 2},
+            "one Kleene type",
+        ),
         ({"kleene": ["Travel", "Tip"]}, "a type stands twice"),
         ({"kleene_length": 2}, "kleene_length = 2 exceeds the 1 types of kleene"),
         ({"before": 12, "after": 8}, r"before \+ after = 20 exceeds the 19 types"),

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from cepbench.generators.registry import from_spec
-from tests.generators.streams import concatenated, stream
+from tests.generators.streams import concatenated, run_lengths, stream
 
 
 def test_defaults_are_the_data_set_of_the_dissertation() -> None:
@@ -79,3 +79,29 @@ def test_the_number_of_companies_leaves_other_columns_alone() -> None:
     few, many = stream("stock", companies=10, events=5000), stream("stock", companies=100, events=5000)
     assert np.array_equal(few.columns["volume"], many.columns["volume"])
     assert np.array_equal(few.columns["score"], many.columns["score"])
+
+
+def test_transactions_of_a_company_come_in_bursts() -> None:
+    batch = stream("stock", events=400_000, companies=220, burst=60, typed_by="company")
+    assert run_lengths(batch.type).mean() == pytest.approx(60 * 220 / 219, rel=0.04)
+    assert np.array_equal(batch.type, batch.columns["company"])
+
+
+def test_without_bursts_the_next_company_does_not_depend_on_the_last_one() -> None:
+    batch = stream("stock", events=200_000, companies=4, sectors=4)
+    company = batch.columns["company"]
+    assert np.mean(company[1:] == company[:-1]) == pytest.approx(0.25, abs=0.005)
+
+
+def test_volumes_fluctuate_from_burst_to_burst() -> None:
+    batch = stream("stock", events=262_144, companies=100_000, burst=200, volumes="burst")
+    company, volume = batch.columns["company"].astype(np.int64), batch.columns["volume"].astype(float)
+    starts = np.concatenate(([0], np.flatnonzero(np.diff(company)) + 1))
+    long = np.diff(np.append(starts, len(company))) > 100
+    levels = np.maximum.reduceat(volume, starts)[long]
+    assert 80 < levels.min() < 200
+    assert 8_000 < levels.max() <= 10_000
+    # Half of the levels are below the geometric mean of both ends.
+    assert np.mean(levels < 1000) == pytest.approx(0.5, abs=0.05)
+    means = (np.add.reduceat(volume, starts) / np.diff(np.append(starts, len(company))))[long]
+    assert np.mean(means / levels) == pytest.approx(0.5, abs=0.02)

@@ -23,7 +23,7 @@ def shares(batch: EventBatch, name: str) -> NDArray[Any]:
 
 def test_values() -> None:
     batch = stream("taxi", events=200_000)
-    for name, count in (("pickup", 217), ("dropoff", 217), ("vehicle", 200)):
+    for name, count in (("pickup", 217), ("dropoff", 217), ("vehicle", 200), ("rider", 10_000)):
         assert shares(batch, name) == pytest.approx(np.full(count, 1 / count), abs=0.0008)
     assert shares(batch, "passengers") == pytest.approx([0, 0.7, 0.15, 0.05, 0.03, 0.04, 0.03], abs=0.005)
     price = batch.columns["price"].astype(float)

@@ -1,0 +1,14 @@
+"""Runs of consecutive events that have something in common, such as a company or a house."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def burst_numbers(random: np.random.Generator, n: int, mean: float) -> NDArray[np.int64]:
+    """The burst 0, 0, .., 1, .. that each of n > 0 events is in, int64[n]: memoryless lengths >= 1 with this mean.
+
+    With mean 1 every event is a burst of its own. The last one is cut.
+    """
+    begins = random.random(n) < 1 / mean
+    begins[0] = True
+    return np.cumsum(begins, dtype=np.int64) - 1
