@@ -48,8 +48,9 @@ class HamletExecutor(Executor):
 
     def details(self) -> Mapping[str, float]:
         """Counted work: `event_visits` (events times the graphlets that they are put into), `edges` (events before that
-        were visited one by one), `bursts` of sharable types and the `shared_bursts` of them, snapshots of both levels,
-        `splits` and `merges`; and `deciding_seconds`.
+        were visited one by one), `bursts` of sharable types and the `shared_bursts` of them, their `graphlets` (one
+        that is shared, one for each query that does not share), `snapshots` and those of either level, `splits` and
+        `merges`; and `deciding_seconds`.
         """
         return merged([self.sets.details(), *(evaluator.details() for evaluator in self.counting.values())])
 

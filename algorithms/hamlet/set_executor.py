@@ -29,6 +29,11 @@ from cepbench.queries.records import Records, records_of
 END_OF_TIME = 2 * FOREVER - 1
 DETAILS = ("edges", "bursts", "shared_bursts", "graphlet_snapshots", "event_snapshots", "splits", "merges")
 """Counted work that is told under its own name."""
+TOGETHER = {
+    "graphlets": ("shared_bursts", "alone_graphlets"),
+    "snapshots": ("graphlet_snapshots", "event_snapshots"),
+}
+"""Counted work that is told as a sum."""
 
 MemberAnswers = dict[int, AggregateRows]
 """Rows by the number of a member in its set."""
@@ -83,6 +88,7 @@ class SetExecutor:
         """Counted work, and the seconds that finding bursts and weighing their benefit took."""
         counts = self.state.counts
         told = {"event_visits": float(counts["visits"])} | {name: float(counts[name]) for name in DETAILS}
+        told |= {name: float(sum(counts[part] for part in parts)) for name, parts in TOGETHER.items()}
         return told | {"deciding_seconds": self.deciding}
 
     def trace(self) -> NDArray[np.float64]:

@@ -22,7 +22,9 @@ class CountRecord:
       shared graphlets, each of which leaves at its oldest end.
     - `peak`: the most bytes since they were told, and what they were made of; `peak_windows` are bytes.
     - `visits`: events times graphlets that they are put into; `edges`: events before that are visited; `bursts` of
-      sharable types; snapshots; and bursts at which a query left the others (`splits`) or joined them again (`merges`).
+      sharable types, the `shared_bursts` of them, which have a shared graphlet each, and the graphlets that single
+      queries have of them; snapshots; and bursts at which a query left the others (`splits`) or joined them again
+      (`merges`).
     """
 
     now: int
@@ -46,6 +48,7 @@ class CountRecord:
     edges: int
     bursts: int
     shared_bursts: int
+    alone_graphlets: int
     graphlet_snapshots: int
     event_snapshots: int
     splits: int

@@ -78,6 +78,7 @@ def run_bursts(
         if g != NONE:
             note(size, template, state.totals)
             sharing = _decide(n, burst, scans, program, decisions, state)
+            counts.alone_graphlets += elsewhere - sharing
         if elsewhere > sharing:
             propagate_alone(begin, end, events, program, state, modular)
         if sharing > 0:

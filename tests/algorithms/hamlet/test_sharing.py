@@ -104,6 +104,8 @@ def test_graphlets_are_split_and_merged() -> None:
     [found] = made.sets.sets
     assert found.trace()[:, QUERIES].tolist() == [5, 3, 5]
     assert (made.details()["splits"], made.details()["merges"]) == (1, 2)
+    assert made.details()["graphlets"] == 1 + (1 + 2) + 1
+    assert made.details()["snapshots"] == 3, "one where each shared graphlet begins"
     events = stream(f"A0/0 {text}")
     parsed = [parse_query(f"q{n}: RETURN {q}") for n, q in enumerate(queries)]
     rows = run(make("hamlet"), parsed, [batch(events)])
