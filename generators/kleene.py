@@ -88,13 +88,12 @@ class Kleene(WorkloadGenerator[KleeneParameters]):
 
     def _query(self, number: int, pattern: str) -> str:
         p = self.parameters
-        first = self._closures(number)[0]
-        turn = number // len(p.kleene) + number if p.leading == "turns" else number
-        chosen = []
-        for choices in (p.aggregates, p.predicates, p.group_by, p.within):
-            chosen.append(choices[turn % len(choices)])
-            turn = turn // len(choices) + number
-        aggregate, predicate, group, within = chosen
+        pace, chosen = 1, []
+        for choices in (self._leads, p.aggregates, p.predicates, p.group_by, p.within):
+            # Queries that are alike in all lists before are `pace` apart, and take turns in this one.
+            chosen.append(choices[(number % pace + number // pace) % len(choices)])
+            pace *= len(choices)
+        first, aggregate, predicate, group, within = chosen
         return query_text(
             number,
             aggregate.format(kleene=first),
@@ -119,17 +118,19 @@ class Kleene(WorkloadGenerator[KleeneParameters]):
             found[fresh] = None
         return list(found)
 
-    def _closures(self, number: int) -> Names:
-        """The types that query `number` may have under a Kleene plus, in order."""
+    @property
+    def _leads(self) -> Names:
+        """The types with which closures begin, by turns of the queries."""
         p = self.parameters
-        return (p.kleene[number % len(p.kleene)],) if p.leading == "turns" else p.kleene
+        return p.kleene if p.leading == "turns" else p.kleene[:1]
 
     def _pattern(self, number: int, random: np.random.Generator) -> str:
         p = self.parameters
         before = int(random.integers(min(p.least_before, p.before), p.before, endpoint=True))
         closures = int(random.integers(1, p.kleene_length, endpoint=True))
         after = int(random.integers(p.after, endpoint=True))
+        begin = number % len(self._leads)
         around = [p.types[i] for i in random.permutation(len(p.types))[: before + after]]
         return ", ".join(
-            (*around[:before], *(f"{name}+" for name in self._closures(number)[:closures]), *around[before:])
+            (*around[:before], *(f"{name}+" for name in p.kleene[begin : begin + closures]), *around[before:])
         )

@@ -1,6 +1,7 @@
 """Workloads of Kleene queries: what is shared, what differs, and what goes by turns."""
 
 import itertools
+import re
 
 import pytest
 
@@ -64,6 +65,37 @@ def test_the_second_workload_has_all_kinds() -> None:
         (str(query.returns.items), str(query.predicates)) for query in queries if isinstance(query.returns, Aggregates)
     }
     assert met == set(itertools.product(kinds[0], kinds[1]))
+
+
+@pytest.mark.parametrize(
+    "sizes", [(1, 1, 2, 2), (1, 3, 2, 4), (5, 3, 2, 2)], ids=lambda sizes: "-".join(map(str, sizes))
+)
+def test_each_choice_meets_each_of_the_others(sizes: tuple[int, ...]) -> None:
+    kleene, aggregates, predicates, windows = sizes
+    parameters = {
+        "queries": 240,
+        "kleene": [f"K{n}" for n in range(kleene)],
+        "leading": "turns",
+        "aggregates": [f"SUM({{kleene}}.a{n})" for n in range(aggregates)],
+        "predicates": [f"{{kleene}}.p < {n}" for n in range(predicates)],
+        "within": [f"{n} min" for n in range(1, windows + 1)],
+    }
+    found = []
+    for text in workload_text("kleene", parameters).split("\n\n"):
+        [closure] = re.findall(r"(K\d)\+", text)
+        [total], [bound] = re.findall(rf"SUM\({closure}.(a\d)", text), re.findall(rf"{closure}.p < (\d)", text)
+        [window] = re.findall(r"WITHIN (\d)", text)
+        found.append((closure, total, bound, window))
+    for one, other in itertools.combinations(range(4), 2):
+        assert len({(query[one], query[other]) for query in found}) == sizes[one] * sizes[other]
+
+
+def test_predicates_alternate_where_nothing_else_does() -> None:
+    lines = workload_text(
+        "kleene", {"queries": 20, "predicates": ["Travel.speed < 10", "Travel.speed < 20"]}
+    ).splitlines()
+    where = [line for line in lines if line.startswith("WHERE ")]
+    assert where == ["WHERE Travel.speed < 10", "WHERE Travel.speed < 20"] * 10
 
 
 def test_queries_lead_with_one_kleene_type_each_by_turns() -> None:
