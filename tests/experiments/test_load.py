@@ -177,12 +177,13 @@ def test_the_figures_of_the_papers_load(name, profile):
     assert experiment.figure.split()[0] == name.split("-")[1]
 
 
+@pytest.mark.parametrize("system", ["Flink", "MCEP"])
 @pytest.mark.parametrize("name", experiments())
-def test_a_claim_on_a_system_without_an_executor_is_about_no_other_system(name: str) -> None:
+def test_a_claim_on_a_system_without_an_executor_is_about_no_other_system(name: str, system: str) -> None:
     experiment = load(find(name))
-    told = [claim for claim in experiment.claims if "Flink" in claim.text]
-    assert all("flink" in claim.algorithms for claim in told)
-    assert not told or experiment.absent
+    told = [claim for claim in experiment.claims if system in claim.text]
+    assert all(system.lower() in claim.algorithms for claim in told)
+    assert not told or system.lower() in experiment.absent
 
 
 @pytest.mark.parametrize("name", experiments())
@@ -203,3 +204,10 @@ def test_what_the_paper_says_of_flink_is_claimed(name: str) -> None:
     experiment = load(find(name))
     assert "flink" in experiment.absent
     assert any("flink" in claim.algorithms for claim in experiment.claims)
+
+
+@pytest.mark.parametrize("name", ["hamlet-9", "hamlet-10"])
+def test_what_the_paper_says_of_mcep_is_claimed(name: str) -> None:
+    experiment = load(find(name))
+    assert "mcep" in experiment.absent
+    assert any("mcep" in claim.algorithms for claim in experiment.claims)
