@@ -43,10 +43,11 @@ def figure(experiment: Experiment, profile: str, records: Sequence[Record]) -> F
 
 
 def _panel(experiment: Experiment, panel: SweptPanel) -> Panel:
-    """The panel, restricted to the points of its sweep."""
-    fixed = experiment.fixed((panel.x or experiment.plot.x).name, panel.sweep)
+    """The panel, restricted to the points and algorithms of its sweep."""
+    axis = (panel.x or experiment.plot.x).name
     fields = {name: value for name, value in panel if name != "sweep"}
-    return Panel(**{**fields, "where": {**fixed, **panel.where}})
+    fixed, swept = experiment.fixed(axis, panel.sweep), experiment.swept(axis, panel.sweep)
+    return Panel(**{**fields, "where": {**fixed, **panel.where}, "algorithms": panel.algorithms or swept})
 
 
 def _claim(experiment: Experiment, claim: Claim) -> Claim:

@@ -234,14 +234,21 @@ class Experiment(Strict):
         """The values that pick the points of the sweep that varies `axis` (or the named one); none for one sweep."""
         if not self.sweeps:
             return {}
+        varied = self._sweep(axis, sweep).varied
+        return {name: self.defaults[name] for name in self.axis_names if name not in varied}
+
+    def swept(self, axis: str, sweep: str | None = None) -> tuple[str, ...]:
+        """The algorithms of the sweep that varies `axis` (or the named one), if it does not have all."""
+        return tuple((self._sweep(axis, sweep).algorithms or ()) if self.sweeps else ())
+
+    def _sweep(self, axis: str, sweep: str | None) -> Sweep:
         if sweep is not None and sweep not in self.sweeps:
             raise ValueError(f"unknown sweep {sweep!r}; there are {', '.join(self.sweeps)}")
         names = [name for name, found in self.sweeps.items() if axis in found.varied] if sweep is None else [sweep]
         if len(names) != 1:
             told = f"sweeps {', '.join(names)} vary" if names else "no sweep varies"
             raise ValueError(f"{told} axis {axis!r}; name one sweep")
-        varied = self.sweeps[names[0]].varied
-        return {name: self.defaults[name] for name in self.axis_names if name not in varied}
+        return self.sweeps[names[0]]
 
     def _check_names(self) -> None:
         """Whatever names an axis or a metric names one that exists."""

@@ -57,8 +57,9 @@ class Panel(Strict):
 
     `metric` is a name that `metrics.values.value` knows: a field of `Summary` ("latency_p50", "throughput",
     "state_peak", ...), "state_kinds.<kind>", "realised.<field>", or "sustainable". `where` keeps only the records
-    whose point has these values, so that panels may show different slices of one sweep. `x` takes the place of the
-    figure's x axis. Lines become bars where x values have no order; `kind` asks for bars in any case.
+    whose point has these values, so that panels may show different slices of one sweep, and `algorithms` only theirs,
+    if there are any. `x` takes the place of the figure's x axis. Lines become bars where x values have no order;
+    `kind` asks for bars in any case.
 
     With `parts`, `metric` is that of the first one by default. All must come from the same kind of run (see
     `metrics.values.measurement`).
@@ -73,6 +74,7 @@ class Panel(Strict):
     kind: Literal["lines", "bars"] = "lines"
     parts: tuple[PanelPart, ...] = ()
     where: dict[str, Any] = Field(default_factory=dict)
+    algorithms: tuple[str, ...] = ()
 
     @model_validator(mode="before")
     @classmethod

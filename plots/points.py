@@ -120,9 +120,11 @@ def undrawn_axes(figure: Figure, records: Sequence[Record]) -> tuple[str, ...]:
 
 
 def in_slice(figure: Figure, panel: Panel, record: Record) -> bool:
-    """Whether the point of a record, at whatever facet, belongs to the panel."""
-    return figure.x_of(panel).name in record.point and all(
-        record.point.get(name) == wanted for name, wanted in panel.where.items()
+    """Whether a record, at whatever facet, belongs to the panel."""
+    return (
+        figure.x_of(panel).name in record.point
+        and all(record.point.get(name) == wanted for name, wanted in panel.where.items())
+        and (not panel.algorithms or record.algorithm in panel.algorithms)
     )
 
 

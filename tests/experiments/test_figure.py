@@ -4,6 +4,7 @@ from pathlib import Path
 from cepbench.experiments.figure import figure
 from cepbench.experiments.load import load
 from cepbench.metrics.figure import Figure, Verdict
+from cepbench.plots.points import curves
 from tests.experiments.files import SMALL, write
 from tests.experiments.records import record
 
@@ -41,6 +42,15 @@ def test_panels_show_the_sweep_of_their_axis(tmp_path):
         {"within": 50, "events": 200},
     ]
     assert Figure.model_validate_json(drawn.model_dump_json()) == drawn
+
+
+def test_panels_show_the_algorithms_of_their_sweep(tmp_path: Path) -> None:
+    sweeps = {"events": {**SWEPT["sweeps"]["events"], "algorithms": ["slow"]}, "within": SWEPT["sweeps"]["within"]}
+    drawn = figure(swept(tmp_path, sweeps=sweeps), "quick", records())
+    assert [panel.algorithms for panel in drawn.panels] == [("slow",), (), ("slow",)]
+    elsewhere = record("counting", {"events": 100, "within": 50}, latency_max=3.0)
+    found = [curves(drawn, panel, [*records(), elsewhere]) for panel in drawn.panels[:2]]
+    assert [[curve.algorithm for curve in panel] for panel in found] == [["slow"], ["counting", "slow"]]
 
 
 def test_a_panel_or_claim_may_choose_another_value_than_the_default(tmp_path: Path) -> None:

@@ -34,6 +34,7 @@ def test_human(number, unit, text):
 def test_a_tick_leaves_the_unit_of_counts_to_the_label():
     assert tick(1e6, "events/s") == "1 M"
     assert tick(1e-3, "s") == "1 ms"
+    assert [tick(value, "ms") for value in (1125, 1500, 4000, 11250)] == ["1\u202f125", "1.5 k", "4 k", "11.25 k"]
 
 
 def test_plain():
