@@ -15,6 +15,7 @@ from cepbench.plots.units import human, step, tick
 Which = Literal["x", "y"]
 
 MAX_LABELS = 6  # a column of a paper has room for no more
+MAX_LETTERS = 30  # in all labels of a small panel, blanks between them included
 
 
 def scale_value_axis(axes: Axes, panel: Panel, values: Sequence[float], limits: Sequence[float] = ()) -> None:
@@ -54,7 +55,7 @@ def scale_sweep_axis(axes: Axes, axis: Axis, values: Sequence[float]) -> None:
     elif values:
         span = max(values) - min(values) or abs(values[0]) or 1.0
         axes.set_xlim(min(values) - 0.06 * span, max(values) + 0.06 * span)
-    places = _spread(sorted(values), logarithmic)
+    places = _spread(sorted(values), logarithmic, axis.unit)
     if places:
         axes.xaxis.set_major_locator(FixedLocator(places))
         axes.xaxis.set_minor_locator(FixedLocator([value for value in values if value not in places]))
@@ -121,15 +122,17 @@ def _label(side: Side, label: str, unit: str) -> None:
     side.set_label_text(f"{label} ({unit})" if unit else label)
 
 
-def _spread(values: Sequence[float], logarithmic: bool) -> list[float]:
+def _spread(values: Sequence[float], logarithmic: bool, unit: str) -> list[float]:
     """Those of the sorted swept values that can carry a label without touching the one before."""
     distinct = sorted(set(values))
     if len(distinct) < 2:
         return list(distinct)
     at = {value: log10(value) if logarithmic else value for value in distinct}
-    room = (at[distinct[-1]] - at[distinct[0]]) / MAX_LABELS
+    letters = {value: len(tick(value, unit)) for value in distinct}
+    span = (at[distinct[-1]] - at[distinct[0]]) * 0.999
     kept = [distinct[0]]
     for _, value in pairwise(distinct):
-        if at[value] - at[kept[-1]] >= room * 0.999:
+        wide = ((letters[kept[-1]] + letters[value]) / 2 + 1) / MAX_LETTERS
+        if at[value] - at[kept[-1]] >= span * max(wide, 1 / MAX_LABELS):
             kept.append(value)
     return kept
