@@ -24,6 +24,8 @@ class Hamlet(Algorithm):
     - `sharing`: `dynamic` decides burst by burst by the benefit of sharing (Section 4), `static` shares whatever can be
       shared, `never` shares nothing.
     - `benefit`: `executor`, what this executor does for a burst, or `paper`, Equation 8.
+    - `trace`: `none`, or how many decisions each sharable set of a sub-stream keeps (`HamletExecutor.trace`); with
+      any number, `details` have all decisions added up by size of burst.
 
     For s snapshots that are propagated, u queries times windows, and n live events of E: a shared graphlet keeps the
     running sum of its expressions, so that an event costs O(s) and a snapshot O(u s); where the loop has predicates on
@@ -40,10 +42,11 @@ class Hamlet(Algorithm):
     name: ClassVar[str] = "hamlet"
     paper: ClassVar[str] = "Poppe et al., SIGMOD 2021, and its technical report"
 
-    def __init__(self, sharing: str = "dynamic", benefit: str = "executor") -> None:
+    def __init__(self, sharing: str = "dynamic", benefit: str = "executor", trace: str = "none") -> None:
         option = partial(Option, self.name)
         self.sharing = option("sharing", sharing).among(tuple(MODES))
         self.benefit = option("benefit", benefit).among(BENEFITS)
+        self.trace = option("trace", trace).whole("none") or 0
 
     def unsupported(self, query: Query) -> str | None:
         """What GRETA refuses: match queries, pairwise predicates, semantics other than skip-till-any-match."""
@@ -62,4 +65,4 @@ class Hamlet(Algorithm):
     def executor(self, plan: Plan) -> Executor:
         """Decides burst by burst who shares it."""
         assert isinstance(plan, HamletPlan)
-        return HamletExecutor(plan, Sharing(self.sharing, paper=self.benefit == "paper"))
+        return HamletExecutor(plan, Sharing(self.sharing, paper=self.benefit == "paper", traced=self.trace))

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
+import numpy as np
+from numpy.typing import NDArray
+
 from cepbench.algorithms.base import Executor, StateSize
 from cepbench.algorithms.hamlet.compilation import CompiledSet
+from cepbench.algorithms.hamlet.kernels.stream import COLUMNS
 from cepbench.algorithms.hamlet.plan import HamletPlan
 from cepbench.algorithms.hamlet.set_executor import SetExecutor
 from cepbench.algorithms.hamlet.sharing import Sharing
@@ -46,11 +50,19 @@ class HamletExecutor(Executor):
     def state(self) -> StateSize:
         return sum((evaluator.state() for evaluator in self.counting.values()), self.sets.state())
 
+    def trace(self) -> NDArray[np.float64]:
+        """float64[n, COLUMNS]: the newest decisions of each sharable set on windows of time, set by set.
+
+        `kernels.stream` names the columns. None unless decisions are traced.
+        """
+        return np.concatenate([np.zeros((0, COLUMNS)), *(one.trace.newest for one in self.sets.sets)])
+
     def details(self) -> Mapping[str, float]:
         """Counted work: `event_visits` (events times the graphlets that they are put into), `edges` (events before that
         were visited one by one), `bursts` of sharable types and the `shared_bursts` of them, their `graphlets` (one
         that is shared, one for each query that does not share), `snapshots` and those of either level, `splits` and
-        `merges`; and `deciding_seconds`.
+        `merges`; `deciding_seconds`; and, if decisions are traced, their sums by size of burst
+        (`DecisionTrace.details`).
         """
         return merged([self.sets.details(), *(evaluator.details() for evaluator in self.counting.values())])
 

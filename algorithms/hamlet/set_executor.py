@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from cepbench.algorithms.base import StateSize
 from cepbench.algorithms.hamlet.compilation import CompiledSet
 from cepbench.algorithms.hamlet.kernels.bursts import BurstRecord, ScanRecord, find_bursts, scan_bursts
-from cepbench.algorithms.hamlet.kernels.stream import DONE, DYNAMIC, OUTPUT, ROOM, run_bursts
+from cepbench.algorithms.hamlet.kernels.stream import COLUMNS, DONE, DYNAMIC, OUTPUT, ROOM, run_bursts
 from cepbench.algorithms.hamlet.kernels.windows import ClosedRecord, MemberRows
 from cepbench.algorithms.hamlet.sharing import Sharing, told
 from cepbench.algorithms.hamlet.state import SetState
+from cepbench.algorithms.hamlet.trace import DecisionTrace
 from cepbench.algorithms.kernels.arrays import readonly
 from cepbench.algorithms.kernels.cells import empty_cells
 from cepbench.algorithms.kernels.events import KernelEvents
@@ -63,7 +64,7 @@ class SetExecutor:
         )
         self.buffered: KernelEvents | None = None
         self.deciding = 0.0
-        self.traces: list[NDArray[np.float64]] = []
+        self.trace = DecisionTrace(sharing.traced)
 
     def process(self, events: EventBatch) -> MemberAnswers:
         """Rows of the windows that these events and their `until` closed."""
@@ -85,15 +86,11 @@ class SetExecutor:
         return self.state.tell(waiting) + largest_state(self.negations)
 
     def details(self) -> Mapping[str, float]:
-        """Counted work, and the seconds that finding bursts and weighing their benefit took."""
+        """Counted work, the seconds that finding bursts and weighing their benefit took, and what the trace tells."""
         counts = self.state.counts
         told = {"event_visits": float(counts["visits"])} | {name: float(counts[name]) for name in DETAILS}
         told |= {name: float(sum(counts[part] for part in parts)) for name, parts in TOGETHER.items()}
-        return told | {"deciding_seconds": self.deciding}
-
-    def trace(self) -> NDArray[np.float64]:
-        """float64[n, 8]: the decisions so far, with columns as `kernels.stream` names them, if they were traced."""
-        return np.concatenate([np.zeros((0, 8)), *self.traces])
+        return told | {"deciding_seconds": self.deciding} | self.trace.details()
 
     def _with_buffered(self, batch: KernelEvents) -> KernelEvents:
         before, self.buffered = self.buffered, None
@@ -114,7 +111,8 @@ class SetExecutor:
         if rest < len(events.time):
             self._keep(events, rest)
             now = min(now, int(events.time[rest]))  # no window ends in between, or the burst were complete
-        decisions = self.decisions._replace(trace=np.zeros((len(bursts), 8)))
+        trace = np.zeros((len(bursts) if self.sharing.traced else 0, COLUMNS))
+        decisions = self.decisions._replace(trace=trace)
         if self.sharing.decide is not None:
             given = told(self.sharing.decide, bursts, events.kind, events.time, self.units)
             decisions = decisions._replace(given=given)
@@ -128,7 +126,7 @@ class SetExecutor:
             if stopped == ROOM:
                 state.make_room(int(bursts[done]["size"]))
         if self.sharing.traced:
-            self.traces.append(decisions.trace[bursts["group"] >= 0])
+            self.trace.add(trace[bursts["group"] >= 0])
         return {m: AggregateRows.concatenate(rows) for m, rows in found.items()}
 
     def _find_bursts(self, events: KernelEvents, now: int) -> tuple[Records, Records, int]:

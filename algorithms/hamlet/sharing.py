@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cepbench.algorithms.hamlet.kernels.benefit import BenefitCosts, ClassRecord
-from cepbench.algorithms.hamlet.kernels.stream import DYNAMIC, GIVEN, NEVER, STATIC, Decisions
+from cepbench.algorithms.hamlet.kernels.stream import COLUMNS, DYNAMIC, GIVEN, NEVER, STATIC, Decisions
 from cepbench.algorithms.kernels.arrays import Codes, Ints
 from cepbench.queries.records import Records, records_of
 
@@ -34,12 +34,15 @@ Decide = Callable[[OpenBurst], Sequence[bool]]
 
 @dataclass(frozen=True)
 class Sharing:
-    """How bursts are decided: a mode, the costs of a benefit, or decisions from outside."""
+    """How bursts are decided: a mode, the costs of a benefit, or decisions from outside.
+
+    `traced` is the number of decisions that each sharable set keeps, the newest; with 0 nothing is told of them.
+    """
 
     mode: str = "dynamic"
     paper: bool = False
     decide: Decide | None = None
-    traced: bool = False
+    traced: int = 0
 
     def decisions(self, units: int, classes: int) -> Decisions:
         """What kernels read, before the first batch."""
@@ -49,7 +52,7 @@ class Sharing:
             costs=COSTS,
             given=np.zeros((0, units), np.bool_),
             classes=np.zeros(classes, records_of(ClassRecord)),
-            trace=np.zeros((0, 8), np.float64),
+            trace=np.zeros((0, COLUMNS), np.float64),
         )
 
 

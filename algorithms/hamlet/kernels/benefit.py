@@ -109,7 +109,8 @@ def _cost(classes: Records, burst: KnownBurst, costs: BenefitCosts, paper: bool)
 
 @kernel
 def choose(classes: Records, burst: KnownBurst, costs: BenefitCosts, paper: bool) -> tuple[float, float]:
-    """Chooses the `classes[C]` that share the burst; returns the costs of that plan, and of sharing nothing.
+    """Chooses the `classes[C]` that share the burst, or none; returns the costs of the best plan that shares, and of
+    sharing nothing.
 
     Level 1 of the search space shares all. Classes that introduce no snapshot stay (Theorem 4.1). The others are looked
     at once each, by the snapshots that they introduce, most first: a class leaves if the plan of Level 2 without it
@@ -138,7 +139,6 @@ def choose(classes: Records, burst: KnownBurst, costs: BenefitCosts, paper: bool
         else:
             classes[worst].chosen = True
     if nothing <= plan:
-        plan = nothing
         for c in range(len(classes)):
             classes[c].chosen = False
     return plan, nothing

@@ -21,9 +21,11 @@ from cepbench.queries.records import Records
 NEVER, STATIC, DYNAMIC, GIVEN = 0, 1, 2, 3
 """How bursts are decided: none is shared, all are by all, by their benefit, or as told from outside."""
 DONE, OUTPUT, ROOM = 0, 1, 2
-TIME, EVENTS, OF_GROUP, EXPECTED, SHARED, NON_SHARED, QUERIES, CREATED = range(8)
+COLUMNS = 8
+TIME, EVENTS, OF_GROUP, EXPECTED, SHARED, NON_SHARED, QUERIES, CREATED = range(COLUMNS)
 """Columns of the trace of decisions: the burst's first time, its events and group; the events on which units differ;
-the costs of the plan and of sharing nothing; units that share, and the snapshots at event level that were created."""
+the costs of the best plan that shares and of sharing nothing, 0 where nobody weighs them; units that share, and the
+snapshots at event level that were created."""
 
 
 class Decisions(NamedTuple):
@@ -32,7 +34,7 @@ class Decisions(NamedTuple):
     - `mode`; `paper`: whether costs are those of Equation 8 instead of `costs`.
     - `given[N, U]`: whether a unit shares a burst, where decisions come from outside.
     - `classes[K]`: `ClassRecord`s to work with.
-    - `trace[N, 8]`: a row per burst of a sharable type.
+    - `trace[N, COLUMNS]`: a row per burst of a sharable type, or no row at all.
     """
 
     mode: int
@@ -85,7 +87,8 @@ def run_bursts(
             before = counts.event_snapshots
             propagate_shared(g, begin, end, size, events, program, state, modular)
             counts.shared_bursts += 1
-            decisions.trace[n, CREATED] = counts.event_snapshots - before
+            if len(decisions.trace) > 0:
+                decisions.trace[n, CREATED] = counts.event_snapshots - before
             for u in range(groups.group[g].unit, groups.group[g].unit_end):
                 state.graphlets.unit[u].now = False
         note(0 if g == NONE else size, template, state.totals)
@@ -123,11 +126,11 @@ def _decide(
     groups, counts, graphlets, mode = program.groups, state.totals.counts[0], state.graphlets, decisions.mode
     group, classes = groups.group[burst.group], decisions.classes
     counts.bursts += 1
-    plan, nothing = 0.0, 0.0
+    shared, alone = 0.0, 0.0
     if mode == DYNAMIC:
         classes = classes[: group.alike_end - group.alike]
         known = _known(burst, scans[n], classes, program, state)
-        plan, nothing = choose(classes, known, decisions.costs, decisions.paper)
+        shared, alone = choose(classes, known, decisions.costs, decisions.paper)
     sharing = 0
     for c in range(group.alike, group.alike_end):
         graphlets.sharing[c] = 0
@@ -147,9 +150,10 @@ def _decide(
             graphlets.unit[u].now = False
     _note_changes(group.unit, group.unit_end, graphlets, state.totals.counts)
     trace = decisions.trace
-    trace[n, TIME] = counts.now
-    trace[n, EVENTS], trace[n, OF_GROUP], trace[n, EXPECTED] = burst.size, burst.group, burst.mixed
-    trace[n, SHARED], trace[n, NON_SHARED], trace[n, QUERIES], trace[n, CREATED] = plan, nothing, sharing, 0
+    if len(trace) > 0:
+        trace[n, TIME] = counts.now
+        trace[n, EVENTS], trace[n, OF_GROUP], trace[n, EXPECTED] = burst.size, burst.group, burst.mixed
+        trace[n, SHARED], trace[n, NON_SHARED], trace[n, QUERIES], trace[n, CREATED] = shared, alone, sharing, 0
     return sharing
 
 

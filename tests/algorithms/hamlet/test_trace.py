@@ -1,0 +1,97 @@
+"""The trace of decisions, as a specification asks for it (Section 4: what was predicted, and what was chosen)."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from cepbench.algorithms.hamlet.executor import HamletExecutor
+from cepbench.algorithms.hamlet.kernels.stream import (
+    COLUMNS,
+    CREATED,
+    EVENTS,
+    EXPECTED,
+    NON_SHARED,
+    QUERIES,
+    SHARED,
+)
+from cepbench.algorithms.hamlet.trace import TOLD, DecisionTrace
+from cepbench.algorithms.options import WrongOption
+from cepbench.algorithms.registry import make
+from cepbench.events.statistics import Statistics
+from cepbench.queries.compile import compile_workload
+from cepbench.queries.parser import parse_query
+from tests.contract.streams import batch
+from tests.streams import stream
+
+TEXT = " ".join(f"A{at}/1 " + " ".join(f"B{at + n}/{n % 7}" for n in range(1, size + 1)) for at, size in
+                ((0, 30), (40, 2), (50, 3), (60, 31), (100, 1)))  # fmt: skip
+QUERIES_OF_B = [f"RETURN COUNT(*) PATTERN SEQ(A, B+) {where}" for where in ("", "", "", "WHERE B.x > 2")]
+
+
+def executor(specification: str, cuts: tuple[int, ...] = ()) -> HamletExecutor:
+    """After the stream, pickled after every batch."""
+    events = batch(stream(f"{TEXT} Z200/0"))
+    workload = compile_workload([parse_query(f"q{n}: {q}") for n, q in enumerate(QUERIES_OF_B)], events.schema)
+    algorithm = make(specification)
+    made = algorithm.executor(algorithm.plan(workload, Statistics()))
+    for first, stop in zip((0, *cuts), (*cuts, len(events)), strict=True):
+        made.process(events.slice(first, stop))
+        made = pickle.loads(pickle.dumps(made))
+    made.finish()
+    assert isinstance(made, HamletExecutor)
+    return made
+
+
+@pytest.mark.parametrize("cuts", [(), (7, 20, 21, 45, 60)])
+def test_every_decision_with_both_predicted_costs(cuts: tuple[int, ...]) -> None:
+    made = executor("hamlet[trace=100]", cuts)
+    trace, details = made.trace(), made.details()
+    assert trace[:, EVENTS].tolist() == [30, 2, 3, 31, 1]
+    assert trace[:, EXPECTED].tolist() == [14, 2, 2, 14, 1]
+    assert np.all(trace[:, [SHARED, NON_SHARED]] > 0)
+    assert np.all((trace[:, QUERIES] > 0) == (trace[:, SHARED] < trace[:, NON_SHARED]))
+    assert trace[:, CREATED].sum() == details["event_snapshots"]
+    assert np.count_nonzero(trace[:, QUERIES]) == details["shared_bursts"] > 0
+
+
+def test_details_add_decisions_up_by_size_of_burst() -> None:
+    made = executor("hamlet[trace=100]")
+    trace, details = made.trace(), made.details()
+    for size, own in (("1", [4]), ("2", [1, 2]), ("16", [0, 3])):
+        rows = trace[own]
+        expected = (len(own), np.count_nonzero(rows[:, QUERIES]), *rows[:, [CREATED, SHARED, NON_SHARED]].sum(axis=0))
+        assert [details[f"{name}_{size}"] for name in TOLD] == pytest.approx(expected)
+    assert sum(name.startswith("traced_bursts") for name in details) == 3
+
+
+def test_only_as_many_decisions_are_kept_as_were_asked_for() -> None:
+    made = executor("hamlet[trace=2]", (7, 20, 21, 45, 60))
+    assert made.trace()[:, EVENTS].tolist() == [31, 1]
+    assert sum(number for name, number in made.details().items() if name.startswith("traced_bursts")) == 5
+
+
+def test_nothing_is_traced_unless_it_is_asked_for() -> None:
+    made = executor("hamlet")
+    assert made.trace().shape == (0, COLUMNS)
+    assert not any(name.startswith(TOLD) for name in made.details())
+
+
+def test_modes_that_decide_nothing_predict_nothing() -> None:
+    for mode, sharing in (("static", 4), ("never", 0)):
+        trace = executor(f"hamlet[sharing={mode}, trace=100]").trace()
+        assert np.all(trace[:, [SHARED, NON_SHARED]] == 0)
+        assert np.all(trace[:, QUERIES] == sharing)
+
+
+def test_the_largest_burst_has_a_class() -> None:
+    trace = DecisionTrace(1)
+    trace.add(np.full((2, COLUMNS), 4096.0))
+    assert trace.details()["traced_bursts_4096"] == 2
+    assert trace.newest.nbytes == 8 * COLUMNS
+
+
+@pytest.mark.parametrize("text", ["0", "all", "-1", "1.5"])
+def test_what_is_no_number_of_decisions_is_refused(text: str) -> None:
+    with pytest.raises(WrongOption, match="trace is none or a whole number"):
+        make(f"hamlet[trace={text}]")
