@@ -197,6 +197,7 @@ def arrive(
                 for u in range(len(groups.unit)):
                     if template.position[groups.unit[u].position].window == w:
                         row = (groups.unit[u].value + k % window.span) * len(graphlets.snapshot)
-                        count = counts.snapshots - counts.oldest_snapshot
-                        clear(graphlets.cells, row + counts.oldest_snapshot, count)
+                        for s in range(counts.oldest_snapshot, counts.snapshots):
+                            if graphlets.snapshot[s].group == groups.unit[u].group:  # other groups have these rows, too
+                                clear(graphlets.cells, row + s, np.int64(1))
         opened.low, opened.high = low, high

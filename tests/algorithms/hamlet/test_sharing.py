@@ -128,6 +128,14 @@ def test_windows_of_different_lengths_share(mode: str) -> None:
         assert [row["window_start"] for row in own] == [row["window_start"] for row in wanted]
 
 
+def test_a_window_that_opens_for_one_sub_pattern_leaves_snapshots_of_another_alone() -> None:
+    """Values of both are in the same rows; those of A+ are read after a window of C+ has opened."""
+    patterns = ("SEQ(C+, A+)", "A+ WHERE A.x < NEXT(A).x", "C+ WITHIN 1 s")
+    queries = [parse_query(f"q{n}: RETURN COUNT(*) PATTERN {pattern}") for n, pattern in enumerate(patterns)]
+    [row] = rows_of(run(make("hamlet[sharing=static]"), queries, [batch(stream("A1/0 A2/5"))]))
+    assert (row["query"], row["COUNT(*)"]) == ("q1", 3)
+
+
 class Script:
     """Decisions burst by burst, a letter per query: `s` shares."""
 
