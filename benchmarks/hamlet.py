@@ -1,18 +1,23 @@
 """Hamlet: throughput of a shared workload beside GRETA and COGRA, costs by number of queries, and its decisions.
 
-Run by hand: python benchmarks/hamlet.py [workload | queries | choice]
+Run by hand: python benchmarks/hamlet.py [workload | queries | choice | costs]
 """
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
+from statistics import median
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cepbench.algorithms.base import Executor
+from cepbench.algorithms.hamlet.executor import HamletExecutor
+from cepbench.algorithms.hamlet.kernels.benefit import BenefitCosts
+from cepbench.algorithms.hamlet.kernels.stream import EVENTS, EXPECTED
 from cepbench.algorithms.registry import make
 from cepbench.events.batch import EventBatch
 from cepbench.events.schema import Attribute, Kind, Schema
@@ -81,20 +86,98 @@ def queries() -> None:
 
 
 def choice() -> None:
-    """Dynamic against the better of the others, by burst length and by how many events only some queries match."""
+    """Dynamic against the better of the others, by burst length and by how many events only some queries match.
+
+    Modes are timed in turn, a few rounds of them; the ratio is the median over rounds.
+    """
     print(f"{'burst':>5} {'mixed':>6} {'dynamic':>9} {'static':>9} {'never':>9} {'dynamic / better':>17} {'shared':>7}")
-    for burst, mixed in product((2, 5, 20, 120), (0.0, 0.01, 0.1, 0.5)):
+    for burst, mixed in product((2, 5, 10, 20, 50, 120, 500), (0.0, 0.01, 0.05, 0.1, 0.2, 0.5)):
         events = bursts(4 * WINDOW, burst)
         texts = sharing(20, ("", f"WHERE B.x >= {int(1000 * mixed)}"))
-        times = [best(name, texts, events) for name in SPECIFICATIONS[:3]]
+        rounds = timed_in_turn(SPECIFICATIONS[:3], texts, events, 7)
+        times = [median(own) for own in zip(*rounds, strict=True)]
+        better = 1 if times[1] < times[2] else 2
         details = run("hamlet", texts, events)[1].details()
         rates = [len(events) / seconds / 1e6 for seconds in times]
         print(f"{burst:>5} {mixed:>6} {rates[0]:>7.2f} M {rates[1]:>7.2f} M {rates[2]:>7.2f} M "
-              f"{times[0] / min(times[1:]):>17.2f} {details['shared_bursts'] / details['bursts']:>7.2f}",
-              flush=True)  # fmt: skip
+              f"{median(own[0] / own[better] for own in rounds):>17.2f} "
+              f"{details['shared_bursts'] / details['bursts']:>7.2f}", flush=True)  # fmt: skip
+
+
+def timed_in_turn(
+    specifications: Sequence[str], queries: Sequence[str], events: EventBatch, rounds: int
+) -> list[list[float]]:
+    """Seconds of each specification, round by round, so that what disturbs the machine disturbs all of them."""
+    for name in specifications:
+        run(name, queries, events.slice(0, 1000))
+    return [[run(name, queries, events)[0] for name in specifications] for _ in range(rounds)]
+
+
+def costs() -> None:
+    """Fits `BenefitCosts`, all but `visit`, to times of sharing everything and nothing, in units of reading a sum."""
+    terms, seconds = [], []
+    for texts, events, reads in _calibrated():
+        rounds = timed_in_turn(SPECIFICATIONS[1:3], texts, events, 3)
+        shared, alone = _terms(texts, events, reads)
+        terms += [shared, alone]
+        seconds += np.median(rounds, axis=0).tolist()
+    weights = 1 / np.array(seconds)  # relative errors count
+    found = _not_negative(np.array(terms) * weights[:, None], np.ones(len(terms)))
+    predicted = np.array(terms) @ found * weights
+    names = ("read", *BenefitCosts._fields[:5], "besides, per event", "besides, per burst")
+    for name, cost in zip(names, found, strict=True):
+        print(f"{name:<20} {cost * 1e9:>8.2f} ns {cost / found[0]:>8.2f}")
+    print(f"predicted / measured: {np.quantile(predicted, (0, 0.1, 0.5, 0.9, 1)).round(2).tolist()}")
+
+
+def _calibrated() -> Iterator[tuple[list[str], EventBatch, int]]:
+    """Workloads with other numbers of queries, of sums that an event reads, and of events that only half match."""
+    patterns = ((2, "SEQ({}, B+)"), (4, "SEQ({}?, {}?, {}?, B+)"))
+    for burst, mixed in product((5, 20, 50, 120, 500), (0, 20, 100, 500)):
+        events = bursts(2 * WINDOW, burst)
+        for queries, (reads, pattern) in product((4, 20, 50), patterns):
+            where = ("", f"WHERE B.x >= {mixed}" if mixed else "")
+            names = [[f"X{(n + more) % QUERIES}" for more in range(3)] for n in range(queries)]
+            yield (
+                [
+                    f"RETURN COUNT(*) PATTERN {pattern.format(*own)} {where[n % 2]} WITHIN {WINDOW} s"
+                    for n, own in enumerate(names)
+                ],
+                events,
+                reads,
+            )
+
+
+def _terms(texts: Sequence[str], events: EventBatch, reads: int) -> tuple[list[float], list[float]]:
+    """What the model of `kernels.benefit` counts for half of the queries matching all events, the others some.
+
+    Of sharing all, and of sharing nothing; in the order of `BenefitCosts`, behind the sums that are read.
+    """
+    executor = run("hamlet[trace=1000000]", texts, events)[1]
+    assert isinstance(executor, HamletExecutor)
+    size, mixed = executor.trace()[:, [EVENTS, EXPECTED]].T
+    k, b = float(len(texts)), float(len(size))
+    propagated = 1 + 0.5 * mixed
+    matched = float((size - mixed / 2).sum()) * k
+    products = float((mixed / 2 * propagated).sum()) * k
+    shared = [k * reads * b, 0.0, float((size * propagated).sum()), k * b, k * float(mixed.sum()), products]
+    alone = [matched * reads, matched, 0.0, 0.0, 0.0, 0.0]
+    return [*shared, float(len(events)), b], [*alone, float(len(events)), b]
+
+
+def _not_negative(terms: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Least squares, without the terms that would be negative."""
+    kept = list(range(terms.shape[1]))
+    while True:
+        found = np.linalg.lstsq(terms[:, kept], values, rcond=None)[0]
+        if found.min() >= 0:
+            whole = np.zeros(terms.shape[1])
+            whole[kept] = found
+            return whole
+        del kept[int(found.argmin())]
 
 
 if __name__ == "__main__":
-    parts = {"workload": workload, "queries": queries, "choice": choice}
-    for name in sys.argv[1:] or parts:
+    parts = {"workload": workload, "queries": queries, "choice": choice, "costs": costs}
+    for name in sys.argv[1:] or ("workload", "queries", "choice"):
         parts[name]()

@@ -17,7 +17,7 @@ from cepbench.algorithms.hamlet.kernels.windows import ClosedRecord, MemberRows
 from cepbench.algorithms.hamlet.sharing import Sharing, told
 from cepbench.algorithms.hamlet.state import SetState
 from cepbench.algorithms.hamlet.trace import DecisionTrace
-from cepbench.algorithms.kernels.arrays import readonly
+from cepbench.algorithms.kernels.arrays import Flags, readonly
 from cepbench.algorithms.kernels.cells import empty_cells
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.rows import AggregateRows
@@ -90,7 +90,7 @@ class SetExecutor:
         counts = self.state.counts
         told = {"event_visits": float(counts["visits"])} | {name: float(counts[name]) for name in DETAILS}
         told |= {name: float(sum(counts[part] for part in parts)) for name, parts in TOGETHER.items()}
-        return told | {"deciding_seconds": self.deciding} | self.trace.details()
+        return {**told, "deciding_seconds": self.deciding, **self.trace.details()}
 
     def _with_buffered(self, batch: KernelEvents) -> KernelEvents:
         before, self.buffered = self.buffered, None
@@ -107,12 +107,12 @@ class SetExecutor:
         """Processes the complete bursts of some events, keeps the rest, and closes windows that end by `now`."""
         found: dict[int, list[AggregateRows]] = {}
         program, state = self.compiled.program, self.state
-        bursts, scans, rest = self._find_bursts(events, now)
+        bursts, scans, matches, rest = self._find_bursts(events, now)
         if rest < len(events.time):
             self._keep(events, rest)
             now = min(now, int(events.time[rest]))  # no window ends in between, or the burst were complete
         trace = np.zeros((len(bursts) if self.sharing.traced else 0, COLUMNS))
-        decisions = self.decisions._replace(trace=trace)
+        decisions = self.decisions._replace(matches=matches, trace=trace)
         if self.sharing.decide is not None:
             given = told(self.sharing.decide, bursts, events.kind, events.time, self.units)
             decisions = decisions._replace(given=given)
@@ -129,8 +129,8 @@ class SetExecutor:
             self.trace.add(trace[bursts["group"] >= 0])
         return {m: AggregateRows.concatenate(rows) for m, rows in found.items()}
 
-    def _find_bursts(self, events: KernelEvents, now: int) -> tuple[Records, Records, int]:
-        """Complete bursts, what the optimiser knows of them, and the first event of the rest."""
+    def _find_bursts(self, events: KernelEvents, now: int) -> tuple[Records, Records, Flags, int]:
+        """Complete bursts, what the optimiser knows of them, `Decisions.matches`, and the first event of the rest."""
         template, groups, predicates, _ = self.compiled.program
         bursts = np.empty(len(events.time), records_of(BurstRecord))
         started = time.perf_counter()
@@ -139,10 +139,11 @@ class SetExecutor:
         bursts, classes = bursts[:count], len(groups.alike)
         dynamic = self.decisions.mode == DYNAMIC
         scans = np.zeros((count if dynamic else 0, classes), records_of(ScanRecord))
+        matches = np.ones((len(events.time) if dynamic else 0, classes), np.bool_)
         if dynamic and classes:
-            scan_bursts(count, events, groups, predicates, bursts, scans)
+            scan_bursts(count, events, groups, predicates, bursts, scans, matches)
         self.deciding += time.perf_counter() - started
-        return bursts, scans, rest
+        return bursts, scans, matches, rest
 
     def _keep(self, events: KernelEvents, rest: int) -> None:
         """Buffers what may belong to the incomplete burst."""

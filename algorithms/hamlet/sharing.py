@@ -14,8 +14,8 @@ from cepbench.algorithms.kernels.arrays import Codes, Ints
 from cepbench.queries.records import Records, records_of
 
 MODES = {"never": NEVER, "static": STATIC, "dynamic": DYNAMIC}
-COSTS = BenefitCosts(event=4.0, shared_event=4.0, value=6.0, product=3.0, visit=1.0)
-"""Estimates; with them the choice is within a tenth of the better one in benchmarks/hamlet.py."""
+COSTS = BenefitCosts(event=2.0, shared_event=1.3, graphlet=16.0, snapshot=7.4, product=0.26, visit=1.0)
+"""Fitted by `benchmarks/hamlet.py costs` to the times of sharing everything and nothing; `visit` is an estimate."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,7 @@ class Sharing:
             costs=COSTS,
             given=np.zeros((0, units), np.bool_),
             classes=np.zeros(classes, records_of(ClassRecord)),
+            matches=np.zeros((0, classes), np.bool_),
             trace=np.zeros((0, COLUMNS), np.float64),
         )
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from cepbench.algorithms.hamlet.kernels.cells import append_run, clear_run, fits
+from cepbench.algorithms.hamlet.kernels.cells import append_run, clear_run, fits, fits_class
 from cepbench.algorithms.hamlet.kernels.program import NONE, HamletProgram, TemplateTables
 from cepbench.algorithms.hamlet.kernels.state import HamletState, Totals, Vertices
 from cepbench.algorithms.hamlet.kernels.visiting import visit
 from cepbench.algorithms.hamlet.kernels.windows import commit
+from cepbench.algorithms.kernels.arrays import Flags
 from cepbench.algorithms.kernels.cells import Cells, add, begin, copy, is_empty
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents, keep_columns
@@ -14,8 +15,9 @@ from cepbench.algorithms.kernels.events import KernelEvents, keep_columns
 
 @inner
 def propagate_alone(
-    first: int, stop: int, events: KernelEvents, program: HamletProgram, state: HamletState, modular: bool
-) -> None:
+    first: int, stop: int, events: KernelEvents, matches: Flags, program: HamletProgram, state: HamletState,
+    modular: bool,
+) -> None:  # fmt: skip
     """Inserts a burst into a graphlet of each position that does not share it (Equations 1-3).
 
     O(l) per event and window for l transitions into its position, whose sums are kept; O(n) for one that is visited.
@@ -34,8 +36,14 @@ def propagate_alone(
             position = template.position[p]
             if position.unit != NONE and state.graphlets.unit[position.unit].now:
                 continue
-            if position.selective and not fits(program.predicates, p, events.ints, events.reals, i):
-                continue
+            if position.selective:
+                if position.unit == NONE:
+                    matched = fits(program.predicates, p, events.ints, events.reals, i)
+                else:
+                    c = program.groups.unit[position.unit].alike
+                    matched = fits_class(matches, c, program.predicates, p, events.ints, events.reals, i)
+                if not matched:
+                    continue
             low, high = totals.open[position.window].low, totals.open[position.window].high
             if low > high:
                 continue

@@ -11,16 +11,21 @@ from cepbench.queries.records import Records
 
 
 class BenefitCosts(NamedTuple):
-    """What the executor does, in units of adding one count for one query and window.
+    """What the executor does, in units of reading a sum for one query and window.
 
     `event`: an event in a non-shared graphlet, besides what it reads; `shared_event`: one in a shared graphlet, per
-    snapshot; `value`: the value of a graphlet's snapshot and its end, besides what it reads; `product`: a product of a
-    coefficient and a value; `visit`: testing an event before.
+    snapshot. Per query and window, `graphlet`: beginning and ending a shared graphlet, besides what its snapshot reads;
+    `snapshot`: the value of a snapshot at event level, and its part in what the end evaluates; `product`: a further
+    product of a coefficient and a value, for another snapshot at event level. `visit`: testing an event before.
+
+    Equation 8 has none of them: it weighs visits of single events, which this executor avoids, and a snapshot costs as
+    much as the whole burst.
     """
 
     event: float
     shared_event: float
-    value: float
+    graphlet: float
+    snapshot: float
     product: float
     visit: float
 
@@ -99,8 +104,12 @@ def _cost(classes: Records, burst: KnownBurst, costs: BenefitCosts, paper: bool)
     propagated = 1.0 + 0.5 * created + (burst.snapshots if visiting else 0.0)
     if paper:
         return shared_cost(b, n, propagated, 1.0 + created, k, b, reads / max(k, 1.0), search) + alone
-    cost = reads + costs.value * k + b * propagated * costs.shared_event
-    cost += created * k * (1.0 + propagated * costs.product)
+    products = 0.0
+    for c in range(len(classes)):
+        if classes[c].chosen:
+            products += classes[c].contexts * propagated * _with_value(classes[c], burst, created)
+    cost = reads + k * (costs.graphlet + created * costs.snapshot)
+    cost += products * costs.product + b * propagated * costs.shared_event
     if visiting:
         cost += b * burst.before * (sharing * costs.visit + propagated)
         cost += created * k * burst.before * (costs.visit + propagated)
@@ -142,6 +151,14 @@ def choose(classes: Records, burst: KnownBurst, costs: BenefitCosts, paper: bool
         for c in range(len(classes)):
             classes[c].chosen = False
     return plan, nothing
+
+
+@inlined
+def _with_value(one: ClassRecord, burst: KnownBurst, created: int) -> int:
+    """For how many snapshots at event level a class that shares has a value: about the events that it matches."""
+    if created == burst.size:
+        return int(one.matched)
+    return max(0, min(created, int(one.matched) - burst.size + burst.mixed))
 
 
 @inlined

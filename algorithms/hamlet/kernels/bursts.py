@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from cepbench.algorithms.hamlet.kernels.cells import fits
+import numpy as np
+
 from cepbench.algorithms.hamlet.kernels.program import NONE, Groups, next_edge
-from cepbench.algorithms.kernels.arrays import Codes, Ints
-from cepbench.algorithms.kernels.compilation import kernel
+from cepbench.algorithms.kernels.arrays import Codes, Flags, Ints
+from cepbench.algorithms.kernels.compilation import inlined, kernel
 from cepbench.algorithms.kernels.events import KernelEvents
+from cepbench.algorithms.kernels.predicates import hold
 from cepbench.queries.records import Records
 from cepbench.queries.tables import Predicates
 
@@ -27,15 +29,13 @@ class BurstRecord:
 
 
 class ScanRecord:
-    """Events of a burst that a class matches; that only one of it and the reference matches; and no other differs on.
-
-    `fits` is to work with.
+    """Events of a burst that a class matches; that only one of it and the reference matches; and those where no other
+    class differs.
     """
 
     matched: int
     differs: int
     alone: int
-    fits: int
 
 
 @kernel
@@ -84,11 +84,13 @@ def find_bursts(
 
 @kernel
 def scan_bursts(
-    count: int, events: KernelEvents, groups: Groups, predicates: Predicates, bursts: Records, scans: Records
-) -> None:
+    count: int, events: KernelEvents, groups: Groups, predicates: Predicates, bursts: Records, scans: Records,
+    matches: Flags,
+) -> None:  # fmt: skip
     """What the optimiser knows of each burst: on how many of its events the classes of units differ.
 
-    `scans[count, K]`, zero at first, by number of class within its group. O(b c) for bursts of b events and c classes.
+    `scans[count, K]`, zero at first, by number of class within its group. `matches[N, K]`, true at first: which
+    events a class matches, for the graphlets. O(b c) for bursts of b events and c classes.
     """
     for n in range(count):
         g = bursts[n].group
@@ -96,17 +98,20 @@ def scan_bursts(
             continue
         first, classes = groups.group[g].alike, groups.group[g].alike_end - groups.group[g].alike
         reference = groups.group[g].reference - first
-        kind = events.kind[bursts[n].begin]
-        for i in range(bursts[n].begin, bursts[n].end):
+        begin, end, kind = bursts[n].begin, bursts[n].end, events.kind[bursts[n].begin]
+        most, least = np.int64(0), bursts[n].size
+        for c in range(first, first + classes):
+            scans[n, c - first].matched = bursts[n].size - _fails(c, begin, end, events, groups, predicates, matches)
+            most = max(most, scans[n, c - first].matched)
+            least = min(least, scans[n, c - first].matched)
+        if most == 0 or least == bursts[n].size:
+            continue  # no event tells classes apart
+        for i in range(begin, end):
             if events.kind[i] != kind:
                 continue
-            for c in range(classes):
-                matches = fits(predicates, groups.alike[first + c].sample, events.ints, events.reals, i)
-                scans[n, c].fits = matches
-                scans[n, c].matched += matches
             different, which = 0, 0
             for c in range(classes):
-                if scans[n, c].fits != scans[n, reference].fits:
+                if matches[i, first + c] != matches[i, first + reference]:
                     scans[n, c].differs += 1
                     different += 1
                     which = c
@@ -114,3 +119,19 @@ def scan_bursts(
                 scans[n, which].alone += 1
             if different > 0:
                 bursts[n].mixed += 1
+
+
+@inlined
+def _fails(
+    c: int, begin: int, end: int, events: KernelEvents, groups: Groups, predicates: Predicates, matches: Flags
+) -> int:
+    """Notes which events of a burst class c does not match; returns how many do not."""
+    kind, sample, gone = events.kind[begin], groups.alike[c].sample, 0
+    if predicates.ptr[sample] < predicates.ptr[sample + 1]:
+        for i in range(begin, end):
+            if events.kind[i] == kind and not hold(
+                predicates, sample, events.ints, events.reals, i, events.ints, events.reals, i
+            ):
+                matches[i, c] = False
+                gone += 1
+    return gone

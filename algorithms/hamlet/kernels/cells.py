@@ -13,7 +13,7 @@ import numpy as np
 from cepbench.algorithms.hamlet.kernels.program import Weighing
 from cepbench.algorithms.kernels import cells as shared
 from cepbench.algorithms.kernels import predicates
-from cepbench.algorithms.kernels.arrays import Ints, Reals
+from cepbench.algorithms.kernels.arrays import Flags, Ints, Reals
 from cepbench.algorithms.kernels.cells import Cells
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.queries.tables import Predicates
@@ -86,6 +86,18 @@ def append_run(
 @inner
 def fits(local: Predicates, p: int, ints: Ints, reals: Reals, i: int) -> bool:
     """Whether event i passes the local predicates of position p."""
+    return _hold(local, p, ints, reals, i, ints, reals, i)
+
+
+@inner
+def fits_class(matches: Flags, c: int, local: Predicates, p: int, ints: Ints, reals: Reals, i: int) -> bool:
+    """Whether event i passes the local predicates of position p, of class c: looked up if a decision has tested them.
+
+    `matches[N, K]` by event and class, or with no row.
+    """
+    if len(matches) > 0:
+        known: bool = matches[i, c]
+        return known
     return _hold(local, p, ints, reals, i, ints, reals, i)
 
 

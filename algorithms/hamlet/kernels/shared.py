@@ -10,7 +10,7 @@ from cepbench.algorithms.hamlet.kernels.cells import (
     clear_run,
     copy,
     copy_run,
-    fits,
+    fits_class,
     follows,
 )
 from cepbench.algorithms.hamlet.kernels.program import NONE, Groups, HamletProgram
@@ -32,12 +32,14 @@ def propagate_shared(
     first: int,
     stop: int,
     size: int,
+    mixed: bool,
     events: KernelEvents,
+    matches: Flags,
     program: HamletProgram,
     state: HamletState,
     modular: bool,
 ) -> None:
-    """Builds the graphlet of a burst of group g for the units that share it.
+    """Builds the graphlet of a burst of group g for the units that share it; all match all events unless it is `mixed`.
 
     One snapshot x is created where the graphlet begins; its value is, per query and window, what the events before it,
     and START, let each of its events extend (Equation 5). An event that all queries match, after the same events, has
@@ -68,8 +70,8 @@ def propagate_shared(
             add_run(cells, sums, fresh, counts.snapshots - oldest)
             clear_run(cells, fresh, counts.snapshots - oldest)
         matched = ALL
-        if selective:
-            matched = _match(g, groups, graphlets.sharing, program.predicates, events, i)
+        if mixed and selective:
+            matched = _match(g, groups, graphlets.sharing, matches, program.predicates, events, i)
         if matched == NOBODY:
             continue
         counts.visits += 1
@@ -83,7 +85,7 @@ def propagate_shared(
             length = counts.snapshots - oldest
             append_run(cells, row, length, program.weights, group.bound, events.ints, events.reals, i)
         else:
-            event_snapshot(g, i, x, oldest, events, program, state, modular)
+            event_snapshot(g, i, x, oldest, events, matches, program, state, modular)
         add_run(cells, fresh, row, counts.snapshots - oldest)
         if stored:
             _store(i, g, graphlet, oldest, program.template.whole[0].stored, events, totals, graphlets)
@@ -126,12 +128,14 @@ def _any(among: Flags, graphlet: int, first: int, stop: int) -> bool:
 
 
 @inner
-def _match(g: int, groups: Groups, sharing: Ints, predicates: Predicates, events: KernelEvents, i: int) -> int:
+def _match(
+    g: int, groups: Groups, sharing: Ints, matches: Flags, predicates: Predicates, events: KernelEvents, i: int
+) -> int:
     """Which of the classes that share match event i: NOBODY, SOME or ALL."""
     yes, no = False, False
     for c in range(groups.group[g].alike, groups.group[g].alike_end):
         if sharing[c] > 0:
-            if fits(predicates, groups.alike[c].sample, events.ints, events.reals, i):
+            if fits_class(matches, c, predicates, groups.alike[c].sample, events.ints, events.reals, i):
                 yes = True
             else:
                 no = True

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from cepbench.algorithms.hamlet.kernels.alone import feed, reach
-from cepbench.algorithms.hamlet.kernels.cells import add, append_run, clear, copy, fits, is_empty
+from cepbench.algorithms.hamlet.kernels.cells import add, append_run, clear, copy, fits_class, is_empty
 from cepbench.algorithms.hamlet.kernels.products import evaluate
 from cepbench.algorithms.hamlet.kernels.program import NONE, HamletProgram
 from cepbench.algorithms.hamlet.kernels.state import FRESH, ROW, SUMS, GraphletStore, HamletState, Totals
 from cepbench.algorithms.hamlet.kernels.visiting import visit
+from cepbench.algorithms.kernels.arrays import Flags
 from cepbench.algorithms.kernels.cells import begin
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents
@@ -55,6 +56,7 @@ def event_snapshot(
     x: int,
     oldest: int,
     events: KernelEvents,
+    matches: Flags,
     program: HamletProgram,
     state: HamletState,
     modular: bool,
@@ -65,12 +67,15 @@ def event_snapshot(
     z = _new_snapshot(g, events.time[i], totals, graphlets)
     totals.counts[0].event_snapshots += 1
     for u in range(groups.group[g].unit, groups.group[g].unit_end):
-        p, value, loop = groups.unit[u].position, groups.unit[u].value, groups.alike[groups.unit[u].alike].loop
+        p, value, c = groups.unit[u].position, groups.unit[u].value, groups.unit[u].alike
+        loop = groups.alike[c].loop
         w = template.position[p].window
         span, low, high = template.window[w].span, totals.open[w].low, totals.open[w].high
         for row in range(span):
             clear(cells, (value + row) * most + z, np.int64(1))
-        if not graphlets.unit[u].now or low > high or not fits(program.predicates, p, events.ints, events.reals, i):
+        if not graphlets.unit[u].now or low > high:
+            continue
+        if not fits_class(matches, c, program.predicates, p, events.ints, events.reals, i):
             continue
         for k in range(low, high + 1):
             copy(reached, k - low, cells, (value + k % span) * most + x)

@@ -9,7 +9,7 @@ import numpy as np
 from cepbench.algorithms.hamlet.kernels.alone import propagate_alone
 from cepbench.algorithms.hamlet.kernels.benefit import BenefitCosts, KnownBurst, choose
 from cepbench.algorithms.hamlet.kernels.bursts import BurstRecord
-from cepbench.algorithms.hamlet.kernels.program import NONE, Groups, HamletProgram
+from cepbench.algorithms.hamlet.kernels.program import NONE, GroupRecord, Groups, HamletProgram
 from cepbench.algorithms.hamlet.kernels.shared import propagate_shared
 from cepbench.algorithms.hamlet.kernels.state import GraphletStore, HamletState
 from cepbench.algorithms.hamlet.kernels.windows import MemberRows, arrive, close_until, note
@@ -34,6 +34,7 @@ class Decisions(NamedTuple):
     - `mode`; `paper`: whether costs are those of Equation 8 instead of `costs`.
     - `given[N, U]`: whether a unit shares a burst, where decisions come from outside.
     - `classes[K]`: `ClassRecord`s to work with.
+    - `matches[N, K]`: which events a class of units matches, as `scan_bursts` found; without a row if nobody weighs.
     - `trace[N, COLUMNS]`: a row per burst of a sharable type, or no row at all.
     """
 
@@ -42,6 +43,7 @@ class Decisions(NamedTuple):
     costs: BenefitCosts
     given: Flags
     classes: Records
+    matches: Flags
     trace: Reals
 
 
@@ -82,10 +84,11 @@ def run_bursts(
             sharing = _decide(n, burst, scans, program, decisions, state)
             counts.alone_graphlets += elsewhere - sharing
         if elsewhere > sharing:
-            propagate_alone(begin, end, events, program, state, modular)
+            propagate_alone(begin, end, events, decisions.matches, program, state, modular)
         if sharing > 0:
             before = counts.event_snapshots
-            propagate_shared(g, begin, end, size, events, program, state, modular)
+            mixed = decisions.mode != DYNAMIC or _is_mixed(groups.group[g], scans[n], size, state.graphlets.sharing)
+            propagate_shared(g, begin, end, size, mixed, events, decisions.matches, program, state, modular)
             counts.shared_bursts += 1
             if len(decisions.trace) > 0:
                 decisions.trace[n, CREATED] = counts.event_snapshots - before
@@ -155,6 +158,15 @@ def _decide(
         trace[n, EVENTS], trace[n, OF_GROUP], trace[n, EXPECTED] = burst.size, burst.group, burst.mixed
         trace[n, SHARED], trace[n, NON_SHARED], trace[n, QUERIES], trace[n, CREATED] = shared, alone, sharing, 0
     return sharing
+
+
+@inlined
+def _is_mixed(group: GroupRecord, scans: Records, size: int, sharing: Ints) -> bool:
+    """Whether a class that shares does not match all events of a burst."""
+    found = False
+    for c in range(group.alike, group.alike_end):
+        found |= sharing[c] > 0 and scans[c - group.alike].matched < size
+    return found
 
 
 @inlined
