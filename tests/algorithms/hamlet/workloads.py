@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from random import Random
 from typing import Any
 
-from cepbench.algorithms.base import Executor, Plan
+from cepbench.algorithms.base import Algorithm, Executor, Plan
 from cepbench.algorithms.hamlet.algorithm import Hamlet
 from cepbench.algorithms.hamlet.executor import HamletExecutor
 from cepbench.algorithms.hamlet.plan import HamletPlan
 from cepbench.algorithms.hamlet.sharing import OpenBurst, Sharing
+from cepbench.algorithms.registry import make
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.errors import QueryError
 from cepbench.queries.model import Query
@@ -42,6 +43,8 @@ def random_workload(seed: int, most: int = 24) -> Case:
         for n in range(1, random.randint(2, 7) + 1)
     )
     events = random_bursts(random, grouped, random.choice((5, 12, 18, most)))
+    if seed % 8 == 7:
+        events = alternating(events, TYPES[1 + seed // 8 % 3])
     cuts = random_cuts(random, len(events)) if random.random() < 0.8 else ()
     return Case(seed, queries, events, cuts, promise=random.random() < 0.5, pickled=random.random() < 0.3)
 
@@ -109,6 +112,12 @@ def random_bursts(random: Random, grouped: bool, size: int) -> tuple[Mapping[str
     return tuple(events)
 
 
+def alternating(events: tuple[Mapping[str, Any], ...], other: str) -> tuple[Mapping[str, Any], ...]:
+    """The first three quarters become A B A B, so that each event is a burst."""
+    last = len(events) * 3 // 4
+    return tuple({**event, "type": ("A", other)[n % 2]} if n < last else event for n, event in enumerate(events))
+
+
 def _event(random: Random, time: int, kind: str, groups: int) -> dict[str, Any]:
     x, y = random.randint(-3, 5), random.randint(-8, 8) / 4
     return {"time": time, "type": kind, "x": x, "y": y, "g": random.randint(1, groups), "h": 1, "s": "u"}
@@ -123,6 +132,14 @@ class Coins:
     def __call__(self, burst: OpenBurst) -> list[bool]:
         share = self.random.choice((0.0, 0.5, 0.5, 0.9, 1.0))
         return [self.random.random() < share for _ in range(burst.units)]
+
+
+SPECIFICATIONS = ("hamlet", "hamlet[sharing=static]", "hamlet[sharing=never]", "hamlet[benefit=paper]")
+
+
+def all_decisions(seed: int) -> list[Algorithm]:
+    """Hamlet with random decisions, and in every mode."""
+    return [Forced(seed), *map(make, SPECIFICATIONS)]
 
 
 class Forced(Hamlet):

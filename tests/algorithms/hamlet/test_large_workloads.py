@@ -1,0 +1,47 @@
+"""Many queries on long streams with long bursts: every mode of Hamlet against COGRA, and GRETA where it is cheap.
+
+By default windows hold a thousand events. `CEPBENCH_HAMLET_STREAMS=100 CEPBENCH_HAMLET_EVENTS=40000` for as many
+streams, and streams as long, as one likes.
+"""
+
+import os
+
+import pytest
+
+from cepbench.algorithms.registry import make
+from cepbench.verification.agreement import difference_of_rows, rows_of
+from cepbench.verification.evaluators import run
+from cepbench.verification.random_cases import split
+from tests.algorithms.hamlet.large import LargeCase, large_workload
+from tests.algorithms.hamlet.workloads import all_decisions
+
+STREAMS = int(os.environ.get("CEPBENCH_HAMLET_STREAMS", "4"))
+EVENTS = int(os.environ.get("CEPBENCH_HAMLET_EVENTS", "2000"))
+EACH = 4
+CHEAP = 3000
+"""Events that GRETA visits one by one in reasonable time."""
+
+
+def check(case: LargeCase, seed: int, arithmetic: str) -> tuple[int, int]:
+    """Rows, and those of them that have not overflowed."""
+    expected = rows_of(run(make("cogra"), case.queries, [case.events], arithmetic))
+    if len(case.events) <= CHEAP:
+        greta = rows_of(run(make("greta"), case.queries, [case.events], arithmetic))
+        assert difference_of_rows(expected, greta) is None
+    batches = split(case.events, case.cuts)
+    for algorithm in all_decisions(seed):
+        found = rows_of(run(algorithm, case.queries, batches, arithmetic, pickled=seed % 2 == 1))
+        reason = difference_of_rows(expected, found)
+        assert reason is None, f"seed {seed}, {vars(algorithm)}: {reason}"
+    return len(expected), sum(not row["overflow"] for row in expected)
+
+
+@pytest.mark.parametrize("visited", [False, True], ids=["summed", "visited"])
+@pytest.mark.parametrize("first", range(0, STREAMS, EACH))
+def test_all_decisions_give_the_answers_of_cogra(first: int, visited: bool) -> None:
+    rows = exact = 0
+    for seed in range(first, min(first + EACH, STREAMS)):
+        case = large_workload(seed, EVENTS if not visited else min(EVENTS, 8000), visited)
+        found = check(case, seed, "float" if seed % 4 == 3 else "modular")
+        rows, exact = rows + found[0], exact + found[1]
+    assert exact > rows / 10
