@@ -1,7 +1,7 @@
 """Many queries on long streams with long bursts: every mode of Hamlet against COGRA, and GRETA where it is cheap.
 
 By default windows hold a thousand events. `CEPBENCH_HAMLET_STREAMS=100 CEPBENCH_HAMLET_EVENTS=40000` for as many
-streams, and streams as long, as one likes.
+streams, and streams as long, as one likes; those with events that are visited one by one have a quarter.
 """
 
 import os
@@ -41,7 +41,7 @@ def check(case: LargeCase, seed: int, arithmetic: str) -> tuple[int, int]:
 def test_all_decisions_give_the_answers_of_cogra(first: int, visited: bool) -> None:
     rows = exact = 0
     for seed in range(first, min(first + EACH, STREAMS)):
-        case = large_workload(seed, EVENTS if not visited else min(EVENTS, 8000), visited)
+        case = large_workload(seed, EVENTS // 4 if visited else EVENTS, visited)
         found = check(case, seed, "float" if seed % 4 == 3 else "modular")
         rows, exact = rows + found[0], exact + found[1]
     assert exact > rows / 10

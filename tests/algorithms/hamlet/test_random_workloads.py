@@ -1,6 +1,6 @@
 """Random workloads against the oracle, in every mode and with random decisions; on long streams against GRETA.
 
-300 workloads by default; `CEPBENCH_HAMLET_CASES=5000` for as many as one likes.
+250 workloads by default; `CEPBENCH_HAMLET_CASES=5000` for as many as one likes.
 """
 
 import os
@@ -19,7 +19,7 @@ from tests.algorithms.hamlet.coverage import FEATURES, covered
 from tests.algorithms.hamlet.workloads import all_decisions, long_workload, random_workload
 
 EACH = 50
-CASES = int(os.environ.get("CEPBENCH_HAMLET_CASES", "300"))
+CASES = int(os.environ.get("CEPBENCH_HAMLET_CASES", "250"))
 
 
 @pytest.mark.parametrize("first", range(0, CASES, EACH))
