@@ -38,7 +38,7 @@ def generate(
     NAME is a stream or workload of `cepbench datasets`. What is generated depends on parameters and seed only, not on
     --master; without --master it is generated in this process. A real stream is read from --raw by Spark.
     """
-    from cepbench.generators.workloads import WORKLOADS
+    from cepbench.generators.workloads.registry import WORKLOADS
     from cepbench.pipeline.creation import shared_parent
     from cepbench.pipeline.probe import check_workers
     from cepbench.pipeline.session import session, stop
@@ -80,7 +80,7 @@ def generate(
 
 
 def _write_workload(name: str, parameters: dict[str, str | int], output: Path, replace: bool) -> None:
-    from cepbench.generators.workloads import workload_text
+    from cepbench.generators.workloads.registry import workload_text
     from cepbench.queries.workloads import parse_workload
 
     text = workload_text(name, parameters)

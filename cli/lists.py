@@ -36,7 +36,7 @@ def datasets(name: str | None, as_json: bool) -> None:
     """
     from cepbench.datasets.registry import DATASETS
     from cepbench.generators.registry import GENERATORS, generator_class
-    from cepbench.generators.workloads import WORKLOADS
+    from cepbench.generators.workloads.registry import WORKLOADS
 
     if name is not None:
         made = {workload.name: workload.describe().parameters for workload in WORKLOADS}

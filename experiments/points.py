@@ -16,7 +16,7 @@ from cepbench.experiments.claims import holds
 from cepbench.experiments.errors import ExperimentError
 from cepbench.experiments.schema import Experiment, GeneratedWorkload, Open, Sweep
 from cepbench.experiments.templates import series_name, substituted
-from cepbench.generators.workloads import workload_text
+from cepbench.generators.workloads.registry import workload_text
 from cepbench.metrics.record import FORMAT
 from cepbench.metrics.results import value_key
 

@@ -6,7 +6,7 @@ from cepbench.experiments.errors import ExperimentError
 from cepbench.experiments.load import load
 from cepbench.experiments.points import cells, points
 from cepbench.experiments.templates import series_name, substituted
-from cepbench.generators.workloads import workload_text
+from cepbench.generators.workloads.registry import workload_text
 from cepbench.queries.workloads import parse_workload
 from tests.experiments.files import SMALL, write
 

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from cepbench.generators.errors import GeneratorError
-from cepbench.generators.kleene import Kleene
 from cepbench.generators.parameters import parse
-from cepbench.generators.sequences import Sequences
-from cepbench.generators.workload import WorkloadGenerator
+from cepbench.generators.workloads.base import WorkloadGenerator
+from cepbench.generators.workloads.kleene import Kleene
+from cepbench.generators.workloads.sequences import Sequences
 
 WORKLOADS: tuple[type[WorkloadGenerator[Any]], ...] = (Sequences, Kleene)
 

@@ -6,8 +6,8 @@ import re
 import pytest
 
 from cepbench.generators.errors import GeneratorError
-from cepbench.generators.kleene import Kleene
-from cepbench.generators.workloads import workload_text
+from cepbench.generators.workloads.kleene import Kleene
+from cepbench.generators.workloads.registry import workload_text
 from cepbench.queries.model import Aggregates, Query
 from cepbench.queries.workloads import parse_workload
 

@@ -5,8 +5,8 @@ import pytest
 
 from cepbench.generators.errors import GeneratorError
 from cepbench.generators.parameters import parse
-from cepbench.generators.sequences import Sequences
-from cepbench.generators.workloads import workload_text
+from cepbench.generators.workloads.registry import workload_text
+from cepbench.generators.workloads.sequences import Sequences
 from cepbench.queries.workloads import parse_workload
 
 Pairs = set[tuple[str, str]]

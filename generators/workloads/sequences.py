@@ -9,9 +9,9 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, PlainValidator, model_validator
 
 from cepbench.generators.errors import GeneratorError
-from cepbench.generators.pool import check_pool, pool_patterns
 from cepbench.generators.randomness import column_random
-from cepbench.generators.workload import Names, WorkloadGenerator, names_of, query_text
+from cepbench.generators.workloads.base import Names, WorkloadGenerator, names_of, query_text
+from cepbench.generators.workloads.pool import check_pool, pool_patterns
 
 MAX_TYPES = 10**5
 ATTEMPTS = 100
@@ -118,7 +118,7 @@ class Sequences(WorkloadGenerator[SequencesParameters]):
     `private = unique`, the run of a query without a core has no two segments in common with any other query.
 
     `patterns = pool`: a pattern is `length / part_length` short patterns out of a pool of `pool`, drawn at random
-    (`generators.pool`); cores and `private` have no part in it.
+    (`generators.workloads.pool`); cores and `private` have no part in it.
     """
 
     name = "sequences"
