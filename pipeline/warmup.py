@@ -25,6 +25,8 @@ COMMON = (
     "RETURN COUNT(*) PATTERN SEQ(A, B) WITHIN 10 s SLIDE 5 s",
     "RETURN COUNT(*), SUM(A.x), MAX(A.x) PATTERN SEQ(A+, B) WHERE A.x < NEXT(A).x WITHIN 10 s",
     "RETURN COUNT(*) PATTERN SEQ(A+, B) WITHIN 10 s",
+    "RETURN COUNT(*) PATTERN SEQ(A+, NOT C, B) WITHIN 10 s",
+    "RETURN COUNT(*) PATTERN A+ SEMANTICS skip-till-next-match WHERE A.x < NEXT(A).x WITHIN 10 s",
     "RETURN COMPLETE MATCHES PATTERN A+ WHERE A.x < NEXT(A).x WITHIN 10 s",
 )
 """Queries whose kernels are those that most queries need."""
@@ -32,7 +34,7 @@ COMMON = (
 
 def warm_up_common(algorithm: Algorithm, arithmetic: str = "modular") -> None:
     """Warms up for the common queries that an algorithm supports, with counts of an arithmetic."""
-    schema = Schema(("A", "B"), (Attribute("x", Kind.INT),), "s", ())
+    schema = Schema(("A", "B", "C"), (Attribute("x", Kind.INT),), "s", ())
     for query in map(parse_query, COMMON):
         if algorithm.unsupported(query) is None:
             for job in prepare((query,), algorithm, schema, arithmetic, Statistics()).jobs:
