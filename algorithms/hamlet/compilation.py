@@ -29,7 +29,8 @@ from cepbench.algorithms.hamlet.kernels.program import (
 )
 from cepbench.algorithms.hamlet.kernels.state import VALUES
 from cepbench.algorithms.hamlet.slots import MemberSlots, slots_of
-from cepbench.algorithms.hamlet.workload import SetMember, SharableSet
+from cepbench.algorithms.hamlet.workload import SharableSet
+from cepbench.algorithms.snapshots.members import SetMember
 from cepbench.events.schema import Schema
 from cepbench.events.windows import Window
 from cepbench.queries.aggregates import COUNT_ALL, Layout

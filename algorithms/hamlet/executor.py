@@ -14,12 +14,12 @@ from cepbench.algorithms.hamlet.kernels.stream import COLUMNS
 from cepbench.algorithms.hamlet.plan import HamletPlan
 from cepbench.algorithms.hamlet.set_executor import SetExecutor
 from cepbench.algorithms.hamlet.sharing import Sharing
-from cepbench.algorithms.hamlet.workload import counts_events
 from cepbench.algorithms.rows import AggregateRows, QueryRows, Rows
 from cepbench.algorithms.running.conjunction import pairs
 from cepbench.algorithms.running.count_windows import CountWindows
 from cepbench.algorithms.running.evaluator import Evaluator
 from cepbench.algorithms.running.per_query import check_order
+from cepbench.algorithms.snapshots.members import counts_events
 from cepbench.events.batch import EventBatch
 from cepbench.metrics.details import merged
 from cepbench.queries.compile import CompiledQuery

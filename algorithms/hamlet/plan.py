@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from cepbench.algorithms.base import Plan
 from cepbench.algorithms.hamlet.compilation import CompiledSet, compile_set
 from cepbench.algorithms.hamlet.template import MergedTemplate, merged_template
-from cepbench.algorithms.hamlet.workload import SharableSet, counts_events, members_of, sharable_sets
+from cepbench.algorithms.hamlet.workload import SharableSet, sharable_sets
+from cepbench.algorithms.snapshots.members import counts_events, members_of
 from cepbench.queries.compile import Workload
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from cepbench.algorithms.hamlet.workload import SetMember
+from cepbench.algorithms.snapshots.members import SetMember
 
 
 @dataclass(frozen=True)

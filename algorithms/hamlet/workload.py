@@ -11,35 +11,13 @@ from dataclasses import dataclass
 from functools import reduce
 from math import gcd
 
-from cepbench.algorithms.running.evaluator import WHOLE_STREAM
-from cepbench.algorithms.running.per_window import window_of
-from cepbench.events.windows import Window
+from cepbench.algorithms.snapshots.members import SetMember, aggregate_class
 from cepbench.queries.aggregates import COUNT_ALL, MOST_RING
 from cepbench.queries.automaton import Automaton, Negations
-from cepbench.queries.compile import CompiledQuery
-from cepbench.queries.model import AggregateOf, Aggregates, Comparison, CountOf, Function, Local
+from cepbench.queries.model import Comparison, Local
 
 PredicateClass = tuple[frozenset[object], frozenset[object]]
 """Local predicates of a position, and those of its transition to itself, whatever names they use."""
-
-
-@dataclass(frozen=True, eq=False)
-class SetMember:
-    """One automaton of a query, `side` of its parts; `window` is the whole stream where windows count events."""
-
-    query: CompiledQuery
-    side: int
-    window: Window
-
-    @property
-    def automaton(self) -> Automaton:
-        """The automaton."""
-        return self.query.parts[self.side].automaton
-
-    @property
-    def place(self) -> tuple[int, int]:
-        """Index of the query and side."""
-        return self.query.index, self.side
 
 
 @dataclass(frozen=True)
@@ -66,17 +44,6 @@ class SharableSet:
     def pane(self) -> int:
         """The greatest common divisor of all window lengths and slides: panes lie in every window or outside it."""
         return reduce(gcd, (size for m in self.members for size in (m.window.within, m.window.slide)))
-
-
-def members_of(query: CompiledQuery) -> tuple[SetMember, ...]:
-    """The members of a query."""
-    window = WHOLE_STREAM if counts_events(query) else window_of(query)
-    return tuple(SetMember(query, side, window) for side in range(len(query.parts)))
-
-
-def counts_events(query: CompiledQuery) -> bool:
-    """Whether a query's windows count events, so that each is a stream of its own."""
-    return query.window is not None and query.window.counts_events
 
 
 def sharable_sets(members: Sequence[SetMember]) -> tuple[SharableSet, ...]:
@@ -129,24 +96,6 @@ def _sharable_set(
             by_type.setdefault(pattern.type, []).append(renumbered)
     shared = tuple(tuple(found) for found in by_type.values() if len(found) > 1)
     return SharableSet(tuple(members[m] for m in indices), shared)
-
-
-def aggregate_class(query: CompiledQuery) -> object:
-    """Queries of one class can share: COUNT(*); the same MIN; the same MAX; SUM, AVG and COUNT(E) all together.
-
-    A query that returns several of them shares with those that return the same kinds.
-    """
-    assert isinstance(query.query.returns, Aggregates)
-    names = query.analysis.names
-    kinds: set[object] = set()
-    for item in query.query.returns.items:
-        match item:
-            case AggregateOf(function, name, attribute) if function in (Function.MIN, Function.MAX):
-                types = frozenset(names.events[i].type for i in names.indices(name))
-                kinds.add((function, types, attribute))
-            case AggregateOf() | CountOf():
-                kinds.add("sum")
-    return frozenset(kinds)
 
 
 def kleene_sub_patterns(m: int, automaton: Automaton) -> tuple[KleeneSubPattern, ...]:

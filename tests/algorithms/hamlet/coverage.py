@@ -9,7 +9,8 @@ from itertools import pairwise
 from cepbench.algorithms.hamlet.executor import HamletExecutor
 from cepbench.algorithms.hamlet.plan import HamletPlan, plan_of
 from cepbench.algorithms.hamlet.sharing import Sharing
-from cepbench.algorithms.hamlet.workload import SetMember, SharableSet
+from cepbench.algorithms.hamlet.workload import SharableSet
+from cepbench.algorithms.snapshots.members import SetMember
 from cepbench.queries.automaton import Position
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.model import Aggregates, CountAll

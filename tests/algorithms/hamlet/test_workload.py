@@ -3,7 +3,8 @@
 import pytest
 
 from cepbench.algorithms.hamlet.plan import plan_of
-from cepbench.algorithms.hamlet.workload import SharableSet, members_of, sharable_sets
+from cepbench.algorithms.hamlet.workload import SharableSet, sharable_sets
+from cepbench.algorithms.snapshots.members import members_of
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query
 from tests.contract.streams import batch

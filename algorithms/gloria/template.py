@@ -1,0 +1,91 @@
+"""The template of a workload: event types, and transitions with the queries that have them (Section 2.2)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TypeVar
+
+from cepbench.algorithms.snapshots.members import SetMember
+
+Key = TypeVar("Key")
+
+
+class TypeState(NamedTuple):
+    """An event type of the template: `nth` tells apart the positions of a query that have the same type, from 0.
+
+    The paper lets a type occur once in a query; then `nth` is 0.
+    """
+
+    type: str
+    nth: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.type}{self.nth + 1}" if self.nth else self.type
+
+
+class TypeTransition(NamedTuple):
+    """tran(Ei, Ej): events of `target` directly follow events of `source`."""
+
+    source: TypeState
+    target: TypeState
+
+    def __str__(self) -> str:
+        return f"({self.source}, {self.target})"
+
+
+@dataclass(frozen=True)
+class GloriaTemplate:
+    """Each state and transition once, with the members (numbered from 0) that have it.
+
+    - `transitions`: the members of each transition, never none.
+    - `start`, `end`: the members whose trends may start, or end, with an event of a state.
+    - `alone`: those of a transition's members that share it with nobody, since negations stand on it.
+    - `states`: by member, the states of its automaton's positions.
+    """
+
+    transitions: Mapping[TypeTransition, frozenset[int]]
+    start: Mapping[TypeState, frozenset[int]]
+    end: Mapping[TypeState, frozenset[int]]
+    alone: Mapping[TypeTransition, frozenset[int]]
+    states: tuple[tuple[TypeState, ...], ...]
+
+    def into(self, state: TypeState, members: Iterable[int]) -> tuple[TypeTransition, ...]:
+        """The transitions into a state that any of some members have: from pe(E, q)."""
+        wanted = frozenset(members)
+        return tuple(t for t, having in self.transitions.items() if t.target == state and having & wanted)
+
+
+def template_of(members: Sequence[SetMember]) -> GloriaTemplate:
+    """The template of some members of a workload, transitions in the order in which members name them."""
+    transitions: dict[TypeTransition, set[int]] = {}
+    start: dict[TypeState, set[int]] = {}
+    end: dict[TypeState, set[int]] = {}
+    alone: dict[TypeTransition, set[int]] = {}
+    states = tuple(_states(member) for member in members)
+    for m, member in enumerate(members):
+        for t in member.automaton.transitions:
+            transition = TypeTransition(states[m][t.source], states[m][t.target])
+            transitions.setdefault(transition, set()).add(m)
+            if t.negations:
+                alone.setdefault(transition, set()).add(m)
+        for state, position in zip(states[m], member.automaton.positions, strict=True):
+            if position.start is not None:
+                start.setdefault(state, set()).add(m)
+            if position.end is not None:
+                end.setdefault(state, set()).add(m)
+    return GloriaTemplate(_frozen(transitions), _frozen(start), _frozen(end), _frozen(alone), states)
+
+
+def _states(member: SetMember) -> tuple[TypeState, ...]:
+    seen: Counter[str] = Counter()
+    found = []
+    for position in member.automaton.positions:
+        found.append(TypeState(position.type, seen[position.type]))
+        seen[position.type] += 1
+    return tuple(found)
+
+
+def _frozen(sets: Mapping[Key, set[int]]) -> dict[Key, frozenset[int]]:
+    return {key: frozenset(members) for key, members in sets.items()}

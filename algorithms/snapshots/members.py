@@ -1,0 +1,60 @@
+"""Members of a set of queries that may share: an automaton of a query each, and the classes that may share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cepbench.algorithms.running.evaluator import WHOLE_STREAM
+from cepbench.algorithms.running.per_window import window_of
+from cepbench.events.windows import Window
+from cepbench.queries.automaton import Automaton
+from cepbench.queries.compile import CompiledQuery
+from cepbench.queries.model import AggregateOf, Aggregates, CountOf, Function
+
+
+@dataclass(frozen=True, eq=False)
+class SetMember:
+    """One automaton of a query, `side` of its parts; `window` is the whole stream where windows count events."""
+
+    query: CompiledQuery
+    side: int
+    window: Window
+
+    @property
+    def automaton(self) -> Automaton:
+        """The automaton."""
+        return self.query.parts[self.side].automaton
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """Index of the query and side."""
+        return self.query.index, self.side
+
+
+def members_of(query: CompiledQuery) -> tuple[SetMember, ...]:
+    """The members of a query."""
+    window = WHOLE_STREAM if counts_events(query) else window_of(query)
+    return tuple(SetMember(query, side, window) for side in range(len(query.parts)))
+
+
+def counts_events(query: CompiledQuery) -> bool:
+    """Whether a query's windows count events, so that each is a stream of its own."""
+    return query.window is not None and query.window.counts_events
+
+
+def aggregate_class(query: CompiledQuery) -> object:
+    """Queries of one class can share: COUNT(*); the same MIN; the same MAX; SUM, AVG and COUNT(E) all together.
+
+    A query that returns several of them shares with those that return the same kinds.
+    """
+    assert isinstance(query.query.returns, Aggregates)
+    names = query.analysis.names
+    kinds: set[object] = set()
+    for item in query.query.returns.items:
+        match item:
+            case AggregateOf(function, name, attribute) if function in (Function.MIN, Function.MAX):
+                types = frozenset(names.events[i].type for i in names.indices(name))
+                kinds.add((function, types, attribute))
+            case AggregateOf() | CountOf():
+                kinds.add("sum")
+    return frozenset(kinds)
