@@ -138,22 +138,22 @@ def add_trend(
     Columns are as in `extend`. Channel by channel: event by event took up to twice as long.
     """
     begin(cells, i)
-    for c in range(1, cells.ring.shape[1]):
+    for c in range(ONE, np.uint64(cells.ring.shape[1])):
         column = tables.ring.column[c]
         for d in range(length):
-            v = path[d]
-            if tables.ring.bound[c, position[v]]:
+            v = np.uint64(path[d])
+            if tables.ring.bound[c, np.uint64(position[v])]:
                 weight = ONE if column < 0 else np.uint64(ints[column, v])
                 add_ring(cells, i, c, cells.ring.dtype.type(weight))
-    for c in range(cells.real.shape[1]):
+    for c in range(np.uint64(cells.real.shape[1])):
         for d in range(length):
-            v = path[d]
-            if tables.real.bound[c, position[v]]:
+            v = np.uint64(path[d])
+            if tables.real.bound[c, np.uint64(position[v])]:
                 cells.real[i, c] += reals[tables.real.column[c], v]
-    for c in range(cells.least.shape[1]):
+    for c in range(np.uint64(cells.least.shape[1])):
         for d in range(length):
-            v = path[d]
-            if tables.least.bound[c, position[v]]:
+            v = np.uint64(path[d])
+            if tables.least.bound[c, np.uint64(position[v])]:
                 cells.least[i, c] = min(cells.least[i, c], ints[tables.least.column[c], v])
 
 

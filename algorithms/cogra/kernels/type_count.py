@@ -13,14 +13,13 @@ from numpy.typing import NDArray
 
 from cepbench.algorithms.kernels.arrays import Codes, Flags, Ints
 from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, has_ended, next_boundary, opened
-from cepbench.algorithms.kernels.compilation import inlined, kernel
+from cepbench.algorithms.kernels.compilation import kernel
 from cepbench.algorithms.kernels.events import Sliding
 from cepbench.algorithms.kernels.peak import note
 
 Index = NDArray[np.uint64]
 
 TOUCHED = 3
-NOBODY = np.uint64(2**64 - 1)
 
 
 class Template(NamedTuple):
@@ -40,9 +39,8 @@ class TypeCounts(NamedTuple):
     """Counts of K windows: that of position p in window k is entry `(k % K) * P + p`.
 
     `trends` counts those that ended before the current time stamp, `pending` those that end at it; `over` and
-    `pending_over` mark the overflowed ones. `waiting[P]` lists positions with pending counts, behind which
-    are some that waited earlier, and NOBODY. `clock` (`kernels.clock`) tells also how many wait, and the
-    largest state (`kernels.peak`).
+    `pending_over` mark the overflowed ones. `waiting[P]` lists positions with pending counts. `clock`
+    (`kernels.clock`) tells also how many wait, and the largest state (`kernels.peak`).
     """
 
     trends: NDArray[Any]
@@ -70,7 +68,7 @@ def new_counts(span: int, positions: int, arithmetic: str, clock: Ints) -> TypeC
         np.zeros(cells, np.bool_),
         np.zeros(cells, dtype),
         np.zeros(cells, np.bool_),
-        np.full(positions, NOBODY),
+        np.zeros(positions, np.uint64),
         clock,
     )
 
@@ -95,6 +93,7 @@ def count_trends(
     one = np.uint64(1)
     clock = counts.clock
     now, waiting = clock[NOW], clock[TOUCHED]
+    most = 1  # that waited at once in these windows; an event that is alone would if a batch ended there
     low, high = clock[LOW], clock[HIGH]
     boundary = next_boundary(low, high, window)  # divisions are left to the boundaries of panes
     row = np.uint64(low) % span * size
@@ -104,17 +103,18 @@ def count_trends(
         alone = False
         if time[i] != now:
             if time[i] >= boundary:
-                _note_state(counts)
                 clock[NOW], clock[TOUCHED] = now, waiting
+                note(max(most, waiting) * np.int64(windows), clock)
                 if written + np.int64(span) > len(rows.window):
                     return i, written
                 written = close(time[i], template, window, counts, rows, written)
-                counts.waiting[:] = NOBODY
+                most = 1
                 low, high = clock[LOW], clock[HIGH]
                 boundary = next_boundary(low, high, window)
                 row = np.uint64(low) % span * size
                 windows = np.uint64(high - low + 1)
             elif waiting > 0:
+                most = max(most, waiting)
                 _show(waiting, row, windows, size, counts)
             waiting = 0
             now = time[i]
@@ -152,21 +152,8 @@ def count_trends(
             if base == span * size:
                 base = np.uint64(0)
     clock[NOW], clock[TOUCHED] = now, waiting
-    _note_state(counts)
+    note(max(most, waiting) * np.int64(windows), clock)
     return len(time), written
-
-
-@inlined
-def _note_state(counts: TypeCounts) -> None:
-    """Notes the open windows, with the most positions that have waited at once since a window ended or began.
-
-    At least one counts, though an event that is alone does not wait: it would if a batch ended there.
-    """
-    windows = counts.clock[HIGH] - counts.clock[LOW] + 1
-    most = 1
-    while most < len(counts.waiting) and counts.waiting[most] != NOBODY:
-        most += 1
-    note(windows * most, counts.clock)
 
 
 @kernel

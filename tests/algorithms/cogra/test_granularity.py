@@ -92,3 +92,14 @@ def test_several_partial_trends_may_wait(query: str, events: str) -> None:
     """Where the one last event of Algorithm 9 undercounts."""
     [row] = agree(query, events)
     assert row["COUNT(*)"] >= 2
+
+
+@pytest.mark.parametrize("events", ["A1/0 B1/0 A2/0", "A1/0 B1/0 A2/0 A9/0"])
+def test_the_most_counts_that_waited_at_once_are_told(events: str) -> None:
+    """Two positions wait at time 1, one at a time after it; a window that ends does not hide them."""
+    given = batch(stream(events))
+    executor = Cogra().executor(
+        Plan(compile_workload([parse_query("RETURN COUNT(*) PATTERN SEQ(A+, B) WITHIN 5 seconds")], given.schema))
+    )
+    executor.process(given)
+    assert executor.state().kinds["aggregates"] == 2 + 2
