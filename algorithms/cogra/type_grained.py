@@ -7,7 +7,7 @@ import numpy as np
 from cepbench.algorithms.base import StateSize
 from cepbench.algorithms.cogra.granularity import SEMANTICS
 from cepbench.algorithms.cogra.kernels.type_count import CountRows, Template, close, count_trends, new_counts
-from cepbench.algorithms.cogra.kernels.type_grained import aggregate_trends, new_cells, template_of
+from cepbench.algorithms.cogra.kernels.type_grained import aggregate_trends, new_cells, shape_of, template_of
 from cepbench.algorithms.kernels.arrays import readonly
 from cepbench.algorithms.kernels.cells import cell_bytes
 from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW
@@ -49,7 +49,7 @@ class TypeGrained(Evaluator):
         self.query = query
         self.window, self.span = sliding(window), window.overlap
         self.template = template_of(part.tables)
-        self.semantics = SEMANTICS[query.query.semantics]
+        self.shape = shape_of(SEMANTICS[query.query.semantics], query.layout)
         self.positions = len(part.tables.start)
         self.cell_bytes = cell_bytes(part.tables)
         clock = new_clock((self.positions + 1) * self.cell_bytes, self.cell_bytes)
@@ -76,7 +76,7 @@ class TypeGrained(Evaluator):
         done = 0
         while done <= len(events.time):
             done, size = aggregate_trends(
-                done, until, events, self.template, self.semantics, self.span, self.window, self.cells, self.rows
+                done, until, events, self.template, self.shape, self.span, self.window, self.cells, self.rows
             )
             parts += first_rows(self.rows, size)
         return concatenated(parts)

@@ -9,6 +9,7 @@ Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
 Reals = NDArray[np.float64]
 Flags = NDArray[np.bool_]
+Index = NDArray[np.uint64]
 Place = int | np.uint64
 """An index. Unsigned ones spare kernels the test for Python's negative ones."""
 

@@ -44,12 +44,15 @@ def empty_cells(count: int, layout: Layout, arithmetic: str) -> Cells:
 
 @inlined
 def clear(cells: Cells, i: Place) -> None:
-    """Makes cell i that of no trend."""
-    for c in range(cells.ring.shape[1]):
+    """Makes cell i that of no trend. First channels stand apart: a call that fills a few takes longer than all else."""
+    cells.ring[i, 0] = cells.ring.dtype.type(0)
+    for c in range(1, cells.ring.shape[1]):
         cells.ring[i, c] = cells.ring.dtype.type(0)
     cells.over[i] = ZERO
-    for c in range(cells.real.shape[1]):
-        cells.real[i, c] = 0.0
+    if cells.real.shape[1] > 0:
+        cells.real[i, 0] = 0.0
+        for c in range(1, cells.real.shape[1]):
+            cells.real[i, c] = 0.0
     for c in range(cells.least.shape[1]):
         cells.least[i, c] = NO_VALUE
 

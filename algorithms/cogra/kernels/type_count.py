@@ -11,13 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cepbench.algorithms.kernels.arrays import Codes, Flags, Ints
+from cepbench.algorithms.kernels.arrays import Codes, Flags, Index, Ints
 from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, has_ended, next_boundary, opened
 from cepbench.algorithms.kernels.compilation import kernel
 from cepbench.algorithms.kernels.events import Sliding
 from cepbench.algorithms.kernels.peak import note
-
-Index = NDArray[np.uint64]
 
 TOUCHED = 3
 

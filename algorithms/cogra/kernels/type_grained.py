@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepbench.algorithms.kernels.arrays import Flags, Ints, Place
+from cepbench.algorithms.kernels.arrays import Flags, Index, Ints, Place
 from cepbench.algorithms.kernels.cells import (
     ONE,
     ZERO,
@@ -32,14 +32,24 @@ from cepbench.algorithms.kernels.windows import ANY, CONTIGUOUS, NEXT, OCCUPIED,
 from cepbench.queries.aggregates import NO_VALUE, Layout
 from cepbench.queries.tables import Predicates, Tables, Weights
 
+END = np.uint64(2**64 - 1)
+"""Behind the last item of a list. A loop to it is not vectorised, which would cost more than these short lists take."""
+
+OFTEN = ((ANY, 1, 1, 0), (ANY, 2, 1, 0), (NEXT, 1, 0, 0), (CONTIGUOUS, 1, 0, 0))
+"""Semantics and numbers of ring, real and least channels that have compiled kernels of their own."""
+
 
 class TypeTables(NamedTuple):
-    """What is read of the `Tables` of an automaton without negation: every array costs time at each call."""
+    """What is read of the `Tables` of an automaton without negation: every array costs time at each call.
 
-    binding_ptr: Ints
-    binding: Ints
-    enter_ptr: Ints
-    source: Ints
+    The positions `binding` of a type, and the positions `source` before a position, are lists that end with END; they
+    begin where `first_binding` of the type, or `first_source` of the position, says.
+    """
+
+    first_binding: Index
+    binding: Index
+    first_source: Index
+    source: Index
     start: Flags
     end: Flags
     local: Predicates
@@ -48,13 +58,28 @@ class TypeTables(NamedTuple):
     least: Weights
 
 
+Size = tuple[bool, ...] | Flags
+
+
+class Shape(NamedTuple):
+    """Semantics (ANY, NEXT or CONTIGUOUS) and numbers of channels, each as a length.
+
+    That of a tuple is known when a kernel is compiled, which makes it up to 1.4 times as fast, but takes seconds for
+    each combination. That of an array is known when it runs.
+    """
+
+    semantics: Size
+    ring: Size
+    real: Size
+    least: Size
+
+
 class TypeCells(NamedTuple):
     """Cells of K windows and P positions.
 
     - Cell `(k % K) * P + p` holds the trends that ended at position p before the current time stamp, in window k; cell
-      `K * P` behind it those that end at it, and wait. Cell `2 * K * P + k % K` holds finished trends where semantics
-      takes them from the others: under skip-till-any-match those of END positions do. The last cell is for the trends
-      that end at the current event.
+      `K * P` behind it those that end at it, and wait. Cell `2 * K * P + k % K` holds the finished trends of window k:
+      under skip-till-any-match those that its END positions hold when it closes, else all that came to one.
     - `waiting[P]`: positions with trends that wait, `clock[TOUCHED]` of them; `consumed[P]`: those that were read.
     - `clock` (`kernels.clock`, `kernels.peak`); `clock[OCCUPIED]`: whether an event came at the current time that the
       cells do not show yet.
@@ -68,7 +93,30 @@ class TypeCells(NamedTuple):
 
 def template_of(tables: Tables) -> TypeTables:
     """The part of the tables that type-grained aggregation reads."""
-    return TypeTables(*(getattr(tables, name) for name in TypeTables._fields))
+    return TypeTables(
+        *_terminated(tables.binding_ptr, tables.binding),
+        *_terminated(tables.enter_ptr, tables.source),
+        tables.start,
+        tables.end,
+        tables.local,
+        tables.ring,
+        tables.real,
+        tables.least,
+    )
+
+
+def _terminated(ptr: Ints, items: Ints) -> tuple[Index, Index]:
+    """Where each list of a CSR begins, and all lists, with END behind each."""
+    begins = ptr[:-1] + np.arange(len(ptr) - 1)
+    return begins.astype(np.uint64), np.insert(items.astype(np.uint64), ptr[1:], END)
+
+
+def shape_of(semantics: int, layout: Layout) -> Shape:
+    """The shape of a query; its kernel is compiled for it alone if such queries come OFTEN."""
+    sizes = (semantics, len(layout.ring), len(layout.real), len(layout.least))
+    if sizes in OFTEN:
+        return Shape(*((False,) * size for size in sizes))
+    return Shape(*(np.zeros(size, np.bool_) for size in sizes))
 
 
 def new_cells(span: int, positions: int, layout: Layout, arithmetic: str, clock: Ints) -> TypeCells:
@@ -87,7 +135,7 @@ def aggregate_trends(
     until: int,
     events: KernelEvents,
     template: TypeTables,
-    semantics: int,
+    shape: Shape,
     span: int,
     window: Sliding,
     state: TypeCells,
@@ -101,63 +149,69 @@ def aggregate_trends(
     clock = state.clock
     count = np.uint64(span)
     positions = np.uint64(len(state.waiting))
-    now = clock[NOW]
+    now, occupied = clock[NOW], clock[OCCUPIED] != 0
     size = 0
     boundary = next_boundary(clock[LOW], clock[HIGH], window)  # divisions are left to the boundaries of panes
     row = np.uint64(clock[LOW]) % count
     windows = np.uint64(clock[HIGH] - clock[LOW] + 1)
-    last = len(events.time) - 1
+    number = np.uint64(len(events.time))
+    checked = len(template.local.one) > 0
     shown, showing = ZERO, positions  # under contiguous semantics, positions outside of these hold nothing
-    for i in range(first, len(events.time) + 1):
+    for i in range(np.uint64(first), number + ONE):
         alone = False
-        time = until if i > last else events.time[i]
+        time = until if i == number else events.time[i]
         if time != now:
-            if time >= boundary or i > last:
-                if i > last and time <= now:
+            if time >= boundary or i == number:
+                if i == number and time <= now:
                     break
+                clock[NOW], clock[OCCUPIED] = now, occupied
                 if size + span > len(out.window):
-                    return i, size
-                size = _advance(time, template, semantics, count, window, state, out, size)
+                    return int(i), size
+                size = _advance(time, template, shape, count, window, state, out, size)
                 boundary = next_boundary(clock[LOW], clock[HIGH], window)
                 row = np.uint64(clock[LOW]) % count
                 windows = np.uint64(clock[HIGH] - clock[LOW] + 1)
                 shown, showing = ZERO, positions
-            elif clock[OCCUPIED] != 0:
-                _show(semantics, count, template, state)
+                occupied = False
+            elif occupied:
+                clock[OCCUPIED] = 1
+                _show(shape, count, template, state)
                 shown, showing = ZERO, positions
+                occupied = False
             now = time
-            clock[NOW] = now
-            alone = i < last and events.time[i + 1] != now
-        if i > last:
+            alone = bool(i + ONE < number and events.time[i + ONE] != now)
+        if i == number:
             break
         kind = np.uint64(events.kind[i])
-        begin, end = np.uint64(template.binding_ptr[kind]), np.uint64(template.binding_ptr[kind + ONE])
-        if end - begin > ONE:
-            alone = False
+        b = template.first_binding[kind]
+        p = template.binding[b]
         bound = False
-        for b in range(begin, end):
-            p = np.uint64(template.binding[b])
-            if fits(p, i, events, template):
+        alone = alone and (p == END or template.binding[b + ONE] == END)
+        while p != END:
+            if not checked or fits(p, i, events, template):
                 bound = True
                 if not alone:
-                    _wait(p, semantics, template, state)
-                _bind(i, p, alone, row, windows, shown, showing, events, template, semantics, count, state)
+                    _wait(p, shape, template, state)
+                _bind(i, p, alone, row, windows, shown, showing, events, template, shape, count, state)
                 if alone:
                     shown, showing = p, ONE
+            b += ONE
+            p = template.binding[b]
         if not alone:
-            clock[OCCUPIED] = 1
-        elif semantics == CONTIGUOUS and not bound:
+            occupied = True
+        elif len(shape.semantics) == CONTIGUOUS and not bound:
             for r in range(count):
-                for k in range(showing):
-                    _drop(r, shown + k, count, template, state)
+                for q in range(shown, shown + showing):
+                    clear(state.cells, r * positions + q)
             showing = ZERO
+    clock[NOW], clock[OCCUPIED] = now, occupied
     note(max(clock[TOUCHED], 1) * (clock[HIGH] - clock[LOW] + 1), clock)
     return len(events.time) + 1, size
 
 
 @inlined
 def _bind(
-    i: int,
+    i: Place,
     p: np.uint64,
     alone: bool,
     row: np.uint64,
@@ -166,7 +220,7 @@ def _bind(
     showing: np.uint64,
     events: KernelEvents,
     template: TypeTables,
-    semantics: int,
+    shape: Shape,
     span: np.uint64,
     state: TypeCells,
 ) -> None:
@@ -177,80 +231,109 @@ def _bind(
     cells = state.cells
     positions = np.uint64(len(state.waiting))
     half = span * positions
-    first, last = np.uint64(template.enter_ptr[p]), np.uint64(template.enter_ptr[p + ONE])
+    first = template.first_source[p]
     waits = ZERO if alone else half
+    finishes = len(shape.semantics) != ANY and template.end[p]
     keeps = True  # what the own cell held
-    dropped = ZERO
-    if alone and semantics == NEXT:
-        dropped = last - first
-        for e in range(first, last):
-            keeps &= np.uint64(template.source[e]) != p
-    elif alone and semantics == CONTIGUOUS:
-        dropped = showing
+    if alone and len(shape.semantics) == NEXT:
+        e = first
+        while template.source[e] != END:
+            keeps &= template.source[e] != p
+            e += ONE
+    elif alone and len(shape.semantics) == CONTIGUOUS:
         keeps = False
     for _ in range(windows):
         base = row * positions
         own = base + p + waits
-        for k in range(dropped):
-            q = np.uint64(template.source[first + k]) if semantics == NEXT else shown + k
-            if template.end[q]:
-                add(cells, half + half + row, cells, base + q)
+        final = half + half + row
         count = cells.ring.dtype.type(template.start[p])
         over = ZERO
-        for e in range(first, last):
-            q = base + np.uint64(template.source[e])
+        e = first
+        while template.source[e] != END:
+            q = base + template.source[e]
             more = cells.ring[q, 0]
             count += more
             over |= cells.over[q] | np.uint64(sum_exceeds(count, more))
+            e += ONE
         found = count != 0 or over & ONE != ZERO
         if found:
             many = over & ONE
-            before = ZERO
+            kept = cells.over[own] if keeps else ZERO
+            finished = ZERO
             total = count
             if keeps:
-                before = cells.over[own]
                 total += cells.ring[own, 0]
-            over |= before | np.uint64(sum_exceeds(total, count))
+                kept |= np.uint64(sum_exceeds(total, count))
             cells.ring[own, 0] = total
-            for c in range(ONE, np.uint64(cells.ring.shape[1])):
+            if finishes:
+                total = cells.ring[final, 0] + count
+                finished = np.uint64(sum_exceeds(total, count))
+                cells.ring[final, 0] = total
+            for c in range(ONE, np.uint64(len(shape.ring))):
                 wrapped = False
-                total = cells.ring[own, c] if keeps else cells.ring.dtype.type(0)
-                for e in range(first, last):
-                    more = cells.ring[base + np.uint64(template.source[e]), c]
-                    total += more
-                    wrapped |= sum_exceeds(total, more)
+                reached = cells.ring.dtype.type(0)
+                e = first
+                while template.source[e] != END:
+                    more = cells.ring[base + template.source[e], c]
+                    reached += more
+                    wrapped |= sum_exceeds(reached, more)
+                    e += ONE
                 if template.ring.bound[c, p]:
                     more, beyond = weighted(cells, template.ring.column[c], events.ints, i, count, many)
-                    total += more
-                    wrapped |= beyond or sum_exceeds(total, more)
+                    reached += more
+                    wrapped |= beyond or sum_exceeds(reached, more)
                 over |= np.uint64(wrapped) << c
+                total = reached
+                if keeps:
+                    total += cells.ring[own, c]
+                    kept |= np.uint64(sum_exceeds(total, reached)) << c
                 cells.ring[own, c] = total
-            cells.over[own] = over
-            for c in range(np.uint64(cells.real.shape[1])):
-                real = cells.real[own, c] if keeps else 0.0
-                for e in range(first, last):
-                    real += cells.real[base + np.uint64(template.source[e]), c]
+                if finishes:
+                    total = cells.ring[final, c] + reached
+                    finished |= np.uint64(sum_exceeds(total, reached)) << c
+                    cells.ring[final, c] = total
+            cells.over[own] = over | kept
+            for c in range(np.uint64(len(shape.real))):
+                real = 0.0
+                e = first
+                while template.source[e] != END:
+                    real += cells.real[base + template.source[e], c]
+                    e += ONE
                 if template.real.bound[c, p]:
                     real += events.reals[template.real.column[c], i] * float(count)
-                cells.real[own, c] = real
-            for c in range(np.uint64(cells.least.shape[1])):
-                least = cells.least[own, c] if keeps else NO_VALUE
-                for e in range(first, last):
-                    least = min(least, cells.least[base + np.uint64(template.source[e]), c])
+                cells.real[own, c] = cells.real[own, c] + real if keeps else real
+                if finishes:
+                    cells.real[final, c] += real
+            for c in range(np.uint64(len(shape.least))):
+                least = NO_VALUE
+                e = first
+                while template.source[e] != END:
+                    least = min(least, cells.least[base + template.source[e], c])
+                    e += ONE
                 if template.least.bound[c, p]:
                     least = min(least, events.ints[template.least.column[c], i])
-                cells.least[own, c] = least
-        for k in range(dropped):
-            q = np.uint64(template.source[first + k]) if semantics == NEXT else shown + k
-            if q != p or not found:  # else it was replaced
-                clear(cells, base + q)
+                cells.least[own, c] = min(cells.least[own, c], least) if keeps else least
+                if finishes:
+                    cells.least[final, c] = min(cells.least[final, c], least)
+            if finishes:
+                cells.over[final] |= over | finished
+        if alone and len(shape.semantics) == NEXT:
+            e = first
+            while found and template.source[e] != END:  # else there is nothing to drop
+                if template.source[e] != p:  # which was replaced
+                    clear(cells, base + template.source[e])
+                e += ONE
+        elif alone and len(shape.semantics) == CONTIGUOUS:
+            for q in range(shown, shown + showing):
+                if q != p or not found:
+                    clear(cells, base + q)
         row += ONE
         if row == span:
             row = ZERO
 
 
 @inlined
-def _wait(p: np.uint64, semantics: int, template: TypeTables, state: TypeCells) -> None:
+def _wait(p: np.uint64, shape: Shape, template: TypeTables, state: TypeCells) -> None:
     """Notes that trends at position p wait for the time to move on, and what they extend."""
     listed = False
     for k in range(state.clock[TOUCHED]):
@@ -258,33 +341,25 @@ def _wait(p: np.uint64, semantics: int, template: TypeTables, state: TypeCells) 
     if not listed:
         state.waiting[state.clock[TOUCHED]] = p
         state.clock[TOUCHED] += 1
-    if semantics == NEXT:
-        for e in range(template.enter_ptr[p], template.enter_ptr[p + ONE]):
+    if len(shape.semantics) == NEXT:
+        e = template.first_source[p]
+        while template.source[e] != END:
             state.consumed[template.source[e]] = True
+            e += ONE
 
 
 @inner
-def _drop(row: Place, p: Place, span: np.uint64, template: TypeTables, state: TypeCells) -> None:
-    """Forgets the trends that may be extended at position p in the window of a row; at an END position they finish."""
-    cells = state.cells
-    positions = np.uint64(len(state.waiting))
-    if template.end[p]:
-        add(cells, np.uint64(2) * span * positions + row, cells, row * positions + p)
-    clear(cells, row * positions + p)
-
-
-@inner
-def _show(semantics: int, span: np.uint64, template: TypeTables, state: TypeCells) -> None:
+def _show(shape: Shape, span: np.uint64, template: TypeTables, state: TypeCells) -> None:
     """Lets later events see the trends that ended at the current time stamp, and drops those that they do not."""
     cells, clock = state.cells, state.clock
     positions = np.uint64(len(state.waiting))
     half = span * positions
     note(max(clock[TOUCHED], 1) * (clock[HIGH] - clock[LOW] + 1), clock)
-    if semantics != ANY:
+    if len(shape.semantics) != ANY:
         for p in range(positions):
-            if state.consumed[p] or (semantics == CONTIGUOUS and clock[OCCUPIED] == 1):
+            if state.consumed[p] or (len(shape.semantics) == CONTIGUOUS and clock[OCCUPIED] == 1):
                 for r in range(span):
-                    _drop(r, p, span, template, state)
+                    clear(cells, r * positions + p)
                 state.consumed[p] = False
     row = np.uint64(clock[LOW]) % span
     for _ in range(clock[HIGH] - clock[LOW] + 1):
@@ -303,7 +378,7 @@ def _show(semantics: int, span: np.uint64, template: TypeTables, state: TypeCell
 def _advance(
     now: int,
     template: TypeTables,
-    semantics: int,
+    shape: Shape,
     span: np.uint64,
     window: Sliding,
     state: TypeCells,
@@ -313,13 +388,15 @@ def _advance(
     """Ends the current time stamp, closes windows that end by `now`, opens those of `now`; returns rows in `out`."""
     cells, clock = state.cells, state.clock
     positions = np.uint64(len(state.waiting))
-    _show(semantics, span, template, state)
+    _show(shape, span, template, state)
     clock[NOW] = now
     while has_ended(clock[LOW], clock[HIGH], now, window):
         row = np.uint64(clock[LOW]) % span
         final = np.uint64(2) * span * positions + row
         for p in range(positions):
-            _drop(row, p, span, template, state)
+            if len(shape.semantics) == ANY and template.end[p]:
+                add(cells, final, cells, row * positions + p)
+            clear(cells, row * positions + p)
         if not is_empty(cells, final):
             out.window[size] = clock[LOW]
             copy(out.cells, size, cells, final)
