@@ -79,11 +79,15 @@ class MatchRows:
     - `window`: int64[n], window numbers k.
     - `offsets`: int64[n + 1]; match i is `positions[offsets[i]:offsets[i + 1]]`.
     - `positions`: int64, each event's position in the time-ordered input, in the order of the match.
+    - `times`: int64[n, 2], times of the first and the last event of each match; of detection queries only. `window` is
+      there the earliest window that decides the match: it ends with the last event, or begins with the first one where
+      a NOT stands at the end. So it may be negative.
     """
 
     window: NDArray[np.int64]
     offsets: NDArray[np.int64]
     positions: NDArray[np.int64]
+    times: NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
         return len(self.window)
@@ -97,8 +101,12 @@ class MatchRows:
         """All matches of `parts` (at least one), in order."""
         lengths = np.concatenate([np.diff(p.offsets) for p in parts])
         offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+        times = [p.times for p in parts if p.times is not None]
         return MatchRows(
-            np.concatenate([p.window for p in parts]), offsets, np.concatenate([p.positions for p in parts])
+            np.concatenate([p.window for p in parts]),
+            offsets,
+            np.concatenate([p.positions for p in parts]),
+            np.concatenate(times) if times else None,
         )
 
 

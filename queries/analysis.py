@@ -18,7 +18,8 @@ class Analysis:
     """What a query's pattern comes to.
 
     `automata` holds one automaton whose paths are the query's matches; for `P1 AND P2` those of P1, of P2 and of
-    the trends that both match, and `conjunction` is set.
+    the trends that both match, and `conjunction` is set. A detection query has none: `queries.detection` tells what
+    it means.
     """
 
     automata: tuple[Automaton, ...]
@@ -29,6 +30,8 @@ class Analysis:
 def analyse(query: Query) -> Analysis:
     """Automata of `query` with its predicates; raises `QueryError` when the query has no exact meaning here."""
     names = Names.of(query.pattern)
+    if query.span is not None:
+        return Analysis((), False, names)
     whole = apply_predicates(build(query.pattern), query, names)
     pattern = query.pattern
     decided = query.semantics is not Semantics.NEXT

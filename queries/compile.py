@@ -14,8 +14,10 @@ from cepbench.queries.aggregates import COUNT_ALL, Column, Layout, layout
 from cepbench.queries.analysis import Analysis, analyse
 from cepbench.queries.automaton import Automaton
 from cepbench.queries.columns import ColumnSet
+from cepbench.queries.detection import DetectionClause, clauses_of
+from cepbench.queries.detection_tables import DetectionTables, build_detection_tables
 from cepbench.queries.errors import QueryError
-from cepbench.queries.model import AggregateOf, Aggregates, Comparison, Local, Query, WindowClause
+from cepbench.queries.model import AggregateOf, Aggregates, Comparison, Length, Local, Query, WindowClause
 from cepbench.queries.names import Names
 from cepbench.queries.tables import Columns, Tables, build_tables
 
@@ -34,11 +36,21 @@ class Part:
 
 
 @dataclass(frozen=True, eq=False)
+class ClausePart:
+    """A clause of detection and its tables."""
+
+    clause: DetectionClause
+    tables: DetectionTables
+
+
+@dataclass(frozen=True, eq=False)
 class CompiledQuery:
     """A query that can run on events of one schema.
 
-    - `parts`: one; or, for a conjunction, those of both sides and of their common trends.
-    - `window`: in the stream's units, or None for the whole stream.
+    - `parts`: one; or, for a conjunction, those of both sides and of their common trends; none for detection.
+    - `clauses`: what a detection query detects; none for others.
+    - `window`: in the stream's units, or None for the whole stream. For detection, a match lies within the span if one
+      of the windows holds it that start at every unit (or event) and are one longer than the span.
     - `layout`: channels of the aggregates (COUNT(*) alone for match queries).
     - `columns`: the kernel columns that the tables refer to.
     - `kinds`: the kind of each attribute of the stream.
@@ -57,6 +69,18 @@ class CompiledQuery:
     kinds: Mapping[str, Kind]
     needs: Mapping[str, frozenset[str]]
     summarised: bool = False
+    clauses: tuple[ClausePart, ...] = ()
+
+    @property
+    def detects(self) -> bool:
+        """Whether it is a query of detection."""
+        return self.query.span is not None
+
+    @property
+    def reach(self) -> int:
+        """Of detection: the most that the last event of a match may lie behind the first, in time or in events."""
+        assert self.window is not None
+        return self.window.within - 1
 
     @property
     def partition(self) -> tuple[str, ...]:
@@ -146,11 +170,15 @@ def _compile(
     counted = _layout(query, schema, arithmetic, analysis)
     columns = Columns(schema)
     parts = tuple(_part(automaton, counted, schema, columns, analysis.names) for automaton in analysis.automata)
+    found = clauses_of(query, analysis.names) if query.span is not None else ()
+    clauses = tuple(ClausePart(clause, build_detection_tables(clause, schema, columns)) for clause in found)
     window = None if query.window is None else _window(query.window, schema)
+    if query.span is not None:
+        window = _span(query.span, schema)
     read = tuple(columns.ints), tuple(columns.reals)
     return CompiledQuery(
         index, query, arithmetic, analysis, parts, window, counted, sets.setdefault(read, ColumnSet(*read)),
-        schema.kinds, needs, summarised,
+        schema.kinds, needs, summarised, clauses,
     )  # fmt: skip
 
 
@@ -200,3 +228,12 @@ def _window(clause: WindowClause, schema: Schema) -> Window:
             f"an event would lie in {window.overlap} windows; at most {MOST_WINDOWS} may overlap, so SLIDE more at once"
         )
     return window
+
+
+def _span(span: Length, schema: Schema) -> Window:
+    """The windows of length `span` and one that start everywhere."""
+    counts = span.unit == "events"
+    within = int(span.amount) if counts else in_units(span.amount, span.unit, schema.time_unit, "WITHIN") + 1
+    if within > FOREVER:
+        raise QueryError(f"WITHIN may be at most 2**62 {schema.time_unit}, the time unit of the stream")
+    return Window(within, 1, counts)

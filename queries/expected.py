@@ -52,6 +52,8 @@ _WORDS = {
     "GROUP_BY": "GROUP-BY",
     "WITHIN": "WITHIN",
     "SLIDE": "SLIDE",
+    "PER": "PER MATCH",
+    "MATCH": "MATCH",
     "SEMICOLON": "';'",
     "$END": "the end of the query",
 }
@@ -111,6 +113,9 @@ def _hint(code: str, start: int, found: str, accepted: Set[str]) -> str:
         return "; RETURN stands once, before PATTERN"
     if word == "PATTERN" and "$END" in accepted:
         return "; a query has one PATTERN (queries are separated by a blank line or ';')"
+    before = code[:start].upper().split()
+    if (word == "PER" and "SLIDE" in before) or (word == "SLIDE" and before[-2:] == ["PER", "MATCH"]):
+        return "; WITHIN has SLIDE or PER MATCH, not both"
     if word == "OR" and "AND" in accepted:
         return "; predicates are joined by AND"
     if word in RESERVED and accepted & _NAMES:
@@ -118,6 +123,6 @@ def _hint(code: str, start: int, found: str, accepted: Set[str]) -> str:
     near = get_close_matches(word, sorted({_WORDS[n] for n in accepted if n in _WORDS} & _KEYWORDS), 1, 0.7)
     if near:
         return f"; did you mean {near[0]}?"
-    before = code[:start].split()[-1:]
-    near = get_close_matches(before[0].upper(), _CLAUSES, 1, 0.7) if before else []
-    return f"; did you mean {near[0]} by {before[0]!r}?" if near and near[0] != before[0].upper() else ""
+    last = code[:start].split()[-1:]
+    near = get_close_matches(last[0].upper(), _CLAUSES, 1, 0.7) if last else []
+    return f"; did you mean {near[0]} by {last[0]!r}?" if near and near[0] != last[0].upper() else ""

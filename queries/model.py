@@ -250,7 +250,11 @@ class WindowClause:
 
 @dataclass(frozen=True)
 class Query:
-    """One query. `group_by` and equivalence attributes split the stream; `window` None is the whole stream."""
+    """One query. `group_by` and equivalence attributes split the stream; `window` None is the whole stream.
+
+    A query with a `span` is one of detection (`WITHIN span PER MATCH`): it has no windows, and each match lies within
+    that length.
+    """
 
     name: str
     returns: Return
@@ -259,6 +263,7 @@ class Query:
     predicates: tuple[Predicate, ...] = ()
     group_by: tuple[str, ...] = ()
     window: WindowClause | None = None
+    span: Length | None = None
 
     @property
     def equivalence(self) -> tuple[str, ...]:

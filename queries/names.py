@@ -11,6 +11,9 @@ from cepbench.queries.model import Event, Not, Pattern, children, occurrences
 Path = tuple[int, ...]
 """The way from a pattern to a sub-pattern, child by child."""
 
+Finding = tuple[str, str, Path]
+"""A broken rule: a message, and the clause and path of the part that breaks it."""
+
 
 @dataclass(frozen=True)
 class Names:

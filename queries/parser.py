@@ -12,7 +12,7 @@ from lark.exceptions import UnexpectedInput
 from cepbench.queries.errors import QueryError
 from cepbench.queries.expected import syntax_error
 from cepbench.queries.lexis import QueryText, unquote
-from cepbench.queries.model import Matches, Query, Semantics
+from cepbench.queries.model import Length, Matches, Query, Semantics
 from cepbench.queries.names import known, meanings
 from cepbench.queries.resolve import check
 from cepbench.queries.source import Node, Problem, QuerySource
@@ -74,6 +74,7 @@ def _query(name: str, clauses: dict[str, Node]) -> Query:
     def value(clause: str, default: Any) -> Any:
         return clauses[clause].value if clause in clauses else default
 
+    within = value("within", None)
     return Query(
         name=name,
         returns=value("return", Matches()),
@@ -81,7 +82,8 @@ def _query(name: str, clauses: dict[str, Node]) -> Query:
         semantics=value("semantics", Semantics.ANY),
         predicates=value("where", ()),
         group_by=value("group by", ()),
-        window=value("within", None),
+        window=None if isinstance(within, Length) else within,
+        span=within if isinstance(within, Length) else None,
     )
 
 

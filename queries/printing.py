@@ -70,6 +70,11 @@ def source_of(query: Query) -> QuerySource:
             writer.write(" SLIDE ")
             slide = writer.node(query.window.slide, _length(query.window.slide))
         clauses["within"] = Node(query.window, within.start, slide.stop, (within, slide))
+    if query.span is not None:
+        writer.write("\nWITHIN ")
+        span = writer.node(query.span, _length(query.span))
+        writer.write(" PER MATCH")
+        clauses["within"] = Node(query.span, span.start, span.stop, (span,))
     return QuerySource(writer.text, clauses)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
+from cepbench.queries.detection_rules import detection_rules, is_alternative
 from cepbench.queries.errors import QueryError
 from cepbench.queries.model import (
     Aggregates,
@@ -25,7 +26,7 @@ from cepbench.queries.model import (
     Star,
     children,
 )
-from cepbench.queries.names import Path, known, meanings, scopes
+from cepbench.queries.names import Finding, Path, known, meanings, scopes
 from cepbench.queries.printing import source_of
 from cepbench.queries.source import QuerySource
 
@@ -58,10 +59,6 @@ def check(query: Query, source: QuerySource | None = None) -> None:
             raise (source or source_of(query)).error(message, clause, *path)
 
 
-Finding = tuple[str, str, Path]
-"""A broken rule: a message, and the clause and path of the part that breaks it."""
-
-
 def _check_depth(query: Query, source: QuerySource | None) -> None:
     level: list[tuple[Pattern, Path]] = [(query.pattern, ())]
     for _ in range(DEEPEST):
@@ -84,7 +81,7 @@ def _pattern_rules(query: Query) -> Iterator[Finding]:
     if isinstance(query.pattern, Not):
         yield "NOT stands inside SEQ only, beside a positive pattern", "pattern", ()
     for pattern, path in _sub_patterns(query.pattern):
-        if isinstance(pattern, And) and path:
+        if isinstance(pattern, And) and path and not is_alternative(query, path):
             yield "AND stands at the top of the pattern only", "pattern", path
         if isinstance(pattern, Seq | Or | And) and len(pattern.parts) < 2:
             yield f"{type(pattern).__name__.upper()} joins at least two patterns", "pattern", path
@@ -199,6 +196,8 @@ def _window_rules(query: Query) -> Iterator[Finding]:
     """WITHIN and SLIDE: positive, of one kind, and whole for counts."""
     if query.window is None:
         return
+    if query.span is not None:
+        yield "a query has windows or a span per match, not both", "within", ()
     lengths = (query.window.within, query.window.slide)
     for index, length in enumerate(lengths):
         if length.amount <= 0:
@@ -227,4 +226,5 @@ _RULES: tuple[Callable[[Query], Iterator[Finding]], ...] = (
     _predicate_rules,
     _group_rules,
     _window_rules,
+    detection_rules,
 )

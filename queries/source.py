@@ -32,7 +32,7 @@ class QuerySource:
 
     Keys of `clauses`: `return` (children: grouping attributes, then items), `pattern` (itself the outermost pattern;
     children: sub-patterns), `semantics`, `where` (children: predicates, and theirs: operands), `group by` (children:
-    attributes), `within` (children: both lengths). Places of nodes count from `offset`; `origin` precedes messages.
+    attributes), `within` (children: its lengths). Places of nodes count from `offset`; `origin` precedes messages.
     """
 
     text: str

@@ -179,6 +179,10 @@ class TreeBuilder(Transformer[Token, dict[str, Node]]):
         slide = slide or within
         return _node(("within", WindowClause(within.value, slide.value)), keyword, slide, (within, slide))
 
+    def per_match(self, keyword: Token, within: Node, _: Token, last: Token) -> Node:
+        """`WITHIN n unit PER MATCH`: the length is the span of a match."""
+        return _node(("within", within.value), keyword, last, (within,))
+
     def length(self, number: Token, _: Token | None, denominator: Token | None, unit: Token) -> Node:
         """`n unit` or `n/m unit`."""
         amount = _literal(lambda text: literals.amount(text, None if denominator is None else str(denominator)), number)

@@ -30,6 +30,12 @@ def golden_cases() -> list[dict[str, Any]]:
     return cases
 
 
+def golden_detection() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Events, and queries of detection over them with the positions of all matches."""
+    loaded = _golden("detection")
+    return loaded["events"], loaded["cases"]
+
+
 def golden_plans() -> dict[str, Any]:
     """The worked optimiser examples of the papers."""
     return _golden("plans")

@@ -22,17 +22,19 @@ def merge_digests(rows: MatchDigests) -> MatchDigests:
     """Rows of equal windows added up modulo 2^64; ordered by window."""
     order = np.argsort(rows.window, kind="stable")
     window = rows.window[order]
-    first = np.flatnonzero(np.diff(window, prepend=-1))
+    first = np.flatnonzero(np.append(True, window[1:] != window[:-1]))
     return MatchDigests(
         window[first], np.add.reduceat(rows.matches[order], first), np.add.reduceat(rows.digest[order], first)
     )
 
 
 def sorted_matches(rows: MatchRows) -> MatchRows:
-    """The matches by window, then by positions."""
+    """The matches by window, then by positions; those of detection by positions."""
     order, scratch = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
-    window, offsets, positions = (readonly(array) for array in (rows.window, rows.offsets, rows.positions))
+    by_window = rows.window if rows.times is None else np.zeros(len(rows), np.int64)
+    window, offsets, positions = (readonly(array) for array in (by_window, rows.offsets, rows.positions))
     order_matches(window, offsets, positions, order, scratch)
     new_offsets, new_positions = np.empty_like(rows.offsets), np.empty_like(rows.positions)
     take_matches(offsets, positions, order, new_offsets, new_positions)
-    return MatchRows(rows.window[order], new_offsets, new_positions)
+    times = None if rows.times is None else rows.times[order]
+    return MatchRows(rows.window[order], new_offsets, new_positions, times)

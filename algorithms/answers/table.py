@@ -106,7 +106,7 @@ def _columns(query: CompiledQuery, group: Group, rows: QueryRows) -> dict[str, A
     columns: dict[str, Any] = {"query": np.full(size, query.query.name, object)}
     for name, value in zip(query.query.group_by, group, strict=True):
         columns[name] = pd.Series([value] * size, dtype=_GROUP_DTYPES[query.kinds[name]])
-    columns |= _window_columns(query, rows.window)
+    columns |= _window_columns(query, rows)
     match rows:
         case AggregateRows():
             return columns | _aggregate_columns(query, rows)
@@ -118,7 +118,10 @@ def _columns(query: CompiledQuery, group: Group, rows: QueryRows) -> dict[str, A
             return columns | {MATCH: pd.array(lists, dtype=_LIST)}
 
 
-def _window_columns(query: CompiledQuery, window: NDArray[np.int64]) -> dict[str, Any]:
+def _window_columns(query: CompiledQuery, rows: QueryRows) -> dict[str, Any]:
+    window = rows.window
+    if isinstance(rows, MatchRows) and rows.times is not None:
+        return {"window_start": rows.times[:, 0], "window_end": pd.array(rows.times[:, 1], dtype="Int64")}
     if query.window is None:
         nothing = pd.array([pd.NA] * len(window), dtype="Int64")
         return {"window_start": np.zeros(len(window), np.int64), "window_end": nothing}

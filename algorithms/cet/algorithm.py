@@ -94,6 +94,8 @@ class Cet(Algorithm):
 
     def unsupported(self, query: Query) -> str | None:
         """Matches that are not complete, complete ones that are no maximal paths, and some aggregation queries."""
+        if query.span is not None:
+            return "CET detects the complete trends of windows, not matches within a span of their own"
         if isinstance(query.returns, Matches):
             return "CET detects complete trends, not all; write RETURN COMPLETE MATCHES"
         if isinstance(query.returns, Aggregates):

@@ -6,6 +6,7 @@ the events of a window, and nothing is computed incrementally.
 """
 
 from cepbench.algorithms.oracle.answering import LIMIT, answer, check_query, needed_attributes
+from cepbench.algorithms.oracle.detecting import DetectionMeaning, detection_meaning
 from cepbench.algorithms.oracle.matching import TooManyMatches
 from cepbench.algorithms.oracle.names import Meaning, meaning_of
 from cepbench.algorithms.oracle.steps import Leaf, Steps
@@ -15,12 +16,14 @@ from cepbench.algorithms.oracle.tallying import CannotTally, tally
 __all__ = [
     "LIMIT",
     "CannotTally",
+    "DetectionMeaning",
     "Leaf",
     "Meaning",
     "Steps",
     "TooManyMatches",
     "answer",
     "check_query",
+    "detection_meaning",
     "meaning_of",
     "needed_attributes",
     "plain_events",

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cepbench.algorithms.oracle.aggregating import aggregate
+from cepbench.algorithms.oracle.detecting import DetectionMeaning, detect, detection_meaning, detection_needs
 from cepbench.algorithms.oracle.matching import Match, MatchSearch, trend
 from cepbench.algorithms.oracle.names import Meaning, meaning_of
 from cepbench.algorithms.oracle.stream import StreamEvent, Value, stream_of, substreams, value_of, windows
@@ -31,8 +32,10 @@ def answer(
     aggregates under `str(item)` and `overflow`, or a `match` of positions in the time-ordered input. Values are exact;
     with `modular`, those that overflow in modular arithmetic are None. `limit` bounds the partial matches per window.
     """
-    meaning = check_query(query)
     stream = stream_of(events)
+    if query.span is not None:
+        return _detected(query, stream, time_unit, limit)
+    meaning = check_query(query)
     check_attributes(meaning, stream)
     group_size = len(query.group_by)
     found: dict[Key, list[Match]] = {}
@@ -48,8 +51,21 @@ def answer(
     return rows
 
 
+def _detected(query: Query, stream: Sequence[StreamEvent], time_unit: str, limit: int) -> list[dict[str, Any]]:
+    """Rows of a detection query, which has no windows: those of a match tell its first and its last time."""
+    check_attributes(detection_meaning(query), stream)
+    return [
+        {**row_head(query, (group, start, end)), "match": positions}
+        for group, matches in detect(query, stream, time_unit, limit)
+        for start, end, positions in matches
+    ]
+
+
 def check_query(query: Query) -> Meaning:
-    """A query with its names resolved; `QueryError` for what has no meaning, also when nothing matches."""
+    """A query with its names resolved; `QueryError` for what has no meaning, also when nothing matches.
+
+    Not for detection (`detection_meaning`).
+    """
     meaning = meaning_of(query)
     if isinstance(query.returns, Aggregates):
         outside = [name for name in query.returns.group if name not in query.group_by]
@@ -63,7 +79,7 @@ def check_query(query: Query) -> Meaning:
     return meaning
 
 
-def check_attributes(meaning: Meaning, stream: Sequence[StreamEvent]) -> None:
+def check_attributes(meaning: Meaning | DetectionMeaning, stream: Sequence[StreamEvent]) -> None:
     """Refuse events that lack an attribute their type needs, whether or not the search would look at it."""
     needed = needed_attributes(meaning)
     for event in stream:
@@ -72,8 +88,10 @@ def check_attributes(meaning: Meaning, stream: Sequence[StreamEvent]) -> None:
                 value_of(event, attribute)
 
 
-def needed_attributes(meaning: Meaning) -> set[tuple[str, str]]:
+def needed_attributes(meaning: Meaning | DetectionMeaning) -> set[tuple[str, str]]:
     """Types of events and the attributes that they must have, besides those of the partition."""
+    if isinstance(meaning, DetectionMeaning):
+        return detection_needs(meaning)
     needed: set[tuple[str, str]] = set()
     for origin, predicates in meaning.locals.items():
         needed |= {(meaning.types[origin], predicate.operand.attribute) for predicate in predicates}

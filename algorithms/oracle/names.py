@@ -53,7 +53,7 @@ class Meaning:
 
     def positive(self, name: str) -> Origins:
         """The origins of a name that matches bind; a `QueryError` if it is negated."""
-        origins = _origins(name, self.names)
+        origins = origins_of(name, self.names)
         if any(self.regions[origin] != POSITIVE for origin in origins):
             raise QueryError(f"{name} is negated and binds no event")
         return origins
@@ -67,19 +67,19 @@ def meaning_of(query: Query) -> Meaning:
     """
     occurrences = tuple(_occurrences(query.pattern, POSITIVE, iter(range(POSITIVE + 1, 10**6))))
     regions = tuple(region for _, region in occurrences)
-    names = _names([event for event, _ in occurrences])
+    names = names_of([event for event, _ in occurrences])
     parts = _parts(query.pattern)
     locals_: dict[int, tuple[Local, ...]] = {}
     adjacent: list[Pair] = []
     pairwise: list[Pair] = []
     for predicate in query.predicates:
         if isinstance(predicate, Local):
-            for origin in _origins(predicate.operand.name, names):
+            for origin in origins_of(predicate.operand.name, names):
                 locals_[origin] = (*locals_.get(origin, ()), predicate)
         elif isinstance(predicate, Comparison):
             pair = Pair(
-                _origins(predicate.left.name, names),
-                _origins(predicate.right.name, names),
+                origins_of(predicate.left.name, names),
+                origins_of(predicate.right.name, names),
                 predicate.left,
                 predicate.op,
                 predicate.right,
@@ -117,7 +117,7 @@ def _members(pattern: Pattern, kind: type[And] | type[Or], first: int) -> Iterat
         first += size(part)
 
 
-def _names(events: list[Event]) -> dict[str, Origins]:
+def names_of(events: list[Event]) -> dict[str, Origins]:
     """Origins by alias, and by type where no alias has the same name."""
     names: dict[str, set[int]] = {}
     aliases = {event.alias for event in events if event.alias is not None}
@@ -129,7 +129,8 @@ def _names(events: list[Event]) -> dict[str, Origins]:
     return {name: frozenset(origins) for name, origins in names.items()}
 
 
-def _origins(name: str, names: dict[str, Origins]) -> Origins:
+def origins_of(name: str, names: dict[str, Origins]) -> Origins:
+    """What a name means; a `QueryError` lists the names there are."""
     if name not in names:
         raise QueryError(f"unknown name {name!r}; the pattern has {', '.join(sorted(names))}")
     return names[name]

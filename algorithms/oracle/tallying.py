@@ -33,6 +33,8 @@ def tally(
 
     pattern whose predicates are local or adjacent.
     """
+    if query.span is not None:
+        raise CannotTally("matches of detection have to be listed")
     meaning = check_query(query)
     if not isinstance(query.returns, Aggregates) or meaning.is_and or meaning.pairwise or len(meaning.parts[0]) > 1:
         raise CannotTally("only aggregates without AND, OR at the top and pairwise predicates can be tallied")

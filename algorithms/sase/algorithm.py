@@ -58,6 +58,8 @@ class Sase(Algorithm):
 
     def unsupported(self, query: Query) -> str | None:
         """Some complete matches, and AND of match queries."""
+        if query.span is not None:
+            return "matches are constructed window by window, not within a span of their own"
         if isinstance(query.returns, CompleteMatches):
             return unsupported_complete(query)
         if analyse(query).conjunction and not isinstance(query.returns, Aggregates):

@@ -115,6 +115,7 @@ WINDOWS = st.one_of(
     st.builds(WindowClause, COUNTS, COUNTS),
     TIMES.map(lambda length: WindowClause(length, length)),
 )
+SPANS = st.one_of(TIMES, COUNTS)
 QUERIES = st.builds(
     Query,
     name=NAMES,
@@ -159,6 +160,33 @@ def _means_something(query: Query) -> bool:
     return True
 
 
+OPERANDS_OF_DETECTION: st.SearchStrategy[Pattern] = st.one_of(EVENTS, EVENTS, EVENTS.map(Plus))
+_SEVERAL = st.lists(OPERANDS_OF_DETECTION, min_size=2, max_size=4)
+ALTERNATIVES: st.SearchStrategy[Pattern] = st.one_of(
+    OPERANDS_OF_DETECTION,
+    _SEVERAL.map(lambda parts: Seq(tuple(parts))),
+    st.tuples(OPERANDS_OF_DETECTION, EVENTS, OPERANDS_OF_DETECTION).map(lambda p: Seq((p[0], Not(p[1]), p[2]))),
+    st.tuples(EVENTS, OPERANDS_OF_DETECTION, EVENTS).map(lambda p: Seq((Not(p[0]), p[1], Not(p[2])))),
+    _SEVERAL.map(lambda parts: And(tuple(parts))),
+)
+DETECTIONS = st.builds(
+    Query,
+    name=NAMES,
+    returns=st.just(Matches()),
+    pattern=st.one_of(
+        ALTERNATIVES, st.lists(ALTERNATIVES, min_size=2, max_size=3).map(lambda parts: Or(tuple(parts)))
+    ).map(lambda pattern: _named_apart(pattern, {""})),
+    predicates=st.lists(PREDICATES, max_size=2).map(tuple),
+    group_by=st.lists(NAMES, max_size=2, unique=True).map(tuple),
+    span=SPANS,
+)
+
+
 def queries() -> st.SearchStrategy[Query]:
     """Queries that pass `queries.resolve.check`."""
-    return QUERIES.map(_named).filter(_means_something)
+    return st.one_of(QUERIES, QUERIES, DETECTIONS).map(_named).filter(_means_something)
+
+
+def detection_queries() -> st.SearchStrategy[Query]:
+    """Those of detection."""
+    return DETECTIONS.map(_named).filter(_means_something)

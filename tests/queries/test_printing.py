@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from cepbench.queries.model import And, Event, Length, Not, Or, Plus, Query, Seq, Star, WindowClause
 from cepbench.queries.parser import parse_query
 from cepbench.queries.printing import source_of, to_text
-from tests.queries.strategies import queries
+from tests.queries.strategies import detection_queries, queries
 
 
 @given(queries())
@@ -16,6 +16,14 @@ def test_the_canonical_text_parses_to_the_same_query(query: Query) -> None:
     again = parse_query(text)
     assert again == query
     assert to_text(again) == text
+
+
+@given(detection_queries())
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
+def test_the_canonical_text_of_detection_parses_to_the_same_query(query: Query) -> None:
+    text = to_text(query)
+    assert text.endswith(" PER MATCH")
+    assert parse_query(text) == query
 
 
 def test_the_canonical_form() -> None:

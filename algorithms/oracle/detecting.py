@@ -1,0 +1,237 @@
+"""Detection (`WITHIN ... PER MATCH`) by enumeration, straight from docs/semantics.md, rule 8.
+
+Every way to give each operand its events is tried; nothing is assumed about the order in which they come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise, product
+from typing import Any
+
+from cepbench.algorithms.oracle.comparing import holds_local, holds_pair
+from cepbench.algorithms.oracle.matching import TooManyMatches
+from cepbench.algorithms.oracle.names import Origins, Pair, names_of, origins_of
+from cepbench.algorithms.oracle.stream import StreamEvent, substreams
+from cepbench.events.units import in_units
+from cepbench.queries.errors import QueryError
+from cepbench.queries.model import And, Comparison, Event, Local, Matches, Not, Or, Pattern, Plus, Query, Semantics, Seq
+
+Chosen = tuple[StreamEvent, ...]
+"""The events of an operand, in the order of their times."""
+
+
+@dataclass(frozen=True)
+class DetectedPart:
+    """An event type that an alternative of a pattern names, by its origin: an operand, or one that is negated."""
+
+    origin: int
+    type: str
+    several: bool = False
+    negated: bool = False
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """SEQ (`ordered`) or AND of parts, which stand in the order of the pattern."""
+
+    ordered: bool
+    parts: tuple[DetectedPart, ...]
+
+    @property
+    def operands(self) -> tuple[DetectedPart, ...]:
+        """Those that bind events."""
+        return tuple(part for part in self.parts if not part.negated)
+
+
+@dataclass(frozen=True, eq=False)
+class DetectionMeaning:
+    """A detection query with its names resolved; `counts` tells whether the span counts events."""
+
+    query: Query
+    alternatives: tuple[Alternative, ...]
+    locals: dict[int, tuple[Local, ...]]
+    pairs: tuple[Pair, ...]
+    counts: bool
+
+
+def detection_meaning(query: Query) -> DetectionMeaning:
+    """Resolves a detection query; `QueryError` for what has no meaning."""
+    if query.span is None or query.window is not None:
+        raise QueryError("detection has a span per match and no window")
+    if not isinstance(query.returns, Matches) or query.semantics is not Semantics.ANY:
+        raise QueryError("detection returns matches under skip-till-any-match")
+    tops = query.pattern.parts if isinstance(query.pattern, Or) else (query.pattern,)
+    alternatives: list[Alternative] = []
+    events: list[Event] = []
+    for top in tops:
+        joined = top.parts if isinstance(top, Seq | And) else (top,)
+        parts = tuple(_part(part, origin) for origin, part in enumerate(joined, len(events)))
+        events += [_event(part) for part in joined]
+        alternatives.append(Alternative(not isinstance(top, And), parts))
+    names = names_of(events)
+    locals_: dict[int, tuple[Local, ...]] = {}
+    pairs: list[Pair] = []
+    for predicate in query.predicates:
+        if isinstance(predicate, Local):
+            for origin in origins_of(predicate.operand.name, names):
+                locals_[origin] = (*locals_.get(origin, ()), predicate)
+        elif isinstance(predicate, Comparison):
+            first, second = origins_of(predicate.left.name, names), origins_of(predicate.right.name, names)
+            _check_comparison(predicate, first, second, alternatives)
+            pairs.append(Pair(first, second, predicate.left, predicate.op, predicate.right))
+    return DetectionMeaning(query, tuple(alternatives), locals_, tuple(pairs), query.span.unit == "events")
+
+
+def detection_needs(meaning: DetectionMeaning) -> set[tuple[str, str]]:
+    """Types of events and the attributes that they must have, besides those of the partition."""
+    parts = [part for alternative in meaning.alternatives for part in alternative.parts]
+    needed = {(part.type, local.operand.attribute) for part in parts for local in meaning.locals.get(part.origin, ())}
+    for pair in meaning.pairs:
+        needed |= {(part.type, pair.left.attribute) for part in parts if part.origin in pair.first}
+        needed |= {(part.type, pair.right.attribute) for part in parts if part.origin in pair.second}
+    return needed
+
+
+def detect(
+    query: Query, stream: Sequence[StreamEvent], time_unit: str, limit: int
+) -> list[tuple[tuple[Any, ...], list[tuple[int, int, list[int]]]]]:
+    """Per group, in order: the times of the first and the last event of each match, and the positions of its events.
+
+    `limit` bounds the choices of events for a prefix of the operands, in a sub-stream.
+    """
+    meaning = detection_meaning(query)
+    found: dict[tuple[Any, ...], set[tuple[int, int, tuple[int, ...]]]] = {}
+    for partition, substream in substreams(query, stream).items():
+        search = DetectionSearch(meaning, substream, _length(query, time_unit), limit)
+        found.setdefault(partition[: len(query.group_by)], set()).update(
+            (match[0].time, match[-1].time, tuple(event.position for event in match))
+            for alternative in meaning.alternatives
+            for match in search.matches(alternative)
+        )
+    by_positions = {group: sorted(matches, key=lambda match: match[2]) for group, matches in found.items()}
+    return [(group, [(a, b, list(p)) for a, b, p in by_positions[group]]) for group in sorted(by_positions)]
+
+
+class DetectionSearch:
+    """All matches of an alternative in a sub-stream. `length`: of the span, in units of time or in events."""
+
+    def __init__(self, meaning: DetectionMeaning, events: Sequence[StreamEvent], length: int, limit: int) -> None:
+        self._meaning = meaning
+        self._events = events
+        self._length = length
+        self._limit = limit
+        self._visited = 0
+
+    def matches(self, alternative: Alternative) -> Iterator[Chosen]:
+        """The events of each match in the order of the stream; those that bind in several ways come several times."""
+        for binding in self._bindings(alternative.operands):
+            if alternative.ordered and not _in_order(binding):
+                continue
+            if self._compared(alternative.operands, binding) and not self._negated(alternative, binding):
+                yield _events_of(binding)
+
+    def _bindings(self, operands: Sequence[DetectedPart], chosen: tuple[Chosen, ...] = ()) -> Iterator[list[Chosen]]:
+        """Every choice of events, each for one operand, that lies within the span."""
+        self._visited += 1
+        if self._visited > self._limit:
+            raise TooManyMatches(f"more than {self._limit} choices of events in one sub-stream; raise the limit")
+        if len(chosen) == len(operands):
+            yield list(chosen)
+            return
+        taken = {event.position for events in chosen for event in events}
+        for events in self._choices(operands[len(chosen)], chosen):
+            if not any(event.position in taken for event in events):
+                yield from self._bindings(operands, (*chosen, events))
+
+    def _choices(self, operand: DetectedPart, others: tuple[Chosen, ...]) -> Iterator[Chosen]:
+        """The events that an operand may bind beside those of others, given the span."""
+        able = [event for event in self._events if self._passes(operand, event)]
+        pending: list[Chosen] = [(event,) for event in able]
+        while pending:
+            events = pending.pop()
+            if not self._within(_events_of([*others, events])):
+                continue
+            self._visited += 1
+            yield events
+            if operand.several:
+                pending += [(*events, later) for later in able if events[-1].time < later.time]
+
+    def _within(self, events: Chosen) -> bool:
+        first, last = events[0], events[-1]
+        if self._meaning.counts:
+            return last.ordinal - first.ordinal < self._length
+        return last.time - first.time <= self._length
+
+    def _passes(self, part: DetectedPart, event: StreamEvent) -> bool:
+        predicates = self._meaning.locals.get(part.origin, ())
+        return event.type == part.type and all(holds_local(predicate, event) for predicate in predicates)
+
+    def _compared(self, operands: Sequence[DetectedPart], binding: Sequence[Chosen]) -> bool:
+        """Whether the conditions hold for every pair of events of two operands."""
+        bound = list(zip(operands, binding, strict=True))
+        return all(
+            holds_pair(pair, left, right)
+            for pair in self._meaning.pairs
+            for (one, lefts), (other, rights) in product(bound, bound)
+            if one.origin in pair.first and other.origin in pair.second
+            for left, right in product(lefts, rights)
+        )
+
+    def _negated(self, alternative: Alternative, binding: Sequence[Chosen]) -> bool:
+        """Whether an event of a negated type is where it must not be."""
+        events = _events_of(binding)
+        first, last = events[0], events[-1]
+        done = 0
+        for part in alternative.parts:
+            if not part.negated:
+                done += 1
+                continue
+            after = binding[done - 1][-1] if done else None
+            before = binding[done][0] if done < len(binding) else None
+            for event in self._events:
+                if not self._passes(part, event):
+                    continue
+                if (after is None or after.time < event.time) and (before is None or event.time < before.time):
+                    if after is None and not self._within((event, last)):
+                        continue
+                    if before is None and not self._within((first, event)):
+                        continue
+                    return True
+        return False
+
+
+def _part(part: Pattern, origin: int) -> DetectedPart:
+    return DetectedPart(origin, _event(part).type, isinstance(part, Plus), isinstance(part, Not))
+
+
+def _event(part: Pattern) -> Event:
+    event = part.part if isinstance(part, Plus | Not) else part
+    if not isinstance(event, Event):
+        raise QueryError("detection joins single event types")
+    return event
+
+
+def _check_comparison(
+    comparison: Comparison, first: Origins, second: Origins, alternatives: Sequence[Alternative]
+) -> None:
+    negated = {part.origin for alternative in alternatives for part in alternative.parts if part.negated}
+    if comparison.next or first & second or (first | second) & negated:
+        raise QueryError("a comparison of detection relates two operands")
+
+
+def _in_order(binding: Sequence[Chosen]) -> bool:
+    """Whether all events of an operand come strictly before those of the next."""
+    return all(one[-1].time < other[0].time for one, other in pairwise(binding))
+
+
+def _events_of(binding: Sequence[Chosen]) -> Chosen:
+    return tuple(sorted((event for events in binding for event in events), key=lambda event: event.position))
+
+
+def _length(query: Query, time_unit: str) -> int:
+    assert query.span is not None
+    if query.span.unit == "events":
+        return int(query.span.amount)
+    return in_units(query.span.amount, query.span.unit, time_unit, "WITHIN")

@@ -1,0 +1,97 @@
+"""The rules of a query with `WITHIN ... PER MATCH` (docs/query-language.md, PER MATCH)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cepbench.queries.model import (
+    And,
+    Comparison,
+    Event,
+    Matches,
+    Not,
+    Or,
+    Pattern,
+    Plus,
+    Query,
+    Semantics,
+    Seq,
+    children,
+    occurrences,
+)
+from cepbench.queries.names import Finding, Path, meanings
+
+MOST_OPERANDS = 64
+"""Of one alternative: those that a partial match has bound are the bits of a word."""
+
+
+def alternatives(pattern: Pattern) -> tuple[tuple[Pattern, Path], ...]:
+    """What an OR at the top joins, with the way there; or the pattern itself."""
+    if isinstance(pattern, Or):
+        return tuple((part, (index,)) for index, part in enumerate(pattern.parts))
+    return ((pattern, ()),)
+
+
+def is_alternative(query: Query, path: Path) -> bool:
+    """Whether a path leads to an alternative of a detection query, where AND may stand."""
+    return query.span is not None and isinstance(query.pattern, Or) and len(path) == 1
+
+
+def detection_rules(query: Query) -> Iterator[Finding]:
+    """What PER MATCH allows; nothing for queries without it."""
+    if query.span is None:
+        return
+    if not isinstance(query.returns, Matches):
+        yield "PER MATCH detects matches; write RETURN MATCHES, or leave RETURN out", "return", ()
+    if query.semantics is not Semantics.ANY:
+        yield "PER MATCH detects matches under skip-till-any-match only", "semantics", ()
+    if query.span.amount <= 0:
+        yield "WITHIN must be positive", "within", (0,)
+    if query.span.unit == "events" and query.span.amount.denominator != 1:
+        yield "a span counts whole events", "within", (0,)
+    for pattern, path in alternatives(query.pattern):
+        yield from _alternative_rules(pattern, path)
+    yield from _condition_rules(query)
+
+
+def _alternative_rules(pattern: Pattern, path: Path) -> Iterator[Finding]:
+    """SEQ or AND of operands, or a single operand."""
+    joins = isinstance(pattern, Seq | And)
+    operands = [(child, (*path, i)) for i, child in enumerate(children(pattern))] if joins else [(pattern, path)]
+    for operand, way in operands:
+        if isinstance(operand, Not):
+            if not isinstance(operand.part, Event):
+                yield "under PER MATCH, NOT takes a single event type", "pattern", (*way, 0)
+        elif not isinstance(operand.part if isinstance(operand, Plus) else operand, Event):
+            message = "under PER MATCH an operand is a single event type, perhaps with +; SEQ and AND join operands"
+            yield f"{message}, OR stands at the top only", "pattern", way
+    if sum(not isinstance(operand, Not) for operand, _ in operands) > MOST_OPERANDS:
+        yield f"under PER MATCH, SEQ and AND join at most {MOST_OPERANDS} events", "pattern", path
+
+
+def _condition_rules(query: Query) -> Iterator[Finding]:
+    """A comparison relates two operands that some match binds both."""
+    names = meanings(query.pattern)
+    parts = _parts(query.pattern)
+    for index, predicate in enumerate(query.predicates):
+        if not isinstance(predicate, Comparison):
+            continue
+        if predicate.next:
+            message = "under PER MATCH, comparisons hold for all events of two operands; leave NEXT out"
+            yield message, "where", (index, 1)
+        left, right = set(names[predicate.left.name]), set(names[predicate.right.name])
+        if left & right:
+            message = "under PER MATCH a comparison relates two operands"
+            yield f"{message}; give those that are meant aliases", "where", (index,)
+        elif not any(left & part and right & part for part in parts):
+            yield "no match binds both events, which belong to different alternatives of OR", "where", (index,)
+
+
+def _parts(pattern: Pattern) -> list[set[int]]:
+    """The numbers of the events of each alternative."""
+    found, first = [], 0
+    for part, _ in alternatives(pattern):
+        size = sum(1 for _ in occurrences(part))
+        found.append(set(range(first, first + size)))
+        first += size
+    return found

@@ -1,0 +1,157 @@
+"""Queries with `WITHIN ... PER MATCH`: what they mean, and what is refused."""
+
+from fractions import Fraction
+
+import pytest
+
+from cepbench.events.errors import InputError
+from cepbench.events.schema import Attribute, Kind, Schema
+from cepbench.events.windows import Window
+from cepbench.queries.compile import CompiledQuery, compile_workload
+from cepbench.queries.detection import ClauseOperand, DetectionClause, NegatedType, clauses_of, may_repeat
+from cepbench.queries.detection_rules import MOST_OPERANDS
+from cepbench.queries.errors import QueryError
+from cepbench.queries.model import Comparison, Length, Local, Matches, Op, Operand
+from cepbench.queries.names import Names
+from cepbench.queries.parser import parse_query
+from tests.queries.test_query_errors import refused
+
+SCHEMA = Schema(("A", "B", "C"), (Attribute("x", Kind.INT), Attribute("y", Kind.FLOAT)), "s", ())
+
+
+def clauses(text: str) -> tuple[DetectionClause, ...]:
+    query = parse_query(text)
+    return clauses_of(query, Names.of(query.pattern))
+
+
+def compiled(text: str, time_unit: str = "s") -> CompiledQuery:
+    return compile_workload([parse_query(text)], Schema(SCHEMA.types, SCHEMA.attributes, time_unit, ())).queries[0]
+
+
+def test_a_span_is_no_window() -> None:
+    query = parse_query("pattern a, b within 1.5 min per match")
+    assert (query.window, query.span, query.returns) == (None, Length(Fraction(3, 2), "min"), Matches())
+
+
+def test_per_and_match_remain_names() -> None:
+    query = parse_query("PATTERN SEQ(PER MATCH, match per) WHERE per.PER < MATCH.match WITHIN 3 s PER MATCH")
+    assert [event.alias for event in Names.of(query.pattern).events] == ["MATCH", "per"]
+
+
+def test_the_clauses_of_a_pattern() -> None:
+    first, second, third = clauses(
+        "PATTERN SEQ(A a, NOT B, NOT C n, B b+, NOT A z) OR A AND B b2+ OR C+ "
+        "WHERE b.x > a.x AND A.y <= 2 AND n.x = 1 WITHIN 5 s PER MATCH"
+    )
+    small, one = Local(Operand("A", "y"), Op.LE, 2), Local(Operand("n", "x"), Op.EQ, 1)
+    assert first.ordered
+    assert first.operands == (ClauseOperand("A", False, (small,)), ClauseOperand("B", True, ()))
+    assert first.negated == (NegatedType("B", 1, ()), NegatedType("C", 1, (one,)), NegatedType("A", 2, (small,)))
+    [condition] = first.conditions
+    assert (condition.left, condition.right) == (1, 0)
+    assert condition.predicate == Comparison(Operand("b", "x"), Op.GT, Operand("a", "x"))
+    assert (first.occurrences, second.occurrences, third.occurrences) == ((0, 3), (5, 6), (7,))
+    assert (first.waits, second.waits, third.waits) == (True, False, False)
+    assert (second.ordered, third.ordered) == (False, True)
+    assert second.operands == (ClauseOperand("A", False, (small,)), ClauseOperand("B", True, ()))
+    assert third.operands == (ClauseOperand("C", True, ()),)
+
+
+def test_a_type_that_stands_for_several_operands() -> None:
+    [clause] = clauses("PATTERN A p AND A q AND B WHERE A.x < B.x WITHIN 5 s PER MATCH")
+    assert [(condition.left, condition.right) for condition in clause.conditions] == [(0, 2), (1, 2)]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "repeats"),
+    [
+        ("SEQ(A, A, B)", False),
+        ("SEQ(A+, B, A)", True),
+        ("SEQ(A+, NOT A, B)", False),
+        ("A AND B", False),
+        ("A AND A", True),
+        ("SEQ(A, B) OR SEQ(A, C)", False),
+        ("SEQ(A, B) OR (B AND A)", True),
+        ("SEQ(A, A) OR A+", True),
+        ("A OR A", True),
+    ],
+)
+def test_which_matches_may_be_found_twice(pattern: str, repeats: bool) -> None:
+    assert may_repeat(clauses(f"PATTERN {pattern} WITHIN 5 s PER MATCH")) is repeats
+
+
+def test_the_windows_of_a_span() -> None:
+    minutes = compiled("PATTERN A, B WITHIN 2 min PER MATCH")
+    assert minutes.detects
+    assert (minutes.window, minutes.reach) == (Window(121, 1), 120)
+    events = compiled("PATTERN A, B WITHIN 4 events PER MATCH")
+    assert (events.window, events.reach) == (Window(4, 1, counts_events=True), 3)
+    assert not compiled("PATTERN A, B WITHIN 2 min").detects
+    with pytest.raises(InputError, match="no whole number"):
+        compiled("PATTERN A, B WITHIN 90 s PER MATCH", "min")
+    with pytest.raises(QueryError, match=r"at most 2\*\*62"):
+        compiled("PATTERN A, B WITHIN 1000000000 days PER MATCH", "ns")
+
+
+def test_conditions_stand_in_both_directions() -> None:
+    query = compiled("PATTERN A AND B WHERE A.x < B.x WITHIN 5 s PER MATCH")
+    [part] = query.clauses
+    assert part.tables.compared.tolist() == [[False, True], [True, False]]
+    assert part.tables.pairs.ptr.tolist() == [0, 0, 1, 2, 2]
+    with pytest.raises(QueryError, match="no attribute 'z'"):
+        compiled("PATTERN A AND B WHERE A.z < B.x WITHIN 5 s PER MATCH")
+
+
+@pytest.mark.parametrize(
+    ("text", "underlined", "message"),
+    [
+        ("PATTERN A SEMANTICS next WITHIN 5 s PER MATCH", "SEMANTICS next", "under skip-till-any-match only"),
+        ("PATTERN A SEMANTICS cont WITHIN 5 s PER MATCH", "SEMANTICS cont", "under skip-till-any-match only"),
+        ("RETURN COUNT(*) PATTERN A WITHIN 5 s PER MATCH", "RETURN COUNT(*)", "write RETURN MATCHES"),
+        ("RETURN COMPLETE MATCHES PATTERN A WITHIN 5 s PER MATCH", "RETURN COMPLETE MATCHES", "write RETURN MATCHES"),
+        ("PATTERN A WITHIN 5 s SLIDE 2 s PER MATCH", "PER", "WITHIN has SLIDE or PER MATCH, not both"),
+        ("PATTERN A WITHIN 5 s PER MATCH SLIDE 2 s", "SLIDE", "WITHIN has SLIDE or PER MATCH, not both"),
+        ("PATTERN A WITHIN 5 s PER", "", "expected MATCH"),
+        ("PATTERN A WITHIN 5 s PER day", "day", "expected MATCH"),
+        ("PATTERN A WITHIN PER MATCH", "PER", "expected a number"),
+        ("PATTERN A WITHIN 0 s PER MATCH", "0", "a length must be positive"),
+        ("PATTERN A WITHIN 2.5 events PER MATCH", "2.5 events", "a span counts whole events"),
+        ("PATTERN SEQ(A, B OR C) WITHIN 5 s PER MATCH", "B OR C", "an operand is a single event type"),
+        ("PATTERN SEQ(A, (B, C)) WITHIN 5 s PER MATCH", "(B, C)", "an operand is a single event type"),
+        ("PATTERN A AND SEQ(B, C) WITHIN 5 s PER MATCH", "SEQ(B, C)", "an operand is a single event type"),
+        ("PATTERN A AND (B OR C) WITHIN 5 s PER MATCH", "(B OR C)", "an operand is a single event type"),
+        ("PATTERN SEQ(A, B)+ WITHIN 5 s PER MATCH", "SEQ(A, B)+", "an operand is a single event type"),
+        ("PATTERN SEQ(A, B*) WITHIN 5 s PER MATCH", "B*", "an operand is a single event type"),
+        ("PATTERN SEQ(A, B?) WITHIN 5 s PER MATCH", "B?", "an operand is a single event type"),
+        ("PATTERN SEQ(A, B{2,}) WITHIN 5 s PER MATCH", "B{2,}", "an operand is a single event type"),
+        ("PATTERN SEQ(A, B++) WITHIN 5 s PER MATCH", "B++", "an operand is a single event type"),
+        ("PATTERN C OR SEQ(A, B*) WITHIN 5 s PER MATCH", "B*", "an operand is a single event type"),
+        ("PATTERN SEQ(A AND C, B) WITHIN 5 s PER MATCH", "A AND C", "AND stands at the top"),
+        ("PATTERN A OR SEQ(A AND C, B) WITHIN 5 s PER MATCH", "A AND C", "AND stands at the top"),
+        ("PATTERN A OR (B AND C) WITHIN 5 s", "(B AND C)", "AND stands at the top"),
+        ("PATTERN SEQ(A, NOT B+) WITHIN 5 s PER MATCH", "B+", "NOT takes a single event type"),
+        ("PATTERN SEQ(A, NOT (B, C)) WITHIN 5 s PER MATCH", "(B, C)", "NOT takes a single event type"),
+        ("PATTERN A AND NOT B WITHIN 5 s PER MATCH", "NOT B", "NOT stands inside SEQ only"),
+        ("PATTERN SEQ(NOT A, NOT B) WITHIN 5 s PER MATCH", "SEQ(NOT A, NOT B)", "a SEQ needs a part without NOT"),
+        ("PATTERN A, B WHERE A.x < NEXT(B).x WITHIN 5 s PER MATCH", "NEXT(B).x", "leave NEXT out"),
+        ("PATTERN A, B WHERE NEXT(A).x < B.x WITHIN 5 s PER MATCH", "NEXT(A).x", "leave NEXT out"),
+        ("PATTERN A+ WHERE A.x < A.x WITHIN 5 s PER MATCH", "A.x < A.x", "a comparison relates two operands"),
+        ("PATTERN A p AND A WHERE p.x < A.x WITHIN 5 s PER MATCH", "p.x < A.x", "give those that are meant aliases"),
+        ("PATTERN A OR B WHERE A.x < B.x WITHIN 5 s PER MATCH", "A.x < B.x", "different alternatives"),
+        ("PATTERN A, NOT B, C WHERE A.x < B.x WITHIN 5 s PER MATCH", "A.x < B.x", "negated and positive"),
+        ("PATTERN A, NOT B b, NOT B c WHERE b.x < c.x WITHIN 5 s PER MATCH", "b.x < c.x", "different NOTs"),
+        ("PATTERN A, B WHERE A.x < D.x WITHIN 5 s PER MATCH", "D.x", "unknown name 'D'"),
+    ],
+)
+def test_what_is_refused(text: str, underlined: str, message: str) -> None:
+    found, place = refused(text)
+    assert message in found
+    assert place == underlined
+
+
+def test_too_many_operands() -> None:
+    names = ", ".join(f"T{n}" for n in range(MOST_OPERANDS))
+    assert len(clauses(f"PATTERN NOT A, {names}, NOT B WITHIN 5 s PER MATCH")[0].operands) == MOST_OPERANDS
+    found, place = refused(f"PATTERN SEQ({names}, A) WITHIN 5 s PER MATCH")
+    assert "join at most 64 events" in found
+    assert place.startswith("SEQ(T0, T1")
