@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 from cepbench.algorithms.base import Executor
@@ -22,12 +22,20 @@ class Family:
     - `executor`: a fresh one for a sub-stream.
     - `windows`: of each query by its index, None for the whole stream.
     - `groups`: of each query by its index, how many leading values of a sub-stream's key are its group.
+    - `prompt`: queries that have no rows but those that an event completes, so that no end of a window matters.
     """
 
     split: Callable[[EventBatch], Iterable[tuple[RawKey, EventBatch]]]
     executor: Callable[[], Executor]
     windows: Mapping[int, Window | None]
     groups: Mapping[int, int]
+    prompt: frozenset[int] = field(default=frozenset())
+
+    @property
+    def closing(self) -> list[Window]:
+        """The windows of time whose ends bring rows."""
+        timed = (window for query, window in self.windows.items() if query not in self.prompt)
+        return [window for window in timed if window is not None and not window.counts_events]
 
 
 def family_of(job: Job, executor: Callable[[], Executor]) -> Family:
@@ -37,6 +45,7 @@ def family_of(job: Job, executor: Callable[[], Executor]) -> Family:
         executor=executor,
         windows={query.index: query.window for query in job.workload},
         groups={query.index: len(query.query.group_by) for query in job.workload},
+        prompt=frozenset(query.index for query in job.workload if query.is_prompt),
     )
 
 
@@ -66,13 +75,14 @@ class Loop:
     ) -> None:
         self.executors: dict[RawKey, Executor] = {}
         self._family, self._emit, self._call, self._look = family, emit, call, look
+        self._closing = family.closing
         self._ends: dict[RawKey, int] = {}  # sub-stream -> end of the last window that holds an event of it
         self._closed = 0  # windows that end by then are closed
 
     def process(self, events: EventBatch) -> None:
         """The next batch."""
-        until, windows = events.until, self._family.windows
-        closing = until is not None and any(_ends_between(w, self._closed, until) for w in windows.values())
+        until, windows = events.until, self._closing
+        closing = until is not None and any(_ends_between(w, self._closed, until) for w in windows)
         apart = self._look is not None and closing
         waiting = {key for key, end in self._ends.items() if end > self._closed} if closing else set()
         for key, piece in self._family.split(events):
@@ -105,14 +115,13 @@ class Loop:
             self._emit(key, rows)
 
 
-def _ends_between(window: Window | None, after: int, until: int) -> bool:
+def _ends_between(window: Window, after: int, until: int) -> bool:
     """Whether some window ends in (after, until]."""
-    if window is None or window.counts_events or until < window.within:
+    if until < window.within:
         return False
     return (until - window.within) // window.slide > (after - window.within) // window.slide
 
 
-def _last_end(windows: Mapping[int, Window | None], time: int) -> int:
+def _last_end(windows: Iterable[Window], time: int) -> int:
     """When the last time window ends that holds an event of this time."""
-    ends = [w.end(w.last_at(time)) for w in windows.values() if w is not None and not w.counts_events]
-    return max(ends, default=0)
+    return max((window.end(window.last_at(time)) for window in windows), default=0)

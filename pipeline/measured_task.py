@@ -12,7 +12,7 @@ import socket
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -25,6 +25,7 @@ from cepbench.algorithms.kernels.compilation import loaded
 from cepbench.algorithms.rows import Rows
 from cepbench.events.batch import EventBatch
 from cepbench.events.errors import CepbenchError
+from cepbench.events.windows import Window
 from cepbench.metrics.load import LoadWatch
 from cepbench.metrics.memory import PeakMemory
 from cepbench.metrics.record import Load, Status
@@ -39,7 +40,7 @@ from cepbench.pipeline.replay import Measured, replay
 from cepbench.pipeline.store import Stream, bucket_batches, read_stream, stream_batches
 from cepbench.pipeline.substreams import RawKey, decode
 from cepbench.pipeline.warmup import warm_up
-from cepbench.queries.compile import Workload
+from cepbench.queries.compile import CompiledQuery, Workload
 from cepbench.queries.workloads import parse_workload
 
 TRIES = 3
@@ -319,8 +320,15 @@ def _batches(stream: Stream, bucket: int, workload: Workload) -> Iterator[EventB
 
 def _arrival(given: OpenArrival | None, workload: Workload) -> ArrivalModel:
     if given is None:
-        return Burst([query.window for query in workload], workload.schema.time_unit)
+        return Burst([_burst_window(query) for query in workload], workload.schema.time_unit)
     return OpenRate(given.rate, given.batch)
+
+
+def _burst_window(query: CompiledQuery) -> Window | None:
+    """A query of detection has no slide: bursts are as long as its span, and go on until the last one is decided."""
+    if query.window is None or not query.detects:
+        return query.window
+    return replace(query.window, within=2 * query.window.within, slide=query.window.within)
 
 
 def _attempt() -> int:

@@ -77,6 +77,11 @@ class CompiledQuery:
         return self.query.span is not None
 
     @property
+    def is_prompt(self) -> bool:
+        """Whether it is one of detection all of whose matches are decided by their last events."""
+        return self.detects and not any(part.clause.waits for part in self.clauses)
+
+    @property
     def reach(self) -> int:
         """Of detection: the most that the last event of a match may lie behind the first, in time or in events."""
         assert self.window is not None

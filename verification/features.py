@@ -7,7 +7,7 @@ from enum import StrEnum
 from itertools import combinations
 from typing import Any
 
-from cepbench.algorithms.oracle import Meaning, Steps, meaning_of
+from cepbench.algorithms.oracle import Meaning, Steps, detection_meaning, meaning_of
 from cepbench.queries.model import (
     AggregateOf,
     Aggregates,
@@ -64,6 +64,8 @@ class Feature(StrEnum):
     OVERLAPPING = "overlapping windows"
     GAPS = "windows with gaps"
     COUNTED = "count windows"
+    PER_MATCH = "span per match"
+    PER_MATCH_COUNTED = "span of events per match"
 
     COUNT_OF = "COUNT(E)"
     SUM = "SUM"
@@ -97,17 +99,27 @@ _FUNCTIONS = {
     Function.MIN: Feature.LEAST,
     Function.MAX: Feature.LEAST,
 }
+DETECTION = frozenset({Feature.PER_MATCH, Feature.PER_MATCH_COUNTED})
+"""Features of which every query of detection has one."""
+
 _MATCHES = (Feature.MATCHES, Feature.COMPLETE)
 _AGGREGATES = (Feature.COUNT_OF, Feature.SUM, Feature.AVG, Feature.LEAST)
 _OVERFLOWS = (Feature.COUNT_OVERFLOW, Feature.SUM_OVERFLOW)
 _EXCLUSIVE = (
     (Feature.ANY, Feature.NEXT, Feature.CONTIGUOUS),
-    (Feature.WHOLE_STREAM, Feature.TUMBLING, Feature.OVERLAPPING, Feature.GAPS, Feature.COUNTED),
+    (Feature.WHOLE_STREAM, Feature.TUMBLING, Feature.OVERLAPPING, Feature.GAPS, Feature.COUNTED, *DETECTION),
     _MATCHES,
 )
 
 
 NEVER_TALLIED = frozenset({Feature.OR, Feature.AND, Feature.PAIRWISE})
+_NEVER_DETECTED = frozenset(
+    {
+        Feature.NEXT, Feature.CONTIGUOUS, Feature.NESTED_KLEENE, Feature.OPTIONAL, Feature.NOT_SEQUENCE,
+        Feature.NOT_NESTED, Feature.NOT_ADJACENT, Feature.ADJACENT, Feature.SEVERAL_ADJACENT, Feature.NEGATIVE_FACTOR,
+        Feature.COMPLETE, *_AGGREGATES, *_OVERFLOWS,
+    }
+)  # fmt: skip
 """Features of queries whose matches the oracle has to list (`algorithms.oracle.tallying`)."""
 
 
@@ -126,12 +138,14 @@ def _exclude(one: Feature, other: Feature) -> bool:
             return True  # AND is counted, and nothing else
         if first is Feature.COUNT_OVERFLOW and second in NEVER_TALLIED:
             return True
+        if first in DETECTION and second in _NEVER_DETECTED:
+            return True
     return any(one in group and other in group for group in _EXCLUSIVE)
 
 
 def query_features(query: Query) -> frozenset[Feature]:
     """What a query has by itself."""
-    return frozenset(_of_query(query, meaning_of(query)))
+    return frozenset(_of_query(query, meaning_of(query)) if query.span is None else _of_detection(query))
 
 
 def row_features(query: Query, rows: Sequence[Mapping[str, Any]]) -> frozenset[Feature]:
@@ -164,6 +178,30 @@ def _of_query(query: Query, meaning: Meaning) -> Iterator[Feature]:
         for steps in part:
             yield from _junctions(steps)
     yield from _predicates(meaning)
+
+
+def _of_detection(query: Query) -> Iterator[Feature]:
+    meaning = detection_meaning(query)
+    yield from (Feature.ANY, Feature.MATCHES, Feature.PER_MATCH_COUNTED if meaning.counts else Feature.PER_MATCH)
+    yield from _positive_parts(query.pattern)
+    for alternative in meaning.alternatives:
+        operands = [part.type for part in alternative.operands]
+        if len(set(operands)) < len(operands):
+            yield Feature.REPEATED_TYPE
+        negated = [part.negated for part in alternative.parts]
+        first, last = negated.index(False), len(negated) - negated[::-1].index(False)
+        for place, found in (
+            (Feature.NOT_FIRST, negated[:first]),
+            (Feature.NOT_BETWEEN, negated[first:last]),
+            (Feature.NOT_LAST, negated[last:]),
+        ):
+            if any(found):
+                yield place
+        for part in alternative.parts:
+            if part.origin in meaning.locals:
+                yield Feature.NOT_LOCAL if part.negated else Feature.LOCAL
+    if meaning.pairs:
+        yield Feature.PAIRWISE
 
 
 def _window(query: Query) -> Feature:

@@ -18,7 +18,8 @@ from cepbench.queries.printing import to_text
 from cepbench.verification.draw import Draw
 from cepbench.verification.features import Feature, Pair, pairs, query_features, row_features
 from cepbench.verification.random_patterns import TYPES
-from cepbench.verification.random_queries import ATTRIBUTES, STRINGS, random_query, variation
+from cepbench.verification.random_predicates import ATTRIBUTES, STRINGS
+from cepbench.verification.random_queries import random_query, variation
 from cepbench.verification.random_streams import IRRELEVANT, random_events
 
 TRIES = 15

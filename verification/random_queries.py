@@ -8,13 +8,11 @@ from fractions import Fraction
 from random import Random
 
 from cepbench.algorithms.oracle import Meaning, Steps, check_query, meaning_of
-from cepbench.events.schema import Kind
 from cepbench.queries.errors import QueryError
 from cepbench.queries.model import (
     AggregateOf,
     Aggregates,
     And,
-    Comparison,
     CompleteMatches,
     CountAll,
     CountOf,
@@ -23,12 +21,8 @@ from cepbench.queries.model import (
     Function,
     Item,
     Length,
-    Local,
     Matches,
     Maybe,
-    Number,
-    Op,
-    Operand,
     Or,
     Pattern,
     Plus,
@@ -43,16 +37,10 @@ from cepbench.queries.model import (
 )
 from cepbench.queries.resolve import check
 from cepbench.verification.draw import Draw
-from cepbench.verification.features import Feature, query_features
+from cepbench.verification.features import DETECTION, Feature, query_features
+from cepbench.verification.random_detection import random_detection
 from cepbench.verification.random_patterns import TYPES, random_pattern
-
-STRINGS = ("", "u", "v", "w")
-"""The empty string stands for null."""
-ATTRIBUTES = {"g": Kind.INT, "h": Kind.INT, "x": Kind.INT, "y": Kind.FLOAT, "s": Kind.STRING}
-"""Grouping attribute, equivalence attribute, and one attribute of each kind."""
-
-Places = tuple[str, str]
-"""The names of two events of a pattern."""
+from cepbench.verification.random_predicates import Places, random_comparison, random_local
 
 _WINDOWS = {
     Feature.WHOLE_STREAM: 1.0,
@@ -61,7 +49,6 @@ _WINDOWS = {
     Feature.GAPS: 1.0,
     Feature.COUNTED: 1.0,
 }
-_ORDERED = (Op.LT, Op.LE, Op.GT, Op.GE)
 
 
 def random_query(draw: Draw, name: str = "q1", wanted: frozenset[Feature] = frozenset(), tries: int = 1) -> Query:
@@ -76,7 +63,8 @@ def random_query(draw: Draw, name: str = "q1", wanted: frozenset[Feature] = froz
                 tries -= 1
                 continue
             check(query)
-            check_query(query)
+            if query.span is None:
+                check_query(query)
             return query
         except QueryError:
             continue
@@ -85,6 +73,8 @@ def random_query(draw: Draw, name: str = "q1", wanted: frozenset[Feature] = froz
 def variation(draw: Draw, query: Query, name: str) -> Query:
     """A query that has something in common with another one, and so something to share."""
     random = draw.random
+    if query.span is not None:
+        return random_query(draw, name)
     while True:
         pattern = query.pattern
         if not isinstance(pattern, Or | And) and random.random() < 0.5:
@@ -107,6 +97,8 @@ def variation(draw: Draw, query: Query, name: str) -> Query:
 
 
 def _query(draw: Draw, name: str) -> Query:
+    if draw.wanted & DETECTION:
+        return random_detection(draw, name)
     random = draw.random
     pattern = random_pattern(draw)
     grouped = draw.has(Feature.GROUPS, 0.5)
@@ -136,23 +128,23 @@ def _predicates(draw: Draw, query: Query) -> Iterator[Predicate]:
     positive, negated = _transitions(draw.random, query, meaning)
     names = _names(draw.random, query.pattern, False)
     if draw.has(Feature.LOCAL, 0.25):
-        yield _local(draw, draw.random.choice(names))
+        yield random_local(draw, draw.random.choice(names))
     if positive and draw.has(Feature.ADJACENT, 0.35):
         pair = draw.random.choice(positive)
         ordered = draw.random.random() < 0.7
-        yield _comparison(draw, pair, ordered)
+        yield random_comparison(draw, pair, ordered)
         if draw.has(Feature.SEVERAL_ADJACENT, 0.3):
-            yield _comparison(draw, pair, not ordered)
+            yield random_comparison(draw, pair, not ordered)
         if draw.random.random() < 0.3 * draw.richness:
-            yield _comparison(draw, draw.random.choice(positive), ordered)
+            yield random_comparison(draw, draw.random.choice(positive), ordered)
     refused = _names(draw.random, query.pattern, True)
     if refused and draw.has(Feature.NOT_LOCAL, 0.3):
-        yield _local(draw, draw.random.choice(refused))
+        yield random_local(draw, draw.random.choice(refused))
     if negated and draw.has(Feature.NOT_ADJACENT, 0.4):
-        yield _comparison(draw, draw.random.choice(negated), draw.random.random() < 0.7)
+        yield random_comparison(draw, draw.random.choice(negated), draw.random.random() < 0.7)
     if len(names) > 1 and draw.has(Feature.PAIRWISE, 0.06):
         first, second = draw.random.sample(names, 2)
-        yield replace(_comparison(draw, (first, second), True), next=False)
+        yield replace(random_comparison(draw, (first, second), True), next=False)
 
 
 def _transitions(random: Random, query: Query, meaning: Meaning) -> tuple[list[Places], list[Places]]:
@@ -177,37 +169,6 @@ def _with_negated(steps: Steps, is_negated: bool) -> Iterator[tuple[bool, Steps]
 def _names(random: Random, pattern: Pattern, negated: bool) -> list[str]:
     events = list(occurrences(pattern, negated))
     return [event.alias if event.alias and random.random() < 0.8 else event.type for event in events]
-
-
-def _local(draw: Draw, name: str) -> Local:
-    random = draw.random
-    attribute = random.choice(("x", "x", "y", "s"))
-    if attribute == "s":
-        return Local(Operand(name, "s"), random.choice((Op.EQ, Op.NE, Op.NE)), random.choice((*STRINGS[1:], "unseen")))
-    constant: Number = random.choice((-1, 0, 1, 2, 0.5, 1.25))
-    return Local(Operand(name, attribute, _factor(random, negative=0.1)), random.choice(tuple(Op)), constant)
-
-
-def _comparison(draw: Draw, pair: Places, ordered: bool) -> Comparison:
-    """A predicate on two events; `ordered` ones select a range of values, others perhaps a few."""
-    random = draw.random
-    left, right = pair
-    is_next = random.random() < 0.5
-    negative = 0.9 if Feature.NEGATIVE_FACTOR in draw.wanted else 0.1
-    if Feature.NEGATIVE_FACTOR in draw.banned:
-        negative = 0.0
-    if not ordered and random.random() < 0.3 and not negative > 0.5:
-        return Comparison(Operand(left, "s"), random.choice((Op.EQ, Op.NE)), Operand(right, "s"), is_next)
-    first, second = random.choice((("x", "x"), ("x", "x"), ("y", "y"), ("x", "y"), ("y", "x")))
-    left_side = Operand(left, first, _factor(random, negative))
-    right_side = Operand(right, second, _factor(random, negative / 2))
-    return Comparison(left_side, random.choice(_ORDERED if ordered else tuple(Op)), right_side, is_next)
-
-
-def _factor(random: Random, negative: float) -> Number:
-    if random.random() < negative:
-        return random.choice((-1, -2, -0.5))
-    return random.choice((1, 1, 1, 1, 2, 0.5, 1.1))
 
 
 # --- what is returned -----------------------------------------------------------------------------------------------
@@ -259,10 +220,10 @@ def _maximal_paths(draw: Draw) -> tuple[Pattern, tuple[Predicate, ...]]:
     if Feature.SEVERAL_ADJACENT in draw.wanted:
         chosen.append(chosen[0])
     predicates: list[Predicate] = [
-        replace(_comparison(draw, pair, index == 0), next=True) for index, pair in enumerate(chosen)
+        replace(random_comparison(draw, pair, index == 0), next=True) for index, pair in enumerate(chosen)
     ]
     if draw.has(Feature.LOCAL, 0.2):
-        predicates.append(_local(draw, a))
+        predicates.append(random_local(draw, a))
     return pattern, tuple(predicates)
 
 

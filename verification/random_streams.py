@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import inf
 from random import Random
 from typing import Any
 
-from cepbench.algorithms.oracle import Leaf, meaning_of, needed_attributes
+from cepbench.algorithms.oracle import Leaf, detection_meaning, meaning_of, needed_attributes
 from cepbench.queries.model import AtLeast, Event, Not, Pattern, Plus, Query, Star, children, occurrences
 from cepbench.verification.draw import Draw
 from cepbench.verification.features import Feature
-from cepbench.verification.random_queries import ATTRIBUTES, STRINGS
+from cepbench.verification.random_detection import detected_types
+from cepbench.verification.random_predicates import ATTRIBUTES, STRINGS
 
 IRRELEVANT = "Z"
 """A type that no pattern names; contiguous semantics sees it."""
@@ -31,7 +33,7 @@ def random_events(draw: Draw, queries: Sequence[Query]) -> tuple[Mapping[str, An
     positive = [event.type for query in queries for event in occurrences(query.pattern, negated=False)]
     relevant = [*positive, *positive, *(e.type for query in queries for e in occurrences(query.pattern, negated=True))]
     explosive = Feature.COUNT_OVERFLOW in draw.wanted
-    short = all(query.window is not None and query.window.within.amount <= 6 for query in queries)
+    short = all(_length(query) <= 6 for query in queries)
     few = SHORT[3 if draw.wanted else 0 :]
     size = random.choice(EXPLOSIVE if explosive else LONG if short and random.random() < 0.4 else few)
     several = draw.has(Feature.GROUPS, 0.5)
@@ -74,6 +76,13 @@ def random_events(draw: Draw, queries: Sequence[Query]) -> tuple[Mapping[str, An
     return tuple(events)
 
 
+def _length(query: Query) -> float:
+    """Of windows, or of a span, which holds more matches: twice of that."""
+    if query.span is not None:
+        return 2.0 * float(query.span.amount)
+    return inf if query.window is None else float(query.window.within.amount)
+
+
 def _repeated(pattern: Pattern) -> Iterator[str]:
     """The types of positive events that alone stand in a loop."""
     if isinstance(pattern, Plus | Star | AtLeast) and isinstance(pattern.part, Event):
@@ -88,11 +97,18 @@ class _Walk:
 
     def __init__(self, random: Random, queries: Sequence[Query]) -> None:
         self._random = random
-        self._patterns = [steps for query in queries for part in meaning_of(query).parts for steps in part]
+        self._patterns = [
+            steps for query in queries if query.span is None for part in meaning_of(query).parts for steps in part
+        ]
+        self._detected = [query for query in queries if query.span is not None]
+        self._rest: list[str] = []
         self._next: list[Leaf] = []
 
     def step(self) -> str:
         """The type of the next event of a match, or of the first of another one."""
+        if self._rest or (self._detected and not self._patterns):
+            self._rest = self._rest or detected_types(self._random, self._random.choice(self._detected))
+            return self._rest.pop(0)
         if not self._next:
             self._steps = self._random.choice(self._patterns)
             self._next = list(self._steps.begin)
@@ -105,7 +121,8 @@ class _Walk:
 def _needs(queries: Sequence[Query]) -> set[tuple[str, str]]:
     """Types ('*' for all) and the attributes that some query needs of them."""
     needed = {("*", attribute) for query in queries for attribute in query.partition}
-    return needed.union(*(needed_attributes(meaning_of(query)) for query in queries))
+    meanings = (meaning_of(query) if query.span is None else detection_meaning(query) for query in queries)
+    return needed.union(*map(needed_attributes, meanings))
 
 
 def _scattered(random: Random, number: int) -> int:

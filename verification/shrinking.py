@@ -110,6 +110,8 @@ def _smaller_queries(query: Query) -> Iterator[Query]:
     if query.window is not None:
         yield replace(query, window=None)
         yield from (replace(query, window=window) for window in _smaller_windows(query.window))
+    if query.span is not None and query.span.amount > 1:
+        yield replace(query, span=replace(query.span, amount=query.span.amount - 1))
     if query.group_by:
         returns = query.returns
         if isinstance(returns, Aggregates):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from cepbench.algorithms.answers.kernels.match_order import order_matches, take_matches
-from cepbench.algorithms.kernels.arrays import readonly
+from cepbench.algorithms.answers.kernels.match_order import mark_distinct, order_matches, take_matches
+from cepbench.algorithms.kernels.arrays import Ints, readonly
 from cepbench.algorithms.kernels.trend_hash import digest_matches
 from cepbench.algorithms.rows import MatchDigests, MatchRows
 
@@ -30,11 +31,32 @@ def merge_digests(rows: MatchDigests) -> MatchDigests:
 
 def sorted_matches(rows: MatchRows) -> MatchRows:
     """The matches by window, then by positions; those of detection by positions."""
+    return taken(rows, _order(rows))
+
+
+def fresh_matches(rows: MatchRows, told: int) -> MatchRows:
+    """The distinct matches of detection among `rows`, in order, without those that are among the first `told`."""
+    order, distinct = _order(rows), np.empty(len(rows), np.bool_)
+    mark_distinct(*_by_window(rows), order, distinct)
+    return taken(rows, order[distinct & (order >= told)])
+
+
+def _order(rows: MatchRows) -> NDArray[np.int64]:
+    """By window and positions; equal matches stay in their order."""
     order, scratch = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
-    by_window = rows.window if rows.times is None else np.zeros(len(rows), np.int64)
-    window, offsets, positions = (readonly(array) for array in (by_window, rows.offsets, rows.positions))
-    order_matches(window, offsets, positions, order, scratch)
-    new_offsets, new_positions = np.empty_like(rows.offsets), np.empty_like(rows.positions)
-    take_matches(offsets, positions, order, new_offsets, new_positions)
-    times = None if rows.times is None else rows.times[order]
-    return MatchRows(rows.window[order], new_offsets, new_positions, times)
+    order_matches(*_by_window(rows), order, scratch)
+    return order
+
+
+def _by_window(rows: MatchRows) -> tuple[Ints, Ints, Ints]:
+    """Windows, which do not count for detection, offsets and positions, as kernels read them."""
+    window = rows.window if rows.times is None else np.zeros(len(rows), np.int64)
+    return readonly(window), readonly(rows.offsets), readonly(rows.positions)
+
+
+def taken(rows: MatchRows, chosen: NDArray[np.int64]) -> MatchRows:
+    """Some of the matches, in an order."""
+    offsets = np.empty(len(chosen) + 1, np.int64)
+    positions = np.empty(int(np.diff(rows.offsets)[chosen].sum()), np.int64)
+    take_matches(readonly(rows.offsets), readonly(rows.positions), chosen, offsets, positions)
+    return MatchRows(rows.window[chosen], offsets, positions, None if rows.times is None else rows.times[chosen])

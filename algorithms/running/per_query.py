@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 
 import numpy as np
@@ -19,10 +19,15 @@ from cepbench.queries.compile import CompiledQuery, Workload
 
 
 class IndependentQueries(Executor):
-    """Runs an evaluator per query, without sharing. Raises `OutOfOrder`."""
+    """Runs an evaluator per query, without sharing; `detect` makes those of detection queries. Raises `OutOfOrder`."""
 
-    def __init__(self, workload: Workload, make: MakeEvaluator) -> None:
-        self.evaluators = {query.index: _evaluator(query, make) for query in workload}
+    def __init__(
+        self, workload: Workload, make: MakeEvaluator, detect: Callable[[CompiledQuery], Evaluator] | None = None
+    ) -> None:
+        self.evaluators = {
+            query.index: detect(query) if detect is not None and query.detects else _evaluator(query, make)
+            for query in workload
+        }
         self.now = 0
 
     def process(self, events: EventBatch) -> Rows:

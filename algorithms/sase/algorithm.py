@@ -16,6 +16,7 @@ from cepbench.algorithms.running.batches import aggregate_rows
 from cepbench.algorithms.running.complete_matches import unsupported_complete
 from cepbench.algorithms.running.per_query import IndependentQueries
 from cepbench.algorithms.running.window_stacks import StackEvaluator
+from cepbench.algorithms.sase.detection import SpanEvaluator
 from cepbench.algorithms.sase.kernels.construction import (
     DEPTH,
     LONGEST,
@@ -47,7 +48,8 @@ class Sase(Algorithm):
 
     Complete matches (`running.complete_matches` tells which queries) have pointers by Algorithm 4, O(n + e) per event
     with n events and e pointers, so that the search in a window constructs only them. Windows share the stacks, nothing
-    else.
+    else. Queries of detection have no windows: the search begins at each event that may end a match and goes as far
+    back as the span reaches (`sase.detection`).
     """
 
     name: ClassVar[str] = "sase"
@@ -59,7 +61,7 @@ class Sase(Algorithm):
     def unsupported(self, query: Query) -> str | None:
         """Some complete matches, and AND of match queries."""
         if query.span is not None:
-            return "matches are constructed window by window, not within a span of their own"
+            return None
         if isinstance(query.returns, CompleteMatches):
             return unsupported_complete(query)
         if analyse(query).conjunction and not isinstance(query.returns, Aggregates):
@@ -68,7 +70,7 @@ class Sase(Algorithm):
 
     def executor(self, plan: Plan) -> Executor:
         """Stacks per query."""
-        return IndependentQueries(plan.workload, SaseEvaluator)
+        return IndependentQueries(plan.workload, SaseEvaluator, SpanEvaluator)
 
 
 class SaseEvaluator(StackEvaluator):

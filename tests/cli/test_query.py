@@ -43,6 +43,25 @@ def test_matches_are_lists_of_positions(cepbench, query_file, event_file):
     assert [row["match"] for row in json.loads(ended.out)] == [[0, 2], [1, 2], [3, 4]]
 
 
+def test_detected_matches_tell_their_first_and_last_time(cepbench, query_file, event_file):
+    query_file.write_text(
+        "q1: PATTERN SEQ(A, B) WHERE A.x > B.x WITHIN 2 s PER MATCH\n\nq2: PATTERN B AND A WITHIN 3 events PER MATCH"
+    )
+    ended = cepbench("query", "-q", query_file, "-e", event_file, "-a", "sase")
+    assert ended.out.splitlines() == [
+        "query  window_start  window_end  match",
+        "q1     1             3           [0, 2]",
+        "q1     2             3           [1, 2]",
+        "q2     1             3           [0, 2]",
+        "q2     2             3           [1, 2]",
+        "q2     3             12          [2, 3]",
+        "q2     12            13          [3, 4]",
+    ]
+    refused = cepbench("query", "-q", query_file, "-e", event_file, "-a", "cet")
+    assert refused.status == 2
+    assert refused.err.startswith("cepbench: cet cannot evaluate query q1: CET detects the complete trends of windows")
+
+
 def test_matches_in_parquet_are_lists(cepbench, query_file, event_file, tmp_path):
     query_file.write_text("PATTERN SEQ(A, B) WITHIN 10 s")
     target = tmp_path / "answer.parquet"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cepbench.algorithms.kernels.arrays import Ints
+from cepbench.algorithms.kernels.arrays import Flags, Ints
 from cepbench.algorithms.kernels.compilation import inlined, kernel
 
 
@@ -32,6 +32,13 @@ def order_matches(window: Ints, offsets: Ints, positions: Ints, order: Ints, scr
         width *= 2
 
 
+@kernel
+def mark_distinct(window: Ints, offsets: Ints, positions: Ints, order: Ints, distinct: Flags) -> None:
+    """Sets `distinct[i]` where match `order[i]` differs from the one before it; `order[n]` sorts the matches."""
+    for i in range(len(order)):
+        distinct[i] = i == 0 or _before(order[i - 1], order[i], window, offsets, positions)
+
+
 @inlined
 def _before(a: int, b: int, window: Ints, offsets: Ints, positions: Ints) -> bool:
     """Whether match a comes before match b."""
@@ -47,7 +54,7 @@ def _before(a: int, b: int, window: Ints, offsets: Ints, positions: Ints) -> boo
 
 @kernel
 def take_matches(offsets: Ints, positions: Ints, order: Ints, new_offsets: Ints, new_positions: Ints) -> None:
-    """Copies matches in the given order to `new_offsets[n + 1]` and `new_positions`, as long as `positions`."""
+    """Copies matches in the given order to `new_offsets[n + 1]` and `new_positions`, as long as they are together."""
     at = 0
     new_offsets[0] = 0
     for i in range(len(order)):

@@ -1,0 +1,213 @@
+"""The runs of one clause of detection on one sub-stream: what kernels need, and the matches that they decide."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cepbench.algorithms.base import StateSize
+from cepbench.algorithms.kernels.arrays import Ints, readonly
+from cepbench.algorithms.kernels.events import KernelEvents
+from cepbench.algorithms.kernels.growth import widened, wider
+from cepbench.algorithms.rows import MatchDigests, MatchRows
+from cepbench.algorithms.sase.kernels.runs import (
+    BASE,
+    COUNTERS,
+    DUE,
+    HELD,
+    LONGEST,
+    MATCHES,
+    NEVER,
+    NOBODY,
+    PEAK_BYTES,
+    PEAK_EVENTS,
+    PEAK_MATCHES,
+    PEAK_WRITTEN,
+    ROWS,
+    SEEN,
+    SETTLED,
+    SIZE,
+    UPDATES,
+    WAITING_BYTES,
+    WRITTEN,
+    ClauseRecord,
+    InstanceRecord,
+    NegatedRecord,
+    Runs,
+    WaitingRecord,
+    drop_expired,
+)
+from cepbench.algorithms.sase.kernels.spans import UNBOUND, UNTRIED, SpanMatches, SpanSearch, detect
+from cepbench.events.windows import FOREVER
+from cepbench.queries.compile import ClausePart, CompiledQuery
+from cepbench.queries.records import Records, records_of
+
+FIRST_INSTANCES = 256
+FOUND_SPANS = 4096
+"""Matches that are taken from the kernel at once."""
+FOUND_PLACES = 32_768
+DIGESTS = 1024
+
+NEVER_DUE = 2 * FOREVER - 1
+
+
+class ClauseRuns:
+    """Feeds batches to the kernel. With `digests`, matches are counted and digested.
+
+    No event comes before the point `now` any more.
+    """
+
+    def __init__(self, query: CompiledQuery, part: ClausePart, digests: bool) -> None:
+        clause, self.tables = part.clause, part.tables
+        self.reach, self.now = query.reach, 0
+        self.counts = query.window is not None and query.window.counts_events
+        self.waits, self.digests = clause.waits, digests
+        m = len(clause.operands)
+        pointers = 2 if clause.ordered else m
+        columns = len(query.ints) + len(query.reals)
+        self.pointers, self.instance_bytes = pointers, 8 * (6 + pointers + columns)
+        settings = (self.reach, self.counts, clause.ordered, clause.waits, digests, self.instance_bytes)
+        self.clause: Records = np.array([settings], records_of(ClauseRecord))
+        self.runs = _new_runs(m, pointers, len(query.ints), len(query.reals))
+        self.search = _new_search(FIRST_INSTANCES, m)
+        self.found = _new_found(digests)
+
+    @property
+    def updates(self) -> int:
+        """Events put into matches so far."""
+        return int(self.runs.counters[UPDATES])
+
+    def process(self, events: KernelEvents, position: Ints, until: int | None) -> list[MatchRows] | list[MatchDigests]:
+        """What is decided by these events, and by the promise that no later one comes before `until`."""
+        places = readonly(position)
+        count = self.runs.counters
+        matches: list[MatchRows] = []
+        rows: list[MatchDigests] = []
+        done = 0
+        while True:
+            done = detect(done, events, places, self.clause, self.tables, self.runs, self.search, self.found)
+            full = bool(count[HELD])
+            ended = done == len(events.time) and not full
+            self._go_on(int(events.time[done - 1]) if done else 0, until if ended else None)
+            if self.digests:
+                rows += self._take_digests()
+            else:
+                matches += self._take_matches(self.now)
+            if ended:
+                return rows if self.digests else matches
+            self._make_room(full)
+
+    def finish(self) -> list[MatchRows]:
+        """The matches that waited for the end of their spans."""
+        return [] if self.digests else self._take_matches(NEVER_DUE)
+
+    def state(self) -> StateSize:
+        """Live instances and pointers, matches that wait, and the longest match; the largest since the last call."""
+        count = self.runs.counters
+        events, matches = int(count[SIZE] - count[BASE]), int(count[MATCHES])
+        size = events * self.instance_bytes + WAITING_BYTES * matches + 8 * int(count[WRITTEN])
+        if count[PEAK_BYTES] > size:
+            size, events, matches = int(count[PEAK_BYTES]), int(count[PEAK_EVENTS]), int(count[PEAK_MATCHES])
+        count[PEAK_BYTES : PEAK_WRITTEN + 1] = 0
+        longest = int(count[LONGEST])
+        kinds = {"events": events, "edges": events * self.pointers, "trends": matches + (1 if longest else 0)}
+        return StateSize(size + 32 * longest, kinds)
+
+    def _go_on(self, time: int, until: int | None) -> None:
+        """To the point of the next event, if a batch ends that is followed by none before `until`.
+
+        Instances that no later event can reach are not live any more.
+        """
+        count = self.runs.counters
+        self.now = int(count[SEEN]) if self.counts else max(self.now, time, until or 0)
+        if until is not None:
+            live = self.runs.one["point"][count[BASE] : count[SIZE]]
+            count[BASE] += np.searchsorted(live, self.now - self.reach)
+
+    def _take_digests(self) -> list[MatchDigests]:
+        size = int(self.runs.counters[ROWS])
+        self.runs.counters[ROWS] = 0
+        found = self.found
+        if not size:
+            return []
+        return [MatchDigests(found.window[:size].copy(), found.matches[:size].copy(), found.digest[:size].copy())]
+
+    def _take_matches(self, now: int) -> list[MatchRows]:
+        """The matches that nothing at or after `now` can undo; those that are undone are forgotten."""
+        count = self.runs.counters
+        size = int(count[MATCHES])
+        if not size or (self.waits and not count[SETTLED] and count[DUE] >= now):
+            return []
+        found = self.found.one[:size]
+        decided = np.ones(size, np.bool_)
+        if self.waits:
+            decided = found["decided"] < now
+            decided[: count[SETTLED]] = True
+        starts = np.append(0, found["stop"][:-1])
+        lengths = found["stop"] - starts
+        chosen, kept = decided & found["alive"], ~decided
+        every = self.found.positions[: count[WRITTEN]]
+        rows = MatchRows(
+            found["decided"][chosen] - self.reach,
+            np.append(0, np.cumsum(lengths[chosen])),
+            every[np.repeat(chosen, lengths)],
+            np.stack([found["first"][chosen], found["last"][chosen]], axis=1),
+        )
+        left, places = found[kept], every[np.repeat(kept, lengths)]
+        left["stop"] = np.cumsum(lengths[kept])
+        self.found.one[: len(left)] = left
+        self.found.positions[: len(places)] = places
+        count[MATCHES], count[WRITTEN], count[SETTLED] = len(left), len(places), 0
+        count[DUE] = left["decided"].min(initial=NEVER_DUE)
+        return [rows] if len(rows) else []
+
+    def _make_room(self, full: bool) -> None:
+        """For matches, of which many wait, or for instances."""
+        count, room = self.runs.counters, len(self.runs.one)
+        if full:
+            if 2 * count[MATCHES] > len(self.found.one):
+                self.found = widened(self.found, ("one",), len(self.found.one))
+            if 2 * count[WRITTEN] > len(self.found.positions) - room:
+                self.found = widened(self.found, ("positions",), len(self.found.positions))
+            return
+        if 2 * count[BASE] >= room:
+            drop_expired(self.runs)
+            return
+        self.runs = widened(self.runs, ("one", "ints", "reals"), room)
+        self.runs = self.runs._replace(pointer=wider(self.runs.pointer, room, axis=0))
+        self.search = widened(self.search, ("path", "choice", "candidate", "term", "saved"), room)
+        self.found = widened(self.found, ("positions",), room)
+
+
+def _new_runs(operands: int, pointers: int, ints: int, reals: int) -> Runs:
+    gap = np.zeros(operands + 1, records_of(NegatedRecord))
+    for name in ("time", "point", "older_time", "older_point"):
+        gap[name] = NEVER
+    count = np.zeros(COUNTERS, np.int64)
+    count[DUE] = NEVER_DUE
+    return Runs(
+        np.zeros(FIRST_INSTANCES, records_of(InstanceRecord)),
+        np.zeros((ints, FIRST_INSTANCES), np.int64),
+        np.zeros((reals, FIRST_INSTANCES), np.float64),
+        np.zeros((FIRST_INSTANCES, pointers), np.int64),
+        np.full(operands, NOBODY, np.int64),
+        gap,
+        count,
+    )
+
+
+def _new_search(room: int, operands: int) -> SpanSearch:
+    path, choice, candidate, saved = (np.zeros(room, np.int64) for _ in range(4))
+    candidate[:] = UNTRIED
+    return SpanSearch(path, choice, candidate, np.zeros(room, np.uint64), saved, np.full(operands, UNBOUND, np.int64))
+
+
+def _new_found(digests: bool) -> SpanMatches:
+    def hashes(size: int) -> NDArray[np.uint64]:
+        return np.zeros(size, np.uint64)
+
+    rows = DIGESTS if digests else 0
+    matches = 0 if digests else FOUND_SPANS
+    places = np.zeros(0 if digests else FOUND_PLACES + FIRST_INSTANCES, np.int64)
+    one = np.zeros(matches, records_of(WaitingRecord))
+    return SpanMatches(one, places, np.zeros(rows, np.int64), hashes(rows), hashes(rows))

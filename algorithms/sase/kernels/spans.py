@@ -1,0 +1,287 @@
+"""Matches within their span, by depth-first search over the stacks from each event that may be the last one
+(Wu et al., SIGMOD 2006, sequence construction with windows pushed down; Zhang et al., SIGMOD 2014, Kleene operands).
+
+The search goes from the last event of a match back to the first. A partial match is a path of instances, each of which
+came before the one that was taken before it. In a SEQ a step leads to an older instance of the same operand, if that is
+Kleene, or of the previous one. In an AND it leads to an instance of any operand that is not bound yet, or to an older
+one of a Kleene operand: the automaton of an AND has a state per set of operands.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from cepbench.algorithms.kernels.arrays import Ints
+from cepbench.algorithms.kernels.compilation import inlined, kernel
+from cepbench.algorithms.kernels.events import KernelEvents
+from cepbench.algorithms.kernels.predicates import hold
+from cepbench.algorithms.kernels.trend_hash import BASE as FACTOR
+from cepbench.algorithms.kernels.trend_hash import Hashes, finished, mixed
+from cepbench.algorithms.sase.kernels.runs import (
+    DEPTH,
+    DUE,
+    HELD,
+    LONGEST,
+    MATCHES,
+    MISSING,
+    NOBODY,
+    ROOT,
+    ROWS,
+    SIZE,
+    UPDATES,
+    WRITTEN,
+    Runs,
+    note,
+    push,
+)
+from cepbench.queries.detection_tables import DetectionTables
+from cepbench.queries.records import Records
+
+UNTRIED = -2
+"""No candidate of a choice was looked at yet."""
+UNBOUND = 2**62
+"""Later than every event."""
+
+
+class SpanSearch(NamedTuple):
+    """The partial match under construction, from its last event back.
+
+    - `path[d]`: instances; `choice[d]`, `candidate[d]`: the column of pointers and the instance to try after it.
+    - `term[d]`: hashes of the events.
+    - `oldest[m]`: of an AND, the time of the oldest event of each operand, `UNBOUND` where there is none; `saved[d]`:
+      what that was before step d.
+    """
+
+    path: Ints
+    choice: Ints
+    candidate: Ints
+    term: Hashes
+    saved: Ints
+    oldest: Ints
+
+
+class SpanMatches(NamedTuple):
+    """Matches as output: `one` (`WaitingRecord`), `positions`; or digests, by `window` (`rows.MatchDigests`)."""
+
+    one: Records
+    positions: Ints
+    window: Ints
+    matches: Hashes
+    digest: Hashes
+
+
+@kernel
+def detect(
+    begin: int,
+    events: KernelEvents,
+    places: Ints,
+    clause: Records,
+    tables: DetectionTables,
+    runs: Runs,
+    search: SpanSearch,
+    found: SpanMatches,
+) -> int:
+    """Detects what events `begin..` complete; returns the next event, with `HELD` set where `found` is full.
+
+    It stops before an event for which `runs` has no room; `places[n]` are the positions of the events. O(1) per partial
+    match of a SEQ, O(m) of an AND, and O(l) for conditions and for each match of l events.
+    """
+    count = runs.counters
+    m = len(tables.kleene)
+    i = begin
+    while True:
+        while count[DEPTH] > 0 or count[ROOT] < count[SIZE]:
+            if not _search(clause, tables, runs, search, found):
+                return i
+        if i == len(events.time) or count[SIZE] + m > len(runs.one):
+            return i
+        push(i, events, places, clause, tables, runs, found.one)
+        i += 1
+
+
+@kernel
+def _search(clause: Records, tables: DetectionTables, runs: Runs, search: SpanSearch, found: SpanMatches) -> bool:
+    """Goes on from where the search is, or from the next instance; False if there is no room for a match."""
+    count = runs.counters
+    m = len(tables.kleene)
+    ordered = clause[0].ordered
+    if count[DEPTH] == 0:
+        root = count[ROOT]
+        count[ROOT] += 1
+        if ordered and runs.one[root].operand < m - 1:
+            return True
+        count[MISSING] = m
+        _step(root, clause, tables, runs, search)
+        if _is_whole(clause, runs, search) and not _emit(clause, runs, search, found):
+            count[HELD] = 1
+            return False
+    elif count[HELD]:
+        if not _emit(clause, runs, search, found):
+            return False
+        count[HELD] = 0
+    floor = runs.one[search.path[0]].point - clause[0].reach
+    while count[DEPTH] > 0:
+        v = _next_ordered(floor, tables, runs, search) if ordered else _next_unordered(floor, tables, runs, search)
+        if v == NOBODY:
+            _step_back(ordered, runs, search)
+            continue
+        if not _conditions_hold(v, tables, runs, search):
+            continue
+        _step(v, clause, tables, runs, search)
+        if _is_whole(clause, runs, search) and not _emit(clause, runs, search, found):
+            count[HELD] = 1
+            return False
+    return True
+
+
+@inlined
+def _next_ordered(floor: int, tables: DetectionTables, runs: Runs, search: SpanSearch) -> int:
+    """The next instance that may come before the last one taken, in a SEQ; or NOBODY."""
+    d = runs.counters[DEPTH] - 1
+    v = search.path[d]
+    instance = runs.one[v]
+    while search.choice[d] < 2:
+        u = search.candidate[d]
+        oldest = 0
+        if search.choice[d] == 1:
+            oldest = instance.barrier if instance.operand > 0 else UNBOUND
+        elif not tables.kleene[instance.operand]:
+            oldest = UNBOUND
+        if u == UNTRIED:
+            u = runs.pointer[v, search.choice[d]]
+        if u != NOBODY and runs.one[u].point >= floor and runs.one[u].time >= oldest:
+            search.candidate[d] = runs.one[u].below
+            return u
+        search.choice[d] += 1
+        search.candidate[d] = UNTRIED
+    return NOBODY
+
+
+@inlined
+def _next_unordered(floor: int, tables: DetectionTables, runs: Runs, search: SpanSearch) -> int:
+    """The next instance that may come before the last one taken, in an AND; or NOBODY."""
+    d = runs.counters[DEPTH] - 1
+    v = search.path[d]
+    while search.choice[d] < len(tables.kleene):
+        q = search.choice[d]
+        u = search.candidate[d]
+        oldest = search.oldest[q]
+        if u == UNTRIED:
+            u = runs.pointer[v, q] if oldest == UNBOUND or tables.kleene[q] else NOBODY
+        while u != NOBODY and runs.one[u].time >= oldest:
+            u = runs.one[u].below
+        if u != NOBODY and runs.one[u].point >= floor:
+            search.candidate[d] = runs.one[u].below
+            return u
+        search.choice[d] += 1
+        search.candidate[d] = UNTRIED
+    return NOBODY
+
+
+@inlined
+def _conditions_hold(v: int, tables: DetectionTables, runs: Runs, search: SpanSearch) -> bool:
+    """Whether instance v satisfies its conditions with all that were taken."""
+    m = len(tables.kleene)
+    a = runs.one[v].operand
+    for d in range(runs.counters[DEPTH]):
+        u = search.path[d]
+        b = runs.one[u].operand
+        if tables.compared[a, b] and not hold(
+            tables.pairs, a * m + b, runs.ints, runs.reals, v, runs.ints, runs.reals, u
+        ):
+            return False
+    return True
+
+
+@inlined
+def _step(v: int, clause: Records, tables: DetectionTables, runs: Runs, search: SpanSearch) -> None:
+    """Takes instance v."""
+    count = runs.counters
+    d = count[DEPTH]
+    count[DEPTH] = d + 1
+    search.path[d] = v
+    search.choice[d], search.candidate[d] = 0, UNTRIED
+    if clause[0].digests:
+        search.term[d] = mixed(runs.one[v].place)
+    if not clause[0].ordered:
+        q = runs.one[v].operand
+        search.saved[d] = search.oldest[q]
+        if search.oldest[q] == UNBOUND:
+            count[MISSING] -= 1
+        search.oldest[q] = runs.one[v].time
+        floor = runs.one[search.path[0]].point - clause[0].reach
+        if count[MISSING] > 0 and not _can_be_whole(v, floor, runs, search):
+            search.choice[d] = len(tables.kleene)
+
+
+@inlined
+def _can_be_whole(v: int, floor: int, runs: Runs, search: SpanSearch) -> bool:
+    """Whether each operand that is missing has an instance before v and within the span."""
+    for q in range(len(search.oldest)):
+        if search.oldest[q] == UNBOUND:
+            u = runs.pointer[v, q]
+            if u == NOBODY or runs.one[u].point < floor:
+                return False
+    return True
+
+
+@inlined
+def _step_back(ordered: bool, runs: Runs, search: SpanSearch) -> None:
+    count = runs.counters
+    d = count[DEPTH] - 1
+    count[DEPTH] = d
+    if not ordered:
+        q = runs.one[search.path[d]].operand
+        search.oldest[q] = search.saved[d]
+        if search.oldest[q] == UNBOUND:
+            count[MISSING] += 1
+
+
+@inlined
+def _is_whole(clause: Records, runs: Runs, search: SpanSearch) -> bool:
+    """Whether the path is a match."""
+    count = runs.counters
+    if not clause[0].ordered:
+        return count[MISSING] == 0
+    first, last = runs.one[search.path[count[DEPTH] - 1]], runs.one[search.path[0]]
+    return first.operand == 0 and first.barrier < last.point - clause[0].reach
+
+
+@inlined
+def _emit(clause: Records, runs: Runs, search: SpanSearch, found: SpanMatches) -> bool:
+    """Writes or digests the match; False if there is no room."""
+    count = runs.counters
+    length = count[DEPTH]
+    last = runs.one[search.path[0]]
+    if clause[0].digests:
+        window = last.point - clause[0].reach
+        at = count[ROWS] - 1
+        if at < 0 or found.window[at] != window:
+            at += 1
+            if at == len(found.window):
+                return False
+            found.window[at], found.matches[at], found.digest[at] = window, np.uint64(0), np.uint64(0)
+            count[ROWS] = at + 1
+        h = np.uint64(0)
+        for d in range(length - 1, -1, -1):
+            h = h * FACTOR + search.term[d]
+        found.matches[at] += np.uint64(1)
+        found.digest[at] += finished(h)
+    else:
+        at, written = count[MATCHES], count[WRITTEN]
+        if at == len(found.one) or written + length > len(found.positions):
+            return False
+        for d in range(length):
+            found.positions[written + d] = runs.one[search.path[length - 1 - d]].place
+        first = runs.one[search.path[length - 1]]
+        match = found.one[at]
+        match.first, match.last, match.stop, match.alive = first.time, last.time, written + length, True
+        match.decided = first.point + clause[0].reach if clause[0].waits else last.point
+        count[MATCHES], count[WRITTEN] = at + 1, written + length
+        count[DUE] = min(count[DUE], match.decided)
+        note(clause, runs)
+    count[UPDATES] += length
+    count[LONGEST] = max(count[LONGEST], length)
+    return True

@@ -1,0 +1,143 @@
+"""Random queries of detection (`WITHIN ... PER MATCH`), and what types of events their matches bind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from random import Random
+
+from cepbench.queries.model import (
+    And,
+    Comparison,
+    Equivalence,
+    Event,
+    Length,
+    Matches,
+    Not,
+    Or,
+    Pattern,
+    Plus,
+    Predicate,
+    Query,
+    Seq,
+    occurrences,
+)
+from cepbench.verification.draw import Draw
+from cepbench.verification.features import Feature
+from cepbench.verification.random_patterns import TYPES
+from cepbench.verification.random_predicates import random_comparison, random_local
+
+
+def random_detection(draw: Draw, name: str) -> Query:
+    """A query that `queries.resolve` accepts more often than not: SEQ or AND of a few operands, or several by OR."""
+    random = draw.random
+    several = draw.has(Feature.OR, 0.2)
+    sizes = [_size(draw, several) for _ in range(random.choice((2, 2, 3)) if several else 1)]
+    makers = _Alternatives(draw)
+    tops = [makers.one(size, index == 0) for index, size in enumerate(sizes)]
+    pattern: Pattern = Or(tuple(tops)) if several else tops[0]
+    grouped = draw.has(Feature.GROUPS, 0.4)
+    equivalent = grouped and random.random() < 0.4
+    group_by = random.choice((("g",), ("g", "s"))) if grouped and not (equivalent and random.random() < 0.5) else ()
+    predicates = tuple(_predicates(draw, pattern))
+    if equivalent:
+        predicates = (Equivalence(("h",)), *predicates)
+    return Query(name, Matches(), pattern, predicates=predicates, group_by=group_by, span=_span(draw))
+
+
+def detected_types(random: Random, query: Query) -> list[str]:
+    """Types of events in an order in which some match may bind them."""
+    top = random.choice(query.pattern.parts) if isinstance(query.pattern, Or) else query.pattern
+    types: list[str] = []
+    for operand in top.parts if isinstance(top, Seq | And) else (top,):
+        if not isinstance(operand, Not):
+            [event] = occurrences(operand)
+            types += [event.type] * (random.choice((1, 1, 2, 3)) if isinstance(operand, Plus) else 1)
+    if isinstance(top, And):
+        random.shuffle(types)
+    return types
+
+
+def _size(draw: Draw, several: bool) -> int:
+    least = 2 if draw.wanted & {Feature.AND, Feature.PAIRWISE, Feature.NOT_BETWEEN, Feature.REPEATED_TYPE} else 1
+    return max(least, draw.random.choice((1, 2, 2, 3) if several else (1, 2, 2, 3, 3, 4)))
+
+
+class _Alternatives:
+    def __init__(self, draw: Draw) -> None:
+        self._draw, self._random = draw, draw.random
+        self._repeats = draw.has(Feature.REPEATED_TYPE, 0.25)
+        self._aliases = 0
+
+    def one(self, size: int, first: bool) -> Pattern:
+        """SEQ or AND of so many operands; the `first` alternative has what is wanted for certain."""
+        types = list(TYPES)
+        self._random.shuffle(types)
+        if self._repeats:
+            types[1] = types[0]
+        kleene = self._random.randrange(size) if first and Feature.KLEENE in self._draw.wanted else -1
+        operands: list[Pattern] = []
+        for index in range(size):
+            event = self._event(types[index])
+            operands.append(
+                Plus(event) if index == kleene or self._draw.has(Feature.KLEENE, 0.2, wanted=0.3) else event
+            )
+        joined_by_and = self._draw.has(Feature.AND, 0.35) if first else self._random.random() < 0.4
+        wanted = first and not self._draw.wanted.isdisjoint(_PLACES)
+        if joined_by_and and size > 1 and not wanted and Feature.AND not in self._draw.banned:
+            return And(tuple(operands))
+        row = self._with_negations(operands, types[size:] or types, first)
+        return Seq(tuple(row)) if len(row) > 1 else row[0]
+
+    def _with_negations(self, operands: list[Pattern], types: list[str], first: bool) -> list[Pattern]:
+        row: list[Pattern] = []
+        certain = self._random.randint(1, len(operands) - 1) if len(operands) > 1 else 0
+        for index, operand in enumerate(operands):
+            place = Feature.NOT_BETWEEN if index else Feature.NOT_FIRST
+            if self._negates(place, first and (index == 0 or index == certain)):
+                row.append(self._negated(types))
+            row.append(operand)
+        if self._negates(Feature.NOT_LAST, first):
+            row.append(self._negated(types))
+        return row
+
+    def _negates(self, place: Feature, certain: bool) -> bool:
+        if certain and place in self._draw.wanted:
+            return True
+        return place not in self._draw.banned and self._random.random() < 0.12 * self._draw.richness
+
+    def _negated(self, types: list[str]) -> Not:
+        return Not(self._event(self._random.choice(types if self._random.random() < 0.8 else TYPES)))
+
+    def _event(self, name: str) -> Event:
+        if self._random.random() < 0.4:
+            return Event(name)
+        self._aliases += 1
+        return Event(name, f"{name}{self._aliases}")
+
+
+def _predicates(draw: Draw, pattern: Pattern) -> Iterator[Predicate]:
+    random = draw.random
+    positive = [event.alias or event.type for event in occurrences(pattern, False)]
+    negated = [event.alias or event.type for event in occurrences(pattern, True)]
+    if draw.has(Feature.LOCAL, 0.25):
+        yield random_local(draw, random.choice(positive))
+    if negated and draw.has(Feature.NOT_LOCAL, 0.3):
+        yield random_local(draw, random.choice(negated))
+    if len(positive) > 1 and draw.has(Feature.PAIRWISE, 0.5):
+        for _ in range(random.choice((1, 1, 2, 3))):
+            tops = pattern.parts if isinstance(pattern, Or) else (pattern,)
+            names = [event.alias or event.type for event in occurrences(random.choice(tops), False)]
+            pair = random.sample(names, 2) if len(names) > 1 else random.sample(positive, 2)
+            compared = random_comparison(draw, (pair[0], pair[1]), random.random() < 0.7)
+            yield Comparison(compared.left, compared.op, compared.right)
+
+
+def _span(draw: Draw) -> Length:
+    kind = draw.one_of({Feature.PER_MATCH: 2.0, Feature.PER_MATCH_COUNTED: 1.0})
+    if kind is Feature.PER_MATCH_COUNTED:
+        return Length(Fraction(draw.random.randint(1, 8)), "events")
+    return Length(Fraction(draw.random.randint(1, 9)), "s")
+
+
+_PLACES = frozenset({Feature.NOT_FIRST, Feature.NOT_BETWEEN, Feature.NOT_LAST})
