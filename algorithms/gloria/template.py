@@ -63,7 +63,7 @@ def template_of(members: Sequence[SetMember]) -> GloriaTemplate:
     start: dict[TypeState, set[int]] = {}
     end: dict[TypeState, set[int]] = {}
     alone: dict[TypeTransition, set[int]] = {}
-    states = tuple(_states(member) for member in members)
+    states = tuple(states_of(member) for member in members)
     for m, member in enumerate(members):
         for t in member.automaton.transitions:
             transition = TypeTransition(states[m][t.source], states[m][t.target])
@@ -78,7 +78,8 @@ def template_of(members: Sequence[SetMember]) -> GloriaTemplate:
     return GloriaTemplate(_frozen(transitions), _frozen(start), _frozen(end), _frozen(alone), states)
 
 
-def _states(member: SetMember) -> tuple[TypeState, ...]:
+def states_of(member: SetMember) -> tuple[TypeState, ...]:
+    """The states of the positions of a member's automaton."""
     seen: Counter[str] = Counter()
     found = []
     for position in member.automaton.positions:
