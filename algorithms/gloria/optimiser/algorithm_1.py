@@ -1,0 +1,111 @@
+"""The pruning and the path search as the paper has them (Sections 5.2 and 5.3, Algorithm 1).
+
+They find a lightest path where pools are a chain, or several that meet. Where pools branch, they may miss it
+(docs/findings.md); `elimination` and `pruning` do not.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Sequence
+
+from cepbench.algorithms.gloria.optimiser.costs import Costs
+from cepbench.algorithms.gloria.optimiser.graph import NONE, Edges, GloriaGraph, PoolNodes, distances
+from cepbench.algorithms.gloria.optimiser.pools import Link
+
+
+class PaperPruning:
+    """The node pruning principle: a node goes if a comparable one with fewer snapshots is nearer to all start nodes."""
+
+    def __init__(self, costs: Costs) -> None:
+        self.costs = costs
+        self.before: list[PoolNodes] = []
+
+    def kept(self, here: PoolNodes) -> list[int]:
+        """The nodes of a pool that stay, by number; pools come in their order."""
+        here.distances = distances(here, self.before)
+        comparable: dict[tuple[int, ...], list[int]] = {}
+        for n, node in enumerate(here.nodes):
+            if here.distances[n] < NONE:
+                comparable.setdefault(tuple(q.members for q in node), []).append(n)
+        return sorted(
+            n
+            for others in comparable.values()
+            for n in others
+            if not any(self._better(here, other, n) for other in others)
+        )
+
+    def finish(self, here: PoolNodes) -> None:
+        """To be called when a pool's nodes are pruned."""
+        self.before.append(here)
+
+    def _better(self, here: PoolNodes, one: int, other: int) -> bool:
+        fewer = [self.costs.frequency(q.snapshot) for q in here.nodes[one]]
+        more = [self.costs.frequency(q.snapshot) for q in here.nodes[other]]
+        apart = [(f, m) for f, m, a, b in zip(fewer, more, here.nodes[one], here.nodes[other], strict=True) if a != b]
+        return bool(apart) and all(f < m for f, m in apart) and here.distances[one] < here.distances[other]
+
+
+def path_search(graph: GloriaGraph) -> list[int]:
+    """Algorithm 1: the node of each pool.
+
+    The lightest of the paths that pass a node each; each goes on by the edge that is pruned last. With one end node
+    (Case 1), paths pass the nearest node of a pool that comes before it. If none of them goes together, nobody shares.
+    """
+    search = _PathSearch(graph)
+    ending = [here for here in graph.pools if here.pool.ends]
+    if len({target for here in ending for (_, target), _ in here.pool.ends}) == 1:  # Case 1
+        starts = [[(here.pool.number, _least(here.distances)) for here in ending]]
+    else:  # Cases 2 and 3
+        starts = [[(p, n)] for p, here in enumerate(graph.pools) for n in range(len(here.nodes))]
+    best, least = [here.nodes.index(()) for here in graph.pools], NONE
+    for start in starts:
+        path = search.through(start)
+        weight = graph.weight(path)
+        if weight < least:
+            best, least = path, weight
+    return best
+
+
+class _PathSearch:
+    """The edges that edge pruning leaves in, in both directions."""
+
+    def __init__(self, graph: GloriaGraph) -> None:
+        self.graph = graph
+        self.edges: dict[Link, Edges] = {edges.link: edges for edges in graph.edges}
+        for here in graph.pools:
+            here.distances = distances(here, graph.pools)
+        self.to_end = [list(here.weights) for here in graph.pools]
+        for here in reversed(graph.pools):
+            found = self.to_end[here.pool.number]
+            for link in here.pool.after:
+                for n in range(len(found)):
+                    found[n] += min(self._onward(link, n))
+
+    def through(self, start: Iterable[tuple[int, int]]) -> list[int]:
+        """A path by the kept edges of some nodes of pools, back and forth; later ones do not change earlier ones."""
+        chosen = [-1] * len(self.graph.pools)
+        waiting = deque(start)
+        while waiting or -1 in chosen:
+            p, n = waiting.popleft() if waiting else (chosen.index(-1), self._nearest(chosen.index(-1)))
+            if chosen[p] >= 0:
+                continue
+            chosen[p] = n
+            pool = self.graph.pools[p].pool
+            waiting.extend((link.before.number, _least(self._backward(link, n))) for link in pool.before)
+            waiting.extend((link.after.number, _least(self._onward(link, n))) for link in pool.after)
+        return chosen
+
+    def _nearest(self, p: int) -> int:
+        return _least(self.graph.pools[p].distances)
+
+    def _backward(self, link: Link, n: int) -> list[float]:
+        before = self.graph.pools[link.before.number].distances
+        return [d + self.edges[link].weight(i, n) for i, d in enumerate(before)]
+
+    def _onward(self, link: Link, n: int) -> list[float]:
+        return [d + self.edges[link].weight(n, j) for j, d in enumerate(self.to_end[link.after.number])]
+
+
+def _least(values: Sequence[float]) -> int:
+    return min(range(len(values)), key=values.__getitem__)

@@ -1,0 +1,148 @@
+"""The lightest path through a Gloria graph, whatever its shape: exact, by eliminating one pool after the other.
+
+A path has one node of each pool, so that two pools that follow the same one agree on its node. Where pools branch and
+join again, distances to the start nodes count what branches have in common twice (Equation 5), and the edge that is
+lightest for one branch may not be so for all. Here a pool is eliminated with all of its edges at once: what remains is
+a table of the least weight for each choice of nodes in the pools next to it. In a tree of pools the tables are those of
+edges, so that it is Algorithm 1 with its edge pruning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from cepbench.algorithms.gloria.optimiser.graph import GloriaGraph
+
+Weights = npt.NDArray[np.float64]
+MOST_ENTRIES = 2**22
+"""Of a table: 32 MiB."""
+MOST_COMPARED = 2**6
+"""Nodes of a pool that are compared with one another."""
+
+
+class TablesTooLarge(Exception):
+    """The pools hang together too much for the tables of elimination."""
+
+
+def lightest(graph: GloriaGraph, check: Callable[[], None], most: int = MOST_ENTRIES) -> list[int]:
+    """The node of each pool on a path of least weight. Raises `TablesTooLarge`; `check` is called now and then.
+
+    Where tables would be too large, nodes that another one of their pool replaces at no cost are taken out first.
+    """
+    try:
+        return _Elimination(graph, check, most).path()
+    except TablesTooLarge:
+        elimination = _Elimination(graph, check, most)
+        elimination.reduce()
+        return elimination.path()
+
+
+class _Elimination:
+    """`own[p]` are weights of the nodes of pool p, `near[p]` the tables that it is in, by the pools of each.
+
+    A table has an axis per pool, in ascending order.
+    """
+
+    def __init__(self, graph: GloriaGraph, check: Callable[[], None], most: int) -> None:
+        self.check, self.most = check, most
+        self.nodes = [np.arange(len(here.nodes)) for here in graph.pools]
+        self.own: list[Weights] = [np.array(here.weights, np.float64) for here in graph.pools]
+        self.near: list[dict[tuple[int, ...], Weights]] = [{} for _ in graph.pools]
+        for edges in graph.edges:
+            self._add((edges.link.before.number, edges.link.after.number), edges.matrix())
+
+    def path(self) -> list[int]:
+        left = {p for p, nodes in enumerate(self.nodes) if len(nodes) > 1}
+        sizes = {p: self._entries(p) for p in left}
+        eliminated: list[tuple[int, tuple[int, ...], npt.NDArray[np.intp]]] = []
+        while left:
+            self.check()
+            p = min(left, key=lambda q: (sizes[q], q))
+            if sizes[p] > self.most:
+                raise TablesTooLarge
+            left.discard(p)
+            others = self._others(p)
+            total = self.own[p].reshape((1,) * len(others) + (-1,))
+            for scope, table in list(self.near[p].items()):
+                total = total + _spread(table, scope, (*others, p))
+                self._drop(scope)
+            eliminated.append((p, others, total.argmin(-1)))
+            if others:
+                self._add(others, total.min(-1))
+            sizes |= {q: self._entries(q) for q in others}
+        chosen = [0] * len(self.nodes)
+        for p, others, best in reversed(eliminated):
+            chosen[p] = int(best[tuple(chosen[q] for q in others)])
+        return [int(nodes[n]) for nodes, n in zip(self.nodes, chosen, strict=True)]
+
+    def reduce(self) -> None:
+        """Takes nodes out that another one of their pool replaces, whatever is chosen elsewhere."""
+        waiting = set(range(len(self.nodes)))
+        while waiting:
+            self.check()
+            p = min(waiting, key=lambda q: (len(self.nodes[q]), q))
+            waiting.discard(p)
+            if 1 < len(self.nodes[p]) <= MOST_COMPARED:
+                kept = self._not_replaced(p)
+                if len(kept) < len(self.nodes[p]):
+                    waiting |= {p, *self._others(p)}
+                    self._keep(p, kept)
+
+    def _not_replaced(self, p: int) -> npt.NDArray[np.intp]:
+        dearer = self.own[p][None, :] - self.own[p][:, None]
+        """What node b costs more than node a at most, at [a, b]."""
+        apart: set[int] = set()
+        for scope, table in self.near[p].items():
+            rows = np.moveaxis(table, scope.index(p), 0).reshape(len(self.nodes[p]), -1)
+            for a, row in enumerate(rows):
+                there = row < np.inf
+                if there.any():
+                    dearer[a] += (rows[:, there] - row[there]).max(1)
+                else:
+                    apart.add(a)
+        dearer[list(apart)] = -np.inf
+        kept = np.ones(len(dearer), bool)
+        for a in range(len(dearer)):
+            kept[a] = not any(kept[b] and dearer[a, b] <= 0 for b in range(len(dearer)) if b != a)
+        return np.flatnonzero(kept)
+
+    def _keep(self, p: int, kept: npt.NDArray[np.intp]) -> None:
+        self.nodes[p], self.own[p] = self.nodes[p][kept], self.own[p][kept]
+        for scope, table in list(self.near[p].items()):
+            self._drop(scope)
+            self._add(scope, table.take(kept, scope.index(p)))
+
+    def _add(self, scope: tuple[int, ...], table: Weights) -> None:
+        """Adds a table; axes of pools with one node are left out."""
+        chosen = tuple(0 if len(self.nodes[q]) == 1 else slice(None) for q in scope)
+        table, scope = table[chosen], tuple(q for q in scope if len(self.nodes[q]) > 1)
+        if len(scope) == 1:
+            self.own[scope[0]] = self.own[scope[0]] + table
+        elif scope:
+            known = self.near[scope[0]].get(scope)
+            for q in scope:
+                self.near[q][scope] = table if known is None else known + table
+
+    def _drop(self, scope: tuple[int, ...]) -> None:
+        for q in scope:
+            del self.near[q][scope]
+
+    def _others(self, p: int) -> tuple[int, ...]:
+        return tuple(sorted({q for scope in self.near[p] for q in scope} - {p}))
+
+    def _entries(self, p: int) -> int:
+        """The entries of the table that eliminating a pool makes, before the least are taken."""
+        found = len(self.nodes[p])
+        for q in self._others(p):
+            found *= len(self.nodes[q])
+        return found
+
+
+def _spread(table: Weights, scope: tuple[int, ...], wanted: Sequence[int]) -> Weights:
+    """A table with the axes of more pools; those of its own are in ascending order but for the last one wanted."""
+    present = [q for q in wanted if q in scope]
+    moved = table.transpose([scope.index(q) for q in present])
+    return moved.reshape([moved.shape[present.index(q)] if q in scope else 1 for q in wanted])

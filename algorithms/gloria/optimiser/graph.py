@@ -1,0 +1,235 @@
+"""The Gloria graph: nodes of each pool, weights of nodes and edges, and distances (Definition 4.1, Equation 5)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from cepbench.algorithms.gloria.optimiser.costs import Costs, Mask
+from cepbench.algorithms.gloria.optimiser.nodes import NARROWED, Node, Profile, Shared, profile
+from cepbench.algorithms.gloria.optimiser.pools import Link, Pool
+
+NONE = math.inf
+"""The weight of an edge that is not there."""
+
+
+@dataclass(eq=False)
+class Edges:
+    """The edges of a link.
+
+    The weight from node i of the pool before to node j of the pool after is `base[i] + table[profile_of[i]][j]`.
+    """
+
+    link: Link
+    profiles: list[Profile]
+    profile_of: list[int]
+    base: list[float]
+    table: list[list[float]] = field(default_factory=list)
+
+    def weight(self, i: int, j: int) -> float:
+        """The weight of one edge; infinite where the plans do not go together."""
+        return self.base[i] + self.table[self.profile_of[i]][j]
+
+    def matrix(self) -> npt.NDArray[np.float64]:
+        """All weights, node before by node after."""
+        table: npt.NDArray[np.float64] = np.array(self.table, np.float64)[np.array(self.profile_of)]
+        return table + np.array(self.base, np.float64)[:, None]
+
+    def nearest(self, distances: Sequence[float]) -> list[tuple[float, int]]:
+        """By profile, the least distance of a node before together with its base, and the node."""
+        found = [(NONE, -1)] * len(self.profiles)
+        for i, (p, base) in enumerate(zip(self.profile_of, self.base, strict=True)):
+            if distances[i] + base < found[p][0]:
+                found[p] = (distances[i] + base, i)
+        return found
+
+    @property
+    def void(self) -> bool:
+        """Whether the pool after it need not know the plan of the one before: that shares nothing, at one price."""
+        return self.profiles == [()] and len(set(self.base)) == 1
+
+    def __len__(self) -> int:
+        """How many edges there are."""
+        having = [sum(w < NONE for w in row) for row in self.table]
+        return sum(having[p] for p in self.profile_of)
+
+
+@dataclass(eq=False)
+class PoolNodes:
+    """The nodes of a pool; `weights`: of edges from start nodes, to end nodes, and within a Kleene sub-graph."""
+
+    pool: Pool
+    nodes: list[Node]
+    weights: list[float]
+    entering: list[Edges]
+    leaving: dict[Link, Edges] = field(default_factory=dict)
+    distances: list[float] = field(default_factory=list)
+
+    def keep(self, kept: Sequence[int]) -> None:
+        """Leaves some nodes in, before any edge leaves them."""
+        self.nodes = [self.nodes[n] for n in kept]
+        self.weights = [self.weights[n] for n in kept]
+        self.distances = [self.distances[n] for n in kept] if self.distances else []
+        for edges in self.entering:
+            edges.table = [[row[n] for n in kept] for row in edges.table]
+
+
+@dataclass(eq=False)
+class GloriaGraph:
+    """The nodes of each pool, in the pools' order."""
+
+    pools: list[PoolNodes]
+
+    @property
+    def edges(self) -> list[Edges]:
+        """Those of all links."""
+        return [edges for nodes in self.pools for edges in nodes.entering]
+
+    def weight(self, chosen: Sequence[int]) -> float:
+        """The weight of a path (Lemma 4.4) that has one node of each pool; infinite where they do not go together."""
+        total = sum(nodes.weights[n] for nodes, n in zip(self.pools, chosen, strict=True))
+        for edges in self.edges:
+            total += edges.weight(chosen[edges.link.before.number], chosen[edges.link.after.number])
+        return total
+
+
+def leave(before: PoolNodes, link: Link, costs: Costs, every: bool = False) -> Edges:
+    """The edges of a link as far as they do not depend on the nodes after it.
+
+    Nodes of one profile have one row of the table, since all but the nearest of them are pruned; with `every`, each has
+    a row of its own.
+    """
+    found = [profile(node, link) for node in before.nodes]
+    base = [_base(node, link, costs) for node in before.nodes]
+    if every:
+        return Edges(link, found, list(range(len(found))), base)
+    numbers: dict[Profile, int] = {}
+    profile_of = [numbers.setdefault(one, len(numbers)) for one in found]
+    return Edges(link, list(numbers), profile_of, base)
+
+
+def enter(edges: Edges, nodes: Sequence[Node], costs: Costs) -> list[list[float]]:
+    """The table of the edges of a link to some nodes after it."""
+    link = edges.link
+    table = []
+    reusing = [[q for q in node if q.members & link.common and not link.after.local(q.snapshot)] for node in nodes]
+    saved: dict[Shared, float] = {}
+    for entries in edges.profiles:
+        row = []
+        whole = {e for e in entries if e.snapshot != NARROWED}
+        several = [e.members for e in entries if e.members & (e.members - 1)]
+        for node, reused in zip(nodes, reusing, strict=True):
+            if not all(q in whole for q in reused) or not (link.after.kleene or _holds(node, several)):
+                row.append(NONE)
+                continue
+            weight = 0.0
+            for q in node:
+                if q in whole:
+                    if q not in saved:
+                        saved[q] = _saving(q, link, costs)
+                    weight -= saved[q]
+            row.append(weight)
+        table.append(row)
+    return table
+
+
+def passing(before: Node, after: Node, link: Link, costs: Costs) -> float:
+    """The weight of an edge, whether or not the optimiser would make it."""
+    weight = _base(before, link, costs)
+    for entry in profile(before, link):
+        if entry in after:
+            weight -= _saving(entry, link, costs)
+    return weight
+
+
+def plan_weight(pools: Sequence[Pool], nodes: Sequence[Node], costs: Costs) -> float:
+    """The weight of a plan of each pool: that of its path in the graph (Lemma 4.4)."""
+    total = sum(weight_of(node, pool, costs) for pool, node in zip(pools, nodes, strict=True))
+    for pool in pools:
+        for link in pool.after:
+            total += passing(nodes[link.before.number], nodes[link.after.number], link, costs)
+    return total
+
+
+def weight_of(node: Node, pool: Pool, costs: Costs) -> float:
+    """The weight of the edges from start nodes to a node, to end nodes, and within a Kleene sub-graph."""
+    total = 0.0
+    for source, _ in pool.transitions:
+        if source in pool.starts:
+            total += costs.start(source, pool.starts[source])
+    for (source, target), members in pool.ends:
+        total += _passed(node, source, target, members, costs)
+    if pool.kleene:
+        for source, target in pool.transitions:
+            following = sum(s == target for s, _ in pool.transitions)
+            total += following * _round(node, source, target, pool.members, costs)
+    return total
+
+
+def _holds(node: Node, several: Sequence[Mask]) -> bool:
+    """Lemma 5.2: no Q-set is split."""
+    return all(any(not going & ~q.members for q in node) for going in several)
+
+
+def _base(node: Node, link: Link, costs: Costs) -> float:
+    return sum(_passed(node, source, target, link.common, costs) for source, target in link.steps)
+
+
+def _passed(node: Node, source: int, target: int, members: Mask, costs: Costs) -> float:
+    """What events of `target` cost some members whose Q-sets all end there."""
+    total = 0.0
+    alone = members
+    for q in node:
+        going = q.members & members
+        if going:
+            alone &= ~going
+            total += costs.shared(source, target, q.members, q.snapshot)
+            total += costs.evaluation(target, q.snapshot, going)
+    return total + costs.alone(source, target, alone) if alone else total
+
+
+def _saving(entry: Shared, link: Link, costs: Costs) -> float:
+    """What it saves that a Q-set goes on with the same snapshots."""
+    total = 0.0
+    for source, target in link.steps:
+        evaluation = costs.evaluation(target, entry.snapshot, entry.members)
+        if target == entry.snapshot:
+            shared = costs.shared(source, target, entry.members, entry.snapshot)
+            total += shared + evaluation - costs.renewed(source, target, entry.members)
+        else:
+            total += evaluation
+    return total
+
+
+def _round(node: Node, source: int, target: int, members: Mask, costs: Costs) -> float:
+    """The weight of an edge within a Kleene sub-graph, all of whose nodes have the same plan."""
+    total = 0.0
+    alone = members
+    for members_, snapshot in node:
+        alone &= ~members_
+        if target == snapshot:
+            total += costs.renewed(source, target, members_)
+        else:
+            total += costs.shared(source, target, members_, snapshot)
+    return total + costs.alone(source, target, alone) if alone else total
+
+
+def nodes_of(pool: Pool, nodes: Sequence[Node], entering: list[Edges], costs: Costs) -> PoolNodes:
+    """The nodes of a pool with weights of the edges that come to them."""
+    for edges in entering:
+        edges.table = enter(edges, nodes, costs)
+    return PoolNodes(pool, list(nodes), [weight_of(node, pool, costs) for node in nodes], entering)
+
+
+def distances(here: PoolNodes, before: Sequence[PoolNodes]) -> list[float]:
+    """The distance of each node to all start nodes (Equation 5): the sum of the least over each pool before it."""
+    found = list(here.weights)
+    for edges in here.entering:
+        nearest = edges.nearest(before[edges.link.before.number].distances)
+        for n in range(len(found)):
+            found[n] += min(d + row[n] for (d, _), row in zip(nearest, edges.table, strict=True))
+    return found

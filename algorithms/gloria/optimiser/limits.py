@@ -1,0 +1,27 @@
+"""What the search for a plan may cost."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+
+class LimitReached(Exception):
+    """The search has used up its time or its room; the message says which."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Seconds from the making of the limits on; the most combinations of plans of the pools before a pool; and the most
+    entries of the tables of edges that come to one pool.
+    """
+
+    seconds: float
+    combinations: int = 2**10
+    entries: int = 2**21
+    started: float = field(default_factory=time.perf_counter)
+
+    def check(self) -> None:
+        """Raises `LimitReached` when the time is over."""
+        if time.perf_counter() - self.started > self.seconds:
+            raise LimitReached(f"{self.seconds:g} s")

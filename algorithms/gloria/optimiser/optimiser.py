@@ -1,0 +1,225 @@
+"""The Gloria optimiser: from the pools of a template to a workload sharing plan (Sections 4-6)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import inf, prod
+
+from cepbench.algorithms.gloria.optimiser.algorithm_1 import PaperPruning, path_search
+from cepbench.algorithms.gloria.optimiser.costs import Costs, members_in
+from cepbench.algorithms.gloria.optimiser.elimination import TablesTooLarge, lightest
+from cepbench.algorithms.gloria.optimiser.graph import (
+    Edges,
+    GloriaGraph,
+    PoolNodes,
+    distances,
+    leave,
+    nodes_of,
+    plan_weight,
+)
+from cepbench.algorithms.gloria.optimiser.greedy import greedy_path
+from cepbench.algorithms.gloria.optimiser.limits import LimitReached, Limits
+from cepbench.algorithms.gloria.optimiser.nodes import Node, Profile, generated
+from cepbench.algorithms.gloria.optimiser.pools import Pools
+from cepbench.algorithms.gloria.optimiser.pruning import Pruning
+from cepbench.algorithms.gloria.sharing_plan import QSet, WorkloadSharingPlan
+
+OPTIMISERS = ("gloria", "noprune", "greedy", "algorithm1")
+COUNTS = ("nodes", "edges", "q_sets", "pruned_nodes", "pruned_edges", "bytes", "thinned", "fell_back")
+NODE, EDGE, Q_SET = 40, 32, 40
+"""Bytes of objects as a Java program has them: a header of 16, and 8 for each reference and each number.
+
+A node: its weight, its distance, its Q-sets; an edge: its nodes; a Q-set: its members (two words) and snapshots.
+"""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A sharing plan, its weight, and numbers on how it was found: `nodes`, `edges`, and how many of them were pruned.
+
+    - `bytes`: of nodes, edges and their Q-sets at their peak, counted as `NODE`, `EDGE` and `Q_SET` say.
+    - `graph_seconds`, `search_seconds`: construction with pruning, and path search.
+    - `thinned`: pools that had too many plans, or too many of the pools before them, so that not all were looked at.
+    - `fell_back`: 1 if the plan is the greedy one because a limit was reached.
+    """
+
+    sharing: WorkloadSharingPlan
+    weight: float
+    numbers: Mapping[str, float]
+
+
+@dataclass(eq=False)
+class Construction:
+    """Builds a graph pool by pool, and counts what it does."""
+
+    pools: Pools
+    costs: Costs
+    limits: Limits
+    optimizer: str
+    counts: dict[str, float] = field(default_factory=lambda: dict.fromkeys(COUNTS, 0.0))
+
+    def graph(self) -> GloriaGraph:
+        """The graph (Sections 5.1 and 5.2). Raises `LimitReached`."""
+        built: list[PoolNodes] = []
+        full = self.optimizer == "noprune"
+        pruning = PRUNING[self.optimizer](self.costs)
+        kept_edges = 0
+        for pool in self.pools.pools:
+            self.limits.check()
+            entering = [built[link.before.number].leaving[link] for link in pool.before]
+            profiles = self._profiles(entering, built)
+            nodes = generated(pool, profiles, self.costs, self.limits.check)
+            here = nodes_of(pool, self._few(nodes, entering), entering, self.costs)
+            edges = sum(map(len, entering))
+            self._count(here, edges, kept_edges)
+            kept = pruning.kept(here)
+            self.counts["pruned_nodes"] += len(here.nodes) - len(kept)
+            here.keep(kept)
+            kept_edges += edges if full else len(here.nodes) * len(entering)
+            here.leaving = {link: leave(here, link, self.costs, full) for link in pool.after}
+            built.append(here)
+            pruning.finish(here)
+        self.counts["pruned_edges"] = self.counts["edges"] - kept_edges
+        return GloriaGraph(built)
+
+    def _profiles(self, entering: Sequence[Edges], built: Sequence[PoolNodes]) -> list[list[Profile]]:
+        """The profiles of nodes before a pool; only the nearest where there are too many combinations of them."""
+        found = [list(dict.fromkeys(edges.profiles)) for edges in entering]
+        if self.optimizer == "noprune" or prod(map(len, found)) <= self.limits.combinations:
+            return found
+        self.counts["thinned"] += 1
+        _measure(built)
+        for n, edges in enumerate(entering):
+            near = edges.nearest(built[edges.link.before.number].distances)
+            order = sorted(range(len(edges.profiles)), key=lambda p: near[p][0])
+            found[n] = [edges.profiles[p] for p in order]
+        while prod(map(len, found)) > self.limits.combinations:
+            longest = max(found, key=len)
+            longest.pop(-2 if longest[-1] == () else -1)
+        return found
+
+    def _few(self, nodes: list[Node], entering: Sequence[Edges]) -> list[Node]:
+        """Not more nodes than the tables of edges have room for; among them the one that shares nothing."""
+        room = max(64, self.limits.entries // max(1, sum(len(edges.profiles) for edges in entering)))
+        if len(nodes) <= room:
+            return nodes
+        if self.optimizer == "noprune":
+            raise LimitReached(f"{self.limits.entries} edges between two pools")
+        self.counts["thinned"] += 1
+        return [*nodes[: room - 1], ()] if () not in nodes[:room] else nodes[:room]
+
+    def _count(self, here: PoolNodes, edges: int, kept_edges: int) -> None:
+        self.counts["nodes"] += len(here.nodes)
+        self.counts["edges"] += edges
+        self.counts["q_sets"] += sum(map(len, here.nodes))
+        kept = self.counts["nodes"] - self.counts["pruned_nodes"]
+        size = kept * NODE + self.counts["q_sets"] * Q_SET + (kept_edges + edges) * EDGE
+        self.counts["bytes"] = max(self.counts["bytes"], size)
+
+
+class _NoPruning:
+    """Keeps every node."""
+
+    def __init__(self, costs: Costs) -> None:
+        del costs
+
+    def kept(self, here: PoolNodes) -> list[int]:
+        return list(range(len(here.nodes)))
+
+    def finish(self, here: PoolNodes) -> None:
+        return
+
+
+PRUNING: Mapping[str, Callable[[Costs], Pruning | PaperPruning | _NoPruning]] = {
+    "gloria": Pruning,
+    "noprune": _NoPruning,
+    "algorithm1": PaperPruning,
+}
+
+
+def optimise(pools: Pools, costs: Costs, optimizer: str, limits: Limits) -> Decision:
+    """The plan of one of `OPTIMISERS`. `noprune` raises `LimitReached`; the others fall back to the greedy plan."""
+    construction = Construction(pools, costs, limits, optimizer)
+    started = built = time.perf_counter()
+    if optimizer == "greedy":
+        nodes = greedy_path(pools, costs)
+        built = time.perf_counter()
+        counts = _counts_of_path(pools, nodes)
+    else:
+        counts = construction.counts
+        try:
+            graph = construction.graph()
+            built = time.perf_counter()
+            nodes = _searched(graph, optimizer, construction)
+        except (LimitReached, TablesTooLarge) as limit:
+            if optimizer == "noprune":
+                raise LimitReached(str(limit) or "its room") from None
+            counts["fell_back"] = 1
+            nodes = greedy_path(pools, costs)
+    seconds = {"graph_seconds": built - started, "search_seconds": time.perf_counter() - built}
+    return Decision(plan_of(pools, nodes), plan_weight(pools.pools, nodes, costs), {**counts, **seconds})
+
+
+def _searched(graph: GloriaGraph, optimizer: str, construction: Construction) -> list[Node]:
+    limits = construction.limits
+    if optimizer == "algorithm1":
+        return _nodes(graph, path_search(graph))
+    for most in (inf, 16, 4, 2):
+        if most < inf:
+            construction.counts["thinned"] += _thin(graph, int(most))
+        try:
+            return _nodes(graph, lightest(graph, limits.check))
+        except TablesTooLarge:
+            if optimizer == "noprune":
+                raise
+    raise LimitReached("the room of the search")
+
+
+def _thin(graph: GloriaGraph, most: int) -> int:
+    """Leaves in the nodes of each pool that are nearest to the start, and the one that shares nothing."""
+    thinned = 0
+    _measure(graph.pools)
+    for here in graph.pools:
+        if len(here.nodes) > most:
+            thinned += 1
+            order = sorted(range(len(here.nodes)), key=lambda n: (here.nodes[n] != (), here.distances[n]))
+            kept = sorted(order[:most])
+            for edges in here.leaving.values():
+                edges.profile_of = [edges.profile_of[n] for n in kept]
+                edges.base = [edges.base[n] for n in kept]
+            here.keep(kept)
+    return thinned
+
+
+def _measure(built: Sequence[PoolNodes]) -> None:
+    for here in built:
+        if not here.distances:
+            here.distances = distances(here, built)
+
+
+def _nodes(graph: GloriaGraph, chosen: Sequence[int]) -> list[Node]:
+    return [here.nodes[n] for here, n in zip(graph.pools, chosen, strict=True)]
+
+
+def _counts_of_path(pools: Pools, nodes: Sequence[Node]) -> dict[str, float]:
+    edges = sum(len(pool.before) for pool in pools.pools)
+    q_sets = sum(map(len, nodes))
+    size = len(nodes) * NODE + q_sets * Q_SET + edges * EDGE
+    return {**dict.fromkeys(COUNTS, 0.0), "nodes": len(nodes), "edges": edges, "q_sets": q_sets, "bytes": size}
+
+
+def plan_of(pools: Pools, nodes: Sequence[Node]) -> WorkloadSharingPlan:
+    """The sharing plan of a node of each pool."""
+    found: dict[tuple[int, int], list[QSet]] = {}
+    for pool, node in zip(pools.pools, nodes, strict=True):
+        alone = pool.members
+        q_sets = []
+        for q in node:
+            alone &= ~q.members
+            q_sets.append(QSet(frozenset(members_in(q.members)), pools.states[q.snapshot]))
+        q_sets += [QSet(frozenset((m,))) for m in members_in(alone)]
+        for edge in pool.transitions:
+            found.setdefault(edge, []).extend(q_sets)
+    return WorkloadSharingPlan({pools.named(edge): tuple(q_sets) for edge, q_sets in found.items()})

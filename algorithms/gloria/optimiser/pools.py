@@ -1,0 +1,220 @@
+"""The pools of a Gloria graph and which follow which (Definition 4.1, Section 6), for any template."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from cepbench.algorithms.gloria.optimiser.costs import Mask, members_in
+from cepbench.algorithms.gloria.template import GloriaTemplate, TypeState, TypeTransition
+
+Edge = tuple[int, int]
+"""A transition, by the numbers of its states."""
+
+
+@dataclass(eq=False)
+class Pool:
+    """A pool: a transition and members that may share it. A Kleene sub-graph is one pool, with several transitions.
+
+    - `starts`: by state that a transition of the pool leaves, the members that start there.
+    - `ends`: transitions at whose target members end, with these members.
+    - `before`, `after`: links to the pools right before and after it.
+    """
+
+    number: int
+    transitions: tuple[Edge, ...]
+    members: Mask
+    kleene: bool
+    starts: Mapping[int, Mask]
+    ends: tuple[tuple[Edge, Mask], ...]
+    before: list[Link] = field(default_factory=list)
+    after: list[Link] = field(default_factory=list)
+
+    @property
+    def source(self) -> int:
+        """The state that the transition of a pool of SEQ leaves."""
+        return self.transitions[0][0]
+
+    def local(self, snapshot: int) -> bool:
+        """Whether snapshots of a state are made in this pool."""
+        return any(source == snapshot for source, _ in self.transitions)
+
+
+@dataclass(eq=False)
+class Link:
+    """Two consecutive pools; `common`: the members of both; `steps`: transitions (Ei, Ej) of the one into the other.
+
+    One step for each two transitions (Ei, Ej) and (Ej, Eh), so that a pair may occur more than once.
+    """
+
+    before: Pool
+    after: Pool
+    common: Mask
+    steps: tuple[Edge, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Pools:
+    """The pools of a template in an order in which each comes after those before it, and the states by number."""
+
+    template: GloriaTemplate
+    states: tuple[TypeState, ...]
+    pools: tuple[Pool, ...]
+
+    def named(self, edge: Edge) -> TypeTransition:
+        """A transition by its states."""
+        return TypeTransition(self.states[edge[0]], self.states[edge[1]])
+
+
+def pools_of(template: GloriaTemplate) -> Pools:
+    """The pools of a template.
+
+    A transition has a pool of SEQ for all members that pass it once, and a pool of its own for each member that must go
+    alone. Members whose trends go round the same transitions, and may share all of them, have a Kleene sub-graph.
+    So the assumptions of Section 6 need not hold: who has a Kleene sub-pattern shares it with those who have the same,
+    and who passes only a part of it shares that with others who do. Where several queries together, none of them alone,
+    order transitions in a circle, members go alone on one of these transitions.
+    """
+    states = {state: n for n, state in enumerate(dict.fromkeys(s for t in template.transitions for s in t))}
+    cells = _cells(template, states)
+    while True:
+        pools = _linked(template, states, cells)
+        order = _ordered(pools)
+        if len(order) == len(pools):
+            break
+        several = [pool for pool in _circular(set(pools) - set(order)) if pool.members & (pool.members - 1)]
+        cut = min(several, key=lambda pool: (pool.kleene, pool.members.bit_count(), pool.number))
+        cells = [c for c in cells if c != (cut.transitions, cut.members, cut.kleene)]
+        cells += [(cut.transitions, 1 << m, cut.kleene) for m in members_in(cut.members)]
+    for number, pool in enumerate(order):
+        pool.number = number
+    return Pools(template, tuple(states), tuple(order))
+
+
+Cell = tuple[tuple[Edge, ...], Mask, bool]
+"""Transitions, members, and whether the members go round them."""
+
+
+def _cells(template: GloriaTemplate, states: Mapping[TypeState, int]) -> list[Cell]:
+    edges = {(states[t.source], states[t.target]): t for t in template.transitions}
+    own: list[list[Edge]] = [[] for _ in template.states]
+    for edge, t in edges.items():
+        for m in template.transitions[t]:
+            own[m].append(edge)
+    loops: dict[tuple[tuple[Edge, ...], int], Mask] = {}
+    passing: dict[tuple[Edge, int], Mask] = {}
+    for m, transitions in enumerate(own):
+        alone = {edge for edge in transitions if m in template.alone.get(edges[edge], ())}
+        circles = _circles(transitions)
+        for circle in circles:
+            key = (circle, m if alone.intersection(circle) else -1)
+            loops[key] = loops.get(key, 0) | 1 << m
+        looping = {edge for circle in circles for edge in circle}
+        for edge in transitions:
+            if edge not in looping:
+                passed = (edge, m if edge in alone else -1)
+                passing[passed] = passing.get(passed, 0) | 1 << m
+    sequences: list[Cell] = [((edge,), members, False) for (edge, _), members in passing.items()]
+    return sequences + [(circle, members, True) for (circle, _), members in loops.items()]
+
+
+def _circles(transitions: Sequence[Edge]) -> list[tuple[Edge, ...]]:
+    """The transitions within each strongly connected component of one member's states."""
+    reach: dict[int, set[int]] = {}
+    for source, target in transitions:
+        reach.setdefault(source, set()).add(target)
+    if not _cyclic(reach):
+        return []
+    closed = {state: _reached(state, reach) for state in reach}
+    found: dict[frozenset[int], list[Edge]] = {}
+    for source, target in transitions:
+        if source in closed.get(target, ()) or source == target:
+            component = frozenset(s for s in closed[source] if source in closed.get(s, ()))
+            found.setdefault(component, []).append((source, target))
+    return [tuple(sorted(edges)) for edges in found.values()]
+
+
+def _cyclic(reach: Mapping[int, set[int]]) -> bool:
+    entering: dict[int, int] = {}
+    for targets in reach.values():
+        for target in targets:
+            entering[target] = entering.get(target, 0) + 1
+    free = [state for state in reach if state not in entering]
+    done = 0
+    while free:
+        state = free.pop()
+        done += 1
+        for target in reach.get(state, ()):
+            entering[target] -= 1
+            if not entering[target]:
+                free.append(target)
+    return done < len(reach.keys() | entering.keys())
+
+
+def _reached(state: int, reach: Mapping[int, set[int]]) -> set[int]:
+    seen: set[int] = set()
+    frontier = set(reach[state])
+    while frontier:
+        seen |= frontier
+        frontier = {t for s in frontier for t in reach.get(s, ())} - seen
+    return seen
+
+
+def _linked(template: GloriaTemplate, states: Mapping[TypeState, int], cells: Iterable[Cell]) -> list[Pool]:
+    start, end = ({states[s]: _mask(ms) for s, ms in having.items() if s in states} for having in _bounds(template))
+    pools = []
+    leaving: dict[int, list[tuple[Pool, int]]] = {}
+    for number, (transitions, members, kleene) in enumerate(cells):
+        starts = {s: start[s] & members for s in dict.fromkeys(e[0] for e in transitions) if start.get(s, 0) & members}
+        ends = tuple((edge, end[edge[1]] & members) for edge in transitions if end.get(edge[1], 0) & members)
+        pool = Pool(number, transitions, members, kleene, starts, ends)
+        pools.append(pool)
+        counts: dict[int, int] = {}
+        for source, _ in transitions:
+            counts[source] = counts.get(source, 0) + 1
+        for source, count in counts.items():
+            leaving.setdefault(source, []).append((pool, count))
+    for pool in pools:
+        steps: dict[Pool, list[Edge]] = {}
+        for edge in pool.transitions:
+            for after, count in leaving.get(edge[1], ()):
+                if after is not pool and after.members & pool.members:
+                    steps.setdefault(after, []).extend([edge] * count)
+        for after, found in steps.items():
+            link = Link(pool, after, pool.members & after.members, tuple(found))
+            pool.after.append(link)
+            after.before.append(link)
+    return pools
+
+
+def _circular(left: set[Pool]) -> set[Pool]:
+    """Without those that no circle comes after."""
+    while True:
+        kept = {pool for pool in left if any(link.after in left for link in pool.after)}
+        if kept == left:
+            return left
+        left = kept
+
+
+def _bounds(template: GloriaTemplate) -> Iterator[Mapping[TypeState, frozenset[int]]]:
+    yield template.start
+    yield template.end
+
+
+def _mask(members: Iterable[int]) -> Mask:
+    return sum(1 << m for m in members)
+
+
+def _ordered(pools: Sequence[Pool]) -> list[Pool]:
+    """Each pool after those before it; pools of a circle, and what follows it, are left out."""
+    waiting = {pool: len(pool.before) for pool in pools}
+    free = [pool for pool in reversed(pools) if not waiting[pool]]
+    order = []
+    while free:
+        pool = free.pop()
+        order.append(pool)
+        for link in reversed(pool.after):
+            waiting[link.after] -= 1
+            if not waiting[link.after]:
+                free.append(link.after)
+    return order

@@ -1,0 +1,157 @@
+"""The worked examples of the paper: Figures 5 and 7, Table 3, Examples 5.6-5.10, 6.2 and 6.3."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from cepbench.algorithms.gloria.optimiser.graph import GloriaGraph, distances
+from tests.algorithms.gloria.graphs import Graph, text, transition
+from tests.streams import golden_plans
+
+SEQ: Mapping[str, Any] = golden_plans()["gloria"]["seq"]
+FLAT: Mapping[str, Any] = golden_plans()["gloria"]["flat_kleene"]
+POOL_OF = {name: pool for pool, nodes in SEQ["nodes"].items() for name in nodes}
+
+
+def graph_of(case: Mapping[str, Any]) -> Graph:
+    return Graph(list(case["queries"].values()), case["frequencies"])
+
+
+@pytest.fixture
+def paper() -> Graph:
+    return graph_of(SEQ)
+
+
+def measured(graph: GloriaGraph) -> GloriaGraph:
+    for here in graph.pools:
+        here.distances = distances(here, graph.pools)
+    return graph
+
+
+def to_end(graph: Graph, built: GloriaGraph, name: str) -> float:
+    """What the edge of a node of the last pool to the end node weighs: all that the node's own weights are."""
+    number, n = place(graph, built, name)
+    return built.pools[number].weights[n]
+
+
+def place(graph: Graph, built: GloriaGraph, name: str) -> tuple[int, int]:
+    """The pool of a node of the paper, and the node in it."""
+    [here] = [h for h in built.pools if str(graph.pools.named(h.pool.transitions[0])) == POOL_OF[name]]
+    plans = [graph.named(node, here.pool.number) for node in here.nodes]
+    return here.pool.number, plans.index(SEQ["nodes"][POOL_OF[name]][name][0])
+
+
+def test_the_whole_graph_has_the_nodes_of_the_paper(paper: Graph) -> None:
+    built = measured(paper.constructed("noprune").graph())
+    for here in built.pools:
+        pool = str(paper.pools.named(here.pool.transitions[0]))
+        found = {paper.named(node, here.pool.number): d for node, d in zip(here.nodes, here.distances, strict=True)}
+        if pool == "(C, D)":  # n9 is there, too; and distances here hold the edges to the end node
+            n9 = 165 + 10 + 36 + 3
+            assert found.pop("(1,2)^B,(3)") == n9 + 12 * 10 + 2 * 4 * 10 + 4 * 12
+            found = {p: d - to_end(paper, built, n) for p, d in found.items() for n in named_as(pool, p)}
+        assert found == dict(SEQ["nodes"][pool].values())
+
+
+def named_as(pool: str, plan: str) -> list[str]:
+    return [name for name, (p, _) in SEQ["nodes"][pool].items() if p == plan]
+
+
+def test_edges_weigh_what_the_paper_says(paper: Graph) -> None:
+    built = paper.constructed("noprune").graph()
+    edges = {(e.link.before.number, e.link.after.number): e for e in built.edges}
+    found = {}
+    for name in SEQ["edges"]:
+        before, _, after = name.partition("-")
+        p, n = place(paper, built, before)
+        if after == "end":
+            found[name] = built.pools[p].weights[n]
+        else:
+            q, m = place(paper, built, after)
+            found[name] = edges[p, q].weight(n, m)
+    assert found == SEQ["edges"]
+
+
+def test_the_graph_has_no_edges_that_split_q_sets(paper: Graph) -> None:
+    """Table 3: the distance of n11 is 444, by n6 alone, though an edge from n4 would make it 279."""
+    built = paper.constructed("noprune").graph()
+    (_, n4), (_, n6), (number, n11) = (place(paper, built, name) for name in ("n4", "n6", "n11"))
+    [edges] = [e for e in built.pools[number].entering if e.link.before.number == place(paper, built, "n4")[0]]
+    assert (edges.weight(n4, n11), edges.weight(n6, n11)) == (math.inf, 240)
+
+
+@pytest.mark.parametrize("optimizer", ["gloria", "algorithm1"])
+def test_pruned_nodes_are_those_of_the_paper(paper: Graph, optimizer: str) -> None:
+    """Without n5, n9 is not there to be pruned."""
+    construction = paper.constructed(optimizer)
+    built = construction.graph()
+    left = {
+        (str(paper.pools.named(h.pool.transitions[0])), paper.named(node, h.pool.number))
+        for h in built.pools
+        for node in h.nodes
+    }
+    expected = {(POOL_OF[name], SEQ["nodes"][POOL_OF[name]][name][0]) for name in POOL_OF if name not in SEQ["pruned"]}
+    assert left == expected
+    assert construction.counts["pruned_nodes"] == len(SEQ["pruned"])
+
+
+@pytest.mark.parametrize("optimizer", ["gloria", "noprune", "algorithm1"])
+def test_the_optimum(paper: Graph, optimizer: str) -> None:
+    decision = paper.decision(optimizer)
+    assert decision.weight == SEQ["optimal"]["weight"] == 307
+    decision.sharing.check(paper.template)
+    for name in SEQ["optimal"]["plan"]:
+        assert text(decision.sharing, transition(POOL_OF[name])) == SEQ["nodes"][POOL_OF[name]][name][0]
+
+
+def test_the_greedy_plan_reuses_what_it_can(paper: Graph) -> None:
+    decision = paper.decision("greedy")
+    assert decision.weight == 307
+    assert decision.numbers["nodes"] == len(paper.pools.pools)
+
+
+def test_paths_of_a_flat_kleene_sub_pattern() -> None:
+    graph = graph_of(FLAT)
+    [here] = measured(graph.constructed("noprune").graph()).pools
+    assert here.pool.kleene
+    assert len(here.pool.transitions) == 2
+    ends = {node: graph.costs.evaluation(state(graph, "B"), node[0][1], 0b11) if node else 0.0 for node in here.nodes}
+    ends = {node: _end(graph, node, ends[node]) for node in here.nodes}
+    starts = 2 * 5
+    found = {graph.named(node, 0): w - ends[node] for node, w in zip(here.nodes, here.distances, strict=True)}
+    assert found == FLAT["distances"]
+    assert {plan: distance - starts for plan, distance in found.items()} == FLAT["path_weights"]
+
+
+def _end(graph: Graph, node: tuple[Any, ...], evaluation: float) -> float:
+    a, b = state(graph, "A"), state(graph, "B")
+    if not node:
+        return graph.costs.alone(a, b, 0b11)
+    return evaluation + graph.costs.shared(a, b, 0b11, node[0].snapshot)
+
+
+def state(graph: Graph, name: str) -> int:
+    return [s.type for s in graph.pools.states].index(name)
+
+
+def test_the_lightest_path_of_a_flat_kleene_sub_pattern() -> None:
+    """Example 6.3: the snapshots of B are pruned, and those of A are taken."""
+    graph = graph_of(FLAT)
+    construction = graph.constructed("gloria")
+    [here] = construction.graph().pools
+    assert [graph.named(node, 0) for node in here.nodes] == ["(1),(2)", "(1,2)^A"]
+    assert text(graph.decision().sharing, transition("BA")) == "(1,2)^A"
+
+
+def test_paths_of_a_nested_kleene_sub_pattern() -> None:
+    """Example 6.5: P5 weighs 1192, as all edges of the graph together do. See docs/findings.md for the other paths."""
+    graph = Graph(["(SEQ(C, (SEQ(A, B))+, D))+"] * 4, {"A": 5, "B": 10, "C": 12, "D": 4})
+    [here] = measured(graph.constructed("noprune").graph()).pools
+    by_plan = {graph.named(node, 0).partition("^")[2] or "alone": n for n, node in enumerate(here.nodes)}
+    start, end = 4 * 12, 4 * 4 * 10
+    assert here.weights[by_plan["alone"]] - start - end == 1192
+    assert sorted(by_plan) == ["A", "B", "C", "D", "alone"]
+    plan = graph.decision().sharing
+    assert {text(plan, t) for t in plan.transitions} == {"(1,2,3,4)^D"}

@@ -1,0 +1,124 @@
+"""The optimised plan is the lightest that the generation principles allow; on any workload it is valid.
+
+200 workloads by default; `CEPBENCH_GLORIA_CASES=5000` for as many as one likes.
+"""
+
+import math
+import os
+from random import Random
+
+import pytest
+
+from cepbench.algorithms.gloria.optimiser.elimination import TablesTooLarge, lightest
+from cepbench.algorithms.gloria.optimiser.graph import plan_weight
+from cepbench.algorithms.gloria.optimiser.limits import Limits
+from cepbench.algorithms.gloria.optimiser.optimiser import OPTIMISERS, optimise
+from tests.algorithms.gloria.brute_force import BruteForce
+from tests.algorithms.gloria.graphs import UNLIMITED, Graph
+
+EACH = 50
+CASES = int(os.environ.get("CEPBENCH_GLORIA_CASES", "200"))
+FREQUENCIES = (1, 2, 3, 4, 5, 8, 10, 12, 20, 0.3, 50)
+
+
+def random_sequences(random: Random, most_queries: int = 4, most_transitions: int = 4) -> list[str]:
+    """Queries of a few types, mostly in one order so that they have transitions in common."""
+    types = "ABCDEFGH"[: random.randint(3, 7)]
+    queries = []
+    for _ in range(random.randint(2, most_queries)):
+        chosen = random.sample(types, random.randint(2, min(most_transitions + 1, len(types))))
+        queries.append("".join(sorted(chosen) if random.random() < 0.8 else chosen))
+    return queries
+
+
+def graph_of(queries: list[str], random: Random, windows: tuple[float, ...] = (1.0,)) -> Graph:
+    frequencies = {name: random.choice(FREQUENCIES) for name in "ABCDEFGH"}
+    return Graph([f"SEQ({', '.join(q)})" for q in queries], frequencies, [random.choice(windows) for _ in queries])
+
+
+@pytest.mark.parametrize("first", range(0, CASES, EACH))
+def test_the_plan_is_the_lightest_of_all(first: int) -> None:
+    tried = 0
+    for seed in range(first, first + EACH):
+        random = Random(seed)
+        queries = random_sequences(random)
+        graph = graph_of(queries, random)
+        force = BruteForce(queries, dict(zip((s.type for s in graph.pools.states), graph.costs.rates, strict=True)))
+        if force.allowed is None:
+            continue
+        tried += 1
+        least = pytest.approx(force.least(), rel=1e-9)
+        for optimizer in ("gloria", "noprune"):
+            decision = graph.decision(optimizer)
+            decision.sharing.check(graph.template)
+            assert decision.weight == least, (seed, optimizer, queries)
+    assert tried > EACH * 0.8
+
+
+@pytest.mark.parametrize("first", range(0, CASES, EACH))
+def test_pruning_loses_no_lightest_plan_of_larger_workloads(first: int) -> None:
+    for seed in range(first, first + EACH):
+        random = Random(seed)
+        graph = graph_of(random_sequences(random, 6, 5), random, (1.0, 2.0, 4.0))
+        gloria, full = graph.decision("gloria"), graph.decision("noprune")
+        assert gloria.weight == pytest.approx(full.weight, rel=1e-9), seed
+        assert gloria.numbers["nodes"] <= full.numbers["nodes"]
+        for other in ("greedy", "algorithm1"):
+            assert graph.decision(other).weight >= gloria.weight * (1 - 1e-9) or other == "greedy"
+
+
+SHAPES = ("SEQ({0}, {1}, {2})", "SEQ({0}, ({1})+, {2})", "(SEQ({0}, {1}))+", "SEQ({3}, (SEQ({0}, {1}))+, {2})",
+          "(SEQ({0}, (SEQ({1}, {2}))+))+", "SEQ({0}, {1} | {2}, {3})", "SEQ({0}, NOT {1}, {2}, {3})",
+          "SEQ({0}, {1}?, {2})", "SEQ({0}, {1}, {0}, {2})", "SEQ({0}?, ({1})+, {2}?)", "{0}{{2,}}", "{0}",
+          "SEQ({0}, {1}) & SEQ({1}, {2})", "SEQ({0}, (SEQ({1}, NOT {3}, {2}))+)",
+          "SEQ({1}, {2}, {0}, {3})")  # fmt: skip
+
+
+def random_names(random: Random, types: str) -> list[str]:
+    names = random.sample(types, 4)
+    return sorted(names) if random.random() < 0.7 else names
+
+
+@pytest.mark.parametrize("optimizer", OPTIMISERS)
+@pytest.mark.parametrize("first", range(0, CASES, EACH))
+def test_any_workload_has_a_valid_plan(first: int, optimizer: str) -> None:
+    """Kleene patterns that only some queries have, types that recur, OR, AND, negations, optional parts, circles."""
+    shared = 0
+    for seed in range(first, first + EACH):
+        random = Random(seed)
+        types = "ABCDE"[: random.randint(4, 5)]
+        shapes = random.sample(SHAPES, 3)
+        patterns = [random.choice(shapes).format(*random_names(random, types)) for _ in range(random.randint(1, 7))]
+        graph = Graph(patterns, {name: random.choice(FREQUENCIES) for name in types})
+        decision = graph.decision(optimizer)
+        decision.sharing.check(graph.template)
+        shared += any(q.snapshot for q_sets in decision.sharing.transitions.values() for q in q_sets)
+    assert shared > EACH / 8
+
+
+def test_limits_thin_the_graph_and_leave_a_valid_plan() -> None:
+    for seed in range(20):
+        random = Random(seed)
+        graph = graph_of(random_sequences(random, 12, 6), random, (1.0, 3.0))
+        decision = optimise(graph.pools, graph.costs, "gloria", Limits(math.inf, 4, 64))
+        decision.sharing.check(graph.template)
+        assert decision.weight >= graph.decision("gloria").weight * (1 - 1e-9)
+
+
+def test_tables_that_are_too_large_are_told() -> None:
+    graph = graph_of(["ABCDE", "ABDCE", "ACBDE", "ABCDEF", "BCDEF"], Random(1))
+    built = graph.constructed("noprune").graph()
+    chosen = lightest(built, UNLIMITED.check)
+    assert built.weight(chosen) == pytest.approx(graph.decision().weight)
+    with pytest.raises(TablesTooLarge):
+        lightest(built, UNLIMITED.check, most=1)
+
+
+def test_the_weight_of_a_path_is_that_of_its_plan() -> None:
+    for seed in range(20):
+        random = Random(seed)
+        graph = graph_of(random_sequences(random, 5, 5), random, (1.0, 2.0))
+        built = graph.constructed("noprune").graph()
+        chosen = lightest(built, UNLIMITED.check)
+        nodes = [here.nodes[n] for here, n in zip(built.pools, chosen, strict=True)]
+        assert built.weight(chosen) == pytest.approx(plan_weight(graph.pools.pools, nodes, graph.costs))
