@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from cepbench.algorithms.hamlet.channels import MemberChannels
 from cepbench.algorithms.hamlet.kernels.program import (
     NONE,
     AlikeRecord,
@@ -24,25 +22,20 @@ from cepbench.algorithms.hamlet.kernels.program import (
     TransitionRecord,
     TypeRecord,
     UnitRecord,
-    Weighing,
     WindowRecord,
 )
 from cepbench.algorithms.hamlet.kernels.state import VALUES
-from cepbench.algorithms.hamlet.slots import MemberSlots, slots_of
 from cepbench.algorithms.hamlet.workload import SharableSet
+from cepbench.algorithms.snapshots.channels import MemberChannels
+from cepbench.algorithms.snapshots.compilation import Row, compile_part, joined, negated_codes, offsets, records
+from cepbench.algorithms.snapshots.kernels.cells import Weighing
 from cepbench.algorithms.snapshots.members import SetMember
+from cepbench.algorithms.snapshots.slots import MemberSlots, slots_of
 from cepbench.events.schema import Schema
 from cepbench.events.windows import Window
-from cepbench.queries.aggregates import COUNT_ALL, Layout
-from cepbench.queries.automaton import Automaton
 from cepbench.queries.columns import ColumnSet
 from cepbench.queries.compile import Part
-from cepbench.queries.names import Names
-from cepbench.queries.records import Records, records_of
-from cepbench.queries.tables import Columns, Predicates, build_tables
-
-Row = dict[str, Any]
-"""The fields of a record."""
+from cepbench.queries.tables import Columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,31 +61,18 @@ def compile_set(chosen: SharableSet, schema: Schema) -> CompiledSet:
     """The merged template of a set (Section 3.1) with slots, groups and channels."""
     members = chosen.members
     columns = Columns(schema)
-    parts = [_part(m.automaton, m.query.layout, schema, columns, m.query.analysis.names) for m in members]
+    parts = [compile_part(m.automaton, m.query.layout, schema, columns, m.query.analysis.names) for m in members]
     channels = MemberChannels.of_members([part.tables for part in parts])
-    offset = _offsets(len(part.tables.start) for part in parts)
+    offset = offsets(len(part.tables.start) for part in parts)
     by_type = [[offset[s.member] + s.position for s in group] for group in chosen.shared]
     merged = _Merger(members, parts, schema)
     merged.add_groups(chosen, by_type)
-    predicates = _joined([part.tables.local for part in parts] + [part.tables.adjacent for part in parts])
+    predicates = joined([part.tables.local for part in parts] + [part.tables.adjacent for part in parts])
     weights = Weighing(*channels.weights(offset, by_type))
     read = ColumnSet(tuple(columns.ints), tuple(columns.reals))
     program = HamletProgram(merged.template(weights, read), merged.groups(), predicates, weights)
     negations = tuple((n, member.window) for member, part in zip(members, parts, strict=True) for n in part.negations)
     return CompiledSet(members, program, read, channels, negations)
-
-
-def _part(automaton: Automaton, layout: Layout, schema: Schema, columns: Columns, names: Names) -> Part:
-    """As the query was compiled, but with the columns of the whole set."""
-    nothing = Layout((COUNT_ALL,), (), ())
-    tables = build_tables(automaton, layout, schema, columns, names)
-    return Part(automaton, tables, tuple(_part(n, nothing, schema, columns, names) for n in automaton.negations))
-
-
-def _joined(lists: Sequence[Predicates]) -> Predicates:
-    sizes = _offsets(len(found.one) for found in lists)
-    ptr = np.concatenate([[0], *(found.ptr[1:] + at for found, at in zip(lists, sizes, strict=False))])
-    return Predicates(ptr.astype(np.int64), np.concatenate([found.one for found in lists]))
 
 
 class _Merger:
@@ -140,7 +120,7 @@ class _Merger:
         self.slot += [{"window": window} for _ in range(slots.count)]
         runs = {"slot": slot, "slot_end": len(self.slot)} | self._run("late", slots.late, slot)
         self.member.append({"window": window} | runs)
-        self.negated |= _negated_codes(member.automaton, self.schema)
+        self.negated |= negated_codes(member.automaton, self.schema)
 
     def _add_positions(self, part: Part, slots: MemberSlots, same: Row, first: tuple[int, int, int]) -> None:
         """Positions of a member whose slots, negations and transitions begin with the numbers `first`."""
@@ -185,7 +165,7 @@ class _Merger:
 
     def groups(self) -> Groups:
         return Groups(
-            _records(GroupRecord, self.group), _records(UnitRecord, self.unit), _records(AlikeRecord, self.alike)
+            records(GroupRecord, self.group), records(UnitRecord, self.unit), records(AlikeRecord, self.alike)
         )
 
     def template(self, weights: Weighing, columns: ColumnSet) -> TemplateTables:
@@ -199,26 +179,26 @@ class _Merger:
         types = [self._type(code, own) for code, own in enumerate(self.bound)]
         windows = [self._window(w, cell) for w in range(len(self.windows))]
         return TemplateTables(
-            kind=_records(TypeRecord, types),
-            position=_records(PositionRecord, self.position),
-            transition=_records(TransitionRecord, self.transition),
-            member=_records(MemberRecord, self.member),
-            window=_records(WindowRecord, windows),
-            slot=_records(SlotRecord, self.slot),
-            negation=_records(NegationRecord, self.negation),
+            kind=records(TypeRecord, types),
+            position=records(PositionRecord, self.position),
+            transition=records(TransitionRecord, self.transition),
+            member=records(MemberRecord, self.member),
+            window=records(WindowRecord, windows),
+            slot=records(SlotRecord, self.slot),
+            negation=records(NegationRecord, self.negation),
             lists=np.array(self.lists, np.int64),
-            whole=_records(SetRecord, [whole]),
+            whole=records(SetRecord, [whole]),
         )
 
     def _place_cells(self) -> Row:
         """Places the cells of slots, those of their pending trends, and those of members one after another."""
         spans = [self.windows[member["window"]].overlap for member in self.member]
-        of_slots = _offsets(self.windows[slot["window"]].overlap for slot in self.slot)
+        of_slots = offsets(self.windows[slot["window"]].overlap for slot in self.slot)
         first = max(spans) + 2
         for slot, at in zip(self.slot, of_slots, strict=False):
             slot |= {"cell": first + at, "pending": first + of_slots[-1] + at}
         final = first + 2 * of_slots[-1]
-        for member, at in zip(self.member, _offsets(spans), strict=False):
+        for member, at in zip(self.member, offsets(spans), strict=False):
             member["final"] = final + at
         return {"most": max(spans), "open": sum(spans), "cells": final + sum(spans)}
 
@@ -234,25 +214,3 @@ class _Merger:
         row = {"within": window.within, "slide": window.slide, "span": window.overlap, "bytes": cells * cell}
         longest = max(range(len(self.windows)), key=lambda k: self.windows[k].within)
         return row | {"longest": w == longest} | self._run("member", own)
-
-
-def _records(record: type, rows: Sequence[Mapping[str, Any]]) -> Records:
-    """Rows as an array of records."""
-    found = np.zeros(len(rows), records_of(record))
-    for name in found.dtype.names or ():
-        found[name] = [row[name] for row in rows]
-    return found
-
-
-def _offsets(sizes: Iterable[int]) -> list[int]:
-    """Where each of some runs begins; behind them, the end of all."""
-    return [0, *np.cumsum(list(sizes)).tolist()]
-
-
-def _negated_codes(automaton: Automaton, schema: Schema) -> set[int]:
-    """Type codes of all negated events."""
-    codes: set[int] = set()
-    for negation in automaton.negations:
-        codes |= {schema.type_code(position.type) for position in negation.positions}
-        codes |= _negated_codes(negation, schema)
-    return codes - {-1}

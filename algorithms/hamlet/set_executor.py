@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,16 +13,15 @@ from cepbench.algorithms.base import StateSize
 from cepbench.algorithms.hamlet.compilation import CompiledSet
 from cepbench.algorithms.hamlet.kernels.bursts import BurstRecord, ScanRecord, find_bursts, scan_bursts
 from cepbench.algorithms.hamlet.kernels.stream import COLUMNS, DONE, DYNAMIC, OUTPUT, ROOM, run_bursts
-from cepbench.algorithms.hamlet.kernels.windows import ClosedRecord, MemberRows
 from cepbench.algorithms.hamlet.sharing import Sharing, told
 from cepbench.algorithms.hamlet.state import SetState
 from cepbench.algorithms.hamlet.trace import DecisionTrace
 from cepbench.algorithms.kernels.arrays import Flags, readonly
-from cepbench.algorithms.kernels.cells import empty_cells
 from cepbench.algorithms.kernels.events import KernelEvents
-from cepbench.algorithms.rows import AggregateRows
-from cepbench.algorithms.running.batches import ROWS, kernel_events, no_events
+from cepbench.algorithms.running.batches import kernel_events, no_events
 from cepbench.algorithms.running.negation import Negation, largest_state, latest_starts
+from cepbench.algorithms.snapshots.members import SetMember
+from cepbench.algorithms.snapshots.rows import MemberAnswers, RowBuffer
 from cepbench.events.batch import EventBatch
 from cepbench.events.windows import FOREVER
 from cepbench.queries.records import Records, records_of
@@ -35,9 +34,6 @@ TOGETHER = {
     "snapshots": ("graphlet_snapshots", "event_snapshots"),
 }
 """Counted work that is told as a sum."""
-
-MemberAnswers = dict[int, AggregateRows]
-"""Rows by the number of a member in its set."""
 
 
 class SetExecutor:
@@ -57,14 +53,14 @@ class SetExecutor:
             Negation(part, None if window.within >= FOREVER else window.within, len(columns.ints), len(columns.reals))
             for part, window in compiled.negations
         ]
-        capacity = max(ROWS, 2 * int(compiled.program.template.whole["open"][0]))
-        self.rows = MemberRows(
-            np.empty(capacity, records_of(ClosedRecord)),
-            empty_cells(capacity, compiled.channels.layout, arithmetic),
-        )
+        self.rows = RowBuffer(compiled.channels, arithmetic, int(compiled.program.template.whole["open"][0]))
         self.buffered: KernelEvents | None = None
         self.deciding = 0.0
         self.trace = DecisionTrace(sharing.traced)
+
+    @property
+    def members(self) -> Sequence[SetMember]:
+        return self.compiled.members
 
     def process(self, events: EventBatch) -> MemberAnswers:
         """Rows of the windows that these events and their `until` closed."""
@@ -105,7 +101,6 @@ class SetExecutor:
 
     def _run(self, events: KernelEvents, now: int) -> MemberAnswers:
         """Processes the complete bursts of some events, keeps the rest, and closes windows that end by `now`."""
-        found: dict[int, list[AggregateRows]] = {}
         program, state = self.compiled.program, self.state
         bursts, scans, matches, rest = self._find_bursts(events, now)
         if rest < len(events.time):
@@ -119,15 +114,15 @@ class SetExecutor:
         done, stopped, negated = 0, OUTPUT, latest_starts(self.negations)
         while stopped != DONE:
             done, size, stopped = run_bursts(
-                done, len(bursts), now, negated, bursts, scans, events, program, decisions, state.arrays, self.rows,
-                self.arithmetic == "modular",
+                done, len(bursts), now, negated, bursts, scans, events, program, decisions, state.arrays,
+                self.rows.arrays, self.arithmetic == "modular",
             )  # fmt: skip
-            self._take(size, found)
+            self.rows.take(size)
             if stopped == ROOM:
                 state.make_room(int(bursts[done]["size"]))
         if self.sharing.traced:
             self.trace.add(trace[bursts["group"] >= 0])
-        return {m: AggregateRows.concatenate(rows) for m, rows in found.items()}
+        return self.rows.tell()
 
     def _find_bursts(self, events: KernelEvents, now: int) -> tuple[Records, Records, Flags, int]:
         """Complete bursts, what the optimiser knows of them, `Decisions.matches`, and the first event of the rest."""
@@ -151,17 +146,6 @@ class SetExecutor:
         self.buffered = _readonly(
             events.time[kept], events.kind[kept], events.ints[:, kept], events.reals[:, kept], events.negated[kept]
         )
-
-    def _take(self, size: int, found: dict[int, list[AggregateRows]]) -> None:
-        """Takes rows out of the buffer, by member."""
-        if size == 0:
-            return
-        members, windows = self.rows.closed["member"][:size], self.rows.closed["window"]
-        order = np.argsort(members, kind="stable")
-        numbers, first = np.unique(members[order], return_index=True)
-        for m, chosen in zip(numbers.tolist(), np.split(order, first[1:]), strict=True):
-            rows = self.compiled.channels.rows(m, windows, self.rows.cells, chosen)
-            found.setdefault(m, []).append(rows)
 
 
 def _readonly(*arrays: NDArray[Any]) -> KernelEvents:

@@ -12,9 +12,10 @@ from functools import reduce
 from math import gcd
 
 from cepbench.algorithms.snapshots.members import SetMember, aggregate_class
+from cepbench.algorithms.snapshots.predicates import anonymous
+from cepbench.algorithms.snapshots.slots import only_single_events
 from cepbench.queries.aggregates import COUNT_ALL, MOST_RING
-from cepbench.queries.automaton import Automaton, Negations
-from cepbench.queries.model import Comparison, Local
+from cepbench.queries.automaton import Automaton
 
 PredicateClass = tuple[frozenset[object], frozenset[object]]
 """Local predicates of a position, and those of its transition to itself, whatever names they use."""
@@ -121,26 +122,11 @@ def kleene_sub_patterns(m: int, automaton: Automaton) -> tuple[KleeneSubPattern,
             continue
         if not only_single_events(position.end or frozenset(), automaton):
             continue
-        predicates = frozenset(map(_anonymous, position.predicates)), frozenset(map(_anonymous, loop.predicates))
+        predicates = frozenset(map(anonymous, position.predicates)), frozenset(map(anonymous, loop.predicates))
         found.append(KleeneSubPattern(m, p, position.type, predicates))
     return tuple(found)
-
-
-def only_single_events(negations: Negations, automaton: Automaton) -> bool:
-    """Whether each of these negated sub-patterns is one event, all earlier events being before it."""
-    inner = [automaton.negations[n] for n in negations]
-    return not any(n.transitions or any(p.start is None or p.end is None for p in n.positions) for n in inner)
 
 
 def _types(automaton: Automaton) -> set[str]:
     own = {position.type for position in automaton.positions}
     return own.union(*(_types(negation) for negation in automaton.negations))
-
-
-def _anonymous(predicate: Local | Comparison) -> object:
-    """A predicate without the names of its events, which its place tells."""
-    if isinstance(predicate, Local):
-        operand = predicate.operand
-        return operand.attribute, operand.factor, predicate.op, predicate.constant, type(predicate.constant)
-    left, right = predicate.left, predicate.right
-    return left.attribute, left.factor, predicate.op, right.attribute, right.factor

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from cepbench.algorithms.hamlet.kernels.cells import append_run, clear_run, fits, fits_class
 from cepbench.algorithms.hamlet.kernels.program import NONE, HamletProgram, TemplateTables
 from cepbench.algorithms.hamlet.kernels.state import HamletState, Totals, Vertices
 from cepbench.algorithms.hamlet.kernels.visiting import visit
@@ -11,6 +10,7 @@ from cepbench.algorithms.kernels.arrays import Flags
 from cepbench.algorithms.kernels.cells import Cells, add, begin, copy, is_empty
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents, keep_columns
+from cepbench.algorithms.snapshots.kernels.cells import append_run, clear_run, fits, fits_class
 
 
 @inner

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepbench.algorithms.hamlet.kernels.program import NONE, Groups, next_edge
+from cepbench.algorithms.hamlet.kernels.program import NONE, Groups
 from cepbench.algorithms.kernels.arrays import Codes, Flags, Ints
 from cepbench.algorithms.kernels.compilation import inlined, kernel
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.kernels.predicates import hold
+from cepbench.algorithms.snapshots.kernels.panes import next_edge
 from cepbench.queries.records import Records
 from cepbench.queries.tables import Predicates
 

@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from cepbench.algorithms.kernels.arrays import Ints
-from cepbench.algorithms.kernels.compilation import inner
+from cepbench.algorithms.snapshots.kernels.cells import Weighing
 from cepbench.queries.records import Records
-from cepbench.queries.tables import Predicates, Weights
+from cepbench.queries.tables import Predicates
 
 NONE = -1
 
@@ -214,14 +214,6 @@ class Groups(NamedTuple):
     alike: Records
 
 
-class Weighing(NamedTuple):
-    """Which positions count for which channels, as in `queries.tables.Tables`; then which groups."""
-
-    ring: Weights
-    real: Weights
-    least: Weights
-
-
 class HamletProgram(NamedTuple):
     """A sharable set of queries. List p of `predicates` is local to position p; those of transitions follow."""
 
@@ -229,15 +221,3 @@ class HamletProgram(NamedTuple):
     groups: Groups
     predicates: Predicates
     weights: Weighing
-
-
-@inner
-def next_edge(time: int, window: Records) -> int:
-    """The first time after `time` at which some window begins or ends: the next edge of a pane that matters."""
-    edge = 2**63 - 1
-    for w in range(len(window)):
-        within, slide = window[w].within, window[w].slide
-        edge = min(edge, (time // slide + 1) * slide)
-        last = (time - within) // slide + 1
-        edge = min(edge, max(last, 0) * slide + within)
-    return edge

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from cepbench.algorithms.hamlet.kernels.cells import (
+from cepbench.algorithms.hamlet.kernels.program import NONE, Groups, HamletProgram
+from cepbench.algorithms.hamlet.kernels.snapshots import end_graphlet, event_snapshot, graphlet_snapshot
+from cepbench.algorithms.hamlet.kernels.state import FRESH, ROW, SUMS, GraphletStore, HamletState, Totals
+from cepbench.algorithms.hamlet.kernels.windows import note
+from cepbench.algorithms.kernels.arrays import Flags, Ints
+from cepbench.algorithms.kernels.cells import begin
+from cepbench.algorithms.kernels.compilation import inlined, inner
+from cepbench.algorithms.kernels.events import KernelEvents, keep_columns
+from cepbench.algorithms.snapshots.kernels.cells import (
     add,
     add_run,
     append_run,
@@ -13,14 +21,6 @@ from cepbench.algorithms.hamlet.kernels.cells import (
     fits_class,
     follows,
 )
-from cepbench.algorithms.hamlet.kernels.program import NONE, Groups, HamletProgram
-from cepbench.algorithms.hamlet.kernels.snapshots import end_graphlet, event_snapshot, graphlet_snapshot
-from cepbench.algorithms.hamlet.kernels.state import FRESH, ROW, SUMS, GraphletStore, HamletState, Totals
-from cepbench.algorithms.hamlet.kernels.windows import note
-from cepbench.algorithms.kernels.arrays import Flags, Ints
-from cepbench.algorithms.kernels.cells import begin
-from cepbench.algorithms.kernels.compilation import inlined, inner
-from cepbench.algorithms.kernels.events import KernelEvents, keep_columns
 from cepbench.queries.tables import Predicates
 
 NOBODY, SOME, ALL = 0, 1, 2

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cepbench.algorithms.hamlet.kernels.alone import feed, reach
-from cepbench.algorithms.hamlet.kernels.cells import add, append_run, clear, copy, fits_class, is_empty
-from cepbench.algorithms.hamlet.kernels.products import evaluate
+from cepbench.algorithms.hamlet.kernels.evaluation import evaluate
 from cepbench.algorithms.hamlet.kernels.program import NONE, HamletProgram
 from cepbench.algorithms.hamlet.kernels.state import FRESH, ROW, SUMS, GraphletStore, HamletState, Totals
 from cepbench.algorithms.hamlet.kernels.visiting import visit
@@ -14,6 +13,7 @@ from cepbench.algorithms.kernels.arrays import Flags
 from cepbench.algorithms.kernels.cells import begin
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents
+from cepbench.algorithms.snapshots.kernels.cells import add, append_run, clear, copy, fits_class, is_empty
 
 
 @inlined

@@ -12,10 +12,11 @@ from cepbench.algorithms.hamlet.kernels.bursts import BurstRecord
 from cepbench.algorithms.hamlet.kernels.program import NONE, GroupRecord, Groups, HamletProgram
 from cepbench.algorithms.hamlet.kernels.shared import propagate_shared
 from cepbench.algorithms.hamlet.kernels.state import GraphletStore, HamletState
-from cepbench.algorithms.hamlet.kernels.windows import MemberRows, arrive, close_until, note
+from cepbench.algorithms.hamlet.kernels.windows import arrive, close_until, note
 from cepbench.algorithms.kernels.arrays import Flags, Ints, Reals
 from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.events import KernelEvents
+from cepbench.algorithms.snapshots.kernels.rows import MemberRows
 from cepbench.queries.records import Records
 
 NEVER, STATIC, DYNAMIC, GIVEN = 0, 1, 2, 3

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepbench.algorithms.hamlet.kernels.cells import add, clear, follows
-from cepbench.algorithms.hamlet.kernels.products import evaluate
+from cepbench.algorithms.hamlet.kernels.evaluation import evaluate
 from cepbench.algorithms.hamlet.kernels.program import NONE, HamletProgram, TemplateTables
 from cepbench.algorithms.hamlet.kernels.state import ROW, GraphletStore, HamletState, Totals
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents
+from cepbench.algorithms.snapshots.kernels.cells import add, clear, follows
 
 
 @inlined

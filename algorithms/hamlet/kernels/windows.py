@@ -2,33 +2,17 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from cepbench.algorithms.hamlet.kernels.cells import Index, add, clear, copy, is_empty
 from cepbench.algorithms.hamlet.kernels.program import Groups, TemplateTables
 from cepbench.algorithms.hamlet.kernels.state import GraphletStore, HamletState, Totals, Vertices
 from cepbench.algorithms.kernels.arrays import Ints
-from cepbench.algorithms.kernels.cells import Cells
 from cepbench.algorithms.kernels.cells import add as unite
 from cepbench.algorithms.kernels.cells import clear as empty
 from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
+from cepbench.algorithms.snapshots.kernels.cells import Index, add, clear, copy, is_empty
+from cepbench.algorithms.snapshots.kernels.rows import MemberRows
 from cepbench.queries.records import Records
-
-
-class ClosedRecord:
-    """A closed `window` of a member."""
-
-    member: int
-    window: int
-
-
-class MemberRows(NamedTuple):
-    """Rows of closed windows: `closed[N]` and a cell each."""
-
-    closed: Records
-    cells: Cells
 
 
 @kernel

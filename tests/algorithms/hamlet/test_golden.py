@@ -30,7 +30,7 @@ def executor_of(queries: tuple[str, ...], text: str) -> SetExecutor:
     executor = HamletExecutor(plan_of(workload), Sharing("static"))
     executor.process(events)
     executor.finish()
-    [found] = executor.sets.sets
+    [found] = executor.runners
     return found
 
 

@@ -1,0 +1,116 @@
+"""Cells as the kernels of snapshots call them: one by one, compiled once each, or in runs, compiled into their callers.
+
+These kernels have so many places that touch a cell that to compile the algebra into each of them takes minutes. What
+each event of a burst needs is compiled in all the same: a call takes longer than an addition.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cepbench.algorithms.kernels import cells as shared
+from cepbench.algorithms.kernels import predicates
+from cepbench.algorithms.kernels.arrays import Flags, Ints, Reals
+from cepbench.algorithms.kernels.cells import Cells
+from cepbench.algorithms.kernels.compilation import inlined, inner
+from cepbench.queries.tables import Predicates, Weights
+
+_add: Any = shared.add
+_clear, _copy, _is_empty, _hold = shared.clear, shared.copy, shared.is_empty, predicates.hold
+Index = int | np.int64
+"""A constant is handed over as `np.int64(0)`, since Numba compiles an inner kernel anew for each literal."""
+append: Any = shared.extend
+"""Compiled into its callers; it reads of the tables what `Weighing` has."""
+
+
+class Weighing(NamedTuple):
+    """Which positions count for which channels, as in `queries.tables.Tables`; then what several of them share."""
+
+    ring: Weights
+    real: Weights
+    least: Weights
+
+
+@inner
+def add(cells: Cells, i: Index, other: Cells, j: Index) -> None:
+    """`kernels.cells.add`."""
+    _add(cells, i, other, j)
+
+
+@inner
+def clear(cells: Cells, i: Index, count: Index) -> None:
+    """Makes `count` cells those of no trend, from cell i on."""
+    for n in range(i, i + count):
+        _clear(cells, n)
+
+
+@inner
+def copy(cells: Cells, i: int, other: Cells, j: int) -> None:
+    """`kernels.cells.copy`."""
+    _copy(cells, i, other, j)
+
+
+@inner
+def is_empty(cells: Cells, i: int) -> bool:
+    """`kernels.cells.is_empty`."""
+    empty: bool = _is_empty(cells, i)
+    return empty
+
+
+@inlined
+def add_run(cells: Cells, i: int, j: int, count: int) -> None:
+    """Adds `count` cells from cell j on to those from cell i on."""
+    for n in range(count):
+        _add(cells, i + n, cells, j + n)
+
+
+@inlined
+def clear_run(cells: Cells, i: int, count: int) -> None:
+    """As `clear`."""
+    for n in range(i, i + count):
+        _clear(cells, n)
+
+
+@inlined
+def copy_run(cells: Cells, i: int, j: int, count: int) -> None:
+    """Sets `count` cells from cell i on to those from cell j on."""
+    for n in range(count):
+        _copy(cells, i + n, cells, j + n)
+
+
+@inlined
+def append_run(
+    cells: Cells, i: int, count: int, weights: Weighing, p: int, ints: Ints, reals: Reals, event: int
+) -> None:
+    """Appends an event to the trends of `count` cells from cell i on."""
+    for n in range(i, i + count):
+        if not _is_empty(cells, n):
+            append(cells, n, weights, p, ints, reals, event)
+
+
+@inner
+def fits(local: Predicates, p: int, ints: Ints, reals: Reals, i: int) -> bool:
+    """Whether event i passes the local predicates of position p."""
+    return _hold(local, p, ints, reals, i, ints, reals, i)
+
+
+@inner
+def fits_class(matches: Flags, c: int, local: Predicates, p: int, ints: Ints, reals: Reals, i: int) -> bool:
+    """Whether event i passes the local predicates of position p, of class c: looked up if a decision has tested them.
+
+    `matches[N, K]` by event and class, or with no row.
+    """
+    if len(matches) > 0:
+        known: bool = matches[i, c]
+        return known
+    return _hold(local, p, ints, reals, i, ints, reals, i)
+
+
+@inner
+def follows(
+    adjacent: Predicates, which: int, left_ints: Ints, left_reals: Reals, v: int, ints: Ints, reals: Reals, i: int
+) -> bool:
+    """Whether event i may follow event v, as list `which` of predicates on adjacent events tells."""
+    return _hold(adjacent, which, left_ints, left_reals, v, ints, reals, i)

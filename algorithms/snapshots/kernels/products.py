@@ -1,0 +1,64 @@
+"""Expressions over snapshots: a coefficient times a value, with overflow told as if the events had been aggregated.
+
+The coefficient of a snapshot in an expression is a cell: the aggregates of the sub-trends in the graphlet that begin at
+the snapshot. So the count of an event that is `4x + z` has a cell with count 4 for x, and one with count 1 for z. The
+value of a snapshot, per query and window, is a cell too: the aggregates of the trends that end there. Their product is
+the concatenation of both sets of trends: counts multiply, sums are sx * cy + cx * sy, a minimum is the lesser of both.
+
+A product is 0 if either side has no trend, even if the other one has overflowed; else it has overflowed if a side has,
+or if it exceeds 2^64. So a query's value overflows exactly if its trends are too many, however large the
+coefficients are that it shares with others.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cepbench.algorithms.kernels.cells import ONE, ZERO, Cells, is_empty, product_exceeds, sum_exceeds
+from cepbench.algorithms.kernels.compilation import inlined
+from cepbench.algorithms.snapshots.kernels.cells import Weighing
+
+
+@inlined
+def times(x: Any, x_over: bool, y: Any, y_over: bool, nothing: Any, modular: bool) -> tuple[Any, bool]:
+    """A product, and whether it overflowed; `nothing` is the 0 of its type, which infinity times 0 is, too."""
+    if (x == 0 and not x_over) or (y == 0 and not y_over):
+        return nothing, False
+    over = x_over or y_over or (modular and product_exceeds(np.uint64(x), np.uint64(y)))
+    return x * y, over
+
+
+@inlined
+def add_product(to: Cells, i: int, cells: Cells, s: int, v: int, weights: Weighing, p: int, modular: bool) -> None:
+    """Adds to cell i what coefficient s of `cells` makes of their value v, for the query of position p.
+
+    Only channels that events at p count for have changed since the snapshot; the others pass through.
+    """
+    if is_empty(cells, s) or is_empty(cells, v):
+        return
+    factor, count = cells.ring[s, 0], cells.ring[v, 0]
+    factor_over, count_over = cells.over[s] & ONE != ZERO, cells.over[v] & ONE != ZERO
+    over, nothing = to.over[i], to.ring.dtype.type(0)
+    for c in range(to.ring.shape[1]):
+        bit = ONE << np.uint64(c)
+        more, exceeds = times(cells.ring[v, c], cells.over[v] & bit != ZERO, factor, factor_over, nothing, modular)
+        total = to.ring[i, c] + more
+        if exceeds or sum_exceeds(total, more):
+            over |= bit
+        if c > 0 and weights.ring.bound[c, p]:
+            more, exceeds = times(cells.ring[s, c], cells.over[s] & bit != ZERO, count, count_over, nothing, modular)
+            total += more
+            if exceeds or sum_exceeds(total, more):
+                over |= bit
+        to.ring[i, c] = total
+    to.over[i] = over
+    for c in range(to.real.shape[1]):
+        to.real[i, c] += cells.real[v, c] * float(factor)
+        if weights.real.bound[c, p]:
+            to.real[i, c] += cells.real[s, c] * float(count)
+    for c in range(to.least.shape[1]):
+        to.least[i, c] = min(to.least[i, c], cells.least[v, c])
+        if weights.least.bound[c, p]:
+            to.least[i, c] = min(to.least[i, c], cells.least[s, c])

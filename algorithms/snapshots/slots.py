@@ -1,0 +1,77 @@
+"""What the positions of a member feed, and what its transitions read (Section 3.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from dataclasses import dataclass, field
+
+from cepbench.queries.automaton import Automaton, Negations
+
+
+@dataclass
+class MemberSlots:
+    """The `count` slots of a member; the `kernels.program` of a system tells what its lists become.
+
+    - `feeds`: slots of each position; `direct`, `kept` and `late_kept`: what it is.
+    - `read`: the slot of each transition, 0 for those that are `visited` or shared with others. `void`: slots of each
+      negation.
+    - `late`: slots that are final when a window closes.
+    """
+
+    feeds: list[list[int]]
+    kept: list[bool]
+    void: list[list[int]]
+    direct: list[bool] = field(default_factory=list)
+    late_kept: list[bool] = field(default_factory=list)
+    read: list[int] = field(default_factory=list)
+    visited: list[bool] = field(default_factory=list)
+    late: list[int] = field(default_factory=list)
+    count: int = 0
+
+    def add(self, position: int, negations: frozenset[int] = frozenset()) -> int:
+        """A further slot, which a position feeds and matches of negations empty."""
+        self.feeds[position].append(self.count)
+        for j in sorted(negations):
+            self.void[j].append(self.count)
+        self.count += 1
+        return self.count - 1
+
+
+def slots_of(automaton: Automaton, shared: Set[int] = frozenset()) -> MemberSlots:
+    """A slot per position that transitions read, and one per transition or END position with negations.
+
+    Transitions that are `shared` read none, and visit nothing of the member alone: others have it in common.
+    """
+    positions = len(automaton.positions)
+    slots = MemberSlots([[] for _ in range(positions)], [False] * positions, [[] for _ in automaton.negations])
+    own: dict[int, int] = {}
+    for number, t in enumerate(automaton.transitions):
+        if number in shared:
+            slots.visited.append(False)
+            slots.read.append(0)
+            continue
+        slots.visited.append(bool(t.predicates) or not only_single_events(t.negations, automaton))
+        if slots.visited[-1]:
+            slots.kept[t.source] = True
+            slots.read.append(0)
+        elif t.negations:
+            slots.read.append(slots.add(t.source, t.negations))
+        else:
+            if t.source not in own:
+                own[t.source] = slots.add(t.source)
+            slots.read.append(own[t.source])
+    for p, place in enumerate(automaton.positions):
+        trailing = place.end or frozenset()
+        slots.direct.append(place.end is not None and not trailing)
+        slots.late_kept.append(bool(trailing) and not only_single_events(trailing, automaton))
+        if slots.late_kept[-1]:
+            slots.kept[p] = True
+        elif trailing:
+            slots.late.append(slots.add(p, trailing))
+    return slots
+
+
+def only_single_events(negations: Negations, automaton: Automaton) -> bool:
+    """Whether each of these negated sub-patterns is one event, all earlier events being before it."""
+    inner = [automaton.negations[n] for n in negations]
+    return not any(n.transitions or any(p.start is None or p.end is None for p in n.positions) for n in inner)
