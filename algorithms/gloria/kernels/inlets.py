@@ -1,0 +1,209 @@
+"""What reaches an event: expressions of a group, shared, and aggregates of a member, window by window."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cepbench.algorithms.gloria.kernels.expressions import add_run, cell_of, clear_run, evaluate, first_in
+from cepbench.algorithms.gloria.kernels.program import EXPRESSION, NONE, GloriaProgram, GloriaTables, ReadRecord
+from cepbench.algorithms.gloria.kernels.state import Expressions, GloriaState, Totals, Vertices
+from cepbench.algorithms.kernels.arrays import Ints
+from cepbench.algorithms.kernels.cells import begin
+from cepbench.algorithms.kernels.compilation import inlined, inner
+from cepbench.algorithms.kernels.events import KernelEvents
+from cepbench.algorithms.snapshots.kernels.cells import add, clear, fits, follows
+from cepbench.queries.tables import Predicates
+
+NOBODY, SOME, ALL = 0, 1, 2
+
+
+@inner
+def match(i: int, s: int, events: KernelEvents, tables: GloriaTables, predicates: Predicates, totals: Totals) -> bool:
+    """Tells in `Totals.passed` which members event i matches at state s; False if it matches none."""
+    state, found = tables.state[s], False
+    for c in range(state.test, state.test_end):
+        test = tables.test[c]
+        passed = not test.selective or fits(predicates, test.predicates, events.ints, events.reals, i)
+        totals.passed[c] = passed
+        found |= passed
+    return found
+
+
+@inner
+def matching(first: int, stop: int, lists: Ints, totals: Totals) -> int:
+    """Which of the classes `first` to `stop` in `lists` match the event: NOBODY, SOME or ALL."""
+    yes, no = False, False
+    for n in range(first, stop):
+        if totals.passed[lists[n]]:
+            yes = True
+        else:
+            no = True
+    return NOBODY if not yes else SOME if no else ALL
+
+
+@inner
+def bring(
+    i: int, n: int, events: KernelEvents, tables: GloriaTables, predicates: Predicates, totals: Totals,
+    vertices: Vertices, shared: Expressions,
+) -> None:  # fmt: skip
+    """Sums the expressions by which event i is reached at inlet n, once for all members of its group.
+
+    O(s) per transition for s snapshots, whose sum is kept; O(n s) for one whose n events before are visited.
+    """
+    inlet, found = tables.inlet[n], shared.inlet[n]
+    group = shared.group[inlet.group]
+    found.stop, found.differs = group.count, False
+    if inlet.only != NONE:
+        found.row = tables.outlet[inlet.only].sums
+        return
+    found.row = inlet.row
+    live = group.count - group.oldest
+    to = cell_of(group, inlet.row, group.oldest)
+    clear_run(shared.cells, to, live)
+    for r in range(inlet.read, inlet.read_end):
+        add_run(shared.cells, to, cell_of(group, tables.outlet[tables.lists[r]].sums, group.oldest), live)
+        totals.counts[0].additions += live
+    for r in range(inlet.link, inlet.link_end):
+        if not found.differs:
+            found.differs = not _visit_alike(i, r, to, events, tables, predicates, totals, vertices, shared)
+
+
+@inner
+def _visit_alike(
+    i: int, r: int, to: int, events: KernelEvents, tables: GloriaTables, predicates: Predicates, totals: Totals,
+    vertices: Vertices, shared: Expressions,
+) -> bool:  # fmt: skip
+    """Adds the expressions of the events that event i follows by link r to those from cell `to` on.
+
+    Stops and returns False if it does not follow the same ones for all members.
+    """
+    link, counts = tables.link[r], totals.counts[0]
+    oldest = shared.group[tables.outlet[link.outlet].group].oldest
+    v = vertices.last[len(tables.place) + link.outlet]
+    while v >= counts.oldest_vertex:
+        vertex = vertices.event[v]
+        if vertex.time < events.time[i]:
+            yes, no = False, False
+            for c in range(link.match, link.match_end):
+                if follows(predicates, tables.lists[c], vertices.ints, vertices.reals, v, events.ints, events.reals, i):
+                    yes = True
+                else:
+                    no = True
+            if yes and no:
+                return False
+            if yes:
+                counts.edges += 1
+                _add_vertex(v, to, oldest, vertices, totals, shared)
+        v = vertex.before
+    return True
+
+
+@inlined
+def _add_vertex(v: int, to: int, oldest: int, vertices: Vertices, totals: Totals, shared: Expressions) -> None:
+    """Adds the expression of vertex v to that which begins with snapshot `oldest` at cell `to`."""
+    vertex = vertices.event[v]
+    for k in range(max(oldest - vertex.first, 0), vertex.size):
+        add(shared.cells, to + vertex.first + k - oldest, vertices.cells, vertex.cell + k)
+    totals.counts[0].additions += vertex.size
+
+
+@inner
+def reach(i: int, p: int, events: KernelEvents, program: GloriaProgram, state: GloriaState, modular: bool) -> None:
+    """Sets the cells of place p to the trends that event i starts there, or extends, window by window.
+
+    O(l) per window for l transitions that the member has alone, and O(s) for s snapshots of a group that it comes from;
+    O(n) or O(n s) where events before are visited.
+    """
+    tables, totals, shared = program.tables, state.totals, state.shared
+    place, cells = tables.place[p], totals.cells
+    window = tables.window[place.window]
+    low, high = totals.open[place.window].low, totals.open[place.window].high
+    clear(cells, place.value, high - low + 1)
+    if place.start:
+        free = low
+        for n in range(place.leading, place.leading_end):
+            while free <= high and free * window.slide <= events.negated[i, tables.lists[n]]:
+                free += 1
+        for k in range(free, high + 1):
+            begin(cells, place.value + k - low)
+    for n in range(place.source, place.source_end):
+        source = tables.source[n]
+        if not shared.inlet[source.inlet].differs:
+            _add_values(source.inlet, shared.inlet[source.inlet].row, source.value, p, program, totals, shared, modular)
+    for n in range(place.read, place.read_end):
+        read = tables.read[n]
+        if shared.inlet[read.inlet].differs:
+            row = tables.outlet[read.outlet].sums
+            if read.visited:
+                row = np.int64(EXPRESSION)
+                _visit_shared(i, read, events, program, totals, state.vertices, shared)
+            _add_values(read.inlet, row, read.value, p, program, totals, shared, modular)
+    for e in range(place.enter, place.enter_end):
+        edge = tables.transition[e]
+        if edge.visited:
+            _visit(i, p, e, events, program, state)
+        else:
+            for k in range(low, high + 1):
+                add(cells, place.value + k - low, cells, tables.slot[edge.slot].cell + k % window.span)
+
+
+@inner
+def _add_values(
+    n: int, row: int, value: int, p: int, program: GloriaProgram, totals: Totals, shared: Expressions, modular: bool
+) -> None:
+    """Adds the values of the expression in a row, which reaches inlet n, to the cells of place p."""
+    tables = program.tables
+    place, group, stop = tables.place[p], shared.group[tables.inlet[n].group], shared.inlet[n].stop
+    window = tables.window[place.window]
+    low, high = totals.open[place.window].low, totals.open[place.window].high
+    for k in range(low, high + 1):
+        first = first_in(group, shared.times, k * window.slide)
+        evaluate(
+            totals.cells, place.value + k - low, shared.cells, cell_of(group, row, first),
+            cell_of(group, value + k % window.span, first), stop - first, program.weights, tables.whole[0].bound,
+            modular,
+        )  # fmt: skip
+    totals.counts[0].evaluations += max(high - low + 1, 0)
+
+
+@inner
+def _visit_shared(
+    i: int, read: ReadRecord, events: KernelEvents, program: GloriaProgram, totals: Totals, vertices: Vertices,
+    shared: Expressions,
+) -> None:  # fmt: skip
+    """Sums the expressions of the events that event i follows for one member, in the row EXPRESSION of their group."""
+    group, counts = shared.group[program.tables.outlet[read.outlet].group], totals.counts[0]
+    to = cell_of(group, EXPRESSION, group.oldest)
+    clear_run(shared.cells, to, group.count - group.oldest)
+    v = vertices.last[len(program.tables.place) + read.outlet]
+    while v >= counts.oldest_vertex:
+        if vertices.event[v].time < events.time[i] and follows(
+            program.predicates, read.predicates, vertices.ints, vertices.reals, v, events.ints, events.reals, i
+        ):
+            counts.edges += 1
+            _add_vertex(v, to, group.oldest, vertices, totals, shared)
+        v = vertices.event[v].before
+
+
+@inner
+def _visit(i: int, p: int, e: int, events: KernelEvents, program: GloriaProgram, state: GloriaState) -> None:
+    """Adds the trends that event i extends over transition e, which a member has alone, to the cells of place p."""
+    tables, totals, vertices = program.tables, state.totals, state.vertices
+    edge, place, counts = tables.transition[e], tables.place[p], totals.counts[0]
+    span, slide = tables.window[place.window].span, tables.window[place.window].slide
+    low, high = totals.open[place.window].low, totals.open[place.window].high
+    floor = low * slide
+    for n in range(edge.between, edge.between_end):
+        floor = max(floor, events.negated[i, tables.lists[n]])
+    v = vertices.last[edge.source]
+    while v >= counts.oldest_vertex:
+        time = vertices.event[v].time
+        if time < floor:
+            break
+        if time < events.time[i] and follows(
+            program.predicates, edge.predicates, vertices.ints, vertices.reals, v, events.ints, events.reals, i
+        ):
+            counts.edges += 1
+            for k in range(low, min(high, time // slide) + 1):
+                add(totals.cells, place.value + k - low, vertices.cells, vertices.event[v].cell + k % span)
+        v = vertices.event[v].before

@@ -1,0 +1,225 @@
+"""What becomes of an event: it has a snapshot, or goes on with the expression that reaches it (Section 3.2)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cepbench.algorithms.gloria.kernels.expressions import (
+    add_run,
+    append_run,
+    cell_of,
+    clear_run,
+    copy_run,
+    new_snapshot,
+    snapshot_of_one,
+)
+from cepbench.algorithms.gloria.kernels.inlets import ALL, NOBODY, matching
+from cepbench.algorithms.gloria.kernels.program import EXPRESSION, GloriaProgram, GloriaTables
+from cepbench.algorithms.gloria.kernels.state import Expressions, GloriaState, Totals, Vertices
+from cepbench.algorithms.gloria.kernels.windows import tell_after
+from cepbench.algorithms.kernels.cells import begin
+from cepbench.algorithms.kernels.compilation import inlined, inner
+from cepbench.algorithms.kernels.events import KernelEvents, keep_columns
+from cepbench.algorithms.snapshots.kernels.cells import add, clear, copy, is_empty
+
+NOTHING, REUSED, AGAIN, SNAPSHOT, EACH = range(5)
+"""What becomes of an event: nothing; it goes on with the expression that reaches it; it has the same snapshot as the
+event before; one of its own; and, at an ending, each member has its value."""
+
+
+@inner
+def choose(o: int, tables: GloriaTables, totals: Totals, shared: Expressions) -> bool:
+    """Chooses what becomes of an event at outlet o; True if the trends that reach its members are needed."""
+    outlet, found, lists = tables.outlet[o], shared.outlet[o], tables.lists
+    group, matched = shared.group[outlet.group], matching(outlet.test, outlet.test_end, tables.lists, totals)
+    found.mode = SNAPSHOT
+    if matched == NOBODY:
+        found.mode = NOTHING
+    elif outlet.local:
+        stamp = totals.stamp[outlet.state]
+        same = outlet.steady and found.last >= group.oldest
+        same = same and found.stamp == stamp and found.opened == totals.counts[0].opened
+        for n in range(outlet.test_end - outlet.test):
+            passed = totals.passed[lists[outlet.test + n]]
+            same = same and shared.masks[outlet.mask + n] == passed
+            shared.masks[outlet.mask + n] = passed
+        found.stamp, found.opened = stamp, totals.counts[0].opened
+        if same:
+            found.mode = AGAIN
+    elif matched == ALL and not outlet.own and not shared.inlet[outlet.inlet].differs:
+        found.mode = REUSED
+    if found.mode != SNAPSHOT:
+        return False
+    for n in range(outlet.share, outlet.share_end):
+        totals.wanted[tables.share[n].place] = True
+    return True
+
+
+@inner
+def choose_ending(n: int, tables: GloriaTables, totals: Totals, shared: Expressions) -> bool:
+    """As `choose`, at ending n."""
+    ending = tables.ending[n]
+    matched = matching(ending.test, ending.test_end, tables.lists, totals)
+    if matched == NOBODY:
+        shared.ending[n] = NOTHING
+        return False
+    if matched == ALL and not shared.inlet[ending.inlet].differs:
+        shared.ending[n] = REUSED
+        return False
+    shared.ending[n] = EACH
+    for place in range(ending.place, ending.place_end):
+        totals.wanted[tables.lists[place]] = True
+    return True
+
+
+@inner
+def reuse(
+    i: int, s: int, n: int, start: bool, to: int, events: KernelEvents, program: GloriaProgram, totals: Totals,
+    shared: Expressions,
+) -> int:  # fmt: skip
+    """Appends event i at state s to the expression that reaches inlet n, and adds it to row `to`; returns its length.
+
+    The expression is in row EXPRESSION then. O(s).
+    """
+    tables = program.tables
+    inlet = shared.inlet[n]
+    group, one = shared.group[tables.inlet[n].group], np.int64(-1)
+    if start:
+        one = snapshot_of_one(tables.inlet[n].group, events.time[i], tables, totals, shared)
+    live, stop = inlet.stop - group.oldest, max(inlet.stop, one + 1)
+    expression = cell_of(group, EXPRESSION, group.oldest)
+    copy_run(shared.cells, expression, shared.cells, cell_of(group, inlet.row, group.oldest), live)
+    clear_run(shared.cells, expression + live, stop - inlet.stop)
+    if start:
+        begin(shared.cells, cell_of(group, EXPRESSION, one))
+    size = stop - group.oldest
+    append_run(shared.cells, expression, size, program.weights, s, events.ints, events.reals, i)
+    add_run(shared.cells, cell_of(group, to, group.oldest), expression, size)
+    totals.counts[0].additions += size
+    return size
+
+
+@inner
+def let_out(
+    i: int, s: int, o: int, at_once: bool, events: KernelEvents, program: GloriaProgram, state: GloriaState
+) -> None:
+    """Adds the expression of event i at outlet o to what later events see; `at_once` if no other event has its time."""
+    tables, totals, shared = program.tables, state.totals, state.shared
+    outlet, found, counts = tables.outlet[o], shared.outlet[o], totals.counts[0]
+    group = shared.group[outlet.group]
+    to = outlet.sums if at_once else outlet.sums + 1
+    first, size = group.oldest, np.int64(0)
+    if found.mode == REUSED:
+        size = reuse(i, s, outlet.inlet, outlet.start, to, events, program, totals, shared)
+    elif found.mode != NOTHING:
+        if found.mode == SNAPSHOT:
+            found.last = _snapshot(i, o, events, tables, totals, shared)
+            counts.event_snapshots += not outlet.local
+        first, size = found.last, np.int64(1)
+        x = cell_of(group, EXPRESSION, first)
+        clear_run(shared.cells, x, np.int64(1))
+        begin(shared.cells, x)
+        append_run(shared.cells, x, np.int64(1), program.weights, s, events.ints, events.reals, i)
+        add_run(shared.cells, cell_of(group, to, first), x, np.int64(1))
+        counts.additions += 1
+    if size == 0:
+        return
+    if outlet.kept:
+        _keep(i, o, first, size, events, tables, totals, state.vertices, shared)
+    if at_once:
+        tell_after(s, tables, totals)
+    elif not shared.pending[o].marked:
+        shared.pending[o].marked = True
+        shared.pending[counts.shared].touched = o
+        counts.shared += 1
+
+
+@inlined
+def _snapshot(i: int, o: int, events: KernelEvents, tables: GloriaTables, totals: Totals, shared: Expressions) -> int:
+    """The number of a new snapshot of what reaches event i at outlet o, for the members that it matches."""
+    outlet = tables.outlet[o]
+    s = new_snapshot(outlet.group, events.time[i], tables, totals, shared)
+    group = shared.group[outlet.group]
+    for n in range(outlet.share, outlet.share_end):
+        share = tables.share[n]
+        place = tables.place[share.place]
+        span, matched = tables.window[place.window].span, totals.passed[place.test]
+        low, high = totals.open[place.window].low, totals.open[place.window].high
+        for k in range(low, high + 1):
+            cell = cell_of(group, share.value + k % span, s)
+            if matched:
+                copy(shared.cells, cell, totals.cells, place.value + k - low)
+            else:
+                clear(shared.cells, cell, np.int64(1))
+    return s
+
+
+@inlined
+def _keep(
+    i: int, o: int, first: int, size: int, events: KernelEvents, tables: GloriaTables, totals: Totals,
+    vertices: Vertices, shared: Expressions,
+) -> None:  # fmt: skip
+    """Keeps event i with its expression, for those that visit it."""
+    counts, group = totals.counts[0], shared.group[tables.outlet[o].group]
+    v, last = counts.vertices, len(tables.place) + o
+    counts.vertices += 1
+    vertex = vertices.event[v]
+    vertex.time, vertex.before, vertex.cell = events.time[i], vertices.last[last], counts.vertex_cells
+    vertex.first, vertex.size = first, size
+    vertices.last[last] = v
+    keep_columns(i, events, vertices.ints, vertices.reals, v)
+    copy_run(vertices.cells, counts.vertex_cells, shared.cells, cell_of(group, EXPRESSION, first), size)
+    counts.vertex_cells += size
+
+
+@inner
+def deliver(i: int, p: int, at_once: bool, events: KernelEvents, tables: GloriaTables, state: GloriaState) -> None:
+    """Adds the trends that end with event i at place p, which are in its cells, to what its windows keep."""
+    totals, vertices = state.totals, state.vertices
+    place, counts, cells = tables.place[p], totals.counts[0], totals.cells
+    span = tables.window[place.window].span
+    low, high = totals.open[place.window].low, totals.open[place.window].high
+    found = False
+    for k in range(low, high + 1):
+        j, row = place.value + k - low, k % span
+        if is_empty(cells, j):
+            continue
+        found = True
+        for n in range(place.feed, place.feed_end):
+            slot = tables.slot[tables.lists[n]]
+            add(cells, (slot.cell if at_once else slot.pending) + row, cells, j)
+        if place.direct:
+            add(cells, tables.member[place.member].final + row, cells, j)
+    if not found:
+        return
+    for n in range(place.feed, place.feed_end):
+        s = tables.lists[n]
+        if at_once:
+            tell_after(tables.slot[s].state, tables, totals)
+        elif not totals.pending[s].marked:
+            totals.pending[s].marked = True
+            totals.pending[counts.touched].touched = s
+            counts.touched += 1
+    if place.kept:
+        v = counts.vertices
+        counts.vertices += 1
+        vertex = vertices.event[v]
+        vertex.time, vertex.before, vertex.cell = events.time[i], vertices.last[p], counts.vertex_cells
+        vertices.last[p] = v
+        keep_columns(i, events, vertices.ints, vertices.reals, v)
+        for k in range(low, high + 1):
+            copy(vertices.cells, counts.vertex_cells + k % span, cells, place.value + k - low)
+        counts.vertex_cells += span
+
+
+@inner
+def end_each(n: int, tables: GloriaTables, totals: Totals) -> None:
+    """Adds the trends of the members of ending n, which are in the cells of their places, to what is final."""
+    ending, cells = tables.ending[n], totals.cells
+    for at in range(ending.place, ending.place_end):
+        place = tables.place[tables.lists[at]]
+        if totals.passed[place.test]:
+            span = tables.window[place.window].span
+            low, high = totals.open[place.window].low, totals.open[place.window].high
+            for k in range(low, high + 1):
+                add(cells, tables.member[place.member].final + k % span, cells, place.value + k - low)

@@ -1,0 +1,173 @@
+"""What the kernels of Gloria write: aggregates of windows, expressions over snapshots, events that are visited."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from cepbench.algorithms.kernels.arrays import Flags, Ints, Reals
+from cepbench.algorithms.kernels.cells import Cells
+from cepbench.queries.records import Records
+
+
+class CountRecord:
+    """Where the state is, and work that is counted.
+
+    - `now`: current time; `edge`: the next time at which a window begins or ends; `opened`: how often windows did.
+    - `touched`: slots, and `shared`: outlets, that have events at the current time.
+    - Ends of the queue of `vertices`, and of their cells. Used cells of groups, and times of their snapshots; what
+      there was no room for.
+    - `peak`: the most bytes since they were told, and what they were made of; `peak_windows` are bytes.
+    - `visits`: events times the states that they are put into; `edges`: events before that are visited; `additions` of
+      coefficients; `evaluations` of expressions, for one query and window; snapshots, and those of them for an event
+      that some members of its group match, or extend after other events than the others do.
+    """
+
+    now: int
+    edge: int
+    opened: int
+    touched: int
+    shared: int
+    vertices: int
+    oldest_vertex: int
+    vertex_cells: int
+    used_cells: int
+    used_times: int
+    more_cells: int
+    more_times: int
+    more_vertices: int
+    more_vertex_cells: int
+    peak: int
+    peak_windows: int
+    peak_vertices: int
+    peak_snapshots: int
+    peak_coefficients: int
+    visits: int
+    edges: int
+    additions: int
+    evaluations: int
+    snapshots: int
+    event_snapshots: int
+
+
+class OpenRecord:
+    """Windows of a kind: the first and the last that are open."""
+
+    low: int
+    high: int
+
+
+class PendingRecord:
+    """Entry n has the n-th of the slots, or outlets, that are `touched`, and whether number n is `marked` as such."""
+
+    touched: int
+    marked: np.bool_
+
+
+class Totals(NamedTuple):
+    """Aggregates of the open windows.
+
+    `cells`: first those to work with, one per place of a state and window: the trends that *reach* it; then those of
+    slots and of members. `pending[S]`; `seen[J]`: negation starts known; `open[W]`; `counts[1]`; `passed`: whether the
+    event matches each test; `wanted`: whether a place needs the trends that reach it; `stamp`: by state, how often what
+    leads there has changed.
+    """
+
+    cells: Cells
+    pending: Records
+    seen: Ints
+    open: Records
+    counts: Records
+    passed: Flags
+    wanted: Flags
+    stamp: Ints
+
+
+class VertexRecord:
+    """An event at a place or an outlet, the vertex `before` it there (below the oldest: none), and its cells.
+
+    Those of a place are its trends, window k at `cell + k % span`; those of an outlet are coefficients of `size`
+    snapshots from `first` on.
+    """
+
+    time: int
+    before: int
+    cell: int
+    first: int
+    size: int
+
+
+class Vertices(NamedTuple):
+    """Events that later ones visit, in time order.
+
+    `event[V]`; `last[P + O]` of places, then of outlets; `ints[I, V]`, `reals[F, V]`.
+    """
+
+    event: Records
+    last: Ints
+    ints: Ints
+    reals: Reals
+    cells: Cells
+
+
+class GroupState:
+    """Snapshots `oldest` to `count` of a group, of which `one` is 1 for all members in all windows.
+
+    Row r has cell `base + r * room + s - shift` for snapshot s; entry `times + s - shift` has its time. `one` was made
+    when windows had been `opened` so often.
+    """
+
+    base: int
+    room: int
+    times: int
+    shift: int
+    oldest: int
+    count: int
+    one: int
+    opened: int
+
+
+class InletState:
+    """The expression that reaches an inlet: over the snapshots before `stop`, in row `row`.
+
+    `differs`: members have different ones, as they do not follow the same events.
+    """
+
+    row: int
+    stop: int
+    differs: np.bool_
+
+
+class OutletState:
+    """What becomes of an event at an outlet; and its last snapshot, with the stamps when that was made."""
+
+    mode: int
+    last: int
+    stamp: int
+    opened: int
+
+
+class Expressions(NamedTuple):
+    """Coefficients and values of snapshots; `cells` and `times` hold those of all groups.
+
+    `group[G]`, `inlet[I]`, `outlet[O]`, `pending[O]`; `masks`: the classes that snapshots were for; `ending[E]`: what
+    becomes of an event at an ending.
+    """
+
+    cells: Cells
+    times: Ints
+    group: Records
+    inlet: Records
+    outlet: Records
+    pending: Records
+    masks: Flags
+    ending: Ints
+
+
+class GloriaState(NamedTuple):
+    """The state of a sharable set."""
+
+    totals: Totals
+    vertices: Vertices
+    shared: Expressions
