@@ -37,7 +37,7 @@ from cepbench.algorithms.gloria.plan import PlannedSet
 from cepbench.algorithms.gloria.sharing_plan import QSet
 from cepbench.algorithms.gloria.template import TypeState, TypeTransition
 from cepbench.algorithms.snapshots.channels import MemberChannels
-from cepbench.algorithms.snapshots.compilation import Row, compile_part, joined, offsets, records
+from cepbench.algorithms.snapshots.compilation import Row, compile_part, joined, negated_codes, offsets, records
 from cepbench.algorithms.snapshots.members import SetMember
 from cepbench.algorithms.snapshots.predicates import anonymous
 from cepbench.algorithms.snapshots.slots import slots_of
@@ -416,11 +416,13 @@ class _Compiler:
 
     def _kinds(self) -> list[Row]:
         codes = [self.schema.type_code(state.type) for state in self.order]
+        negated = set().union(*(negated_codes(member.automaton, self.schema) for member in self.members))
         rows = []
         for code in range(len(self.schema.types)):
             own = [s for s, found in enumerate(codes) if found == code]
             first = own[0] if own else 0
-            rows.append({"state": first, "state_end": first + len(own), "single": len(own) == 1})
+            row: Row = {"state": first, "state_end": first + len(own), "single": len(own) == 1}
+            rows.append(row | {"relevant": bool(own) or code in negated})
         return rows
 
     def _window(self, w: int, cell_bytes: int) -> Row:

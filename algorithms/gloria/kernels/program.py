@@ -24,11 +24,15 @@ EXPRESSION = 0
 
 
 class KindRecord:
-    """An event type: its states `state` to `state_end`; `single` if it has but one."""
+    """An event type: its states `state` to `state_end`; `single` if it has but one.
+
+    `relevant` if it has any, or negations name it: the time stamps before its events end, whatever they match.
+    """
 
     state: int
     state_end: int
     single: np.bool_
+    relevant: np.bool_
 
 
 class StateRecord:

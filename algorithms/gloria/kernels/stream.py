@@ -47,7 +47,7 @@ def run_events(
     size = len(events.time)
     for i in range(first, size):
         kind = tables.kind[events.kind[i]]
-        if kind.state == kind.state_end:
+        if not kind.relevant:
             continue
         time = events.time[i]
         if time >= counts.edge:

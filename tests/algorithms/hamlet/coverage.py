@@ -15,7 +15,7 @@ from cepbench.queries.automaton import Position
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.model import Aggregates, CountAll
 from cepbench.verification.random_cases import Case, batch_of
-from tests.algorithms.hamlet.workloads import Coins
+from tests.algorithms.hamlet.decisions import Coins
 
 FEATURES = (
     "shared", "Kleene in front", "Kleene in the middle", "Kleene at the end", "Kleene alone", "Kleene nested",

@@ -21,7 +21,7 @@ from cepbench.queries.parser import parse_query
 from cepbench.queries.workloads import load_workload
 from cepbench.verification.agreement import difference_of_rows, rows_of
 from cepbench.verification.evaluators import run
-from tests.algorithms.hamlet.workloads import all_decisions
+from tests.algorithms.hamlet.decisions import all_decisions
 
 SHARED = Path(__file__).parents[4] / "shared"
 REFERENCE = SHARED / "reference"

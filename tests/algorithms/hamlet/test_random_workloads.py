@@ -16,7 +16,8 @@ from cepbench.verification.evaluators import run, subject_of
 from cepbench.verification.random_cases import batch_of, split
 from cepbench.verification.verify import smallest_failure, wrong
 from tests.algorithms.hamlet.coverage import FEATURES, covered
-from tests.algorithms.hamlet.workloads import all_decisions, long_workload, random_workload
+from tests.algorithms.hamlet.decisions import all_decisions
+from tests.algorithms.snapshots.workloads import long_workload, random_workload
 
 EACH = 50
 CASES = int(os.environ.get("CEPBENCH_HAMLET_CASES", "250"))

@@ -1,17 +1,13 @@
-"""Random workloads of queries that share Kleene sub-patterns, streams in bursts, and decisions from outside."""
+"""Random workloads of queries that share sub-patterns, and streams in bursts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from cepbench.algorithms.base import Algorithm, Executor, Plan
-from cepbench.algorithms.hamlet.algorithm import Hamlet
-from cepbench.algorithms.hamlet.executor import HamletExecutor
-from cepbench.algorithms.hamlet.plan import HamletPlan
-from cepbench.algorithms.hamlet.sharing import OpenBurst, Sharing
-from cepbench.algorithms.registry import make
+from cepbench.algorithms.greta.algorithm import Greta
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.errors import QueryError
 from cepbench.queries.model import Query
@@ -27,22 +23,53 @@ SHARED = ("{}+", "SEQ({0}+, {1})", "SEQ({1}, {0}+)", "SEQ({1}, {0}+, {2})", "(SE
           "SEQ({0}+, NOT SEQ({1}, {2}))", "SEQ({0}+, {1}, {0}+)", "SEQ({1}, NOT {0}, {2}+)",
           "SEQ({1}, NOT SEQ({2}, {3}), {0}+)", "{0}+ | SEQ({0}, {1})", "{0}+ & SEQ({0}+, {1})",
           "SEQ({1}, {0}*, {2})", "{0}{{2,}}", "SEQ({0}, {1})")  # fmt: skip
+SEQUENCES = ("SEQ({0}, {1})", "SEQ({0}, {1}, {2})", "SEQ({1}, {0}, {2})", "SEQ({0}, {1}, {2}, {3})",
+             "SEQ({1}, {2}, {3})", "SEQ({0}, {2}, {3})", "SEQ({0}, {1}?, {2})", "SEQ({0}, {1}, {0})",
+             "SEQ({0}, ({1} | {2}), {3})", "SEQ({0}, {1}, NOT {2}, {3})", "SEQ({0}, {1}, {0}, {2})",
+             "SEQ(NOT {3}, {0}, {1}, {2})", "SEQ({0}, {1}, {2}, NOT {3})")  # fmt: skip
+KLEENE = ("(SEQ({0}, {1}))+", "SEQ({2}, (SEQ({0}, {1}))+)", "SEQ((SEQ({0}, {1}))+, {2})",
+          "(SEQ({2}, (SEQ({0}, {1}))+))+", "SEQ({2}, (SEQ({0}, {1}))+, {3})",
+          "(SEQ((SEQ({2}, (SEQ({0}, {1}))+))+, {3}))+", "(SEQ({0}, {1}, {2}))+", "(SEQ({0}, {1}+))+",
+          "(SEQ({0}?, {1}))+", "SEQ({3}, (SEQ({0}, {1}, {2}?))+)", "(SEQ({0}, NOT {2}, {1}))+",
+          "(SEQ({0}, {1}))+ | SEQ({2}, {1})", "(SEQ({0}, {1}))+ & SEQ({0}, {1})", "({0} | {1})+",
+          "SEQ({0}, ({1} | {2})+, {3})", "SEQ(NOT {2}, (SEQ({0}, {1}))+)", "SEQ((SEQ({0}, {1}))+, NOT {2})",
+          "SEQ((SEQ({0}, {1}))+, NOT SEQ({2}, {3}))", "SEQ((SEQ({0}, {1}))+, NOT SEQ({2}, {3}), {0})")  # fmt: skip
 LONG_WINDOWS = ("", "WITHIN 120 s SLIDE 40 s", "WITHIN 30 s SLIDE 10 s")
 ITEMS = ("COUNT({})", "MIN({}.x)", "MAX({}.x)", "SUM({}.x)", "AVG({}.x)", "SUM({}.y)", "MAX({}.y)", "AVG({}.y)")
 
 
-def random_workload(seed: int, most: int = 24) -> Case:
-    """Up to seven queries, most of which share A+, and up to `most` events in bursts."""
+@dataclass(frozen=True)
+class Bursts:
+    """Types of the events, and how likely the next one is of the same."""
+
+    types: str = "AAABBCDZ"
+    stays: tuple[float, ...] = (0.3, 0.6, 0.85)
+
+
+BURSTS = Bursts()
+SHORT_BURSTS = Bursts("AABBCCDDZ", (0.0, 0.3, 0.6))
+
+
+def random_workload(
+    seed: int, most: int = 24, patterns: Sequence[str] = SHARED, orders: int = 0, bursts: Bursts = BURSTS
+) -> Case:
+    """Up to seven queries, most of which share A+, and up to `most` events in bursts.
+
+    Or queries of other `patterns`, whose types are mostly in one of so many `orders`.
+    """
     random = Random(seed)
+    known = [random.sample(TYPES, 4) for _ in range(orders)]
     grouped = random.random() < 0.3
     windows = random.sample(WINDOWS, random.choice((1, 1, 2, 3)))
     alike = random.random() < 0.6
     items = [_item(random) for _ in range(random.choice((0, 0, 1, 2)))]
     queries = tuple(
-        _query(random, n, grouped=grouped, window=random.choice(windows), items=items if alike else None)
+        _query(
+            random, n, patterns, known, grouped=grouped, window=random.choice(windows), items=items if alike else None
+        )
         for n in range(1, random.randint(2, 7) + 1)
     )
-    events = random_bursts(random, grouped, random.choice((5, 12, 18, most)))
+    events = random_bursts(random, grouped, random.choice((5, 12, 18, most)), bursts)
     if seed % 8 == 7:
         events = alternating(events, TYPES[1 + seed // 8 % 3])
     cuts = random_cuts(random, len(events)) if random.random() < 0.8 else ()
@@ -53,19 +80,31 @@ def long_workload(seed: int) -> Case:
     """As `random_workload`, with streams and windows whose counts mostly overflow: too long for the oracle."""
     random = Random(seed)
     queries = tuple(
-        _query(random, n, grouped=False, window=random.choice(LONG_WINDOWS), items=[_item(random)]) for n in range(1, 9)
+        _query(random, n, SHARED, [], grouped=False, window=random.choice(LONG_WINDOWS), items=[_item(random)])
+        for n in range(1, 9)
     )
     events = random_bursts(random, False, random.choice((200, 400)))
     return Case(seed, queries, events, random_cuts(random, len(events)), promise=random.random() < 0.5)
 
 
-def _query(random: Random, number: int, *, grouped: bool, window: str, items: list[str] | None) -> Query:
+def _query(
+    random: Random,
+    number: int,
+    patterns: Sequence[str],
+    orders: list[list[str]],
+    *,
+    grouped: bool,
+    window: str,
+    items: list[str] | None,
+) -> Query:
     while True:
         names = random.sample(TYPES, 4)
-        if random.random() < 0.8:
+        if orders and random.random() < 0.8:
+            names = list(random.choice(orders))
+        elif not orders and random.random() < 0.8:
             names.remove("A")
             names.insert(0, "A")
-        pattern = random.choice(SHARED).format(*names)
+        pattern = random.choice(patterns).format(*names)
         conditions = _conditions(random, names[0]) + (_conditions(random, names[1]) if random.random() < 0.2 else [])
         if random.random() < 0.15:
             conditions.append(f"{names[1]}.x {random.choice('<>')} {names[0]}.x")
@@ -80,7 +119,7 @@ def _query(random: Random, number: int, *, grouped: bool, window: str, items: li
         try:
             query = parse_query(text)
             compile_workload([query], batch_of(()).schema)
-            if Hamlet().unsupported(query):
+            if Greta().unsupported(query):
                 continue
             return query
         except QueryError:
@@ -100,13 +139,13 @@ def _conditions(random: Random, name: str) -> list[str]:
     return found
 
 
-def random_bursts(random: Random, grouped: bool, size: int) -> tuple[Mapping[str, Any], ...]:
+def random_bursts(random: Random, grouped: bool, size: int, bursts: Bursts = BURSTS) -> tuple[Mapping[str, Any], ...]:
     """Runs of events of one type, with ties."""
     time, kind, events = random.choice((0, 3)), "A", []
-    ties, stays = random.choice((0.0, 0.2, 0.5)), random.choice((0.3, 0.6, 0.85))
+    ties, stays = random.choice((0.0, 0.2, 0.5)), random.choice(bursts.stays)
     for _ in range(size):
         if random.random() > stays:
-            kind = random.choice("AAABBCDZ")
+            kind = random.choice(bursts.types)
         events.append(_event(random, time, kind, 2 if grouped else 1))
         time += 0 if random.random() < ties else random.choice((1, 1, 1, 2, 4))
     return tuple(events)
@@ -121,34 +160,3 @@ def alternating(events: tuple[Mapping[str, Any], ...], other: str) -> tuple[Mapp
 def _event(random: Random, time: int, kind: str, groups: int) -> dict[str, Any]:
     x, y = random.randint(-3, 5), random.randint(-8, 8) / 4
     return {"time": time, "type": kind, "x": x, "y": y, "g": random.randint(1, groups), "h": 1, "s": "u"}
-
-
-class Coins:
-    """Splits and merges at random, each unit by itself; some bursts by all, some by none."""
-
-    def __init__(self, seed: int) -> None:
-        self.random = Random(seed)
-
-    def __call__(self, burst: OpenBurst) -> list[bool]:
-        share = self.random.choice((0.0, 0.5, 0.5, 0.9, 1.0))
-        return [self.random.random() < share for _ in range(burst.units)]
-
-
-SPECIFICATIONS = ("hamlet", "hamlet[sharing=static]", "hamlet[sharing=never]", "hamlet[benefit=paper]")
-
-
-def all_decisions(seed: int) -> list[Algorithm]:
-    """Hamlet with random decisions, and in every mode."""
-    return [Forced(seed), *map(make, SPECIFICATIONS)]
-
-
-class Forced(Hamlet):
-    """Hamlet with random decisions."""
-
-    def __init__(self, seed: int) -> None:
-        super().__init__()
-        self.seed = seed
-
-    def executor(self, plan: Plan) -> Executor:
-        assert isinstance(plan, HamletPlan)
-        return HamletExecutor(plan, Sharing(decide=Coins(self.seed)))

@@ -1,0 +1,43 @@
+"""Hamlet on random workloads: with random decisions from outside, and in every mode."""
+
+from __future__ import annotations
+
+from random import Random
+
+from cepbench.algorithms.base import Algorithm, Executor, Plan
+from cepbench.algorithms.hamlet.algorithm import Hamlet
+from cepbench.algorithms.hamlet.executor import HamletExecutor
+from cepbench.algorithms.hamlet.plan import HamletPlan
+from cepbench.algorithms.hamlet.sharing import OpenBurst, Sharing
+from cepbench.algorithms.registry import make
+
+
+class Coins:
+    """Splits and merges at random, each unit by itself; some bursts by all, some by none."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = Random(seed)
+
+    def __call__(self, burst: OpenBurst) -> list[bool]:
+        share = self.random.choice((0.0, 0.5, 0.5, 0.9, 1.0))
+        return [self.random.random() < share for _ in range(burst.units)]
+
+
+SPECIFICATIONS = ("hamlet", "hamlet[sharing=static]", "hamlet[sharing=never]", "hamlet[benefit=paper]")
+
+
+def all_decisions(seed: int) -> list[Algorithm]:
+    """Hamlet with random decisions, and in every mode."""
+    return [Forced(seed), *map(make, SPECIFICATIONS)]
+
+
+class Forced(Hamlet):
+    """Hamlet with random decisions."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__()
+        self.seed = seed
+
+    def executor(self, plan: Plan) -> Executor:
+        assert isinstance(plan, HamletPlan)
+        return HamletExecutor(plan, Sharing(decide=Coins(self.seed)))
