@@ -1,0 +1,137 @@
+"""Gloria: a graph-based sharing optimiser for event trend aggregation, and its executor (Ma et al., SIGMOD 2022)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from functools import partial
+from typing import ClassVar
+
+from cepbench.algorithms.base import Algorithm, Executor, Plan, PlanningTooLong
+from cepbench.algorithms.gloria.executor import GloriaExecutor
+from cepbench.algorithms.gloria.optimiser import COSTS, OPTIMISERS, Decision, Limits, optimise, pools_of, rates_of
+from cepbench.algorithms.gloria.optimiser.limits import LimitReached
+from cepbench.algorithms.gloria.plan import GloriaPlan, PlannedSet
+from cepbench.algorithms.gloria.template import template_of
+from cepbench.algorithms.gloria.workload import sharable_sets
+from cepbench.algorithms.options import Option
+from cepbench.algorithms.snapshots.members import SetMember, counts_events, members_of
+from cepbench.events.statistics import Statistics
+from cepbench.queries.analysis import analyse
+from cepbench.queries.compile import Workload
+from cepbench.queries.model import Aggregates, Query, Semantics
+
+FELL_BACK = "gloria: the search for a plan reached a limit; the plan is the greedy one"
+THINNED = "gloria: a transition has too many plans to look at them all; the plan is the best of those seen"
+
+
+class Gloria(Algorithm):
+    """Plans which queries share which transitions of their patterns, with whose snapshots, and carries the plan out.
+
+    - `optimizer`: `gloria` (a lightest path of the Gloria graph, which is pruned safely), `noprune` (a lightest path of
+      the whole graph), `greedy` (one plan of each transition, by the lightest edge), or `algorithm1`: pruning and path
+      search as the paper has them, which miss the lightest path where transitions branch and join (docs/findings.md).
+    - `costs`: `paper` (Equations 2-4), or `executor`, not in the paper: what events cost here.
+    - `seconds`: of the search. After them `noprune` gives up with an error, and the others fall back to the greedy plan
+      (`details.fell_back`).
+    - `substreams`: how many sub-streams the rates of the stream are divided among; its statistics do not know.
+
+    Time of the search: linear in nodes and edges where transitions form trees, exponential in how much they hang
+    together else; where a transition has too many plans, not all are looked at (`details.thinned`). The number of plans
+    of a transition is bounded by its parts (`optimiser.nodes`), not by the number of queries.
+
+    Departures from the paper are in docs/algorithms.md.
+    """
+
+    name: ClassVar[str] = "gloria"
+    paper: ClassVar[str] = "Ma et al., SIGMOD 2022"
+
+    def __init__(
+        self, optimizer: str = "gloria", costs: str = "paper", seconds: str = "10", substreams: str = "1"
+    ) -> None:
+        option = partial(Option, self.name)
+        self.optimizer = option("optimizer", optimizer).among(OPTIMISERS)
+        self.costs = option("costs", costs).among(tuple(COSTS))
+        self.seconds = option("seconds", seconds).positive()
+        self.substreams = option("substreams", substreams).positive()
+
+    def unsupported(self, query: Query) -> str | None:
+        """What GRETA refuses: match queries, pairwise predicates, semantics other than skip-till-any-match."""
+        if not isinstance(query.returns, Aggregates):
+            return "Gloria aggregates trends without constructing them, so it cannot return matches"
+        if query.semantics is not Semantics.ANY:
+            return f"Gloria supports skip-till-any-match only, not {query.semantics}"
+        if any(automaton.pairwise for automaton in analyse(query).automata):
+            return "predicates on events that are not adjacent need constructed trends"
+        return None
+
+    def plan(self, workload: Workload, statistics: Statistics) -> GloriaPlan:
+        """The optimiser, for each sharable set on its own."""
+        limits = Limits(self.seconds)
+        together = [member for query in workload if not counts_events(query) for member in members_of(query)]
+        planning = _Planning(self, statistics, limits)
+        return GloriaPlan(
+            workload,
+            tuple(planning.planned(members) for members in sharable_sets(together)),
+            {q.index: tuple(planning.planned((m,)) for m in members_of(q)) for q in workload if counts_events(q)},
+            details=planning.details,
+            notices=planning.notices,
+        )
+
+    def executor(self, plan: Plan) -> Executor:
+        """Carries the plan out."""
+        assert isinstance(plan, GloriaPlan)
+        return GloriaExecutor(plan)
+
+
+class _Planning:
+    """Plans sharable sets one after the other, and adds up what it tells of them."""
+
+    def __init__(self, gloria: Gloria, statistics: Statistics, limits: Limits) -> None:
+        self.gloria, self.statistics, self.limits = gloria, statistics, limits
+        self.details = dict.fromkeys(
+            ("template_seconds", "graph_seconds", "search_seconds", "plan_weight", "sharable_sets"), 0.0
+        )
+        self.details |= dict.fromkeys(("nodes", "edges", "pruned_nodes", "pruned_edges", "graph_bytes_peak"), 0.0)
+        self.details |= dict.fromkeys(("shared_transitions", "snapshot_types", "thinned", "fell_back"), 0.0)
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What users should know of the plan."""
+        return tuple(text for name, text in (("fell_back", FELL_BACK), ("thinned", THINNED)) if self.details[name])
+
+    def planned(self, members: Sequence[SetMember]) -> PlannedSet:
+        """The plan of one set. Raises `PlanningTooLong`."""
+        started = time.perf_counter()
+        template = template_of(members)
+        pools = pools_of(template)
+        rates = rates_of([state.type for state in pools.states], self.statistics.rates)
+        windows = [self._window(member) for member in members]
+        costs = COSTS[self.gloria.costs]([rate / self.gloria.substreams for rate in rates], windows)
+        self.details["template_seconds"] += time.perf_counter() - started
+        try:
+            decision = optimise(pools, costs, self.gloria.optimizer, self.limits)
+        except LimitReached as limit:
+            message = f"the optimizer {self.gloria.optimizer} needs more than {limit}"
+            raise PlanningTooLong(message, self.gloria.seconds) from None
+        self._tell(decision)
+        return PlannedSet(tuple(members), template, decision.sharing)
+
+    def _window(self, member: SetMember) -> float:
+        """The length of a member's windows in units of time, at most that of the stream."""
+        if not self.statistics.rates:
+            return 1.0
+        return float(min(member.window.within, self.statistics.duration))
+
+    def _tell(self, decision: Decision) -> None:
+        numbers, details = decision.numbers, self.details
+        for name in ("nodes", "edges", "pruned_nodes", "pruned_edges", "graph_seconds", "search_seconds"):
+            details[name] += numbers[name]
+        details["sharable_sets"] += 1
+        details["plan_weight"] += decision.weight
+        details["graph_bytes_peak"] = max(details["graph_bytes_peak"], numbers["bytes"])
+        details["thinned"] += numbers["thinned"]
+        details["fell_back"] = max(details["fell_back"], numbers["fell_back"])
+        shared = [[q.snapshot for q in q_sets if q.snapshot] for q_sets in decision.sharing.transitions.values()]
+        details["shared_transitions"] += sum(map(bool, shared))
+        details["snapshot_types"] += len({snapshot for snapshots in shared for snapshot in snapshots})
