@@ -304,7 +304,7 @@ class _Compiler:
             if q.snapshot is not None:
                 found.setdefault((q, position.start is not None), []).append(m)
                 self.ends.add(m)
-        rows = []
+        rows: list[Row] = []
         for (q, start), own in found.items():
             group, number = self.groups[q], len(self.rows[EndingRecord]) + len(rows)
             row: Row = {"inlet": self.inlet[state, q], "row": group.take(1, fresh=True), "start": start}

@@ -140,8 +140,8 @@ class SetState:
         first = int(vertices.event["cell"][gone]) if gone < size else stop
         for array in (vertices.event, vertices.ints, vertices.reals):
             array[..., : size - gone] = array[..., gone:size].copy()
-        for array in vertices.cells:
-            array[: stop - first] = array[first:stop].copy()
+        for cells in vertices.cells:
+            cells[: stop - first] = cells[first:stop].copy()
         vertices.event["cell"][: size - gone] -= first
         for numbers in (vertices.event["before"][: size - gone], vertices.last):
             numbers[:] = np.maximum(numbers - gone, -1)

@@ -6,7 +6,7 @@ import numpy as np
 
 from cepbench.algorithms.gloria.kernels.program import GloriaTables, GroupRecord
 from cepbench.algorithms.gloria.kernels.state import Expressions, GroupState, Totals
-from cepbench.algorithms.kernels.arrays import Ints
+from cepbench.algorithms.kernels.arrays import Ints, Reals
 from cepbench.algorithms.kernels.cells import Cells, begin
 from cepbench.algorithms.kernels.cells import add as unite
 from cepbench.algorithms.kernels.cells import clear as empty
@@ -14,33 +14,34 @@ from cepbench.algorithms.kernels.cells import copy as put
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.snapshots.kernels.cells import Index, Weighing, append
 from cepbench.algorithms.snapshots.kernels.products import add_product
+from cepbench.queries.records import Records
 
 FIRST_ROOM = 8
 """Snapshots that a group has room for at first."""
 
 
-@inlined
-def cell_of(group: GroupState, row: int, snapshot: int) -> int:
+@inner
+def cell_of(group: GroupState, row: Index, snapshot: Index) -> int:
     """The cell of a snapshot in a row of its group."""
-    return group.base + row * group.room + snapshot - group.shift
+    return int(group.base + row * group.room + snapshot - group.shift)
 
 
 @inner
-def add_run(cells: Cells, i: int, j: int, count: int) -> None:
+def add_run(cells: Cells, i: int, j: int, count: Index) -> None:
     """Adds `count` cells from cell j on to those from cell i on."""
     for n in range(count):
         unite(cells, i + n, cells, j + n)
 
 
 @inner
-def copy_run(cells: Cells, i: int, other: Cells, j: int, count: int) -> None:
+def copy_run(cells: Cells, i: int, other: Cells, j: int, count: Index) -> None:
     """Sets `count` cells from cell i on to those of `other` from cell j on."""
     for n in range(count):
         put(cells, i + n, other, j + n)
 
 
 @inner
-def clear_run(cells: Cells, i: int, count: int) -> None:
+def clear_run(cells: Cells, i: int, count: Index) -> None:
     """Makes `count` cells those of no trend, from cell i on."""
     for n in range(i, i + count):
         empty(cells, n)
@@ -48,7 +49,7 @@ def clear_run(cells: Cells, i: int, count: int) -> None:
 
 @inner
 def append_run(
-    cells: Cells, i: int, count: int, weights: Weighing, s: int, ints: Ints, reals: Ints, event: int
+    cells: Cells, i: int, count: Index, weights: Weighing, s: int, ints: Ints, reals: Reals, event: int
 ) -> None:
     """Appends an event of state s to the trends of `count` cells from cell i on; those of none stay so."""
     for n in range(i, i + count):
@@ -151,8 +152,8 @@ def _move(
     group.base, group.room, group.times, group.shift = base, room, times, group.oldest
 
 
-@inlined
-def forget_before(group: GroupState, known: GroupRecord, tables: GloriaTables, opened: Ints, times: Ints) -> None:
+@inner
+def forget_before(group: GroupState, known: GroupRecord, tables: GloriaTables, opened: Records, times: Ints) -> None:
     """Drops the snapshots of a group that have left all windows of its members; `opened` as `Totals.open`."""
     floor = np.int64(2**62)
     for n in range(known.window, known.window_end):

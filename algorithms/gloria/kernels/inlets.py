@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
+from cepbench.algorithms.gloria.kernels.counts import add_cell, clear_cell, evaluate_counts
 from cepbench.algorithms.gloria.kernels.expressions import add_run, cell_of, clear_run, evaluate, first_in
 from cepbench.algorithms.gloria.kernels.program import EXPRESSION, NONE, GloriaProgram, GloriaTables, ReadRecord
 from cepbench.algorithms.gloria.kernels.state import Expressions, GloriaState, Totals, Vertices
-from cepbench.algorithms.kernels.arrays import Ints
+from cepbench.algorithms.kernels.arrays import Flags, Ints
 from cepbench.algorithms.kernels.cells import begin
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents
-from cepbench.algorithms.snapshots.kernels.cells import add, clear, fits, follows
+from cepbench.algorithms.snapshots.kernels.cells import add, fits, follows
 from cepbench.queries.tables import Predicates
 
 NOBODY, SOME, ALL = 0, 1, 2
 
 
-@inner
+@inlined
 def match(i: int, s: int, events: KernelEvents, tables: GloriaTables, predicates: Predicates, totals: Totals) -> bool:
     """Tells in `Totals.passed` which members event i matches at state s; False if it matches none."""
     state, found = tables.state[s], False
@@ -30,18 +31,18 @@ def match(i: int, s: int, events: KernelEvents, tables: GloriaTables, predicates
 
 
 @inner
-def matching(first: int, stop: int, lists: Ints, totals: Totals) -> int:
+def matching(first: int, stop: int, lists: Ints, passed: Flags) -> int:
     """Which of the classes `first` to `stop` in `lists` match the event: NOBODY, SOME or ALL."""
     yes, no = False, False
     for n in range(first, stop):
-        if totals.passed[lists[n]]:
+        if passed[lists[n]]:
             yes = True
         else:
             no = True
     return NOBODY if not yes else SOME if no else ALL
 
 
-@inner
+@inlined
 def bring(
     i: int, n: int, events: KernelEvents, tables: GloriaTables, predicates: Predicates, totals: Totals,
     vertices: Vertices, shared: Expressions,
@@ -52,7 +53,7 @@ def bring(
     """
     inlet, found = tables.inlet[n], shared.inlet[n]
     group = shared.group[inlet.group]
-    found.stop, found.differs = group.count, False
+    found.stop, found.differs, found.start = group.count, False, -1
     if inlet.only != NONE:
         found.row = tables.outlet[inlet.only].sums
         return
@@ -107,8 +108,10 @@ def _add_vertex(v: int, to: int, oldest: int, vertices: Vertices, totals: Totals
     totals.counts[0].additions += vertex.size
 
 
-@inner
-def reach(i: int, p: int, events: KernelEvents, program: GloriaProgram, state: GloriaState, modular: bool) -> None:
+@inlined
+def reach(
+    i: int, p: int, events: KernelEvents, program: GloriaProgram, state: GloriaState, only: bool, modular: bool
+) -> None:
     """Sets the cells of place p to the trends that event i starts there, or extends, window by window.
 
     O(l) per window for l transitions that the member has alone, and O(s) for s snapshots of a group that it comes from;
@@ -118,7 +121,8 @@ def reach(i: int, p: int, events: KernelEvents, program: GloriaProgram, state: G
     place, cells = tables.place[p], totals.cells
     window = tables.window[place.window]
     low, high = totals.open[place.window].low, totals.open[place.window].high
-    clear(cells, place.value, high - low + 1)
+    for k in range(low, high + 1):
+        clear_cell(cells, place.value + k - low, only)
     if place.start:
         free = low
         for n in range(place.leading, place.leading_end):
@@ -126,44 +130,75 @@ def reach(i: int, p: int, events: KernelEvents, program: GloriaProgram, state: G
                 free += 1
         for k in range(free, high + 1):
             begin(cells, place.value + k - low)
+    apart = False
     for n in range(place.source, place.source_end):
         source = tables.source[n]
         if not shared.inlet[source.inlet].differs:
-            _add_values(source.inlet, shared.inlet[source.inlet].row, source.value, p, program, totals, shared, modular)
-    for n in range(place.read, place.read_end):
-        read = tables.read[n]
-        if shared.inlet[read.inlet].differs:
-            row = tables.outlet[read.outlet].sums
-            if read.visited:
-                row = np.int64(EXPRESSION)
-                _visit_shared(i, read, events, program, totals, state.vertices, shared)
-            _add_values(read.inlet, row, read.value, p, program, totals, shared, modular)
+            row = shared.inlet[source.inlet].row
+            _add_values(source.inlet, row, source.value, p, program, totals, shared, only, modular)
+        else:
+            apart = True
+    if apart:
+        _add_values_apart(i, p, events, program, state, modular)
     for e in range(place.enter, place.enter_end):
         edge = tables.transition[e]
         if edge.visited:
             _visit(i, p, e, events, program, state)
         else:
             for k in range(low, high + 1):
-                add(cells, place.value + k - low, cells, tables.slot[edge.slot].cell + k % window.span)
+                add_cell(cells, place.value + k - low, cells, tables.slot[edge.slot].cell + k % window.span, only)
 
 
-@inner
+@inlined
 def _add_values(
-    n: int, row: int, value: int, p: int, program: GloriaProgram, totals: Totals, shared: Expressions, modular: bool
+    n: int,
+    row: int,
+    value: int,
+    p: int,
+    program: GloriaProgram,
+    totals: Totals,
+    shared: Expressions,
+    only: bool,
+    modular: bool,
 ) -> None:
     """Adds the values of the expression in a row, which reaches inlet n, to the cells of place p."""
     tables = program.tables
-    place, group, stop = tables.place[p], shared.group[tables.inlet[n].group], shared.inlet[n].stop
+    place, inlet, group = tables.place[p], shared.inlet[n], shared.group[tables.inlet[n].group]
     window = tables.window[place.window]
     low, high = totals.open[place.window].low, totals.open[place.window].high
+    if inlet.start != low * window.slide:
+        inlet.start = low * window.slide
+        inlet.first = first_in(group, shared.times, inlet.start)
+    first = inlet.first
     for k in range(low, high + 1):
-        first = first_in(group, shared.times, k * window.slide)
-        evaluate(
-            totals.cells, place.value + k - low, shared.cells, cell_of(group, row, first),
-            cell_of(group, value + k % window.span, first), stop - first, program.weights, tables.whole[0].bound,
-            modular,
-        )  # fmt: skip
+        while first < inlet.stop and shared.times[group.times + first - group.shift] < k * window.slide:
+            first += 1
+        cell, count = place.value + k - low, inlet.stop - first
+        coefficient, values = cell_of(group, row, first), cell_of(group, value + k % window.span, first)
+        if only:
+            evaluate_counts(totals.cells, cell, shared.cells, coefficient, values, count, modular)
+        else:
+            evaluate(
+                totals.cells, cell, shared.cells, coefficient, values, count, program.weights, tables.whole[0].bound,
+                modular,
+            )  # fmt: skip
     totals.counts[0].evaluations += max(high - low + 1, 0)
+
+
+@inner
+def _add_values_apart(
+    i: int, p: int, events: KernelEvents, program: GloriaProgram, state: GloriaState, modular: bool
+) -> None:
+    """Adds the values of expressions that members have different ones of to the cells of place p."""
+    tables, totals, shared = program.tables, state.totals, state.shared
+    for n in range(tables.place[p].read, tables.place[p].read_end):
+        read = tables.read[n]
+        if shared.inlet[read.inlet].differs:
+            row = tables.outlet[read.outlet].sums
+            if read.visited:
+                row = np.int64(EXPRESSION)
+                _visit_shared(i, read, events, program, totals, state.vertices, shared)
+            _add_values(read.inlet, row, read.value, p, program, totals, shared, False, modular)
 
 
 @inner

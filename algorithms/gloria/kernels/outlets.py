@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from cepbench.algorithms.gloria.kernels.counts import add_cell, add_counts, clear_cell, copy_cell
 from cepbench.algorithms.gloria.kernels.expressions import (
     add_run,
     append_run,
@@ -20,18 +21,18 @@ from cepbench.algorithms.gloria.kernels.windows import tell_after
 from cepbench.algorithms.kernels.cells import begin
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents, keep_columns
-from cepbench.algorithms.snapshots.kernels.cells import add, clear, copy, is_empty
+from cepbench.algorithms.snapshots.kernels.cells import add, copy, is_empty
 
 NOTHING, REUSED, AGAIN, SNAPSHOT, EACH = range(5)
 """What becomes of an event: nothing; it goes on with the expression that reaches it; it has the same snapshot as the
 event before; one of its own; and, at an ending, each member has its value."""
 
 
-@inner
+@inlined
 def choose(o: int, tables: GloriaTables, totals: Totals, shared: Expressions) -> bool:
     """Chooses what becomes of an event at outlet o; True if the trends that reach its members are needed."""
     outlet, found, lists = tables.outlet[o], shared.outlet[o], tables.lists
-    group, matched = shared.group[outlet.group], matching(outlet.test, outlet.test_end, tables.lists, totals)
+    group, matched = shared.group[outlet.group], matching(outlet.test, outlet.test_end, tables.lists, totals.passed)
     found.mode = SNAPSHOT
     if matched == NOBODY:
         found.mode = NOTHING
@@ -55,11 +56,11 @@ def choose(o: int, tables: GloriaTables, totals: Totals, shared: Expressions) ->
     return True
 
 
-@inner
+@inlined
 def choose_ending(n: int, tables: GloriaTables, totals: Totals, shared: Expressions) -> bool:
     """As `choose`, at ending n."""
     ending = tables.ending[n]
-    matched = matching(ending.test, ending.test_end, tables.lists, totals)
+    matched = matching(ending.test, ending.test_end, tables.lists, totals.passed)
     if matched == NOBODY:
         shared.ending[n] = NOTHING
         return False
@@ -75,18 +76,24 @@ def choose_ending(n: int, tables: GloriaTables, totals: Totals, shared: Expressi
 @inner
 def reuse(
     i: int, s: int, n: int, start: bool, to: int, events: KernelEvents, program: GloriaProgram, totals: Totals,
-    shared: Expressions,
+    shared: Expressions, only: bool,
 ) -> int:  # fmt: skip
     """Appends event i at state s to the expression that reaches inlet n, and adds it to row `to`; returns its length.
 
-    The expression is in row EXPRESSION then. O(s).
+    The expression is in row EXPRESSION then, unless `only` its counts are needed, as nothing else is asked for. O(s).
     """
     tables = program.tables
     inlet = shared.inlet[n]
-    group, one = shared.group[tables.inlet[n].group], np.int64(-1)
+    group, one = shared.group[tables.inlet[n].group], int(np.int64(-1))
     if start:
         one = snapshot_of_one(tables.inlet[n].group, events.time[i], tables, totals, shared)
     live, stop = inlet.stop - group.oldest, max(inlet.stop, one + 1)
+    totals.counts[0].additions += stop - group.oldest
+    if only:
+        add_counts(shared.cells, cell_of(group, to, group.oldest), cell_of(group, inlet.row, group.oldest), live)
+        if start:
+            begin(shared.cells, cell_of(group, to, one))
+        return stop - group.oldest
     expression = cell_of(group, EXPRESSION, group.oldest)
     copy_run(shared.cells, expression, shared.cells, cell_of(group, inlet.row, group.oldest), live)
     clear_run(shared.cells, expression + live, stop - inlet.stop)
@@ -95,39 +102,38 @@ def reuse(
     size = stop - group.oldest
     append_run(shared.cells, expression, size, program.weights, s, events.ints, events.reals, i)
     add_run(shared.cells, cell_of(group, to, group.oldest), expression, size)
-    totals.counts[0].additions += size
     return size
 
 
-@inner
+@inlined
 def let_out(
-    i: int, s: int, o: int, at_once: bool, events: KernelEvents, program: GloriaProgram, state: GloriaState
+    i: int, s: int, o: int, at_once: bool, events: KernelEvents, program: GloriaProgram, state: GloriaState, only: bool
 ) -> None:
     """Adds the expression of event i at outlet o to what later events see; `at_once` if no other event has its time."""
     tables, totals, shared = program.tables, state.totals, state.shared
     outlet, found, counts = tables.outlet[o], shared.outlet[o], totals.counts[0]
     group = shared.group[outlet.group]
     to = outlet.sums if at_once else outlet.sums + 1
-    first, size = group.oldest, np.int64(0)
+    first, size = group.oldest, int(np.int64(0))
     if found.mode == REUSED:
-        size = reuse(i, s, outlet.inlet, outlet.start, to, events, program, totals, shared)
+        size = reuse(i, s, outlet.inlet, outlet.start, to, events, program, totals, shared, only and not outlet.kept)
     elif found.mode != NOTHING:
         if found.mode == SNAPSHOT:
-            found.last = _snapshot(i, o, events, tables, totals, shared)
+            found.last = _snapshot(i, o, events, tables, totals, shared, only)
             counts.event_snapshots += not outlet.local
-        first, size = found.last, np.int64(1)
-        x = cell_of(group, EXPRESSION, first)
-        clear_run(shared.cells, x, np.int64(1))
-        begin(shared.cells, x)
-        append_run(shared.cells, x, np.int64(1), program.weights, s, events.ints, events.reals, i)
-        add_run(shared.cells, cell_of(group, to, first), x, np.int64(1))
+        first, size = found.last, int(np.int64(1))
         counts.additions += 1
+        x = cell_of(group, EXPRESSION, first)
+        clear_run(shared.cells, x, size)
+        begin(shared.cells, x)
+        append_run(shared.cells, x, size, program.weights, s, events.ints, events.reals, i)
+        add_run(shared.cells, cell_of(group, to, first), x, size)
     if size == 0:
         return
     if outlet.kept:
         _keep(i, o, first, size, events, tables, totals, state.vertices, shared)
     if at_once:
-        tell_after(s, tables, totals)
+        tell_after(s, tables.state, tables.lists, totals.stamp)
     elif not shared.pending[o].marked:
         shared.pending[o].marked = True
         shared.pending[counts.shared].touched = o
@@ -135,7 +141,9 @@ def let_out(
 
 
 @inlined
-def _snapshot(i: int, o: int, events: KernelEvents, tables: GloriaTables, totals: Totals, shared: Expressions) -> int:
+def _snapshot(
+    i: int, o: int, events: KernelEvents, tables: GloriaTables, totals: Totals, shared: Expressions, only: bool
+) -> int:
     """The number of a new snapshot of what reaches event i at outlet o, for the members that it matches."""
     outlet = tables.outlet[o]
     s = new_snapshot(outlet.group, events.time[i], tables, totals, shared)
@@ -148,9 +156,9 @@ def _snapshot(i: int, o: int, events: KernelEvents, tables: GloriaTables, totals
         for k in range(low, high + 1):
             cell = cell_of(group, share.value + k % span, s)
             if matched:
-                copy(shared.cells, cell, totals.cells, place.value + k - low)
+                copy_cell(shared.cells, cell, totals.cells, place.value + k - low, only)
             else:
-                clear(shared.cells, cell, np.int64(1))
+                clear_cell(shared.cells, cell, only)
     return s
 
 
@@ -172,8 +180,10 @@ def _keep(
     counts.vertex_cells += size
 
 
-@inner
-def deliver(i: int, p: int, at_once: bool, events: KernelEvents, tables: GloriaTables, state: GloriaState) -> None:
+@inlined
+def deliver(
+    i: int, p: int, at_once: bool, events: KernelEvents, tables: GloriaTables, state: GloriaState, only: bool
+) -> None:
     """Adds the trends that end with event i at place p, which are in its cells, to what its windows keep."""
     totals, vertices = state.totals, state.vertices
     place, counts, cells = tables.place[p], totals.counts[0], totals.cells
@@ -187,15 +197,15 @@ def deliver(i: int, p: int, at_once: bool, events: KernelEvents, tables: GloriaT
         found = True
         for n in range(place.feed, place.feed_end):
             slot = tables.slot[tables.lists[n]]
-            add(cells, (slot.cell if at_once else slot.pending) + row, cells, j)
+            add_cell(cells, (slot.cell if at_once else slot.pending) + row, cells, j, only)
         if place.direct:
-            add(cells, tables.member[place.member].final + row, cells, j)
+            add_cell(cells, tables.member[place.member].final + row, cells, j, only)
     if not found:
         return
     for n in range(place.feed, place.feed_end):
         s = tables.lists[n]
         if at_once:
-            tell_after(tables.slot[s].state, tables, totals)
+            tell_after(tables.slot[s].state, tables.state, tables.lists, totals.stamp)
         elif not totals.pending[s].marked:
             totals.pending[s].marked = True
             totals.pending[counts.touched].touched = s
@@ -212,7 +222,7 @@ def deliver(i: int, p: int, at_once: bool, events: KernelEvents, tables: GloriaT
         counts.vertex_cells += span
 
 
-@inner
+@inlined
 def end_each(n: int, tables: GloriaTables, totals: Totals) -> None:
     """Adds the trends of the members of ending n, which are in the cells of their places, to what is final."""
     ending, cells = tables.ending[n], totals.cells

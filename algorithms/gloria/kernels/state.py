@@ -131,11 +131,14 @@ class GroupState:
 class InletState:
     """The expression that reaches an inlet: over the snapshots before `stop`, in row `row`.
 
-    `differs`: members have different ones, as they do not follow the same events.
+    `differs`: members have different ones, as they do not follow the same events. `first` is the first snapshot since
+    time `start`, for windows that begin there.
     """
 
     row: int
     stop: int
+    start: int
+    first: int
     differs: np.bool_
 
 

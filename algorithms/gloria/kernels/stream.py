@@ -20,9 +20,12 @@ from cepbench.algorithms.gloria.kernels.program import GloriaProgram, GloriaTabl
 from cepbench.algorithms.gloria.kernels.state import GloriaState
 from cepbench.algorithms.gloria.kernels.windows import arrive, close_until, commit
 from cepbench.algorithms.kernels.arrays import Ints
-from cepbench.algorithms.kernels.compilation import inner, kernel
+from cepbench.algorithms.kernels.cells import counts_only
+from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.events import KernelEvents
+from cepbench.algorithms.snapshots.kernels.cells import Index
 from cepbench.algorithms.snapshots.kernels.rows import MemberRows
+from cepbench.queries.tables import Predicates
 
 DONE, OUTPUT, ROOM = range(3)
 
@@ -44,7 +47,7 @@ def run_events(
     """
     tables, counts = program.tables, state.totals.counts[0]
     written = int(np.int64(0))  # no literal, for which `close_until` would be compiled once more
-    size = len(events.time)
+    size, only = len(events.time), counts_only(state.totals.cells)
     for i in range(first, size):
         kind = tables.kind[events.kind[i]]
         if not kind.relevant:
@@ -64,7 +67,16 @@ def run_events(
         for s in range(kind.state, kind.state_end):
             if match(i, s, events, tables, program.predicates, state.totals):
                 counts.visits += 1
-                _put(i, s, at_once, events, program, state, modular)
+                known = tables.state[s]
+                wanted = known.plain
+                if known.inlet < known.inlet_end or known.outlet < known.outlet_end:
+                    wanted = _prepare(i, s, events, tables, program.predicates, state)
+                if wanted:
+                    _reach(i, s, events, program, state, only, modular)
+                if known.outlet < known.outlet_end or known.ending < known.ending_end:
+                    _propagate(i, s, at_once, events, program, state, only)
+                if wanted:
+                    _deliver(i, s, at_once, events, program, state, only)
     if written + tables.whole[0].open > len(rows.closed):
         return size, written, OUTPUT
     written = close_until(now, negated, program, state, rows, written, modular)
@@ -72,50 +84,73 @@ def run_events(
 
 
 @inner
-def _put(
-    i: int, s: int, at_once: bool, events: KernelEvents, program: GloriaProgram, state: GloriaState, modular: bool
-) -> None:
-    """Puts event i into state s: what reaches it, then what becomes of it.
-
-    Sums that reach the event are read before it joins them, endings first.
-    """
-    tables, totals, shared = program.tables, state.totals, state.shared
+def _prepare(
+    i: int, s: int, events: KernelEvents, tables: GloriaTables, predicates: Predicates, state: GloriaState
+) -> bool:
+    """Sums what reaches event i at state s, and chooses what becomes of it; True if places need aggregates."""
+    totals, shared = state.totals, state.shared
     known = tables.state[s]
     for n in range(known.inlet, known.inlet_end):
-        bring(i, n, events, tables, program.predicates, totals, state.vertices, shared)
+        bring(i, n, events, tables, predicates, totals, state.vertices, shared)
     wanted = known.plain
     for o in range(known.outlet, known.outlet_end):
         wanted |= choose(o, tables, totals, shared)
     for n in range(known.ending, known.ending_end):
         wanted |= choose_ending(n, tables, totals, shared)
-    if wanted:
-        for p in range(known.place, known.place_end):
-            place = tables.place[p]
-            totals.wanted[p] = (totals.wanted[p] or place.plain) and totals.passed[place.test]
-            if totals.wanted[p]:
-                reach(i, p, events, program, state, modular)
-    for n in range(known.ending, known.ending_end):
-        if shared.ending[n] == REUSED:
-            ending = tables.ending[n]
-            reuse(i, s, ending.inlet, ending.start, ending.row, events, program, totals, shared)
-    for o in range(known.outlet, known.outlet_end):
-        let_out(i, s, o, at_once, events, program, state)
-    if wanted:
-        for p in range(known.place, known.place_end):
-            if totals.wanted[p]:
-                place = tables.place[p]
-                windows = totals.open[place.window].high - totals.open[place.window].low + 1
-                append_run(totals.cells, place.value, windows, program.weights, s, events.ints, events.reals, i)
-                if place.plain:
-                    deliver(i, p, at_once, events, tables, state)
-        for n in range(known.ending, known.ending_end):
-            if shared.ending[n] == EACH:
-                end_each(n, tables, totals)
-        for p in range(known.place, known.place_end):
-            totals.wanted[p] = False
+    return wanted
 
 
 @inner
+def _reach(
+    i: int, s: int, events: KernelEvents, program: GloriaProgram, state: GloriaState, only: bool, modular: bool
+) -> None:
+    """Computes the trends that event i extends at the places of state s that need them."""
+    tables, totals = program.tables, state.totals
+    for p in range(tables.state[s].place, tables.state[s].place_end):
+        place = tables.place[p]
+        totals.wanted[p] = (totals.wanted[p] or place.plain) and totals.passed[place.test]
+        if totals.wanted[p]:
+            reach(i, p, events, program, state, only, modular)
+
+
+@inner
+def _propagate(
+    i: int, s: int, at_once: bool, events: KernelEvents, program: GloriaProgram, state: GloriaState, only: bool
+) -> None:
+    """Propagates expressions: sums that reach the event are read before it joins them, so endings come first."""
+    tables, totals, shared = program.tables, state.totals, state.shared
+    known = tables.state[s]
+    for n in range(known.ending, known.ending_end):
+        if shared.ending[n] == REUSED:
+            ending = tables.ending[n]
+            reuse(i, s, ending.inlet, ending.start, ending.row, events, program, totals, shared, only)
+    for o in range(known.outlet, known.outlet_end):
+        let_out(i, s, o, at_once, events, program, state, only)
+
+
+@inner
+def _deliver(
+    i: int, s: int, at_once: bool, events: KernelEvents, program: GloriaProgram, state: GloriaState, only: bool
+) -> None:
+    """Delivers the trends that end with event i at the places of state s, which `_reach` computed."""
+    tables, totals, shared = program.tables, state.totals, state.shared
+    known = tables.state[s]
+    for p in range(known.place, known.place_end):
+        if totals.wanted[p]:
+            place = tables.place[p]
+            if not only:
+                windows = totals.open[place.window].high - totals.open[place.window].low + 1
+                append_run(totals.cells, place.value, windows, program.weights, s, events.ints, events.reals, i)
+            if place.plain:
+                deliver(i, p, at_once, events, tables, state, only)
+    for n in range(known.ending, known.ending_end):
+        if shared.ending[n] == EACH:
+            end_each(n, tables, totals)
+    for p in range(known.place, known.place_end):
+        totals.wanted[p] = False
+
+
+@inlined
 def _fits(kind: KindRecord, tables: GloriaTables, state: GloriaState) -> bool:
     """Whether there is room for all that an event of a type may leave behind."""
     counts, shared, vertices = state.totals.counts[0], state.shared, state.vertices
@@ -126,14 +161,22 @@ def _fits(kind: KindRecord, tables: GloriaTables, state: GloriaState) -> bool:
         kept += known.kept
         cells += known.kept_cells
         for n in range(known.ending, known.ending_end):
-            if not make_room(tables.inlet[tables.ending[n].inlet].group, most, tables, state.totals, shared):
+            if not _has_room(tables.inlet[tables.ending[n].inlet].group, most, tables, state):
                 return False
         for o in range(known.outlet, known.outlet_end):
             outlet = tables.outlet[o]
-            if not make_room(outlet.group, most, tables, state.totals, shared):
+            if not _has_room(outlet.group, most, tables, state):
                 return False
             if outlet.kept:
                 kept += 1
                 cells += shared.group[outlet.group].count - shared.group[outlet.group].oldest + most
     counts.more_vertices, counts.more_vertex_cells = kept, cells
     return counts.vertices + kept <= len(vertices.event) and counts.vertex_cells + cells <= len(vertices.cells.over)
+
+
+@inlined
+def _has_room(g: int, most: Index, tables: GloriaTables, state: GloriaState) -> bool:
+    """Whether group g has room for so many snapshots, or can be given it."""
+    group = state.shared.group[g]
+    enough = group.count - group.shift + most <= group.room
+    return enough or make_room(g, most, tables, state.totals, state.shared)

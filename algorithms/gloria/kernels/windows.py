@@ -69,7 +69,7 @@ def commit(negated: Ints, tables: GloriaTables, totals: Totals, shared: Expressi
                 span = tables.window[slot.window].span
                 for k in range(totals.open[slot.window].low, totals.open[slot.window].high + 1):
                     clear(cells, slot.cell + k % span, np.int64(1))
-                tell_after(slot.state, tables, totals)
+                tell_after(slot.state, tables.state, tables.lists, totals.stamp)
     for n in range(counts.touched):
         s = totals.pending[n].touched
         totals.pending[s].marked = False
@@ -79,7 +79,7 @@ def commit(negated: Ints, tables: GloriaTables, totals: Totals, shared: Expressi
             row = k % span
             add(cells, slot.cell + row, cells, slot.pending + row)
             clear(cells, slot.pending + row, np.int64(1))
-        tell_after(slot.state, tables, totals)
+        tell_after(slot.state, tables.state, tables.lists, totals.stamp)
     counts.touched = 0
     for n in range(counts.shared):
         o = shared.pending[n].touched
@@ -91,15 +91,15 @@ def commit(negated: Ints, tables: GloriaTables, totals: Totals, shared: Expressi
         add_run(shared.cells, sums, fresh, live)
         clear_run(shared.cells, fresh, live)
         counts.additions += live
-        tell_after(outlet.state, tables, totals)
+        tell_after(outlet.state, tables.state, tables.lists, totals.stamp)
     counts.shared = 0
 
 
-@inlined
-def tell_after(s: int, tables: GloriaTables, totals: Totals) -> None:
+@inner
+def tell_after(s: int, states: Records, lists: Ints, stamp: Ints) -> None:
     """Lets the states after state s know that what leads there has changed."""
-    for n in range(tables.state[s].after, tables.state[s].after_end):
-        totals.stamp[tables.lists[n]] += 1
+    for n in range(states[s].after, states[s].after_end):
+        stamp[lists[n]] += 1
 
 
 @inner

@@ -28,7 +28,7 @@ def workload_of(seed: int) -> Case:
     if kind == 0:
         return random_workload(seed)
     patterns = {1: SEQUENCES, 2: KLEENE, 3: (*SEQUENCES, *KLEENE), 4: (*SHARED, *SEQUENCES, *KLEENE)}[kind]
-    return random_workload(seed, patterns=patterns, orders=orders, bursts=SHORT_BURSTS)
+    return random_workload(seed, 30, patterns=patterns, orders=orders, bursts=SHORT_BURSTS)
 
 
 @pytest.mark.parametrize("first", range(0, CASES, EACH))

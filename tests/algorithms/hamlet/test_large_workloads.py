@@ -13,7 +13,7 @@ from cepbench.verification.agreement import difference_of_rows, rows_of
 from cepbench.verification.evaluators import run
 from cepbench.verification.random_cases import split
 from tests.algorithms.hamlet.decisions import all_decisions
-from tests.algorithms.hamlet.large import LargeCase, large_workload
+from tests.algorithms.snapshots.large import LargeCase, large_workload
 
 STREAMS = int(os.environ.get("CEPBENCH_HAMLET_STREAMS", "4"))
 EVENTS = int(os.environ.get("CEPBENCH_HAMLET_EVENTS", "2000"))

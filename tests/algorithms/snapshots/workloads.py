@@ -40,14 +40,15 @@ ITEMS = ("COUNT({})", "MIN({}.x)", "MAX({}.x)", "SUM({}.x)", "AVG({}.x)", "SUM({
 
 @dataclass(frozen=True)
 class Bursts:
-    """Types of the events, and how likely the next one is of the same."""
+    """Types of the events, how likely the next one is of the same, and how many there may be."""
 
     types: str = "AAABBCDZ"
     stays: tuple[float, ...] = (0.3, 0.6, 0.85)
+    sizes: tuple[int, ...] = (5, 12, 18)
 
 
 BURSTS = Bursts()
-SHORT_BURSTS = Bursts("AABBCCDDZ", (0.0, 0.3, 0.6))
+SHORT_BURSTS = Bursts("AABBCCDDZ", (0.0, 0.3, 0.6), (12, 18, 24))
 
 
 def random_workload(
@@ -69,7 +70,7 @@ def random_workload(
         )
         for n in range(1, random.randint(2, 7) + 1)
     )
-    events = random_bursts(random, grouped, random.choice((5, 12, 18, most)), bursts)
+    events = random_bursts(random, grouped, random.choice((*bursts.sizes, most)), bursts)
     if seed % 8 == 7:
         events = alternating(events, TYPES[1 + seed // 8 % 3])
     cuts = random_cuts(random, len(events)) if random.random() < 0.8 else ()

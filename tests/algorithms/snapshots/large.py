@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -31,8 +32,10 @@ class LargeCase:
     cuts: tuple[int, ...]
 
 
-def large_workload(seed: int, size: int, visited: bool) -> LargeCase:
-    """10 to 30 queries; windows hold an eighth to a half of `size` events, or if events are `visited` up to 400.
+def large_workload(seed: int, size: int, visited: bool, patterns: Sequence[str] = ()) -> LargeCase:
+    """10 to 30 queries, of `patterns` if there are any.
+
+    Windows hold an eighth to a half of `size` events, or if events are `visited` up to 400.
 
     Many events are simultaneous, or only some queries match them, so that counts of many windows do not overflow.
     """
@@ -42,7 +45,7 @@ def large_workload(seed: int, size: int, visited: bool) -> LargeCase:
     windows = _windows(random, max(4, most // ties))
     aggregates = random.sample(ITEMS, 2)
     queries = tuple(
-        parse_query(_query(random, n, visited, random.choice(windows), aggregates, groups > 1))
+        parse_query(_query(random, n, visited, patterns, random.choice(windows), aggregates, groups > 1))
         for n in range(random.randint(10, 30))
     )
     cuts = sorted(random.sample(range(1, size), random.choice((0, 3, 12))))
@@ -59,9 +62,17 @@ def _windows(random: Random, most: int) -> list[str]:
     return found
 
 
-def _query(random: Random, number: int, visited: bool, window: str, aggregates: list[str], grouped: bool) -> str:
+def _query(
+    random: Random,
+    number: int,
+    visited: bool,
+    patterns: Sequence[str],
+    window: str,
+    aggregates: list[str],
+    grouped: bool,
+) -> str:
     names = ["A", *random.sample("BCD", 3)]
-    pattern = random.choice(VISITED if visited else SUMMED).format(*names)
+    pattern = random.choice(patterns or (VISITED if visited else SUMMED)).format(*names)
     conditions = []
     if random.random() < 0.6:
         conditions.append(f"A.x {random.choice(('<', '>='))} {random.choice((20, 100, 500, 900, 980))}")
