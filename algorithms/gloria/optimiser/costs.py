@@ -24,7 +24,7 @@ class Costs(ABC):
 
     `rates[state]` are events per unit of time, and `windows[m]` the length of member m's windows, so that |E| is the
     number of events of a type that a window lets expect. Members with different windows that share carry the snapshots
-    of the longest of them.
+    of the longest of them. `start`, `alone` and `evaluation` are sums over the members.
     """
 
     def __init__(self, rates: Sequence[float], windows: Sequence[float]) -> None:
@@ -61,7 +61,7 @@ class Costs(ABC):
         found = self._moments.get(members)
         if found is None:
             windows = [self.windows[m] for m in members_in(members)]
-            found = sum(windows), sum(w * w for w in windows), max(windows, default=0.0)
+            found = sum(windows), sum([w * w for w in windows]), max(windows, default=0.0)
             self._moments[members] = found
         return found
 

@@ -54,7 +54,7 @@ class Edges:
 
     def __len__(self) -> int:
         """How many edges there are."""
-        having = [sum(w < NONE for w in row) for row in self.table]
+        having = [len(row) - row.count(NONE) for row in self.table]
         return sum(having[p] for p in self.profile_of)
 
 
@@ -103,8 +103,9 @@ def leave(before: PoolNodes, link: Link, costs: Costs, every: bool = False) -> E
     Nodes of one profile have one row of the table, since all but the nearest of them are pruned; with `every`, each has
     a row of its own.
     """
-    found = [profile(node, link) for node in before.nodes]
-    base = [_base(node, link, costs) for node in before.nodes]
+    several = link.common & (link.common - 1)
+    found: list[Profile] = [profile(node, link) if several else () for node in before.nodes]
+    base = _bases(before.nodes, link, costs)
     if every:
         return Edges(link, found, list(range(len(found))), base)
     numbers: dict[Profile, int] = {}
@@ -115,19 +116,21 @@ def leave(before: PoolNodes, link: Link, costs: Costs, every: bool = False) -> E
 def enter(edges: Edges, nodes: Sequence[Node], costs: Costs) -> list[list[float]]:
     """The table of the edges of a link to some nodes after it."""
     link = edges.link
+    if not link.after.members & (link.after.members - 1):
+        return [[0.0] * len(nodes) for _ in edges.profiles]
     table = []
-    reusing = [[q for q in node if q.members & link.common and not link.after.local(q.snapshot)] for node in nodes]
+    reusing = [[q for q in node if not link.after.local(q.snapshot) and q.members & link.common] for node in nodes]
     saved: dict[Shared, float] = {}
     for entries in edges.profiles:
         row = []
         whole = {e for e in entries if e.snapshot != NARROWED}
-        several = [e.members for e in entries if e.members & (e.members - 1)]
+        several = [] if link.after.kleene else [e.members for e in entries]
         for node, reused in zip(nodes, reusing, strict=True):
-            if not all(q in whole for q in reused) or not (link.after.kleene or _holds(node, several)):
+            if (reused and not whole.issuperset(reused)) or (several and not _holds(node, several)):
                 row.append(NONE)
                 continue
             weight = 0.0
-            for q in node:
+            for q in node if whole else ():
                 if q in whole:
                     if q not in saved:
                         saved[q] = _saving(q, link, costs)
@@ -172,11 +175,33 @@ def weight_of(node: Node, pool: Pool, costs: Costs) -> float:
 
 def _holds(node: Node, several: Sequence[Mask]) -> bool:
     """Lemma 5.2: no Q-set is split."""
-    return all(any(not going & ~q.members for q in node) for going in several)
+    for going in several:
+        for q in node:
+            if not going & ~q.members:
+                break
+        else:
+            return False
+    return True
 
 
 def _base(node: Node, link: Link, costs: Costs) -> float:
     return sum(_passed(node, source, target, link.common, costs) for source, target in link.steps)
+
+
+def _bases(nodes: Sequence[Node], link: Link, costs: Costs) -> list[float]:
+    """As `_base`, of several nodes: each Q-set is weighed once."""
+    alone = _base((), link, costs)
+    more: dict[Shared, float] = {}
+    found = []
+    for node in nodes:
+        total = alone
+        for q in node:
+            if q.members & link.common:
+                if q not in more:
+                    more[q] = _base((q,), link, costs) - alone
+                total += more[q]
+        found.append(total)
+    return found
 
 
 def _passed(node: Node, source: int, target: int, members: Mask, costs: Costs) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from cepbench.algorithms.gloria.optimiser.costs import Mask, members_in
 from cepbench.algorithms.gloria.template import GloriaTemplate, TypeState, TypeTransition
@@ -37,7 +38,12 @@ class Pool:
 
     def local(self, snapshot: int) -> bool:
         """Whether snapshots of a state are made in this pool."""
-        return any(source == snapshot for source, _ in self.transitions)
+        return snapshot in self.sources
+
+    @cached_property
+    def sources(self) -> frozenset[int]:
+        """The states that its transitions leave."""
+        return frozenset(source for source, _ in self.transitions)
 
 
 @dataclass(eq=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 
 from cepbench.algorithms.gloria.optimiser.costs import Costs
@@ -27,6 +28,7 @@ class Pruning:
         self.own: list[bool] = []
         self.leaving: list[dict[Link, Edges]] = []
         self.distances: list[list[float]] = []
+        self.slacks: dict[int, dict[tuple[Shared, Shared], float]] = defaultdict(dict)
 
     def kept(self, here: PoolNodes) -> list[int]:
         """The nodes of a pool that stay, by number; pools come in their order."""
@@ -117,11 +119,14 @@ class Pruning:
 
     def _dominates(self, here: PoolNodes, n: int, other: int, distances: Sequence[float]) -> bool:
         slack = 0.0
+        known = self.slacks[here.pool.number]
         for fewer, more in zip(here.nodes[n], here.nodes[other], strict=True):
             if fewer != more:
                 if self.costs.frequency(fewer.snapshot) > self.costs.frequency(more.snapshot):
                     return False
-                slack += self._slack(here.pool, fewer, more)
+                if (fewer, more) not in known:
+                    known[fewer, more] = self._slack(here.pool, fewer, more)
+                slack += known[fewer, more]
         return distances[n] + slack <= distances[other]
 
     def _slack(self, pool: Pool, fewer: Shared, more: Shared) -> float:
