@@ -9,8 +9,16 @@ from typing import ClassVar
 
 from cepbench.algorithms.base import Algorithm, Executor, Plan, PlanningTooLong
 from cepbench.algorithms.gloria.executor import GloriaExecutor
-from cepbench.algorithms.gloria.optimiser import COSTS, OPTIMISERS, Decision, Limits, optimise, pools_of, rates_of
-from cepbench.algorithms.gloria.optimiser.limits import LimitReached
+from cepbench.algorithms.gloria.optimiser import (
+    COSTS,
+    OPTIMISERS,
+    SearchLimits,
+    SharingDecision,
+    optimise,
+    pools_of,
+    rates_of,
+)
+from cepbench.algorithms.gloria.optimiser.limits import SearchLimitReached
 from cepbench.algorithms.gloria.plan import GloriaPlan, PlannedSet
 from cepbench.algorithms.gloria.template import template_of
 from cepbench.algorithms.gloria.workload import sharable_sets
@@ -31,7 +39,7 @@ class Gloria(Algorithm):
     - `optimizer`: `gloria` (a lightest path of the Gloria graph, which is pruned safely), `noprune` (a lightest path of
       the whole graph), `greedy` (one plan of each transition, by the lightest edge), or `algorithm1`: pruning and path
       search as the paper has them, which miss the lightest path where transitions branch and join (docs/findings.md).
-    - `costs`: `paper` (Equations 2-4), or `executor`, not in the paper: what events cost here.
+    - `costs`: `paper` (Equations 2-4), or `executor`, not in the paper: what events cost here; its plans run faster.
     - `seconds`: of the search. After them `noprune` gives up with an error, and the others fall back to the greedy plan
       (`details.fell_back`).
     - `substreams`: how many sub-streams the rates of the stream are divided among; its statistics do not know.
@@ -47,7 +55,7 @@ class Gloria(Algorithm):
     paper: ClassVar[str] = "Ma et al., SIGMOD 2022"
 
     def __init__(
-        self, optimizer: str = "gloria", costs: str = "paper", seconds: str = "10", substreams: str = "1"
+        self, optimizer: str = "gloria", costs: str = "executor", seconds: str = "10", substreams: str = "1"
     ) -> None:
         option = partial(Option, self.name)
         self.optimizer = option("optimizer", optimizer).among(OPTIMISERS)
@@ -67,7 +75,7 @@ class Gloria(Algorithm):
 
     def plan(self, workload: Workload, statistics: Statistics) -> GloriaPlan:
         """The optimiser, for each sharable set on its own."""
-        limits = Limits(self.seconds)
+        limits = SearchLimits(self.seconds)
         together = [member for query in workload if not counts_events(query) for member in members_of(query)]
         planning = _Planning(self, statistics, limits)
         return GloriaPlan(
@@ -87,7 +95,7 @@ class Gloria(Algorithm):
 class _Planning:
     """Plans sharable sets one after the other, and adds up what it tells of them."""
 
-    def __init__(self, gloria: Gloria, statistics: Statistics, limits: Limits) -> None:
+    def __init__(self, gloria: Gloria, statistics: Statistics, limits: SearchLimits) -> None:
         self.gloria, self.statistics, self.limits = gloria, statistics, limits
         self.details = dict.fromkeys(
             ("template_seconds", "graph_seconds", "search_seconds", "plan_weight", "sharable_sets"), 0.0
@@ -107,11 +115,12 @@ class _Planning:
         pools = pools_of(template)
         rates = rates_of([state.type for state in pools.states], self.statistics.rates)
         windows = [self._window(member) for member in members]
-        costs = COSTS[self.gloria.costs]([rate / self.gloria.substreams for rate in rates], windows)
+        overlaps = [member.window.overlap for member in members]
+        costs = COSTS[self.gloria.costs]([rate / self.gloria.substreams for rate in rates], windows, overlaps)
         self.details["template_seconds"] += time.perf_counter() - started
         try:
             decision = optimise(pools, costs, self.gloria.optimizer, self.limits)
-        except LimitReached as limit:
+        except SearchLimitReached as limit:
             message = f"the optimizer {self.gloria.optimizer} needs more than {limit}"
             raise PlanningTooLong(message, self.gloria.seconds) from None
         self._tell(decision)
@@ -123,7 +132,7 @@ class _Planning:
             return 1.0
         return float(min(member.window.within, self.statistics.duration))
 
-    def _tell(self, decision: Decision) -> None:
+    def _tell(self, decision: SharingDecision) -> None:
         numbers, details = decision.numbers, self.details
         for name in ("nodes", "edges", "pruned_nodes", "pruned_edges", "graph_seconds", "search_seconds"):
             details[name] += numbers[name]

@@ -1,8 +1,23 @@
 """The Gloria optimiser (Sections 4-6)."""
 
-from cepbench.algorithms.gloria.optimiser.costs import COSTS, Costs, PaperCosts, rates_of
-from cepbench.algorithms.gloria.optimiser.limits import Limits
-from cepbench.algorithms.gloria.optimiser.optimiser import OPTIMISERS, Decision, optimise
+from collections.abc import Mapping
+
+from cepbench.algorithms.gloria.optimiser.costs import EventCosts, PaperCosts, rates_of
+from cepbench.algorithms.gloria.optimiser.executor_costs import ExecutorCosts
+from cepbench.algorithms.gloria.optimiser.limits import SearchLimits
+from cepbench.algorithms.gloria.optimiser.optimiser import OPTIMISERS, SharingDecision, optimise
 from cepbench.algorithms.gloria.optimiser.pools import pools_of
 
-__all__ = ["COSTS", "OPTIMISERS", "Costs", "Decision", "Limits", "PaperCosts", "optimise", "pools_of", "rates_of"]
+COSTS: Mapping[str, type[EventCosts]] = {"executor": ExecutorCosts, "paper": PaperCosts}
+
+__all__ = [
+    "COSTS",
+    "OPTIMISERS",
+    "EventCosts",
+    "PaperCosts",
+    "SearchLimits",
+    "SharingDecision",
+    "optimise",
+    "pools_of",
+    "rates_of",
+]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Sequence
 
-from cepbench.algorithms.gloria.optimiser.costs import Costs
+from cepbench.algorithms.gloria.optimiser.costs import EventCosts
 from cepbench.algorithms.gloria.optimiser.graph import NONE, Edges, GloriaGraph, PoolNodes, distances
 from cepbench.algorithms.gloria.optimiser.pools import Link
 
@@ -17,7 +17,7 @@ from cepbench.algorithms.gloria.optimiser.pools import Link
 class PaperPruning:
     """The node pruning principle: a node goes if a comparable one with fewer snapshots is nearer to all start nodes."""
 
-    def __init__(self, costs: Costs) -> None:
+    def __init__(self, costs: EventCosts) -> None:
         self.costs = costs
         self.before: list[PoolNodes] = []
 

@@ -19,17 +19,16 @@ def members_in(mask: Mask) -> list[int]:
     return found
 
 
-class Costs(ABC):
+class EventCosts(ABC):
     """The costs of the events of one type, for members that come to it by one transition; states are numbered.
 
-    `rates[state]` are events per unit of time, and `windows[m]` the length of member m's windows, so that |E| is the
-    number of events of a type that a window lets expect. Members with different windows that share carry the snapshots
-    of the longest of them. `start`, `alone` and `evaluation` are sums over the members.
+    `rates[state]` are events per unit of time. `windows[m]` is the length of member m's windows, and `overlaps[m]` how
+    many hold an event. So |E| is the number of events of a type that a window lets expect. Members with different
+    windows that share carry the snapshots of the longest. Costs of members that do not share are sums over them.
     """
 
-    def __init__(self, rates: Sequence[float], windows: Sequence[float]) -> None:
-        self.rates = rates
-        self.windows = windows
+    def __init__(self, rates: Sequence[float], windows: Sequence[float], overlaps: Sequence[int] = ()) -> None:
+        self.rates, self.windows, self.overlaps = rates, windows, overlaps
         self._moments: dict[Mask, tuple[float, float, float]] = {}
 
     @abstractmethod
@@ -52,6 +51,15 @@ class Costs(ABC):
         """A Q-set that comes back to the type of its own snapshots: what it costs unshared (Example 6.2)."""
         return self.alone(source, target, members)
 
+    def ending(self, target: int, snapshot: int, members: Mask) -> float:
+        """Evaluation where the paths of some members end."""
+        return self.evaluation(target, snapshot, members)
+
+    def making(self, state: int, members: Mask) -> float:
+        """Snapshots at the events of a type: relatively minimal (Section 3.2)."""
+        del state, members
+        return 0.0
+
     def frequency(self, state: int) -> float:
         """What tells which of two types has fewer events."""
         return self.rates[state]
@@ -66,7 +74,7 @@ class Costs(ABC):
         return found
 
 
-class PaperCosts(Costs):
+class PaperCosts(EventCosts):
     """Equations 2-4 as they are."""
 
     def start(self, state: int, members: Mask) -> float:
@@ -91,7 +99,3 @@ class PaperCosts(Costs):
 def rates_of(types: Sequence[str], rates: Mapping[str, float]) -> list[float]:
     """The rate of each of some types: 1 if nothing is known of a stream, 0 for a type that it does not have."""
     return [rates.get(name, 0.0) if rates else 1.0 for name in types]
-
-
-COSTS: Mapping[str, type[Costs]] = {"paper": PaperCosts}
-"""By the name of the option."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from cepbench.algorithms.gloria.optimiser.costs import Costs, Mask
+from cepbench.algorithms.gloria.optimiser.costs import EventCosts, Mask
 from cepbench.algorithms.gloria.optimiser.nodes import NARROWED, Node, Profile, Shared, profile
 from cepbench.algorithms.gloria.optimiser.pools import Link, Pool
 
@@ -97,7 +97,7 @@ class GloriaGraph:
         return total
 
 
-def leave(before: PoolNodes, link: Link, costs: Costs, every: bool = False) -> Edges:
+def leave(before: PoolNodes, link: Link, costs: EventCosts, every: bool = False) -> Edges:
     """The edges of a link as far as they do not depend on the nodes after it.
 
     Nodes of one profile have one row of the table, since all but the nearest of them are pruned; with `every`, each has
@@ -113,7 +113,7 @@ def leave(before: PoolNodes, link: Link, costs: Costs, every: bool = False) -> E
     return Edges(link, list(numbers), profile_of, base)
 
 
-def enter(edges: Edges, nodes: Sequence[Node], costs: Costs) -> list[list[float]]:
+def enter(edges: Edges, nodes: Sequence[Node], costs: EventCosts) -> list[list[float]]:
     """The table of the edges of a link to some nodes after it."""
     link = edges.link
     if not link.after.members & (link.after.members - 1):
@@ -140,7 +140,7 @@ def enter(edges: Edges, nodes: Sequence[Node], costs: Costs) -> list[list[float]
     return table
 
 
-def passing(before: Node, after: Node, link: Link, costs: Costs) -> float:
+def passing(before: Node, after: Node, link: Link, costs: EventCosts) -> float:
     """The weight of an edge, whether or not the optimiser would make it."""
     weight = _base(before, link, costs)
     for entry in profile(before, link):
@@ -149,7 +149,7 @@ def passing(before: Node, after: Node, link: Link, costs: Costs) -> float:
     return weight
 
 
-def plan_weight(pools: Sequence[Pool], nodes: Sequence[Node], costs: Costs) -> float:
+def plan_weight(pools: Sequence[Pool], nodes: Sequence[Node], costs: EventCosts) -> float:
     """The weight of a plan of each pool: that of its path in the graph (Lemma 4.4)."""
     total = sum(weight_of(node, pool, costs) for pool, node in zip(pools, nodes, strict=True))
     for pool in pools:
@@ -158,14 +158,14 @@ def plan_weight(pools: Sequence[Pool], nodes: Sequence[Node], costs: Costs) -> f
     return total
 
 
-def weight_of(node: Node, pool: Pool, costs: Costs) -> float:
+def weight_of(node: Node, pool: Pool, costs: EventCosts) -> float:
     """The weight of the edges from start nodes to a node, to end nodes, and within a Kleene sub-graph."""
-    total = 0.0
+    total = sum(costs.making(q.snapshot, q.members) for q in node if pool.local(q.snapshot))
     for source, _ in pool.transitions:
         if source in pool.starts:
             total += costs.start(source, pool.starts[source])
     for (source, target), members in pool.ends:
-        total += _passed(node, source, target, members, costs)
+        total += _passed(node, source, target, members, costs, ending=True)
     if pool.kleene:
         for source, target in pool.transitions:
             following = sum(s == target for s, _ in pool.transitions)
@@ -184,11 +184,11 @@ def _holds(node: Node, several: Sequence[Mask]) -> bool:
     return True
 
 
-def _base(node: Node, link: Link, costs: Costs) -> float:
+def _base(node: Node, link: Link, costs: EventCosts) -> float:
     return sum(_passed(node, source, target, link.common, costs) for source, target in link.steps)
 
 
-def _bases(nodes: Sequence[Node], link: Link, costs: Costs) -> list[float]:
+def _bases(nodes: Sequence[Node], link: Link, costs: EventCosts) -> list[float]:
     """As `_base`, of several nodes: each Q-set is weighed once."""
     alone = _base((), link, costs)
     more: dict[Shared, float] = {}
@@ -204,8 +204,8 @@ def _bases(nodes: Sequence[Node], link: Link, costs: Costs) -> list[float]:
     return found
 
 
-def _passed(node: Node, source: int, target: int, members: Mask, costs: Costs) -> float:
-    """What events of `target` cost some members whose Q-sets all end there."""
+def _passed(node: Node, source: int, target: int, members: Mask, costs: EventCosts, ending: bool = False) -> float:
+    """What events of `target` cost some members whose Q-sets, or with `ending`, whose paths go no further."""
     total = 0.0
     alone = members
     for q in node:
@@ -213,11 +213,12 @@ def _passed(node: Node, source: int, target: int, members: Mask, costs: Costs) -
         if going:
             alone &= ~going
             total += costs.shared(source, target, q.members, q.snapshot)
-            total += costs.evaluation(target, q.snapshot, going)
+            evaluation = costs.ending if ending else costs.evaluation
+            total += evaluation(target, q.snapshot, going)
     return total + costs.alone(source, target, alone) if alone else total
 
 
-def _saving(entry: Shared, link: Link, costs: Costs) -> float:
+def _saving(entry: Shared, link: Link, costs: EventCosts) -> float:
     """What it saves that a Q-set goes on with the same snapshots."""
     total = 0.0
     for source, target in link.steps:
@@ -230,7 +231,7 @@ def _saving(entry: Shared, link: Link, costs: Costs) -> float:
     return total
 
 
-def _round(node: Node, source: int, target: int, members: Mask, costs: Costs) -> float:
+def _round(node: Node, source: int, target: int, members: Mask, costs: EventCosts) -> float:
     """The weight of an edge within a Kleene sub-graph, all of whose nodes have the same plan."""
     total = 0.0
     alone = members
@@ -243,7 +244,7 @@ def _round(node: Node, source: int, target: int, members: Mask, costs: Costs) ->
     return total + costs.alone(source, target, alone) if alone else total
 
 
-def nodes_of(pool: Pool, nodes: Sequence[Node], entering: list[Edges], costs: Costs) -> PoolNodes:
+def nodes_of(pool: Pool, nodes: Sequence[Node], entering: list[Edges], costs: EventCosts) -> PoolNodes:
     """The nodes of a pool with weights of the edges that come to them."""
     for edges in entering:
         edges.table = enter(edges, nodes, costs)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from cepbench.algorithms.gloria.optimiser.costs import Costs
+from cepbench.algorithms.gloria.optimiser.costs import EventCosts
 from cepbench.algorithms.gloria.optimiser.graph import passing, weight_of
 from cepbench.algorithms.gloria.optimiser.nodes import Node, Profile, generated, profile, reused
 from cepbench.algorithms.gloria.optimiser.pools import Pool, Pools
 
 
-def greedy_path(pools: Pools, costs: Costs) -> list[Node]:
+def greedy_path(pools: Pools, costs: EventCosts) -> list[Node]:
     """A node of each pool: snapshots are reused wherever they can be, or made where nobody shares yet, or neither.
 
     Of candidates with edges of the same weight, the one that shares more members is taken.
@@ -23,7 +23,7 @@ def greedy_path(pools: Pools, costs: Costs) -> list[Node]:
     return chosen
 
 
-def _candidates(pool: Pool, profiles: Sequence[Profile], costs: Costs) -> Iterator[Node]:
+def _candidates(pool: Pool, profiles: Sequence[Profile], costs: EventCosts) -> Iterator[Node]:
     yield ()
     if pool.kleene:
         yield from generated(pool, [[one] for one in profiles], costs)
@@ -35,6 +35,6 @@ def _candidates(pool: Pool, profiles: Sequence[Profile], costs: Costs) -> Iterat
         yield generated(pool, [[one] for one in profiles], costs)[-1]
 
 
-def _incoming(node: Node, pool: Pool, chosen: Sequence[Node], costs: Costs) -> float:
+def _incoming(node: Node, pool: Pool, chosen: Sequence[Node], costs: EventCosts) -> float:
     within = weight_of(node, pool, costs) if pool.kleene else 0.0
     return within + sum(passing(chosen[link.before.number], node, link, costs) for link in pool.before)

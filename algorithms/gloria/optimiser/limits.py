@@ -6,12 +6,12 @@ import time
 from dataclasses import dataclass, field
 
 
-class LimitReached(Exception):
+class SearchLimitReached(Exception):
     """The search has used up its time or its room; the message says which."""
 
 
 @dataclass(frozen=True)
-class Limits:
+class SearchLimits:
     """Seconds from the making of the limits on; the most combinations of plans of the pools before a pool; and the most
     entries of the tables of edges that come to one pool.
     """
@@ -22,6 +22,6 @@ class Limits:
     started: float = field(default_factory=time.perf_counter)
 
     def check(self) -> None:
-        """Raises `LimitReached` when the time is over."""
+        """Raises `SearchLimitReached` when the time is over."""
         if time.perf_counter() - self.started > self.seconds:
-            raise LimitReached(f"{self.seconds:g} s")
+            raise SearchLimitReached(f"{self.seconds:g} s")

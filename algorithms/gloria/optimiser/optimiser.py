@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from math import inf, prod
 
 from cepbench.algorithms.gloria.optimiser.algorithm_1 import PaperPruning, path_search
-from cepbench.algorithms.gloria.optimiser.costs import Costs, members_in
+from cepbench.algorithms.gloria.optimiser.costs import EventCosts, members_in
 from cepbench.algorithms.gloria.optimiser.elimination import TablesTooLarge, lightest
 from cepbench.algorithms.gloria.optimiser.graph import (
     Edges,
@@ -20,7 +20,7 @@ from cepbench.algorithms.gloria.optimiser.graph import (
     plan_weight,
 )
 from cepbench.algorithms.gloria.optimiser.greedy import greedy_path
-from cepbench.algorithms.gloria.optimiser.limits import LimitReached, Limits
+from cepbench.algorithms.gloria.optimiser.limits import SearchLimitReached, SearchLimits
 from cepbench.algorithms.gloria.optimiser.nodes import Node, Profile, generated
 from cepbench.algorithms.gloria.optimiser.pools import Pools
 from cepbench.algorithms.gloria.optimiser.pruning import Pruning
@@ -36,7 +36,7 @@ A node: its weight, its distance, its Q-sets; an edge: its nodes; a Q-set: its m
 
 
 @dataclass(frozen=True)
-class Decision:
+class SharingDecision:
     """A sharing plan, its weight, and numbers on how it was found: `nodes`, `edges`, and how many of them were pruned.
 
     - `bytes`: of nodes, edges and their Q-sets at their peak, counted as `NODE`, `EDGE` and `Q_SET` say.
@@ -55,13 +55,13 @@ class Construction:
     """Builds a graph pool by pool, and counts what it does."""
 
     pools: Pools
-    costs: Costs
-    limits: Limits
+    costs: EventCosts
+    limits: SearchLimits
     optimizer: str
     counts: dict[str, float] = field(default_factory=lambda: dict.fromkeys(COUNTS, 0.0))
 
     def graph(self) -> GloriaGraph:
-        """The graph (Sections 5.1 and 5.2). Raises `LimitReached`."""
+        """The graph (Sections 5.1 and 5.2). Raises `SearchLimitReached`."""
         built: list[PoolNodes] = []
         full = self.optimizer == "noprune"
         pruning = PRUNING[self.optimizer](self.costs)
@@ -106,7 +106,7 @@ class Construction:
         if len(nodes) <= room:
             return nodes
         if self.optimizer == "noprune":
-            raise LimitReached(f"{self.limits.entries} edges between two pools")
+            raise SearchLimitReached(f"{self.limits.entries} edges between two pools")
         self.counts["thinned"] += 1
         return [*nodes[: room - 1], ()] if () not in nodes[:room] else nodes[:room]
 
@@ -122,7 +122,7 @@ class Construction:
 class _NoPruning:
     """Keeps every node."""
 
-    def __init__(self, costs: Costs) -> None:
+    def __init__(self, costs: EventCosts) -> None:
         del costs
 
     def kept(self, here: PoolNodes) -> list[int]:
@@ -132,15 +132,15 @@ class _NoPruning:
         return
 
 
-PRUNING: Mapping[str, Callable[[Costs], Pruning | PaperPruning | _NoPruning]] = {
+PRUNING: Mapping[str, Callable[[EventCosts], Pruning | PaperPruning | _NoPruning]] = {
     "gloria": Pruning,
     "noprune": _NoPruning,
     "algorithm1": PaperPruning,
 }
 
 
-def optimise(pools: Pools, costs: Costs, optimizer: str, limits: Limits) -> Decision:
-    """The plan of one of `OPTIMISERS`. `noprune` raises `LimitReached`; the others fall back to the greedy plan."""
+def optimise(pools: Pools, costs: EventCosts, optimizer: str, limits: SearchLimits) -> SharingDecision:
+    """The plan of one of `OPTIMISERS`. `noprune` raises `SearchLimitReached`; the others fall back to the greedy plan."""
     construction = Construction(pools, costs, limits, optimizer)
     started = built = time.perf_counter()
     if optimizer == "greedy":
@@ -153,13 +153,13 @@ def optimise(pools: Pools, costs: Costs, optimizer: str, limits: Limits) -> Deci
             graph = construction.graph()
             built = time.perf_counter()
             nodes = _searched(graph, optimizer, construction)
-        except (LimitReached, TablesTooLarge) as limit:
+        except (SearchLimitReached, TablesTooLarge) as limit:
             if optimizer == "noprune":
-                raise LimitReached(str(limit) or "its room") from None
+                raise SearchLimitReached(str(limit) or "its room") from None
             counts["fell_back"] = 1
             nodes = greedy_path(pools, costs)
     seconds = {"graph_seconds": built - started, "search_seconds": time.perf_counter() - built}
-    return Decision(plan_of(pools, nodes), plan_weight(pools.pools, nodes, costs), {**counts, **seconds})
+    return SharingDecision(plan_of(pools, nodes), plan_weight(pools.pools, nodes, costs), {**counts, **seconds})
 
 
 def _searched(graph: GloriaGraph, optimizer: str, construction: Construction) -> list[Node]:
@@ -174,7 +174,7 @@ def _searched(graph: GloriaGraph, optimizer: str, construction: Construction) ->
         except TablesTooLarge:
             if optimizer == "noprune":
                 raise
-    raise LimitReached("the room of the search")
+    raise SearchLimitReached("the room of the search")
 
 
 def _thin(graph: GloriaGraph, most: int) -> int:

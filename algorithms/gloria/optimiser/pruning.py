@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from cepbench.algorithms.gloria.optimiser.costs import Costs
+from cepbench.algorithms.gloria.optimiser.costs import EventCosts, Mask
 from cepbench.algorithms.gloria.optimiser.graph import NONE, Edges, PoolNodes, enter, weight_of
 from cepbench.algorithms.gloria.optimiser.nodes import Node, Shared, generated
-from cepbench.algorithms.gloria.optimiser.pools import Link, Pool
+from cepbench.algorithms.gloria.optimiser.pools import Edge, Link, Pool
 
 
 class Pruning:
@@ -23,7 +23,7 @@ class Pruning:
     The distance of a node includes what its edges cost to pools of one member, and to those with which its paths end.
     """
 
-    def __init__(self, costs: Costs) -> None:
+    def __init__(self, costs: EventCosts) -> None:
         self.costs = costs
         self.own: list[bool] = []
         self.leaving: list[dict[Link, Edges]] = []
@@ -97,9 +97,15 @@ class Pruning:
         return [n for n in kept if len(here.nodes[n]) != 1 or self._better(pool, here.nodes[n][0]) not in having]
 
     def _better(self, pool: Pool, q: Shared) -> Node | None:
-        going = {q.members & link.common for link in pool.after}
-        several = [members for members in going if members & (members - 1)]
-        if q.members in going or len(several) > 1 or sum(bool(m & several[0]) for m in going if several) > 1:
+        for (source, target), members in self._steps(pool):
+            going = members & q.members
+            spent = self.costs.shared(source, target, q.members, q.snapshot)
+            spent += min(self.costs.evaluation(target, q.snapshot, going), self.costs.ending(target, q.snapshot, going))
+            if self.costs.alone(source, target, going) > spent:
+                return None
+        onward = {q.members & link.common for link in pool.after}
+        several = [members for members in onward if members & (members - 1)]
+        if q.members in onward or len(several) > 1 or sum(bool(m & several[0]) for m in onward if several) > 1:
             return None
         return (Shared(several[0], q.snapshot),) if several else ()
 
@@ -129,12 +135,15 @@ class Pruning:
                 slack += known[fewer, more]
         return distances[n] + slack <= distances[other]
 
+    def _steps(self, pool: Pool) -> list[tuple[Edge, Mask]]:
+        """The steps out of a pool, and the members that make each."""
+        return [(step, link.common) for link in pool.after for step in link.steps] + list(pool.ends)
+
     def _slack(self, pool: Pool, fewer: Shared, more: Shared) -> float:
         """What a Q-set may cost more on the next edges for its snapshots of a less frequent type."""
         costs = self.costs
         total = 0.0
-        steps = [(step, link.common) for link in pool.after for step in link.steps] + list(pool.ends)
-        for (source, target), members in steps:
+        for (source, target), members in self._steps(pool):
             going = members & more.members
             if not going:
                 continue

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from cepbench.algorithms.gloria.optimiser.costs import PaperCosts
-from cepbench.algorithms.gloria.optimiser.limits import Limits
+from cepbench.algorithms.gloria.optimiser.costs import EventCosts, PaperCosts
+from cepbench.algorithms.gloria.optimiser.limits import SearchLimits
 from cepbench.algorithms.gloria.optimiser.nodes import Node
-from cepbench.algorithms.gloria.optimiser.optimiser import Construction, Decision, optimise, plan_of
+from cepbench.algorithms.gloria.optimiser.optimiser import Construction, SharingDecision, optimise, plan_of
 from cepbench.algorithms.gloria.optimiser.pools import Pools, pools_of
 from cepbench.algorithms.gloria.sharing_plan import QSet, WorkloadSharingPlan
 from cepbench.algorithms.gloria.template import GloriaTemplate, TypeState, TypeTransition, template_of
@@ -17,7 +17,7 @@ from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query
 from tests.contract.streams import batch
 
-UNLIMITED = Limits(math.inf, 10**9, 10**9)
+UNLIMITED = SearchLimits(math.inf, 10**9, 10**9)
 
 
 def members(*patterns: str, types: str = "ABCDEFGH") -> list[SetMember]:
@@ -36,18 +36,23 @@ class Graph:
     """Pools of patterns with the frequencies of types in a window, or in windows of several lengths."""
 
     def __init__(
-        self, patterns: Sequence[str], frequencies: Mapping[str, float], windows: Sequence[float] | None = None
+        self,
+        patterns: Sequence[str],
+        frequencies: Mapping[str, float],
+        windows: Sequence[float] | None = None,
+        costs: type[EventCosts] = PaperCosts,
     ) -> None:
         self.template = template(*patterns, types="".join(frequencies))
         self.pools: Pools = pools_of(self.template)
         rates = [frequencies[state.type] for state in self.pools.states]
-        self.costs = PaperCosts(rates, windows or [1.0] * len(self.template.states))
+        count = len(self.template.states)
+        self.costs = costs(rates, windows or [1.0] * count, [1 + m % 3 for m in range(count)])
 
     def constructed(self, optimizer: str = "noprune") -> Construction:
         """A construction of the graph."""
         return Construction(self.pools, self.costs, UNLIMITED, optimizer)
 
-    def decision(self, optimizer: str = "gloria") -> Decision:
+    def decision(self, optimizer: str = "gloria") -> SharingDecision:
         """The plan of an optimiser."""
         return optimise(self.pools, self.costs, optimizer, UNLIMITED)
 

@@ -1,0 +1,113 @@
+"""Gloria as a whole: plans of workloads, what they tell, options and limits."""
+
+import math
+
+import pytest
+
+from cepbench.algorithms.base import PlanningTooLong
+from cepbench.algorithms.gloria.algorithm import Gloria
+from cepbench.algorithms.gloria.optimiser.costs import PaperCosts
+from cepbench.algorithms.gloria.plan import GloriaPlan
+from cepbench.algorithms.options import WrongOption
+from cepbench.algorithms.registry import make
+from cepbench.events.statistics import Statistics
+from cepbench.queries.compile import Workload, compile_workload
+from cepbench.queries.parser import parse_query
+from tests.contract.streams import batch
+
+SCHEMA = batch([{"time": 0, "type": kind, "x": 1} for kind in "ABCDEF"]).schema
+GOLDEN = ("SEQ(F, A, B, C, D)", "SEQ(A, B, C, D)", "SEQ(E, C, D)")
+RATES = {"F": 1.0, "A": 0.5, "B": 1.0, "C": 1.2, "D": 0.4, "E": 0.3}
+
+
+def workload(*patterns: str, window: str = "WITHIN 10 s", returns: str = "COUNT(*)") -> Workload:
+    texts = [f"q{n}: RETURN {returns} PATTERN {pattern} {window}" for n, pattern in enumerate(patterns)]
+    return compile_workload([parse_query(text) for text in texts], SCHEMA)
+
+
+def plan(specification: str, queries: Workload, duration: int = 1000) -> GloriaPlan:
+    gloria = make(specification)
+    assert isinstance(gloria, Gloria)
+    return gloria.plan(queries, Statistics(1000, duration, RATES))
+
+
+def test_frequencies_are_those_of_a_window() -> None:
+    assert plan("gloria[costs=paper]", workload(*GOLDEN)).details["plan_weight"] == pytest.approx(307)
+    longer = plan("gloria[costs=paper]", workload(*GOLDEN, window="WITHIN 40 s SLIDE 5 s"), duration=10)
+    assert longer.details["plan_weight"] == pytest.approx(307)
+    assert plan("gloria[costs=paper]", workload(*GOLDEN, window="WITHIN 20 s")).details["plan_weight"] > 2 * 307
+
+
+def test_rates_are_divided_among_sub_streams() -> None:
+    queries = workload(*GOLDEN, window="WITHIN 20 s")
+    assert plan("gloria[costs=paper,substreams=2]", queries).details["plan_weight"] == pytest.approx(307)
+
+
+def test_queries_that_share_have_frequencies_of_their_own_windows() -> None:
+    """(1,2)^A costs the events of the longer window, and evaluations those of each."""
+    costs = PaperCosts([2.0, 3.0, 5.0], [1.0, 10.0])
+    assert costs.shared(1, 2, 0b11, 0) == 30 * 20
+    assert costs.shared(0, 1, 0b11, 0) == 20
+    assert costs.evaluation(2, 0, 0b11) == 5 * 2 + 50 * 20
+    assert costs.alone(0, 1, 0b11) == 2 * 3 + 20 * 30
+    assert costs.start(0, 0b10) == 20
+
+
+def test_without_statistics_every_type_has_one_event() -> None:
+    gloria = make("gloria[costs=paper,optimizer=greedy]")
+    found = gloria.plan(workload("SEQ(A, B)", "SEQ(A, B)"), Statistics())
+    assert found.details["plan_weight"] == 2 + 1 + 2
+
+
+def test_a_plan_tells_what_it_shares_and_how_it_was_found() -> None:
+    details = plan("gloria[costs=paper]", workload(*GOLDEN)).details
+    assert details["sharable_sets"] == 1
+    assert (details["nodes"], details["pruned_nodes"]) == (1 + 2 + 3 + 1 + 4, 2)
+    assert (details["shared_transitions"], details["snapshot_types"]) == (3, 1)
+    assert details["edges"] > details["pruned_edges"] > 0
+    assert details["graph_bytes_peak"] > 40 * 9
+    assert min(details[name] for name in ("template_seconds", "graph_seconds", "search_seconds")) > 0
+    assert details["thinned"] == details["fell_back"] == 0
+
+
+def test_the_whole_graph_is_larger_than_the_pruned_one() -> None:
+    full, pruned = (
+        plan(f"gloria[optimizer={o},costs=paper]", workload(*GOLDEN)).details for o in ("noprune", "gloria")
+    )
+    assert full["pruned_nodes"] == full["pruned_edges"] == 0
+    assert full["nodes"] == pruned["nodes"] + 1
+    assert full["graph_bytes_peak"] > pruned["graph_bytes_peak"]
+
+
+def test_queries_whose_windows_count_events_go_alone() -> None:
+    found = plan("gloria", workload("SEQ(A, B)", "SEQ(A, B)", window="WITHIN 5 EVENTS SLIDE 2 EVENTS"))
+    assert found.sets == ()
+    assert {index: [len(one.members) for one in sets] for index, sets in found.counting.items()} == {0: [1], 1: [1]}
+
+
+def test_each_sharable_set_has_a_valid_plan_of_its_own() -> None:
+    found = plan("gloria", workload("SEQ(A, B, C)", "SEQ(A, B, D)", "SEQ(E, F)+", "SEQ(E, F)+", "A"))
+    assert sorted(len(one.members) for one in found.sets) == [1, 2, 2]
+    for one in found.sets:
+        one.sharing.check(one.template)
+
+
+def test_a_search_without_time_falls_back_to_the_greedy_plan_and_says_so() -> None:
+    found = plan("gloria[seconds=1e-9,costs=paper]", workload(*GOLDEN))
+    assert found.details["fell_back"] == 1
+    assert any("greedy" in notice for notice in found.notices)
+    assert found.details["plan_weight"] == pytest.approx(
+        plan("gloria[optimizer=greedy,costs=paper]", workload(*GOLDEN)).details["plan_weight"]
+    )
+
+
+def test_the_whole_graph_has_no_plan_to_fall_back_on() -> None:
+    with pytest.raises(PlanningTooLong, match="noprune needs more than 1e-09 s") as error:
+        plan("gloria[optimizer=noprune,seconds=1e-9]", workload(*GOLDEN))
+    assert math.isclose(error.value.seconds, 1e-9)
+
+
+@pytest.mark.parametrize("wrong", ["optimizer=best", "costs=none", "seconds=0", "substreams=-1"])
+def test_wrong_options_are_refused(wrong: str) -> None:
+    with pytest.raises(WrongOption, match=wrong.split("=")[0]):
+        make(f"gloria[{wrong}]")
