@@ -3,6 +3,7 @@
 from itertools import pairwise
 from math import comb
 
+import numpy as np
 import pytest
 
 from cepbench.algorithms.base import Executor, StateSize
@@ -167,6 +168,30 @@ def test_a_long_stream_agrees_with_the_oracle() -> None:
         assert expected
         for cuts in ((), (350,), tuple(range(1, 700))):
             assert difference(expected, run(Sase(), query, split(batch(events), cuts))) is None
+
+
+@pytest.mark.parametrize("unordered", [False, True])
+def test_pointers_follow_when_expired_instances_are_dropped(unordered: bool) -> None:
+    """Events come faster after some were dropped, so that live ones are overwritten where they were before."""
+    size, reach = 6 * FIRST_INSTANCES, FIRST_INSTANCES // 3
+    steps = [1 if n // FIRST_INSTANCES % 2 == 0 else n % 8 == 0 for n in range(size)]
+    time = np.cumsum(steps)
+    plain = [{"time": int(time[n]), "type": "ABC"[n * n // 7 % 3], "x": n * 11 // 5 % 9} for n in range(size)]
+    joined = "A AND B AND C" if unordered else "A, B, C"
+    query = parse_query(f"PATTERN {joined} WHERE A.x = B.x AND B.x < C.x WITHIN {reach} s PER MATCH")
+    x = np.array([event["x"] for event in plain])
+    at = {name: np.array([n for n in range(size) if plain[n]["type"] == name]) for name in "ABC"}
+    expected = 0
+    for b in at["B"]:
+        a, c = at["A"][x[at["A"]] == x[b]], at["C"][x[at["C"]] > x[b]]
+        a, c = time[a][unordered | (time[a] < time[b])], time[c][unordered | (time[c] > time[b])]
+        first = np.minimum(np.minimum(a[:, None], c), time[b])
+        last = np.maximum(np.maximum(a[:, None], c), time[b])
+        expected += int((last - first <= reach).sum())
+    assert expected > size
+    given = batch(plain)
+    for cuts in ((), tuple(range(50, size, 50))):
+        assert answer_of(Sase(), query, split(given, cuts), summarised=True).matches == expected
 
 
 def test_instances_out_of_reach_are_dropped() -> None:
