@@ -29,6 +29,7 @@ COMMON = (
     "RETURN COUNT(*) PATTERN SEQ(A+, NOT C, B) WITHIN 10 s",
     "RETURN COUNT(*) PATTERN A+ SEMANTICS skip-till-next-match WHERE A.x < NEXT(A).x WITHIN 10 s",
     "RETURN COMPLETE MATCHES PATTERN A+ WHERE A.x < NEXT(A).x WITHIN 10 s",
+    "RETURN MATCHES PATTERN SEQ(A, B) WHERE A.x < B.x WITHIN 10 s PER MATCH",
 )
 """Queries whose kernels are those that most queries need."""
 

@@ -72,6 +72,10 @@ class Sase(Algorithm):
         """Stacks per query."""
         return IndependentQueries(plan.workload, SaseEvaluator, SpanEvaluator)
 
+    def load(self, plan: Plan) -> None:
+        for query in [query for query in plan.workload if query.detects][:1]:  # all have the same kernels
+            SpanEvaluator(query).load()
+
 
 class SaseEvaluator(StackEvaluator):
     """Constructs every trend of a window; nothing of it is kept for the next."""

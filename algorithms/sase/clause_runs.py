@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -46,7 +48,10 @@ FIRST_INSTANCES = 256
 FOUND_SPANS = 4096
 """Matches that are taken from the kernel at once."""
 FOUND_PLACES = 32_768
+"""And their events: more than the longest match has while there are `FIRST_INSTANCES`."""
 DIGESTS = 1024
+FIRST_WAITING = 64
+"""Matches that may wait for the ends of their spans before there is more room."""
 
 NEVER_DUE = 2 * FOREVER - 1
 
@@ -70,7 +75,8 @@ class ClauseRuns:
         self.clause: Records = np.array([settings], records_of(ClauseRecord))
         self.runs = _new_runs(m, pointers, len(query.ints), len(query.reals))
         self.search = _new_search(FIRST_INSTANCES, m)
-        self.found = _new_found(digests)
+        waiting = _new_found(FIRST_WAITING, 4 * FIRST_INSTANCES, 0) if clause.waits else None
+        self.found = _output(digests) if waiting is None else waiting
 
     @property
     def updates(self) -> int:
@@ -100,6 +106,10 @@ class ClauseRuns:
     def finish(self) -> list[MatchRows]:
         """The matches that waited for the end of their spans."""
         return [] if self.digests else self._take_matches(NEVER_DUE)
+
+    def load(self) -> None:
+        """Calls the kernel that a few events do not reach."""
+        drop_expired(self.runs)
 
     def state(self) -> StateSize:
         """Live instances and pointers, matches that wait, and the longest match; the largest since the last call."""
@@ -202,12 +212,17 @@ def _new_search(room: int, operands: int) -> SpanSearch:
     return SpanSearch(path, choice, candidate, np.zeros(room, np.uint64), saved, np.full(operands, UNBOUND, np.int64))
 
 
-def _new_found(digests: bool) -> SpanMatches:
-    def hashes(size: int) -> NDArray[np.uint64]:
-        return np.zeros(size, np.uint64)
+@cache
+def _output(digests: bool) -> SpanMatches:
+    """Room for what is taken from the kernel at once: nothing of it is left between two batches, so all share it."""
+    if digests:
+        return _new_found(0, 0, DIGESTS)
+    return _new_found(FOUND_SPANS, FOUND_PLACES, 0)
 
-    rows = DIGESTS if digests else 0
-    matches = 0 if digests else FOUND_SPANS
-    places = np.zeros(0 if digests else FOUND_PLACES + FIRST_INSTANCES, np.int64)
+
+def _new_found(matches: int, places: int, digests: int) -> SpanMatches:
+    def hashes() -> NDArray[np.uint64]:
+        return np.zeros(digests, np.uint64)
+
     one = np.zeros(matches, records_of(WaitingRecord))
-    return SpanMatches(one, places, np.zeros(rows, np.int64), hashes(rows), hashes(rows))
+    return SpanMatches(one, np.zeros(places, np.int64), np.zeros(digests, np.int64), hashes(), hashes())

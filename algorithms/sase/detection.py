@@ -48,6 +48,13 @@ class SpanEvaluator(Evaluator):
     def finish(self) -> QueryRows | None:
         return self._once([rows for clause in self.clauses for rows in clause.finish()])
 
+    def load(self) -> None:
+        """Calls the kernels that a few events may not reach."""
+        for clause in self.clauses:
+            clause.load()
+        nothing = np.zeros(0, np.int64)
+        fresh_matches(MatchRows(nothing, np.zeros(1, np.int64), nothing, np.zeros((0, 2), np.int64)), 0)
+
     def state(self) -> StateSize:
         """That of all clauses, and the matches that a clause may yet find again."""
         told = 0 if self.told is None else self.told.positions.nbytes + 32 * len(self.told)

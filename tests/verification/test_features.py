@@ -55,6 +55,30 @@ def test_of_a_window(clause: str, feature: Feature) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("A WITHIN 4 s", {F.PER_MATCH}),
+        ("SEQ(A, B+) WITHIN 4 events", {F.PER_MATCH_COUNTED, F.KLEENE}),
+        ("A AND A q WHERE A.x = 1 WITHIN 4 s", {F.PER_MATCH, F.AND, F.REPEATED_TYPE, F.LOCAL}),
+        ("A OR SEQ(B, A) WHERE B.x < A.x WITHIN 4 s", {F.PER_MATCH, F.OR, F.PAIRWISE}),
+        ("NOT A, B WHERE A.x = 1 WITHIN 4 s", {F.PER_MATCH, F.NOT_FIRST, F.NOT_LOCAL}),
+        ("A, NOT B, C, NOT B WITHIN 4 s", {F.PER_MATCH, F.NOT_BETWEEN, F.NOT_LAST}),
+    ],
+)
+def test_of_detection(text: str, found: set[Feature]) -> None:
+    assert query_features(parse_query(f"PATTERN {text} PER MATCH")) == found | {F.ANY, F.MATCHES}
+
+
+@pytest.mark.parametrize("kind", [F.PER_MATCH, F.PER_MATCH_COUNTED])
+def test_detection_is_drawn_when_it_is_wanted(kind: Feature) -> None:
+    cases = [random_case(seed, frozenset({kind, F.WORKLOAD})) for seed in range(60)]
+    assert all(query.span is not None for case in cases for query in case.queries)
+    assert sum(kind in query_features(query) for case in cases for query in case.queries) > 100
+    assert any(case.query != query for case in cases for query in case.queries[1:])
+    assert not any(query.span for seed in range(60) for query in random_case(seed, frozenset({F.MATCHES})).queries)
+
+
 def case_of(text: str, events: str, **more: object) -> Case:
     return Case(0, (parse_query(text),), tuple(stream(events)), **more)  # type: ignore[arg-type]
 
