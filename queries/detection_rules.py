@@ -22,7 +22,7 @@ from cepbench.queries.model import (
 from cepbench.queries.names import Finding, Path, meanings
 
 MOST_OPERANDS = 64
-"""Of one alternative: those that a partial match has bound are the bits of a word."""
+"""Of one alternative: the bits of a word can tell which of them a partial match has bound."""
 
 
 def alternatives(pattern: Pattern) -> tuple[tuple[Pattern, Path], ...]:
