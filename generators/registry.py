@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cepbench.generators.base import Generator
+from cepbench.generators.bus import Bus
 from cepbench.generators.cluster import Cluster
 from cepbench.generators.ecommerce import ECommerce
 from cepbench.generators.errors import GeneratorError
@@ -26,6 +27,7 @@ GENERATORS: tuple[type[Generator[Any]], ...] = (
     Financial,
     ECommerce,
     Taxi,
+    Bus,
     SmartHome,
     Uniform,
 )

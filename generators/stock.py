@@ -13,16 +13,17 @@ from cepbench.generators.base import Columns, Generator
 from cepbench.generators.bursts import burst_numbers
 from cepbench.generators.groups import bridges
 from cepbench.generators.parameters import Rate
-from cepbench.generators.randomness import draw_codes
-from cepbench.generators.selectivity import SELECTIVE_ATTRIBUTES, SelectiveParameters, selective_columns
+from cepbench.generators.popularity import PopularityParameters, popular_codes
+from cepbench.generators.selectivity import SELECTIVE_ATTRIBUTES, selective_columns
 
 SIDES = ("buy", "sell")
+BAR_ATTRIBUTES = tuple(Attribute(name, Kind.FLOAT) for name in ("open", "high", "low", "close"))
 MAX_VOLUME = 10_000
 LEAST_LEVEL = 100
 MAX_TYPES = 10**5
 
 
-class StockParameters(SelectiveParameters):
+class StockParameters(PopularityParameters):
     """Defaults are the data set of dissertation 19.1: 225k transactions of 19 companies in 10 sectors in 12 hours."""
 
     default_duration = Fraction(12 * 3600)
@@ -42,6 +43,7 @@ class StockParameters(SelectiveParameters):
     typed_by: Literal["stock", "side", "company"] = Field(
         "stock", description="event types: Stock for all; Buy and Sell; or one per company (C0, C1, ...)"
     )
+    bars: bool = Field(False, description="whether an event has open, high, low and close, the price being the close")
 
     @model_validator(mode="after")
     def _check_stock(self) -> "StockParameters":
@@ -60,6 +62,11 @@ class StockParameters(SelectiveParameters):
         return self
 
     @property
+    def popular(self) -> int:
+        """The companies."""
+        return self.companies
+
+    @property
     def copies(self) -> int:
         """The original and its replicas."""
         return self.replicate + 1
@@ -74,7 +81,9 @@ class Stock(Generator[StockParameters]):
     """Stock transactions with price walks per company, and replicas with shifted identifiers.
 
     Attributes: `company`, `sector`, `transaction` (identifiers), `side` ("buy" or "sell"), `volume` (1..10000),
-    `price` (cents are the smallest unit), and `score`, `bound` (`generators.selectivity`).
+    `price` (cents are the smallest unit), and `score`, `bound` (`generators.selectivity`). With `bars`, an event tells
+    of a minute, as in Gloria 8.1: `open` is within two `volatility` of `close`, which equals `price`, and `high` and
+    `low` enclose both.
 
     Replicas follow dissertation 8.1: copy c of a transaction has the same time stamp and values, `company` + c *
     companies, `sector` + c * sectors and a transaction identifier of its own.
@@ -89,7 +98,7 @@ class Stock(Generator[StockParameters]):
     """
 
     name = "stock"
-    paper = "dissertation 8.1, 13.1, 19.1; Hamlet 6.1"
+    paper = "dissertation 8.1, 13.1, 19.1; Hamlet 6.1; Gloria 8.1"
     Parameters = StockParameters
 
     def schema(self) -> Schema:
@@ -107,6 +116,7 @@ class Stock(Generator[StockParameters]):
             Attribute("side", Kind.STRING),
             Attribute("volume", Kind.INT),
             Attribute("price", Kind.FLOAT),
+            *(BAR_ATTRIBUTES if self.parameters.bars else ()),
             *SELECTIVE_ATTRIBUTES,
         )
         return Schema(types[self.parameters.typed_by], attributes, self.parameters.time_unit, SIDES)
@@ -119,7 +129,7 @@ class Stock(Generator[StockParameters]):
         p = self.parameters
         n = self.slice_events // p.copies
         bursts = burst_numbers(self._random("burst", index), n, p.burst)
-        company = draw_codes(self._random("company", index), n, p.companies, p.company_skew)[bursts]
+        company = popular_codes(p, self._random("company", index), n, p.company_skew)[bursts]
         columns: Columns = {
             "company": company,
             "sector": company % p.sectors,
@@ -128,6 +138,8 @@ class Stock(Generator[StockParameters]):
             "price": self._prices(company, index),
             **selective_columns(p, index, n),
         }
+        if p.bars:
+            columns |= self._bars(columns["price"], index)
         if p.copies > 1:
             copy = np.tile(np.arange(p.copies, dtype=np.int64), n)
             columns = {name: np.repeat(column, p.copies) for name, column in columns.items()}
@@ -146,6 +158,17 @@ class Stock(Generator[StockParameters]):
         low, high = np.log(LEAST_LEVEL), np.log(MAX_VOLUME)
         levels = np.exp(self._random("level", index).uniform(low, high, len(bursts)))
         return np.floor(levels).astype(np.int64)[bursts]
+
+    def _bars(self, close: NDArray[np.float64], index: int) -> Columns:
+        """Open, high, low and close of each transaction, float64[n] each, in whole cents and at least one."""
+        spread = 2 * self.parameters.volatility
+        begun = close * (1 + self._random("open", index).uniform(-spread, spread, len(close)))
+        opened = np.maximum(np.round(begun, 2), 0.01)
+        above, below = self._random("high", index).random(len(close)), self._random("low", index).random(len(close))
+        top, bottom = np.maximum(opened, close), np.minimum(opened, close)
+        high = np.maximum(np.round(top * (1 + spread * above), 2), top)
+        low = np.maximum(np.minimum(np.round(bottom * (1 - spread * below), 2), bottom), 0.01)
+        return {"open": opened, "high": high, "low": low, "close": close}
 
     def _prices(self, company: NDArray[np.int64], index: int) -> NDArray[np.float64]:
         p = self.parameters

@@ -105,3 +105,21 @@ def test_volumes_fluctuate_from_burst_to_burst() -> None:
     assert np.mean(levels < 1000) == pytest.approx(0.5, abs=0.05)
     means = (np.add.reduceat(volume, starts) / np.diff(np.append(starts, len(company))))[long]
     assert np.mean(means / levels) == pytest.approx(0.5, abs=0.02)
+
+
+def test_bars_enclose_open_and_close() -> None:
+    plain, batch = (stream("stock", events=50_000, companies=50, volatility=0.01, bars=bars) for bars in (False, True))
+    assert [a.name for a in batch.schema.attributes if a not in plain.schema.attributes] == [
+        "open",
+        "high",
+        "low",
+        "close",
+    ]
+    assert all(np.array_equal(batch.columns[name], plain.columns[name]) for name in plain.columns)
+    opened, high, low, close = (batch.columns[name].astype(float) for name in ("open", "high", "low", "close"))
+    assert np.array_equal(close, batch.columns["price"])
+    assert (high >= np.maximum(opened, close)).all()
+    assert (low <= np.minimum(opened, close)).all()
+    assert (low > 0).all()
+    assert np.abs(opened / close - 1).max() == pytest.approx(0.02, rel=0.05)
+    assert high.mean() > np.maximum(opened, close).mean() > np.minimum(opened, close).mean() > low.mean()

@@ -29,6 +29,9 @@ def test_values() -> None:
     price = batch.columns["price"].astype(float)
     assert price.min() == 3
     assert price.mean() == pytest.approx(12.5, abs=0.2)
+    distance = batch.columns["distance"].astype(float)
+    assert np.abs(price - 3 - 4 * distance).max() <= 1.02  # of the fare, the price has whole dollars
+    assert shares(batch, "vendor") == pytest.approx([0, 0.5, 0.5], abs=0.005)
     assert batch.schema.strings == ("card", "cash")
     assert (batch.columns["payment"] == 1).mean() == pytest.approx(0.4, abs=0.005)
 
