@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 
 from cepbench.experiments.claims import Claim
+from cepbench.experiments.overlay import published
 from cepbench.experiments.points import configuration
 from cepbench.experiments.points import points as points_of
 from cepbench.experiments.schema import Experiment, SweptPanel
@@ -43,11 +44,13 @@ def figure(experiment: Experiment, profile: str, records: Sequence[Record]) -> F
 
 
 def _panel(experiment: Experiment, panel: SweptPanel) -> Panel:
-    """The panel, restricted to the points and algorithms of its sweep."""
+    """The panel, restricted to the points and algorithms of its sweep, with what is published of it."""
     axis = (panel.x or experiment.plot.x).name
-    fields = {name: value for name, value in panel if name != "sweep"}
+    fields = {name: value for name, value in panel if name not in ("sweep", "overlay")}
     fixed, swept = experiment.fixed(axis, panel.sweep), experiment.swept(axis, panel.sweep)
-    return Panel(**{**fields, "where": {**fixed, **panel.where}, "algorithms": panel.algorithms or swept})
+    fields["where"], fields["algorithms"] = {**fixed, **panel.where}, panel.algorithms or swept
+    fields["published"] = (*panel.published, *map(published, panel.overlay))
+    return Panel(**fields)
 
 
 def _claim(experiment: Experiment, claim: Claim) -> Claim:

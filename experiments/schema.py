@@ -34,8 +34,9 @@ from pydantic import BeforeValidator, Discriminator, Field, PlainValidator, Tag,
 
 from cepbench.events.units import in_bytes
 from cepbench.experiments.claims import Claim, Scalar
+from cepbench.experiments.overlay import Overlay, published
 from cepbench.experiments.templates import series_name
-from cepbench.metrics.figure import Axis, Departure, Panel
+from cepbench.metrics.figure import Axis, Departure, Panel, Scale
 from cepbench.metrics.record import Strict
 from cepbench.metrics.values import known
 
@@ -144,9 +145,16 @@ class Sweep(Strict):
 
 
 class SweptPanel(Panel):
-    """A panel of one of several sweeps."""
+    """A panel of one of several sweeps, perhaps with published curves (`experiments.overlay`)."""
 
     sweep: str | None = None
+    overlay: tuple[Overlay, ...] = ()
+
+    @model_validator(mode="after")
+    def _lines(self) -> SweptPanel:
+        if self.overlay and self.kind != "lines":
+            raise ValueError("overlay: published curves are drawn in panels of lines")
+        return self
 
 
 class Plot(Strict):
@@ -284,6 +292,8 @@ class Experiment(Strict):
             for name in (x.name, *panel.where):
                 axis(name, place)
             one_sweep(x.name, panel.sweep, place)
+            if panel.overlay and x.scale is Scale.CATEGORY:
+                raise ValueError(f"{place}.overlay: published curves need an axis of numbers, not of categories")
         for number, exclude in enumerate(self.exclude):
             for name in exclude.where:
                 axis(name, f"exclude.{number}.where")
@@ -295,7 +305,7 @@ class Experiment(Strict):
             one_sweep(claim.axis or self.plot.x.name, claim.sweep, f"claims.{number}")
 
     def check_algorithms(self) -> None:
-        """Exclusions, sweeps, labels and claims name algorithms of the experiment (claims also absent systems)."""
+        """Exclusions, sweeps, labels, overlays and claims name algorithms that there are (claims also absent systems)."""
         for name in self.absent:
             if name in self.series:
                 raise ValueError(f"absent: {name!r} is among the algorithms")
@@ -304,6 +314,10 @@ class Experiment(Strict):
         named += [(place, name) for place, name in claimed if name not in self.absent]
         named += [(f"sweeps.{key}", name) for key, sweep in self.sweeps.items() for name in sweep.algorithms or ()]
         named += [("plot.labels", name) for name in self.plot.labels]
+        for number, panel in enumerate(self.plot.panels):
+            named += [(f"plot.panels.{number}", overlay.of) for overlay in panel.overlay if overlay.of is not None]
+            for overlay in panel.overlay:
+                published(overlay)
         for place, name in named:
             if name not in self.series:
                 raise ValueError(f"{place}: {name!r} is not among the algorithms {', '.join(self.series)}")

@@ -52,6 +52,15 @@ class PanelPart(Strict):
     label: str  # "graph construction"
 
 
+class PublishedCurve(Strict):
+    """Numbers that authors published, in the unit of the panel that shows them; they are no records."""
+
+    label: str  # in the legend: "published"
+    of: str | None = None  # the algorithm whose colour the curve has
+    source: str  # where the numbers come from
+    points: tuple[tuple[float, float], ...]
+
+
 class Panel(Strict):
     """One small drawing: one metric over the x axis, as lines or bars, or bars stacked from the metrics of `parts`.
 
@@ -59,7 +68,7 @@ class Panel(Strict):
     "state_peak", ...), "state_kinds.<kind>", "realised.<field>", or "sustainable". `where` keeps only the records
     whose point has these values, so that panels may show different slices of one sweep, and `algorithms` only theirs,
     if there are any. `x` takes the place of the figure's x axis. Lines become bars where x values have no order;
-    `kind` asks for bars in any case.
+    `kind` asks for bars in any case. `published` curves are drawn beside lines, thin, where the axis has been measured.
 
     With `parts`, `metric` is that of the first one by default. All must come from the same kind of run (see
     `metrics.values.measurement`).
@@ -75,6 +84,7 @@ class Panel(Strict):
     parts: tuple[PanelPart, ...] = ()
     where: dict[str, Any] = Field(default_factory=dict)
     algorithms: tuple[str, ...] = ()
+    published: tuple[PublishedCurve, ...] = ()
 
     @model_validator(mode="before")
     @classmethod

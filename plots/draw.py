@@ -23,6 +23,7 @@ from cepbench.plots.bars import HATCHES, draw_bars
 from cepbench.plots.censored import legend_handle
 from cepbench.plots.lines import draw_lines, limits, measured
 from cepbench.plots.points import coordinates, curves, in_slice, shown
+from cepbench.plots.published import published_handles
 from cepbench.plots.stacks import draw_stacks, part_handles
 from cepbench.plots.style import COLUMN_WIDTH, TEXT_WIDTH, Style, label, paper, series_dashes, styles
 
@@ -140,6 +141,7 @@ def _legend(
     for index, value in enumerate(series):
         text = f"{figure.series.label} = {category(value, figure.series.unit)}" if figure.series else str(value)
         handles.append(_series(index, text, figure))
+    handles += published_handles(figure)
     parts = {str(handle.get_label()): handle for panel in figure.panels for handle in part_handles(panel)}
     handles += parts.values()
     failed = {record.status for record in in_panels} - {Status.OK}

@@ -10,6 +10,7 @@ from cepbench.metrics.figure import Axis, Panel
 from cepbench.plots.axes import scale_sweep_axis, scale_value_axis
 from cepbench.plots.censored import Mark, draw_marks
 from cepbench.plots.points import Curve, Point
+from cepbench.plots.published import draw_published, published_within
 from cepbench.plots.style import Style, series_dashes
 
 
@@ -23,8 +24,10 @@ def draw_lines(
 ) -> None:
     """Draws `curves`; `styles` by algorithm. With a series axis, line styles tell its values (`series`) apart."""
     xs = [float(point.x) for curve in curves for point in curve.points]
+    printed = published_within(panel, xs)
     scale_sweep_axis(axes, axis, xs)
-    scale_value_axis(axes, panel, measured(curves), limits(curves))
+    scale_value_axis(axes, panel, [*measured(curves), *(y for _, points in printed for _, y in points)], limits(curves))
+    draw_published(axes, printed, styles)
     for curve in curves:
         style = styles[curve.algorithm]
         _draw_curve(axes, curve, style, (0, series_dashes(series.index(curve.series))) if series else style.line)

@@ -15,6 +15,7 @@ from cepbench.plots.agreement import Agreement, groups
 from cepbench.plots.draw import MAX_COLUMNS
 from cepbench.plots.html import Html, join, tag
 from cepbench.plots.points import curves, undrawn_axes
+from cepbench.plots.published import published_notes
 from cepbench.plots.style import label
 from cepbench.plots.units import human
 
@@ -95,6 +96,7 @@ def _notes(figure: Figure, records: Sequence[Record]) -> list[str]:
         notes.append(CONFIDENCE_NOTE)
     elif any(len(point.measured) > 1 for point in points):
         notes.append("Dots are the single repetitions, too few for an interval.")
+    notes += published_notes(figure)
     failures = [failure for point in points for failure in point.failures]
     if any(failure.limit is not None for failure in failures):
         limits = sorted({f.limit for f in failures if f.status is Status.TIMEOUT and f.limit is not None})
