@@ -305,7 +305,7 @@ class Experiment(Strict):
             one_sweep(claim.axis or self.plot.x.name, claim.sweep, f"claims.{number}")
 
     def check_algorithms(self) -> None:
-        """Exclusions, sweeps, labels, overlays and claims name algorithms that there are (claims also absent systems)."""
+        """Exclusions, sweeps, labels, overlays and claims name algorithms (claims also absent systems)."""
         for name in self.absent:
             if name in self.series:
                 raise ValueError(f"absent: {name!r} is among the algorithms")
