@@ -20,6 +20,8 @@ assert cepbench.__file__.startswith(sys.prefix), cepbench.__file__
 frame = pd.DataFrame({"time": [1, 2, 3], "type": ["A", "A", "B"]})
 print(evaluate("RETURN COUNT(*) PATTERN SEQ(A+, B)", frame, "cogra")["COUNT(*)"].tolist())
 print(cepbench.make("cet[detect=hybrid]").name, callable(cepbench.run), callable(cepbench.load_results))
+from cepbench.experiments.overlay import Overlay, published
+print(len(published(Overlay(file="gloria/bus-seq.csv", x="queries", y="gloria_ms")).points))
 """
 
 
@@ -51,7 +53,7 @@ def test_an_installed_wheel_answers_beside_foreign_packages(tmp_path: Path) -> N
         check=False,
     )
     assert ended.returncode == 0, ended.stderr
-    assert ended.stdout.splitlines() == ["[3]", "cet True True"]
+    assert ended.stdout.splitlines() == ["[3]", "cet True True", "10"]
 
 
 def tracked_copy(folder: Path) -> Path:
