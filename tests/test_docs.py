@@ -21,7 +21,8 @@ from cepbench.algorithms.registry import ALGORITHMS
 from cepbench.cli.tables import answer_text
 from cepbench.events.statistics import Statistics
 from cepbench.experiments.claims import Claim, Needs
-from cepbench.experiments.schema import Plot
+from cepbench.experiments.overlay import published
+from cepbench.experiments.schema import Plot, SweptPanel
 from cepbench.experiments.sweep import plan
 from cepbench.metrics.figure import Panel
 from cepbench.queries.compile import compile_workload
@@ -107,7 +108,7 @@ def test_query_of_the_language_page_parses() -> None:
 
 
 def test_experiment_of_the_page_can_be_planned(tmp_path: Path) -> None:
-    whole, claims, needs, panel, cures = re.findall(
+    whole, claims, needs, panel, cures, overlaid = re.findall(
         r"```yaml\n(.*?)```", (DOCS / "experiments.md").read_text(), re.DOTALL
     )
     kinds = [TypeAdapter(Claim).validate_python(claim).kind for claim in yaml.safe_load(claims)["claims"]]
@@ -121,6 +122,8 @@ def test_experiment_of_the_page_can_be_planned(tmp_path: Path) -> None:
     assert len({str(cell.point) for cell in planned.cells}) == 7
     assert {cell.algorithm for cell in planned.cells if cell.point["length"] != 3} == {"cogra"}
     assert Panel.model_validate(yaml.safe_load(panel)).parts
+    [shown] = SweptPanel.model_validate(yaml.safe_load(overlaid)[0]).overlay
+    assert len(published(shown).points) == 10
 
 
 def findings() -> list[tuple[str, str, int]]:
