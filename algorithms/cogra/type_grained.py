@@ -7,7 +7,8 @@ import numpy as np
 from cepbench.algorithms.base import StateSize
 from cepbench.algorithms.cogra.granularity import SEMANTICS
 from cepbench.algorithms.cogra.kernels.type_count import CountRows, Template, close, count_trends, new_counts
-from cepbench.algorithms.cogra.kernels.type_grained import aggregate_trends, new_cells, shape_of, template_of
+from cepbench.algorithms.cogra.kernels.type_grained import aggregate_trends, new_cells
+from cepbench.algorithms.cogra.kernels.type_tables import shape_of, template_of
 from cepbench.algorithms.kernels.arrays import readonly
 from cepbench.algorithms.kernels.cells import cell_bytes
 from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW
