@@ -7,7 +7,7 @@ import numpy as np
 from cepbench.algorithms.gloria.kernels.program import GloriaTables, GroupRecord
 from cepbench.algorithms.gloria.kernels.state import Expressions, GroupState, Totals
 from cepbench.algorithms.kernels.arrays import Ints, Reals
-from cepbench.algorithms.kernels.cells import Cells, begin
+from cepbench.algorithms.kernels.cells import Cells, begin, is_empty
 from cepbench.algorithms.kernels.cells import add as unite
 from cepbench.algorithms.kernels.cells import clear as empty
 from cepbench.algorithms.kernels.cells import copy as put
@@ -53,7 +53,8 @@ def append_run(
 ) -> None:
     """Appends an event of state s to the trends of `count` cells from cell i on; those of none stay so."""
     for n in range(i, i + count):
-        append(cells, n, weights, s, ints, reals, event)
+        if not is_empty(cells, n):
+            append(cells, n, weights, s, ints, reals, event)
 
 
 @inner
