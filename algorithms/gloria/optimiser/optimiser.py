@@ -140,7 +140,7 @@ PRUNING: Mapping[str, Callable[[EventCosts], Pruning | PaperPruning | _NoPruning
 
 
 def optimise(pools: Pools, costs: EventCosts, optimizer: str, limits: SearchLimits) -> SharingDecision:
-    """The plan of one of `OPTIMISERS`. `noprune` raises `SearchLimitReached`; the others fall back to the greedy plan."""
+    """The plan of one of `OPTIMISERS`. `noprune` raises `SearchLimitReached`, others fall back to the greedy plan."""
     construction = Construction(pools, costs, limits, optimizer)
     started = built = time.perf_counter()
     if optimizer == "greedy":
