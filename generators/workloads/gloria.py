@@ -56,7 +56,7 @@ class GloriaParameters(ChainedParameters):
         return self.blocks - 1 + max(lengths)
 
 
-class Gloria(WorkloadGenerator[GloriaParameters]):
+class GloriaWorkload(WorkloadGenerator[GloriaParameters]):
     """Blocks of SEQ and Kleene queries that share a sub-pattern, as in the published workloads of Gloria.
 
     All sub-patterns that queries share begin with the same type, the hub, and go on with consecutive types of a chain:

@@ -7,11 +7,11 @@ from cepbench.generators.errors import GeneratorError
 from cepbench.generators.parameters import parse
 from cepbench.generators.workloads.base import WorkloadGenerator
 from cepbench.generators.workloads.flat import Flat
-from cepbench.generators.workloads.gloria import Gloria
+from cepbench.generators.workloads.gloria import GloriaWorkload
 from cepbench.generators.workloads.kleene import Kleene
 from cepbench.generators.workloads.sequences import Sequences
 
-WORKLOADS: tuple[type[WorkloadGenerator[Any]], ...] = (Sequences, Kleene, Gloria, Flat)
+WORKLOADS: tuple[type[WorkloadGenerator[Any]], ...] = (Sequences, Kleene, GloriaWorkload, Flat)
 
 
 def workload_class(name: str) -> type[WorkloadGenerator[Any]]:

@@ -8,7 +8,7 @@ import pytest
 
 from cepbench.generators.errors import GeneratorError
 from cepbench.generators.journeys import CHAIN, ENDS
-from cepbench.generators.workloads.gloria import Gloria
+from cepbench.generators.workloads.gloria import GloriaWorkload
 from cepbench.generators.workloads.registry import workload_text
 from cepbench.queries.workloads import load_workload, parse_workload
 
@@ -160,4 +160,4 @@ def words(pattern: str) -> list[str]:
 
 
 def test_the_listing_names_the_paper() -> None:
-    assert Gloria.describe().paper == "Gloria 8.1"
+    assert GloriaWorkload.describe().paper == "Gloria 8.1"
