@@ -122,6 +122,14 @@ def test_algorithm_1_misses_the_lightest_path_where_transitions_branch() -> None
     assert text(found["gloria"].sharing, transition("AC")) == "(1),(2,3)^A"
 
 
+def test_snapshots_are_not_reused_where_some_members_start() -> None:
+    graph = Graph(["SEQ(A, B, C, D)", "SEQ(A?, B, C, D)"], {"A": 1, "B": 20, "C": 20, "D": 20})
+    for optimizer in OPTIMISERS:
+        plan = graph.decision(optimizer).sharing
+        plan.check(graph.template)
+        assert "A" not in text(plan, transition("BC"))
+
+
 def test_limits_thin_the_graph_and_leave_a_valid_plan() -> None:
     for seed in range(20):
         random = Random(seed)
