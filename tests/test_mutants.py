@@ -13,6 +13,8 @@ PARTS += ("metrics", "experiments", "plots", "cli")
 NO_MEANING = ("__init__.py", "arrays.py", "compilation.py")
 NO_MEANING += ("sequences/kernels/counters.py", "sequences/kernels/program.py")
 NO_MEANING += ("hamlet/kernels/program.py", "hamlet/kernels/state.py")
+NO_MEANING += ("gloria/kernels/program.py", "gloria/kernels/state.py")
+NO_MEANING += ("snapshots/kernels/records.py", "snapshots/kernels/rows.py")
 """Kernel modules that compute no answer."""
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from cepbench.algorithms.gloria.channels import channels_of
+from cepbench.algorithms.gloria.collecting import QSetRows, RecordCollector
 from cepbench.algorithms.gloria.kernels.program import (
     NONE,
     ContextRecord,
@@ -15,29 +16,29 @@ from cepbench.algorithms.gloria.kernels.program import (
     FinishRecord,
     GloriaProgram,
     GloriaTables,
-    GroupRecord,
     InletRecord,
     KindRecord,
-    LinkRecord,
-    MemberRecord,
-    NegationRecord,
+    LoneTransitionRecord,
     OutletRecord,
-    PlaceRecord,
+    QSetRecord,
     ReadRecord,
-    SetRecord,
     ShareRecord,
-    SlotRecord,
     SourceRecord,
     StateRecord,
+    StateSlotRecord,
+    TemplateMemberRecord,
+    TemplatePlaceRecord,
+    TemplateRecord,
+    TemplateWindowRecord,
     TestRecord,
-    TransitionRecord,
-    WindowRecord,
+    VisitingLinkRecord,
 )
 from cepbench.algorithms.gloria.plan import PlannedSet
 from cepbench.algorithms.gloria.sharing_plan import QSet
 from cepbench.algorithms.gloria.template import TypeState, TypeTransition
 from cepbench.algorithms.snapshots.channels import MemberChannels
 from cepbench.algorithms.snapshots.compilation import Row, compile_part, joined, negated_codes, offsets, records
+from cepbench.algorithms.snapshots.kernels.records import NegationRecord
 from cepbench.algorithms.snapshots.members import SetMember
 from cepbench.algorithms.snapshots.predicates import anonymous
 from cepbench.algorithms.snapshots.slots import slots_of
@@ -50,7 +51,7 @@ from cepbench.queries.tables import Columns
 
 
 @dataclass(frozen=True, eq=False)
-class CompiledSet:
+class CompiledPlan:
     """A sharable set: what kernels read, the columns that its tables refer to, and its channels.
 
     `negations` are the negated sub-patterns of all members, as they are numbered, with the length of their windows;
@@ -65,7 +66,7 @@ class CompiledSet:
     masks: int
 
 
-def compile_set(planned: PlannedSet, schema: Schema) -> CompiledSet:
+def compile_set(planned: PlannedSet, schema: Schema) -> CompiledPlan:
     """The template and the plan of a set as tables."""
     members = planned.members
     columns = Columns(schema)
@@ -79,29 +80,10 @@ def compile_set(planned: PlannedSet, schema: Schema) -> CompiledSet:
     tables = compiler.tables(cell, 40 + 8 * (len(read.ints) + len(read.reals)))
     predicates = joined([part.tables.local for part in parts] + [part.tables.adjacent for part in parts])
     negations = tuple((n, member.window) for member, part in zip(members, parts, strict=True) for n in part.negations)
-    return CompiledSet(members, GloriaProgram(tables, predicates, weights), read, channels, negations, compiler.masks)
+    return CompiledPlan(members, GloriaProgram(tables, predicates, weights), read, channels, negations, compiler.masks)
 
 
-@dataclass
-class _Group:
-    """A Q-set, the rows that it has so far, and by member the first that has values of its snapshots."""
-
-    q: QSet
-    number: int
-    rows: int = 1  # EXPRESSION
-    fresh: list[int] = field(default_factory=list)
-    value: dict[int, int] = field(default_factory=dict)
-
-    def take(self, count: int, *, fresh: bool = False) -> int:
-        """The first of some further rows; those that are `fresh` have no part of a new snapshot yet."""
-        first = self.rows
-        self.rows += count
-        if fresh:
-            self.fresh += range(first, self.rows)
-        return first
-
-
-class _Compiler:
+class _Compiler(RecordCollector):
     """Collects the records of all states, places and groups."""
 
     def __init__(self, planned: PlannedSet, parts: Sequence[Part], order: Sequence[TypeState], schema: Schema) -> None:
@@ -112,22 +94,14 @@ class _Compiler:
         self.window = [self.windows.index(member.window) for member in self.members]
         self.first_local = offsets(len(part.tables.start) for part in parts)
         self.first_adjacent = [self.first_local[-1] + n for n in offsets(len(part.tables.source) for part in parts)]
-        self.lists: list[int] = []
-        self.rows: dict[type, list[Row]] = {
-            record: []
-            for record in (
-                StateRecord, TestRecord, PlaceRecord, TransitionRecord, SourceRecord, ReadRecord, InletRecord,
-                LinkRecord, OutletRecord, ShareRecord, EndingRecord, GroupRecord, ContextRecord, MemberRecord,
-                FinishRecord, WindowRecord, SlotRecord, NegationRecord,
-            )
-        }  # fmt: skip
+        super().__init__()
         self.masks = 0
         self.q_set = {(t, m): q for t, q_sets in self.plan.transitions.items() for q in q_sets for m in q.members}
         self.present: dict[TypeState, list[int]] = {state: [] for state in order}
         for m, states in enumerate(self.template.states):
             for state in states:
                 self.present[state].append(m)
-        self.groups: dict[QSet, _Group] = {}
+        self.groups: dict[QSet, QSetRows] = {}
         self.inlet: dict[tuple[TypeState, QSet], int] = {}
         self.outlet: dict[tuple[TypeState, QSet], int] = {}
         self.place: dict[tuple[TypeState, int], int] = {}
@@ -139,19 +113,6 @@ class _Compiler:
             self._add_state(state)
         self._add_members()
         self._add_groups()
-
-    def _run(self, name: str, items: Iterable[int], shift: int = 0) -> Row:
-        """Fields `name` and `name_end` of a list."""
-        first = len(self.lists)
-        self.lists.extend(int(item) + shift for item in items)
-        return {name: first, f"{name}_end": len(self.lists)}
-
-    def _add(self, name: str, record: type, rows: Iterable[Row]) -> Row:
-        """Fields `name` and `name_end` of a run of records."""
-        table = self.rows[record]
-        first = len(table)
-        table.extend(rows)
-        return {name: first, f"{name}_end": len(table)}
 
     # --- what there is ------------------------------------------------------------------------------------------------
 
@@ -176,7 +137,7 @@ class _Compiler:
                 self.after[transition.source].add(transition.target)
                 if q.snapshot is not None:
                     self.shared[m].add(e)
-                    self.groups.setdefault(q, _Group(q, len(self.groups)))
+                    self.groups.setdefault(q, QSetRows(q, len(self.groups)))
                     self.inlet.setdefault((transition.target, q), NONE)
                     self.outlet.setdefault((transition.source, q), NONE)
                     known = self.visited.get((transition, q), False)
@@ -195,8 +156,8 @@ class _Compiler:
         for m, slots in enumerate(self.slots):
             states = self.template.states[m]
             owner = {slot: self.number[states[p]] for p, feeds in enumerate(slots.feeds) for slot in feeds}
-            self.rows[SlotRecord] += [{"state": owner[n], "window": self.window[m]} for n in range(slots.count)]
-            self.rows[NegationRecord] += [self._run("void", void, self.first_slot[m]) for void in slots.void]
+            self.rows[StateSlotRecord] += [{"state": owner[n], "window": self.window[m]} for n in range(slots.count)]
+            self.rows[NegationRecord] += [self.run("void", void, self.first_slot[m]) for void in slots.void]
 
     def _number(self) -> None:
         """Numbers places, inlets and outlets in the order of their states."""
@@ -216,16 +177,16 @@ class _Compiler:
 
     def _add_state(self, state: TypeState) -> None:
         members = self.present[state]
-        row = self._run("after", sorted(self.number[s] for s in self.after[state]))
+        row = self.run("after", sorted(self.number[s] for s in self.after[state]))
         row |= self._add_tests(state, members)
-        row |= self._add("inlet", InletRecord, [self._inlet(state, q) for q in self.reached[state]])
-        row |= self._add("outlet", OutletRecord, [self._outlet(state, q) for q in self.left[state]])
+        row |= self.add("inlet", InletRecord, [self._inlet(state, q) for q in self.reached[state]])
+        row |= self.add("outlet", OutletRecord, [self._outlet(state, q) for q in self.left[state]])
         row |= self._add_endings(state, members)
         value, places = 0, []
         for m in members:
             places.append(self._place(state, m) | {"value": value})
             value += self.members[m].window.overlap
-        row |= self._add("place", PlaceRecord, places)
+        row |= self.add("place", TemplatePlaceRecord, places)
         kept = [m for m, place in zip(members, places, strict=True) if place["kept"]]
         row |= {"kept": len(kept), "kept_cells": sum(self.members[m].window.overlap for m in kept)}
         self.rows[StateRecord].append(row | {"plain": any(place["plain"] for place in places)})
@@ -241,7 +202,7 @@ class _Compiler:
                 classes[predicates] = first + len(tests)
                 tests.append({"predicates": self.first_local[m] + p, "selective": bool(predicates)})
             self.test[m] = classes[predicates]
-        return self._add("test", TestRecord, tests)
+        return self.add("test", TestRecord, tests)
 
     def _tests(self, members: Iterable[int]) -> list[int]:
         return sorted({self.test[m] for m in members})
@@ -254,12 +215,12 @@ class _Compiler:
                 continue
             outlet = self.outlet[transition.source, q]
             if self.visited[transition, q]:
-                links.append({"outlet": outlet} | self._run("match", self._matches(transition, q)))
+                links.append({"outlet": outlet} | self.run("match", self._matches(transition, q)))
             else:
                 read.append(outlet)
         row = {"group": self.groups[q].number, "row": self.groups[q].take(1)}
         row |= {"only": read[0] if len(read) == 1 and not links else NONE}
-        return row | self._run("read", read) | self._add("link", LinkRecord, links)
+        return row | self.run("read", read) | self.add("link", VisitingLinkRecord, links)
 
     def _matches(self, transition: TypeTransition, q: QSet) -> list[int]:
         """The different lists of predicates on adjacent events that members have on a transition."""
@@ -277,10 +238,10 @@ class _Compiler:
         group = self.groups[q]
         row: Row = {"group": self.groups[q].number, "state": self.number[state], "local": local}
         row |= {"inlet": NONE if local else self.inlet[state, q], "sums": group.take(2, fresh=True)}
-        row |= self._run("test", self._tests(members)) | {"mask": self.masks}
+        row |= self.run("test", self._tests(members)) | {"mask": self.masks}
         self.masks += row["test_end"] - row["test"]
         shares = [{"place": self.place[state, m], "value": group.value[m]} for m in members]
-        row |= self._add("share", ShareRecord, shares)
+        row |= self.add("share", ShareRecord, shares)
         own = any(place.start for place in places)
         row |= {"start": not local and places[0].start is not None, "own": own}
         row |= {"steady": not own and not any(self._visits(state, m) for m in members)}
@@ -308,11 +269,11 @@ class _Compiler:
         for (q, start), own in found.items():
             group, number = self.groups[q], len(self.rows[EndingRecord]) + len(rows)
             row: Row = {"inlet": self.inlet[state, q], "row": group.take(1, fresh=True), "start": start}
-            row |= self._run("test", self._tests(own)) | self._run("place", [self.place[state, m] for m in own])
+            row |= self.run("test", self._tests(own)) | self.run("place", [self.place[state, m] for m in own])
             rows.append(row)
             for m in own:
                 self.finish[m].append({"ending": number, "value": group.value[m]})
-        return self._add("ending", EndingRecord, rows)
+        return self.add("ending", EndingRecord, rows)
 
     # --- places -------------------------------------------------------------------------------------------------------
 
@@ -321,9 +282,9 @@ class _Compiler:
         leading = tables.leading[tables.leading_ptr[p] : tables.leading_ptr[p + 1]]
         trailing = tables.trailing[tables.trailing_ptr[p] : tables.trailing_ptr[p + 1]]
         row: Row = {"member": m, "window": self.window[m], "test": self.test[m], "start": tables.start[p]}
-        row |= self._run("feed", slots.feeds[p], self.first_slot[m])
-        row |= self._run("leading", leading, self.first_negation[m])
-        row |= self._run("trailing", trailing, self.first_negation[m])
+        row |= self.run("feed", slots.feeds[p], self.first_slot[m])
+        row |= self.run("leading", leading, self.first_negation[m])
+        row |= self.run("trailing", trailing, self.first_negation[m])
         row |= {"direct": slots.direct[p] and m not in self.ends, "kept": slots.kept[p]}
         row |= {"late_kept": slots.late_kept[p]}
         row |= {"plain": bool(slots.feeds[p]) or row["direct"] or row["kept"]}
@@ -341,14 +302,14 @@ class _Compiler:
                 slot = self.first_slot[m] + self.slots[m].read[e]
                 row = {"source": self.place[transition.source, m], "slot": slot, "predicates": predicates}
                 row |= {"visited": self.slots[m].visited[e]}
-                alone.append(row | self._run("between", between, self.first_negation[m]))
+                alone.append(row | self.run("between", between, self.first_negation[m]))
                 continue
             source = {"inlet": self.inlet[state, q], "value": self.groups[q].value[m]}
             sources.setdefault(source["inlet"], source)
             row = source | {"outlet": self.outlet[transition.source, q], "predicates": predicates}
             reads.append(row | {"visited": self.visited[transition, q]})
-        found = self._add("source", SourceRecord, sources.values()) | self._add("read", ReadRecord, reads)
-        return found | self._add("enter", TransitionRecord, alone)
+        found = self.add("source", SourceRecord, sources.values()) | self.add("read", ReadRecord, reads)
+        return found | self.add("enter", LoneTransitionRecord, alone)
 
     # --- members, groups and the whole --------------------------------------------------------------------------------
 
@@ -356,47 +317,47 @@ class _Compiler:
         for m, slots in enumerate(self.slots):
             late = [self.place[self.template.states[m][p], m] for p, kept in enumerate(slots.late_kept) if kept]
             row = {"window": self.window[m], "slot": self.first_slot[m], "slot_end": self.first_slot[m + 1]}
-            row |= self._run("late", slots.late, self.first_slot[m]) | self._run("place", late)
-            self.rows[MemberRecord].append(row | self._add("finish", FinishRecord, self.finish[m]))
+            row |= self.run("late", slots.late, self.first_slot[m]) | self.run("place", late)
+            self.rows[TemplateMemberRecord].append(row | self.add("finish", FinishRecord, self.finish[m]))
 
     def _add_groups(self) -> None:
         for group in self.groups.values():
             members = sorted(group.q.members)
             contexts = [{"window": self.window[m], "value": group.value[m]} for m in members]
-            row = {"rows": group.rows} | self._run("fresh", group.fresh)
-            row |= self._run("window", sorted({self.window[m] for m in members}))
-            self.rows[GroupRecord].append(row | self._add("context", ContextRecord, contexts))
+            row = {"rows": group.rows} | self.run("fresh", group.fresh)
+            row |= self.run("window", sorted({self.window[m] for m in members}))
+            self.rows[QSetRecord].append(row | self.add("context", ContextRecord, contexts))
 
     def tables(self, cell_bytes: int, vertex_bytes: int) -> GloriaTables:
         """All records, once all are known."""
         whole = self._place_cells()
         whole |= {"bound": len(self.order), "vertex_bytes": vertex_bytes, "cell_bytes": cell_bytes}
         whole |= {"negated": self.first_negation[-1] > 0}
-        self.rows[WindowRecord] = [self._window(w, cell_bytes) for w in range(len(self.windows))]
+        self.rows[TemplateWindowRecord] = [self._window(w, cell_bytes) for w in range(len(self.windows))]
         found = {record: records(record, rows) for record, rows in self.rows.items()}
         kind = records(KindRecord, self._kinds())
         return GloriaTables(
             kind=kind,
             state=found[StateRecord],
             test=found[TestRecord],
-            place=found[PlaceRecord],
-            transition=found[TransitionRecord],
+            place=found[TemplatePlaceRecord],
+            transition=found[LoneTransitionRecord],
             source=found[SourceRecord],
             read=found[ReadRecord],
             inlet=found[InletRecord],
-            link=found[LinkRecord],
+            link=found[VisitingLinkRecord],
             outlet=found[OutletRecord],
             share=found[ShareRecord],
             ending=found[EndingRecord],
-            group=found[GroupRecord],
+            group=found[QSetRecord],
             context=found[ContextRecord],
-            member=found[MemberRecord],
+            member=found[TemplateMemberRecord],
             finish=found[FinishRecord],
-            window=found[WindowRecord],
-            slot=found[SlotRecord],
+            window=found[TemplateWindowRecord],
+            slot=found[StateSlotRecord],
             negation=found[NegationRecord],
             lists=np.array(self.lists, np.int64),
-            whole=records(SetRecord, [whole]),
+            whole=records(TemplateRecord, [whole]),
         )
 
     def _place_cells(self) -> Row:
@@ -405,12 +366,12 @@ class _Compiler:
         first = max(
             (sum(spans[m] for m in self.present[state]) for state in self.order), default=0
         )  # all places of a state
-        slots = self.rows[SlotRecord]
+        slots = self.rows[StateSlotRecord]
         of_slots = offsets(self.windows[slot["window"]].overlap for slot in slots)
         for slot, at in zip(slots, of_slots, strict=False):
             slot |= {"cell": first + at, "pending": first + of_slots[-1] + at}
         final = first + 2 * of_slots[-1]
-        for member, at in zip(self.rows[MemberRecord], offsets(spans), strict=False):
+        for member, at in zip(self.rows[TemplateMemberRecord], offsets(spans), strict=False):
             member["final"] = final + at
         return {"open": sum(spans), "cells": final + sum(spans)}
 
@@ -430,4 +391,4 @@ class _Compiler:
         own = [m for m, found in enumerate(self.window) if found == w]
         cells = sum(2 * self.slots[m].count + 1 for m in own)
         row = {"within": window.within, "slide": window.slide, "span": window.overlap, "bytes": cells * cell_bytes}
-        return row | self._run("member", own)
+        return row | self.run("member", own)

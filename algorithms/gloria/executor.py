@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from weakref import WeakKeyDictionary
 
-from cepbench.algorithms.gloria.compilation import CompiledSet
+from cepbench.algorithms.gloria.compilation import CompiledPlan
 from cepbench.algorithms.gloria.plan import GloriaPlan, PlannedSet
-from cepbench.algorithms.gloria.set_executor import SetExecutor
+from cepbench.algorithms.gloria.set_executor import PlanExecutor
 from cepbench.algorithms.gloria.splitting import compile_sets
 from cepbench.algorithms.snapshots.sets import OneQuery, SetsExecutor
 from cepbench.events.schema import Schema
 from cepbench.queries.compile import CompiledQuery
 
-_KNOWN: WeakKeyDictionary[PlannedSet, tuple[CompiledSet, ...]] = WeakKeyDictionary()
+_KNOWN: WeakKeyDictionary[PlannedSet, tuple[CompiledPlan, ...]] = WeakKeyDictionary()
 """Sets that were compiled: there is an executor of the same plan for every sub-stream."""
 
 
@@ -58,8 +58,8 @@ class GloriaExecutor(SetsExecutor):
         return super().details()
 
 
-def _compiled(sets: Sequence[PlannedSet], schema: Schema) -> tuple[CompiledSet, ...]:
-    found: list[CompiledSet] = []
+def _compiled(sets: Sequence[PlannedSet], schema: Schema) -> tuple[CompiledPlan, ...]:
+    found: list[CompiledPlan] = []
     for planned in sets:
         if planned not in _KNOWN:
             _KNOWN[planned] = compile_sets(planned, schema)
@@ -67,9 +67,9 @@ def _compiled(sets: Sequence[PlannedSet], schema: Schema) -> tuple[CompiledSet, 
     return tuple(found)
 
 
-def _runners(sets: Sequence[CompiledSet], arithmetic: str) -> tuple[SetExecutor, ...]:
-    return tuple(SetExecutor(compiled, arithmetic) for compiled in sets)
+def _runners(sets: Sequence[CompiledPlan], arithmetic: str) -> tuple[PlanExecutor, ...]:
+    return tuple(PlanExecutor(compiled, arithmetic) for compiled in sets)
 
 
-def _one_query(query: CompiledQuery, sets: Sequence[CompiledSet]) -> OneQuery:
+def _one_query(query: CompiledQuery, sets: Sequence[CompiledPlan]) -> OneQuery:
     return OneQuery(query, _runners(sets, query.arithmetic))

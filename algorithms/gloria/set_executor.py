@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from cepbench.algorithms.base import StateSize
-from cepbench.algorithms.gloria.compilation import CompiledSet
+from cepbench.algorithms.gloria.compilation import CompiledPlan
 from cepbench.algorithms.gloria.kernels.stream import DONE, OUTPUT, ROOM, run_events
-from cepbench.algorithms.gloria.state import SetState
+from cepbench.algorithms.gloria.state import PlanState
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.running.batches import kernel_events, no_events
 from cepbench.algorithms.running.negation import Negation, largest_state, latest_starts
@@ -21,15 +21,15 @@ DETAILS = {
     "event_visits": "visits", "edges": "edges", "snapshots": "snapshots", "event_snapshots": "event_snapshots",
     "expression_additions": "additions", "evaluations": "evaluations",
 }  # fmt: skip
-"""Counted work: the name under which it is told, and its field in `CountRecord`."""
+"""Counted work: the name under which it is told, and its field in `WorkRecord`."""
 
 
-class SetExecutor:
+class PlanExecutor:
     """Hands batches to the kernels, and takes the rows of the windows that they close."""
 
-    def __init__(self, compiled: CompiledSet, arithmetic: str) -> None:
+    def __init__(self, compiled: CompiledPlan, arithmetic: str) -> None:
         self.compiled, self.modular = compiled, arithmetic == "modular"
-        self.state = SetState(compiled, arithmetic)
+        self.state = PlanState(compiled, arithmetic)
         columns = compiled.columns
         self.negations = [
             Negation(part, None if window.within >= FOREVER else window.within, len(columns.ints), len(columns.reals))

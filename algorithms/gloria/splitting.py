@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cepbench.algorithms.gloria.compilation import CompiledSet, compile_set
+from cepbench.algorithms.gloria.compilation import CompiledPlan, compile_set
 from cepbench.algorithms.gloria.plan import PlannedSet
 from cepbench.algorithms.gloria.sharing_plan import QSet, TransitionPlan, WorkloadSharingPlan
 from cepbench.algorithms.gloria.template import template_of
@@ -12,7 +12,7 @@ from cepbench.events.schema import Schema
 from cepbench.queries.aggregates import MOST_RING
 
 
-def compile_sets(planned: PlannedSet, schema: Schema) -> tuple[CompiledSet, ...]:
+def compile_sets(planned: PlannedSet, schema: Schema) -> tuple[CompiledPlan, ...]:
     """A planned set, compiled; in halves, and halves of these, as long as there are too many counts and sums.
 
     Members may sum the same attribute at different states: then they cannot have one sum in common.

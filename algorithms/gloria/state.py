@@ -8,34 +8,33 @@ from typing import Any
 import numpy as np
 
 from cepbench.algorithms.base import StateSize
-from cepbench.algorithms.gloria.compilation import CompiledSet
+from cepbench.algorithms.gloria.compilation import CompiledPlan
 from cepbench.algorithms.gloria.kernels.state import (
-    CountRecord,
     Expressions,
     GloriaState,
     GroupState,
     InletState,
-    OpenRecord,
     OutletState,
-    PendingRecord,
-    Totals,
-    VertexRecord,
-    Vertices,
+    TemplateCells,
+    VisitedEvents,
+    VisitedRecord,
+    WorkRecord,
 )
 from cepbench.algorithms.gloria.kernels.windows import note_state
 from cepbench.algorithms.kernels.cells import Cells, empty_cells
 from cepbench.algorithms.kernels.growth import widened, wider
+from cepbench.algorithms.snapshots.kernels.records import OpenRecord, PendingRecord
 from cepbench.queries.records import records_of
 
 FIRST_ROOM = 64
-"""Vertices, and cells, that there is room for at first."""
+"""VisitedEvents, and cells, that there is room for at first."""
 
 
 @dataclass
-class SetState:
+class PlanState:
     """What kernels write; it is made compact, or wider, between their calls."""
 
-    compiled: CompiledSet
+    compiled: CompiledPlan
     arithmetic: str
 
     def __post_init__(self) -> None:
@@ -43,7 +42,7 @@ class SetState:
 
     @property
     def counts(self) -> Any:
-        """The only record of `Totals.counts`, to read and write."""
+        """The only record of `TemplateCells.counts`, to read and write."""
         return self.totals.counts[0]
 
     @property
@@ -51,13 +50,13 @@ class SetState:
         """The state as kernels know it."""
         return GloriaState(self.totals, self.vertices, self.shared)
 
-    def _new_totals(self) -> Totals:
+    def _new_totals(self) -> TemplateCells:
         tables = self.compiled.program.tables
         opened = np.zeros(len(tables.window), records_of(OpenRecord))
         opened["high"] = -1
-        counts = np.zeros(1, records_of(CountRecord))
+        counts = np.zeros(1, records_of(WorkRecord))
         counts["now"] = counts["edge"] = -1
-        return Totals(
+        return TemplateCells(
             cells=self._cells(int(tables.whole["cells"][0])),
             pending=np.zeros(len(tables.slot), records_of(PendingRecord)),
             seen=np.full(len(self.compiled.negations), -1, np.int64),
@@ -68,10 +67,10 @@ class SetState:
             stamp=np.zeros(len(tables.state), np.int64),
         )
 
-    def _new_vertices(self) -> Vertices:
+    def _new_vertices(self) -> VisitedEvents:
         tables, columns = self.compiled.program.tables, self.compiled.columns
-        return Vertices(
-            event=np.zeros(0, records_of(VertexRecord)),
+        return VisitedEvents(
+            event=np.zeros(0, records_of(VisitedRecord)),
             last=np.full(len(tables.place) + len(tables.outlet), -1, np.int64),
             ints=np.zeros((len(columns.ints), 0), np.int64),
             reals=np.zeros((len(columns.reals), 0), np.float64),

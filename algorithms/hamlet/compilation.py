@@ -14,7 +14,6 @@ from cepbench.algorithms.hamlet.kernels.program import (
     Groups,
     HamletProgram,
     MemberRecord,
-    NegationRecord,
     PositionRecord,
     SetRecord,
     SlotRecord,
@@ -29,6 +28,7 @@ from cepbench.algorithms.hamlet.workload import SharableSet
 from cepbench.algorithms.snapshots.channels import MemberChannels
 from cepbench.algorithms.snapshots.compilation import Row, compile_part, joined, negated_codes, offsets, records
 from cepbench.algorithms.snapshots.kernels.cells import Weighing
+from cepbench.algorithms.snapshots.kernels.records import NegationRecord
 from cepbench.algorithms.snapshots.members import SetMember
 from cepbench.algorithms.snapshots.slots import MemberSlots, slots_of
 from cepbench.events.schema import Schema

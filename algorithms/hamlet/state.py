@@ -16,8 +16,6 @@ from cepbench.algorithms.hamlet.kernels.state import (
     GraphletStore,
     HamletState,
     LatestRecord,
-    OpenRecord,
-    PendingRecord,
     SharingRecord,
     SnapshotRecord,
     StoredRecord,
@@ -28,6 +26,7 @@ from cepbench.algorithms.hamlet.kernels.state import (
 from cepbench.algorithms.hamlet.kernels.windows import note_state
 from cepbench.algorithms.kernels.cells import Cells, empty_cells
 from cepbench.algorithms.kernels.growth import widened, wider
+from cepbench.algorithms.snapshots.kernels.records import OpenRecord, PendingRecord
 from cepbench.queries.records import records_of
 
 FIRST_ROOM = 64

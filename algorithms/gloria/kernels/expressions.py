@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepbench.algorithms.gloria.kernels.program import GloriaTables, GroupRecord
-from cepbench.algorithms.gloria.kernels.state import Expressions, GroupState, Totals
+from cepbench.algorithms.gloria.kernels.program import GloriaTables, QSetRecord
+from cepbench.algorithms.gloria.kernels.state import Expressions, GroupState, TemplateCells
 from cepbench.algorithms.kernels.arrays import Ints, Reals
 from cepbench.algorithms.kernels.cells import Cells, begin, is_empty
 from cepbench.algorithms.kernels.cells import add as unite
@@ -81,7 +81,7 @@ def first_in(group: GroupState, times: Ints, start: int) -> int:
 
 
 @inner
-def new_snapshot(g: int, time: int, tables: GloriaTables, totals: Totals, shared: Expressions) -> int:
+def new_snapshot(g: int, time: int, tables: GloriaTables, totals: TemplateCells, shared: Expressions) -> int:
     """The number of a further snapshot of group g, in no expression yet; its values are to be set."""
     group, known = shared.group[g], tables.group[g]
     s = group.count
@@ -94,7 +94,7 @@ def new_snapshot(g: int, time: int, tables: GloriaTables, totals: Totals, shared
 
 
 @inner
-def snapshot_of_one(g: int, time: int, tables: GloriaTables, totals: Totals, shared: Expressions) -> int:
+def snapshot_of_one(g: int, time: int, tables: GloriaTables, totals: TemplateCells, shared: Expressions) -> int:
     """The snapshot of group g that is one trend for each member in each open window: an event that starts trends.
 
     It is made once between two times at which windows open.
@@ -115,7 +115,7 @@ def snapshot_of_one(g: int, time: int, tables: GloriaTables, totals: Totals, sha
 
 
 @inner
-def make_room(g: int, more: Index, tables: GloriaTables, totals: Totals, shared: Expressions) -> bool:
+def make_room(g: int, more: Index, tables: GloriaTables, totals: TemplateCells, shared: Expressions) -> bool:
     """Makes room for `more` snapshots of group g; False if the caller has to widen the arrays first.
 
     Snapshots that no window has any more make room for new ones; a group that has too many moves behind all others.
@@ -142,7 +142,7 @@ def make_room(g: int, more: Index, tables: GloriaTables, totals: Totals, shared:
 
 @inlined
 def _move(
-    group: GroupState, known: GroupRecord, base: int, room: int, times: int, live: int, shared: Expressions
+    group: GroupState, known: QSetRecord, base: int, room: int, times: int, live: int, shared: Expressions
 ) -> None:
     """Moves the live snapshots of a group to the begin of its rows, or of rows elsewhere."""
     first = group.oldest - group.shift
@@ -154,8 +154,8 @@ def _move(
 
 
 @inner
-def forget_before(group: GroupState, known: GroupRecord, tables: GloriaTables, opened: Records, times: Ints) -> None:
-    """Drops the snapshots of a group that have left all windows of its members; `opened` as `Totals.open`."""
+def forget_before(group: GroupState, known: QSetRecord, tables: GloriaTables, opened: Records, times: Ints) -> None:
+    """Drops the snapshots of a group that have left all windows of its members; `opened` as `TemplateCells.open`."""
     floor = np.int64(2**62)
     for n in range(known.window, known.window_end):
         w = tables.lists[n]

@@ -7,7 +7,7 @@ import numpy as np
 from cepbench.algorithms.gloria.kernels.counts import add_cell, clear_cell, evaluate_counts
 from cepbench.algorithms.gloria.kernels.expressions import add_run, cell_of, clear_run, evaluate, first_in
 from cepbench.algorithms.gloria.kernels.program import EXPRESSION, NONE, GloriaProgram, GloriaTables, ReadRecord
-from cepbench.algorithms.gloria.kernels.state import Expressions, GloriaState, Totals, Vertices
+from cepbench.algorithms.gloria.kernels.state import Expressions, GloriaState, TemplateCells, VisitedEvents
 from cepbench.algorithms.kernels.arrays import Flags, Ints
 from cepbench.algorithms.kernels.cells import begin
 from cepbench.algorithms.kernels.compilation import inlined, inner
@@ -19,8 +19,10 @@ NOBODY, SOME, ALL = 0, 1, 2
 
 
 @inlined
-def match(i: int, s: int, events: KernelEvents, tables: GloriaTables, predicates: Predicates, totals: Totals) -> bool:
-    """Tells in `Totals.passed` which members event i matches at state s; False if it matches none."""
+def match(
+    i: int, s: int, events: KernelEvents, tables: GloriaTables, predicates: Predicates, totals: TemplateCells
+) -> bool:
+    """Tells in `TemplateCells.passed` which members event i matches at state s; False if it matches none."""
     state, found = tables.state[s], False
     for c in range(state.test, state.test_end):
         test = tables.test[c]
@@ -44,8 +46,8 @@ def matching(first: int, stop: int, lists: Ints, passed: Flags) -> int:
 
 @inlined
 def bring(
-    i: int, n: int, events: KernelEvents, tables: GloriaTables, predicates: Predicates, totals: Totals,
-    vertices: Vertices, shared: Expressions,
+    i: int, n: int, events: KernelEvents, tables: GloriaTables, predicates: Predicates, totals: TemplateCells,
+    vertices: VisitedEvents, shared: Expressions,
 ) -> None:  # fmt: skip
     """Sums the expressions by which event i is reached at inlet n, once for all members of its group.
 
@@ -71,8 +73,8 @@ def bring(
 
 @inner
 def _visit_alike(
-    i: int, r: int, to: int, events: KernelEvents, tables: GloriaTables, predicates: Predicates, totals: Totals,
-    vertices: Vertices, shared: Expressions,
+    i: int, r: int, to: int, events: KernelEvents, tables: GloriaTables, predicates: Predicates, totals: TemplateCells,
+    vertices: VisitedEvents, shared: Expressions,
 ) -> bool:  # fmt: skip
     """Adds the expressions of the events that event i follows by link r to those from cell `to` on.
 
@@ -100,7 +102,9 @@ def _visit_alike(
 
 
 @inlined
-def _add_vertex(v: int, to: int, oldest: int, vertices: Vertices, totals: Totals, shared: Expressions) -> None:
+def _add_vertex(
+    v: int, to: int, oldest: int, vertices: VisitedEvents, totals: TemplateCells, shared: Expressions
+) -> None:
     """Adds the expression of vertex v to that which begins with snapshot `oldest` at cell `to`."""
     vertex = vertices.event[v]
     for k in range(max(oldest - vertex.first, 0), vertex.size):
@@ -156,7 +160,7 @@ def _add_values(
     value: int,
     p: int,
     program: GloriaProgram,
-    totals: Totals,
+    totals: TemplateCells,
     shared: Expressions,
     only: bool,
     modular: bool,
@@ -203,7 +207,8 @@ def _add_values_apart(
 
 @inner
 def _visit_shared(
-    i: int, read: ReadRecord, events: KernelEvents, program: GloriaProgram, totals: Totals, vertices: Vertices,
+    i: int, read: ReadRecord, events: KernelEvents, program: GloriaProgram, totals: TemplateCells,
+    vertices: VisitedEvents,
     shared: Expressions,
 ) -> None:  # fmt: skip
     """Sums the expressions of the events that event i follows for one member, in the row EXPRESSION of their group."""

@@ -16,7 +16,7 @@ from cepbench.algorithms.gloria.kernels.expressions import (
 )
 from cepbench.algorithms.gloria.kernels.inlets import ALL, NOBODY, matching
 from cepbench.algorithms.gloria.kernels.program import EXPRESSION, GloriaProgram, GloriaTables
-from cepbench.algorithms.gloria.kernels.state import Expressions, GloriaState, Totals, Vertices
+from cepbench.algorithms.gloria.kernels.state import Expressions, GloriaState, TemplateCells, VisitedEvents
 from cepbench.algorithms.gloria.kernels.windows import tell_after
 from cepbench.algorithms.kernels.cells import begin
 from cepbench.algorithms.kernels.compilation import inlined, inner
@@ -29,7 +29,7 @@ event before; one of its own; and, at an ending, each member has its value."""
 
 
 @inlined
-def choose(o: int, tables: GloriaTables, totals: Totals, shared: Expressions) -> bool:
+def choose(o: int, tables: GloriaTables, totals: TemplateCells, shared: Expressions) -> bool:
     """Chooses what becomes of an event at outlet o; True if the trends that reach its members are needed."""
     outlet, found, lists = tables.outlet[o], shared.outlet[o], tables.lists
     group, matched = shared.group[outlet.group], matching(outlet.test, outlet.test_end, tables.lists, totals.passed)
@@ -57,7 +57,7 @@ def choose(o: int, tables: GloriaTables, totals: Totals, shared: Expressions) ->
 
 
 @inlined
-def choose_ending(n: int, tables: GloriaTables, totals: Totals, shared: Expressions) -> bool:
+def choose_ending(n: int, tables: GloriaTables, totals: TemplateCells, shared: Expressions) -> bool:
     """As `choose`, at ending n."""
     ending = tables.ending[n]
     matched = matching(ending.test, ending.test_end, tables.lists, totals.passed)
@@ -75,7 +75,7 @@ def choose_ending(n: int, tables: GloriaTables, totals: Totals, shared: Expressi
 
 @inner
 def reuse(
-    i: int, s: int, n: int, start: bool, to: int, events: KernelEvents, program: GloriaProgram, totals: Totals,
+    i: int, s: int, n: int, start: bool, to: int, events: KernelEvents, program: GloriaProgram, totals: TemplateCells,
     shared: Expressions, only: bool,
 ) -> int:  # fmt: skip
     """Appends event i at state s to the expression that reaches inlet n, and adds it to row `to`; returns its length.
@@ -142,7 +142,7 @@ def let_out(
 
 @inlined
 def _snapshot(
-    i: int, o: int, events: KernelEvents, tables: GloriaTables, totals: Totals, shared: Expressions, only: bool
+    i: int, o: int, events: KernelEvents, tables: GloriaTables, totals: TemplateCells, shared: Expressions, only: bool
 ) -> int:
     """The number of a new snapshot of what reaches event i at outlet o, for the members that it matches."""
     outlet = tables.outlet[o]
@@ -164,8 +164,8 @@ def _snapshot(
 
 @inlined
 def _keep(
-    i: int, o: int, first: int, size: int, events: KernelEvents, tables: GloriaTables, totals: Totals,
-    vertices: Vertices, shared: Expressions,
+    i: int, o: int, first: int, size: int, events: KernelEvents, tables: GloriaTables, totals: TemplateCells,
+    vertices: VisitedEvents, shared: Expressions,
 ) -> None:  # fmt: skip
     """Keeps event i with its expression, for those that visit it."""
     counts, group = totals.counts[0], shared.group[tables.outlet[o].group]
@@ -223,7 +223,7 @@ def deliver(
 
 
 @inlined
-def end_each(n: int, tables: GloriaTables, totals: Totals) -> None:
+def end_each(n: int, tables: GloriaTables, totals: TemplateCells) -> None:
     """Adds the trends of the members of ending n, which are in the cells of their places, to what is final."""
     ending, cells = tables.ending[n], totals.cells
     for at in range(ending.place, ending.place_end):

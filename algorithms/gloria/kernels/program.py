@@ -68,7 +68,7 @@ class TestRecord:
     selective: np.bool_
 
 
-class PlaceRecord:
+class TemplatePlaceRecord:
     """A `member` at a state; its windows are of kind `window`, its local predicates those of `test`.
 
     - `value`: its first cell to work with, one per window. `source`: the groups by which trends reach it; `read`: the
@@ -102,7 +102,7 @@ class PlaceRecord:
     plain: np.bool_
 
 
-class TransitionRecord:
+class LoneTransitionRecord:
     """A transition that a member has alone, from the place `source`.
 
     - `visited`: the events before are visited one by one, as predicates, or a negated sequence, select some of them;
@@ -155,7 +155,7 @@ class InletRecord:
     only: int
 
 
-class LinkRecord:
+class VisitingLinkRecord:
     """A shared transition with predicates on adjacent events, from `outlet`; `match` in `lists`: the different ones."""
 
     outlet: int
@@ -212,7 +212,7 @@ class EndingRecord:
     start: np.bool_
 
 
-class GroupRecord:
+class QSetRecord:
     """A Q-set with its snapshots: it has `rows` rows of cells, one cell per snapshot.
 
     `fresh` to `fresh_end` in `lists` are rows that have no part of a new snapshot yet; `context`: its members;
@@ -235,7 +235,7 @@ class ContextRecord:
     value: int
 
 
-class MemberRecord:
+class TemplateMemberRecord:
     """A member with windows of kind `window`: its slots are `slot` to `slot_end`.
 
     Row `final + k % span` of its cells has what is final in window k; `late` to `late_end` in `lists` are slots that
@@ -261,7 +261,7 @@ class FinishRecord:
     value: int
 
 
-class WindowRecord:
+class TemplateWindowRecord:
     """Windows of one kind: their length, slide, and the most that hold one event; members in `lists`.
 
     `bytes` is what one takes with the cells of all members.
@@ -275,7 +275,7 @@ class WindowRecord:
     bytes: int
 
 
-class SlotRecord:
+class StateSlotRecord:
     """A slot of events of `state` for windows of kind `window`: in window k, cell `cell + k % span` has the trends
     before the current time, and cell `pending + k % span` those at it.
     """
@@ -286,15 +286,8 @@ class SlotRecord:
     pending: int
 
 
-class NegationRecord:
-    """A match of a negation empties the slots `void` to `void_end` in `lists`."""
-
-    void: int
-    void_end: int
-
-
-class SetRecord:
-    """The set as a whole: windows that may be open, over all members; cells of `Totals`; whether it has negations.
+class TemplateRecord:
+    """The set as a whole: windows that may be open, over all members; cells of `TemplateCells`; `negated` or not.
 
     Bytes of a vertex without cells, and of a cell. `bound`: the number under which each channel counts.
     """

@@ -11,7 +11,7 @@ from cepbench.algorithms.kernels.cells import Cells
 from cepbench.queries.records import Records
 
 
-class CountRecord:
+class WorkRecord:
     """Where the state is, and work that is counted.
 
     - `now`: current time; `edge`: the next time at which a window begins or ends; `opened`: how often windows did.
@@ -51,21 +51,7 @@ class CountRecord:
     event_snapshots: int
 
 
-class OpenRecord:
-    """Windows of a kind: the first and the last that are open."""
-
-    low: int
-    high: int
-
-
-class PendingRecord:
-    """Entry n has the n-th of the slots, or outlets, that are `touched`, and whether number n is `marked` as such."""
-
-    touched: int
-    marked: np.bool_
-
-
-class Totals(NamedTuple):
+class TemplateCells(NamedTuple):
     """Aggregates of the open windows.
 
     `cells`: first those to work with, one per place of a state and window: the trends that *reach* it; then those of
@@ -84,7 +70,7 @@ class Totals(NamedTuple):
     stamp: Ints
 
 
-class VertexRecord:
+class VisitedRecord:
     """An event at a place or an outlet, the vertex `before` it there (below the oldest: none), and its cells.
 
     Those of a place are its trends, window k at `cell + k % span`; those of an outlet are coefficients of `size`
@@ -98,7 +84,7 @@ class VertexRecord:
     size: int
 
 
-class Vertices(NamedTuple):
+class VisitedEvents(NamedTuple):
     """Events that later ones visit, in time order.
 
     `event[V]`; `last[P + O]` of places, then of outlets; `ints[I, V]`, `reals[F, V]`.
@@ -171,6 +157,6 @@ class Expressions(NamedTuple):
 class GloriaState(NamedTuple):
     """The state of a sharable set."""
 
-    totals: Totals
-    vertices: Vertices
+    totals: TemplateCells
+    vertices: VisitedEvents
     shared: Expressions

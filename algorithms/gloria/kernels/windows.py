@@ -13,7 +13,7 @@ from cepbench.algorithms.gloria.kernels.expressions import (
     forget_before,
 )
 from cepbench.algorithms.gloria.kernels.program import GloriaProgram, GloriaTables
-from cepbench.algorithms.gloria.kernels.state import Expressions, GloriaState, Totals, Vertices
+from cepbench.algorithms.gloria.kernels.state import Expressions, GloriaState, TemplateCells, VisitedEvents
 from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.snapshots.kernels.cells import add, clear, copy, is_empty
@@ -29,7 +29,7 @@ def note_state(
     """Notes the state if it is the largest since it was told.
 
     `whole`, `window` and `known` as `whole`, `window` and `group` in `GloriaTables`, `opened` and `count` as `open` and
-    `counts` in `Totals`, `group` as in `Expressions`.
+    `counts` in `TemplateCells`, `group` as in `Expressions`.
     """
     sizes, counts = whole[0], count[0]
     windows, snapshots, coefficients = np.int64(0), np.int64(0), np.int64(0)
@@ -55,7 +55,7 @@ def note(tables: GloriaTables, state: GloriaState) -> None:
 
 
 @inner
-def commit(negated: Ints, tables: GloriaTables, totals: Totals, shared: Expressions) -> None:
+def commit(negated: Ints, tables: GloriaTables, totals: TemplateCells, shared: Expressions) -> None:
     """Lets later events see the trends that ended at the current time, and empties what negated events forbid.
 
     `negated[J]`: as a row of `KernelEvents.negated`.
@@ -169,7 +169,14 @@ def _close(
 
 @inlined
 def _add_valid_ends(
-    p: int, k: int, row: int, final: int, negated: Ints, tables: GloriaTables, totals: Totals, vertices: Vertices
+    p: int,
+    k: int,
+    row: int,
+    final: int,
+    negated: Ints,
+    tables: GloriaTables,
+    totals: TemplateCells,
+    vertices: VisitedEvents,
 ) -> None:
     """Adds the END events at a place that no trailing negated sequence invalidates."""
     place = tables.place[p]
@@ -185,7 +192,7 @@ def _add_valid_ends(
 
 
 @inlined
-def _forget(tables: GloriaTables, totals: Totals, vertices: Vertices, shared: Expressions) -> None:
+def _forget(tables: GloriaTables, totals: TemplateCells, vertices: VisitedEvents, shared: Expressions) -> None:
     """Drops events and snapshots that have left all windows."""
     counts = totals.counts[0]
     oldest = np.int64(2**62)
@@ -198,7 +205,7 @@ def _forget(tables: GloriaTables, totals: Totals, vertices: Vertices, shared: Ex
 
 
 @inner
-def arrive(now: int, negated: Ints, tables: GloriaTables, totals: Totals, shared: Expressions) -> None:
+def arrive(now: int, negated: Ints, tables: GloriaTables, totals: TemplateCells, shared: Expressions) -> None:
     """Moves on to the time of an event, after windows were closed until then: opens windows."""
     counts = totals.counts[0]
     if now > counts.now:

@@ -118,13 +118,6 @@ class SlotRecord:
     pending: int
 
 
-class NegationRecord:
-    """A match of a negation empties the slots `void` to `void_end` in `lists`."""
-
-    void: int
-    void_end: int
-
-
 class SetRecord:
     """The set as a whole.
 

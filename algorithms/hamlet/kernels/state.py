@@ -55,20 +55,6 @@ class CountRecord:
     merges: int
 
 
-class OpenRecord:
-    """Windows of a kind: the first and the last that are open."""
-
-    low: int
-    high: int
-
-
-class PendingRecord:
-    """Entry n has the n-th of the slots that are `touched`, and whether slot n is `marked` as such."""
-
-    touched: int
-    marked: np.bool_
-
-
 class Totals(NamedTuple):
     """Aggregates of the open windows.
 
