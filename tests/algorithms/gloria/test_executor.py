@@ -138,11 +138,12 @@ def test_events_that_queries_follow_differently_have_snapshots_where_they_are_sh
     assert executor.details()["edges"] >= 2
 
 
-def test_what_overflows_for_one_query_does_not_for_another() -> None:
+@pytest.mark.parametrize("rest", ["", ", E"], ids=["evaluated when a window closes", "evaluated by an event"])
+def test_what_overflows_for_one_query_does_not_for_another(rest: str) -> None:
     """The coefficients of the first snapshot exceed 2^64, but the second query has no trend there."""
-    asked = [f"COUNT(*) PATTERN SEQ({first}, A, B+)" for first in "CD"]
+    asked = [f"COUNT(*) PATTERN SEQ({first}, A, B+{rest})" for first in "CD"]
     shared: Shared = {("A", "B"): ((1, 2), "A"), ("B", "B"): ((1, 2), "A")}
-    events = batch(stream(f"C0 A1 {' '.join(f'B{time}' for time in range(2, 72))} D80 A81 B82 B83"))
+    events = batch(stream(f"C0 A1 {' '.join(f'B{time}' for time in range(2, 72))} D80 A81 B82 B83 E84"))
     plan = planned(asked, events, shared)
     first, second = answered(plan.workload, GloriaExecutor(plan), events)
     assert first["overflow"]
