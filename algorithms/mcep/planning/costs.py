@@ -1,0 +1,92 @@
+"""The cost model: expected numbers of partial matches (MCEP, Section 3.3 and Appendix C)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from math import fsum, prod
+
+from cepbench.algorithms.mcep.planning.patterns import PatternElement
+from cepbench.algorithms.mcep.planning.selectivities import Selectivities, TypeFilter, TypePair
+from cepbench.algorithms.mcep.planning.subpatterns import SubPatternTable
+from cepbench.events.statistics import Statistics
+
+MOST_DOUBLINGS = 40.0
+"""A Kleene operand is taken to bind at most 2^40 sets of events: more than a memory holds, yet costs remain alike."""
+
+MOST_INSTANCES = 1e290
+"""Of a sub-pattern: costs remain finite, and so do their sums."""
+
+
+class CostModel:
+    """Expected numbers of instances of the sub-patterns of a table, in windows of given length.
+
+    In a window W there are W r events of a type of rate r (of count windows, W times its share of all events), times
+    the selectivities of the operand's own conditions; and 2^n sets of n events for a Kleene operand (Kolchinsky and
+    Schuster, VLDB 2018). The instances of a sub-pattern are the product over its operands, times the selectivities of
+    the conditions between them. As in the paper, neither the order in a SEQ nor negation makes them fewer.
+    """
+
+    def __init__(
+        self, table: SubPatternTable, statistics: Statistics, selectivities: Selectivities | None = None
+    ) -> None:
+        self.table, self.statistics = table, statistics
+        self.selectivities = Selectivities() if selectivities is None else selectivities
+        self.total_rate = fsum(statistics.rates.values())
+        self._instances: dict[tuple[int, int], float] = {}
+        self._between: dict[tuple[int, int, int], float] = {}
+
+    def instances(self, sub: int, window: int) -> float:
+        """Expected instances of a sub-pattern: C(N) of a node that detects it. O(1) if it was asked for before."""
+        found = self._instances.get((sub, window))
+        if found is None:
+            found = self._instances[sub, window] = self._computed(sub, window)
+        return found
+
+    def of(self, pattern: int, mask: int) -> float:
+        """Expected instances of the sub-pattern of some operands, in the window of their pattern."""
+        return self.instances(self.table.of(pattern, mask), self.table[pattern].window)
+
+    def events(self, element: PatternElement, window: int, counts_events: bool = False) -> float:
+        """Expected instances of an operand alone."""
+        rate = self.statistics.rates.get(element.type, 0.0)
+        if counts_events:
+            rate = rate / self.total_rate if self.total_rate else 0.0
+        passing = prod(self.selectivities.of(TypeFilter(element.type, one)) for one in element.filters)
+        found = window * rate * passing
+        return 2.0 ** min(found, MOST_DOUBLINGS) if element.kleene else found
+
+    def _computed(self, sub: int, window: int) -> float:
+        found = self.table.known.items[sub]
+        counts = self.table.scopes.items[found.scope].counts_events
+        instances = 1.0
+        for element in found.elements:
+            instances = min(MOST_INSTANCES, instances * self.events(self.table.elements.items[element], window, counts))
+        for (p, q), relation in zip(combinations(found.elements, 2), found.relations, strict=True):
+            instances *= self._selectivity(p, q, relation)
+        return instances
+
+    def _selectivity(self, left: int, right: int, relation: int) -> float:
+        """The product over the conditions between two operands."""
+        found = self._between.get((left, right, relation))
+        if found is None:
+            types = self.table.elements.items[left].type, self.table.elements.items[right].type
+            conditions = self.table.relations.items[relation]
+            found = prod(self.selectivities.of(TypePair(*types, one)) for one in sorted(conditions, key=repr))
+            self._between[left, right, relation] = found
+        return found
+
+
+def order_cost(costs: CostModel, pattern: int, order: Sequence[int]) -> float:
+    """Cost_ord: the instances of all prefixes of an order of the operands (Section 3.3)."""
+    mask, parts = 0, []
+    for operand in order:
+        mask |= 1 << operand
+        parts.append(costs.of(pattern, mask))
+    return fsum(parts)
+
+
+def tree_cost(costs: CostModel, pattern: int, joins: Sequence[tuple[int, int]]) -> float:
+    """Cost_tree: the instances of all leaves and of all joins of two sets of operands (Appendix C)."""
+    leaves = [costs.of(pattern, 1 << operand) for operand in range(len(costs.table[pattern]))]
+    return fsum([*leaves, *(costs.of(pattern, left | right) for left, right in joins)])

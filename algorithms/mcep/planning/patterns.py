@@ -1,0 +1,134 @@
+"""Patterns as MCEP's optimiser sees them: SEQ or AND of single types with pairwise conditions (MCEP, Section 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from cepbench.queries.compile import CompiledQuery
+from cepbench.queries.detection import DetectionClause
+from cepbench.queries.model import Comparison, Local, Number, Op
+
+
+@dataclass(frozen=True)
+class EventFilter:
+    """`factor * attribute op constant`: a condition on single events, without the name of the operand."""
+
+    attribute: str
+    factor: Number
+    op: Op
+    constant: Number | str
+
+
+@dataclass(frozen=True)
+class PatternElement:
+    """An operand without its name: elements are equal if they bind the same events. `kleene`: one event or more."""
+
+    type: str
+    kleene: bool = False
+    filters: frozenset[EventFilter] = frozenset()
+
+
+@dataclass(frozen=True)
+class NegatedElement:
+    """A type that must be absent before operand `gap`; after the last one where `gap` is the number of operands."""
+
+    type: str
+    gap: int
+    filters: frozenset[EventFilter] = frozenset()
+
+
+@dataclass(frozen=True)
+class PairComparison:
+    """`left_factor * left_attribute op right_factor * right_attribute` of two events, without their names."""
+
+    left_attribute: str
+    left_factor: Number
+    op: Op
+    right_attribute: str
+    right_factor: Number
+
+    @property
+    def flipped(self) -> PairComparison:
+        """The same condition with its sides exchanged."""
+        return PairComparison(
+            self.right_attribute, self.right_factor, self.op.flipped, self.left_attribute, self.left_factor
+        )
+
+
+@dataclass(frozen=True)
+class PairCondition:
+    """`comparison` for every event of operand `left` with every one of operand `right`, where `left < right`."""
+
+    left: int
+    right: int
+    comparison: PairComparison
+
+
+@dataclass(frozen=True)
+class PatternScope:
+    """What two patterns must have in common to share anything: the kind of their windows and their sub-streams."""
+
+    counts_events: bool = False
+    partition: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class DetectionPattern:
+    """The paper's tuple (E, S, C, W): a clause of a detection query.
+
+    - `ordered`: whether the structure S is a SEQ; else it is an AND. That of a single operand is neither.
+    - `elements`: the operands in the order in which they are written; a type may occur many times.
+    - `negated`: absent types. They are decided on complete matches, so that they hinder no sharing.
+    - `window`: the most that the last event of a match may lie behind the first, in units of the stream's time; or
+      the number of consecutive events that hold a match, where the scope counts events.
+    - `query` and `clause`: the index of the query in its workload, and that of the alternative in the query.
+    """
+
+    ordered: bool
+    elements: tuple[PatternElement, ...]
+    negated: tuple[NegatedElement, ...]
+    conditions: frozenset[PairCondition]
+    window: int
+    scope: PatternScope = PatternScope()
+    query: int = 0
+    clause: int = 0
+
+    def __len__(self) -> int:
+        """The number of operands."""
+        return len(self.elements)
+
+    @property
+    def everything(self) -> int:
+        """The set of all operands: operand i is bit i."""
+        return (1 << len(self.elements)) - 1
+
+
+def patterns_of(queries: Iterable[CompiledQuery]) -> tuple[DetectionPattern, ...]:
+    """The clauses of detection queries: each is a pattern of its own (Section 2, the transition to DNF)."""
+    return tuple(_pattern(query, number, part.clause) for query in queries for number, part in enumerate(query.clauses))
+
+
+def _pattern(query: CompiledQuery, number: int, clause: DetectionClause) -> DetectionPattern:
+    assert query.window is not None
+    counts = query.window.counts_events
+    return DetectionPattern(
+        clause.ordered and len(clause.operands) > 1,
+        tuple(PatternElement(one.type, one.kleene, _filters(one.predicates)) for one in clause.operands),
+        tuple(NegatedElement(one.type, one.gap, _filters(one.predicates)) for one in clause.negated),
+        frozenset(_condition(one.left, one.right, one.predicate) for one in clause.conditions),
+        query.window.within if counts else query.reach,
+        PatternScope(counts, frozenset(query.partition)),
+        query.index,
+        number,
+    )
+
+
+def _filters(predicates: Iterable[Local]) -> frozenset[EventFilter]:
+    return frozenset(EventFilter(p.operand.attribute, p.operand.factor, p.op, p.constant) for p in predicates)
+
+
+def _condition(left: int, right: int, predicate: Comparison) -> PairCondition:
+    a, b = predicate.left, predicate.right
+    comparison = PairComparison(a.attribute, a.factor, predicate.op, b.attribute, b.factor)
+    return PairCondition(left, right, comparison) if left < right else PairCondition(right, left, comparison.flipped)

@@ -1,0 +1,116 @@
+"""Patterns written as queries, random workloads, and costs by brute force."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from math import prod
+from random import Random
+
+from cepbench.algorithms.mcep.planning.costs import CostModel
+from cepbench.algorithms.mcep.planning.patterns import (
+    DetectionPattern,
+    EventFilter,
+    PairComparison,
+    PairCondition,
+    PatternElement,
+    patterns_of,
+)
+from cepbench.algorithms.mcep.planning.selectivities import Selectivities, TypeFilter, TypePair
+from cepbench.algorithms.mcep.planning.subpatterns import SubPatternTable, operands_of
+from cepbench.events.schema import Attribute, Kind, Schema
+from cepbench.events.statistics import Statistics
+from cepbench.queries.compile import compile_workload
+from cepbench.queries.model import Op
+from cepbench.queries.parser import parse_query
+
+LETTERS = "ABCDEFGHN"
+SCHEMA = Schema(tuple(LETTERS), (Attribute("x", Kind.INT), Attribute("y", Kind.FLOAT), Attribute("g", Kind.INT)))
+
+
+def patterns(*texts: str) -> tuple[DetectionPattern, ...]:
+    """`PATTERN ... WITHIN ...` without the first word and `PER MATCH`; a span of 10 seconds unless it is given."""
+    spans = [text if "WITHIN" in text else f"{text} WITHIN 10 seconds" for text in texts]
+    queries = [parse_query(f"PATTERN {text} PER MATCH") for text in spans]
+    return patterns_of(compile_workload(queries, SCHEMA))
+
+
+def table_of(*texts: str) -> SubPatternTable:
+    return SubPatternTable(patterns(*texts))
+
+
+def costs_of(
+    table: SubPatternTable, rates: dict[str, float], given: dict[TypeFilter | TypePair, float] | None = None
+) -> CostModel:
+    return CostModel(table, Statistics(1, 1, rates), Selectivities(given or {}))
+
+
+def random_patterns(
+    random: Random, count: int, most: int = 5, letters: str = "ABCDEF", repeats: bool = True
+) -> list[DetectionPattern]:
+    """SEQ and AND with few types, conditions, filters and windows, so that there is much to share."""
+    made = []
+    for query in range(count):
+        size = random.randint(1, most)
+        types = random.choices(letters, k=size) if repeats else random.sample(letters, size)
+        ordered = size > 1 and random.random() < 0.6
+        filters = [
+            frozenset({EventFilter("x", 1, Op.GT, 3)}) if random.random() < 0.1 else frozenset[EventFilter]()
+            for _ in types
+        ]
+        elements = tuple(
+            PatternElement(name, random.random() < 0.1, one) for name, one in zip(types, filters, strict=True)
+        )
+        conditions = {
+            PairCondition(a, b, PairComparison("x", 1, random.choice([Op.LT, Op.GT]), "x", 1))
+            for a, b in combinations(range(size), 2)
+            if random.random() < 0.2
+        }
+        made.append(
+            DetectionPattern(ordered, elements, (), frozenset(conditions), random.choice([10, 10, 20]), query=query)
+        )
+    return made
+
+
+def random_costs(random: Random, given: Sequence[DetectionPattern]) -> CostModel:
+    rates = {name: random.uniform(0.05, 3) for name in LETTERS}
+    found: dict[TypeFilter | TypePair, float] = {}
+    for pattern in given:
+        for condition in sorted(pattern.conditions, key=repr):
+            ends = pattern.elements[condition.left].type, pattern.elements[condition.right].type
+            pair = TypePair(*ends, condition.comparison)
+            if pair.flipped not in found:
+                found.setdefault(pair, random.uniform(0.05, 0.9))
+        for element in pattern.elements:
+            for one in element.filters:
+                found.setdefault(TypeFilter(element.type, one), random.uniform(0.1, 0.9))
+    return costs_of(SubPatternTable(given), rates, found)
+
+
+def instances(costs: CostModel, pattern: DetectionPattern, mask: int, window: int) -> float:
+    """W^k, the rates, and the selectivities of all conditions, straight from the pattern (Section 3.3)."""
+    of, found = costs.selectivities.of, 1.0
+    for operand in operands_of(mask):
+        element = pattern.elements[operand]
+        events = window * costs.statistics.rates[element.type]
+        events *= prod(of(TypeFilter(element.type, one)) for one in element.filters)
+        found *= 2**events if element.kleene else events
+    for one in pattern.conditions:
+        if mask >> one.left & 1 and mask >> one.right & 1:
+            found *= of(TypePair(pattern.elements[one.left].type, pattern.elements[one.right].type, one.comparison))
+    return found
+
+
+def all_trees(parts: tuple[int, ...]) -> Iterator[tuple[tuple[int, int], ...]]:
+    """Every binary tree over some parts, as its joins."""
+    if len(parts) == 1:
+        yield ()
+        return
+    first, rest = parts[0], parts[1:]
+    for size in range(len(rest)):
+        for chosen in combinations(rest, size):
+            left = (first, *chosen)
+            right = tuple(one for one in rest if one not in chosen)
+            for a in all_trees(left):
+                for b in all_trees(right):
+                    yield (*a, *b, (sum(left), sum(right)))
