@@ -1,0 +1,130 @@
+"""Local plan generation: the algorithm A of MCEP, Sections 4.2 and 5, by dynamic programming or greedily.
+
+Costs are given as a function of a set of operands: the instances of the sub-pattern of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import combinations
+from math import inf
+
+from cepbench.algorithms.mcep.planning.subpatterns import operands_of
+
+MOST_ORDERED = 12
+"""Operands that are added by dynamic programming, which visits 2^m sets; of more, a greedy order is made."""
+
+MOST_JOINED = 10
+"""Trees that are joined by dynamic programming, which visits 3^k splits; more are joined greedily."""
+
+Instances = Callable[[int], float]
+Order = tuple[int, ...]
+Join = tuple[int, int]
+Joins = tuple[Join, ...]
+"""A tree: the sets of operands that are joined, smaller trees first; the left one has the least operand."""
+
+
+def cheapest_order(instances: Instances, prefix: Order, everything: int) -> Order:
+    """The order of `everything` of least cost that begins with `prefix`, by dynamic programming over sets.
+
+    O(2^m m) for m further operands; of more than `MOST_ORDERED`, see `greedy_order`. Of equal ones, the first operand.
+    """
+    mask = 0
+    for operand in prefix:
+        mask |= 1 << operand
+    if (everything & ~mask).bit_count() > MOST_ORDERED:
+        return greedy_order(instances, prefix, everything)
+    best: dict[int, tuple[float, int]] = {everything: (0.0, -1)}
+
+    def rest(of: int) -> tuple[float, int]:
+        found = best.get(of)
+        if found is None:
+            found = (inf, -1)
+            for operand in operands_of(everything & ~of):
+                more = of | 1 << operand
+                cost = instances(more) + rest(more)[0]
+                if cost < found[0]:
+                    found = (cost, operand)
+            best[of] = found
+        return found
+
+    order = list(prefix)
+    while mask != everything:
+        operand = rest(mask)[1]
+        order.append(operand)
+        mask |= 1 << operand
+    return tuple(order)
+
+
+def greedy_order(instances: Instances, prefix: Order, everything: int) -> Order:
+    """Adds the operand that leaves the fewest instances, one after another. O(m^2)."""
+    order = list(prefix)
+    mask = 0
+    for operand in prefix:
+        mask |= 1 << operand
+    while mask != everything:
+        reached = mask
+        operand = min(operands_of(everything & ~mask), key=lambda one: (instances(reached | 1 << one), one))
+        order.append(operand)
+        mask |= 1 << operand
+    return tuple(order)
+
+
+def cheapest_joins(instances: Instances, parts: Sequence[int]) -> Joins:
+    """Joins of trees, given as their sets of operands, to one tree of least cost, by dynamic programming over sets.
+
+    O(3^k) for k trees; of more than `MOST_JOINED`, see `greedy_joins`. Of equal ones, the first split.
+    """
+    size = len(parts)
+    if size > MOST_JOINED:
+        return greedy_joins(instances, parts)
+    union, left, costs = [0] * (1 << size), [0] * (1 << size), [0.0] * (1 << size)
+    for chosen in range(1, 1 << size):
+        low = chosen & -chosen
+        rest = chosen ^ low
+        if not rest:
+            union[chosen] = parts[low.bit_length() - 1]
+            continue
+        union[chosen] = union[low] | union[rest]
+        best, split = inf, 0
+        some = rest
+        while some:
+            some = (some - 1) & rest
+            found = costs[low | some] + costs[rest ^ some]
+            if found < best:
+                best, split = found, low | some
+        costs[chosen], left[chosen] = best + instances(union[chosen]), split
+    joins: list[Join] = []
+    pending = [(1 << size) - 1] if size else []
+    while pending:
+        chosen = pending.pop()
+        if left[chosen]:
+            halves = left[chosen], chosen ^ left[chosen]
+            joins.append((union[halves[0]], union[halves[1]]))
+            pending += halves
+    return canonical_joins(joins)
+
+
+def greedy_joins(instances: Instances, parts: Sequence[int]) -> Joins:
+    """Joins the two trees that have the fewest instances together, one after another. O(k^3)."""
+    trees, joins = list(parts), []
+    while len(trees) > 1:
+        a, b = min(combinations(trees, 2), key=lambda pair: (instances(pair[0] | pair[1]), pair))
+        trees = [tree for tree in trees if tree not in (a, b)] + [a | b]
+        joins.append((a, b))
+    return canonical_joins(joins)
+
+
+def left_deep(parts: Sequence[int]) -> Joins:
+    """Joins of trees one after another, in their order."""
+    joins, mask = [], parts[0]
+    for part in parts[1:]:
+        joins.append((mask, part))
+        mask |= part
+    return canonical_joins(joins)
+
+
+def canonical_joins(joins: Sequence[Join]) -> Joins:
+    """The same tree with its joins in the one order that `Joins` names."""
+    sides = [(a, b) if a & -a < b & -b else (b, a) for a, b in joins]
+    return tuple(sorted(sides, key=lambda pair: ((pair[0] | pair[1]).bit_count(), pair)))

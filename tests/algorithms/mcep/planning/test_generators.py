@@ -1,0 +1,101 @@
+"""Local plans against all plans by brute force."""
+
+from itertools import permutations
+from random import Random
+
+import pytest
+
+from cepbench.algorithms.mcep.planning.costs import order_cost, tree_cost
+from cepbench.algorithms.mcep.planning.generators import (
+    MOST_JOINED,
+    MOST_ORDERED,
+    Order,
+    canonical_joins,
+    cheapest_joins,
+    cheapest_order,
+    greedy_joins,
+    greedy_order,
+    left_deep,
+)
+from tests.algorithms.mcep.planning.workloads import all_trees, random_costs, random_patterns
+
+SEEDS = range(40)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_cheapest_order_of_all(seed: int) -> None:
+    random = Random(seed)
+    [pattern] = given = random_patterns(random, 1, 6)
+    costs = random_costs(random, given)
+    found = cheapest_order(lambda mask: costs.of(0, mask), (), pattern.everything)
+    best = min(order_cost(costs, 0, order) for order in permutations(range(len(pattern))))
+    assert sorted(found) == list(range(len(pattern)))
+    assert order_cost(costs, 0, found) == pytest.approx(best)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_cheapest_order_with_a_prefix(seed: int) -> None:
+    random = Random(seed)
+    [pattern] = given = random_patterns(random, 1, 6)
+    costs = random_costs(random, given)
+    prefix = tuple(random.sample(range(len(pattern)), random.randint(0, len(pattern))))
+    found = cheapest_order(lambda mask: costs.of(0, mask), prefix, pattern.everything)
+    orders = [order for order in permutations(range(len(pattern))) if order[: len(prefix)] == prefix]
+    assert found in orders
+    assert order_cost(costs, 0, found) == pytest.approx(min(order_cost(costs, 0, order) for order in orders))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_cheapest_tree_around_given_ones(seed: int) -> None:
+    random = Random(seed)
+    [pattern] = given = random_patterns(random, 1, 6)
+    costs = random_costs(random, given)
+    parts: list[int] = []
+    for operand in range(len(pattern)):
+        if parts and random.random() < 0.3:
+            parts[random.randrange(len(parts))] |= 1 << operand
+        else:
+            parts.append(1 << operand)
+    found = cheapest_joins(lambda mask: costs.of(0, mask), parts)
+    trees = {canonical_joins(tree) for tree in all_trees(tuple(parts))}
+    assert found in trees
+    assert tree_cost(costs, 0, found) == pytest.approx(min(tree_cost(costs, 0, tree) for tree in trees))
+
+
+def test_all_trees_of_three() -> None:
+    """Figure 8: three tree-based plans for SEQ(A, B, C)."""
+    trees = {canonical_joins(tree) for tree in all_trees((1, 2, 4))}
+    assert trees == {((1, 2), (3, 4)), ((2, 4), (1, 6)), ((1, 4), (5, 2))}
+
+
+def test_greedy_takes_the_fewest_instances_at_once() -> None:
+    sizes = {0b001: 1, 0b010: 2, 0b100: 3, 0b011: 9, 0b101: 8, 0b110: 1, 0b111: 4}
+    assert greedy_order(lambda mask: sizes[mask], (), 7) == (0, 2, 1)
+    assert greedy_order(lambda mask: sizes[mask], (1,), 7) == (1, 2, 0)
+    assert cheapest_order(lambda mask: sizes[mask], (), 7) == (1, 2, 0)
+    assert greedy_joins(lambda mask: sizes[mask], (1, 2, 4)) == ((2, 4), (1, 6))
+
+
+def test_greedy_joins_may_be_dearer() -> None:
+    sizes = dict.fromkeys(range(16), 10.0) | {0b0011: 1, 0b1100: 9, 0b0111: 90, 0b1011: 90, 0b0110: 2, 0b1001: 2}
+    assert greedy_joins(lambda mask: sizes[mask], (1, 2, 4, 8)) == ((1, 2), (4, 8), (3, 12))
+    assert cheapest_joins(lambda mask: sizes[mask], (1, 2, 4, 8)) == ((1, 8), (2, 4), (9, 6))
+
+
+def test_left_deep_trees_follow_an_order() -> None:
+    assert left_deep([4, 1, 2]) == ((1, 4), (5, 2))
+    assert left_deep([1]) == ()
+
+
+def test_large_patterns_are_planned_greedily() -> None:
+    def instances(mask: int) -> float:
+        return 1.5 ** mask.bit_count() + mask % 7
+
+    size = MOST_ORDERED + 8
+    everything = 2**size - 1
+    order: Order = cheapest_order(instances, (3,), everything)
+    assert order == greedy_order(instances, (3,), everything)
+    assert sorted(order) == list(range(size))
+    parts = [1 << operand for operand in range(MOST_JOINED + 8)]
+    assert cheapest_joins(instances, parts) == greedy_joins(instances, parts)
+    assert len(cheapest_joins(instances, parts)) == len(parts) - 1
