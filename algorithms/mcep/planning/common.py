@@ -1,0 +1,101 @@
+"""Maximal common sub-patterns of two patterns (MCEP, Section 4.1 and Appendix A)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from cepbench.algorithms.mcep.planning.subpatterns import SubPatternTable, operands_of
+
+
+@dataclass(frozen=True)
+class CommonSubPattern:
+    """A sub-pattern of two patterns: its number, and the operands of either that it binds."""
+
+    sub: int
+    first: int
+    second: int
+
+
+def maximal_common(table: SubPatternTable, first: int, second: int) -> tuple[CommonSubPattern, ...]:
+    """All maximal common sub-patterns of two patterns, in the order of their operands.
+
+    Pairs of operands with equal elements are the vertices of a graph; an edge joins two pairs that agree in the
+    structure and in the conditions between them. Maximal cliques are the maximal ways to find a part of one pattern in
+    the other, by Bron and Kerbosch with pivots. Appendix A intersects the types, then the conditions, then the
+    structures, and drops what is in conflict, which finds one of them. If types repeat, a clique may lie inside a
+    larger one; those are left out.
+    """
+    found = list(dict.fromkeys(matchings(table, first, second)))
+    inside = [
+        any(_contains(table, first, other.first, one.sub) for other in found if other.first.bit_count() > size)
+        for one, size in ((one, one.first.bit_count()) for one in found)
+    ]
+    return tuple(sorted((one for one, within in zip(found, inside, strict=True) if not within), key=_operands))
+
+
+def matchings(table: SubPatternTable, first: int, second: int) -> Iterator[CommonSubPattern]:
+    """Every maximal matching of operands; they are the maximal common sub-patterns unless types repeat."""
+    if table.scope(first) != table.scope(second):
+        return
+    mine, others = table.element_numbers(first), table.element_numbers(second)
+    if not set(mine).intersection(others):
+        return
+    pairs = [(a, b) for a, element in enumerate(mine) for b, other in enumerate(others) if element == other]
+    if len(pairs) == 1:
+        [(a, b)] = pairs
+        yield CommonSubPattern(table.of(first, 1 << a), 1 << a, 1 << b)
+        return
+    neighbours = [0] * len(pairs)
+    for p, one in enumerate(pairs):
+        for q in range(p):
+            if _agree(table, first, second, one, pairs[q]):
+                neighbours[p] |= 1 << q
+                neighbours[q] |= 1 << p
+    for clique in maximal_cliques(neighbours):
+        chosen = [pairs[p] for p in operands_of(clique)]
+        mask = sum(1 << a for a, _ in chosen)
+        yield CommonSubPattern(table.of(first, mask), mask, sum(1 << b for _, b in chosen))
+
+
+def maximal_cliques(neighbours: list[int]) -> Iterator[int]:
+    """The maximal cliques of a graph, as sets of vertices; `neighbours` are sets, too."""
+
+    def extend(clique: int, candidates: int, excluded: int) -> Iterator[int]:
+        if not candidates:
+            if not excluded:
+                yield clique
+            return
+        pivot = max(operands_of(candidates | excluded), key=lambda v: (neighbours[v] & candidates).bit_count())
+        for v in operands_of(candidates & ~neighbours[pivot]):
+            yield from extend(clique | 1 << v, candidates & neighbours[v], excluded & neighbours[v])
+            candidates &= ~(1 << v)
+            excluded |= 1 << v
+
+    if neighbours:
+        yield from extend(0, (1 << len(neighbours)) - 1, 0)
+
+
+def _agree(table: SubPatternTable, first: int, second: int, one: tuple[int, int], other: tuple[int, int]) -> bool:
+    """Whether two pairs of operands may stand together in a common sub-pattern."""
+    (a, b), (c, d) = one, other
+    if a == c or b == d or table[first].ordered != table[second].ordered:
+        return False
+    if table[first].ordered and (a < c) != (b < d):
+        return False
+    return table.relation(first, a, c) == table.relation(second, b, d)
+
+
+def _contains(table: SubPatternTable, pattern: int, mask: int, sub: int) -> bool:
+    """Whether some of the operands `mask` are the sub-pattern `sub`."""
+    size = len(table.known.items[sub])
+    part = mask
+    while part:
+        if part.bit_count() == size and table.of(pattern, part) == sub:
+            return True
+        part = (part - 1) & mask
+    return False
+
+
+def _operands(one: CommonSubPattern) -> tuple[int, int]:
+    return one.first, one.second
