@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
-from math import prod
+from math import fsum, prod
 from random import Random
 
 from cepbench.algorithms.mcep.planning.costs import CostModel
@@ -16,6 +16,7 @@ from cepbench.algorithms.mcep.planning.patterns import (
     PatternElement,
     patterns_of,
 )
+from cepbench.algorithms.mcep.planning.plans import MultiPlan
 from cepbench.algorithms.mcep.planning.selectivities import Selectivities, TypeFilter, TypePair
 from cepbench.algorithms.mcep.planning.subpatterns import SubPatternTable, operands_of
 from cepbench.events.schema import Attribute, Kind, Schema
@@ -73,7 +74,7 @@ def random_patterns(
 
 
 def random_costs(random: Random, given: Sequence[DetectionPattern]) -> CostModel:
-    rates = {name: random.uniform(0.05, 3) for name in LETTERS}
+    rates = {name: random.uniform(0.05, 1.9) for name in LETTERS}
     found: dict[TypeFilter | TypePair, float] = {}
     for pattern in given:
         for condition in sorted(pattern.conditions, key=repr):
@@ -99,6 +100,16 @@ def instances(costs: CostModel, pattern: DetectionPattern, mask: int, window: in
         if mask >> one.left & 1 and mask >> one.right & 1:
             found *= of(TypePair(pattern.elements[one.left].type, pattern.elements[one.right].type, one.comparison))
     return found
+
+
+def recomputed_cost(plan: MultiPlan) -> float:
+    """The cost of a global plan from its local plans alone: every node once, in its users' largest window."""
+    seen: dict[int, tuple[int, int, int]] = {}
+    for pattern, local in plan.plans.items():
+        for mask, node in local.places:
+            window = max(plan.table[pattern].window, seen[node][2] if node in seen else 0)
+            seen[node] = pattern, mask, window
+    return fsum(instances(plan.costs, plan.table[p], mask, window) for p, mask, window in seen.values())
 
 
 def all_trees(parts: tuple[int, ...]) -> Iterator[tuple[tuple[int, int], ...]]:
