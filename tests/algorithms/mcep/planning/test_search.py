@@ -1,0 +1,215 @@
+"""Local search: valid plans, never dearer ones, alike for alike seeds, and in time."""
+
+from itertools import pairwise, permutations, product
+from random import Random
+
+import pytest
+
+from cepbench.algorithms.mcep.planning.costs import CostModel
+from cepbench.algorithms.mcep.planning.graph import MultiPatternGraph
+from cepbench.algorithms.mcep.planning.neighbourhood import neighbourhood_of
+from cepbench.algorithms.mcep.planning.planners import GENERATORS, SHAPES, LocalPlanner, planner_of
+from cepbench.algorithms.mcep.planning.plans import LocalPlan, MultiPatternMultitree, MultiPatternTree, MultiPlan
+from cepbench.algorithms.mcep.planning.search import SearchBudget, SearchOutcome, anneal, tabu_search
+from cepbench.events.errors import CepbenchError
+from tests.algorithms.mcep.planning.workloads import (
+    all_trees,
+    costs_of,
+    random_costs,
+    random_patterns,
+    recomputed_cost,
+    table_of,
+)
+
+SEARCHES = ("annealing", "tabu")
+
+
+def searched(
+    search: str, costs: CostModel, planner: LocalPlanner, size: int, seed: int, budget: SearchBudget
+) -> tuple[MultiPlan, float, SearchOutcome]:
+    """The plan that a search finds, the cost at its start, and what it did."""
+    patterns = range(len(costs.table))
+    plan = planner.start(patterns)
+    start = plan.cost
+    neighbourhood = neighbourhood_of(MultiPatternGraph(costs.table, patterns), planner, size)
+    if search == "annealing":
+        return plan, start, anneal(plan, neighbourhood, Random(seed), budget, probes=50)
+    return plan, start, tabu_search(plan, neighbourhood, Random(seed), budget, breadth=10)
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("size", [2, 4])
+@pytest.mark.parametrize("seed", range(6))
+def test_plans_are_valid_and_never_dearer(search: str, shape: str, size: int, seed: int) -> None:
+    random = Random(seed)
+    costs = random_costs(random, random_patterns(random, 8))
+    planner = planner_of(shape, costs, GENERATORS[seed % 2])
+    plan, start, outcome = searched(search, costs, planner, size, seed, SearchBudget(steps=300))
+    plan.check(range(8))
+    assert plan.cost == outcome.trace[-1].cost <= start == outcome.trace[0].cost
+    assert plan.cost == pytest.approx(recomputed_cost(plan))
+    assert outcome.steps == 300
+    points = list(pairwise(outcome.trace))
+    assert all(a.cost >= b.cost and a.steps <= b.steps and a.seconds <= b.seconds for a, b in points)
+    again = planner_of(shape, costs, GENERATORS[seed % 2])
+    other, _, same = searched(search, costs, again, size, seed, SearchBudget(steps=300))
+    assert other.cost == plan.cost
+    assert [one.steps for one in other.plans.values()] == [one.steps for one in plan.plans.values()]
+    assert [point.steps for point in same.trace] == [point.steps for point in outcome.trace]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("seed", range(8))
+def test_every_neighbour_is_valid_and_differs(shape: str, seed: int) -> None:
+    random = Random(seed)
+    costs = random_costs(random, random_patterns(random, 6))
+    planner = planner_of(shape, costs)
+    plan = planner.start(range(6))
+    graph = MultiPatternGraph(costs.table, range(6))
+    found = 0
+    for step in range(100):
+        fresh = neighbourhood_of(graph, planner, 2 + step % 3)(plan, random)
+        found += bool(fresh)
+        assert all(plan.plans[one.pattern] is not one for one in fresh)
+        plan.exchange(fresh)
+        plan.check(range(6))
+    assert plan.cost == pytest.approx(recomputed_cost(plan))
+    edges = graph.edges(planner.least)
+    assert found if len(edges) > 2 else edges or not found
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+@pytest.mark.parametrize("seed", range(4))
+def test_the_best_of_all_trees_of_orders(search: str, seed: int) -> None:
+    """Three patterns of at most three operands have at most 216 plans."""
+    random = Random(seed)
+    given = random_patterns(random, 3, 3, "ABC")
+    costs = random_costs(random, given)
+    plan, _, _ = searched(search, costs, planner_of("orders", costs), 2, 1, SearchBudget(steps=500))
+    every = MultiPatternTree(costs)
+    lowest = float("inf")
+    for orders in product(*(permutations(range(len(pattern))) for pattern in given)):
+        every.exchange(every.local(pattern, order) for pattern, order in enumerate(orders))
+        lowest = min(lowest, every.cost)
+    assert plan.cost >= lowest * (1 - 1e-12)
+    assert plan.cost == pytest.approx(lowest, rel=0.05)
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_the_example_of_sharing_twice(search: str) -> None:
+    """Section 5: only trees let P1 share SEQ(A, C) with P2 and SEQ(B, D) with P3 (Figure 9).
+
+    With equal rates of 1 in a window of 10, 8 leaves cost 80, two shared and three other joins of two operands 100 each
+    at best, and three joins of four operands 10000 each.
+    """
+    table = table_of("SEQ(A, B, C, D)", "SEQ(A, E, C, F)", "SEQ(G, B, H, D)")
+    costs = costs_of(table, dict.fromkeys("ABCDEFGH", 1.0))
+    plan, start, _ = searched(search, costs, planner_of("trees", costs), 2, 0, SearchBudget(steps=400))
+    assert plan.cost == 8 * 10 + 4 * 100 + 3 * 10000
+    assert start > plan.cost
+    shared = {plan.nodes.items[node].sub for node in plan.in_order() if plan.users(node) > 1}
+    assert {table.of(0, 0b0101), table.of(0, 0b1010)} <= shared
+    best = min(
+        multitree_cost(costs, joins)
+        for joins in product(*(list(all_trees((1, 2, 4, 8))) for _ in range(3)))
+    )  # fmt: skip
+    assert best == plan.cost
+
+
+def multitree_cost(costs: CostModel, joins: tuple[tuple[tuple[int, int], ...], ...]) -> float:
+    plan = MULTITREES.setdefault(id(costs), MultiPatternMultitree(costs))
+    plan.exchange(plan.local(pattern, one) for pattern, one in enumerate(joins))
+    return plan.cost
+
+
+MULTITREES: dict[int, MultiPatternMultitree] = {}
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_prefixes_are_shared_where_it_pays(search: str) -> None:
+    """Figure 3: locally best orders begin differently; a common prefix (A, C) is cheaper."""
+    table = table_of("SEQ(A, B, C, D)", "SEQ(A, E, C, F)")
+    costs = costs_of(table, {"A": 1, "B": 0.9, "C": 1, "D": 1.2, "E": 0.9, "F": 1.2})
+    plan, start, _ = searched(search, costs, planner_of("orders", costs), 2, 0, SearchBudget(steps=200))
+    assert plan.users(plan.plans[0].places[1][1]) == 2
+    assert [plan.plans[pattern].steps[:2] for pattern in (0, 1)] in ([(0, 2)] * 2, [(2, 0)] * 2)
+    assert plan.cost < start
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_the_time_limit_ends_a_search(search: str) -> None:
+    random = Random(5)
+    costs = random_costs(random, random_patterns(random, 8))
+    plan, start, outcome = searched(search, costs, planner_of("trees", costs), 2, 0, SearchBudget(seconds=0.1))
+    assert 0.1 <= outcome.seconds < 2
+    assert plan.cost <= start
+    _, _, none = searched(search, costs, planner_of("trees", costs), 2, 0, SearchBudget(seconds=0))
+    assert none.steps == 0
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_idle_steps_end_a_search(search: str) -> None:
+    random = Random(5)
+    costs = random_costs(random, random_patterns(random, 8))
+    _, _, outcome = searched(search, costs, planner_of("orders", costs), 2, 0, SearchBudget(idle=60))
+    improved = outcome.trace[-2].steps
+    assert improved + 60 <= outcome.steps <= improved + 71
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_nothing_to_share(search: str) -> None:
+    costs = costs_of(table_of("SEQ(A, B)", "SEQ(C, D)"), dict.fromkeys("ABCD", 1.0))
+    plan, start, outcome = searched(search, costs, planner_of("trees", costs), 2, 0, SearchBudget(steps=30))
+    assert plan.cost == start
+    assert outcome.steps == 30
+
+
+def test_small_gains_beside_a_dear_pattern_count() -> None:
+    """A cheaper plan is known as such where both costs are the same number after rounding."""
+    table = table_of("SEQ(A, B, C, D)", "SEQ(A, E, C, F)", "SEQ(G+, H+) WITHIN 1 hour")
+    rates = {"A": 1, "B": 0.9, "C": 1, "D": 1.2, "E": 0.9, "F": 1.2, "G": 1.0, "H": 1.0}
+    costs = costs_of(table, rates)
+    plan, start, outcome = searched("annealing", costs, planner_of("orders", costs), 2, 0, SearchBudget(steps=200))
+    assert plan.cost == start > 2.0**79
+    assert plan.users(plan.plans[0].places[1][1]) == 2
+    assert len(outcome.trace) > 2
+
+
+def test_tabu_search_visits_no_plan_twice() -> None:
+    """It moves to the cheapest neighbour that it has not seen, also to dearer ones."""
+    random = Random(3)
+    costs = random_costs(random, random_patterns(random, 8, 5, "ABC"))
+    planner = planner_of("orders", costs)
+    plan = planner.start(range(8))
+    drawn = neighbourhood_of(MultiPatternGraph(costs.table, range(8)), planner)
+    seen: list[tuple[int, ...]] = []
+
+    def watched(present: MultiPlan, random: Random) -> list[LocalPlan]:
+        state = tuple(present.plans[pattern].root for pattern in range(8))
+        if not seen or seen[-1] != state:
+            seen.append(state)
+        return drawn(present, random)
+
+    tabu_search(plan, watched, random, SearchBudget(steps=300), breadth=5)
+    assert len(set(seen)) == len(seen) > 20
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: SearchBudget(), "needs a limit"),
+        (lambda: planner_of("bushes", costs_of(table_of("A"), {})), "unknown shape of plans 'bushes'"),
+        (lambda: planner_of("trees", costs_of(table_of("A"), {}), "random"), "unknown plan generator 'random'"),
+        (
+            lambda: neighbourhood_of(
+                MultiPatternGraph(table_of("A")), planner_of("trees", costs_of(table_of("A"), {})), 1
+            ),
+            "at least 2",
+        ),
+    ],
+)
+def test_bad_options(make: object, message: str) -> None:
+    assert callable(make)
+    with pytest.raises(CepbenchError, match=message):
+        make()
