@@ -1,0 +1,131 @@
+"""Plans to compare with: no sharing, or sharing without a search (MCEP, Section 6.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from cepbench.algorithms.mcep.planning.costs import CostModel, order_cost
+from cepbench.algorithms.mcep.planning.generators import Join, greedy_order, left_deep
+from cepbench.algorithms.mcep.planning.plans import MultiPatternMultitree, MultiPatternTree, MultiPlan
+from cepbench.algorithms.mcep.planning.subpatterns import SubPatternTable, mask_of, operands_of
+
+Occurrences = dict[int, int]
+"""Of a sub-pattern: the patterns that have it, each with the operands that are it."""
+
+Score = Callable[[int, Occurrences], float]
+
+
+def unshared(costs: CostModel, patterns: Sequence[int], shape: str, *, reordered: bool) -> MultiPlan:
+    """The trivial plan, which shares and rewrites nothing; or RE, which reorders the operands of every pattern.
+
+    RE adds the operand that leaves the fewest instances, greedily (Kolchinsky and Schuster, VLDB 2018; the text of
+    Section 6.2.2 has it maximise the cost). Nodes belong to their pattern alone. Trees are left-deep.
+    """
+    orders: list[tuple[int, ...]] = []
+    for pattern in patterns:
+        written = tuple(range(len(costs.table[pattern])))
+        everything = costs.table[pattern].everything
+        orders.append(
+            greedy_order(lambda mask, own=pattern: costs.of(own, mask), (), everything)  # type: ignore[misc]
+            if reordered
+            else written
+        )
+    plan: MultiPatternTree | MultiPatternMultitree
+    if shape == "orders":
+        plan = MultiPatternTree(costs)
+        plan.exchange(plan.local(pattern, order, pattern) for pattern, order in zip(patterns, orders, strict=True))
+    else:
+        plan = MultiPatternMultitree(costs)
+        plan.exchange(
+            plan.local(pattern, left_deep([1 << one for one in order]), pattern)
+            for pattern, order in zip(patterns, orders, strict=True)
+        )
+    return plan
+
+
+def shared(costs: CostModel, patterns: Sequence[int], shape: str) -> MultiPlan:
+    """SH: everything that patterns have in common without reordering is shared (Sections 3.2 and 6.2.2).
+
+    Orders share all prefixes. Trees share runs of operands: the longest first, of equal ones those of most patterns,
+    as long as their operands are free.
+    """
+    if shape == "orders":
+        plan = MultiPatternTree(costs)
+        plan.exchange(
+            plan.local(pattern, costs.table.places(pattern, costs.table[pattern].everything)) for pattern in patterns
+        )
+        return plan
+    return covered(costs, patterns, lambda sub, having: len(costs.table.known.items[sub]) + 1 - 1 / len(having))
+
+
+def shared_by_redundancy(costs: CostModel, patterns: Sequence[int]) -> MultiPatternMultitree:
+    """SH-RR: runs of operands are shared in the order of their redundancy ratio, as in SPASS (Section 6.2.2).
+
+    R(p) = (k - 1) cost(p) / sum of cost(q) over the k patterns q that have p: the share of their work that repeats the
+    construction of p. Costs are those of orders without reordering.
+    """
+    whole = {pattern: order_cost(costs, pattern, _written(costs.table, pattern)) for pattern in patterns}
+
+    def ratio(sub: int, having: Occurrences) -> float:
+        pattern, mask = next(iter(having.items()))
+        total = sum(whole[one] for one in having)
+        work = order_cost(costs, pattern, costs.table.places(pattern, mask))
+        return (len(having) - 1) * work / total if total else 0.0
+
+    return covered(costs, patterns, ratio)
+
+
+def covered(costs: CostModel, patterns: Sequence[int], score: Score) -> MultiPatternMultitree:
+    """Shares runs of operands greedily by score, none of which overlap in a pattern; those of no score are left."""
+    occurrences = {sub: dict(having) for sub, having in shared_runs(costs.table, patterns).items()}
+    scores = {sub: score(sub, having) for sub, having in occurrences.items()}
+    chosen: dict[int, list[int]] = {pattern: [] for pattern in patterns}
+    while scores:
+        best = max(scores, key=lambda sub: (scores[sub], -sub))
+        if scores.pop(best) <= 0:
+            break
+        taken = occurrences.pop(best)
+        for pattern, mask in taken.items():
+            chosen[pattern].append(mask)
+        for sub, having in list(occurrences.items()):
+            left = {one: mask for one, mask in having.items() if not mask & taken.get(one, 0)}
+            if len(left) < 2:
+                del occurrences[sub], scores[sub]
+            elif len(left) < len(having):
+                occurrences[sub], scores[sub] = left, score(sub, left)
+    plan = MultiPatternMultitree(costs)
+    plan.exchange(plan.local(one, joins_around(costs.table, one, masks)) for one, masks in chosen.items())
+    return plan
+
+
+def shared_runs(table: SubPatternTable, patterns: Sequence[int]) -> dict[int, Occurrences]:
+    """Runs of at least two operands that several patterns have; of a pattern that has one often, the first."""
+    found: dict[int, Occurrences] = {}
+    for pattern in patterns:
+        for mask in runs_of(table, pattern, table[pattern].everything):
+            found.setdefault(table.of(pattern, mask), {}).setdefault(pattern, mask)
+    return {sub: having for sub, having in found.items() if len(having) > 1}
+
+
+def runs_of(table: SubPatternTable, pattern: int, mask: int) -> Iterator[int]:
+    """The runs of at least two operands, in the canonical order of the sub-pattern `mask`, itself included."""
+    places = table.places(pattern, mask)
+    for first in range(len(places)):
+        for end in range(first + 2, len(places) + 1):
+            yield mask_of(places[first:end])
+
+
+def joins_around(table: SubPatternTable, pattern: int, runs: Sequence[int]) -> list[Join]:
+    """A left-deep tree of a pattern in its own order, around left-deep trees of disjoint runs."""
+    joins = [join for run in runs for join in left_deep([1 << one for one in table.places(pattern, run)])]
+    return [*joins, *left_deep(parts_around(table, pattern, table[pattern].everything, runs))]
+
+
+def parts_around(table: SubPatternTable, pattern: int, mask: int, runs: Sequence[int]) -> list[int]:
+    """The operands `mask` in their canonical order, each run as one part where its first operand stands."""
+    within = {operand: run for run in runs for operand in operands_of(run)}
+    return list(dict.fromkeys(within.get(operand, 1 << operand) for operand in table.places(pattern, mask)))
+
+
+def _written(table: SubPatternTable, pattern: int) -> tuple[int, ...]:
+    return table.places(pattern, table[pattern].everything)
