@@ -17,6 +17,8 @@ from cepbench.algorithms.mcep.planning.costs import CostModel, order_cost
 from cepbench.algorithms.mcep.planning.planners import SHAPES
 from cepbench.algorithms.mcep.planning.plans import MultiPlan
 from cepbench.algorithms.mcep.planning.steiner import (
+    EVENTS,
+    SteinerGraph,
     shared_by_merging,
     steiner_graph,
     steiner_vertices,
@@ -146,6 +148,20 @@ def test_a_steiner_tree_by_hand() -> None:
     assert steiner_vertices(graph) == chosen
     assert graph.cost(chosen) == 200 + 6000 + 240000 + 300000 + 12000
     assert shared_by_merging(costs, range(3)).cost == 10 + 20 + 30 + 40 + 50 + 60 + graph.cost(chosen)
+
+
+def test_steiner_vertices_that_became_useless_are_left() -> None:
+    """Vertex 10 saves most alone; 11 and 12, which are taken next, are the cheaper ways into all four terminals."""
+    weights = {
+        **{v: {EVENTS: 20.0, 10: 9.0, 11 if v < 2 else 12: 0.0} for v in range(4)},
+        10: {EVENTS: 10.0},
+        11: {EVENTS: 13.0},
+        12: {EVENTS: 13.0},
+    }
+    graph = SteinerGraph(frozenset(range(4)), weights, {})
+    assert graph.cost({10}) == 10 + 4 * 9 < graph.cost(()) == 80
+    assert steiner_vertices(graph) == {11, 12}
+    assert graph.cost({11, 12}) == 26
 
 
 def test_decomposition_in_the_middle() -> None:

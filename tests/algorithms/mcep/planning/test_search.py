@@ -6,9 +6,9 @@ from random import Random
 import pytest
 
 from cepbench.algorithms.mcep.planning.costs import CostModel
-from cepbench.algorithms.mcep.planning.graph import MultiPatternGraph
+from cepbench.algorithms.mcep.planning.graph import MultiPatternGraph, SharedChoice
 from cepbench.algorithms.mcep.planning.neighbourhood import neighbourhood_of
-from cepbench.algorithms.mcep.planning.planners import GENERATORS, SHAPES, LocalPlanner, planner_of
+from cepbench.algorithms.mcep.planning.planners import GENERATORS, SHAPES, LocalPlanner, TreePlanner, planner_of
 from cepbench.algorithms.mcep.planning.plans import LocalPlan, MultiPatternMultitree, MultiPatternTree, MultiPlan
 from cepbench.algorithms.mcep.planning.search import SearchBudget, SearchOutcome, anneal, tabu_search
 from cepbench.events.errors import CepbenchError
@@ -115,6 +115,25 @@ def test_the_example_of_sharing_twice(search: str) -> None:
         for joins in product(*(list(all_trees((1, 2, 4, 8))) for _ in range(3)))
     )  # fmt: skip
     assert best == plan.cost
+
+
+def test_subtrees_that_are_shared_may_be_kept() -> None:
+    """Section 5: SEQ(B, D) is shared either in the best tree around it, or beside SEQ(A, C) of before."""
+    table = table_of("SEQ(A, B, C, D)", "SEQ(A, E, C, F)", "SEQ(G, B, H, D)")
+    costs = costs_of(table, {"A": 5, "B": 0.1, "C": 5, "D": 0.1, "E": 1, "F": 1, "G": 1, "H": 1})
+    planner = TreePlanner(costs)
+    found = set()
+    for seed in range(20):
+        plan = planner.start(range(3))
+        plan.exchange(planner.sharing(plan, SharedChoice(table.of(0, 0b0101), ((0, 0b0101), (1, 0b0101))), Random(1)))
+        assert plan.users(dict(plan.plans[0].places)[0b0101]) == 2
+        plan.exchange(
+            planner.sharing(plan, SharedChoice(table.of(0, 0b1010), ((0, 0b1010), (2, 0b1010))), Random(seed))
+        )
+        plan.check(range(3))
+        assert plan.users(dict(plan.plans[0].places)[0b1010]) == 2
+        found.add(plan.plans[0].steps)
+    assert found == {((1, 4), (2, 8), (5, 10)), ((2, 8), (1, 10), (11, 4))}
 
 
 def multitree_cost(costs: CostModel, joins: tuple[tuple[tuple[int, int], ...], ...]) -> float:

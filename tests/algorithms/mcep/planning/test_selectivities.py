@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from cepbench.algorithms.mcep.planning.patterns import EventFilter, PairComparison
+from cepbench.algorithms.mcep.planning.patterns import EventFilter, PairComparison, patterns_of
 from cepbench.algorithms.mcep.planning.selectivities import (
     Selectivities,
     TypeFilter,
@@ -44,7 +44,6 @@ def test_factors_and_strings() -> None:
     sample = batch(events)
     texts = ["SEQ(A a, B b) WHERE 2 * a.x < b.x", "SEQ(A a, B b) WHERE a.s = b.s AND b.s = 'u'"]
     queries = [parse_query(f"PATTERN {text} WITHIN 9 s PER MATCH") for text in texts]
-    from cepbench.algorithms.mcep.planning.patterns import patterns_of
 
     found = measured_selectivities(patterns_of(compile_workload(queries, sample.schema)), sample)
     pairs = [(a, b) for a in events for b in events if (a["type"], b["type"]) == ("A", "B")]
