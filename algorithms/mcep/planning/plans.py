@@ -105,6 +105,27 @@ class MultiPlan(ABC):
             found.setdefault(self.plans[pattern].root, []).append(pattern)
         return found
 
+    @property
+    def inner_cost(self) -> float:
+        """The cost without final nodes: what a plan can change unless patterns are equal.
+
+        In windows of many events, nearly all of the cost is that of the matches themselves.
+        """
+        finals = {plan.root for plan in self.plans.values()}
+        return fsum(price for node, price in self.prices.items() if node not in finals)
+
+    def first_places(self) -> dict[int, tuple[int, int]]:
+        """Of every node in use: the first pattern that uses it, and the operands that it binds there.
+
+        What an engine makes of a node can be read from that pattern, as the node means the same to all of its users:
+        the instances of a sub-pattern, by place (`SubPatternTable.places`).
+        """
+        found: dict[int, tuple[int, int]] = {}
+        for pattern in sorted(self.plans):
+            for mask, node in self.plans[pattern].places:
+                found.setdefault(node, (pattern, mask))
+        return found
+
     def in_order(self) -> list[int]:
         """The nodes in use, children before their parents."""
         return sorted(self.prices)

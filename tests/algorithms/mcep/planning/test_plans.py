@@ -47,6 +47,8 @@ def test_figure_5(orders: list[tuple[int, ...]], nodes: int, cost: float) -> Non
     plan = tree_of(FIGURE_5, orders)
     assert len(plan) == nodes
     assert plan.cost == cost
+    assert plan.inner_cost == cost - 6000 - 64000
+    assert sorted(plan.first_places()) == plan.in_order()
     shared = [node for node in plan.in_order() if plan.users(node) == 2]
     assert [plan.window(node) for node in shared] == [20] * (6 - nodes)
 
@@ -89,6 +91,7 @@ def test_figure_9() -> None:
     shared = [node for node in plan.in_order() if plan.users(node) > 1 and plan.nodes.items[node].children]
     subs = {plan.nodes.items[node].sub for node in shared}
     assert subs == {plan.table.of(0, a | c), plan.table.of(0, b | d)}
+    assert [plan.first_places()[node] for node in shared] == [(0, a | c), (0, b | d)]
     assert len(plan) == 8 + 9 - 2
     assert plan.cost == recomputed_cost(plan)
 

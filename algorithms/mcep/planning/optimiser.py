@@ -1,0 +1,120 @@
+"""From patterns and statistics to a global plan, by a strategy of a given name (MCEP, Sections 4 to 6)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+
+from cepbench.algorithms.mcep.planning.baselines import shared, shared_by_redundancy, unshared
+from cepbench.algorithms.mcep.planning.costs import CostModel
+from cepbench.algorithms.mcep.planning.graph import MultiPatternGraph
+from cepbench.algorithms.mcep.planning.neighbourhood import neighbourhood_of
+from cepbench.algorithms.mcep.planning.patterns import DetectionPattern
+from cepbench.algorithms.mcep.planning.planners import planner_of
+from cepbench.algorithms.mcep.planning.plans import MultiPlan
+from cepbench.algorithms.mcep.planning.search import CostPoint, SearchBudget, anneal, tabu_search
+from cepbench.algorithms.mcep.planning.selectivities import Selectivities
+from cepbench.algorithms.mcep.planning.steiner import shared_by_merging
+from cepbench.algorithms.mcep.planning.subpatterns import SubPatternTable
+from cepbench.events.errors import CepbenchError
+from cepbench.events.statistics import Statistics
+
+SEARCHES = ("sa", "tabu")
+BASELINES = ("trivial", "re", "sh", "sh-rr", "sh-mdt")
+IN_TREES = ("sh-rr", "sh-mdt")
+USUAL_BUDGET = SearchBudget(seconds=180.0)
+"""Of the paper: the default time limit of a search (Section 6.1)."""
+
+
+@dataclass(frozen=True)
+class PlanningOptions:
+    """How a global plan is looked for: the defaults are SA-EDGE of the paper's experiments.
+
+    - `strategy`: `sa` (simulated annealing) or `tabu`; or one of `BASELINES`, which search nothing.
+    - `shape`: `trees` (Section 5) or `orders`, which share prefixes only (EDGE-PREFIX).
+    - `neighbourhood`: k of N_vertex^k; 2 is N_edge.
+    - `generator`: of local plans, `dp` or `greedy`.
+
+    Raises `CepbenchError` for an unknown strategy, and for one that orders cannot carry out.
+    """
+
+    strategy: str = "sa"
+    shape: str = "trees"
+    neighbourhood: int = 2
+    generator: str = "dp"
+    seed: int = 0
+    budget: SearchBudget = USUAL_BUDGET
+
+    def __post_init__(self) -> None:
+        if self.strategy not in (*SEARCHES, *BASELINES):
+            known = ", ".join((*SEARCHES, *BASELINES))
+            raise CepbenchError(f"unknown strategy {self.strategy!r} for multi-pattern plans; choose one of {known}")
+        if self.strategy in IN_TREES and self.shape == "orders":
+            raise CepbenchError(f"{self.strategy} shares sub-patterns that are no prefixes; choose trees, not orders")
+
+
+@dataclass(frozen=True)
+class PlannedPatterns:
+    """A global plan, the costs over time of the search for it, and numbers that tell of both by name."""
+
+    plan: MultiPlan
+    trace: tuple[CostPoint, ...]
+    details: Mapping[str, float]
+
+
+def planned(
+    patterns: Sequence[DetectionPattern],
+    statistics: Statistics,
+    selectivities: Selectivities,
+    options: PlanningOptions | None = None,
+) -> PlannedPatterns:
+    """The global plan of some patterns; pattern i has number i in it.
+
+    The limit of the search does not count what comes before: the multi-pattern graph and the first local plans.
+    """
+    chosen = PlanningOptions() if options is None else options
+    begin = time.perf_counter()
+    numbers = range(len(patterns))
+    costs = CostModel(SubPatternTable(patterns), statistics, selectivities)
+    details: dict[str, float] = {}
+    trace: tuple[CostPoint, ...] = ()
+    # Checked whatever the strategy, as a wrong name should be told before anything runs.
+    planner = planner_of(chosen.shape, costs, chosen.generator)
+    if chosen.strategy in SEARCHES:
+        graph = MultiPatternGraph(costs.table, numbers)
+        neighbourhood = neighbourhood_of(graph, planner, chosen.neighbourhood)
+        plan = planner.start(numbers)
+        details |= {
+            "graph_edges": float(len(graph.edges())),
+            "graph_density": graph.density,
+            "common_subpatterns": float(len(graph.patterns_of)),
+            "start_cost": plan.cost,
+            "prepare_seconds": time.perf_counter() - begin,
+        }
+        search = anneal if chosen.strategy == "sa" else tabu_search
+        outcome = search(plan, neighbourhood, Random(chosen.seed), chosen.budget)
+        trace = outcome.trace
+        details |= {"search_steps": float(outcome.steps), "search_seconds": outcome.seconds}
+    else:
+        plan = _baseline(chosen, costs, numbers)
+    details |= {
+        "cost": plan.cost,
+        "inner_cost": plan.inner_cost,
+        "nodes": float(len(plan)),
+        "shared_nodes": float(sum(plan.users(node) > 1 for node in plan.in_order())),
+        "plan_seconds": time.perf_counter() - begin,
+    }
+    return PlannedPatterns(plan, trace, details)
+
+
+def _baseline(options: PlanningOptions, costs: CostModel, patterns: Sequence[int]) -> MultiPlan:
+    match options.strategy:
+        case "sh":
+            return shared(costs, patterns, options.shape)
+        case "sh-rr":
+            return shared_by_redundancy(costs, patterns)
+        case "sh-mdt":
+            return shared_by_merging(costs, patterns)
+    return unshared(costs, patterns, options.shape, reordered=options.strategy == "re")
