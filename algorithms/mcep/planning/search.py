@@ -146,7 +146,8 @@ def anneal(
         fresh = climber.draw()
         rise, back = climber.move(fresh)
         threshold = max(threshold, abs(rise))
-        climber.settle()
+        if rise < 0:
+            climber.settle()
         plan.exchange(back)
     while not climber.over:
         fresh = climber.draw()
