@@ -11,8 +11,8 @@
 - `baselines` and `steiner` make the plans of other systems that it is compared with (Section 6.2).
 
 An engine reads of a plan: its nodes, children before parents (`MultiPlan.in_order`); the pattern and operands from
-which a node can be understood (`first_places`); its window (`window`); and the patterns that it detects (`finals`).
-Negation is no part of nodes: absences are decided on the matches of each pattern, or, in a node all of whose users have
-them, as soon as the operands beside them are bound (`negated_at`). A match of a final node that is shared may span more
-than the window of one of its patterns.
+which a node can be understood (`first_places`), and what its children bind there (`parts`); its window (`window`);
+and the patterns that it detects (`finals`). Negation is no part of nodes: absences are decided on the matches of each
+pattern, or, in a node all of whose users have them, as soon as the operands beside them are bound (`negated_at`). A
+match of a final node that is shared may span more than the window of one of its patterns.
 """

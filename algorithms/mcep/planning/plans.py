@@ -15,6 +15,9 @@ from cepbench.algorithms.mcep.planning.patterns import NegatedElement
 from cepbench.algorithms.mcep.planning.subpatterns import Interned
 from cepbench.events.errors import CepbenchError
 
+MOST_KEPT = 2**17
+"""Local plans that are kept for when they are asked for again; then all are forgotten."""
+
 SHARED = -1
 """The owner of a node that any pattern may use."""
 
@@ -59,6 +62,10 @@ class LocalPlan:
         return frozenset(node for _, node in self.places)
 
 
+PlanKey = tuple[int, tuple[int, ...] | tuple[Join, ...], int]
+"""Of a local plan: its pattern, its steps, and its owner."""
+
+
 class MultiPlan(ABC):
     """Local plans of patterns that share all equal nodes, with the cost of every node.
 
@@ -73,7 +80,7 @@ class MultiPlan(ABC):
         self.windows: dict[int, dict[int, int]] = {}
         """Of every node in use: its users by their window."""
         self.prices: dict[int, float] = {}
-        self._made: dict[tuple[int, tuple[int, ...] | tuple[Join, ...], int], LocalPlan] = {}
+        self._made: dict[PlanKey, LocalPlan] = {}
 
     def fresh(self) -> Self:
         """A plan of no patterns that knows the nodes and the local plans of this one."""
@@ -186,8 +193,18 @@ class MultiPlan(ABC):
         self._check_shape(plan)
 
     @abstractmethod
+    def parts(self, plan: LocalPlan, mask: int) -> tuple[int, ...]:
+        """The operands that each child binds of the node that binds `mask` in a local plan; events are the rest."""
+
+    @abstractmethod
     def _check_shape(self, plan: LocalPlan) -> None:
         """Raises `BrokenMultiPlan` unless every node is made of the nodes of a smaller place."""
+
+    def _keep(self, key: PlanKey, plan: LocalPlan) -> LocalPlan:
+        if len(self._made) >= MOST_KEPT:
+            self._made.clear()
+        self._made[key] = plan
+        return plan
 
     def _change(self, pattern: int, gone: frozenset[int], come: frozenset[int], before: dict[int, float]) -> None:
         window = self.table[pattern].window
@@ -229,8 +246,12 @@ class MultiPatternTree(MultiPlan):
                 node = self.nodes.number(PlanNode(self.table.of(pattern, mask), children, owner))
                 places.append((mask, node))
                 children = (node,)
-            found = self._made[key] = LocalPlan(pattern, key[1], tuple(places))
+            found = self._keep(key, LocalPlan(pattern, key[1], tuple(places)))
         return found
+
+    def parts(self, plan: LocalPlan, mask: int) -> tuple[int, ...]:
+        smaller = [bound for bound, _ in plan.places if bound != mask and bound & ~mask == 0]
+        return (smaller[-1],) if smaller else ()
 
     def _check_shape(self, plan: LocalPlan) -> None:
         prefix = 0
@@ -258,8 +279,11 @@ class MultiPatternMultitree(MultiPlan):
                 children = (made[left], made[right]) if made[left] <= made[right] else (made[right], made[left])
                 mask = left | right
                 made[mask] = self.nodes.number(PlanNode(self.table.of(pattern, mask), children, owner))
-            found = self._made[key] = LocalPlan(pattern, key[1], tuple(made.items()))
+            found = self._keep(key, LocalPlan(pattern, key[1], tuple(made.items())))
         return found
+
+    def parts(self, plan: LocalPlan, mask: int) -> tuple[int, ...]:
+        return next((step for step in plan.steps if isinstance(step, tuple) and step[0] | step[1] == mask), ())
 
     def _check_shape(self, plan: LocalPlan) -> None:
         made = dict(plan.places)

@@ -1,9 +1,11 @@
 """Global plans: the paper's figures, costs that follow changes, and checks."""
 
+import pickle
 from random import Random
 
 import pytest
 
+from cepbench.algorithms.mcep.planning import plans
 from cepbench.algorithms.mcep.planning.generators import Join
 from cepbench.algorithms.mcep.planning.planners import SHAPES, OrderPlanner, planner_of
 from cepbench.algorithms.mcep.planning.plans import (
@@ -141,6 +143,27 @@ def test_costs_follow_changes(shape: str, seed: int) -> None:
         assert plan.cost == pytest.approx(recomputed_cost(plan))
         plan.check(list(plan.plans))
     assert plan.fresh().cost == 0
+
+
+def test_plans_survive_pickling() -> None:
+    plan = tree_of(FIGURE_5, [(0, 1, 2), (1, 0, 2)])
+    copy = pickle.loads(pickle.dumps(plan))
+    copy.check([0, 1])
+    assert copy.cost == plan.cost
+    assert copy.first_places() == plan.first_places()
+
+
+def test_forgotten_local_plans_are_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plans, "MOST_KEPT", 2)
+    plan = tree_of(["SEQ(A, B, C)"], [(0, 1, 2)])
+    first = plan.plans[0]
+    assert plan.local(0, (0, 1, 2)) is first
+    others = [plan.local(0, order) for order in [(0, 2, 1), (1, 0, 2), (1, 2, 0)]]
+    again = plan.local(0, (0, 1, 2))
+    assert again is not first
+    assert again.nodes == first.nodes
+    assert plan.exchange([again]) == 0
+    assert plan.exchange(others[:1]) == 300 - 200
 
 
 def test_broken_plans_are_told() -> None:
