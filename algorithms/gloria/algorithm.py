@@ -100,7 +100,7 @@ class _Planning:
         self.details = dict.fromkeys(
             ("template_seconds", "graph_seconds", "search_seconds", "plan_weight", "sharable_sets"), 0.0
         )
-        self.details |= dict.fromkeys(("nodes", "edges", "pruned_nodes", "pruned_edges", "graph_bytes_peak"), 0.0)
+        self.details |= dict.fromkeys(("nodes", "edges", "pruned_nodes", "pruned_edges", "graph_bytes"), 0.0)
         self.details |= dict.fromkeys(("shared_transitions", "snapshot_types", "thinned", "fell_back"), 0.0)
 
     @property
@@ -138,7 +138,7 @@ class _Planning:
             details[name] += numbers[name]
         details["sharable_sets"] += 1
         details["plan_weight"] += decision.weight
-        details["graph_bytes_peak"] = max(details["graph_bytes_peak"], numbers["bytes"])
+        details["graph_bytes"] = max(details["graph_bytes"], numbers["bytes"])
         details["thinned"] += numbers["thinned"]
         details["fell_back"] = max(details["fell_back"], numbers["fell_back"])
         shared = [[q.snapshot for q in q_sets if q.snapshot] for q_sets in decision.sharing.transitions.values()]
