@@ -36,7 +36,9 @@ def channels_of(
     Members have a channel in common if they add up the same column at all states that both have. Behind the states,
     every channel counts: so do the coefficients of an expression, wherever its events come from.
     """
-    columns, of, weights = [], [[] for _ in tables], []  # type: ignore[var-annotated]
+    columns: list[tuple[int, ...]] = []
+    of: list[list[tuple[int, ...]]] = [[] for _ in tables]
+    weights: list[Weights] = []
     for family in FAMILIES:
         known: list[_Channel] = [_Channel(BY_COUNT)] if family == "ring" else []  # COUNT(*), for which no event counts
         for m, table in enumerate(tables):

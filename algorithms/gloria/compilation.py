@@ -193,7 +193,9 @@ class _Compiler(RecordCollector):
 
     def _add_tests(self, state: TypeState, members: Sequence[int]) -> Row:
         """Classes of members by their local predicates."""
-        first, classes, tests = len(self.rows[TestRecord]), {}, []  # type: ignore[var-annotated]
+        first = len(self.rows[TestRecord])
+        classes: dict[frozenset[object], int] = {}
+        tests: list[Row] = []
         self.test: dict[int, int] = {}
         for m in members:
             p = self._position(state, m)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 from cepbench.algorithms.mcep.planning.costs import CostModel, order_cost
 from cepbench.algorithms.mcep.planning.generators import Join, greedy_order, left_deep
@@ -25,11 +26,7 @@ def unshared(costs: CostModel, patterns: Sequence[int], shape: str, *, reordered
     for pattern in patterns:
         written = tuple(range(len(costs.table[pattern])))
         everything = costs.table[pattern].everything
-        orders.append(
-            greedy_order(lambda mask, own=pattern: costs.of(own, mask), (), everything)  # type: ignore[misc]
-            if reordered
-            else written
-        )
+        orders.append(greedy_order(partial(costs.of, pattern), (), everything) if reordered else written)
     plan: MultiPatternTree | MultiPatternMultitree
     if shape == "orders":
         plan = MultiPatternTree(costs)
