@@ -14,6 +14,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from types import TracebackType
@@ -51,7 +52,7 @@ Session = SparkSession
 PREPARATION_SECONDS = 600.0
 LOOK_SECONDS = 0.05
 DEATH_SECONDS = 15.0
-"""Spark kills a cancelled Python worker after two seconds; after this many it is done here."""
+"""For which the end of killed workers is waited for. Spark would kill them, too, but only two to four seconds later."""
 LOST_SECONDS = 60.0
 """A worker that was not heard of for so long is lost, and so is a job without any executor; unless
 `spark.cepbench.lostSeconds` says otherwise."""
@@ -226,13 +227,14 @@ class _Watch:
         return [worker for worker in self._beacon.workers() if worker.host == socket.gethostname()]
 
     def _bury(self) -> None:
-        """Waits until the workers on this machine are dead, so that they take nothing from the next cell."""
+        """Kills the workers on this machine, whose job is cancelled, so that they take nothing from the next cell."""
+        workers = [worker.process for worker in self._here()]
+        for process in workers:
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
         patience = time.monotonic() + DEATH_SECONDS
-        for worker in self._here():
-            while psutil.pid_exists(worker.process) and time.monotonic() < patience:
-                time.sleep(LOOK_SECONDS)
-            if psutil.pid_exists(worker.process):
-                os.kill(worker.process, signal.SIGKILL)
+        while any(map(psutil.pid_exists, workers)) and time.monotonic() < patience:
+            time.sleep(LOOK_SECONDS)
 
 
 def _cut_off(watch: _Watch, reason: str, seconds: float) -> Outcome:
