@@ -19,6 +19,7 @@ import click
 
 from cepbench.cli.compile import compile_command
 from cepbench.cli.generate import generate
+from cepbench.cli.import_command import import_command
 from cepbench.cli.lists import algorithms, datasets, experiments
 from cepbench.cli.query import query
 from cepbench.cli.results import compare, plot, report
@@ -37,7 +38,20 @@ def cepbench() -> None:
     """Run, check and compare Complex Event Processing algorithms."""
 
 
-COMMANDS = (algorithms, datasets, experiments, query, generate, run, plot, report, compare, verify, compile_command)
+COMMANDS = (
+    algorithms,
+    datasets,
+    experiments,
+    query,
+    import_command,
+    generate,
+    run,
+    plot,
+    report,
+    compare,
+    verify,
+    compile_command,
+)
 for command in COMMANDS:
     cepbench.add_command(command)
 

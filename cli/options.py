@@ -10,6 +10,7 @@ import click
 
 from cepbench.events.errors import InputError
 from cepbench.events.paths import local_path
+from cepbench.events.reading import AUTO, Reading
 from cepbench.pipeline.cluster import SparkCluster, read_settings
 
 
@@ -52,6 +53,39 @@ class Pair(click.ParamType[tuple[str, str]]):
         if not equals or not key.strip():
             self.fail(f"{value!r} is not of the form key=value", param, ctx)
         return key.strip(), text.strip()
+
+
+def reading(command: Callable[..., None]) -> Callable[..., None]:
+    """Options that say how files of events are written; the command gets them as `reading`."""
+
+    @click.option("--time-column", default="time", show_default=True, metavar="NAME", help="Column of the times.")
+    @click.option("--type-column", default="type", show_default=True, metavar="NAME", help="Column of the event types.")
+    @click.option("--type", "constant", metavar="TYPE", help="Type of all events, of files without such a column.")
+    @click.option("--time-unit", default="s", show_default=True, metavar="U", help="Unit of the stream's times.")
+    @click.option(
+        "--time-format",
+        default=AUTO,
+        show_default=True,
+        metavar="F",
+        help="How times are written: auto, iso, epoch (seconds since 1970, perhaps with fractions), epoch-ms, "
+        "epoch-us, epoch-ns, or a pattern such as '%d.%m.%Y %H:%M:%S'.",
+    )
+    @wraps(command)
+    def wrapped(
+        *arguments: Any,
+        time_column: str,
+        type_column: str,
+        constant: str | None,
+        time_unit: str,
+        time_format: str,
+        **others: Any,
+    ) -> None:
+        if constant is not None and type_column != "type":
+            raise click.UsageError("--type and --type-column exclude one another")
+        given = Reading(time_column, type_column, constant, time_unit, time_format)
+        command(*arguments, reading=given, **others)
+
+    return wrapped
 
 
 def cluster(command: Callable[..., None]) -> Callable[..., None]:

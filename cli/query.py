@@ -6,9 +6,10 @@ from pathlib import Path
 
 import click
 
-from cepbench.cli.options import Place, cluster
+from cepbench.cli.options import Place, cluster, reading
 from cepbench.cli.progress import advance, bar, compilation_told
 from cepbench.cli.tables import FORMS, PARQUET, answer_text, parquet_bytes
+from cepbench.events.reading import Reading
 from cepbench.pipeline.cluster import SparkCluster
 
 
@@ -49,7 +50,7 @@ query_file = QueryFile(exists=True, dir_okay=False, readable=True)
     show_default=True,
     help="Counts modulo 2^64 with an overflow flag, or 64-bit floats.",
 )
-@click.option("--time-unit", default="s", show_default=True, metavar="U", help="Unit of the times in a file.")
+@reading
 @click.option(
     "--folder",
     type=Place(exists=True, file_okay=False),
@@ -63,7 +64,7 @@ def query(
     output: Path | None,
     form: str | None,
     arithmetic: str,
-    time_unit: str,
+    reading: Reading,
     folder: Path | None,
     cluster: SparkCluster,
 ) -> None:
@@ -79,7 +80,7 @@ def query(
         from cepbench.pipeline.in_process import answer_of
 
         with bar("event", algorithm) as shown, compilation_told():
-            answer = answer_of(text, events, algorithm, arithmetic, time_unit, _notice, partial(advance, shown))
+            answer = answer_of(text, events, algorithm, arithmetic, reading, _notice, partial(advance, shown))
     else:
         from cepbench.pipeline.distributed import answer_on_spark
         from cepbench.pipeline.session import stop
@@ -87,7 +88,7 @@ def query(
         try:
             beside = folder or (None if output is None else output.parent)
             answer = answer_on_spark(
-                text, events, algorithm, arithmetic, time_unit, _notice, master=cluster, folder=beside
+                text, events, algorithm, arithmetic, reading, _notice, master=cluster, folder=beside
             )
         finally:
             stop()

@@ -1,7 +1,7 @@
 """Raw Arrow columns as event columns, or the row where they cannot be."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -10,12 +10,15 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from cepbench.events.errors import InputError
+from cepbench.events.reading import AUTO
 from cepbench.events.schema import Kind
+from cepbench.events.time_formats import timestamps
 from cepbench.events.units import NANOSECONDS
 from cepbench.events.windows import FOREVER
 
 ARROW = {Kind.INT: pa.int64(), Kind.FLOAT: pa.float64(), Kind.STRING: pa.string()}
 
+_SCALED = " (--time-format epoch reads seconds with fractions, in a finer --time-unit)"
 _NUMBER, _UNKNOWN = "number", "unknown"
 _NOTATIONS = (
     (_NUMBER, pa.int64()),
@@ -27,24 +30,34 @@ _NOTATIONS = (
 
 @dataclass(frozen=True)
 class Place:
-    """Where a block of rows comes from: `before` rows of `file` precede it."""
+    """Where a block of rows comes from: `before` rows of `file` precede it; `called`: its own names of columns."""
 
     file: str
     before: int = 0
+    called: Mapping[str, str] = field(default_factory=dict)
 
     def error(self, index: int, column: str, problem: str) -> InputError:
         """An error in row `index` (from 0) of the block; users count data rows from 1."""
-        return InputError(f"{self.file}, row {self.before + index + 1}, column {column!r}: {problem}")
+        return InputError(
+            f"{self.file}, row {self.before + index + 1}, column {self.called.get(column, column)!r}: {problem}"
+        )
 
 
-def times(column: pa.Array, unit: str, place: Place) -> NDArray[np.int64]:
-    """Times in `unit` as int64[n], 0 <= time < `FOREVER`; `InputError` names the first row that has no such."""
+def times(column: pa.Array, unit: str, place: Place, form: str = AUTO) -> NDArray[np.int64]:
+    """Times in `unit` as int64[n], 0 <= time < `FOREVER`; `InputError` names the first row that has no such.
+
+    `form`: how they are written (`events.reading.Reading.format`).
+    """
     if column.null_count:
         raise place.error(_first(pc.is_null(column)), "time", "the time is null")
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     if _is_text(column.type):
-        column = _parsed_times(pc.utf8_trim_whitespace(column), place)
+        column = pc.utf8_trim_whitespace(column)
+    if form != AUTO:
+        column = timestamps(column, form, place)
+    elif _is_text(column.type):
+        column = _parsed_times(column, place)
     if pa.types.is_date(column.type):
         column = pc.cast(column, pa.timestamp("s" if pa.types.is_date32(column.type) else "ms"))
     if pa.types.is_timestamp(column.type):
@@ -101,7 +114,9 @@ def check_notations(found: Mapping[str, tuple[int, str]], place: Place) -> None:
     order = sorted((row, name, text) for name, (row, text) in found.items())
     for index, (row, name, text) in enumerate(order):
         if name == _UNKNOWN:
-            raise place.error(row, "time", f"{text!r} is no time; expected a whole number or a timestamp")
+            raise place.error(
+                row, "time", f"{text!r} is no time; expected a whole number or a timestamp (or a --time-format)"
+            )
         if index > 0:
             raise place.error(
                 row, "time", f"{text!r} is not written as the times before; expected whole numbers or timestamps"
@@ -179,7 +194,7 @@ def _from_timestamps(column: pa.Array, unit: str, place: Place) -> NDArray[np.in
     if rest.any():
         index = int(np.argmax(rest != 0))
         text = pc.cast(column.slice(index, 1), pa.string())[0].as_py()
-        raise place.error(index, "time", f"{text} is no whole number of {unit!r}; choose a finer time unit")
+        raise place.error(index, "time", f"{text} is no whole number of {unit!r}; choose a finer --time-unit")
     return whole
 
 
@@ -194,7 +209,9 @@ def _from_floats(values: NDArray[np.float64], unit: str, place: Place) -> NDArra
             raise place.error(index, "time", f"the time {value:g} is too large")
         if value < 0:
             raise place.error(index, "time", f"the time {float(value)!r} is negative")
-        raise place.error(index, "time", f"{float(value)!r} is fractional; times are whole numbers of {unit!r}")
+        raise place.error(
+            index, "time", f"{float(value)!r} is fractional; times are whole numbers of {unit!r}" + _SCALED
+        )
     return values.astype(np.int64)
 
 

@@ -102,22 +102,25 @@ def csv_blocks(
         done = max(0, done - block.num_rows)
 
 
-def sample(file: Path, names: Sequence[str]) -> Facts:
+def sample(file: Path, names: Sequence[str], time: str = "time") -> Facts:
     """What the first rows of a file tell, nothing if it is unreadable: a guess, which `facts` need not follow."""
     try:
         for block in islice(csv_blocks(file, names), 1):
-            return _block_facts(block.slice(0, SAMPLE_ROWS), ()) or Facts()
+            return _block_facts(block.slice(0, SAMPLE_ROWS), (), time) or Facts()
     except (pa.ArrowException, OSError):
         pass  # told when all is read
     return Facts()
 
 
-def facts(file: Path, names: Sequence[str], guess: Facts, span: ByteRange = WHOLE) -> Facts:
-    """What a span tells together with a `guess` from files of the same source, which makes it fast and no more."""
+def facts(file: Path, names: Sequence[str], guess: Facts, span: ByteRange = WHOLE, time: str = "time") -> Facts:
+    """What a span tells together with a `guess` from files of the same source, which makes it fast and no more.
+
+    `time`: the column whose notations are told; none if there is no such column.
+    """
     kinds = {name: kind for name, kind in guess.kinds.items() if kind in (Kind.INT, Kind.FLOAT)}
-    found = _facts(file, names, guess, kinds, span)
+    found = _facts(file, names, guess, kinds, span, time)
     if found is None:
-        found = _facts(file, names, guess, {}, span)
+        found = _facts(file, names, guess, {}, span, time)
         assert found is not None
     return found
 
@@ -127,13 +130,15 @@ def unreadable(file: Path, problem: Exception | str) -> InputError:
     return InputError(f"{file}: unreadable CSV: {problem if isinstance(problem, str) else _line(problem)}")
 
 
-def _facts(file: Path, names: Sequence[str], guess: Facts, kinds: Mapping[str, Kind], span: ByteRange) -> Facts | None:
+def _facts(
+    file: Path, names: Sequence[str], guess: Facts, kinds: Mapping[str, Kind], span: ByteRange, time: str
+) -> Facts | None:
     """None if numbers of `kinds` were so large that their texts have to be seen."""
     known = Facts(widths={name: guess.widths.get(name, _NOTHING) for name in names}, long=guess.long)
     settled = {name for name, width in known.widths.items() if width == _STRING}
     try:
         for block in csv_blocks(file, names, kinds, span):
-            found = _block_facts(block, settled)
+            found = _block_facts(block, settled, time)
             if found is None:
                 return None
             known += found
@@ -144,14 +149,14 @@ def _facts(file: Path, names: Sequence[str], guess: Facts, kinds: Mapping[str, K
     return known
 
 
-def _block_facts(block: pa.RecordBatch, settled: Collection[str]) -> Facts | None:
+def _block_facts(block: pa.RecordBatch, settled: Collection[str], time: str) -> Facts | None:
     widths, long = {}, set()
     written: dict[str, tuple[int, str]] = {}
     for name, column in zip(block.schema.names, block.columns, strict=True):
         if column.null_count == len(column):
             widths[name] = _NOTHING
             continue
-        if name == "time":
+        if name == time:
             written = notations(column)
         if name in settled:
             widths[name] = _STRING

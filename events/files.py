@@ -21,8 +21,8 @@ from cepbench.events.batch import EventBatch
 from cepbench.events.columns import ARROW, Place, attribute, check_notations, missing, times, type_names
 from cepbench.events.csv_spans import WHOLE, ByteRange
 from cepbench.events.errors import InputError
-from cepbench.events.schema import RESERVED, Attribute, Kind, Schema
-from cepbench.events.units import check_time_unit
+from cepbench.events.reading import AUTO, EPOCHS, EXPECTED, Reading, reading_of
+from cepbench.events.schema import RESERVED, Attribute, Kind, Schema, check_attributes
 
 FRAME = "the DataFrame"
 
@@ -58,12 +58,13 @@ class InputEvents:
 class FileLayout:
     """Attributes of a source by name, and the columns that are none (left out, said in `notices`).
 
-    `whole_times` says that all times of a CSV source are written as whole numbers.
+    `whole_times` says that all times of a CSV source are written as whole numbers, `reading` which column is what.
     """
 
     kinds: Mapping[str, Kind]
     notices: tuple[str, ...]
     whole_times: bool = False
+    reading: Reading = EXPECTED
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:
@@ -80,68 +81,73 @@ class Block:
     columns: Mapping[str, pa.Array]
 
 
-def read_events(events: str | Path | pd.DataFrame, time_unit: str = "s") -> InputEvents:
+def read_events(events: str | Path | pd.DataFrame, time_unit: str | Reading = "s") -> InputEvents:
     """All events of a CSV or Parquet file, a folder of such files, or a DataFrame. Raises `InputError`.
 
-    Times are numbers of `time_unit`, or timestamps, which become such numbers since 1970 (UTC).
+    Times are numbers of `time_unit`, or timestamps, which become such numbers since 1970 (UTC). A `Reading` in its
+    place also says which columns are time and type.
     """
-    check_time_unit(time_unit)
+    reading = reading_of(time_unit)
     if isinstance(events, pd.DataFrame):
-        batches = _frame_batches(events)
-        layout = _layout({name: sources.arrow_kind(kind) for name, kind in _fields(batches)}, _fields(batches), FRAME)
-        parts = [checked(batch, layout, time_unit, Place(FRAME)) for batch in batches]
-        return _assemble(layout, parts, ((FRAME, len(events)),), time_unit)
+        batches = _frame_batches(events, reading)
+        fields = _fields(batches)
+        layout = _layout({name: sources.arrow_kind(kind) for name, kind in fields}, fields, FRAME, reading)
+        parts = [checked(batch, layout, Place(FRAME, called=reading.called)) for batch in batches]
+        return _assemble(layout, parts, ((FRAME, len(events)),))
     source = sources.find(events)
-    layout = source_layout(source)
+    layout = source_layout(source, reading)
     parts, files = [], []
     for file in source.files:
-        read = list(file_blocks(file, source.is_csv, layout, time_unit))
+        read = list(file_blocks(file, source.is_csv, layout))
         parts += read
         files.append((str(file), sum(len(block.time) for block in read)))
-    return _assemble(layout, parts, tuple(files), time_unit)
+    return _assemble(layout, parts, tuple(files))
 
 
-def source_layout(source: sources.Source) -> FileLayout:
+def source_layout(source: sources.Source, reading: Reading) -> FileLayout:
     """The attributes of all files of a source, which must agree on them."""
     if source.is_csv:
-        headers = csv_headers(source)
-        guess = csv_files.sample(source.files[0], headers[0])
-        found = [csv_files.facts(file, names, guess) for file, names in zip(source.files, headers, strict=True)]
-        return csv_layout(source, found)
+        headers = csv_headers(source, reading)
+        guess = csv_files.sample(source.files[0], headers[0], reading.time)
+        columns = zip(source.files, headers, strict=True)
+        found = [csv_files.facts(file, names, guess, time=reading.time) for file, names in columns]
+        return csv_layout(source, found, reading)
     merged: dict[str, pa.DataType] = {}
     for file in source.files:
         schema = next(sources.parquet_blocks(file)).schema
-        _check_columns(schema.names, str(file))
-        for field in schema:
-            merged[field.name] = _merge(merged.get(field.name), field.type, field.name, file)
+        reading.check(schema.names, str(file))
+        for found_field in schema:
+            name, kind = found_field.name, found_field.type
+            merged[name] = kind if name == reading.time else _merge(merged.get(name), kind, name, file)
     fields = list(merged.items())
-    return _layout({name: sources.arrow_kind(kind) for name, kind in fields}, fields, str(source.path))
+    return _layout({name: sources.arrow_kind(kind) for name, kind in fields}, fields, str(source.path), reading)
 
 
-def csv_headers(source: sources.Source) -> list[list[str]]:
+def csv_headers(source: sources.Source, reading: Reading) -> list[list[str]]:
     """The columns of each file of a CSV source."""
     headers = [csv_files.header(file) for file in source.files]
     for file, names in zip(source.files, headers, strict=True):
-        _check_columns(names, str(file))
+        reading.check(names, str(file))
     return headers
 
 
-def csv_layout(source: sources.Source, facts: Sequence[csv_files.Facts]) -> FileLayout:
+def csv_layout(source: sources.Source, facts: Sequence[csv_files.Facts], reading: Reading) -> FileLayout:
     """The attributes of all files of a CSV source, from what each file tells."""
     for file, told in zip(source.files, facts, strict=True):
         if told.problem is not None:
             raise csv_files.unreadable(file, told.problem)
-        check_notations(told.notations, Place(str(file)))
+        if reading.format == AUTO:
+            check_notations(told.notations, Place(str(file), called=reading.called))
     kinds = sum(facts, csv_files.Facts()).kinds
-    layout = _layout(kinds, [(name, pa.string()) for name in kinds], str(source.path))
-    return replace(layout, whole_times=kinds["time"] is Kind.INT)
+    layout = _layout(kinds, [(name, pa.string()) for name in kinds], str(source.path), reading)
+    whole = kinds[reading.time] is Kind.INT and (reading.format == AUTO or reading.format in EPOCHS)
+    return replace(layout, whole_times=whole)
 
 
 def file_blocks(
     file: Path,
     is_csv: bool,
     layout: FileLayout,
-    time_unit: str,
     span: ByteRange = WHOLE,
     before: int = 0,
     name: str | None = None,
@@ -152,13 +158,13 @@ def file_blocks(
     """
     called = str(file) if name is None else name
     for batch in _csv_batches(file, layout, span) if is_csv else sources.parquet_blocks(file):
-        yield checked(batch, layout, time_unit, Place(called, before))
+        yield checked(batch, layout, Place(called, before, layout.reading.called))
         before += batch.num_rows
 
 
 def _csv_batches(file: Path, layout: FileLayout, span: ByteRange) -> Iterator[pa.RecordBatch]:
     names = csv_files.header(file)
-    kinds = {**layout.kinds, "time": Kind.INT} if layout.whole_times else layout.kinds
+    kinds = {**layout.kinds, layout.reading.time: Kind.INT} if layout.whole_times else layout.kinds
     try:
         yield pa.RecordBatch.from_pydict({name: pa.array([], pa.string()) for name in names})
         yield from csv_files.csv_blocks(file, names, kinds, span)
@@ -166,23 +172,23 @@ def _csv_batches(file: Path, layout: FileLayout, span: ByteRange) -> Iterator[pa
         raise csv_files.unreadable(file, error) from None
 
 
-def checked(batch: pa.RecordBatch, layout: FileLayout, time_unit: str, place: Place) -> Block:
+def checked(batch: pa.RecordBatch, layout: FileLayout, place: Place) -> Block:
     """Rows with valid times and types, and attributes of the layout's kinds."""
-    raw = dict(zip(batch.schema.names, batch.columns, strict=True))
+    reading = layout.reading
+    raw = reading.columns(batch)
     columns = {
         name: attribute(raw[name], name, kind, place) if name in raw else pa.nulls(batch.num_rows, ARROW[kind])
         for name, kind in layout.kinds.items()
     }
-    return Block(times(raw["time"], time_unit, place), type_names(raw["type"], place), columns)
+    time = times(raw["time"], reading.unit, place, reading.format)
+    return Block(time, type_names(raw["type"], place), columns)
 
 
 def check_needed(events: InputEvents, needs: Mapping[str, Collection[str]]) -> None:
     """`InputError` if an attribute that a query needs is absent, or null or NaN on an event of the type ('*': any)."""
+    check_attributes(events.schema, needs, events.files[0][0])
     for name, attributes in needs.items():
         for needed in sorted(attributes):
-            if needed not in events.schema.kinds:
-                known = ", ".join(events.schema.kinds) or "no attributes"
-                raise InputError(f"{events.files[0][0]}: column {needed!r} is missing; there are {known}")
             if needed not in events.missing:
                 continue
             holes = events.missing[needed]
@@ -199,27 +205,18 @@ def check_needed(events: InputEvents, needs: Mapping[str, Collection[str]]) -> N
                 )
 
 
-def _frame_batches(frame: pd.DataFrame) -> list[pa.RecordBatch]:
+def _frame_batches(frame: pd.DataFrame, reading: Reading) -> list[pa.RecordBatch]:
     try:
         table = pa.Table.from_pandas(frame, preserve_index=False)
     except (pa.ArrowException, ValueError, TypeError) as error:
         raise InputError(f"{FRAME}: {str(error).splitlines()[0]}") from None
-    _check_columns(table.schema.names, FRAME)
+    reading.check(table.schema.names, FRAME)
     batches: list[pa.RecordBatch] = table.combine_chunks().to_batches()
     return batches or [pa.RecordBatch.from_arrays([pa.array([], f.type) for f in table.schema], schema=table.schema)]
 
 
 def _fields(batches: list[pa.RecordBatch]) -> list[tuple[str, pa.DataType]]:
     return [(field.name, field.type) for field in batches[0].schema]
-
-
-def _check_columns(names: list[str], place: str) -> None:
-    for column in ("time", "type"):
-        if column not in names:
-            raise InputError(f"{place}: column {column!r} is missing; there are {', '.join(map(str, names)) or 'none'}")
-    for name in names:
-        if names.count(name) > 1:
-            raise InputError(f"{place}: column {name!r} appears twice")
 
 
 def _merge(known: pa.DataType | None, kind: pa.DataType, name: str, file: Path) -> pa.DataType:
@@ -235,16 +232,27 @@ def _merge(known: pa.DataType | None, kind: pa.DataType, name: str, file: Path) 
     raise InputError(f"{file}: column {name!r} has type {kind}, but {known} in an earlier file of the folder")
 
 
-def _layout(kinds: Mapping[str, Kind | None], fields: list[tuple[str, pa.DataType]], place: str) -> FileLayout:
+def _layout(
+    kinds: Mapping[str, Kind | None], fields: list[tuple[str, pa.DataType]], place: str, reading: Reading
+) -> FileLayout:
     attributes: dict[str, Kind] = {}
-    notices = []
+    names = [name for name, _ in fields]
+    notices = [
+        f"{place}: column {name!r} is left out; another is named in its place" for name in reading.shadowed(names)
+    ]
+    candidates = reading.attributes(names)
     for name, arrow in fields:
         kind = kinds[name]
-        if name == "_position" or (name not in RESERVED and kind is None and not _empty(arrow, kinds, name)):
+        if name not in candidates:
+            continue
+        if name == "_position" or (kind is None and not _empty(arrow, kinds, name)):
             notices.append(f"{place}: column {name!r} ({arrow}) is left out; attributes are numbers or strings")
-        elif name not in RESERVED:
+        else:
             attributes[name] = kind or Kind.FLOAT
-    return FileLayout(attributes, tuple(notices))
+    if reading.format in EPOCHS:
+        told = f"numbers of {EPOCHS[reading.format]!r} since 1970, read as whole numbers of {reading.unit!r}"
+        notices.append(f"{place}, column {reading.time!r}: {told}")
+    return FileLayout(attributes, tuple(notices), reading=reading)
 
 
 def _empty(arrow: pa.DataType, kinds: Mapping[str, Kind | None], name: str) -> bool:
@@ -252,15 +260,13 @@ def _empty(arrow: pa.DataType, kinds: Mapping[str, Kind | None], name: str) -> b
     return kinds[name] is None and (pa.types.is_null(arrow) or pa.types.is_string(arrow))
 
 
-def _assemble(
-    layout: FileLayout, blocks: list[Block], files: tuple[tuple[str, int], ...], time_unit: str
-) -> InputEvents:
+def _assemble(layout: FileLayout, blocks: list[Block], files: tuple[tuple[str, int], ...]) -> InputEvents:
     """Codes strings and sorts by time (stable)."""
     time = np.concatenate([block.time for block in blocks])
     names = pa.chunked_array([block.type for block in blocks], pa.string())
     arrow = {n: pa.chunked_array([b.columns[n] for b in blocks], ARROW[k]) for n, k in layout.kinds.items()}
     types = sorted(pc.unique(names).to_pylist())
-    schema = Schema(tuple(types), layout.attributes, time_unit, dictionary(layout, arrow))
+    schema = Schema(tuple(types), layout.attributes, layout.reading.unit, dictionary(layout, arrow))
     columns = {name: numbers(column, schema, name) for name, column in arrow.items()}
     holes = {name: mask for name, column in arrow.items() if (mask := missing(column)) is not None}
     batch = EventBatch(schema, time, codes(names, schema.types), columns, np.arange(len(time), dtype=np.int64))

@@ -1,6 +1,6 @@
 """What a stream's events look like: types, attributes, time unit."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -75,3 +75,12 @@ class Schema:
         if self.kinds[attribute] is Kind.STRING:
             return [self.strings[int(value)] for value in values]
         return list(values)
+
+
+def check_attributes(schema: Schema, needs: Mapping[str, Collection[str]], place: str) -> None:
+    """`InputError` that names all attributes that queries need and the stream does not have."""
+    absent = sorted({needed for attributes in needs.values() for needed in attributes} - schema.kinds.keys())
+    if absent:
+        known = ", ".join(schema.kinds) or "no attributes"
+        told = f"columns {' and '.join(map(repr, absent))} are" if len(absent) > 1 else f"column {absent[0]!r} is"
+        raise InputError(f"{place}: {told} missing; there are {known}")

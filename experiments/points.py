@@ -84,6 +84,9 @@ def cells(experiment: Experiment, profile: str) -> list[Cell]:
 def configuration(experiment: Experiment, point: Mapping[str, Any]) -> dict[str, Any]:
     """What a run at `point` is given, with every `${axis}` replaced."""
     stream = experiment.stream.model_dump(exclude_none=True)
+    for name in ("time_column", "type_column", "time_format"):
+        if name not in experiment.stream.model_fields_set:
+            del stream[name]  # cells measured before the field was known keep their identity
     stream["parameters"] = {k: v for k, v in experiment.stream.parameters.items() if v is not None}
     return {
         "stream": {name: substituted(value, point, f"stream.{name}") for name, value in stream.items()},

@@ -80,6 +80,10 @@ class Stream(Strict):
     path: str | None = None
     parameters: dict[str, Scalar | list[Scalar] | None] = Field(default_factory=dict)
     time_unit: str = "s"  # of a CSV or Parquet file
+    time_column: str = "time"
+    type_column: str = "type"
+    type: str | None = None  # of all events, of files without such a column
+    time_format: str = "auto"
 
     @model_validator(mode="after")
     def _one_source(self) -> Stream:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from functools import reduce
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from cepbench.datasets.registry import dataset
 from cepbench.events.errors import CepbenchError
 from cepbench.events.paths import local_path
+from cepbench.events.reading import Reading
 from cepbench.experiments.points import identity
 from cepbench.generators.registry import from_spec
 from cepbench.pipeline.generation import generate
@@ -50,7 +52,19 @@ def prepare_stream(configuration: Mapping[str, Any], folder: Path, spark: Sessio
         return import_dataset(dataset(stream["dataset"]), stream["path"], path, spark=spark, key=key, buckets=buckets)
     if is_store(stream["path"]):
         return read_stream(stream["path"])
-    return import_events(stream["path"], path, spark=spark, time_unit=stream["time_unit"], key=key, buckets=buckets)[0]
+    return import_events(stream["path"], path, spark=spark, time_unit=_reading(stream), key=key, buckets=buckets)[0]
+
+
+def _reading(stream: Mapping[str, Any]) -> Reading:
+    """How the files of a stream are read; fields that a file leaves out have their defaults."""
+    own = Reading(unit=stream["time_unit"])
+    return Reading(
+        stream.get("time_column", own.time),
+        stream.get("type_column", own.type),
+        stream.get("type"),
+        own.unit,
+        stream.get("time_format", own.format),
+    )
 
 
 def common_key(workload: str) -> tuple[str, ...]:
@@ -67,4 +81,5 @@ def _source(stream: Mapping[str, Any]) -> Any:
     root = Path(stream["path"]).resolve()
     files = sorted(p for p in root.rglob("*") if p.is_file()) if root.is_dir() else [root]
     told = [(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
-    return [stream.get("dataset"), stream["time_unit"], told]
+    reading = _reading(stream)
+    return [stream.get("dataset"), stream["time_unit"], told, *([asdict(reading)] if reading.own_columns else [])]

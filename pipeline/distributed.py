@@ -10,10 +10,11 @@ import pandas as pd
 from pyspark.sql import SparkSession
 
 from cepbench.algorithms.answers.builder import AnswerBuilder, Parts
+from cepbench.events.reading import Reading
 from cepbench.pipeline.cluster import SparkCluster, is_local
 from cepbench.pipeline.generation import default_buckets
 from cepbench.pipeline.import_dataset import import_events
-from cepbench.pipeline.in_process import BATCH_ROWS
+from cepbench.pipeline.in_process import BATCH_ROWS, check_store_reading
 from cepbench.pipeline.jobs import Job, Prepared, parse_supported, prepare
 from cepbench.pipeline.parts import DamagedStore
 from cepbench.pipeline.probe import check_workers
@@ -49,7 +50,7 @@ def evaluate_on_spark(
     events: str | Path | pd.DataFrame,
     algorithm: str,
     arithmetic: str = "modular",
-    time_unit: str = "s",
+    time_unit: str | Reading = "s",
     notify: Callable[[str], None] = warnings.warn,
     *,
     master: SparkCluster | str | None = None,
@@ -70,7 +71,7 @@ def answer_on_spark(
     events: str | Path | pd.DataFrame,
     algorithm: str,
     arithmetic: str = "modular",
-    time_unit: str = "s",
+    time_unit: str | Reading = "s",
     notify: Callable[[str], None] = warnings.warn,
     *,
     master: SparkCluster | str | None = None,
@@ -84,6 +85,7 @@ def answer_on_spark(
         inputs = [] if isinstance(events, pd.DataFrame) else [Path(events)]
         check_workers(spark, [] if is_store(inputs[0] if inputs else scratch) else [Path(scratch)], inputs)
         if not isinstance(events, pd.DataFrame) and is_store(events):
+            check_store_reading(events, time_unit)
             stream = read_stream(events)
         else:
             stream, notices = import_events(events, Path(scratch) / "store", spark=spark, time_unit=time_unit)

@@ -19,12 +19,12 @@ from cepbench.datasets.base import Dataset
 from cepbench.events.columns import ARROW
 from cepbench.events.errors import InputError
 from cepbench.events.files import FileLayout, file_blocks, read_events
+from cepbench.events.reading import Reading, reading_of
 from cepbench.events.sources import Source, find
-from cepbench.events.units import check_time_unit
 from cepbench.pipeline.creation import creating, shared_parent
 from cepbench.pipeline.generation import default_buckets, default_partitions
 from cepbench.pipeline.pieces import Piece, pieces
-from cepbench.pipeline.staging import ROW, ROW_BITS, STAGE_ROWS, Staged, store_staged
+from cepbench.pipeline.staging import ROW, ROW_BITS, STAGE_ROWS, Staged, kept, store_staged
 from cepbench.pipeline.store import Stream, read_stream
 from cepbench.pipeline.tasks import failure, run_tasks
 from cepbench.pipeline.writing import BucketWriter, check_key, describe
@@ -37,41 +37,50 @@ def import_events(
     path: str | Path,
     *,
     spark: SparkSession | None,
-    time_unit: str = "s",
+    time_unit: str | Reading = "s",
     key: Sequence[str] = (),
     buckets: int | None = None,
     replace: bool = False,
+    where: str | None = None,
 ) -> tuple[Stream, tuple[str, ...]]:
     """A CSV or Parquet file, a folder of such files, or a DataFrame as a store at `path`, with notices to its owner.
 
+    `where`: a Spark SQL condition over time, type and attributes that events must fulfil; only of files, on Spark.
     Without Spark, or from a DataFrame, all events must fit into memory.
     """
-    check_time_unit(time_unit)
+    reading = reading_of(time_unit)
     if spark is None or isinstance(events, pd.DataFrame):
-        return _import_here(events, path, time_unit, key, buckets or default_buckets(spark, key), replace)
-    return import_source(spark, find(events), Path(path), time_unit, key, buckets, replace)
+        assert where is None, "only Spark evaluates conditions"
+        return _import_here(events, path, reading, key, buckets or default_buckets(spark, key), replace)
+    return import_source(spark, find(events), Path(path), reading, key, buckets, replace, where=where)
 
 
 def import_source(
     spark: SparkSession | None,
     source: Source,
     path: Path,
-    time_unit: str,
+    time_unit: str | Reading,
     key: Sequence[str],
     buckets: int | None,
     replace: bool,
     piece_bytes: int | None = None,
+    where: str | None = None,
 ) -> tuple[Stream, tuple[str, ...]]:
     """Files as a store, in pieces of about `piece_bytes`: a task each, or one after the other in this process."""
-    layout, parts = pieces(spark, source, piece_bytes)
+    reading = reading_of(time_unit)
+    layout, parts = pieces(spark, source, piece_bytes, reading)
     staged = Staged(layout, tuple(str(file) for file in source.files))
     with tempfile.TemporaryDirectory(prefix=".cepbench-stage-", dir=shared_parent(path)) as scratch:
         stage = Path(scratch).resolve() / "stage"
         stage.mkdir()
-        task = partial(_stage_piece, staged, [file.resolve() for file in source.files], source.is_csv, time_unit, stage)
+        task = partial(_stage_piece, staged, [file.resolve() for file in source.files], source.is_csv, stage)
         run_tasks(spark, task, list(enumerate(parts)))
-        origin = {"files": [file.name for file in source.files]}
-        return store_staged(spark, staged, stage, path, time_unit, key, buckets, replace, origin)
+        origin: dict[str, Any] = {"files": [file.name for file in source.files]}
+        if where is not None:
+            assert spark is not None, "only Spark evaluates conditions"
+            stage = kept(spark, staged, stage, where)
+            origin["where"] = where
+        return store_staged(spark, staged, stage, path, reading.unit, key, buckets, replace, origin)
 
 
 def import_dataset(
@@ -139,9 +148,14 @@ def _refuse_bad_rows(spark: SparkSession, dataset: Dataset, files: Sequence[Path
 
 
 def _import_here(
-    events: str | Path | pd.DataFrame, path: str | Path, time_unit: str, key: Sequence[str], buckets: int, replace: bool
+    events: str | Path | pd.DataFrame,
+    path: str | Path,
+    reading: Reading,
+    key: Sequence[str],
+    buckets: int,
+    replace: bool,
 ) -> tuple[Stream, tuple[str, ...]]:
-    found = read_events(events, time_unit)
+    found = read_events(events, reading)
     check_key(found.schema, key, buckets)
     with creating(path, replace) as folder:
         writer = BucketWriter(folder, found.schema, key, buckets, 0)
@@ -155,9 +169,7 @@ def _import_here(
     return read_stream(path), found.notices
 
 
-def _stage_piece(
-    staged: Staged, files: Sequence[Path], is_csv: bool, time_unit: str, stage: Path, item: tuple[int, Piece]
-) -> None:
+def _stage_piece(staged: Staged, files: Sequence[Path], is_csv: bool, stage: Path, item: tuple[int, Piece]) -> None:
     """Copies one piece of a file to the stage, checked and typed."""
     number, piece = item
     kinds = staged.layout.kinds
@@ -169,7 +181,7 @@ def _stage_piece(
     temporary = stage / f".{number}.{uuid.uuid4().hex[:8]}"
     texts = [field.name for field in schema if field.type == pa.string()]
     with pq.ParquetWriter(temporary, schema, compression="lz4", use_dictionary=texts) as writer:
-        for block in file_blocks(file, is_csv, staged.layout, time_unit, piece.span, piece.before, name):
+        for block in file_blocks(file, is_csv, staged.layout, piece.span, piece.before, name):
             n = len(block.time)
             rows = pa.array(np.arange(row, row + n, dtype=np.int64))
             arrays = [pa.array(block.time), block.type, *(block.columns[column] for column in kinds), rows]

@@ -9,7 +9,9 @@ import pandas as pd
 
 from cepbench.algorithms.answers.builder import AnswerBuilder
 from cepbench.events.batch import EventBatch
+from cepbench.events.errors import InputError
 from cepbench.events.files import InputEvents, check_needed, read_events
+from cepbench.events.reading import Reading
 from cepbench.events.schema import Schema
 from cepbench.events.statistics import Statistics, statistics_of
 from cepbench.pipeline.jobs import Job, parse_supported, prepare
@@ -24,7 +26,7 @@ def evaluate(
     events: str | Path | pd.DataFrame,
     algorithm: str,
     arithmetic: str = "modular",
-    time_unit: str = "s",
+    time_unit: str | Reading = "s",
     notify: Callable[[str], None] = warnings.warn,
 ) -> pd.DataFrame:
     """The answer of queries on a stream, computed in this process, without Spark or Java.
@@ -42,7 +44,8 @@ def evaluate(
       CSV or Parquet file with such columns, of a folder of such files, or of an event store.
     - `algorithm`: a name, perhaps with parameters: `cogra`, `cet[detect=time]`. `cepbench algorithms` lists them.
     - `arithmetic`: `modular` (counts modulo 2^64, with a flag that tells of overflow) or `float` (64-bit floats).
-    - `time_unit`: of the numbers in the column `time`, such as `ms`; a store has its own.
+    - `time_unit`: of the numbers in the column `time`, such as `ms`; a store has its own. A
+      `Reading` (`cepbench.Reading`) in its place also says which columns are time and type, and how times are written.
     - `notify`: is told what was done to the input (rows sorted, columns left out) and what to know of the plan.
 
     The answer has a row per query, group and window with a match, in these columns (docs/semantics.md, rule 7):
@@ -67,7 +70,7 @@ def answer_of(
     events: str | Path | pd.DataFrame,
     algorithm: str,
     arithmetic: str = "modular",
-    time_unit: str = "s",
+    time_unit: str | Reading = "s",
     notify: Callable[[str], None] = warnings.warn,
     progress: Callable[[int, int], None] = lambda total, more: None,
 ) -> AnswerBuilder:
@@ -112,9 +115,16 @@ def evaluate_batches(
     return answer.frame()
 
 
-def open_events(events: str | Path | pd.DataFrame, time_unit: str = "s") -> InputEvents | Stream:
+def check_store_reading(path: str | Path, reading: str | Reading) -> None:
+    """Refuses names of columns for a store, which has its own. Raises `InputError`."""
+    if isinstance(reading, Reading) and reading.own_columns:
+        raise InputError(f"{path}: an event store has its columns already; options of columns are for files")
+
+
+def open_events(events: str | Path | pd.DataFrame, time_unit: str | Reading = "s") -> InputEvents | Stream:
     """The description of a store, or the events of anything else."""
     if not isinstance(events, pd.DataFrame) and is_store(events):
+        check_store_reading(events, time_unit)
         return read_stream(events)
     return read_events(events, time_unit)
 

@@ -15,6 +15,7 @@ from cepbench.events import csv_files
 from cepbench.events.csv_files import Facts
 from cepbench.events.csv_spans import WHOLE, ByteRange, Scan, scan, spans, stretches
 from cepbench.events.files import FileLayout, csv_headers, csv_layout, source_layout
+from cepbench.events.reading import EXPECTED, Reading
 from cepbench.events.sources import Source
 from cepbench.pipeline.generation import default_partitions
 from cepbench.pipeline.tasks import run_tasks
@@ -32,23 +33,25 @@ class Piece:
     before: int = 0
 
 
-def pieces(spark: SparkSession | None, source: Source, most_bytes: int | None = None) -> tuple[FileLayout, list[Piece]]:
+def pieces(
+    spark: SparkSession | None, source: Source, most_bytes: int | None = None, reading: Reading = EXPECTED
+) -> tuple[FileLayout, list[Piece]]:
     """The layout and the pieces of a source, in its order; those of CSV files have about `most_bytes`.
 
     By default there are as many pieces as tasks, if they are large enough. Raises `InputError`.
     """
     if not source.is_csv:
-        return source_layout(source), [Piece(number) for number in range(len(source.files))]
-    headers = csv_headers(source)
+        return source_layout(source, reading), [Piece(number) for number in range(len(source.files))]
+    headers = csv_headers(source, reading)
     parts = _spans(spark, source, most_bytes or _bytes(spark, source))
-    guess = csv_files.sample(source.files[0], headers[0])
+    guess = csv_files.sample(source.files[0], headers[0], reading.time)
     files = [file.resolve() for file in source.files]
-    told = run_tasks(spark, partial(_facts, files, headers, guess), parts)
+    told = run_tasks(spark, partial(_facts, files, headers, guess, reading.time), parts)
     before, found = [0] * len(parts), [Facts()] * len(files)
     for index, ((file, _), facts) in enumerate(zip(parts, told, strict=True)):
         before[index] = found[file].rows
         found[file] += facts
-    layout = csv_layout(source, found)
+    layout = csv_layout(source, found, reading)
     return layout, [Piece(file, span, rows) for (file, span), rows in zip(parts, before, strict=True)]
 
 
@@ -78,6 +81,8 @@ def _scan(item: tuple[Path, ByteRange]) -> Scan:
     return scan(*item)
 
 
-def _facts(files: Sequence[Path], headers: Sequence[list[str]], guess: Facts, item: tuple[int, ByteRange]) -> Facts:
+def _facts(
+    files: Sequence[Path], headers: Sequence[list[str]], guess: Facts, time: str, item: tuple[int, ByteRange]
+) -> Facts:
     file, span = item
-    return csv_files.facts(files[file], headers[file], guess, span)
+    return csv_files.facts(files[file], headers[file], guess, span, time)

@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from cepbench.events.batch import EventBatch
 from cepbench.events.errors import InputError
 from cepbench.events.paths import local_path
-from cepbench.events.schema import Attribute, Kind, Schema
+from cepbench.events.schema import Attribute, Kind, Schema, check_attributes
 from cepbench.events.statistics import Statistics, statistics_of
 from cepbench.pipeline.parts import DamagedStore, StoreFile, check_files, opened
 
@@ -113,11 +113,9 @@ class Stream:
 
     def check_needed(self, needs: Mapping[str, Collection[str]]) -> None:
         """`InputError` if an attribute that a query needs is absent, or null or NaN on an event of the type."""
+        check_attributes(self.schema, needs, str(self.path))
         for name, attributes in needs.items():
             for needed in sorted(attributes):
-                if needed not in self.schema.kinds:
-                    known = ", ".join(self.schema.kinds) or "no attributes"
-                    raise InputError(f"{self.path}: column {needed!r} is missing; there are {known}")
                 for kind in self.holes if name == "*" else (name,):
                     if hole := self.holes.get(kind, {}).get(needed):
                         raise InputError(

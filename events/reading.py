@@ -1,0 +1,107 @@
+"""How files of one's own are read: which columns are time and type, and how times are written."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cepbench.events.errors import InputError
+from cepbench.events.schema import RESERVED
+from cepbench.events.units import check_time_unit
+
+if TYPE_CHECKING:  # the command line imports this
+    import pyarrow as pa
+
+AUTO, ISO = "auto", "iso"
+EPOCHS = {"epoch": "s", "epoch-ms": "ms", "epoch-us": "us", "epoch-ns": "ns"}
+"""Formats of numbers since 1970, perhaps with fractions, and the unit in which they are written."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Which columns of a file or DataFrame are what, and how its times are written.
+
+    >>> import pandas as pd
+    >>> from cepbench import Reading, evaluate
+    >>> ticks = pd.DataFrame({"ts": [1.5, 2.0], "symbol": ["A", "B"]})
+    >>> own = Reading(time="ts", type="symbol", unit="ms", format="epoch")
+    >>> evaluate("RETURN COUNT(*) PATTERN SEQ(A, B)", ticks, "cogra", time_unit=own, notify=str)["COUNT(*)"].tolist()
+    [1]
+
+    - `time`, `type`: names of the columns. The column of types stays an attribute under its own name.
+    - `constant`: the type of all events, of files that have no such column.
+    - `unit`: the stream's unit of time (`events.units.NANOSECONDS`).
+    - `format`: `auto` (whole numbers of `unit`, or timestamps), `iso` (timestamps in any form of ISO 8601), one of
+      `EPOCHS` (numbers since 1970, perhaps with fractions, scaled to `unit`), or a pattern such as `%d.%m.%Y %H:%M:%S`.
+    """
+
+    time: str = "time"
+    type: str = "type"
+    constant: str | None = None
+    unit: str = "s"
+    format: str = AUTO
+
+    def __post_init__(self) -> None:
+        check_time_unit(self.unit)
+        if self.format not in (AUTO, ISO, *EPOCHS) and "%" not in self.format:
+            choices = ", ".join((AUTO, ISO, *EPOCHS))
+            raise InputError(
+                f"unknown time format {self.format!r}; choose {choices} or a pattern such as %d.%m.%Y %H:%M"
+            )
+        if self.constant == "":
+            raise InputError("the type of all events is empty; give a name")
+
+    @property
+    def called(self) -> Mapping[str, str]:
+        """What `time` and `type` are called in the input."""
+        return {"time": self.time, "type": self.type}
+
+    @property
+    def own_columns(self) -> bool:
+        """Whether anything but the unit differs from a file as cepbench expects it."""
+        return self != Reading(unit=self.unit)
+
+    def check(self, names: Sequence[str], place: str) -> None:
+        """Refuses columns of which one is missing (all are told) or appears twice. Raises `InputError`."""
+        wanted = {self.time: "--time-column"} | (
+            {self.type: "--type-column or --type"} if self.constant is None else {}
+        )
+        missing = {name: option for name, option in wanted.items() if name not in names}
+        if missing:
+            told = " and ".join(map(repr, missing))
+            verb = "columns" if len(missing) > 1 else "column"
+            raise InputError(
+                f"{place}: {verb} {told} {'are' if len(missing) > 1 else 'is'} missing; "
+                f"there are {', '.join(map(str, names)) or 'none'}; name it by {' and by '.join(missing.values())}"
+            )
+        for name in names:
+            if names.count(name) > 1:
+                raise InputError(f"{place}: column {name!r} appears twice")
+
+    def attributes(self, names: Sequence[str]) -> list[str]:
+        """The columns that may be attributes."""
+        return [name for name in names if name not in ("time", "type", self.time)]
+
+    def shadowed(self, names: Sequence[str]) -> list[str]:
+        """Columns that are left out because another one, or a constant, takes their place."""
+        used = (self.time, None if self.constant is not None else self.type)
+        return [name for name in names if name in RESERVED[:2] and name not in used]
+
+    def columns(self, batch: "pa.RecordBatch") -> "dict[str, pa.Array]":
+        """The columns of a batch by name, with those called `time` and `type`."""
+        import pyarrow as pa
+
+        raw = dict(zip(batch.schema.names, batch.columns, strict=True))
+        found = {name: raw[name] for name in self.attributes(batch.schema.names)}
+        found["time"] = raw[self.time]
+        constant = pa.scalar(self.constant, pa.string())
+        found["type"] = raw[self.type] if self.constant is None else pa.repeat(constant, batch.num_rows)
+        return found
+
+
+EXPECTED = Reading()
+"""Columns `time` and `type`, times in seconds."""
+
+
+def reading_of(given: str | Reading) -> Reading:
+    """A reading, where a unit stands for files with the columns `time` and `type`. Raises `InputError`."""
+    return Reading(unit=given) if isinstance(given, str) else given

@@ -1,0 +1,88 @@
+"""Times in a format that was asked for, as exact timestamps."""
+
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cepbench.events.errors import InputError
+from cepbench.events.reading import EPOCHS, ISO
+from cepbench.events.units import NANOSECONDS
+
+if TYPE_CHECKING:
+    from cepbench.events.columns import Place
+
+_FRACTIONS = {"s": 9, "ms": 6, "us": 3, "ns": 0}
+"""Decimal places of a number of the unit down to nanoseconds."""
+_BOUND = float(2**63)
+_DIGITS = r"[+-]?\d{4}"
+
+
+def timestamps(column: pa.Array, form: str, place: "Place") -> pa.Array:
+    """Times without nulls, written in `form` (one of `EPOCHS`, `ISO` or a pattern), as timestamps of nanoseconds, UTC.
+
+    Timestamps stay what they are. Raises `InputError` for the first row that is not written so.
+    """
+    if pa.types.is_timestamp(column.type) or pa.types.is_date(column.type):
+        return column
+    if form in EPOCHS:
+        return _epochs(column, EPOCHS[form], form, place)
+    texts = pc.cast(column, pa.string()).to_pandas()
+    try:
+        parsed = pd.to_datetime(texts, format="ISO8601" if form == ISO else form, utc=True, errors="coerce")
+    except ValueError as error:
+        raise InputError(f"time format {form!r} is no pattern: {str(error).splitlines()[0]}") from None
+    bad = parsed.isna().to_numpy()
+    if form == ISO:
+        bad |= ~texts.str.match(_DIGITS).to_numpy(dtype=bool)  # pandas also knows the word "now"
+    if bad.any():
+        index = int(np.argmax(bad))
+        expected = "a time in ISO 8601" if form == ISO else f"written as {form}"
+        raise place.error(index, "time", f"{texts.iloc[index]!r} is not {expected} (--time-format)")
+    return pa.array(parsed.dt.tz_localize(None).astype("datetime64[ns]").to_numpy())
+
+
+def _epochs(column: pa.Array, unit: str, form: str, place: "Place") -> pa.Array:
+    """Numbers of `unit` since 1970. Texts are exact to the nanosecond, floats as exact as floats are."""
+    if pa.types.is_integer(column.type):
+        found = _scaled(pc.cast(column, pa.decimal128(20, 0)), unit)
+    elif pa.types.is_floating(column.type):
+        found = _from_floats(column, unit)
+    else:
+        found = _scaled(column, unit)
+    if found is None:
+        bad = next(row for row in range(len(column)) if _epoch_fails(column.slice(row, 1), unit))
+        problem = f"{column[bad].as_py()!r} is no number of {unit!r} since 1970 (--time-format {form})"
+        raise place.error(bad, "time", problem)
+    return found
+
+
+def _epoch_fails(one: pa.Array, unit: str) -> bool:
+    return (_from_floats(one, unit) if pa.types.is_floating(one.type) else _scaled(one, unit)) is None
+
+
+def _scaled(column: pa.Array, unit: str) -> pa.Array | None:
+    """Numbers as text or decimals; None if one is no number, or has digits below a nanosecond."""
+    try:
+        exact = pc.cast(column, pa.decimal128(27, _FRACTIONS[unit]))
+        scaled = pc.multiply(exact, pa.scalar(Decimal(NANOSECONDS[unit]), pa.decimal128(10, 0)))
+        return pc.cast(pc.cast(scaled, pa.int64()), pa.timestamp("ns"))
+    except pa.ArrowInvalid:
+        return None
+
+
+def _from_floats(column: pa.Array, unit: str) -> pa.Array | None:
+    """Floats, rounded to the finest decimal place that floats of their size tell apart."""
+    values = np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.float64)
+    scale = NANOSECONDS[unit]
+    if not (np.isfinite(values).all() and (np.abs(values) * scale < _BOUND).all()):
+        return None
+    if not len(values):
+        return pa.array([], pa.timestamp("ns"))
+    apart = max(1.0, float(np.spacing(np.abs(values).max())) * scale)  # nanoseconds
+    step = 10 ** int(np.ceil(np.log10(apart)))
+    nanoseconds = np.rint(values * (scale / step)).astype(np.int64) * step
+    return pc.cast(pa.array(nanoseconds), pa.timestamp("ns"))
