@@ -13,6 +13,7 @@ from cepbench.algorithms.cogra import Cogra
 from cepbench.algorithms.gloria.algorithm import Gloria
 from cepbench.algorithms.greta.algorithm import Greta
 from cepbench.algorithms.hamlet.algorithm import Hamlet
+from cepbench.algorithms.plugins import plugged
 from cepbench.algorithms.sase.algorithm import Sase
 from cepbench.algorithms.sharon import Sharon
 from cepbench.algorithms.spass import Spass
@@ -27,6 +28,16 @@ class UnknownAlgorithm(CepbenchError):
     """A specification that names no algorithm, or parameters that it does not have."""
 
 
+def algorithms() -> tuple[type[Algorithm], ...]:
+    """All algorithms, those of plug-ins last (`algorithms.plugins`). Raises `UnknownAlgorithm` if two have one name."""
+    found = (*ALGORITHMS, *plugged())
+    names = [algorithm.name for algorithm in found]
+    for name in names:
+        if names.count(name) > 1:
+            raise UnknownAlgorithm(f"two algorithms are called {name!r}; a plug-in needs a name of its own")
+    return found
+
+
 def make(specification: str) -> Algorithm:
     """The algorithm of a specification `name` or `name[parameter=value, ...]`; values arrive as strings.
 
@@ -38,7 +49,7 @@ def make(specification: str) -> Algorithm:
     the choices, for an unknown name or parameter, and `CepbenchError` for a value that a parameter cannot have.
     """
     found = _SPECIFICATION.fullmatch(specification)
-    classes = {algorithm.name: algorithm for algorithm in ALGORITHMS}
+    classes = {algorithm.name: algorithm for algorithm in algorithms()}
     if found is None or found[1] not in classes:
         raise UnknownAlgorithm(f"unknown algorithm {specification!r}; choose one of {', '.join(sorted(classes))}")
     algorithm = classes[found[1]]

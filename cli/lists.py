@@ -2,6 +2,7 @@
 
 import click
 
+from cepbench.cli.options import plugins
 from cepbench.cli.tables import show
 
 as_json = click.option("--json", "as_json", is_flag=True, help="As a JSON list instead of text.")
@@ -9,9 +10,11 @@ as_json = click.option("--json", "as_json", is_flag=True, help="As a JSON list i
 
 @click.command()
 @as_json
+@plugins
 def algorithms(as_json: bool) -> None:
     """List the algorithms and their parameters."""
-    from cepbench.algorithms.registry import ALGORITHMS, parameters
+    from cepbench.algorithms.registry import algorithms as all_algorithms
+    from cepbench.algorithms.registry import parameters
 
     rows = [
         {
@@ -20,7 +23,7 @@ def algorithms(as_json: bool) -> None:
             "summary": (algorithm.__doc__ or "").strip().split("\n", 1)[0],
             "paper": algorithm.paper,
         }
-        for algorithm in ALGORITHMS
+        for algorithm in all_algorithms()
     ]
     show(rows, as_json)
 

@@ -55,6 +55,25 @@ class Pair(click.ParamType[tuple[str, str]]):
         return key.strip(), text.strip()
 
 
+def _use_plugins(context: click.Context, parameter: click.Parameter, files: tuple[Path, ...]) -> None:
+    if files:
+        from cepbench.algorithms.plugins import use
+
+        use(files)
+
+
+plugins = click.option(
+    "--plugin",
+    multiple=True,
+    type=Place(exists=True, dir_okay=False),
+    callback=_use_plugins,
+    is_eager=True,
+    expose_value=False,
+    metavar="FILE.py",
+    help="File with an algorithm of your own.",
+)
+
+
 def reading(command: Callable[..., None]) -> Callable[..., None]:
     """Options that say how files of events are written; the command gets them as `reading`."""
 

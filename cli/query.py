@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from cepbench.cli.options import Place, cluster, reading
+from cepbench.cli.options import Place, cluster, plugins, reading
 from cepbench.cli.progress import advance, bar, compilation_told
 from cepbench.cli.tables import FORMS, PARQUET, answer_text, parquet_bytes
 from cepbench.events.reading import Reading
@@ -56,6 +56,7 @@ query_file = QueryFile(exists=True, dir_okay=False, readable=True)
     type=Place(exists=True, file_okay=False),
     help="On a cluster: where events of a file are imported to, seen by all; by default beside the output, or here.",
 )
+@plugins
 @cluster
 def query(
     workload: Path,

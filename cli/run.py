@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from cepbench.cli.lists import experiments as list_experiments
-from cepbench.cli.options import cluster, results
+from cepbench.cli.options import cluster, plugins, results
 from cepbench.cli.results import report
 from cepbench.pipeline.cluster import SparkCluster
 
@@ -21,6 +21,7 @@ PROFILES = ("smoke", "quick", "laptop", "paper")
 @click.option("--dry-run", is_flag=True, help="List the cells that would run and stop.")
 @click.option("--report", "with_report", is_flag=True, help="Then draw the figures and write RESULTS/report.html.")
 @results
+@plugins
 @cluster
 @click.pass_context
 def run(

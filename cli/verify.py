@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from cepbench.cli.options import plugins
 from cepbench.cli.progress import bar, compilation_told
 
 
@@ -15,6 +16,7 @@ from cepbench.cli.progress import bar, compilation_told
 )
 @click.option("--times", type=click.IntRange(min=0), default=0, help="How often to compare every pair of features.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the cases.")
+@plugins
 @click.pass_context
 def verify(context: click.Context, specifications: tuple[str, ...], cases: int, times: int, seed: int) -> None:
     """Compare algorithms with the oracle.
@@ -24,10 +26,10 @@ def verify(context: click.Context, specifications: tuple[str, ...], cases: int, 
 
     Prints the smallest failing case, and exits with status 1 if there is one.
     """
-    from cepbench.algorithms.registry import ALGORITHMS, make
+    from cepbench.algorithms.registry import algorithms, make
     from cepbench.verification.verify import verify as verified
 
-    chosen = specifications or tuple(algorithm.name for algorithm in ALGORITHMS)
+    chosen = specifications or tuple(algorithm.name for algorithm in algorithms())
     for specification in chosen:
         make(specification)  # an unknown one is refused before the others run
     clean = True

@@ -10,6 +10,7 @@ from typing import Any
 
 import psutil
 
+from cepbench.algorithms.plugins import digests
 from cepbench.pipeline.probe import PACKAGES, installed
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -23,6 +24,7 @@ def environment(spark: dict[str, str] | None = None) -> dict[str, Any]:
             "python": platform.python_version(),
             **{name: installed(name) for name in ("cepbench", *PACKAGES)},
         },
+        **({"plugins": found} if (found := digests()) else {}),
         "system": f"{platform.system()} {platform.release()}",
         "cpu": _cpu(),
         "cores": os.cpu_count() or 1,

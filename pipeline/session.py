@@ -20,6 +20,7 @@ from pyspark import SparkConf, SparkContext
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
+from cepbench.algorithms.plugins import VARIABLE
 from cepbench.events.errors import CepbenchError
 from cepbench.pipeline import worker_daemon
 from cepbench.pipeline.cluster import (
@@ -125,6 +126,8 @@ def _settings(master: str) -> dict[str, str]:
         settings["spark.sql.shuffle.partitions"] = str(2 * (os.cpu_count() or 1))
     else:
         settings["spark.python.daemon.module"] = worker_daemon.MODULE_ON_EXECUTORS
+        if plugins := os.environ.get(VARIABLE):
+            settings[f"spark.executorEnv.{VARIABLE}"] = plugins  # files that all machines see
         settings["spark.network.timeout"] = "60s"  # a machine that is silent for so long is lost
     if _on_loopback(master):
         settings["spark.driver.host"] = LOOPBACK

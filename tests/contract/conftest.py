@@ -3,13 +3,13 @@
 import pytest
 
 from cepbench.algorithms.base import Algorithm
-from cepbench.algorithms.registry import ALGORITHMS
+from cepbench.algorithms.registry import algorithms
 
 COMPARED = "compared"
 """The property in which a test tells what it compared; all of them are shown at the end of the run."""
 
 
-@pytest.fixture(params=ALGORITHMS, ids=[algorithm.name for algorithm in ALGORITHMS])
+@pytest.fixture(params=algorithms(), ids=[algorithm.name for algorithm in algorithms()])
 def algorithm(request: pytest.FixtureRequest) -> Algorithm:
     """An instance with default parameters."""
     chosen: type[Algorithm] = request.param

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from cepbench.algorithms.base import Algorithm
-from cepbench.algorithms.registry import ALGORITHMS
+from cepbench.algorithms.registry import algorithms
 from cepbench.queries.parser import parse_query
 from cepbench.verification.agreement import rows_of
 from cepbench.verification.evaluators import run
@@ -40,7 +40,7 @@ def test_example(algorithm: Algorithm, case: Mapping[str, Any], cut: str) -> Non
         assert not any(row["overflow"] for row in rows)
 
 
-@pytest.mark.parametrize("kind", ALGORITHMS, ids=[kind.name for kind in ALGORITHMS])
+@pytest.mark.parametrize("kind", algorithms(), ids=[kind.name for kind in algorithms()])
 def test_no_algorithm_is_skipped_everywhere(kind: type[Algorithm]) -> None:
     supported = [case["name"] for case in CASES if kind().unsupported(parse_query(case["query"])) is None]
     assert len(supported) > (5 if kind.narrow else len(CASES) / 4), "see `Algorithm.narrow`"

@@ -1,0 +1,118 @@
+"""Algorithms that live outside of cepbench: files that a user names, and installed packages.
+
+- A file, by `--plugin FILE.py` of a command or in the variable `CEPBENCH_PLUGINS` (paths, separated as in PATH). It
+  becomes the module `cepbench.algorithms.plugins.<name of the file>`, under which executors are pickled; workers find
+  it by the same variable.
+- An installed package, by an entry point of the group `cepbench.algorithms` that names the class.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import os
+import sys
+from collections.abc import Iterable
+from importlib import import_module
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
+from importlib.metadata import entry_points
+from importlib.util import spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+
+from cepbench.algorithms.base import Algorithm
+from cepbench.events.errors import CepbenchError
+
+VARIABLE = "CEPBENCH_PLUGINS"
+GROUP = "cepbench.algorithms"
+
+__path__: list[str] = []  # modules of files are below this one
+
+
+class WrongPlugin(CepbenchError):
+    """A file or package that has no algorithm, or cannot be loaded: one line that says why."""
+
+
+def use(files: Iterable[Path]) -> None:
+    """Loads the algorithms of files, in this process and those that it starts. Raises `WrongPlugin`."""
+    named = [str(file.resolve()) for file in files]
+    os.environ[VARIABLE] = os.pathsep.join(dict.fromkeys((*_named(), *named)))
+    plugged()
+
+
+def plugged() -> tuple[type[Algorithm], ...]:
+    """The algorithms of all plug-ins, files first. Raises `WrongPlugin`."""
+    found = [kind for file in _named() for kind in _algorithms(_module(Path(file)), file)]
+    for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
+        try:
+            kind = point.load()
+        except Exception as error:
+            raise WrongPlugin(f"plug-in {point.value}: cannot be loaded: {_told(error)}") from None
+        if not (inspect.isclass(kind) and issubclass(kind, Algorithm)):
+            raise WrongPlugin(f"plug-in {point.value}: no class of an algorithm (`cepbench.algorithms.base.Algorithm`)")
+        found.append(kind)
+    return tuple(found)
+
+
+def digests() -> dict[str, str]:
+    """The files of plug-ins by name with the SHA-256 of their content, which results keep."""
+    return {Path(file).name: hashlib.sha256(Path(file).read_bytes()).hexdigest() for file in _named()}
+
+
+def _named() -> list[str]:
+    return [file for file in os.environ.get(VARIABLE, "").split(os.pathsep) if file]
+
+
+def _module(file: Path) -> ModuleType:
+    """The module of a file, loaded once."""
+    name = f"{__name__}.{file.stem}"
+    if name in sys.modules:
+        known = sys.modules[name]
+        if Path(str(known.__file__)) != file:
+            raise WrongPlugin(f"{file}: a plug-in of the same name is loaded from {known.__file__}; rename one of them")
+        return known
+    if not file.is_file():
+        raise WrongPlugin(f"{file}: no such file")
+    if file.suffix != ".py" or not file.stem.isidentifier():
+        raise WrongPlugin(f"{file}: no Python module; a plug-in is a file such as my_algorithm.py")
+    try:
+        return import_module(name)
+    except Exception as error:
+        raise WrongPlugin(f"{file}: cannot be loaded: {_told(error)}") from None
+
+
+def _algorithms(module: ModuleType, file: str) -> list[type[Algorithm]]:
+    """The algorithms that a module defines, in its order."""
+    found = [
+        kind
+        for kind in vars(module).values()
+        if inspect.isclass(kind)
+        and issubclass(kind, Algorithm)
+        and kind.__module__ == module.__name__
+        and not inspect.isabstract(kind)
+    ]
+    if not found:
+        raise WrongPlugin(f"{file}: no class of an algorithm (`cepbench.algorithms.base.Algorithm`)")
+    for kind in found:
+        for name in ("name", "paper"):
+            if not isinstance(getattr(kind, name, None), str):
+                raise WrongPlugin(f"{file}: class {kind.__name__} has no `{name}`")
+    return found
+
+
+def _told(error: Exception) -> str:
+    reason = str(error).strip().split("\n", 1)[0]
+    return f"{type(error).__name__}{': ' if reason else ''}{reason}"
+
+
+class _Finder(MetaPathFinder):
+    """Finds the modules of files, also for a worker that unpickles an executor of one."""
+
+    def find_spec(self, name: str, path: object, target: object = None) -> ModuleSpec | None:
+        parent, _, stem = name.rpartition(".")
+        files = [file for file in _named() if Path(file).stem == stem] if parent == __name__ else []
+        return spec_from_file_location(name, files[0]) if files else None
+
+
+sys.meta_path.append(_Finder())

@@ -1,0 +1,133 @@
+"""Algorithms outside of cepbench: the example of the guide in a folder of its own."""
+
+import os
+import re
+import subprocess
+import sys
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import pytest
+
+from cepbench.algorithms import plugins
+from cepbench.algorithms.cogra import Cogra
+from cepbench.algorithms.plugins import WrongPlugin, plugged, use
+from cepbench.algorithms.registry import UnknownAlgorithm, algorithms, make
+
+ROOT = Path(__file__).resolve().parents[2]
+GUIDE = (ROOT / "docs" / "adding-an-algorithm.md").read_text()
+COUNTING = re.findall(r"```python\n(.*?)```", GUIDE, re.DOTALL)[0]
+
+EXPERIMENT = """
+id: own-1
+figure: "1"
+paper: none
+title: An algorithm of one's own
+departures: []
+stream: {generator: uniform, parameters: {rate: 10, events: 40, seed: 1, types: 2}}
+workload: RETURN COUNT(*) PATTERN SEQ(A+, B) WITHIN 2 seconds
+axes: {n: [1]}
+algorithms: [counting, cogra]
+measurements: [time]
+repeat: 0
+limits: {seconds: 60}
+plot:
+  x: {name: n, label: Run}
+  panels: [{metric: latency_mean, label: Latency, unit: s}]
+"""
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file outside of the checkout; forgotten at the end."""
+    monkeypatch.setenv(plugins.VARIABLE, "")
+    for name in [name for name in sys.modules if name.startswith("cepbench.algorithms.plugins.")]:
+        monkeypatch.delitem(sys.modules, name)
+    file = tmp_path / "own_counting.py"
+    file.write_text(COUNTING)
+    return file
+
+
+def run(own: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "cepbench.cli.main", *map(str, arguments)]
+    return subprocess.run(command, cwd=own.parent, capture_output=True, text=True, timeout=300)
+
+
+def test_a_file_is_an_algorithm_like_others(own: Path) -> None:
+    assert "counting" not in [kind.name for kind in algorithms()]
+    use([own])
+    use([own])
+    assert [kind.name for kind in algorithms()].count("counting") == 1
+    assert type(make("counting")).__module__ == "cepbench.algorithms.plugins.own_counting"
+    assert list(plugins.digests()) == ["own_counting.py"]
+
+
+def test_commands_take_a_file(own: Path) -> None:
+    (own.parent / "q.sase").write_text("RETURN COUNT(*) PATTERN SEQ(A+, B)")
+    (own.parent / "e.csv").write_text("time,type\n1,A\n2,A\n3,B\n")
+    ended = run(own, "query", "-q", "q.sase", "-e", "e.csv", "-a", "counting", "--plugin", own.name, "--format", "csv")
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.splitlines()[1].split(",")[3] == "3"
+    ended = run(own, "verify", "-a", "counting", "--plugin", own, "--cases", "20")
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert "counting" in run(own, "algorithms", "--plugin", own).stdout
+
+
+def test_contract_tests_take_a_file(own: Path) -> None:
+    tests = [f"{ROOT}/tests/contract/test_golden.py", f"{ROOT}/tests/contract/test_interface.py"]
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "-k", "counting", *tests]
+    environment = {**os.environ, plugins.VARIABLE: str(own)}
+    ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300)
+    assert ended.returncode == 0, ended.stdout[-2000:]
+    assert int(re.findall(r"(\d+) passed", ended.stdout)[0]) > 20
+
+
+@pytest.mark.spark
+def test_a_figure_has_an_own_algorithm(own: Path) -> None:
+    (own.parent / "own-1.yaml").write_text(EXPERIMENT)
+    ended = run(own, "run", "own-1.yaml", "--plugin", own, "--profile", "smoke", "--results", "results")
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    ended = run(own, "plot", "--results", "results")
+    assert ended.returncode == 0, ended.stderr
+    assert "counting" in "".join(file.read_text() for file in own.parent.glob("results/**/*.json"))
+    assert "own_counting.py" in "".join(file.read_text() for file in own.parent.glob("results/**/*.json"))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("x = 1\n", "no class of an algorithm"),
+        ("1 / 0\n", "cannot be loaded: ZeroDivisionError: division by zero"),
+        (COUNTING.replace('name: ClassVar[str] = "counting"', "pass"), "class PlainCounting has no `name`"),
+    ],
+)
+def test_wrong_files(own: Path, content: str, message: str) -> None:
+    own.write_text(content)
+    with pytest.raises(WrongPlugin, match=message):
+        use([own])
+
+
+def test_names_are_not_taken_twice(own: Path) -> None:
+    own.write_text(COUNTING.replace('"counting"', '"greta"'))
+    use([own])
+    with pytest.raises(UnknownAlgorithm, match="two algorithms are called 'greta'"):
+        make("cogra")
+
+
+def test_files_of_one_name_are_refused(own: Path) -> None:
+    other = own.parent / "other" / own.name
+    other.parent.mkdir()
+    other.write_text(COUNTING)
+    use([own])
+    with pytest.raises(WrongPlugin, match="of the same name"):
+        use([other])
+
+
+def test_entry_points(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    point = EntryPoint("mine", "cepbench.algorithms.cogra:Cogra", plugins.GROUP)
+    monkeypatch.setattr(plugins, "entry_points", lambda group: [point] if group == "cepbench.algorithms" else [])
+    assert plugged() == (Cogra,)
+    wrong = EntryPoint("mine", "os:path", plugins.GROUP)
+    monkeypatch.setattr(plugins, "entry_points", lambda group: [wrong])
+    with pytest.raises(WrongPlugin, match="os:path: no class of an algorithm"):
+        plugged()
