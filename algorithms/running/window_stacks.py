@@ -90,6 +90,14 @@ class StackEvaluator(Evaluator):
         attributes = 6 + len(self.stacks.ints) + len(self.stacks.reals)
         return 8 * events * attributes + 16 * pointers
 
+    def valid_ends(self, latest: NDArray[np.int64]) -> NDArray[np.int64]:
+        """int64[P]: END events before this time are invalidated by a trailing negation."""
+        ends_from = np.full(len(self.tables.start), -1, np.int64)
+        for p in range(len(ends_from)):
+            negations = self.tables.trailing[self.tables.trailing_ptr[p] : self.tables.trailing_ptr[p + 1]]
+            ends_from[p] = latest[negations].max(initial=-1)
+        return ends_from
+
     def _close(self, now: int, latest: NDArray[np.int64]) -> list[QueryRows]:
         """Rows of all windows that end by `now`."""
         parts: list[QueryRows] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -17,6 +18,7 @@ from cepbench.algorithms.running.complete_matches import unsupported_complete
 from cepbench.algorithms.running.per_query import IndependentQueries
 from cepbench.algorithms.running.window_stacks import StackEvaluator
 from cepbench.algorithms.sase.detection import SpanEvaluator
+from cepbench.algorithms.sase.flattened import FlattenedEvaluator, FlattenedPlan
 from cepbench.algorithms.sase.kernels.construction import (
     DEPTH,
     LONGEST,
@@ -28,9 +30,13 @@ from cepbench.algorithms.sase.kernels.construction import (
     construct,
 )
 from cepbench.algorithms.sase.kernels.maximal_paths import mark_roles
+from cepbench.algorithms.sequences.flattened import flattened, kleene_options, unsupported_flattened
+from cepbench.algorithms.sequences.flattening import is_kleene
+from cepbench.algorithms.sequences.longest_trend import LongestTrend
+from cepbench.events.statistics import Statistics
 from cepbench.events.windows import Window
 from cepbench.queries.analysis import analyse
-from cepbench.queries.compile import CompiledQuery, Part
+from cepbench.queries.compile import CompiledQuery, Part, Workload
 from cepbench.queries.model import Aggregates, CompleteMatches, Query, Semantics
 
 FOUND_MATCHES = 65_536
@@ -50,6 +56,9 @@ class Sase(Algorithm):
     with n events and e pointers, so that the search in a window constructs only them. Windows share the stacks, nothing
     else. Queries of detection have no windows: the search begins at each event that may end a match and goes as far
     back as the span reaches (`sase.detection`).
+
+    With `kleene=flatten`, a Kleene pattern becomes an event sequence per length up to `max_length`, each with stacks of
+    its own (`sase.flattened`), and a longer match is an error.
     """
 
     name: ClassVar[str] = "sase"
@@ -58,8 +67,13 @@ class Sase(Algorithm):
     )
     enumerates: ClassVar[bool] = True
 
+    def __init__(self, kleene: str = "native", max_length: int | str = "none") -> None:
+        self.flatten, self.max_length = kleene_options(self.name, kleene, max_length)
+
     def unsupported(self, query: Query) -> str | None:
-        """Some complete matches, and AND of match queries."""
+        """Some complete matches, and AND of match queries; flattened, what is no set of sequences."""
+        if self.flatten:
+            return unsupported_flattened(query, self.max_length)
         if query.span is not None:
             return None
         if isinstance(query.returns, CompleteMatches):
@@ -68,8 +82,18 @@ class Sase(Algorithm):
             return "AND returns a count of pairs, not matches"
         return None
 
+    def plan(self, workload: Workload, statistics: Statistics) -> Plan:
+        """The sequences of flattened queries; else there is nothing to decide."""
+        if not self.flatten:
+            return Plan(workload)
+        return FlattenedPlan(
+            workload, {query.index: flattened(query, workload.schema, self.max_length) for query in workload}
+        )
+
     def executor(self, plan: Plan) -> Executor:
-        """Stacks per query."""
+        """Stacks per query, or per sequence of it."""
+        if isinstance(plan, FlattenedPlan):
+            return IndependentQueries(plan.workload, partial(_flattened, plan, self.max_length))
         return IndependentQueries(plan.workload, SaseEvaluator, SpanEvaluator)
 
     def load(self, plan: Plan) -> None:
@@ -99,7 +123,7 @@ class SaseEvaluator(StackEvaluator):
         return super().held() + trend
 
     def construct(self, k: int, latest: NDArray[np.int64]) -> list[QueryRows]:
-        start, ends_from = self.window.start(k), self._valid_ends(latest)
+        start, ends_from = self.window.start(k), self.valid_ends(latest)
         room = int(self.stacks.counters[EVENTS]) + 1
         role = np.zeros(room if self.complete else 0, np.int64)
         if self.complete:
@@ -125,13 +149,14 @@ class SaseEvaluator(StackEvaluator):
         digest = np.zeros(1 if self.matches and not self.writes else 0, np.uint64)
         return FoundMatches(np.zeros(matches, np.int64), np.zeros(events, np.int64), digest)
 
-    def _valid_ends(self, latest: NDArray[np.int64]) -> NDArray[np.int64]:
-        """int64[P]: END events before this time are invalidated by a trailing negation."""
-        ends_from = np.full(len(self.tables.start), -1, np.int64)
-        for p in range(len(ends_from)):
-            negations = self.tables.trailing[self.tables.trailing_ptr[p] : self.tables.trailing_ptr[p + 1]]
-            ends_from[p] = latest[negations].max(initial=-1)
-        return ends_from
+
+def _flattened(
+    plan: FlattenedPlan, max_length: int | None, query: CompiledQuery, part: Part, window: Window
+) -> FlattenedEvaluator:
+    guard = None
+    if max_length is not None and is_kleene(part.automaton):
+        guard = LongestTrend(query, part, window, SEMANTICS[query.query.semantics], max_length)
+    return FlattenedEvaluator([SaseEvaluator(query, one, window) for one in plan.parts[query.index]], guard)
 
 
 def _new_search(room: int) -> Search:

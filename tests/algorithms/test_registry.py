@@ -21,7 +21,8 @@ def test_parameters_reach_the_algorithm() -> None:
     [
         ("none", f"unknown algorithm 'none'; choose one of {', '.join(sorted(kind.name for kind in ALGORITHMS))}"),
         ("sase[", "unknown algorithm"),
-        ("sase[x=1]", "sase has no parameter 'x'; it has none"),
+        ("greta[x=1]", "greta has no parameter 'x'; it has none"),
+        ("sase[x=1]", "sase has no parameter 'x'; it has kleene, max_length"),
         ("cet[x=1]", "cet has no parameter 'x'; it has detect, "),
         ("cet[detect]", "write parameters as name=value, not 'detect'"),
         ("cet[=hybrid]", "write parameters as name=value, not '=hybrid'"),

@@ -29,7 +29,11 @@ MODERATE = settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
 TIMES = 20
-VARIANTS = [f"{kind.name}[max_length=3]" for kind in ALGORITHMS if "max_length" in parameters(kind)]
+VARIANTS = [
+    f"{kind.name}[{'kleene=flatten, ' if 'kleene' in parameters(kind) else ''}max_length=3]"
+    for kind in ALGORITHMS
+    if "max_length" in parameters(kind)
+]
 """Algorithms whose language grows with a parameter."""
 
 

@@ -1,0 +1,60 @@
+"""SASE on flattened queries: the two-step approach of the papers' systems without Kleene patterns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from cepbench.algorithms.base import Plan, StateSize
+from cepbench.algorithms.rows import QueryRows, concatenate
+from cepbench.algorithms.running.evaluator import Evaluator
+from cepbench.algorithms.sequences.longest_trend import LongestTrend
+from cepbench.events.batch import EventBatch
+from cepbench.metrics.details import merged
+from cepbench.queries.compile import Part
+
+
+@dataclass(frozen=True)
+class FlattenedPlan(Plan):
+    """`parts`: the sequences of each query by its index."""
+
+    parts: Mapping[int, tuple[Part, ...]]
+
+
+class FlattenedEvaluator(Evaluator):
+    """Evaluators of the sequences of one query, which share nothing, and the `guard` of their length, if any.
+
+    The guard looks at the longest match before any is constructed. Its stacks are not told as state: they are no part
+    of the approach.
+    """
+
+    def __init__(self, sequences: list[Evaluator], guard: LongestTrend | None) -> None:
+        self.sequences, self.guard = sequences, guard
+
+    def process(self, events: EventBatch) -> QueryRows | None:
+        """Rows of closed windows. Raises `LongerMatch`."""
+        if self.guard is not None:
+            self.guard.process(events)
+        return _together([sequence.process(events) for sequence in self.sequences])
+
+    def finish(self) -> QueryRows | None:
+        """Rows of open windows. Raises `LongerMatch`."""
+        if self.guard is not None:
+            self.guard.finish()
+        return _together([sequence.finish() for sequence in self.sequences])
+
+    def state(self) -> StateSize:
+        """That of all sequences; the largest of each since the last call."""
+        return sum((sequence.state() for sequence in self.sequences), StateSize())
+
+    def details(self) -> Mapping[str, float]:
+        """Those of all sequences, and how many there are."""
+        return {
+            **merged(sequence.details() for sequence in self.sequences),
+            "sequences_peak": float(len(self.sequences)),
+        }
+
+
+def _together(rows: list[QueryRows | None]) -> QueryRows | None:
+    found = [part for part in rows if part is not None and len(part)]
+    return concatenate(found) if found else None

@@ -1,0 +1,36 @@
+"""Whether a stream has longer matches than a flattened pattern covers, also where predicates decide on matches."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cepbench.algorithms.kernels.stacks import EVENTS
+from cepbench.algorithms.rows import QueryRows
+from cepbench.algorithms.running.window_stacks import StackEvaluator
+from cepbench.algorithms.sequences.kernels.longest_trend import longest_trend
+from cepbench.algorithms.sequences.longest_match import LongerMatch
+from cepbench.events.windows import Window
+from cepbench.queries.compile import CompiledQuery, Part
+
+
+class LongestTrend(StackEvaluator):
+    """Finds the length of the longest match of each window, without constructing any.
+
+    O(V + E) time for V events and E pairs that follow one another. It guards the answer of a flattened
+    pattern and has no rows. `pointers` as in `StackEvaluator`.
+    """
+
+    def __init__(self, query: CompiledQuery, part: Part, window: Window, pointers: int, max_length: int) -> None:
+        super().__init__(query, part, window, pointers)
+        self.max_length = max_length
+
+    def construct(self, k: int, latest: NDArray[np.int64]) -> list[QueryRows]:
+        """No rows. Raises `LongerMatch`."""
+        length = np.zeros(int(self.stacks.counters[EVENTS]), np.int64)
+        longest = longest_trend(self.window.start(k), self.valid_ends(latest), self.tables, self.stacks, length)
+        if longest > self.max_length:
+            raise LongerMatch(
+                f"query {self.query.query.name}: a match has {longest} events, more than max_length={self.max_length}"
+            )
+        return []
