@@ -39,7 +39,7 @@ class Dataset:
       do not fit the columns become nulls, which are refused where an event needs the value.
     - `time`, `type`: Spark SQL expressions of each event's time stamp (whole, >= 0, in `time_unit`) and type name. They
       must not depend on Spark's session time zone.
-    - `attributes`: the other values of an event.
+    - `attributes`: the other values of an event; window functions see all rows that `filter` keeps.
     - `filter`: Spark SQL condition; rows where it is not true are no events.
     - `order`: attributes that put events of equal time into one order. Such events never precede one another, but
       their positions must not depend on how files are split.

@@ -12,6 +12,7 @@ from cepbench.generators.financial import Financial
 from cepbench.generators.linear_road import LinearRoad
 from cepbench.generators.parameters import parse
 from cepbench.generators.ridesharing import Ridesharing
+from cepbench.generators.sensors import Sensors
 from cepbench.generators.smart_home import SmartHome
 from cepbench.generators.stock import Stock
 from cepbench.generators.taxi import Taxi
@@ -29,6 +30,7 @@ GENERATORS: tuple[type[Generator[Any]], ...] = (
     Taxi,
     Bus,
     SmartHome,
+    Sensors,
     Uniform,
 )
 

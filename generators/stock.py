@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 from cepbench.events.schema import Attribute, Kind, Schema
 from cepbench.generators.base import Columns, Generator
 from cepbench.generators.bursts import burst_numbers
-from cepbench.generators.groups import bridges
+from cepbench.generators.groups import bridges, by_group
 from cepbench.generators.parameters import Rate
 from cepbench.generators.popularity import PopularityParameters, popular_codes
 from cepbench.generators.selectivity import SELECTIVE_ATTRIBUTES, selective_columns
@@ -44,6 +44,9 @@ class StockParameters(PopularityParameters):
         "stock", description="event types: Stock for all; Buy and Sell; or one per company (C0, C1, ...)"
     )
     bars: bool = Field(False, description="whether an event has open, high, low and close, the price being the close")
+    differences: bool = Field(
+        False, description="whether an event has its price's difference to the company's last one"
+    )
 
     @model_validator(mode="after")
     def _check_stock(self) -> "StockParameters":
@@ -83,7 +86,8 @@ class Stock(Generator[StockParameters]):
     Attributes: `company`, `sector`, `transaction` (identifiers), `side` ("buy" or "sell"), `volume` (1..10000),
     `price` (cents are the smallest unit), and `score`, `bound` (`generators.selectivity`). With `bars`, an event tells
     of a minute, as in Gloria 8.1: `open` is within two `volatility` of `close`, which equals `price`, and `high` and
-    `low` enclose both.
+    `low` enclose both. With `differences`, `difference` is the price less the company's last one, in whole cents, as
+    in MCEP 6.1; before a company's first event of a slice, that is the price at which the walk enters the slice.
 
     Replicas follow dissertation 8.1: copy c of a transaction has the same time stamp and values, `company` + c *
     companies, `sector` + c * sectors and a transaction identifier of its own.
@@ -98,7 +102,7 @@ class Stock(Generator[StockParameters]):
     """
 
     name = "stock"
-    paper = "dissertation 8.1, 13.1, 19.1; Hamlet 6.1; Gloria 8.1"
+    paper = "dissertation 8.1, 13.1, 19.1; Hamlet 6.1; Gloria 8.1; MCEP 6.1"
     Parameters = StockParameters
 
     def schema(self) -> Schema:
@@ -117,6 +121,7 @@ class Stock(Generator[StockParameters]):
             Attribute("volume", Kind.INT),
             Attribute("price", Kind.FLOAT),
             *(BAR_ATTRIBUTES if self.parameters.bars else ()),
+            *((Attribute("difference", Kind.FLOAT),) if self.parameters.differences else ()),
             *SELECTIVE_ATTRIBUTES,
         )
         return Schema(types[self.parameters.typed_by], attributes, self.parameters.time_unit, SIDES)
@@ -140,6 +145,8 @@ class Stock(Generator[StockParameters]):
         }
         if p.bars:
             columns |= self._bars(columns["price"], index)
+        if p.differences:
+            columns["difference"] = self._differences(company, columns["price"], index)
         if p.copies > 1:
             copy = np.tile(np.arange(p.copies, dtype=np.int64), n)
             columns = {name: np.repeat(column, p.copies) for name, column in columns.items()}
@@ -175,11 +182,24 @@ class Stock(Generator[StockParameters]):
         steps = self._random("price", index).standard_normal(len(company))
         steps *= p.volatility
         walk = bridges(company, steps, self._anchors(index), self._anchors(index + 1))
-        np.exp(walk, out=walk)
-        base = self._random("base price", 0).uniform(10.0, 100.0, p.companies)
-        walk *= base[company]
-        prices: NDArray[np.float64] = np.round(walk, 2)
+        return self._in_cents(walk, company)
+
+    def _in_cents(self, walk: NDArray[np.float64], company: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Prices in whole cents, and at least one, of log prices relative to the companies' base prices."""
+        base = self._random("base price", 0).uniform(10.0, 100.0, self.parameters.companies)
+        prices: NDArray[np.float64] = np.round(np.exp(walk) * base[company], 2)
         return np.maximum(prices, 0.01)
+
+    def _differences(self, company: NDArray[np.int64], price: NDArray[np.float64], index: int) -> NDArray[np.float64]:
+        """Each price less the one before of the same company, float64[n], in whole cents."""
+        everyone = np.arange(self.parameters.companies, dtype=np.int64)
+        order, counts = by_group(company, len(everyone))
+        before = np.empty_like(price)
+        before[order[1:]] = price[order[:-1]]
+        begins = (np.cumsum(counts) - counts)[counts > 0]
+        before[order[begins]] = self._in_cents(self._anchors(index), everyone)[counts > 0]
+        # Minus zero is no value that a price would show.
+        return np.round(price - before, 2) + 0.0
 
     def _anchors(self, index: int) -> NDArray[np.float64]:
         """Log price relative to the base price where slice `index` begins, float64[companies].

@@ -45,7 +45,22 @@ def test_nasdaq(spark: SparkSession, tmp_path: Path) -> None:
     ]
     assert found[2] == {
         "time": 20_083_830, "type": "MSFT", "company": "MSFT",
-        "open": 30.5, "high": 30.6, "low": 30.4, "close": 30.5, "volume": 1200, "open_level": 30.5, "vol": 1200,
+        "open": 30.5, "high": 30.6, "low": 30.4, "close": 30.5, "volume": 1200, "difference": 0.0,
+        "open_level": 30.5, "vol": 1200,
+    }  # fmt: skip
+    assert [row["difference"] for row in found] == [0.0, 135.0, 0.0]
+
+
+def test_nasdaq_differences_are_to_the_stocks_bar_before(spark: SparkSession, tmp_path: Path) -> None:
+    bars = [("A", 3, 10.1), ("B", 1, 7.0), ("A", 1, 10.0), ("B", 3, 6.5), ("A", 2, 9.75), ("B", 2, 7.0), ("C", 2, 1)]
+    (tmp_path / "NASDAQ_TINY.txt").write_text(
+        "".join(f"{name},19700101000{minute},1,1,1,{close},1\n" for name, minute, close in bars)
+    )
+    found = {(row["type"], row["time"]): row["difference"] for row in rows(spark, dataset("nasdaq"), tmp_path)}
+    assert found == {
+        ("A", 1): 0.0, ("A", 2): -0.25, ("A", 3): 0.35,
+        ("B", 1): 0.0, ("B", 2): 0.0, ("B", 3): -0.5,
+        ("C", 2): 0.0,
     }  # fmt: skip
 
 

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from cepbench.generators import base
 from cepbench.generators.registry import from_spec
 from tests.generators.streams import concatenated, run_lengths, stream
 
@@ -123,3 +124,25 @@ def test_bars_enclose_open_and_close() -> None:
     assert (low > 0).all()
     assert np.abs(opened / close - 1).max() == pytest.approx(0.02, rel=0.05)
     assert high.mean() > np.maximum(opened, close).mean() > np.minimum(opened, close).mean() > low.mean()
+
+
+def test_differences_are_between_consecutive_prices_of_a_company(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(base, "SLICE_EVENTS", 1000)
+    generator = from_spec("stock", {"events": 4000, "companies": 20, "sectors": 5, "differences": True})
+    batch, plain = concatenated(generator), stream("stock", events=4000, companies=20, sectors=5)
+    assert all(np.array_equal(batch.columns[name], plain.columns[name]) for name in plain.columns)
+    assert [a.name for a in batch.schema.attributes if a not in plain.schema.attributes] == ["difference"]
+    company, price = batch.columns["company"], batch.columns["price"].astype(float)
+    difference = batch.columns["difference"].astype(float)
+    for code in range(20):
+        # Over slices, too: every company has events in each.
+        assert difference[company == code][1:] == pytest.approx(np.diff(price[company == code]), abs=1e-9)
+    assert np.array_equal(difference, np.round(difference, 2))
+    assert 0.2 < np.mean(difference > 0) < 0.6
+
+
+def test_replicas_have_the_differences_of_their_originals() -> None:
+    batch = stream("stock", events=3000, companies=10, sectors=1, replicate=2, differences=True)
+    difference = batch.columns["difference"].reshape(-1, 3)
+    assert (difference == difference[:, :1]).all()
+    assert len(np.unique(difference)) > 5
