@@ -6,12 +6,13 @@ from typing import Any
 from cepbench.generators.errors import GeneratorError
 from cepbench.generators.parameters import parse
 from cepbench.generators.workloads.base import WorkloadGenerator
+from cepbench.generators.workloads.detection import Detection
 from cepbench.generators.workloads.flat import Flat
 from cepbench.generators.workloads.gloria import GloriaWorkload
 from cepbench.generators.workloads.kleene import Kleene
 from cepbench.generators.workloads.sequences import Sequences
 
-WORKLOADS: tuple[type[WorkloadGenerator[Any]], ...] = (Sequences, Kleene, GloriaWorkload, Flat)
+WORKLOADS: tuple[type[WorkloadGenerator[Any]], ...] = (Sequences, Kleene, GloriaWorkload, Flat, Detection)
 
 
 def workload_class(name: str) -> type[WorkloadGenerator[Any]]:

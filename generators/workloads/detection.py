@@ -1,0 +1,259 @@
+"""Workloads of detection queries with pairwise conditions, some of which have a sub-pattern in common, as in MCEP."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from math import sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from cepbench.generators.errors import GeneratorError
+from cepbench.generators.randomness import column_random, hashed_uniform, zipf_weights
+from cepbench.generators.workloads.base import Names, WorkloadGenerator
+
+LEAST_SIZE = 2
+ROOM = 3
+"""A span of rates has at least so many times as many types as a pattern, whatever the difference of rates."""
+
+
+class DetectionParameters(BaseModel):
+    """Defaults are those of MCEP 6.1, on the stock stream with companies as types and differences of prices."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    seed: int = Field(0, ge=0, description="seed of all randomness")
+    queries: int = Field(100, ge=1, le=10**4, description="number of queries; fewer are a prefix of more")
+    types: int = Field(
+        2100, ge=LEAST_SIZE, le=10**5, description="first types of the stream, of which patterns are made"
+    )
+    prefix: str = Field("C", pattern=r"^[A-Za-z_]\w*$", description="names of types without their number")
+    size: int = Field(5, ge=LEAST_SIZE, le=30, description="average number of event types of a pattern")
+    spread: int = Field(0, ge=0, le=10, description="how far the size of a pattern may be from the average")
+    conjunctions: float = Field(0.5, ge=0, le=1, description="share of AND patterns; the others are SEQ")
+    special: float = Field(0.2, ge=0, le=1, description="share of patterns with a NOT or a Kleene plus, by turns")
+    conditions: float = Field(
+        0.5, ge=0, le=2, description="pairs of types that conditions compare, per type of a pattern"
+    )
+    attributes: Names = Field(("difference",), description="attributes that a condition compares, all in the same way")
+    comparisons: Names = Field(("<", ">"), description="comparisons of conditions, drawn for each pair of types")
+    within: str = Field("15 min", description="span of a match, or a number of events such as 1000 events")
+    density: float | None = Field(
+        None,
+        gt=0,
+        le=1,
+        description="share of the workload with which a pattern has a core in common, on average; without, no cores",
+    )
+    cores: int = Field(1, ge=1, le=1000, description="cores; patterns that have one take them in turn")
+    core_size: int = Field(3, ge=LEAST_SIZE, le=30, description="types of a core")
+    private: bool = Field(False, description="whether patterns have no type in common beside those of their core")
+    skew: float = Field(0.0, ge=0, le=5, description="Zipf exponent of the stream's types in the order of their names")
+    rate_difference: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="difference of rates in a pattern as a share of the largest in the stream; without, any types",
+    )
+
+    @model_validator(mode="after")
+    def _check(self) -> DetectionParameters:
+        if self.size - self.spread < LEAST_SIZE:
+            raise ValueError(f"size = {self.size} less spread = {self.spread} is below {LEAST_SIZE} types")
+        if self.size + self.spread > self.types:
+            raise ValueError(f"patterns of {self.size + self.spread} types exceed the {self.types} types")
+        if not set(self.comparisons) <= {"<", "<=", ">", ">=", "=", "!="}:
+            raise ValueError(f"comparisons = {', '.join(self.comparisons)}: choose from <, <=, >, >=, =, !=")
+        if self.rate_difference is not None and not self.skew:
+            raise ValueError("rate_difference needs the skew of the stream; without skew rates do not differ")
+        if self.density is not None:
+            if self.core_size > self.size - self.spread:
+                raise ValueError(
+                    f"core_size = {self.core_size} exceeds the least pattern of {self.size - self.spread} types"
+                )
+            if self.density * self.cores > 1:
+                raise ValueError(
+                    f"density = {self.density} cannot be had with {self.cores} cores; use at most "
+                    f"{int(1 / self.density)}"
+                )
+        return self
+
+    @property
+    def sharing(self) -> float:
+        """The share of patterns with a core.
+
+        In a workload of which each of k cores is in the share s, a pattern with a core has it in common with s of all
+        others; so the mean share is k s^2.
+        """
+        return 0.0 if self.density is None else sqrt(self.density * self.cores)
+
+
+@dataclass(frozen=True)
+class _Core:
+    """Types that patterns have in common, in their order, with the pairs of them that are compared."""
+
+    ordered: bool
+    types: tuple[int, ...]
+    pairs: tuple[tuple[int, int], ...]
+    span: tuple[int, ...]
+
+
+class Detection(WorkloadGenerator[DetectionParameters]):
+    """Detection queries (WITHIN ... PER MATCH) with pairwise conditions, as in MCEP 6.1 and Appendix D.
+
+    A pattern is a SEQ or an AND of `size` different types, give or take `spread`. About `conditions` times its size,
+    pairs of types are compared by their `attributes`: which way is drawn for each pair of types, once for all patterns,
+    so that those that have both types may share the condition. The share `special` has a NOT (in a SEQ, between others)
+    or a Kleene plus; a negated type is one of `size`, and is not compared.
+
+    With `density`, some patterns contain a core: `core_size` types of one structure with the same conditions, at random
+    places. Patterns with a core come evenly spread, so many of them that a pattern has a core in common with the share
+    `density` of the workload on average: that of the multi-pattern graph, as far as cores make it (Appendix D). With
+    `private`, nothing else is in common, so that both agree but for what a pattern has in common with itself.
+
+    With `rate_difference`, a pattern's types lie in a span of rates that is as wide as that share of the largest
+    difference, or a bit wider where it has too few types; the fastest and the slowest of the span are in the pattern,
+    or in its core. The paper normalises by its largest difference of 45 events per second. Rates are known from `skew`:
+    that of the stream, whose first type must be the most frequent one (`ranks=named`).
+    """
+
+    name = "detection"
+    paper = "MCEP 6.1, Appendix D"
+    Parameters = DetectionParameters
+
+    def queries(self) -> list[str]:
+        """One after another. Raises `GeneratorError` if there are too few types for private ones."""
+        p = self.parameters
+        taken: set[int] = set()
+        cores = [self._core(number, taken) for number in range(p.cores if p.density is not None else 0)]
+        return [self._query(number, cores, taken) for number in range(p.queries)]
+
+    def _core(self, number: int, taken: set[int]) -> _Core:
+        p, random = self.parameters, column_random(self.parameters.seed, "core", number)
+        span = self._span(random)
+        types = self._drawn(random, span, p.core_size, self._ends(span), taken)
+        taken.update(types)
+        pairs = list(combinations(types, 2))
+        chosen = random.permutation(len(pairs))[: int(p.conditions * p.core_size)]
+        ordered = not _is_one(p.conjunctions, number)
+        return _Core(ordered, types, tuple(pairs[i] for i in chosen), span)
+
+    def _query(self, number: int, cores: Sequence[_Core], taken: set[int]) -> str:
+        p, random = self.parameters, column_random(self.parameters.seed, "query", number)
+        size = int(random.integers(p.size - p.spread, p.size + p.spread, endpoint=True))
+        core = None
+        if cores and _is_one(p.sharing, number):
+            core = cores[_before(p.sharing, number) % p.cores]
+        if core is not None:
+            ordered, own = core.ordered, core.types
+            more = self._drawn(random, core.span, size - len(own), (), {*own, *(taken if p.private else ())})
+        else:
+            ordered, own = not bool(random.random() < p.conjunctions), ()
+            span = self._span(random)
+            more = self._drawn(random, span, size, self._ends(span), taken if p.private else set())
+        if p.private:
+            taken.update(more)
+        # Types of the core keep their order, at random places.
+        places = np.sort(random.permutation(size)[: len(own)]).tolist()
+        types = list(more)
+        for place, code in zip(places, own, strict=True):
+            types.insert(place, code)
+        special = _is_one(p.special, number)
+        inner = [code for code in types[1:-1] if code not in own]
+        negated = kleene = None
+        if special and ordered and inner and not _before(p.special, number) % 2:
+            negated = inner[int(random.integers(len(inner)))]
+        elif special:
+            others = [code for code in types if code not in own] or types
+            kleene = others[int(random.integers(len(others)))]
+        pairs = self._pairs(random, [code for code in types if code != negated], core, size)
+        return self._text(number, ordered, types, negated, kleene, pairs)
+
+    def _pairs(
+        self, random: np.random.Generator, types: Sequence[int], core: _Core | None, size: int
+    ) -> list[tuple[int, int]]:
+        """The pairs that a pattern compares, those of its core first."""
+        own, found = (core.types, list(core.pairs)) if core is not None else ((), [])
+        others = [(a, b) for a, b in combinations(types, 2) if a not in own or b not in own]
+        wanted = int(self.parameters.conditions * size + random.random()) - len(found)
+        found += [others[i] for i in random.permutation(len(others))[: max(0, wanted)]]
+        return found
+
+    def _text(
+        self,
+        number: int,
+        ordered: bool,
+        types: Sequence[int],
+        negated: int | None,
+        kleene: int | None,
+        pairs: Sequence[tuple[int, int]],
+    ) -> str:
+        p = self.parameters
+        operands = [
+            f"NOT {p.prefix}{code}" if code == negated else f"{p.prefix}{code}{'+' if code == kleene else ''}"
+            for code in types
+        ]
+        pattern = f"SEQ({', '.join(operands)})" if ordered else " AND ".join(operands)
+        lines = [f"q{number + 1}", "RETURN MATCHES", f"PATTERN {pattern}"]
+        if pairs:
+            lines.append("WHERE " + " AND ".join(part for pair in pairs for part in self._compared(pair)))
+        return "\n".join([*lines, f"WITHIN {p.within} PER MATCH"])
+
+    def _compared(self, pair: tuple[int, int]) -> list[str]:
+        """The comparisons of two types, the same wherever both are compared."""
+        p, (low, high) = self.parameters, sorted(pair)
+        drawn = hashed_uniform(p.seed, "comparison", np.array([low * p.types + high], dtype=np.int64))[0]
+        comparison = p.comparisons[int(drawn * len(p.comparisons))]
+        return [f"{p.prefix}{low}.{name} {comparison} {p.prefix}{high}.{name}" for name in p.attributes]
+
+    def _span(self, random: np.random.Generator) -> tuple[int, ...]:
+        """The types that a pattern may have, the fastest first."""
+        p = self.parameters
+        if p.rate_difference is None:
+            return tuple(range(p.types))
+        rates = self._rates()
+        fastest = int(random.integers(int((rates >= p.rate_difference).sum())))
+        # One more than the last within the difference: `rates` fall.
+        stop = int(np.searchsorted(-rates, p.rate_difference - rates[fastest], side="right"))
+        stop = max(stop, fastest + ROOM * (p.size + p.spread))
+        first = max(0, min(fastest, p.types - ROOM * (p.size + p.spread)))
+        return tuple(range(first, min(stop, p.types)))
+
+    def _rates(self) -> NDArray[np.float64]:
+        """The rate of each type above that of the slowest, as a share of the largest difference, float64[types]."""
+        rates = zipf_weights(self.parameters.types, self.parameters.skew)
+        shares: NDArray[np.float64] = (rates - rates[-1]) / (rates[0] - rates[-1])
+        return shares
+
+    def _ends(self, span: Sequence[int]) -> tuple[int, ...]:
+        """The types that a pattern must have for its difference of rates."""
+        return () if self.parameters.rate_difference is None else (span[0], span[-1])
+
+    def _drawn(
+        self, random: np.random.Generator, span: Sequence[int], count: int, needed: Sequence[int], without: set[int]
+    ) -> tuple[int, ...]:
+        """`count` different types of a span in random order, the needed ones and none of `without`."""
+        first = [code for code in needed if code not in without]
+        free = [code for code in span if code not in without and code not in first]
+        if len(first) + len(free) < count:
+            p = self.parameters
+            raise GeneratorError(
+                f"workload detection: no room for {p.queries} patterns out of {p.types} types without common ones; use "
+                f"more types, fewer queries, or private = false"
+            )
+        some = random.permutation(len(free))[: count - len(first)]
+        chosen = [*first[:count], *(free[i] for i in some)]
+        return tuple(chosen[i] for i in random.permutation(len(chosen)))
+
+
+def _before(share: float, number: int) -> int:
+    """How many queries before query `number` are of those that have a share of the workload, evenly spread."""
+    return int(number * Fraction(str(share)))
+
+
+def _is_one(share: float, number: int) -> bool:
+    """Whether query `number` is one of those."""
+    return _before(share, number + 1) > _before(share, number)
