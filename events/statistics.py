@@ -2,20 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+
+from cepbench.events.batch import EventBatch
+
+Needs = Mapping[str, Collection[str]]
+"""Attributes by event type."""
+
+
+@dataclass(frozen=True)
+class EventSample:
+    """Some events of a stream, in its order, and how many `seconds` it took to draw them."""
+
+    events: EventBatch
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True)
 class Statistics:
     """What an optimiser may know of a stream before it runs.
 
-    `rates` gives events per unit of stream time by type name, over the whole stream.
+    `rates` gives events per unit of stream time by type name, over the whole stream. `sampler` draws events of the
+    types that are asked for, with their attributes; without one there is nothing to draw from. It belongs to the
+    process that plans: a plan keeps what was drawn, and never the sampler.
     """
 
     events: int = 0
     duration: int = 0
     rates: Mapping[str, float] = field(default_factory=dict)
+    sampler: Callable[[Needs], EventSample] | None = field(default=None, compare=False, repr=False)
+
+    def sample(self, needs: Needs) -> EventSample | None:
+        """Some events of each of these types, with at least these attributes; None where no stream is known."""
+        return self.sampler(needs) if self.sampler is not None and self.events else None
 
 
 def statistics_of(counts: Mapping[str, int], first: int | None, last: int | None) -> Statistics:

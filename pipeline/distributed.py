@@ -20,6 +20,7 @@ from cepbench.pipeline.parts import DamagedStore
 from cepbench.pipeline.probe import check_workers
 from cepbench.pipeline.rebucketing import discard, rebucket
 from cepbench.pipeline.running import Counts, run_job
+from cepbench.pipeline.sampling import stream_statistics
 from cepbench.pipeline.session import session
 from cepbench.pipeline.store import Stream, bucket_batches, is_store, read_stream
 from cepbench.pipeline.tasks import run_tasks
@@ -91,7 +92,7 @@ def answer_on_spark(
             stream, notices = import_events(events, Path(scratch) / "store", spark=spark, time_unit=time_unit)
             for notice in notices:
                 notify(notice)
-        prepared = prepare(queries, made, stream.schema, arithmetic, stream.statistics)
+        prepared = prepare(queries, made, stream.schema, arithmetic, stream_statistics(stream, spark))
         stream.check_needed(prepared.workload.needs)
         for notice in prepared.notices:
             notify(notice)

@@ -13,9 +13,10 @@ from cepbench.events.errors import InputError
 from cepbench.events.files import InputEvents, check_needed, read_events
 from cepbench.events.reading import Reading
 from cepbench.events.schema import Schema
-from cepbench.events.statistics import Statistics, statistics_of
+from cepbench.events.statistics import Statistics
 from cepbench.pipeline.jobs import Job, parse_supported, prepare
 from cepbench.pipeline.running import Counts, run_job
+from cepbench.pipeline.sampling import input_statistics, stream_statistics
 from cepbench.pipeline.store import Stream, bucket_batches, is_store, read_stream, stream_batches
 
 BATCH_ROWS = 1 << 20
@@ -130,13 +131,7 @@ def open_events(events: str | Path | pd.DataFrame, time_unit: str | Reading = "s
 
 
 def _statistics(source: InputEvents | Stream) -> Statistics:
-    if isinstance(source, Stream):
-        return source.statistics
-    batch = source.batch
-    if len(batch) == 0:
-        return Statistics()
-    counts = {name: int((batch.type == code).sum()) for code, name in enumerate(source.schema.types)}
-    return statistics_of(counts, int(batch.time[0]), int(batch.time[-1]))
+    return stream_statistics(source) if isinstance(source, Stream) else input_statistics(source)
 
 
 def _parts(source: InputEvents | Stream, job: Job) -> Iterator[Iterable[EventBatch]]:

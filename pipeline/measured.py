@@ -106,7 +106,7 @@ def measure(spark: SparkSession, job: MeasuredRun, seconds: float) -> Outcome:
     at all, `DamagedStore` if a worker did not find what was written.
     """
     try:
-        made = ready(job)
+        made = ready(job, spark)
     except UnsupportedQuery as error:
         return Outcome(Status.UNSUPPORTED, str(error))
     except (NotEnoughMemory, MemoryError) as error:

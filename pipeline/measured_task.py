@@ -18,6 +18,7 @@ from pathlib import Path
 
 import psutil
 from pyspark import TaskContext
+from pyspark.sql import SparkSession
 
 from cepbench.algorithms.answers.builder import AnswerBuilder, Parts
 from cepbench.algorithms.base import Algorithm, Executor, NotEnoughMemory, StateSize
@@ -37,6 +38,7 @@ from cepbench.pipeline.loop import Family, family_of
 from cepbench.pipeline.parts import DamagedStore
 from cepbench.pipeline.repeated import keep_memory, repeated
 from cepbench.pipeline.replay import Measured, replay
+from cepbench.pipeline.sampling import stream_statistics
 from cepbench.pipeline.store import Stream, bucket_batches, read_stream, stream_batches
 from cepbench.pipeline.substreams import RawKey, decode
 from cepbench.pipeline.warmup import warm_up
@@ -89,8 +91,8 @@ class Ready:
     plan_details: tuple[dict[str, float], ...]
 
 
-def ready(job: MeasuredRun) -> Ready:
-    """Makes a job ready for its workers.
+def ready(job: MeasuredRun, spark: SparkSession | None = None) -> Ready:
+    """Makes a job ready for its workers; optimisers that ask for a sample of the stream have it drawn by Spark.
 
     Raises `UnsupportedQuery` with the reason, `NotEnoughMemory` and `PlanningTooLong` of the optimiser, and
     `CepbenchError` for a workload or stream that cannot be used at all.
@@ -98,8 +100,9 @@ def ready(job: MeasuredRun) -> Ready:
     stream = read_stream(job.store)
     queries = parse_workload(job.workload)
     check_supported(queries, job.algorithm)
+    known = stream_statistics(stream, spark)
     planned = repeated(
-        lambda: prepare(queries, job.algorithm, stream.schema, job.arithmetic, stream.statistics, summarised=True),
+        lambda: prepare(queries, job.algorithm, stream.schema, job.arithmetic, known, summarised=True),
         lambda prepared: prepared.plan_seconds,
         0 if job.memory else job.repeat,
     )

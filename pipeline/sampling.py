@@ -1,0 +1,137 @@
+"""Samples of a stream for optimisers: some events of each type, drawn from the store by Spark tasks.
+
+Of each type the events with the smallest hashes of their positions are drawn, as many as a sample has of a type: a
+simple random sample without replacement, and the same one however the store is bucketed and whoever draws it. A task
+reads one bucket and returns the events below a bound that is all but sure to suffice; the driver keeps the smallest.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from math import sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+from pyspark.sql import SparkSession
+
+from cepbench.events.batch import EventBatch
+from cepbench.events.files import InputEvents, check_needed
+from cepbench.events.schema import Schema
+from cepbench.events.statistics import EventSample, Needs, Statistics, statistics_of
+from cepbench.generators.randomness import hashed_uniform
+from cepbench.pipeline.store import Stream, bucket_batches
+from cepbench.pipeline.tasks import run_tasks
+
+PER_TYPE = 400
+"""Events of a type in a sample: 160,000 pairs of two types."""
+DEVIATIONS = 6.0
+"""By so many standard deviations more than `PER_TYPE` events are expected below the bound."""
+KEPT = 8
+"""Samples that are kept for the next who asks."""
+
+_drawn: OrderedDict[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]], EventSample] = OrderedDict()
+
+
+def stream_statistics(stream: Stream, spark: SparkSession | None = None) -> Statistics:
+    """Statistics of a store, with a sampler that runs on Spark, or in this process where there is none."""
+    return replace(stream.statistics, sampler=partial(sampled, stream, spark))
+
+
+def input_statistics(source: InputEvents) -> Statistics:
+    """Statistics of events in memory, with a sampler."""
+    batch = source.batch
+    if len(batch) == 0:
+        return Statistics()
+    counts = {name: int((batch.type == code).sum()) for code, name in enumerate(source.schema.types)}
+    found = statistics_of(counts, int(batch.time[0]), int(batch.time[-1]))
+
+    def sampler(needs: Needs) -> EventSample:
+        began = time.perf_counter()
+        check_needed(source, needs)
+        bounds = _bounds(source.schema, counts, needs)
+        return EventSample(_smallest(_below([batch], bounds), source.schema), time.perf_counter() - began)
+
+    return replace(found, sampler=sampler)
+
+
+def sampled(stream: Stream, spark: SparkSession | None, needs: Needs) -> EventSample:
+    """At most `PER_TYPE` events of each of some types of a store, with the attributes that they need.
+
+    Its seconds are those of the time that it was drawn; who asks again in the same process gets the same sample.
+    Raises `InputError` for an attribute that is not there, and `DamagedStore`.
+    """
+    key = stream.fingerprint, tuple(sorted((name, tuple(sorted(attributes))) for name, attributes in needs.items()))
+    if key not in _drawn:
+        stream.check_needed(needs)
+        began = time.perf_counter()
+        counts = {name: summary.events for name, summary in stream.types.items()}
+        task = _SampleBucket(
+            replace(stream, path=stream.path.resolve()),
+            _bounds(stream.schema, counts, needs),
+            tuple(sorted(frozenset[str]().union(*needs.values()))),
+        )
+        buckets = [bucket for bucket, events in enumerate(stream.bucket_events) if events] if needs else []
+        pieces = run_tasks(spark, task, buckets)
+        _drawn[key] = EventSample(_smallest(pieces, stream.schema), time.perf_counter() - began)
+        while len(_drawn) > KEPT:
+            _drawn.popitem(last=False)
+    _drawn.move_to_end(key)
+    return _drawn[key]
+
+
+@dataclass(frozen=True)
+class _SampleBucket:
+    """The task of one bucket. `bounds` has the largest hash that is drawn of each type, float64[types]."""
+
+    stream: Stream
+    bounds: NDArray[np.float64]
+    attributes: tuple[str, ...]
+
+    def __call__(self, bucket: int) -> EventBatch:
+        """The events of the bucket below the bounds, in their order."""
+        pieces = _below(bucket_batches(self.stream, bucket, attributes=self.attributes), self.bounds)
+        return _joined(pieces, self.stream.schema)
+
+
+def _bounds(schema: Schema, counts: Mapping[str, int], needs: Needs) -> NDArray[np.float64]:
+    """By type code: below it are the hashes of all events to be drawn, and of few others; 0 for types not asked for."""
+    bounds = np.zeros(len(schema.types))
+    for code, name in enumerate(schema.types):
+        if (name in needs or "*" in needs) and counts.get(name):
+            bounds[code] = (PER_TYPE + DEVIATIONS * (sqrt(PER_TYPE) + DEVIATIONS)) / counts[name]
+    return bounds
+
+
+def _below(batches: Iterable[EventBatch], bounds: NDArray[np.float64]) -> list[EventBatch]:
+    return [batch.take(np.flatnonzero(_hashes(batch) < bounds[batch.type])) for batch in batches]
+
+
+def _smallest(pieces: list[EventBatch], schema: Schema) -> EventBatch:
+    """Of each type the `PER_TYPE` events with the smallest hashes, in the order of the stream."""
+    found = _joined(pieces, schema)
+    order = np.lexsort((_hashes(found), found.type))
+    kinds = found.type[order]
+    rank = np.arange(len(found)) - np.searchsorted(kinds, kinds)
+    kept = order[rank < PER_TYPE]
+    return found.take(kept[np.argsort(found.position[kept])])
+
+
+def _hashes(batch: EventBatch) -> NDArray[np.float64]:
+    return hashed_uniform(0, "sample", batch.position)
+
+
+def _joined(pieces: list[EventBatch], schema: Schema) -> EventBatch:
+    if not pieces:
+        nothing = np.empty(0, np.int64)
+        return EventBatch(schema, nothing, nothing.astype(np.int32), {}, nothing)
+    return EventBatch(
+        schema,
+        np.concatenate([piece.time for piece in pieces]),
+        np.concatenate([piece.type for piece in pieces]),
+        {name: np.concatenate([piece.columns[name] for piece in pieces]) for name in pieces[0].columns},
+        np.concatenate([piece.position for piece in pieces]),
+    )
