@@ -319,6 +319,8 @@ class Experiment(Strict):
         named += [(f"sweeps.{key}", name) for key, sweep in self.sweeps.items() for name in sweep.algorithms or ()]
         named += [("plot.labels", name) for name in self.plot.labels]
         for number, panel in enumerate(self.plot.panels):
+            named += [(f"plot.panels.{number}.over", panel.over)] if panel.over is not None else []
+            named += [(f"plot.panels.{number}.algorithms", name) for name in panel.algorithms]
             named += [(f"plot.panels.{number}", overlay.of) for overlay in panel.overlay if overlay.of is not None]
             for overlay in panel.overlay:
                 published(overlay)

@@ -70,6 +70,8 @@ class Panel(Strict):
     if there are any. `x` takes the place of the figure's x axis. Lines become bars where x values have no order;
     `kind` asks for bars in any case. `published` curves are drawn beside lines, thin, where the axis has been measured.
 
+    With `over`, the metric is drawn as a multiple of what that algorithm has at the same point, its median: a gain.
+
     With `parts`, `metric` is that of the first one by default. All must come from the same kind of run (see
     `metrics.values.measurement`).
     """
@@ -84,6 +86,7 @@ class Panel(Strict):
     parts: tuple[PanelPart, ...] = ()
     where: dict[str, Any] = Field(default_factory=dict)
     algorithms: tuple[str, ...] = ()
+    over: str | None = None
     published: tuple[PublishedCurve, ...] = ()
 
     @model_validator(mode="before")
@@ -102,6 +105,8 @@ class Panel(Strict):
                 raise ValueError(f"unknown metric {metric!r}: expected {METRICS}")
             if measurement(metric) != measurement(self.metric):
                 raise ValueError(f"parts: {metric} and {self.metric} are measured in different runs")
+        if self.parts and self.over is not None:
+            raise ValueError("over: parts are stacked as they are")
         if self.parts and self.kind != "bars":
             raise ValueError("parts: only bars have parts; give kind: bars")
         return self

@@ -64,8 +64,16 @@ class Curve:
 
 
 def curves(figure: Figure, panel: Panel, records: Iterable[Record], facet: Any = None) -> tuple[Curve, ...]:
-    """The curves of a panel in the order of the figure's algorithms, then of the series axis; points ordered by x."""
-    chosen = [record for record in records if shown(figure, panel, record, facet)]
+    """The curves of a panel in the order of the figure's algorithms, then of the series axis; points ordered by x.
+
+    Of a panel `over` an algorithm, points at which that has no number are left out.
+    """
+    everything = list(records)
+    chosen = [record for record in everything if shown(figure, panel, record, facet)]
+    bases: dict[str, float] | None = None
+    if panel.over is not None:
+        bases = _bases(figure, panel.model_copy(update={"algorithms": (panel.over,)}), everything, facet)
+        chosen = [record for record in chosen if _place(record) in bases]
     names = dict.fromkeys((*figure.algorithms, *(record.algorithm for record in chosen)))
     values = coordinates(chosen, figure.series) if figure.series else (None,)
     axis = figure.x_of(panel)
@@ -79,7 +87,7 @@ def curves(figure: Figure, panel: Panel, records: Iterable[Record], facet: Any =
             ]
             if mine:
                 points = tuple(
-                    _point(x, [r for r in mine if r.point.get(axis.name) == x], panel.metric)
+                    _point(x, [r for r in mine if r.point.get(axis.name) == x], panel.metric, bases)
                     for x in coordinates(mine, axis)
                 )
                 result.append(Curve(name, series, points))
@@ -128,7 +136,26 @@ def in_slice(figure: Figure, panel: Panel, record: Record) -> bool:
     )
 
 
-def _point(x: Any, records: Sequence[Record], metric: str) -> Point:
+def _bases(figure: Figure, panel: Panel, records: Iterable[Record], facet: Any) -> dict[str, float]:
+    """What the only algorithm of a panel has at each point, by `_place`; none where it failed, or has nothing."""
+    places: dict[str, list[Record]] = {}
+    for record in records:
+        if shown(figure, panel, record, facet):
+            places.setdefault(_place(record), []).append(record)
+    found = {place: _point(None, some, panel.metric) for place, some in places.items()}
+    return {
+        place: point.estimate.median
+        for place, point in found.items()
+        if point.estimate is not None and point.drawn and point.estimate.median > 0
+    }
+
+
+def _place(record: Record) -> str:
+    """A point as a key."""
+    return repr(sorted(record.point.items()))
+
+
+def _point(x: Any, records: Sequence[Record], metric: str, bases: dict[str, float] | None = None) -> Point:
     beyond = -inf if metric in HIGHER_IS_BETTER else inf
     values: list[float] = []
     for record in records:
@@ -137,13 +164,14 @@ def _point(x: Any, records: Sequence[Record], metric: str) -> Point:
             values.append(beyond)
         elif number is not None and isfinite(number):
             runs = repetitions(record, metric) if len(records) == 1 else []
-            values += runs or [number]
+            base = 1.0 if bases is None else bases[_place(record)]
+            values += [one / base for one in runs or [number]]
     failures = []
     for status in Status:
         failed = [record for record in records if record.status is status]
         if failed and status is not Status.OK:
-            failures.append(Failure(status, len(failed), _limit(failed, status, metric)))
-    harness = [least for record in records if (least := idle(record, metric)) is not None]
+            failures.append(Failure(status, len(failed), _limit(failed, status, metric) if bases is None else None))
+    harness = [least for record in records if bases is None and (least := idle(record, metric)) is not None]
     return Point(x, estimate(values) if values else None, tuple(failures), min(harness, default=None))
 
 

@@ -99,6 +99,10 @@ def test_a_file_with_profiles_and_overrides(tmp_path):
             {**SWEPT, "sweeps": {"events": {"axes": {"events": [1]}, "algorithms": ["sase"]}}},
             "sweeps.events: 'sase' is not among the algorithms counting, slow",
         ),
+        (
+            {"plot": {**SMALL["plot"], "panels": [{"metric": "throughput", "label": "Gain", "over": "sase"}]}},
+            "plot.panels.0.over: 'sase' is not among the algorithms",
+        ),
         ({"plot": {**SMALL["plot"], "labels": {"sase": "S"}}}, "plot.labels: 'sase' is not among the algorithms"),
         (
             {"plot": {**SMALL["plot"], "panels": [{**PANEL, "x": {"name": "rate", "label": "R"}}]}},

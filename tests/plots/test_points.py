@@ -47,6 +47,31 @@ def test_a_timeout_stands_at_the_limit_of_a_latency_and_counts_as_slower_than_ev
     assert other.failures[0].limit is None
 
 
+def test_a_panel_over_an_algorithm_draws_gains_at_the_same_point(figure, record):
+    gain = Panel(metric="throughput", label="Gain", over="slow", algorithms=("fast",))
+    records = [record(algorithm="fast", point={"n": n}, summary=Summary(throughput=100.0 * n)) for n in (1, 2, 3, 4)]
+    records += [
+        record(algorithm="slow", point={"n": 1}, repetition=i, summary=Summary(throughput=v))
+        for i, v in enumerate((5.0, 20.0, 10.0))
+    ]
+    records += [record(algorithm="slow", point={"n": 2}, summary=Summary(throughput=50.0))]
+    records += [record(algorithm="slow", point={"n": 3}, status=Status.TIMEOUT)]
+    [curve] = curves(figure(x=Axis(name="n", label="n"), algorithms=("fast", "slow")), gain, records)
+    assert curve.algorithm == "fast"
+    assert [(point.x, point.measured) for point in curve.points] == [(1, (10.0,)), (2, (4.0,))]
+
+
+def test_gains_of_failures_stand_at_no_limit(figure, record):
+    gain = Panel(metric="latency_p50", label="Slower by", over="slow")
+    records = [
+        record(algorithm="slow", summary=Summary(latency_p50=4.0)),
+        record(algorithm="fast", status=Status.TIMEOUT),
+    ]
+    fast, slow = curves(figure(algorithms=("fast", "slow")), gain, records)
+    assert [failure.limit for failure in fast.points[0].failures] == [None]
+    assert slow.points[0].measured == (1.0,)
+
+
 def test_one_timeout_of_three_moves_the_median_but_does_not_hide_it(figure, record):
     records = [record(repetition=i, summary=Summary(latency_p50=float(i))) for i in (1, 2)]
     point = only(figure(), LATENCY, [*records, record(status=Status.TIMEOUT)])
