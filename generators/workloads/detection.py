@@ -15,8 +15,10 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from cepbench.generators.errors import GeneratorError
 from cepbench.generators.randomness import column_random, hashed_uniform, zipf_weights
 from cepbench.generators.workloads.base import Names, WorkloadGenerator
+from cepbench.generators.workloads.chained import check_braces
 
 LEAST_SIZE = 2
+NOTHING = "none"
 ROOM = 3
 """A span of rates has at least so many times as many types as a pattern, whatever the difference of rates."""
 
@@ -41,6 +43,9 @@ class DetectionParameters(BaseModel):
     )
     attributes: Names = Field(("difference",), description="attributes that a condition compares, all in the same way")
     comparisons: Names = Field(("<", ">"), description="comparisons of conditions, drawn for each pair of types")
+    closures: str = Field(
+        NOTHING, description="a condition on each event of a Kleene type, {kleene}, so that it binds few; or none"
+    )
     within: str = Field("15 min", description="span of a match, or a number of events such as 1000 events")
     density: float | None = Field(
         None,
@@ -67,6 +72,7 @@ class DetectionParameters(BaseModel):
             raise ValueError(f"patterns of {self.size + self.spread} types exceed the {self.types} types")
         if not set(self.comparisons) <= {"<", "<=", ">", ">=", "=", "!="}:
             raise ValueError(f"comparisons = {', '.join(self.comparisons)}: choose from <, <=, >, >=, =, !=")
+        check_braces((self.closures,), "kleene")
         if self.rate_difference is not None and not self.skew:
             raise ValueError("rate_difference needs the skew of the stream; without skew rates do not differ")
         if self.density is not None:
@@ -107,7 +113,8 @@ class Detection(WorkloadGenerator[DetectionParameters]):
     A pattern is a SEQ or an AND of `size` different types, give or take `spread`. About `conditions` times its size,
     pairs of types are compared by their `attributes`: which way is drawn for each pair of types, once for all patterns,
     so that those that have both types may share the condition. The share `special` has a NOT (in a SEQ, between others)
-    or a Kleene plus; a negated type is one of `size`, and is not compared.
+    or a Kleene plus; a negated type is one of `size`, and is not compared. A Kleene plus binds any of 2^n sets of n
+    events: in all but short spans its events need a condition of their own (`closures`).
 
     With `density`, some patterns contain a core: `core_size` types of one structure with the same conditions, at random
     places. Patterns with a core come evenly spread, so many of them that a pattern has a core in common with the share
@@ -198,8 +205,11 @@ class Detection(WorkloadGenerator[DetectionParameters]):
         ]
         pattern = f"SEQ({', '.join(operands)})" if ordered else " AND ".join(operands)
         lines = [f"q{number + 1}", "RETURN MATCHES", f"PATTERN {pattern}"]
-        if pairs:
-            lines.append("WHERE " + " AND ".join(part for pair in pairs for part in self._compared(pair)))
+        conditions = [part for pair in pairs for part in self._compared(pair)]
+        if kleene is not None and p.closures != NOTHING:
+            conditions.append(p.closures.format(kleene=f"{p.prefix}{kleene}"))
+        if conditions:
+            lines.append(f"WHERE {' AND '.join(conditions)}")
         return "\n".join([*lines, f"WITHIN {p.within} PER MATCH"])
 
     def _compared(self, pair: tuple[int, int]) -> list[str]:

@@ -64,6 +64,15 @@ def test_a_negation_stands_between_others_and_is_not_compared() -> None:
         assert len(one.elements) == 4
 
 
+def test_events_of_a_closure_have_a_condition_of_their_own_if_asked() -> None:
+    found = patterns(closures="{kleene}.score < 0.2", special=0.5)
+    kleene = [element for one in found for element in one.elements if element.kleene]
+    assert len(kleene) > 20
+    for element in kleene:
+        assert {(one.attribute, one.constant) for one in element.filters} == {("score", 0.2)}
+    assert not any(element.filters for one in found for element in one.elements if not element.kleene)
+
+
 def test_sensors_compare_speed_and_vehicles_in_the_same_way() -> None:
     text = workload_text("detection", {"attributes": "speed,vehicles", "prefix": "P", "types": 449, "size": 3})
     found = patterns(SENSORS, attributes="speed,vehicles", prefix="P", types=449, size=3)
@@ -156,6 +165,7 @@ def test_spans_may_count_events() -> None:
         ({"size": 3, "spread": 2}, "size = 3 less spread = 2 is below 2 types"),
         ({"size": 6, "types": 5}, "patterns of 6 types exceed the 5 types"),
         ({"comparisons": "<,~"}, "comparisons = <, ~: choose from"),
+        ({"closures": "{other}.score < 1"}, "only {kleene} may stand in braces"),
         ({"rate_difference": 0.5}, "rate_difference needs the skew of the stream"),
         ({"density": 0.5, "core_size": 6}, "core_size = 6 exceeds the least pattern of 5 types"),
         ({"density": 0.5, "cores": 3}, "density = 0.5 cannot be had with 3 cores; use at most 2"),
