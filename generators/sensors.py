@@ -31,7 +31,9 @@ class SensorsParameters(PopularityParameters):
     points: int = Field(449, ge=1, le=10**5, description="observation points (event types P0, P1, ...)")
     point_skew: float = Field(0.0, ge=0, le=5, description="Zipf exponent of observations per point; 0: equal")
     slowing: float = Field(0.6, ge=0, le=1, description="share of the free speed that is lost on a full road")
-    noise: float = Field(0.1, ge=0, le=1, description="standard deviation of the load, and of the relative speed")
+    variety: float = Field(1.0, ge=0, le=1, description="how far points differ; 0: all have the same kind of road")
+    noise: float = Field(0.1, ge=0, le=1, description="standard deviation of the load of a road")
+    scatter: float = Field(0.05, ge=0, le=1, description="standard deviation of the speed, as a share of the free one")
 
     @property
     def popular(self) -> int:
@@ -49,7 +51,8 @@ class Sensors(Generator[SensorsParameters]):
     the load times what the point's road can take, 20 to 200; `speed` is the free speed of the road, 40 to 110 km/h,
     less up to the share `slowing` of it in proportion to the load, and noise. So both are anti-correlated at each
     point, as they usually are. Pairs in which both rise or both fall are the violations that the queries of MCEP 6.1
-    look for. Between points, which differ in both, such pairs are rare or frequent, as it happens.
+    look for. Between points, which differ in both, such pairs are rare or frequent, as it happens; without `variety`
+    they are rare between all points.
 
     Points report with equal probability unless there is `point_skew`: the real stream is hardly skewed.
     """
@@ -74,7 +77,7 @@ class Sensors(Generator[SensorsParameters]):
         p, n = self.parameters, self.slice_events
         point = popular_codes(p, self._random("point", index), n, p.point_skew)
         load = self._load(point, index)
-        slower = 1 - p.slowing * load + p.noise * self._random("speed", index).standard_normal(n)
+        slower = 1 - p.slowing * load + p.scatter * self._random("speed", index).standard_normal(n)
         speed = self._between(FREE_SPEEDS, "free speed", point) * slower
         columns: Columns = {
             "point": point,
@@ -89,7 +92,7 @@ class Sensors(Generator[SensorsParameters]):
         p, n = self.parameters, len(point)
         ticks = NANOSECONDS["s"] / NANOSECONDS[p.time_unit]
         hour = self._times(index, index * self.slice_events, n) / ticks % DAY / DAY
-        usual = 0.2 + 0.4 * hashed_uniform(p.seed, "usual load", point)
+        usual = self._between((0.2, 0.6), "usual load", point)
         # Least at three in the night, most at three in the afternoon.
         daily = 0.2 * np.sin(2 * np.pi * (hour - 0.375))
         load = usual + daily + p.noise * self._random("load", index).standard_normal(n)
@@ -98,5 +101,5 @@ class Sensors(Generator[SensorsParameters]):
 
     def _between(self, ends: tuple[float, float], name: str, point: NDArray[np.int64]) -> NDArray[np.float64]:
         """A value of each event's point between two ends, float64[n]."""
-        low, high = ends
-        return low + (high - low) * hashed_uniform(self.parameters.seed, name, point)
+        p, (low, high) = self.parameters, ends
+        return (low + high) / 2 + p.variety * (high - low) * (hashed_uniform(p.seed, name, point) - 0.5)
