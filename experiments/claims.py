@@ -74,7 +74,8 @@ class Factor(_Claim):
 
     - with `to`: that of the algorithm `of` over that of `to` at the same point, or over `to_metric` of it (a part of
       the whole); at the `first` or `last` point of the axis, or where this ratio is largest or smallest (`at`);
-    - with `change`: how the metric of `of` alone changes along the axis: `last/first`, `first/last`, `max/min`;
+    - with `change`: how the metric of `of` changes along the axis: `last/first`, `first/last`, `max/min`; with `to`,
+      how that ratio does, such as a gain over another algorithm;
     - with neither: the metric of `of` itself, at a point likewise.
 
     What is claimed of it, one of: `factor: 18` (18 times), `orders: 4` (four orders of magnitude), `at_least`,
@@ -99,8 +100,8 @@ class Factor(_Claim):
         given = [name for name in ("factor", "orders", "at_least", "at_most") if getattr(self, name) is not None]
         if len(given) != 1:
             raise ValueError("give one of factor, orders, at_least, at_most")
-        if self.to is not None and self.change is not None:
-            raise ValueError("give either to or change")
+        if self.to_metric is not None and self.change is not None:
+            raise ValueError("give either to_metric or change")
         if self.to_metric is not None and self.to is None:
             raise ValueError("to_metric needs to")
         if not self.alone and self.to_metric is None and self.factor is not None and self.factor < 1:

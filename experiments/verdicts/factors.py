@@ -34,19 +34,18 @@ def judge(claim: Factor, records: Sequence[Record], axis: str) -> Judgement:
 
 def measured(claim: Factor, records: Sequence[Record], axis: str) -> tuple[Number, str]:
     """The number, and how it was computed. Raises `NotComparable` if there is none."""
-    of = curve(claim.of, claim.metric, records, axis)
-    if claim.change is not None:
-        return _changed(claim, along(of, axis), axis)
-    if claim.to is None:
-        points = [entry for entry in of.values() if entry[1] != ANYTHING]
-        what, missing = f"{claim.metric} of {claim.of}", f"{claim.of} has no measured point"
-    else:
+    found = curve(claim.of, claim.metric, records, axis)
+    what, missing = f"{claim.metric} of {claim.of}", f"{claim.of} has no measured point"
+    if claim.to is not None:
         divisor = claim.to_metric or claim.metric
         to = curve(claim.to, divisor, records, axis)
-        points = [(of[key][0], of[key][1] / to[key][1]) for key in of if key in to and _told(of[key][1], to[key][1])]
-        below = claim.to if divisor == claim.metric else f"{divisor} of {claim.to}"
-        what = f"{claim.metric} of {claim.of} / {below}"
+        shared = [key for key in found if key in to and _told(found[key][1], to[key][1])]
+        found = {key: (found[key][0], found[key][1] / to[key][1]) for key in shared}
+        what += f" / {claim.to if divisor == claim.metric else f'{divisor} of {claim.to}'}"
         missing = f"{claim.of} and {claim.to} have no point at which both were measured"
+    if claim.change is not None:
+        return _changed(claim, along(found, axis), axis, what)
+    points = [entry for entry in found.values() if entry[1] != ANYTHING]
     if not points:
         raise NotComparable(missing)
     place, number = _at(claim.at, points)
@@ -155,11 +154,11 @@ def _at(at: str, points: Sequence[tuple[Any, Number]]) -> tuple[Any, Number]:
     return place, replace(number, low=low, least=min(number.least, low))
 
 
-def _changed(claim: Factor, points: Sequence[tuple[Any, Number]], axis: str) -> tuple[Number, str]:
+def _changed(claim: Factor, points: Sequence[tuple[Any, Number]], axis: str, what: str) -> tuple[Number, str]:
     if len(points) < 2:
         raise NotComparable(f"{claim.of} was measured at fewer than two points of {axis}")
     numbers = [number for _, number in points]
-    told = f"{claim.change} of {claim.metric} of {claim.of} over {axis}, medians"
+    told = f"{claim.change} of {what} over {axis}, medians"
     if claim.change == "last/first":
         return numbers[-1] / numbers[0], told
     if claim.change == "first/last":

@@ -103,6 +103,18 @@ def test_changes_along_the_axis(how: str, values: list[float], expected: float) 
     assert (result.measured, result.verdict) == (pytest.approx(expected), REPRODUCED)
 
 
+def test_changes_of_a_ratio_along_the_axis() -> None:
+    records = [*curve("fast", [2.0, 3.0, 4.0]), *curve("slow", [8.0, 30.0, 80.0])]
+    told = factor(change="last/first", factor=5)
+    result = judge(told, records)
+    assert (result.measured, result.verdict) == (pytest.approx(20 / 4), REPRODUCED)
+    assert result.computation == "last/first of latency_max of slow / fast over n, medians"
+    # Where one of both was not measured, there is no ratio.
+    assert judge(told, [*records, *curve("slow", [1.0] * 4)[3:]]).measured == pytest.approx(5)
+    assert judge({**told, "at_least": 1.0, "factor": None}, records[::-1]).verdict is REPRODUCED
+    assert judge(told, [*records[:1], *records[3:]]).verdict is OPEN
+
+
 def test_points_go_by_the_axis_and_not_by_the_order_of_records() -> None:
     records = curve("fast", [2.0, 7.0, 6.0])
     for shuffled in ((2, 1, 0), (1, 2, 0)):
@@ -271,7 +283,7 @@ def test_a_fallen_back_search_is_a_bound() -> None:
         ({}, "give one of factor, orders, at_least, at_most"),
         ({"factor": 2, "at_least": 2}, "give one of factor"),
         ({"factor": 0.5}, "factor 0.5 is below 1: give it the other way round"),
-        ({"factor": 2, "change": "last/first"}, "give either to or change"),
+        ({"factor": 2, "to_metric": "makespan", "change": "last/first"}, "give either to_metric or change"),
         ({"factor": 2, "to": None, "to_metric": "makespan"}, "to_metric needs to"),
         ({"factor": 2, "cause": "because"}, "a cause stands with its evidence"),
     ],
