@@ -88,10 +88,10 @@ def _contradicting(
 
 
 def _running(found: Shape) -> str:
-    if found.name == "constant":
-        return "constant"
     way = "grows" if found.change > 1 else "falls"
     times = max(found.change, 1 / found.change)
+    if found.name == "constant":
+        return f"constant: it {way} {times:.3g} times over the whole axis" if times > DIRECTION else "constant"
     return f"{found.words}, and {way} {times:.3g} times" if found.name else f"like {found.words}, and {way}"
 
 

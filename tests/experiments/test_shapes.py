@@ -107,6 +107,14 @@ def test_a_direction_needs_no_model(values: list[float], direction: str, expecte
     assert judge(shape(direction=direction), curve("fast", values)).verdict is expected
 
 
+def test_a_constant_curve_that_falls_tells_by_how_much() -> None:
+    result = judge(shape(direction="falls"), along(lambda n: n**-0.1))
+    assert result.verdict is REPRODUCED
+    assert result.reason == f"the curve is constant: it falls {(TEN[-1] / TEN[0]) ** 0.1:.3g} times over the whole axis"
+    flat = judge(shape("constant"), along(lambda n: 3.0))
+    assert flat.reason == "the curve is constant"
+
+
 def test_a_curve_that_no_model_fits_is_weaker_at_most() -> None:
     steps = along(lambda n: 1.0 if n < 6 else 1000.0)
     result = judge(shape("linear"), steps)
