@@ -95,6 +95,7 @@ class Algorithm(ABC):
 
     - `enumerates`: it constructs every match, so that its time is at least their number.
     - `flattens`: it evaluates a Kleene pattern as sequences of every length, so that long matches are dear.
+    - `detects`: it supports queries of detection only.
     - `narrow`: it is for few kinds of queries, and need not evaluate a quarter of the papers' examples.
     """
 
@@ -102,6 +103,7 @@ class Algorithm(ABC):
     paper: ClassVar[str]
     enumerates: ClassVar[bool] = False
     flattens: ClassVar[bool] = False
+    detects: ClassVar[bool] = False
     narrow: ClassVar[bool] = False
 
     @abstractmethod

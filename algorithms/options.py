@@ -38,6 +38,12 @@ class Option:
             raise self._wrong(f"{instead} or a whole number from 1 to a million")
         return int(self.text)
 
+    def count(self, least: int) -> int:
+        """A whole number from `least` to a million."""
+        if not self.text.isdecimal() or not least <= float(self.text) <= GREATEST:
+            raise self._wrong(f"a whole number from {least} to a million")
+        return int(self.text)
+
     def ratio(self) -> float:
         """How many times larger something is: a number from 1 to a million."""
         found = self._number()

@@ -13,13 +13,14 @@ from cepbench.algorithms.cogra import Cogra
 from cepbench.algorithms.gloria.algorithm import Gloria
 from cepbench.algorithms.greta.algorithm import Greta
 from cepbench.algorithms.hamlet.algorithm import Hamlet
+from cepbench.algorithms.mcep.algorithm import Mcep
 from cepbench.algorithms.plugins import plugged
 from cepbench.algorithms.sase.algorithm import Sase
 from cepbench.algorithms.sharon import Sharon
 from cepbench.algorithms.spass import Spass
 from cepbench.events.errors import CepbenchError
 
-ALGORITHMS: tuple[type[Algorithm], ...] = (Sase, Greta, Cogra, Cet, ASeq, Sharon, Spass, Hamlet, Gloria)
+ALGORITHMS: tuple[type[Algorithm], ...] = (Sase, Greta, Cogra, Cet, ASeq, Sharon, Spass, Hamlet, Gloria, Mcep)
 
 _SPECIFICATION = re.compile(r"\s*([\w-]+)\s*(?:\[(.*)\])?\s*", re.DOTALL)
 

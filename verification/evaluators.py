@@ -22,7 +22,8 @@ class Subject:
     """What is verified: why it refuses a query (None: it does not), and its answer to a case.
 
     `answer` raises `UnsupportedQuery`, or `QueryError` if a query does not compile. Who `enumerates` constructs every
-    match, and cannot be given cases with too many of them; who `flattens` none with long matches.
+    match, and cannot be given cases with too many of them; who `flattens` none with long matches; who `detects` only
+    those of detection.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Subject:
     answer: Callable[[Case], pd.DataFrame]
     enumerates: bool = False
     flattens: bool = False
+    detects: bool = False
 
 
 def subject_of(algorithm: Algorithm, arithmetic: str = "modular", name: str | None = None) -> Subject:
@@ -39,7 +41,8 @@ def subject_of(algorithm: Algorithm, arithmetic: str = "modular", name: str | No
         batches = split(batch_of(case.events), case.cuts)
         return run(algorithm, case.queries, batches, arithmetic, promise=case.promise, pickled=case.pickled)
 
-    return Subject(name or algorithm.name, algorithm.unsupported, answer, algorithm.enumerates, algorithm.flattens)
+    facts = algorithm.enumerates, algorithm.flattens, algorithm.detects
+    return Subject(name or algorithm.name, algorithm.unsupported, answer, *facts)
 
 
 def run(

@@ -113,14 +113,15 @@ _EXCLUSIVE = (
 
 
 NEVER_TALLIED = frozenset({Feature.OR, Feature.AND, Feature.PAIRWISE})
-_NEVER_DETECTED = frozenset(
+"""Features of queries whose matches the oracle has to list (`algorithms.oracle.tallying`)."""
+NEVER_DETECTED = frozenset(
     {
         Feature.NEXT, Feature.CONTIGUOUS, Feature.NESTED_KLEENE, Feature.OPTIONAL, Feature.NOT_SEQUENCE,
         Feature.NOT_NESTED, Feature.NOT_ADJACENT, Feature.ADJACENT, Feature.SEVERAL_ADJACENT, Feature.NEGATIVE_FACTOR,
         Feature.COMPLETE, *_AGGREGATES, *_OVERFLOWS,
     }
 )  # fmt: skip
-"""Features of queries whose matches the oracle has to list (`algorithms.oracle.tallying`)."""
+"""Features that no query of detection has."""
 
 
 def all_pairs() -> Iterator[Pair]:
@@ -138,7 +139,7 @@ def _exclude(one: Feature, other: Feature) -> bool:
             return True  # AND is counted, and nothing else
         if first is Feature.COUNT_OVERFLOW and second in NEVER_TALLIED:
             return True
-        if first in DETECTION and second in _NEVER_DETECTED:
+        if first in DETECTION and second in NEVER_DETECTED:
             return True
     return any(one in group and other in group for group in _EXCLUSIVE)
 

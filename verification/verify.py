@@ -23,7 +23,7 @@ from cepbench.verification.agreement import case_difference, expected_rows
 from cepbench.verification.coverage import Coverage
 from cepbench.verification.evaluators import Subject, subject_of
 from cepbench.verification.failure import Failure
-from cepbench.verification.features import Feature, Pair, query_features
+from cepbench.verification.features import DETECTION, NEVER_DETECTED, Feature, Pair, query_features
 from cepbench.verification.random_cases import (
     CASE_FEATURES,
     Case,
@@ -124,7 +124,8 @@ class _Run:
         self.subject, self.thorough = subject, thorough
         self.random = Random(seed)
         no_large_counts = subject.enumerates or subject.flattens
-        self.coverage = Coverage(frozenset({Feature.COUNT_OVERFLOW} if no_large_counts else ()))
+        impossible = {Feature.COUNT_OVERFLOW} if no_large_counts else set()
+        self.coverage = Coverage(frozenset(impossible | (NEVER_DETECTED if subject.detects else set())))
         self.refused: Counter[str] = Counter()
         self.left_out: Counter[str] = Counter()
         self.drawn = self.compared = self.with_rows = self.missed = 0
@@ -137,7 +138,10 @@ class _Run:
         if pair is not None and self.random.random() >= UNGUIDED:
             more = self.coverage.companion(pair) if self.random.random() < ACCOMPANIED else frozenset()
             wanted, avoided = pair | more, self.coverage.avoided(pair | more)
-        self.coverage.add(wanted, self._compared(self.random.getrandbits(48), wanted, avoided))
+        asked = wanted
+        if self.subject.detects and not wanted & DETECTION:
+            asked = wanted | {self.random.choice(sorted(DETECTION))}
+        self.coverage.add(wanted, self._compared(self.random.getrandbits(48), asked, avoided - DETECTION))
 
     def report(self) -> VerifyReport:
         return VerifyReport(

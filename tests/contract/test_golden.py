@@ -12,7 +12,7 @@ from cepbench.verification.agreement import rows_of
 from cepbench.verification.evaluators import run
 from cepbench.verification.random_cases import split
 from tests.contract.streams import batch
-from tests.streams import golden_cases
+from tests.streams import golden_cases, golden_detection
 
 CASES = golden_cases()
 CUTS = ("one batch", "single events", "inside time stamps", "in two")
@@ -42,5 +42,6 @@ def test_example(algorithm: Algorithm, case: Mapping[str, Any], cut: str) -> Non
 
 @pytest.mark.parametrize("kind", algorithms(), ids=[kind.name for kind in algorithms()])
 def test_no_algorithm_is_skipped_everywhere(kind: type[Algorithm]) -> None:
-    supported = [case["name"] for case in CASES if kind().unsupported(parse_query(case["query"])) is None]
+    every = [*CASES, *golden_detection()[1]]
+    supported = [case["name"] for case in every if kind().unsupported(parse_query(case["query"])) is None]
     assert len(supported) > (5 if kind.narrow else len(CASES) / 4), "see `Algorithm.narrow`"

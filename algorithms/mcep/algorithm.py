@@ -1,0 +1,99 @@
+"""MCEP: multi-pattern detection by a global plan that local search finds (Kolchinsky and Schuster, SIGMOD 2019)."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import ClassVar
+
+from cepbench.algorithms.answers.distinct_matches import load_distinct
+from cepbench.algorithms.base import Algorithm, Executor, Plan
+from cepbench.algorithms.mcep.engine.executor import DetectionExecutor
+from cepbench.algorithms.mcep.plan import MultiPatternPlan, tables_of
+from cepbench.algorithms.mcep.planning.optimiser import BASELINES, PlanningOptions, planned
+from cepbench.algorithms.mcep.planning.patterns import patterns_of
+from cepbench.algorithms.mcep.planning.planners import GENERATORS
+from cepbench.algorithms.mcep.planning.search import SearchBudget
+from cepbench.algorithms.mcep.statistics import known_selectivities
+from cepbench.algorithms.options import Option
+from cepbench.events.statistics import Statistics
+from cepbench.queries.compile import Workload
+from cepbench.queries.model import Query
+
+STRATEGIES = {"annealing": "sa", "tabu": "tabu", **{name: name for name in BASELINES}}
+SHAPES = {"subexpression": "trees", "prefix": "orders"}
+IDLE_STEPS = 200
+"""Steps per pattern without a cheaper plan, after which a search is over: few patterns do not take all `seconds`."""
+
+
+class Mcep(Algorithm):
+    """Detects the matches of all patterns by one plan in which they share sub-patterns.
+
+    - `plan`: `annealing` or `tabu` search for it; `trivial` shares nothing and reorders nothing, `re` reorders, `sh`
+      shares all it can in the order of the queries, `sh-rr` by SPASS's redundancy ratio, `sh-mdt` as MOTTO does.
+    - `neighborhood`: of the search, `edge` (two patterns change) or `vertex` (a pattern and up to `k` - 1 others).
+    - `sharing`: `subexpression` (the tree-based engine on a multitree), or `prefix` (the order-based one on a tree of
+      orders).
+    - `local`: plans of single patterns by dynamic programming (`dp`) or `greedy`.
+    - `seconds` of the search, which ends earlier if nothing better was found for long; `seed` of its random choices.
+
+    Time is that of all pairs of instances that meet in the nodes of the plan, space that of the instances in their
+    windows, exponential in the events of a Kleene operand; both are bounded by the costs that the optimiser minimises
+    (Section 3.3). Departures from the paper are in docs/algorithms.md.
+    """
+
+    name: ClassVar[str] = "mcep"
+    paper: ClassVar[str] = "Kolchinsky and Schuster, SIGMOD 2019"
+    enumerates: ClassVar[bool] = True
+    detects: ClassVar[bool] = True
+    narrow: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        plan: str = "annealing",
+        neighborhood: str = "edge",
+        k: str = "4",
+        sharing: str = "subexpression",
+        seconds: str = "1",
+        local: str = "dp",
+        seed: str = "1",
+    ) -> None:
+        option = partial(Option, self.name)
+        self.strategy = STRATEGIES[option("plan", plan).among(tuple(STRATEGIES))]
+        vertices = option("k", k).count(2)
+        self.neighbourhood = 2 if option("neighborhood", neighborhood).among(("edge", "vertex")) == "edge" else vertices
+        self.shape = SHAPES[option("sharing", sharing).among(tuple(SHAPES))]
+        self.seconds = option("seconds", seconds).positive()
+        self.generator = option("local", local).among(GENERATORS)
+        self.seed = option("seed", seed).count(0)
+        self._options(1)  # what does not go together is told before anything runs
+
+    def unsupported(self, query: Query) -> str | None:
+        """All but detection."""
+        if query.span is None:
+            return "MCEP detects matches within a span of their own; write WITHIN ... PER MATCH"
+        return None
+
+    def plan(self, workload: Workload, statistics: Statistics) -> MultiPatternPlan:
+        """The optimiser, for all patterns together."""
+        patterns = patterns_of(workload)
+        selectivities = known_selectivities(patterns, statistics)
+        found = planned(patterns, statistics, selectivities, self._options(len(patterns)))
+        tables, queries = tables_of(workload, found.plan)
+        details = {**found.details, "sample_events": float(selectivities.events)}
+        details["sample_seconds"] = selectivities.seconds
+        details["patterns"] = float(len(patterns))
+        return MultiPatternPlan(workload, tables, queries, found.trace, details=details)
+
+    def executor(self, plan: Plan) -> Executor:
+        """Carries the plan out."""
+        assert isinstance(plan, MultiPatternPlan)
+        return DetectionExecutor(plan.workload, plan.tables, plan.queries)
+
+    def load(self, plan: Plan) -> None:
+        assert isinstance(plan, MultiPatternPlan)
+        DetectionExecutor(plan.workload, plan.tables, plan.queries).load()
+        load_distinct()
+
+    def _options(self, patterns: int) -> PlanningOptions:
+        budget = SearchBudget(self.seconds, idle=IDLE_STEPS * patterns)
+        return PlanningOptions(self.strategy, self.shape, self.neighbourhood, self.generator, self.seed, budget)

@@ -1,0 +1,101 @@
+"""The arrays of an engine on one sub-stream, and more room in them: kernels own none."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cepbench.algorithms.kernels.growth import widened
+from cepbench.algorithms.mcep.engine.tables import EngineTables
+from cepbench.algorithms.mcep.kernels.state import (
+    COUNTERS,
+    NOBODY,
+    USED,
+    BindingRecord,
+    EngineOutput,
+    EngineState,
+    MatchRecord,
+    StoreRecord,
+)
+from cepbench.algorithms.mcep.kernels.stores import LEAST_LIMIT
+from cepbench.queries.records import records_of
+
+FIRST_ROOM = 8
+"""Rows of a node, before there is more room."""
+FIRST_BINDINGS = 256
+FIRST_MATCHES = 1024
+FIRST_POSITIONS = 8192
+FIRST_WAITING = 64
+FIRST_DIGESTS = 1024
+
+
+def new_state(tables: EngineTables) -> EngineState:
+    """No rows, no events."""
+    nodes, patterns = len(tables.strides), len(tables.tables.pattern)
+    count = np.zeros(COUNTERS, np.int64)
+    store = np.zeros(nodes, records_of(StoreRecord))
+    store["room"], store["stamp"], store["limit"] = FIRST_ROOM, NOBODY, LEAST_LIMIT
+    ends = np.cumsum(FIRST_ROOM * tables.strides)
+    store["offset"] = ends - FIRST_ROOM * tables.strides
+    used = int(ends[-1]) if nodes else 0
+    count[USED] = used
+    return EngineState(
+        store,
+        np.zeros(2 * used, np.int64),
+        np.zeros(FIRST_BINDINGS, records_of(BindingRecord)),
+        np.zeros((len(tables.columns.ints), FIRST_BINDINGS), np.int64),
+        np.zeros((len(tables.columns.reals), FIRST_BINDINGS), np.float64),
+        np.zeros(nodes, np.int64),
+        np.zeros(patterns, np.int64),
+        np.zeros(patterns, np.uint64),
+        np.zeros(patterns, np.uint64),
+        np.full(patterns, NOBODY, np.int64),
+        count,
+    )
+
+
+def new_output(patterns: int) -> EngineOutput:
+    """Room for what is taken from the kernel at once, and for matches that wait."""
+
+    def hashes() -> NDArray[np.uint64]:
+        return np.zeros(FIRST_DIGESTS + patterns, np.uint64)
+
+    def ints(size: int) -> NDArray[np.int64]:
+        return np.zeros(size, np.int64)
+
+    match = records_of(MatchRecord)
+    return EngineOutput(
+        np.zeros(FIRST_MATCHES, match),
+        ints(FIRST_POSITIONS),
+        np.zeros(FIRST_WAITING, match),
+        ints(4 * FIRST_WAITING),
+        ints(FIRST_DIGESTS + patterns),
+        ints(FIRST_DIGESTS + patterns),
+        hashes(),
+        hashes(),
+    )
+
+
+def more_bindings(state: EngineState) -> EngineState:
+    """Room for twice as many bindings."""
+    return widened(state, ("binding", "ints", "reals"), len(state.binding))
+
+
+def more_slab(state: EngineState, tables: EngineTables, grow: bool) -> EngineState:
+    """The slab with the rows of every node close to those of the last, twice as long if it is to `grow`.
+
+    Each node has room for twice as many rows as it has. O(words); rows begin at 0 after `kernels.detection.purge`.
+    """
+    store = state.store.copy()
+    store["room"] = np.maximum(FIRST_ROOM, 2 * store["size"])
+    ends = np.cumsum(store["room"] * tables.strides)
+    store["offset"] = ends - store["room"] * tables.strides
+    length = len(state.slab) * (2 if grow else 1)
+    while length < 2 * ends[-1]:
+        length *= 2
+    slab = np.zeros(length, np.int64)
+    for n, stride in enumerate(tables.strides.tolist()):
+        begin, words = int(state.store["offset"][n]), int(store["size"][n]) * stride
+        slab[store["offset"][n] : store["offset"][n] + words] = state.slab[begin : begin + words]
+    state.counters[USED] = ends[-1]
+    return state._replace(store=store, slab=slab)

@@ -1,0 +1,173 @@
+"""The nodes of a plan as the arrays that kernels read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from cepbench.algorithms.kernels.arrays import Ints
+from cepbench.algorithms.mcep.engine.nodes import EngineNode, EngineNodes, NodeSide, driver_of, nodes_of, reach_of
+from cepbench.algorithms.mcep.kernels.state import (
+    AFTER,
+    APART,
+    BEFORE,
+    NOBODY,
+    SLOTS,
+    AbsenceRecord,
+    CheckRecord,
+    JoinRecord,
+    NodeRecord,
+    PatternRecord,
+    PlanTables,
+)
+from cepbench.algorithms.mcep.planning.plans import MultiPlan
+from cepbench.events.schema import Schema
+from cepbench.queries.columns import ColumnSet
+from cepbench.queries.detection import DetectionClause
+from cepbench.queries.model import Comparison
+from cepbench.queries.records import Records, records_of
+from cepbench.queries.tables import Columns, csr, predicate_tables
+
+
+@dataclass(frozen=True, eq=False)
+class EngineTables:
+    """What executors of a plan share: `tables`, the `columns` that these read, and the `longest` reach.
+
+    `longest` int64[2] is that of any window in time, and in events; `strides[N]` are the words of a row of each node.
+    """
+
+    tables: PlanTables
+    columns: ColumnSet
+    longest: Ints
+    strides: Ints
+
+
+def engine_tables(
+    plan: MultiPlan, clauses: Sequence[DetectionClause], digests: Sequence[bool], schema: Schema
+) -> EngineTables:
+    """Tables of a plan whose pattern i is clause i; the matches of those with `digests` are counted and digested."""
+    return _Compilation(plan, clauses, digests, schema).tables()
+
+
+class _Compilation:
+    def __init__(
+        self, plan: MultiPlan, clauses: Sequence[DetectionClause], digests: Sequence[bool], schema: Schema
+    ) -> None:
+        self.patterns, self.clauses, self.digests, self.schema = plan.table, clauses, digests, schema
+        self.found: EngineNodes = nodes_of(plan, clauses)
+        self.columns = Columns(schema)
+        self.copy: list[int] = []
+        self.checks: list[tuple[int, int, int]] = []
+        self.pairs: dict[tuple[Comparison, ...], int] = {}
+
+    def tables(self) -> EngineTables:
+        nodes = self.found.nodes
+        joins = [self._joins(node) for node in nodes]
+        ends, absences = self._absences()
+        steps = [[n for n, node in enumerate(nodes) if name in node.ends] for name in self.schema.types]
+        tables = PlanTables(
+            _records(NodeRecord, [(n.kind, n.reach, n.counts, len(n.places), n.stored, n.kept, n.held) for n in nodes]),
+            predicate_tables([node.filters for node in nodes], self.columns),
+            *csr(steps),
+            csr(joins)[0],
+            _records(JoinRecord, [join for made in joins for join in made]),
+            np.array(self.copy, np.int64),
+            _records(CheckRecord, self.checks),
+            predicate_tables(list(self.pairs), self.columns),
+            *csr([node.finals for node in nodes]),
+            _records(PatternRecord, [self._pattern(p, *span) for p, span in enumerate(ends)]),
+            _records(AbsenceRecord, absences),
+        )
+        longest = [max((n.reach for n in nodes if n.counts == counts), default=-1) for counts in (False, True)]
+        columns = ColumnSet(tuple(self.columns.ints), tuple(self.columns.reals))
+        strides = np.array([SLOTS + len(node.places) for node in nodes], np.int64)
+        return EngineTables(tables, columns, np.array(longest, np.int64), strides)
+
+    def _pattern(self, pattern: int, begin: int, end: int) -> tuple[int, bool, bool, bool, bool, int, int]:
+        clause, detected = self.clauses[pattern], self.patterns[pattern]
+        counts = detected.scope.counts_events
+        return reach_of(detected), counts, clause.ordered, clause.waits, self.digests[pattern], begin, end
+
+    def _absences(self) -> tuple[list[tuple[int, int]], list[tuple[int, int, bool]]]:
+        """The negated types of all patterns, and where those of each pattern are."""
+        spans: list[tuple[int, int]] = []
+        found: list[tuple[int, int, bool]] = []
+        for pattern, clause in enumerate(self.clauses):
+            begin = len(found)
+            for index, negation in enumerate(clause.negated):
+                last = negation.gap == len(clause.operands)
+                found.append((self.found.absent[pattern, index], negation.gap, last))
+            spans.append((begin, len(found)))
+        return spans, found
+
+    def _joins(self, node: EngineNode) -> list[tuple[int, int, int, int, int, int]]:
+        """The ways to make rows of a node, by the side that the current event is in."""
+        if not node.sides:
+            return []
+        ordered = self.patterns[node.pattern].ordered
+        return [self._join(node, node.sides[s], node.sides[1 - s], ordered) for s in driver_of(ordered, node.sides)]
+
+    def _join(
+        self, node: EngineNode, mine: NodeSide, theirs: NodeSide, ordered: bool
+    ) -> tuple[int, int, int, int, int, int]:
+        copy, check = len(self.copy), len(self.checks)
+        self.copy += [
+            mine.places.index(operand) if operand in mine.places else ~theirs.places.index(operand)
+            for operand in node.places
+        ]
+        bound = NOBODY
+        if ordered:
+            last = max(theirs.places)
+            bound = mine.places.index(min(operand for operand in mine.places if operand > last))
+            self.checks += _order_checks(node, mine, theirs, last)
+        else:
+            self.checks += self._distinct(node, mine, theirs)
+        self.checks += self._conditions(node, mine, theirs)
+        return mine.node, theirs.node, bound, copy, check, len(self.checks)
+
+    def _distinct(self, node: EngineNode, mine: NodeSide, theirs: NodeSide) -> list[tuple[int, int, int]]:
+        """Operands of one type bind different events."""
+        operands = self.clauses[node.pattern].operands
+        return [
+            (a, b, APART)
+            for a, one in enumerate(mine.places)
+            for b, other in enumerate(theirs.places)
+            if operands[one].type == operands[other].type
+        ]
+
+    def _conditions(self, node: EngineNode, mine: NodeSide, theirs: NodeSide) -> list[tuple[int, int, int]]:
+        """The conditions between the two sides, each from the fresh to the older row."""
+        clause = self.clauses[node.pattern]
+        found = []
+        for a, one in enumerate(mine.places):
+            for b, other in enumerate(theirs.places):
+                listed = []
+                for condition in clause.conditions:
+                    if (condition.left, condition.right) == (one, other):
+                        listed.append(condition.predicate)
+                    elif (condition.left, condition.right) == (other, one):
+                        listed.append(_flipped(condition.predicate))
+                if listed:
+                    found.append((a, b, self.pairs.setdefault(tuple(listed), len(self.pairs))))
+        return found
+
+
+def _order_checks(node: EngineNode, mine: NodeSide, theirs: NodeSide, last: int) -> list[tuple[int, int, int]]:
+    """Neighbours of different sides; that after the `last` operand of the older row bounds the search already."""
+    found = []
+    for one, other in zip(node.places, node.places[1:], strict=False):
+        if one in theirs.places and other in mine.places and one != last:
+            found.append((mine.places.index(other), theirs.places.index(one), BEFORE))
+        elif one in mine.places and other in theirs.places:
+            found.append((mine.places.index(one), theirs.places.index(other), AFTER))
+    return found
+
+
+def _flipped(predicate: Comparison) -> Comparison:
+    return replace(predicate, left=predicate.right, op=predicate.op.flipped, right=predicate.left)
+
+
+def _records(record: type, rows: Sequence[tuple[int, ...]]) -> Records:
+    return np.array(rows, records_of(record))

@@ -1,0 +1,33 @@
+"""What MCEP's optimiser hands to its engines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cepbench.algorithms.answers.distinct_matches import DistinctMatches
+from cepbench.algorithms.base import Plan
+from cepbench.algorithms.mcep.engine.tables import EngineTables, engine_tables
+from cepbench.algorithms.mcep.planning.plans import MultiPlan
+from cepbench.algorithms.mcep.planning.search import CostPoint
+from cepbench.queries.compile import Workload
+
+
+@dataclass(frozen=True)
+class MultiPatternPlan(Plan):
+    """A global plan as tables; pattern p is a clause of the query `queries[p]`. `trace`: costs during the search."""
+
+    tables: EngineTables
+    queries: NDArray[np.int64]
+    trace: tuple[CostPoint, ...] = ()
+
+
+def tables_of(workload: Workload, plan: MultiPlan) -> tuple[EngineTables, NDArray[np.int64]]:
+    """The tables of a global plan of a workload's patterns, and the query of each pattern."""
+    parts = [(query.index, part.clause) for query in workload for part in query.clauses]
+    digested = {query.index: DistinctMatches(query).digests for query in workload}
+    digests = [digested[index] for index, _ in parts]
+    tables = engine_tables(plan, [clause for _, clause in parts], digests, workload.schema)
+    return tables, np.array([index for index, _ in parts], np.int64)

@@ -1,0 +1,101 @@
+"""Random patterns with all that detection has, and random valid plans of them, by which the engines are run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from random import Random
+from typing import Any
+
+from cepbench.algorithms.base import Executor
+from cepbench.algorithms.mcep.engine.executor import DetectionExecutor
+from cepbench.algorithms.mcep.plan import tables_of
+from cepbench.algorithms.mcep.planning.costs import CostModel
+from cepbench.algorithms.mcep.planning.patterns import patterns_of
+from cepbench.algorithms.mcep.planning.plans import SHARED, MultiPatternMultitree, MultiPatternTree, MultiPlan
+from cepbench.algorithms.mcep.planning.subpatterns import SubPatternTable
+from cepbench.events.statistics import Statistics
+from cepbench.queries.compile import Workload
+
+TYPES = "ABC"
+OPERATORS = ("<", "<=", ">", ">=", "=", "!=")
+
+
+def random_text(random: Random) -> str:
+    """A query of up to two alternatives."""
+    parts, names = [], []
+    for alternative in range(1 if random.random() < 0.85 else 2):
+        text, bound = _alternative(random, f"p{alternative}")
+        parts.append(text)
+        names.append(bound)
+    pattern = parts[0] if len(parts) == 1 else " OR ".join(f"({part})" for part in parts)
+    conditions = [
+        f"{a}.x {random.choice(OPERATORS)} {b}.x"
+        for bound in names
+        for a, b in combinations(bound, 2)
+        if random.random() < 0.3
+    ]
+    conditions += [f"{a}.x {random.choice('<>')} 2" for bound in names for a in bound if random.random() < 0.1]
+    where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
+    span = f"{random.randint(1, 7)} {random.choice(['seconds', 'seconds', 'events'])}"
+    return f"PATTERN {pattern} {where} WITHIN {span} PER MATCH"
+
+
+def _alternative(random: Random, prefix: str) -> tuple[str, list[str]]:
+    size = random.choice((1, 2, 2, 3, 3, 3, 4))
+    names = [f"{prefix}{i}" for i in range(size)]
+    operands = [f"{random.choice(TYPES)} {name}{'+' if random.random() < 0.2 else ''}" for name in names]
+    if size > 1 and random.random() < 0.4:
+        return " AND ".join(operands), names
+    for gap in range(size, -1, -1):
+        if random.random() < 0.15:
+            operands.insert(gap, f"NOT {random.choice('ABCN')} n{prefix}{gap}")
+    return (f"SEQ({', '.join(operands)})" if len(operands) > 1 else operands[0]), names
+
+
+def random_plan(workload: Workload, random: Random, shape: str) -> MultiPlan:
+    """A valid plan of a workload in which every order or tree is drawn at random; some patterns share nothing."""
+    patterns = patterns_of(workload)
+    costs = CostModel(SubPatternTable(patterns), Statistics(1, 1, dict.fromkeys("ABCN", 1.0)))
+    plan: MultiPlan
+    if shape == "orders":
+        orders = MultiPatternTree(costs)
+        for number, pattern in enumerate(patterns):
+            order = random.sample(range(len(pattern)), len(pattern))
+            orders.exchange([orders.local(number, order, number if random.random() < 0.2 else SHARED)])
+        plan = orders
+    else:
+        trees = MultiPatternMultitree(costs)
+        for number, pattern in enumerate(patterns):
+            owner = number if random.random() < 0.2 else SHARED
+            trees.exchange([trees.local(number, _random_joins(random, len(pattern)), owner)])
+        plan = trees
+    plan.check(range(len(patterns)))
+    return plan
+
+
+def _random_joins(random: Random, size: int) -> list[tuple[int, int]]:
+    parts, joins = [1 << operand for operand in range(size)], []
+    while len(parts) > 1:
+        left, right = random.sample(parts, 2)
+        joins.append((left, right))
+        parts = [part for part in parts if part not in (left, right)] + [left | right]
+    return joins
+
+
+def executor_of(workload: Workload, plan: MultiPlan) -> Executor:
+    return DetectionExecutor(workload, *tables_of(workload, plan))
+
+
+def random_rows(random: Random, size: int) -> list[dict[str, Any]]:
+    """Events of which several have one time, most of the types of the patterns."""
+    time, rows = 0, []
+    for _ in range(size):
+        time += random.choice((0, 0, 1, 1, 2))
+        rows.append({"time": time, "type": random.choice("AABBCCN"), "x": random.randrange(5), "y": 0.0, "g": 0})
+    return rows
+
+
+def all_matches(found: Sequence[dict[str, Any]]) -> list[tuple[tuple[int, ...], int, int]]:
+    """The matches of an answer of the oracle, with the times of their first and last events."""
+    return sorted((tuple(row["match"]), row["window_start"], row["window_end"]) for row in found)
