@@ -20,9 +20,10 @@ def plot(experiments: tuple[str, ...], results: Path, output: Path | None) -> No
     All, or those of the EXPERIMENTs, become PDF, SVG and PNG files, by default beside their cells.
     """
     from cepbench.metrics.results import load_results
-    from cepbench.plots.draw import write_drawings
+    from cepbench.plots.draw import all_styles, write_drawings
 
     everything = load_results(results)
+    look = all_styles(everything)
     measured = [found.figure.experiment for found in everything]
     for name in experiments:
         if name not in measured:
@@ -30,7 +31,7 @@ def plot(experiments: tuple[str, ...], results: Path, output: Path | None) -> No
             raise click.UsageError(f"{results} has no cells of experiment {name!r}; measured are: {choices}")
     for found in everything:
         if not experiments or found.figure.experiment in experiments:
-            for path in write_drawings(found, output).values():
+            for path in write_drawings(found, output, look).values():
                 click.echo(path)
 
 

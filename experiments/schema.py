@@ -158,6 +158,10 @@ class SweptPanel(Panel):
     def _lines(self) -> SweptPanel:
         if self.overlay and self.kind != "lines":
             raise ValueError("overlay: published curves are drawn in panels of lines")
+        if self.parts and self.scale == "log":
+            raise ValueError(
+                "parts: stacked bars need scale: linear; on a logarithmic axis the height of a part says nothing"
+            )
         return self
 
 

@@ -81,6 +81,7 @@ class Panel(Strict):
     unit: str = ""  # of the stored value: "s", "B", "events/s"; drawings choose the prefix
     scale: Literal["linear", "log"] = "log"
     letter: str = ""  # "(a)"
+    title: str = ""  # what `where` means, in words: "with negation"
     x: Axis | None = None
     kind: Literal["lines", "bars"] = "lines"
     parts: tuple[PanelPart, ...] = ()

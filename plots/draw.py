@@ -1,7 +1,7 @@
 """A figure of small panels, from a results folder to PDF, SVG and PNG."""
 
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ from cepbench.plots.lines import draw_lines, limits, measured
 from cepbench.plots.points import coordinates, curves, in_slice, shown
 from cepbench.plots.published import published_handles
 from cepbench.plots.stacks import draw_stacks, part_handles
-from cepbench.plots.style import COLUMN_WIDTH, TEXT_WIDTH, Style, label, paper, series_dashes, styles
+from cepbench.plots.style import COLUMN_WIDTH, TEXT_WIDTH, Style, label, paper, series_dashes, styles, variant
 
 FORMATS = ("pdf", "svg", "png")
 PANEL_HEIGHT = 1.75  # inches
@@ -33,10 +33,25 @@ MAX_COLUMNS = 3
 _UNDATED: dict[str, dict[str, Any]] = {"pdf": {"CreationDate": None, "ModDate": None}, "svg": {"Date": None}, "png": {}}
 
 
-def write_drawings(results: Results, folder: Path | None = None) -> dict[str, Path]:
-    """Draws a figure into `folder` (by default beside its cells) as <experiment>.pdf, .svg, .png; paths by format."""
+def all_styles(everything: Sequence[Results]) -> dict[str, Style]:
+    """One style for each algorithm of all figures of a results folder."""
+    figures = [_names(found.figure, found.records) for found in everything]
+    # Where variants that look alike meet in a figure, all of them are told apart, in every figure.
+    alike = {name for names in figures for name in names if sum(variant(other) == variant(name) for other in names) > 1}
+    seen = {name: name if name in alike else variant(name) for names in figures for name in names}
+    chosen = styles(sorted(set(seen.values())))
+    return {name: chosen[key] for name, key in seen.items()}
+
+
+def write_drawings(
+    results: Results, folder: Path | None = None, look: Mapping[str, Style] | None = None
+) -> dict[str, Path]:
+    """Draws a figure into `folder` (by default beside its cells) as <experiment>.pdf, .svg, .png; paths by format.
+
+    `look`: the styles of all figures that stand beside it (`all_styles`).
+    """
     target = results.folder if folder is None else folder
-    drawing = draw(results.figure, results.records)
+    drawing = draw(results.figure, results.records, look)
     return {kind: write(target / f"{results.figure.experiment}.{kind}", render(drawing, kind)) for kind in FORMATS}
 
 
@@ -48,13 +63,17 @@ def render(drawing: Drawing, kind: str) -> bytes:
     return buffer.getvalue()
 
 
-def draw(figure: Figure, records: Sequence[Record]) -> Drawing:
+def draw(figure: Figure, records: Sequence[Record], look: Mapping[str, Style] | None = None) -> Drawing:
     """All panels side by side, a row per facet, and one legend above them."""
     with paper():
-        return _draw(figure, records)
+        return _draw(figure, records, styles(_names(figure, records)) if look is None else look)
 
 
-def _draw(figure: Figure, records: Sequence[Record]) -> Drawing:
+def _names(figure: Figure, records: Sequence[Record]) -> list[str]:
+    return list(dict.fromkeys((*figure.algorithms, *(record.algorithm for record in records))))
+
+
+def _draw(figure: Figure, records: Sequence[Record], look: Mapping[str, Style]) -> Drawing:
     facets = coordinates(records, figure.facet) if figure.facet else (None,)
     cells = [(facet, panel) for facet in facets or (None,) for panel in figure.panels]
     columns = 2 if len(figure.panels) == 4 else max(1, min(MAX_COLUMNS, len(figure.panels)))
@@ -64,7 +83,6 @@ def _draw(figure: Figure, records: Sequence[Record]) -> Drawing:
         layout=ConstrainedLayoutEngine(w_pad=0.04, h_pad=0.03, wspace=0.03, hspace=0.05),
     )
     FigureCanvasAgg(drawing)
-    look = styles((*figure.algorithms, *(record.algorithm for record in records)))
     series = coordinates(records, figure.series) if figure.series else ()
     grid = drawing.subplots(rows, columns, squeeze=False)
     per_facet = rows // len(facets or (None,)) * columns
@@ -86,7 +104,7 @@ def _panel(
     panel: Panel,
     records: Sequence[Record],
     facet: Any,
-    look: dict[str, Style],
+    look: Mapping[str, Style],
     series: Sequence[Any],
 ) -> None:
     metrics = [part.metric for part in panel.parts] or [panel.metric]
@@ -98,7 +116,8 @@ def _panel(
     axis = figure.x_of(panel)
     categories = coordinates([record for record in records if in_slice(figure, panel, record)], axis)
     if panel.parts:
-        draw_stacks(axes, axis, panel, layers, look, categories)
+        # On a logarithmic axis the height of a part would say nothing.
+        draw_stacks(axes, axis, panel.model_copy(update={"scale": "linear"}), layers, look, categories)
     elif _barred(figure, panel) or not numeric:
         draw_bars(axes, axis, panel, lines, look, series, categories)
     else:
@@ -122,12 +141,18 @@ def _title(figure: Figure, panel: Panel, number: int, facet: Any, of: int) -> st
     telling = [
         name for name in panel.where if any(name not in where or where[name] != panel.where[name] for where in like)
     ]
-    parts += [f"{name} = {category(panel.where[name])}" for name in telling]
+    labels = {axis.name: axis.label for axis in map(figure.x_of, figure.panels)}
+    parts += [panel.title] if panel.title else [_told(name, panel.where[name], labels.get(name)) for name in telling]
     return " ".join(part for part in (letter, ", ".join(parts)) if part)
 
 
+def _told(name: str, value: Any, label: str | None) -> str:
+    """The value of an axis: `120 queries` where a panel has the axis, and with it a label."""
+    return f"{name} = {category(value)}" if label is None else f"{category(value)} {label[0].lower()}{label[1:]}"
+
+
 def _legend(
-    drawing: Drawing, figure: Figure, records: Sequence[Record], look: dict[str, Style], series: Sequence[Any]
+    drawing: Drawing, figure: Figure, records: Sequence[Record], look: Mapping[str, Style], series: Sequence[Any]
 ) -> None:
     """Algorithms, then values of the series axis, then the signs of the failures that occur."""
     in_panels = [
@@ -137,7 +162,9 @@ def _legend(
         if shown(figure, panel, record, record.point.get(figure.facet.name) if figure.facet else None)
     ]
     present = {record.algorithm for record in in_panels}
-    handles: list[Any] = [_algorithm(name, look[name], bool(series), figure) for name in look if name in present]
+    handles: list[Any] = [
+        _algorithm(name, look[name], bool(series), figure) for name in _names(figure, records) if name in present
+    ]
     for index, value in enumerate(series):
         text = f"{figure.series.label} = {category(value, figure.series.unit)}" if figure.series else str(value)
         handles.append(_series(index, text, figure))

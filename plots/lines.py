@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from math import isfinite, nan
 from typing import Any
 
+from matplotlib import rcParams
 from matplotlib.axes import Axes
 
 from cepbench.metrics.figure import Axis, Panel
@@ -12,6 +13,9 @@ from cepbench.plots.censored import Mark, draw_marks
 from cepbench.plots.points import Curve, Point
 from cepbench.plots.published import draw_published, published_within
 from cepbench.plots.style import Style, series_dashes
+
+CLOSE = 0.03  # curves so much apart, or less, are one for the eye
+WIDER = 1.5  # points that a line is wider for each line upon it
 
 
 def draw_lines(
@@ -28,12 +32,27 @@ def draw_lines(
     scale_sweep_axis(axes, axis, xs)
     scale_value_axis(axes, panel, [*measured(curves), *(y for _, points in printed for _, y in points)], limits(curves))
     draw_published(axes, printed, styles)
-    for curve in curves:
+    for number, curve in enumerate(curves):
         style = styles[curve.algorithm]
-        _draw_curve(axes, curve, style, (0, series_dashes(series.index(curve.series))) if series else style.line)
+        line = (0, series_dashes(series.index(curve.series))) if series else style.line
+        above = sum(coincide(curve, other, axes.get_yscale() == "linear") for other in curves[number + 1 :])
+        _draw_curve(axes, curve, style, line, above)
     _draw_idle(axes, curves)
     draw_marks(axes, panel, marks(curves, styles, lambda curve, point: float(point.x)))
     axes.grid(axis="y", which="major")
+
+
+def coincide(one: Curve, other: Curve, linear: bool) -> bool:
+    """Whether two curves lie on one another wherever both are drawn, at two points at least."""
+    tops = {point.x: point.estimate.median for point in other.points if point.estimate and point.drawn}
+    pairs = [
+        (point.estimate.median, tops[point.x])
+        for point in one.points
+        if point.estimate and point.drawn and point.x in tops
+    ]
+    largest = max((abs(value) for pair in pairs for value in pair), default=0.0)
+    near = [abs(a - b) <= CLOSE * (largest if linear else max(abs(a), abs(b))) for a, b in pairs]
+    return len(near) > 1 and all(near)
 
 
 def idle_points(curves: Sequence[Curve]) -> list[tuple[float, float]]:
@@ -78,9 +97,12 @@ def row_name(curve: Curve) -> str:
     return curve.algorithm if curve.series is None else f"{curve.algorithm} {curve.series}"
 
 
-def _draw_curve(axes: Axes, curve: Curve, style: Style, line: Any) -> None:
+def _draw_curve(axes: Axes, curve: Curve, style: Style, line: Any, above: int) -> None:
+    """Draws a curve; the more lie upon it (`above`), the wider, so that it shows beside them."""
     points = curve.points
     look: dict[str, Any] = {
+        "linewidth": rcParams["lines.linewidth"] + WIDER * above,
+        "markersize": rcParams["lines.markersize"] + 1.6 * WIDER * above,
         "color": style.color,
         "marker": style.marker,
         "markeredgewidth": 0.8,
@@ -89,7 +111,11 @@ def _draw_curve(axes: Axes, curve: Curve, style: Style, line: Any) -> None:
     }
     # A point without a number breaks the line: joining its neighbours would claim a value between them.
     medians = [point.estimate.median if point.estimate and point.drawn else nan for point in points]
-    axes.plot([float(point.x) for point in points], medians, linestyle=line, zorder=3, gid=row_name(curve), **look)
+    # A line between two measurements alone would claim a course.
+    shown = line if len(points) > 2 else "none"
+    # What lies below is solid: it shows in the gaps of what is above.
+    shown = "solid" if above and shown != "none" else shown
+    axes.plot([float(point.x) for point in points], medians, linestyle=shown, zorder=3, gid=row_name(curve), **look)
     for point in points:
         draw_spread(axes, float(point.x), point, style.color)
 

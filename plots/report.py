@@ -9,7 +9,7 @@ from cepbench.metrics.record import Status
 from cepbench.metrics.results import Results, load_results
 from cepbench.plots.agreement import Agreement, groups
 from cepbench.plots.censored import LABELS
-from cepbench.plots.draw import write_drawings
+from cepbench.plots.draw import all_styles, write_drawings
 from cepbench.plots.html import Cell, Html, join, table, tag, trusted
 from cepbench.plots.page import SCRIPT, STYLE
 from cepbench.plots.section import anchor, section
@@ -24,7 +24,8 @@ def write_report(results_dir: Path, out_path: Path) -> Path:
     Equal results give equal bytes. Raises `ResultsError` for a missing folder, an unreadable file or an unwritable one.
     """
     everything = load_results(results_dir)
-    sections = [section(results, write_drawings(results), out_path.parent) for results in everything]
+    look = all_styles(everything)
+    sections = [section(results, write_drawings(results, look=look), out_path.parent) for results in everything]
     return write(out_path, page(everything, sections).encode())
 
 

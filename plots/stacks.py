@@ -16,6 +16,7 @@ from cepbench.plots.censored import draw_marks
 from cepbench.plots.lines import limits, marks
 from cepbench.plots.points import Curve, Point
 from cepbench.plots.style import Style
+from cepbench.plots.units import human
 
 _NEUTRAL = "#444444"
 
@@ -31,7 +32,7 @@ def draw_stacks(
     """Draws one group per category, one bar per algorithm in it, and in it a shade of its colour per part.
 
     `parts`: the curves of each part of `panel`, of the same algorithms and points. A part is as high as its median;
-    one that was not measured takes no room. `categories` as in `draw_bars`.
+    one that was not measured takes no room. The sum is written on top. `categories` as in `draw_bars`.
     """
     curves = parts[0]
     places = list(dict.fromkeys((*categories, *(point.x for curve in curves for point in curve.points))))
@@ -69,6 +70,9 @@ def draw_stacks(
                         gid=f"{curve.algorithm} {panel.parts[number].label}",
                     )
                     bottom = top
+            if bottom > floor:  # a small bar cannot be read off a linear axis
+                told = human(bottom, panel.unit, 2)
+                axes.text(place(curve, point), bottom, f" {told}", rotation=90, size=5.5, ha="center", va="bottom")
     draw_marks(axes, panel, marks(curves, styles, place))
     axes.grid(axis="y", which="major")
 

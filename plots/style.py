@@ -59,6 +59,30 @@ STYLES: dict[str, Style] = {
     "oracle": Style("#000000", "*", DASH_DOT_DOT),
 }
 
+VARIANTS: dict[str, Style] = {
+    "cet[detect=baseline]": Style("#88ccee", "o", SHORT, True),
+    "cet[detect=plan]": Style("#cc6677", "s", SOLID, True),
+    "cet[detect=plan, partition=exhaustive]": Style("#7f5700", "<", DASHED, True),
+    "cet[detect=plan, partition=greedy]": Style("#44aa99", "p", DASH_DOT, True),
+    "cet[detect=time]": Style("#117733", "v", DASH_DOT_DOT, True),
+    "cet[intervals]": Style("#4a3aa7", "^", DOTTED, True),
+    "cet[intervals, sharing=never]": Style("#661100", "d", DASH_DOT, True),
+    "cet[partition=greedy]": Style("#8c5200", "h", SHORT, True),
+    "gloria[costs=paper]": Style("#5c5c1f", "o", DASHED, True),
+    "gloria[costs=paper, optimizer=greedy]": Style("#4a3aa7", "^", DASH_DOT_DOT, True),
+    "gloria[costs=paper, optimizer=noprune]": Style("#88ccee", "s", SHORT, True),
+    "gloria[optimizer=greedy]": Style("#117733", "d", DASH_DOT, True),
+    "hamlet[sharing=never]": Style("#88ccee", "^", SHORT, True),
+    "hamlet[sharing=static]": Style("#ddaa33", "s", DASHED, True),
+    "sharon[optimizer=exhaustive]": Style("#4a3aa7", "d", DASH_DOT_DOT, True),
+    "sharon[optimizer=greedy]": Style("#117733", "^", SHORT, True),
+    "sharon[optimizer=integer]": Style("#661100", "o", DOTTED, True),
+    "sharon[optimizer=none]": Style("#ddaa33", "s", DASH_DOT_DOT, True),
+}
+"""Variants that the papers' figures compare, by `variant`; those that meet in a figure are easy to tell apart."""
+
+_LIMITS = ("limit", "memory", "substreams")  # parameters that make no other algorithm
+
 _SPARE_COLORS = ("#44aa99", "#117733", "#88ccee", "#cc6677", "#661100", "#6699cc", "#ddaa33", "#4a3aa7")
 _SPARE_MARKERS = ("d", "8", "H", "s", "^", "v", "o", "D", "<", ">", "p")
 _VARIANT_MARKERS = ("o", "s", "^", "d", "v", "p", "<", "h", ">", "8")
@@ -153,6 +177,18 @@ def label(specification: str, labels: Mapping[str, str] = MappingProxyType({})) 
     return f"{printed} [{', '.join(map(_value, parameters))}]" if bracket else printed
 
 
+def variant(specification: str) -> str:
+    """What a specification is by its style: parameters in the order of the alphabet, without limits and numbers."""
+    name, _, rest = specification.partition("[")
+    told = []
+    for parameter in filter(None, (part.strip() for part in rest.rstrip().removesuffix("]").split(","))):
+        key, _, value = (part.strip() for part in parameter.partition("="))
+        if key not in _LIMITS:
+            number = not value or value.replace(".", "", 1).isdigit()
+            told.append(key if number else f"{key}={value}")
+    return f"{name.strip()}[{', '.join(sorted(told))}]" if told else name.strip()
+
+
 def style(specification: str) -> Style:
     """The style of an algorithm or variant: the same in every figure and process.
 
@@ -161,6 +197,8 @@ def style(specification: str) -> Style:
     """
     name = base(specification)
     known = STYLES.get(name) or _unknown(name)
+    if assigned := _assigned(specification):
+        return assigned
     if specification.strip() == name:
         return known
     number = _hash(specification)
@@ -173,13 +211,18 @@ def style(specification: str) -> Style:
 
 
 def styles(specifications: Iterable[str]) -> dict[str, Style]:
-    """Styles of the algorithms of one figure, in their order, all different.
+    """Styles of the algorithms of one figure, or of all of a results folder, in their order, all different.
+
+    Those of `STYLES` and `VARIANTS` do not depend on the others.
 
     Where variants of one algorithm meet, those after the first take the free marker and the colour, a shade of the
     algorithm's own or a spare one, that are easiest to tell from what the figure has.
     """
     names = list(dict.fromkeys(specifications))
-    chosen = {name: style(name) for name in names if name in STYLES}
+    chosen: dict[str, Style] = {}
+    for name in names:
+        if (assigned := _assigned(name)) and assigned not in chosen.values():
+            chosen[name] = assigned
     for name in names:
         if name in chosen:
             continue
@@ -197,6 +240,11 @@ def styles(specifications: Iterable[str]) -> dict[str, Style]:
             )
         chosen[name] = candidate
     return {name: chosen[name] for name in names}
+
+
+def _assigned(specification: str) -> Style | None:
+    key = variant(specification)
+    return STYLES.get(key) or VARIANTS.get(key)
 
 
 def _apart(variant: Style, siblings: Sequence[Style], others: Sequence[Style]) -> Style:

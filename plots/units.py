@@ -38,6 +38,8 @@ def human(value: float | None, unit: str = "", digits: int = 3) -> str:
 
 def tick(value: float, unit: str) -> str:
     """A tick label: as `human`, without the unit of counts, which the axis label names; 1 125 instead of 1.125 k."""
+    if unit == "ms":  # a prefix before a prefix reads badly
+        return plain(value)
     own = unit if unit in ("s", "B") else ""
     text = human(value, own, digits=4)
     return plain(value) if not own and "." in text and abs(value) < 1e4 and len(text) > len("1.25 k") else text

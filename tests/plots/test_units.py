@@ -34,7 +34,12 @@ def test_human(number, unit, text):
 def test_a_tick_leaves_the_unit_of_counts_to_the_label():
     assert tick(1e6, "events/s") == "1 M"
     assert tick(1e-3, "s") == "1 ms"
-    assert [tick(value, "ms") for value in (1125, 1500, 4000, 11250)] == ["1\u202f125", "1.5 k", "4 k", "11.25 k"]
+    assert [tick(value, "ms") for value in (1125, 1500, 4000, 11250)] == [
+        "1\u202f125",
+        "1\u202f500",
+        "4\u202f000",
+        "11\u202f250",
+    ]
 
 
 def test_plain():
