@@ -8,6 +8,7 @@
 
 - `evaluate`: the answer of queries on a DataFrame, a file or an event store; `help(cepbench.evaluate)` has the columns.
 - `run`: experiments on Spark, as `cepbench run` does it; `load_results`: what they measured.
+- `load_frame`: what they measured as a table.
 - `Reading`: how files of one's own are read: which columns are time and type, how times are written.
 - `make`: the algorithm of a specification such as `cet[detect=hybrid]`.
 
@@ -25,13 +26,15 @@ if TYPE_CHECKING:
     from cepbench.events.reading import Reading
     from cepbench.experiments.sweep import run
     from cepbench.metrics.results import load_results
+    from cepbench.metrics.table import load_frame
     from cepbench.pipeline.in_process import evaluate
 
-__all__ = ["Reading", "evaluate", "load_results", "make", "run"]
+__all__ = ["Reading", "evaluate", "load_frame", "load_results", "make", "run"]
 
 _MODULES = {
     "Reading": "cepbench.events.reading",
     "evaluate": "cepbench.pipeline.in_process",
+    "load_frame": "cepbench.metrics.table",
     "load_results": "cepbench.metrics.results",
     "make": "cepbench.algorithms.registry",
     "run": "cepbench.experiments.sweep",

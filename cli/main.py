@@ -22,7 +22,7 @@ from cepbench.cli.generate import generate
 from cepbench.cli.import_command import import_command
 from cepbench.cli.lists import algorithms, datasets, experiments
 from cepbench.cli.query import query
-from cepbench.cli.results import compare, plot, report
+from cepbench.cli.results import compare, export, plot, report
 from cepbench.cli.run import run
 from cepbench.cli.verify import verify
 from cepbench.events.errors import CepbenchError, is_interrupt
@@ -48,6 +48,7 @@ COMMANDS = (
     run,
     plot,
     report,
+    export,
     compare,
     verify,
     compile_command,

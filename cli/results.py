@@ -14,16 +14,33 @@ folder = Place(exists=True, file_okay=False)
 @click.argument("experiments", metavar="[EXPERIMENT]...", nargs=-1)
 @results
 @click.option("-o", "--output", type=Place(file_okay=False), help="Folder for the drawings.")
-def plot(experiments: tuple[str, ...], results: Path, output: Path | None) -> None:
+@click.option("--width", type=click.FloatRange(0.5, 50), metavar="INCHES", help="Of a figure; by default a column's.")
+@click.option(
+    "--height", type=click.FloatRange(0.3, 50), default=1.75, show_default=True, metavar="INCHES", help="Of a panel."
+)
+@click.option("--style", "sheet", type=Place(exists=True, dir_okay=False), help="A matplotlib style file.")
+@click.option("--font", metavar="NAME", help="Font family.")
+@click.option("--format", "formats", type=click.Choice(["pdf", "svg", "png"]), multiple=True, help="By default all.")
+def plot(
+    experiments: tuple[str, ...],
+    results: Path,
+    output: Path | None,
+    width: float | None,
+    height: float,
+    sheet: Path | None,
+    font: str | None,
+    formats: tuple[str, ...],
+) -> None:
     """Draw the measured figures.
 
     All, or those of the EXPERIMENTs, become PDF, SVG and PNG files, by default beside their cells.
     """
     from cepbench.metrics.results import load_results
-    from cepbench.plots.draw import all_styles, write_drawings
+    from cepbench.plots.draw import FORMATS, all_styles, write_drawings
+    from cepbench.plots.style import Page
 
     everything = load_results(results)
-    look = all_styles(everything)
+    look, page = all_styles(everything), Page(width, height, font, sheet)
     measured = [found.figure.experiment for found in everything]
     for name in experiments:
         if name not in measured:
@@ -31,7 +48,7 @@ def plot(experiments: tuple[str, ...], results: Path, output: Path | None) -> No
             raise click.UsageError(f"{results} has no cells of experiment {name!r}; measured are: {choices}")
     for found in everything:
         if not experiments or found.figure.experiment in experiments:
-            for path in write_drawings(found, output, look).values():
+            for path in write_drawings(found, output, look, page, formats or FORMATS).values():
                 click.echo(path)
 
 
@@ -43,6 +60,30 @@ def report(results: Path, output: Path | None) -> None:
     from cepbench.plots.report import write_report
 
     click.echo(write_report(results, output or results / "report.html"))
+
+
+@click.command()
+@click.argument("results", type=folder, default="results")
+@click.option("-o", "--output", required=True, type=Place(dir_okay=False), help="The table: FILE.csv or FILE.parquet.")
+def export(results: Path, output: Path) -> None:
+    """Write all measured cells as one table.
+
+    One row per cell and repetition of the folder RESULTS; docs/measurement.md, Export, documents the columns.
+    """
+    from cepbench.metrics.files import write
+    from cepbench.metrics.table import load_frame
+
+    if output.suffix not in (".csv", ".parquet"):
+        raise click.UsageError(f"{output}: a table is called FILE.csv or FILE.parquet")
+    cells = load_frame(results)
+    if output.suffix == ".csv":
+        content = cells.to_csv(index=False, lineterminator="\n").encode()
+    else:
+        # An axis may hold numbers in one figure and names in another.
+        mixed = [str(name) for name in cells.columns if str(name).startswith("point.")]
+        content = cells.astype(dict.fromkeys(mixed, "string")).to_parquet(index=False)
+    write(output, content)
+    click.echo(f"{output}: {len(cells)} cells, {len(cells.columns)} columns")
 
 
 @click.command()

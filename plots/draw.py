@@ -25,10 +25,20 @@ from cepbench.plots.lines import draw_lines, limits, measured
 from cepbench.plots.points import coordinates, curves, in_slice, shown
 from cepbench.plots.published import published_handles
 from cepbench.plots.stacks import draw_stacks, part_handles
-from cepbench.plots.style import COLUMN_WIDTH, TEXT_WIDTH, Style, label, paper, series_dashes, styles, variant
+from cepbench.plots.style import (
+    COLUMN_WIDTH,
+    PAGE,
+    TEXT_WIDTH,
+    Page,
+    Style,
+    label,
+    paper,
+    series_dashes,
+    styles,
+    variant,
+)
 
 FORMATS = ("pdf", "svg", "png")
-PANEL_HEIGHT = 1.75  # inches
 MAX_COLUMNS = 3
 _UNDATED: dict[str, dict[str, Any]] = {"pdf": {"CreationDate": None, "ModDate": None}, "svg": {"Date": None}, "png": {}}
 
@@ -44,42 +54,50 @@ def all_styles(everything: Sequence[Results]) -> dict[str, Style]:
 
 
 def write_drawings(
-    results: Results, folder: Path | None = None, look: Mapping[str, Style] | None = None
+    results: Results,
+    folder: Path | None = None,
+    look: Mapping[str, Style] | None = None,
+    page: Page = PAGE,
+    formats: Sequence[str] = FORMATS,
 ) -> dict[str, Path]:
     """Draws a figure into `folder` (by default beside its cells) as <experiment>.pdf, .svg, .png; paths by format.
 
     `look`: the styles of all figures that stand beside it (`all_styles`).
     """
     target = results.folder if folder is None else folder
-    drawing = draw(results.figure, results.records, look)
-    return {kind: write(target / f"{results.figure.experiment}.{kind}", render(drawing, kind)) for kind in FORMATS}
+    drawing = draw(results.figure, results.records, look, page)
+    return {
+        kind: write(target / f"{results.figure.experiment}.{kind}", render(drawing, kind, page)) for kind in formats
+    }
 
 
-def render(drawing: Drawing, kind: str) -> bytes:
+def render(drawing: Drawing, kind: str, page: Page = PAGE) -> bytes:
     """The drawing as a file of this format; equal drawings give equal bytes."""
     buffer = io.BytesIO()
-    with paper():
+    with paper(page):
         drawing.savefig(buffer, format=kind, metadata=_UNDATED[kind])
     return buffer.getvalue()
 
 
-def draw(figure: Figure, records: Sequence[Record], look: Mapping[str, Style] | None = None) -> Drawing:
+def draw(
+    figure: Figure, records: Sequence[Record], look: Mapping[str, Style] | None = None, page: Page = PAGE
+) -> Drawing:
     """All panels side by side, a row per facet, and one legend above them."""
-    with paper():
-        return _draw(figure, records, styles(_names(figure, records)) if look is None else look)
+    with paper(page):
+        return _draw(figure, records, styles(_names(figure, records)) if look is None else look, page)
 
 
 def _names(figure: Figure, records: Sequence[Record]) -> list[str]:
     return list(dict.fromkeys((*figure.algorithms, *(record.algorithm for record in records))))
 
 
-def _draw(figure: Figure, records: Sequence[Record], look: Mapping[str, Style]) -> Drawing:
+def _draw(figure: Figure, records: Sequence[Record], look: Mapping[str, Style], page: Page) -> Drawing:
     facets = coordinates(records, figure.facet) if figure.facet else (None,)
     cells = [(facet, panel) for facet in facets or (None,) for panel in figure.panels]
     columns = 2 if len(figure.panels) == 4 else max(1, min(MAX_COLUMNS, len(figure.panels)))
     rows = max(1, -(-len(figure.panels) // columns) * len(facets or (None,)))
     drawing = Drawing(
-        figsize=(COLUMN_WIDTH if columns == 1 else TEXT_WIDTH, PANEL_HEIGHT * rows + 0.35),
+        figsize=(page.width or (COLUMN_WIDTH if columns == 1 else TEXT_WIDTH), page.height * rows + 0.35),
         layout=ConstrainedLayoutEngine(w_pad=0.04, h_pad=0.03, wspace=0.03, hspace=0.05),
     )
     FigureCanvasAgg(drawing)

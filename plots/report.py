@@ -19,14 +19,27 @@ TITLE = "cepbench report"
 
 
 def write_report(results_dir: Path, out_path: Path) -> Path:
-    """Draws every figure under `results_dir` beside its cells and writes the page; returns `out_path`.
+    """Draws every figure under `results_dir` and writes the page; returns `out_path`.
+
+    Drawings stand beside the cells, or, of a page outside of `results_dir`, in a folder beside the page: results may be
+    an archive that cannot be written to.
 
     Equal results give equal bytes. Raises `ResultsError` for a missing folder, an unreadable file or an unwritable one.
     """
     everything = load_results(results_dir)
     look = all_styles(everything)
-    sections = [section(results, write_drawings(results, look=look), out_path.parent) for results in everything]
+    sections = []
+    for results in everything:
+        drawings = write_drawings(results, _place(results, results_dir, out_path), look)
+        sections.append(section(results, drawings, out_path.parent))
     return write(out_path, page(everything, sections).encode())
+
+
+def _place(results: Results, results_dir: Path, out_path: Path) -> Path | None:
+    """The folder for the drawings of a figure; None is beside its cells."""
+    if out_path.resolve().is_relative_to(results_dir.resolve()):
+        return None
+    return out_path.parent / f"{out_path.stem}-figures" / results.figure.experiment / results.figure.profile
 
 
 def page(everything: Sequence[Results], sections: Sequence[Html]) -> str:

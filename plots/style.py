@@ -10,10 +10,12 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import matplotlib
+from matplotlib import rc_params_from_file
 from matplotlib.colors import to_hex, to_rgb
 
 COLUMN_WIDTH = 3.33  # inches: one column of a two-column paper
@@ -36,6 +38,18 @@ class Style:
         """The line style in matplotlib's form."""
         return (0, self.dashes) if self.dashes else "solid"
 
+
+@dataclass(frozen=True)
+class Page:
+    """What a user asks of drawings: width of a figure and height of a panel in inches, a font, a matplotlib style."""
+
+    width: float | None = None
+    height: float = 1.75
+    font: str | None = None
+    sheet: Path | None = None
+
+
+PAGE = Page()
 
 SOLID: Dashes = ()
 DASHED: Dashes = (5, 1.6)
@@ -149,11 +163,15 @@ _LABELS = {
 
 
 @contextmanager
-def paper() -> Iterator[None]:
+def paper(page: Page = PAGE) -> Iterator[None]:
     """The look of a paper, whatever the user's own matplotlib settings; they are restored at the end."""
     with matplotlib.rc_context(), warnings.catch_warnings():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(PAPER)
+        if page.font is not None:
+            matplotlib.rcParams["font.family"] = [page.font, *PAPER["font.family"]]
+        if page.sheet is not None:
+            matplotlib.rcParams.update(rc_params_from_file(page.sheet, use_default_template=False))
         # A name in a script that the fonts lack is drawn as boxes, which is no reason to lose the figure.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         yield

@@ -3,10 +3,13 @@
 import json
 from pathlib import Path
 
+import matplotlib.image
+import pandas as pd
 import pytest
 
 from cepbench.metrics.figure import Axis, Figure, Panel
 from cepbench.metrics.record import Record, Status, Summary
+from cepbench.metrics.table import load_frame
 from tests.cli.conftest import Cepbench
 
 
@@ -73,3 +76,51 @@ def test_compare_takes_two_folders_or_two_algorithms(cepbench, tmp_path):
     ended = cepbench("compare", tmp_path, "--of", "sase", "--to", "greta")
     assert ended.status == 2
     assert "no cells of algorithm 'greta'; there are those of none" in ended.err
+
+
+def test_cells_are_exported_as_one_table(cepbench: Cepbench, results: Path, tmp_path: Path) -> None:
+    ended = cepbench("export", results, "-o", tmp_path / "cells.csv")
+    assert (ended.status, ended.out.split(":")[1].split(",")[0]) == (0, " 2 cells")
+    told = pd.read_csv(tmp_path / "cells.csv")
+    assert told["experiment"].tolist() == ["first", "second"]
+    assert told["latency_p50"].tolist() == [1.0, 2.0]
+    assert told["point.events"].tolist() == [10, 10]
+    assert cepbench("export", results, "-o", tmp_path / "cells.parquet").status == 0
+    again = pd.read_parquet(tmp_path / "cells.parquet")
+    assert list(again.columns) == list(told.columns)
+    assert again["point.events"].tolist() == ["10", "10"]
+    wrong = cepbench("export", results, "-o", tmp_path / "cells.xlsx")
+    assert (wrong.status, "FILE.csv or FILE.parquet" in wrong.err) == (2, True)
+
+
+def test_the_table_has_no_time_of_a_cell_that_is_not_ok(results: Path) -> None:
+    file = results / "first" / "smoke" / "cells" / "0.json"
+    file.write_text(file.read_text().replace('"status":"ok"', '"status":"wrong"'))
+    cells = load_frame(results)
+    assert cells["status"].tolist() == ["wrong", "ok"]
+    assert cells["latency_p50"].isna().tolist() == [True, False]
+
+
+def test_every_column_of_the_table_is_documented(results: Path) -> None:
+    text = (Path(__file__).parents[2] / "docs" / "measurement.md").read_text().partition("## Export")[2]
+    for name in load_frame(results).columns[:19]:
+        assert f"`{name.replace('point.events', 'point.<axis>')}`" in text, name
+
+
+def test_a_drawing_has_the_size_and_format_asked_for(cepbench: Cepbench, results: Path, tmp_path: Path) -> None:
+    sheet = tmp_path / "my.mplstyle"
+    sheet.write_text("lines.linewidth: 5\nsavefig.dpi: 100\n")
+    asked = ["--width", "4", "--height", "2", "--format", "png", "--style", sheet, "--font", "DejaVu Sans"]
+    ended = cepbench("plot", "first", "--results", results, "-o", tmp_path / "d", *asked)
+    assert (ended.status, ended.out.splitlines()) == (0, [str(tmp_path / "d" / "first.png")])
+    height, width, _ = matplotlib.image.imread(tmp_path / "d" / "first.png").shape
+    assert (width, height) == (400, 235)
+
+
+def test_a_report_elsewhere_leaves_the_archive_alone(cepbench: Cepbench, results: Path, tmp_path: Path) -> None:
+    before = sorted(results.rglob("*"))
+    ended = cepbench("report", "--results", results, "-o", tmp_path / "out" / "page.html")
+    assert ended.status == 0
+    assert sorted(results.rglob("*")) == before
+    assert (tmp_path / "out" / "page-figures" / "first" / "smoke" / "first.png").exists()
+    assert "page-figures/first/smoke/first." in (tmp_path / "out" / "page.html").read_text()

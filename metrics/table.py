@@ -1,0 +1,86 @@
+"""All cells of a results folder as one table."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cepbench.metrics.record import Realised, Record, Status, Summary
+from cepbench.metrics.results import Results, load_results
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_SUMMARY = tuple(name for name in Summary.model_fields if name not in ("details", "state_kinds"))
+_REALISED = tuple(Realised.model_fields)
+
+
+def load_frame(root: str | Path = "results") -> "pd.DataFrame":
+    """What `cepbench run` measured as a tidy table: one row per cell and repetition.
+
+    >>> from cepbench import load_frame
+    >>> cells = load_frame("results")
+    >>> cells[cells.status == "ok"].groupby("algorithm").latency_mean.median()
+
+    - `root`: the results folder, or one of the folders in it.
+
+    docs/measurement.md, Export, documents the columns. Metrics of a cell that is not `ok` are missing: it has no time.
+    Raises `ResultsError` as `load_results` does.
+    """
+    return frame(load_results(root))
+
+
+def frame(everything: Iterable[Results]) -> "pd.DataFrame":
+    """The cells of figures, in their order."""
+    import pandas as pd
+
+    rows = [_row(found, record) for found in everything for record in found.records]
+    fixed = [*_row_identity(None, None), *_SUMMARY, *(f"realised.{name}" for name in _REALISED)]
+    named = {name: None for row in rows for name in row}
+    points = [name for name in named if name.startswith("point.")]
+    others = sorted(name for name in named if name not in fixed and name not in points)
+    head, rest = fixed[:5], fixed[5:]
+    return pd.DataFrame(rows, columns=[*head, *points, *rest, *others])
+
+
+def _row(found: Results, record: Record) -> dict[str, Any]:
+    row = _row_identity(found, record)
+    row |= {f"point.{name}": value for name, value in record.point.items()}
+    if record.status is not Status.OK:
+        return row
+    row |= {name: getattr(record.summary, name) for name in _SUMMARY}
+    row |= _named("details", record.summary.details) | _named("state_kinds", record.summary.state_kinds)
+    if record.realised is not None:
+        row |= _named("realised", record.realised.model_dump())
+    return row
+
+
+def _row_identity(found: Results | None, record: Record | None) -> dict[str, Any]:
+    """What tells a cell apart, and how it ended; the names alone without one."""
+    if found is None or record is None:
+        names = ("experiment", "profile", "figure", "algorithm", "measurement", "repetition", "status", "reason")
+        more = ("limit_seconds", "limit_bytes", "arithmetic", "digest", "overflow", "cell", "group", "commit")
+        return dict.fromkeys((*names, *more, "started", "seconds"))
+    return {
+        "experiment": record.experiment,
+        "profile": record.profile,
+        "figure": found.figure.id,
+        "algorithm": record.algorithm,
+        "measurement": record.measurement,
+        "repetition": record.repetition,
+        "status": record.status.value,
+        "reason": record.reason,
+        "limit_seconds": record.limit_seconds,
+        "limit_bytes": record.limit_bytes,
+        "arithmetic": record.configuration.get("arithmetic"),
+        "digest": record.digest,
+        "overflow": record.overflow,
+        "cell": record.cell,
+        "group": record.group,
+        "commit": record.provenance.get("commit"),
+        "started": record.started,
+        "seconds": record.seconds,
+    }
+
+
+def _named(prefix: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    return {f"{prefix}.{name}": value for name, value in values.items()}
