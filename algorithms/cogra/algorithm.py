@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -9,15 +10,20 @@ import numpy as np
 from cepbench.algorithms.base import Algorithm, Executor, Plan
 from cepbench.algorithms.cogra.granularity import Granularity, has_adjacent_predicates, select, unsupported_negation
 from cepbench.algorithms.cogra.negated import NegatedTypeGrained
+from cepbench.algorithms.cogra.panes import PaneGrained
 from cepbench.algorithms.cogra.pattern_grained import PatternGrained
 from cepbench.algorithms.cogra.type_grained import TypeGrained, TypeGrainedCount
+from cepbench.algorithms.cogra.window_costs import ChosenByCost
 from cepbench.algorithms.greta.evaluator import GraphGrained
+from cepbench.algorithms.options import Option
 from cepbench.algorithms.running.evaluator import Evaluator
 from cepbench.algorithms.running.per_query import IndependentQueries
 from cepbench.events.windows import Window
 from cepbench.queries.analysis import analyse
 from cepbench.queries.compile import CompiledQuery, Part
 from cepbench.queries.model import Aggregates, Query
+
+WINDOWS = ("each", "panes", "auto")
 
 
 class Cogra(Algorithm):
@@ -28,12 +34,19 @@ class Cogra(Algorithm):
     - skip-till-next-match and contiguous: pattern-grained, O(n l) time and O(l) space without predicates on adjacent
       events, O(n u) and O(u) with them, for u events that wait for a successor.
 
+    - `windows`: `each`, the chapters' own: an event updates each window that holds it; `panes`: under
+      skip-till-any-match without predicates on adjacent events and negation it updates its pane, whatever the overlap
+      of windows (`panes.PaneGrained`); `auto`: either, by its cost (`window_costs`).
+
     Departures: Algorithm 9 undercounts when several partial trends wait, so all of them are kept; negation, which the
     chapters leave out, is kept where a type-grained aggregate can hold it and refused otherwise.
     """
 
     name: ClassVar[str] = "cogra"
     paper: ClassVar[str] = "Poppe 2018 (dissertation), Chapters 14-18"
+
+    def __init__(self, windows: str = "each") -> None:
+        self.windows = Option(self.name, "windows", windows).among(WINDOWS)
 
     def unsupported(self, query: Query) -> str | None:
         """Match queries, pairwise predicates, and negation that needs the times of aggregated events."""
@@ -48,11 +61,15 @@ class Cogra(Algorithm):
 
     def executor(self, plan: Plan) -> Executor:
         """Independent evaluators of the plan's queries."""
-        return IndependentQueries(plan.workload, evaluator)
+        return IndependentQueries(plan.workload, partial(evaluator, windows=self.windows))
 
 
-def evaluator(query: CompiledQuery, part: Part, window: Window) -> Evaluator:
-    """An evaluator of the selected granularity."""
+def evaluator(query: CompiledQuery, part: Part, window: Window, windows: str = "each") -> Evaluator:
+    """An evaluator of the selected granularity, and of the way to deal with windows (`WINDOWS`) where there are two."""
+    if windows != "each" and PaneGrained.suits(query, part):
+        each = partial(evaluator, query, part, window)
+        panes = partial(PaneGrained, query, part, window)
+        return panes() if windows == "panes" else ChosenByCost(query, part, window, each, panes)
     granularity = select(part.automaton, query.query.semantics)
     if granularity is Granularity.MIXED:
         return GraphGrained(query, part, window, _needed_by_predicates(part))

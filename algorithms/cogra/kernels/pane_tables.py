@@ -1,0 +1,140 @@
+"""What the loop over panes reads of a query, and the state that it keeps."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from cepbench.algorithms.cogra.kernels.type_tables import END, Size, template_of
+from cepbench.algorithms.kernels.arrays import Flags, Index, Ints
+from cepbench.algorithms.kernels.cells import Cells, empty_cells
+from cepbench.queries.aggregates import Layout
+from cepbench.queries.tables import Predicates, Tables, Weights
+
+OFTEN = ((1, 0, 0), (2, 1, 0))
+"""Numbers of ring, real and least channels that have compiled kernels of their own."""
+
+FIRST, BACK, FRONT = 0, 1, 2
+
+
+class PaneTables(NamedTuple):
+    """The automaton as linear maps read it; lists as in `TypeTables`, they end with END.
+
+    What may follow a trend depends on its last position alone, and positions that are followed alike are one *entry*:
+    `after[P]` is that of a position, END if nothing follows it; entry 0 is that of the trend of no event yet, which
+    START positions follow. `enters[C, P]` tells which positions follow an entry, and the entries `row` from `first_row`
+    of a position on are those from which a path leads to it.
+    """
+
+    first_binding: Index
+    binding: Index
+    first_source: Index
+    source: Index
+    first_row: Index
+    row: Index
+    enters: Flags
+    after: Index
+    end: Flags
+    local: Predicates
+    ring: Weights
+    real: Weights
+    least: Weights
+
+
+class PaneShape(NamedTuple):
+    """Numbers of channels, each as a length; that of a tuple is known when a kernel is compiled (`type_tables`)."""
+
+    ring: Size
+    real: Size
+    least: Size
+
+
+class PaneCells(NamedTuple):
+    """Maps of panes: for C entries and P positions, cell `c * P + p` of a map has the trends of events in the pane that
+    begin after entry c and end at position p.
+
+    - `cells`: five maps behind one another: that of the current pane, as events before the current time stamp made it;
+      what those of the current time stamp add, and waits; the product of the panes at the back; two for products that
+      are being computed.
+    - `back[S]` maps: panes since the last turn, in order of time, `counters[BACK]` of them; `back_first[S]` the time
+      of the first event of each.
+    - `front[S]` rows of P cells: trends of no event before, over a pane and all later ones up to the last turn; the
+      oldest on top, at `counters[FRONT] - 1`; `front_first[S]` as before.
+    - `waiting[P]`: positions with trends that wait, `clock[TOUCHED]` of them. `counters[FIRST]`: the time of the first
+      event of the current pane, -1 if it has none.
+    """
+
+    cells: Cells
+    back: Cells
+    back_first: Ints
+    front: Cells
+    front_first: Ints
+    waiting: Ints
+    counters: Ints
+    clock: Ints
+
+
+def pane_tables_of(tables: Tables) -> PaneTables:
+    """The tables of an automaton without negation and predicates on adjacent events."""
+    template = template_of(tables)
+    positions = len(tables.start)
+    followers = np.zeros((positions, positions), np.bool_)
+    for p in range(positions):
+        followers[tables.source[tables.enter_ptr[p] : tables.enter_ptr[p + 1]], p] = True
+    entries: dict[tuple[bool, ...], int] = {tuple(tables.start.tolist()): 0}
+    after = np.full(positions, END, np.uint64)
+    for p in range(positions):
+        if followers[p].any():
+            after[p] = entries.setdefault(tuple(followers[p].tolist()), len(entries))
+    enters = np.array(list(entries), np.bool_)
+    rows = _reached(enters, followers)
+    lists = [[*np.flatnonzero(rows[:, p]).tolist(), END] for p in range(positions)]
+    first_row = np.cumsum([0, *(len(row) for row in lists)])[:-1].astype(np.uint64)
+    return PaneTables(
+        template.first_binding,
+        template.binding,
+        template.first_source,
+        template.source,
+        first_row,
+        np.array([c for row in lists for c in row], np.uint64),
+        enters,
+        after,
+        tables.end,
+        tables.local,
+        tables.ring,
+        tables.real,
+        tables.least,
+    )
+
+
+def _reached(enters: Flags, followers: Flags) -> Flags:
+    """bool[C, P]: to which positions paths lead from each entry."""
+    reached = enters
+    for _ in range(len(followers)):
+        reached = reached | (reached.astype(np.int64) @ followers.astype(np.int64) > 0)
+    return reached
+
+
+def pane_shape_of(layout: Layout) -> PaneShape:
+    """The shape of a query; its kernel is compiled for it alone if such queries come OFTEN."""
+    sizes = (len(layout.ring), len(layout.real), len(layout.least))
+    if sizes in OFTEN:
+        return PaneShape(*((False,) * size for size in sizes))
+    return PaneShape(*(np.zeros(size, np.bool_) for size in sizes))
+
+
+def new_pane_cells(tables: PaneTables, panes: int, layout: Layout, arithmetic: str, clock: Ints) -> PaneCells:
+    """The state before the first event, with room for so many panes."""
+    entries, positions = tables.enters.shape
+    size = entries * positions
+    return PaneCells(
+        empty_cells(5 * size, layout, arithmetic),
+        empty_cells(panes * size, layout, arithmetic),
+        np.zeros(panes, np.int64),
+        empty_cells(panes * positions, layout, arithmetic),
+        np.zeros(panes, np.int64),
+        np.zeros(positions, np.int64),
+        np.array([-1, 0, 0], np.int64),
+        clock,
+    )

@@ -1,0 +1,222 @@
+"""Type-grained aggregation by panes: an event changes the map of its pane alone, however many windows hold it.
+
+Under skip-till-any-match, without predicates on adjacent events and negation, an event at a position p adds to the
+trends that end at p a sum of those that end at the positions before, whatever trends there were before the pane: a
+linear map of the cells of `type_grained`, and an affine one with sums. The map of a pane has a row per entry
+(`pane_tables`), which an event at p changes in column p alone; the cells of a window are those of a product of the maps
+of its panes (`pane_products`). A pane ends where a window begins or ends.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cepbench.algorithms.cogra.kernels.pane_products import evict_panes, push_pane, window_result
+from cepbench.algorithms.cogra.kernels.pane_tables import BACK, FIRST, FRONT, PaneCells, PaneShape, PaneTables
+from cepbench.algorithms.cogra.kernels.type_tables import END
+from cepbench.algorithms.kernels.arrays import Ints, Place
+from cepbench.algorithms.kernels.cells import ONE, ZERO, add, clear, is_empty, sum_exceeds, weighted
+from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, has_ended, next_boundary, opened
+from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
+from cepbench.algorithms.kernels.events import KernelEvents, RowCells, Sliding, fits
+from cepbench.algorithms.kernels.peak import note
+from cepbench.algorithms.kernels.windows import TOUCHED
+from cepbench.queries.aggregates import NO_VALUE
+
+
+@kernel
+def aggregate_panes(
+    first: int,
+    until: int,
+    events: KernelEvents,
+    tables: PaneTables,
+    shape: PaneShape,
+    span: int,
+    window: Sliding,
+    state: PaneCells,
+    out: RowCells,
+) -> tuple[int, int]:
+    """Processes events `first..`, then closes the windows that end by `until`; returns (next event, rows in `out`).
+
+    Stops before an event, or the end, at which `out` might not have room for the windows that close (`span` at most)
+    or the back for a pane; one more than all events is returned at the end. O(C l) per event for C entries and l
+    transitions into its positions, O(C P^2) per pane of P positions, O(P^2) per window.
+    """
+    clock = state.clock
+    now = clock[NOW]
+    size = 0
+    boundary = next_boundary(clock[LOW], clock[HIGH], window)  # divisions are left to the boundaries of panes
+    inside = clock[LOW] <= clock[HIGH]
+    number = np.uint64(len(events.time))
+    checked = len(tables.local.one) > 0
+    for i in range(np.uint64(first), number + ONE):
+        alone = False
+        time = until if i == number else events.time[i]
+        if time != now:
+            if i == number and time <= now:
+                break
+            if time >= boundary:
+                clock[NOW] = now
+                if size + span > len(out.window) or state.counters[BACK] == len(state.back_first):
+                    return int(i), size
+                size = _advance(time, tables, window, state, out, size)
+                boundary = next_boundary(clock[LOW], clock[HIGH], window)
+                inside = clock[LOW] <= clock[HIGH]
+            elif clock[TOUCHED] > 0:
+                _show(tables, state)
+            now = time
+            alone = bool(i + ONE < number and events.time[i + ONE] != now)
+        if i == number:
+            break
+        if not inside:  # between windows
+            continue
+        b = tables.first_binding[np.uint64(events.kind[i])]
+        p = tables.binding[b]
+        alone = alone and (p == END or tables.binding[b + ONE] == END)
+        while p != END:
+            if not checked or fits(p, i, events, tables):
+                if state.counters[FIRST] < 0:
+                    state.counters[FIRST] = now
+                if not alone:
+                    _wait(p, state)
+                _bind(i, p, alone, events, tables, shape, state)
+            b += ONE
+            p = tables.binding[b]
+    clock[NOW] = now
+    note(_live(tables, state), clock)
+    return len(events.time) + 1, size
+
+
+@inlined
+def _bind(
+    i: Place,
+    p: np.uint64,
+    alone: bool,
+    events: KernelEvents,
+    tables: PaneTables,
+    shape: PaneShape,
+    state: PaneCells,
+) -> None:
+    """Appends event i at position p to the trends of the pane that it may follow, entry by entry, and to the entries.
+
+    Channel by channel in registers, as `type_grained` does window by window.
+    """
+    cells = state.cells
+    positions = np.uint64(tables.enters.shape[1])
+    waits = ZERO if alone else np.uint64(tables.enters.size)
+    first = tables.first_source[p]
+    k = tables.first_row[p]
+    while tables.row[k] != END:
+        base = tables.row[k] * positions
+        own = base + p + waits
+        count = cells.ring.dtype.type(tables.enters[tables.row[k], p])
+        over = ZERO
+        e = first
+        while tables.source[e] != END:
+            q = base + tables.source[e]
+            more = cells.ring[q, 0]
+            count += more
+            over |= cells.over[q] | np.uint64(sum_exceeds(count, more))
+            e += ONE
+        k += ONE
+        if count == 0 and over & ONE == ZERO:
+            continue
+        many = over & ONE
+        total = cells.ring[own, 0] + count
+        kept = cells.over[own] | np.uint64(sum_exceeds(total, count))
+        cells.ring[own, 0] = total
+        for c in range(ONE, np.uint64(len(shape.ring))):
+            wrapped = False
+            reached = cells.ring.dtype.type(0)
+            e = first
+            while tables.source[e] != END:
+                more = cells.ring[base + tables.source[e], c]
+                reached += more
+                wrapped |= sum_exceeds(reached, more)
+                e += ONE
+            if tables.ring.bound[c, p]:
+                more, beyond = weighted(cells, tables.ring.column[c], events.ints, i, count, many)
+                reached += more
+                wrapped |= beyond or sum_exceeds(reached, more)
+            total = cells.ring[own, c] + reached
+            kept |= np.uint64(wrapped or sum_exceeds(total, reached)) << c
+            cells.ring[own, c] = total
+        cells.over[own] = over | kept
+        for c in range(np.uint64(len(shape.real))):
+            real = 0.0
+            e = first
+            while tables.source[e] != END:
+                real += cells.real[base + tables.source[e], c]
+                e += ONE
+            if tables.real.bound[c, p]:
+                real += events.reals[tables.real.column[c], i] * float(count)
+            cells.real[own, c] += real
+        for c in range(np.uint64(len(shape.least))):
+            least = NO_VALUE
+            e = first
+            while tables.source[e] != END:
+                least = min(least, cells.least[base + tables.source[e], c])
+                e += ONE
+            if tables.least.bound[c, p]:
+                least = min(least, events.ints[tables.least.column[c], i])
+            cells.least[own, c] = min(cells.least[own, c], least)
+
+
+@inlined
+def _wait(p: np.uint64, state: PaneCells) -> None:
+    """Notes that trends at position p wait for the time to move on."""
+    listed = False
+    for k in range(state.clock[TOUCHED]):
+        listed |= state.waiting[k] == p
+    if not listed:
+        state.waiting[state.clock[TOUCHED]] = p
+        state.clock[TOUCHED] += 1
+
+
+@inner
+def _show(tables: PaneTables, state: PaneCells) -> None:
+    """Lets later events see the trends that ended at the current time stamp."""
+    note(_live(tables, state), state.clock)
+    positions, size = np.uint64(tables.enters.shape[1]), np.uint64(tables.enters.size)
+    for k in range(state.clock[TOUCHED]):
+        for at in range(np.uint64(state.waiting[k]), size, positions):
+            add(state.cells, at, state.cells, at + size)
+            clear(state.cells, at + size)
+    state.clock[TOUCHED] = 0
+
+
+@inner
+def _advance(now: int, tables: PaneTables, window: Sliding, state: PaneCells, out: RowCells, size: int) -> int:
+    """Ends the current pane, closes windows that end by `now`, opens those of `now`; returns rows in `out`."""
+    clock = state.clock
+    _show(tables, state)
+    push_pane(tables, state)
+    note(_live(tables, state), clock)
+    clock[NOW] = now
+    while has_ended(clock[LOW], clock[HIGH], now, window):
+        evict_panes(clock[LOW] * window.slide, tables, state)
+        if state.counters[BACK] + state.counters[FRONT] > 0:
+            window_result(out.cells, size, tables, state)
+            if not is_empty(out.cells, size):
+                out.window[size] = clock[LOW]
+                size += 1
+        clock[LOW] += 1
+    clock[LOW], clock[HIGH] = opened(clock[LOW], clock[HIGH], now, window)
+    evict_panes(clock[LOW] * window.slide, tables, state)
+    return size
+
+
+@inlined
+def _live(tables: PaneTables, state: PaneCells) -> int:
+    """Cells in use: maps of the current pane, of the panes at the back and of their product, and rows at the front."""
+    maps = 1 + state.counters[BACK] + min(state.counters[BACK], 1)
+    entries, positions = tables.enters.shape
+    live: int = maps * entries * positions + state.counters[FRONT] * positions + state.clock[TOUCHED] * entries
+    return live
+
+
+def live_cells(tables: PaneTables, counters: Ints, touched: int) -> int:
+    """As `_live`, outside of kernels."""
+    entries, positions = tables.enters.shape
+    maps = 1 + int(counters[BACK]) + min(int(counters[BACK]), 1)
+    return maps * entries * positions + int(counters[FRONT]) * positions + touched * entries

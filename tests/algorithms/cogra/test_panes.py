@@ -1,0 +1,229 @@
+"""COGRA by panes: the answers of the oracle and of plain COGRA, overflow included, at a cost of its own.
+
+60 random cases against the oracle and 300 against plain COGRA by default; `CEPBENCH_PANES_CASES=5000` for as many.
+"""
+
+import os
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cepbench.algorithms.base import Executor
+from cepbench.algorithms.cogra.kernels.pane_tables import pane_tables_of
+from cepbench.algorithms.cogra.panes import PaneGrained
+from cepbench.algorithms.cogra.window_costs import ChosenByCost
+from cepbench.algorithms.options import WrongOption
+from cepbench.algorithms.registry import make
+from cepbench.algorithms.rows import AggregateRows
+from cepbench.algorithms.running.per_query import IndependentQueries
+from cepbench.events.batch import EventBatch
+from cepbench.events.statistics import Statistics
+from cepbench.queries.compile import compile_workload
+from cepbench.queries.parser import parse_query
+from cepbench.verification.evaluators import subject_of
+from cepbench.verification.verify import verify_subject
+from tests.algorithms.cases import stream
+from tests.algorithms.cogra.pane_cases import SCHEMA, pane_case
+from tests.contract.streams import batch
+
+PANES = "cogra[windows=panes]"
+CASES = int(os.environ.get("CEPBENCH_PANES_CASES", "0"))
+EACH = 100
+
+
+def executor_of(specification: str, query: str, events: EventBatch, arithmetic: str = "modular") -> Executor:
+    algorithm = make(specification)
+    workload = compile_workload([parse_query(query)], events.schema, arithmetic)
+    return algorithm.executor(algorithm.plan(workload, Statistics()))
+
+
+def evaluator_of(executor: Executor) -> Any:
+    assert isinstance(executor, IndependentQueries)
+    return executor.evaluators[0]
+
+
+def rows_of(
+    specification: str,
+    query: str,
+    pieces: tuple[EventBatch, ...],
+    arithmetic: str = "modular",
+    *,
+    pickled: bool = False,
+) -> AggregateRows | None:
+    executor = executor_of(specification, query, pieces[0], arithmetic)
+    found = []
+    for piece in pieces:
+        found.append(executor.process(piece))
+        if pickled:
+            executor = pickle.loads(pickle.dumps(executor))
+    parts = [rows for part in (*found, executor.finish()) for rows in part.values()]
+    assert all(isinstance(part, AggregateRows) for part in parts)
+    return AggregateRows.concatenate(parts) if parts else None  # type: ignore[arg-type]
+
+
+def assert_equal(expected: AggregateRows | None, found: AggregateRows | None) -> None:
+    """Equal to the bit, but for floats, and for sums of floats over a number of trends that overflowed."""
+    assert (expected is None) == (found is None)
+    if expected is None or found is None:
+        return
+    assert expected.window.tolist() == found.window.tolist()
+    assert expected.overflow.tolist() == found.overflow.tolist()
+    assert expected.least.tolist() == found.least.tolist()
+    if expected.ring.dtype == np.uint64:
+        assert expected.ring.tolist() == found.ring.tolist()
+    else:
+        np.testing.assert_allclose(found.ring, expected.ring, rtol=1e-9)
+    finite = (expected.overflow & np.uint64(1) == 0) & np.isfinite(expected.ring.astype(np.float64)).all(axis=1)
+    np.testing.assert_allclose(found.real[finite], expected.real[finite], rtol=1e-9)
+
+
+def test_random_cases_get_the_answers_of_the_oracle() -> None:
+    report = verify_subject(subject_of(make(PANES)), CASES or 60, seed=31, thorough=bool(CASES))
+    assert report.clean, str(report)
+
+
+@pytest.mark.parametrize("first", range(0, CASES or 300, EACH))
+def test_random_streams_get_the_rows_of_plain_cogra(first: int) -> None:
+    answered = overflowed = 0
+    for seed in range(first, first + EACH):
+        case = pane_case(seed)
+        arithmetic = "float" if seed % 4 == 3 else "modular"
+        expected = rows_of("cogra", case.query, (case.events,), arithmetic)
+        assert_equal(expected, rows_of(PANES, case.query, case.pieces, arithmetic, pickled=seed % 5 == 0))
+        answered += expected is not None
+        overflowed += expected is not None and bool((expected.overflow & np.uint64(1)).any())
+    assert answered > EACH / 3
+    assert overflowed
+
+
+@pytest.mark.parametrize("windows", ["panes", "auto"])
+@pytest.mark.parametrize("overlap", [1, 7, 60])
+@pytest.mark.parametrize("returns", ["COUNT(*)", "SUM(A.x), AVG(A.y)", "MIN(A.x), MAX(A.y)"])
+def test_long_streams_get_the_rows_of_plain_cogra(windows: str, overlap: int, returns: str) -> None:
+    """About 24 events of each window count, so that hardly one overflows."""
+    size = 20_000
+    generator = np.random.default_rng(overlap)
+    columns = {"x": generator.integers(-9, 9, size), "y": generator.random(size)}
+    share = 12 / (40 * overlap)
+    kinds = generator.choice(3, size, p=[share, share, 1 - 2 * share]).astype(np.int32)
+    events = EventBatch(SCHEMA, np.arange(size) // 2, kinds, columns, np.arange(size))
+    query = f"RETURN {returns} PATTERN (SEQ(A+, B))+ WITHIN {20 * overlap} s SLIDE 20 s"
+    expected = rows_of("cogra", query, (events,))
+    assert expected is not None
+    assert (expected.overflow & np.uint64(1) == 0).sum() > 50
+    assert_equal(expected, rows_of(f"cogra[windows={windows}]", query, (events,)))
+
+
+def test_a_product_overflows_from_2_to_the_64_on() -> None:
+    """Two panes with n and m trends of A+ have n * m + n + m together: each time with a pane that ends after 32."""
+    for more, over in ((31, False), (32, False), (33, True)):
+        events = batch([{"time": time, "type": "A", "x": 0} for time in range(32 + more)])
+        query = "RETURN COUNT(*) PATTERN A+ WITHIN 64 s SLIDE 32 s"
+        if more == 33:
+            query = "RETURN COUNT(*) PATTERN A+ WITHIN 96 s SLIDE 32 s"
+        rows = rows_of(PANES, query, (events,))
+        assert rows is not None
+        assert bool(rows.overflow[0]) is over
+        assert rows.ring[0, 0] == (2 ** (32 + more) - 1) % 2**64
+
+
+@pytest.mark.parametrize("arithmetic", ["modular", "float"])
+def test_what_overflows_in_a_map_alone_raises_nothing(arithmetic: str) -> None:
+    """1100 events B of a pane could all go on from an A before it, of which no window has one."""
+    types = [*"C" * 1200, *"B" * 1100, *"C" * 100, "A", "B"]
+    events = batch([{"time": time, "type": kind, "x": 1} for time, kind in enumerate(types)])
+    query = "RETURN COUNT(*), SUM(B.x) PATTERN SEQ(A, B+) WITHIN 2400 s SLIDE 1200 s"
+    executor = executor_of(PANES, query, events, arithmetic)
+    first = executor.process(events)
+    rows = executor.finish()[0]
+    assert first == {}
+    assert isinstance(rows, AggregateRows)
+    product = evaluator_of(executor).panes
+    assert np.isinf(product.back.ring).any() if arithmetic == "float" else product.back.over.any()
+    assert rows.window.tolist() == [1, 2]
+    assert rows.ring[:, 0].tolist() == [1, 1]
+    assert not rows.overflow.any()
+    assert np.isfinite(rows.real).all()
+
+
+def test_positions_that_are_followed_alike_share_an_entry() -> None:
+    """After B, and before any event, comes A: the maps of (SEQ(A+, B))+ have two rows, not three."""
+    [query] = compile_workload([parse_query("RETURN COUNT(*) PATTERN (SEQ(A+, B))+")], SCHEMA).queries
+    tables = pane_tables_of(query.parts[0].tables)
+    assert tables.enters.tolist() == [[True, False], [True, True]]
+    assert tables.after.tolist() == [1, 0]
+
+
+def test_space_is_that_of_the_panes() -> None:
+    """A map of 2 x 2 cells of 16 bytes for each pane, and a row of 2 for each of those that were turned over."""
+    generator = np.random.default_rng(1)
+    size = 6000
+    events = batch([{"time": time, "type": "AB"[kind]} for time, kind in enumerate(generator.integers(0, 2, size))])
+    sizes = {}
+    for overlap, panes in ((1, 1), (60, 60)):
+        query = f"RETURN COUNT(*) PATTERN (SEQ(A+, B))+ WITHIN {50 * overlap} s SLIDE 50 s"
+        executor = executor_of(PANES, query, events)
+        executor.process(events)
+        sizes[overlap] = executor.state().bytes
+        assert 16 * 4 * panes / 2 <= sizes[overlap] <= 16 * 4 * (panes + 3)
+        executor.finish()
+        executor.state()  # the largest so far
+        assert executor.state().kinds == {"aggregates": 4}
+
+
+def test_events_between_windows_take_no_space() -> None:
+    given = batch(stream("A1 A5 A6 A7 A8 A11 A12"))
+    executor = executor_of(PANES, "RETURN COUNT(*) PATTERN A+ WITHIN 3 s SLIDE 10 s", given)
+    executor.process(given.slice(0, 5))
+    assert executor.state().kinds == {"aggregates": 3}  # two while the first window was open: a map, it waits
+    executor.process(given.slice(5, 7))
+    rows = executor.finish()[0]
+    assert isinstance(rows, AggregateRows)
+    assert rows.window.tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    ("window", "chosen"),
+    [
+        ("WITHIN 50 s SLIDE 50 s", False),
+        ("WITHIN 3000 s SLIDE 50 s", True),
+        ("WITHIN 60 s SLIDE 1 s", False),  # an event per pane
+        ("WITHIN 600 s SLIDE 1 s", True),
+        ("", False),
+    ],
+)
+def test_auto_takes_panes_where_they_cost_less(window: str, chosen: bool) -> None:
+    events = batch([{"time": time, "type": "AB"[time % 2]} for time in range(1000)])
+    executor = executor_of("cogra[windows=auto]", f"RETURN COUNT(*) PATTERN (SEQ(A+, B))+ {window}", events)
+    assert executor.details() == {"by_panes": 0.0}
+    assert executor.state().bytes == 0
+    executor.process(events)
+    evaluator = evaluator_of(executor)
+    assert isinstance(evaluator, ChosenByCost)
+    assert isinstance(evaluator.chosen, PaneGrained) is chosen
+    assert executor.details() == {"by_panes": float(chosen)}
+    assert executor.state().bytes > 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "PATTERN SEQ(A+, NOT C, B)",
+        "PATTERN A+ WHERE A.x < NEXT(A).x",
+        "PATTERN A+ SEMANTICS next",
+        "PATTERN A+ SEMANTICS cont",
+    ],
+)
+def test_what_is_no_linear_map_is_evaluated_as_ever(text: str) -> None:
+    events = batch(stream("A1/5 A2/3 B3/4"))
+    executor = executor_of(PANES, f"RETURN COUNT(*) {text} WITHIN 10 s SLIDE 1 s", events)
+    assert type(evaluator_of(executor)) is type(
+        evaluator_of(executor_of("cogra", f"RETURN COUNT(*) {text} WITHIN 10 s SLIDE 1 s", events))
+    )
+
+
+def test_windows_have_three_ways() -> None:
+    with pytest.raises(WrongOption, match=r"cogra\[windows=some\]: windows is each, panes or auto"):
+        make("cogra[windows=some]")
