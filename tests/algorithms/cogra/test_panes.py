@@ -131,8 +131,8 @@ def test_a_product_overflows_from_2_to_the_64_on() -> None:
 
 @pytest.mark.parametrize("arithmetic", ["modular", "float"])
 def test_what_overflows_in_a_map_alone_raises_nothing(arithmetic: str) -> None:
-    """1100 events B of a pane could all go on from an A before it, of which no window has one."""
-    types = [*"C" * 1200, *"B" * 1100, *"C" * 100, "A", "B"]
+    """1100 events B of a pane could all go on from an A before it, but before them there is a B alone."""
+    types = ["B", *"C" * 1199, *"B" * 1100, *"C" * 100, "A", "B"]
     events = batch([{"time": time, "type": kind, "x": 1} for time, kind in enumerate(types)])
     query = "RETURN COUNT(*), SUM(B.x) PATTERN SEQ(A, B+) WITHIN 2400 s SLIDE 1200 s"
     executor = executor_of(PANES, query, events, arithmetic)
