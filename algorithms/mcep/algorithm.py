@@ -7,7 +7,9 @@ from typing import ClassVar
 
 from cepbench.algorithms.answers.distinct_matches import load_distinct
 from cepbench.algorithms.base import Algorithm, Executor, Plan
+from cepbench.algorithms.mcep.adaptivity import AdaptivePlanner
 from cepbench.algorithms.mcep.engine.executor import DetectionExecutor
+from cepbench.algorithms.mcep.migration import AdaptiveExecutor
 from cepbench.algorithms.mcep.plan import MultiPatternPlan, tables_of
 from cepbench.algorithms.mcep.planning.optimiser import BASELINES, PlanningOptions, planned
 from cepbench.algorithms.mcep.planning.patterns import patterns_of
@@ -34,6 +36,8 @@ class Mcep(Algorithm):
     - `sharing`: `subexpression` (the tree-based engine on a multitree), or `prefix` (the order-based one on a tree of
       orders).
     - `local`: plans of single patterns by dynamic programming (`dp`) or `greedy`.
+    - `adapt`: `never`, or the ratio by which a rate or a selectivity of the latest events has to differ from those that
+      the plan was made for, to make another one while the stream goes on.
     - `seconds` of the search, which ends earlier if nothing better was found for long; `seed` of its random choices.
 
     Time is that of all pairs of instances that meet in the nodes of the plan, space that of the instances in their
@@ -56,6 +60,7 @@ class Mcep(Algorithm):
         seconds: str = "1",
         local: str = "dp",
         seed: str = "1",
+        adapt: str = "never",
     ) -> None:
         option = partial(Option, self.name)
         self.strategy = STRATEGIES[option("plan", plan).among(tuple(STRATEGIES))]
@@ -65,6 +70,7 @@ class Mcep(Algorithm):
         self.seconds = option("seconds", seconds).positive()
         self.generator = option("local", local).among(GENERATORS)
         self.seed = option("seed", seed).count(0)
+        self.adapt = None if adapt == "never" else option("adapt", adapt).ratio()
         self._options(1)  # what does not go together is told before anything runs
 
     def unsupported(self, query: Query) -> str | None:
@@ -82,11 +88,14 @@ class Mcep(Algorithm):
         details = {**found.details, "sample_events": float(selectivities.events)}
         details["sample_seconds"] = selectivities.seconds
         details["patterns"] = float(len(patterns))
-        return MultiPatternPlan(workload, tables, queries, found.trace, details=details)
+        return MultiPatternPlan(workload, tables, queries, found.trace, self.adapt, details=details)
 
     def executor(self, plan: Plan) -> Executor:
         """Carries the plan out."""
         assert isinstance(plan, MultiPatternPlan)
+        if plan.adapt is not None:
+            options = self._options(len(plan.queries))
+            return AdaptiveExecutor(AdaptivePlanner(plan.workload, options, plan.adapt), plan.tables, plan.queries)
         return DetectionExecutor(plan.workload, plan.tables, plan.queries)
 
     def load(self, plan: Plan) -> None:

@@ -17,11 +17,15 @@ from cepbench.queries.compile import Workload
 
 @dataclass(frozen=True)
 class MultiPatternPlan(Plan):
-    """A global plan as tables; pattern p is a clause of the query `queries[p]`. `trace`: costs during the search."""
+    """A global plan as tables; pattern p is a clause of the query `queries[p]`. `trace`: costs during the search.
+
+    With `adapt`, it is given up when a statistic changes by more than this ratio.
+    """
 
     tables: EngineTables
     queries: NDArray[np.int64]
     trace: tuple[CostPoint, ...] = ()
+    adapt: float | None = None
 
 
 def tables_of(workload: Workload, plan: MultiPlan) -> tuple[EngineTables, NDArray[np.int64]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -25,6 +25,7 @@ from cepbench.algorithms.mcep.kernels.state import (
     LOOKED,
     LOW,
     MATCHES,
+    MUTE,
     NOBODY,
     NOW,
     OF_BINDINGS,
@@ -110,6 +111,28 @@ class DetectionExecutor(Executor):
         """Instances that were made, and pairs of them that were looked at."""
         count = self.state_arrays.counters
         return {"instances": float(count[INSTANCES]), "comparisons": float(count[LOOKED])}
+
+    def take_over(self, old: DetectionExecutor, history: Sequence[EventBatch]) -> None:
+        """Goes on where another executor of the same patterns is, between two batches.
+
+        `history` are the latest events, at least those in reach of the longest window.
+        """
+        count, others = self.state_arrays.counters, old.state_arrays.counters
+        count[MUTE], count[SEEN] = 1, others[SEEN] - sum(map(len, history))
+        for batch in history:
+            self.feed(batch)
+        count = self.state_arrays.counters
+        count[MUTE] = 0
+        self.now = old.now
+        count[NOW] = old.now
+        purge(self.tables.longest, self.tables.tables, self.state_arrays)
+        count[[INSTANCES, LOOKED]] = 0
+        self.distinct = old.distinct
+        waiting, positions = int(others[WAITING]), int(others[WAITING_WRITTEN])
+        count[WAITING], count[WAITING_WRITTEN] = waiting, positions
+        self.output = self.output._replace(
+            waiting=old.output.waiting.copy(), waiting_positions=old.output.waiting_positions.copy()
+        )
 
     def load(self) -> None:
         """Calls the kernels that a few events may not reach."""

@@ -1,0 +1,111 @@
+"""When a plan is given up for another one: statistics of the latest events, and what counts as a drastic change
+(MCEP, Section 6.2.3).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import sqrt
+
+import numpy as np
+
+from cepbench.algorithms.mcep.engine.tables import EngineTables
+from cepbench.algorithms.mcep.plan import tables_of
+from cepbench.algorithms.mcep.planning.optimiser import PlanningOptions, planned
+from cepbench.algorithms.mcep.planning.patterns import DetectionPattern, patterns_of
+from cepbench.algorithms.mcep.planning.selectivities import Selectivities, measured_selectivities
+from cepbench.events.batch import EventBatch
+from cepbench.events.statistics import Statistics, statistics_of
+from cepbench.queries.compile import Workload
+
+SAMPLE = 4096
+"""The latest events, that statistics are measured on."""
+CHECKED = 1024
+"""Events after which they are measured again."""
+EVENTS_PER_TYPE = 64
+"""Of the sample, that a condition is measured on."""
+SIGMAS = 3.0
+"""A number of events differs from another one if it is so many standard deviations of the larger one away."""
+LEAST_CHANGE = 0.1
+"""Of a selectivity, which is measured on few pairs."""
+
+
+@dataclass(frozen=True)
+class SampledStatistics:
+    """Rates and selectivities of a sample of `events` events."""
+
+    events: int
+    rates: Statistics
+    selectivities: Selectivities
+
+
+@dataclass(frozen=True)
+class AdaptivePlanner:
+    """Plans a workload anew if a rate or a selectivity is `ratio` times higher or lower than when it was planned.
+
+    O(k^2) per condition to measure it on k events of either type, and the time of the optimiser for a new plan.
+    """
+
+    workload: Workload
+    options: PlanningOptions
+    ratio: float
+
+    @property
+    def patterns(self) -> tuple[DetectionPattern, ...]:
+        """The patterns of the workload."""
+        return patterns_of(self.workload)
+
+    def measured(self, latest: Sequence[EventBatch]) -> SampledStatistics:
+        """What the last `SAMPLE` events of some batches say; these hold at least one."""
+        sample = _last_events(latest, SAMPLE)
+        counts = np.bincount(sample.type, minlength=len(sample.schema.types)).tolist()
+        by_type = dict(zip(sample.schema.types, counts, strict=False))
+        rates = statistics_of(by_type, int(sample.time[0]), int(sample.time[-1]))
+        return SampledStatistics(len(sample), rates, measured_selectivities(self.patterns, sample, EVENTS_PER_TYPE))
+
+    def is_drastic(self, before: SampledStatistics, now: SampledStatistics) -> bool:
+        """Whether the statistics of a plan are not those of the stream any more, beyond what chance explains."""
+        types = {element.type for pattern in self.patterns for element in pattern.elements}
+        duration = now.rates.duration
+        for name in sorted(types):
+            seen = now.rates.rates.get(name, 0.0) * duration
+            expected = before.rates.rates.get(name, 0.0) * duration
+            if self._differ(seen, expected) and abs(seen - expected) > SIGMAS * sqrt(max(seen, expected)):
+                return True
+        known = before.selectivities.given
+        for condition, value in now.selectivities.given.items():
+            other = known.get(condition)
+            if other is not None and self._differ(value, other) and abs(value - other) > LEAST_CHANGE:
+                return True
+        return False
+
+    def plan(self, statistics: SampledStatistics) -> tuple[EngineTables, float]:
+        """The tables of a new plan, and the seconds that it took."""
+        begin = time.perf_counter()
+        found = planned(self.patterns, statistics.rates, statistics.selectivities, self.options)
+        tables, _ = tables_of(self.workload, found.plan)
+        return tables, time.perf_counter() - begin
+
+    def _differ(self, one: float, other: float) -> bool:
+        return max(one, other) > self.ratio * min(one, other)
+
+
+def _last_events(batches: Sequence[EventBatch], most: int) -> EventBatch:
+    """The last events of some batches as one."""
+    parts: list[EventBatch] = []
+    left = most
+    for batch in reversed(batches):
+        parts.insert(0, batch.slice(max(0, len(batch) - left), len(batch)))
+        left -= len(parts[0])
+        if left <= 0:
+            break
+    first = parts[0]
+    return replace(
+        first,
+        time=np.concatenate([part.time for part in parts]),
+        type=np.concatenate([part.type for part in parts]),
+        columns={name: np.concatenate([part.columns[name] for part in parts]) for name in first.columns},
+        position=np.concatenate([part.position for part in parts]),
+    )
