@@ -3,12 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from cepbench.algorithms.mcep.planning.patterns import DetectionPattern
-from cepbench.algorithms.mcep.planning.selectivities import Selectivities
+from cepbench.algorithms.mcep.planning.selectivities import (
+    Selectivities,
+    TypeFilter,
+    conditions_of,
+    measured_selectivities,
+)
 from cepbench.events.statistics import Statistics
 
 
 def known_selectivities(patterns: Sequence[DetectionPattern], statistics: Statistics) -> Selectivities:
-    """Selectivities of the conditions of some patterns: 1 where the statistics of the stream tell nothing of them."""
-    return Selectivities()
+    """Selectivities of all conditions of some patterns, measured on events that the stream's statistics sample.
+
+    Only types and attributes that conditions name are drawn. `seconds` adds the drawing to the measuring. Without a
+    stream there are none, and every condition has selectivity 1.
+    """
+    needs: dict[str, set[str]] = {}
+    for condition in conditions_of(patterns):
+        if isinstance(condition, TypeFilter):
+            needs.setdefault(condition.type, set()).add(condition.filter.attribute)
+        else:
+            needs.setdefault(condition.left, set()).add(condition.comparison.left_attribute)
+            needs.setdefault(condition.right, set()).add(condition.comparison.right_attribute)
+    sample = statistics.sample(needs) if needs else None
+    if sample is None:
+        return Selectivities()
+    measured = measured_selectivities(patterns, sample.events)
+    return replace(measured, seconds=measured.seconds + sample.seconds)

@@ -13,7 +13,8 @@ from pyspark.sql import SparkSession
 
 from cepbench.algorithms.base import Plan
 from cepbench.algorithms.mcep.planning.patterns import patterns_of
-from cepbench.algorithms.mcep.planning.selectivities import TypeFilter, conditions_of, selectivities_of
+from cepbench.algorithms.mcep.planning.selectivities import TypeFilter, conditions_of
+from cepbench.algorithms.mcep.statistics import known_selectivities
 from cepbench.events.batch import EventBatch
 from cepbench.events.errors import InputError
 from cepbench.events.files import read_events
@@ -134,7 +135,7 @@ def test_without_events_there_is_no_sample() -> None:
 def test_selectivities_are_those_of_all_pairs_within_their_deviation(stores: dict[int, Stream]) -> None:
     [whole] = stream_batches(stores[1])
     patterns = patterns_of(compile_workload(parse_workload(WORKLOAD), whole.schema, "modular"))
-    found = selectivities_of(patterns, stream_statistics(stores[5]))
+    found = known_selectivities(patterns, stream_statistics(stores[5]))
     conditions = conditions_of(patterns)
     assert len(conditions) == 5
     values = set()
@@ -168,7 +169,7 @@ def test_selectivities_of_a_small_stream_are_exact() -> None:
     source = read_events(frame)
     workload = "PATTERN SEQ(A a, B b) WHERE a.x <= b.x AND b.x != 2 WITHIN 9 s PER MATCH"
     patterns = patterns_of(compile_workload(parse_workload(workload), source.schema, "modular"))
-    found = selectivities_of(patterns, input_statistics(source))
+    found = known_selectivities(patterns, input_statistics(source))
     events = list(zip(frame["type"], frame["x"], strict=True))
     pairs = [x <= y for one, x in events for other, y in events if (one, other) == ("A", "B")]
     singles = [x != 2 for one, x in events if one == "B"]
@@ -186,8 +187,8 @@ def test_without_conditions_or_without_a_stream_nothing_is_drawn() -> None:
     def fail(_: object) -> EventSample:
         pytest.fail("drawn")
 
-    assert selectivities_of(patterns, Statistics(events=9, sampler=fail)).events == 0
-    assert selectivities_of(patterns, Statistics()).events == 0
+    assert known_selectivities(patterns, Statistics(events=9, sampler=fail)).events == 0
+    assert known_selectivities(patterns, Statistics()).events == 0
 
 
 class Asking(Counting):

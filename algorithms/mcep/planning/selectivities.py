@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,6 @@ from cepbench.algorithms.mcep.planning.patterns import DetectionPattern, EventFi
 from cepbench.events.batch import EventBatch
 from cepbench.events.errors import CepbenchError
 from cepbench.events.schema import Kind
-from cepbench.events.statistics import Statistics
 from cepbench.queries.model import Number, Op
 
 EVENTS_PER_TYPE = 400
@@ -87,27 +86,6 @@ def conditions_of(patterns: Iterable[DetectionPattern]) -> tuple[TypeFilter | Ty
             if pair.flipped not in found:
                 found.setdefault(pair)
     return tuple(found)
-
-
-def selectivities_of(patterns: Iterable[DetectionPattern], statistics: Statistics) -> Selectivities:
-    """Selectivities of all conditions of some patterns, measured on events that the stream's statistics sample.
-
-    Only types and attributes that conditions name are drawn. `seconds` adds the drawing to the measuring. Without a
-    stream there are none, and every condition has selectivity 1.
-    """
-    found = tuple(patterns)
-    needs: dict[str, set[str]] = {}
-    for condition in conditions_of(found):
-        if isinstance(condition, TypeFilter):
-            needs.setdefault(condition.type, set()).add(condition.filter.attribute)
-        else:
-            needs.setdefault(condition.left, set()).add(condition.comparison.left_attribute)
-            needs.setdefault(condition.right, set()).add(condition.comparison.right_attribute)
-    sample = statistics.sample(needs) if needs else None
-    if sample is None:
-        return Selectivities()
-    measured = measured_selectivities(found, sample.events)
-    return replace(measured, seconds=measured.seconds + sample.seconds)
 
 
 def measured_selectivities(
