@@ -5,7 +5,8 @@ Every failure is one clear line on stderr and an exit status, never a traceback:
 - 2: the request or the input is wrong (`CepbenchError`, an unusable file or option); a query error also shows the
   underlined place.
 - 1: a check failed (`verify`, `run`, `compare`), or there is an error in cepbench itself.
-- 130: interrupted.
+- 130: interrupted; 143: terminated (SIGTERM). All that was begun is cleaned up first.
+- 124: not done within --timeout.
 
 `CEPBENCH_DEBUG=1` shows the traceback all the same.
 """
@@ -20,6 +21,7 @@ import click
 from cepbench.cli.compile import compile_command
 from cepbench.cli.generate import generate
 from cepbench.cli.import_command import import_command
+from cepbench.cli.interrupts import Terminated, TimeIsUp, terminable
 from cepbench.cli.lists import algorithms, datasets, experiments
 from cepbench.cli.query import query
 from cepbench.cli.results import compare, export, plot, report
@@ -30,6 +32,8 @@ from cepbench.events.errors import CepbenchError, is_interrupt
 CHECK_FAILED = 1
 WRONG_USE = 2
 INTERRUPTED = 130
+TERMINATED = 143
+TIMED_OUT = 124
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -59,18 +63,19 @@ for command in COMMANDS:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs the command line (by default that of the process) and exits with its status."""
+    given = sys.argv[1:] if arguments is None else list(arguments)
     if os.environ.get("CEPBENCH_DEBUG") == "1":
         sys.exit(_call(arguments))
     logging.disable()  # Py4J logs the traceback of whatever interrupts a call to Spark
     try:
-        status = _call(arguments)
+        with terminable():
+            status = _call(arguments)
     except click.UsageError as error:
         status = _fail(error.format_message(), _hint(error))
     except click.ClickException as error:
         status = _fail(error.format_message())
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("cepbench: interrupted", err=True)
-        status = INTERRUPTED
+    except (click.Abort, KeyboardInterrupt) as error:
+        status = _interrupted(error, given)
     except CepbenchError as error:
         status = _fail(str(error))
     except BrokenPipeError:
@@ -83,8 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         status = _fail("out of memory; use fewer events, or shorter windows")
     except Exception as error:
         if is_interrupt(error):
-            click.echo("cepbench: interrupted", err=True)
-            sys.exit(INTERRUPTED)
+            sys.exit(_interrupted(error, given))
         problem = str(error).strip().split("\n", 1)[0]
         click.echo(
             f"cepbench: unexpected {type(error).__name__}{': ' if problem else ''}{problem} "
@@ -99,6 +103,20 @@ def _call(arguments: Sequence[str] | None) -> int:
     """The status of a command that was not stopped by an error; click gives it back when the command exits early."""
     status = cepbench.main(None if arguments is None else list(arguments), prog_name="cepbench", standalone_mode=False)
     return status if isinstance(status, int) else 0
+
+
+def _interrupted(error: BaseException, given: Sequence[str]) -> int:
+    """Says that a command was interrupted, and what becomes of its work; the status."""
+    begun: BaseException | None = error
+    while begun is not None and not isinstance(begun, KeyboardInterrupt):
+        begun = begun.__cause__ or begun.__context__
+    if isinstance(begun, TimeIsUp):
+        click.echo(f"cepbench: {begun}", err=True)
+        return TIMED_OUT
+    terminated = isinstance(begun, Terminated)
+    kept = "; finished cells are kept, and the same command goes on with the others" if given[:1] == ["run"] else ""
+    click.echo(f"cepbench: {'terminated' if terminated else 'interrupted'}{kept}", err=True)
+    return TERMINATED if terminated else INTERRUPTED
 
 
 def _fail(message: str, hint: str = "") -> int:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from cepbench.cli.interrupts import time_limit, timeout
 from cepbench.cli.options import Place, cluster, plugins, reading
 from cepbench.cli.progress import advance, bar, compilation_told
 from cepbench.cli.tables import FORMS, PARQUET, answer_text, parquet_bytes
@@ -51,6 +52,7 @@ query_file = QueryFile(exists=True, dir_okay=False, readable=True)
     help="Counts modulo 2^64 with an overflow flag, or 64-bit floats.",
 )
 @reading
+@timeout
 @click.option(
     "--folder",
     type=Place(exists=True, file_okay=False),
@@ -66,6 +68,7 @@ def query(
     form: str | None,
     arithmetic: str,
     reading: Reading,
+    timeout: float | None,
     folder: Path | None,
     cluster: SparkCluster,
 ) -> None:
@@ -80,7 +83,7 @@ def query(
     if cluster.master is None:
         from cepbench.pipeline.in_process import answer_of
 
-        with bar("event", algorithm) as shown, compilation_told():
+        with time_limit(timeout), bar("event", algorithm) as shown, compilation_told():
             answer = answer_of(text, events, algorithm, arithmetic, reading, _notice, partial(advance, shown))
     else:
         from cepbench.pipeline.distributed import answer_on_spark
@@ -88,9 +91,10 @@ def query(
 
         try:
             beside = folder or (None if output is None else output.parent)
-            answer = answer_on_spark(
-                text, events, algorithm, arithmetic, reading, _notice, master=cluster, folder=beside
-            )
+            with time_limit(timeout):
+                answer = answer_on_spark(
+                    text, events, algorithm, arithmetic, reading, _notice, master=cluster, folder=beside
+                )
         finally:
             stop()
 

@@ -1,5 +1,7 @@
 """`cepbench run`: the experiments."""
 
+import sys
+from functools import partial
 from pathlib import Path
 
 import click
@@ -58,10 +60,16 @@ def run(
     from cepbench.pipeline.session import stop
 
     try:
-        swept = sweep.run_planned(planned, results, cluster, notify=click.echo)
+        # A terminal has a bar.
+        each = _ignore if sys.stderr.isatty() else partial(click.echo, err=True)
+        swept = sweep.run_planned(planned, results, cluster, notify=click.echo, finished=each)
     finally:
         stop()
     if with_report:
         context.invoke(report, results=results, output=None)
     if swept.statuses.get(Status.WRONG) or swept.statuses.get(Status.ERROR):
         context.exit(1)
+
+
+def _ignore(line: str) -> None:
+    pass

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from cepbench.cli.interrupts import time_limit, timeout
 from cepbench.cli.options import plugins
 from cepbench.cli.progress import bar, compilation_told
 
@@ -16,9 +17,12 @@ from cepbench.cli.progress import bar, compilation_told
 )
 @click.option("--times", type=click.IntRange(min=0), default=0, help="How often to compare every pair of features.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the cases.")
+@timeout
 @plugins
 @click.pass_context
-def verify(context: click.Context, specifications: tuple[str, ...], cases: int, times: int, seed: int) -> None:
+def verify(
+    context: click.Context, specifications: tuple[str, ...], cases: int, times: int, seed: int, timeout: float | None
+) -> None:
     """Compare algorithms with the oracle.
 
     Evaluates random workloads of each algorithm's own language on random streams, with batches cut in every way, and
@@ -33,12 +37,13 @@ def verify(context: click.Context, specifications: tuple[str, ...], cases: int, 
     for specification in chosen:
         make(specification)  # an unknown one is refused before the others run
     clean = True
-    for specification in chosen:
-        with bar("case", specification) as shown, compilation_told():
-            shown.total = cases
-            found = verified(specification, cases, seed, partial(_reach, shown), times=times)
-        click.echo(found)
-        clean = clean and found.clean
+    with time_limit(timeout):
+        for specification in chosen:
+            with bar("case", specification) as shown, compilation_told():
+                shown.total = cases
+                found = verified(specification, cases, seed, partial(_reach, shown), times=times)
+            click.echo(found)
+            clean = clean and found.clean
     if not clean:
         context.exit(1)
 

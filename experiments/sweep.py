@@ -150,16 +150,18 @@ def run_planned(
     make_algorithm: MakeAlgorithm = make,
     notify: Callable[[str], None] = lambda line: None,
     progress: bool = True,
+    finished: Callable[[str], None] = lambda line: None,
 ) -> Swept:
     """Runs all cells that are not finished, and writes records and figures under `results`.
 
-    `notify` is told one line per experiment. Raises `CepbenchError` if the folder cannot be used or Spark does not run.
+    `notify` is told one line per experiment, `finished` one per cell. Raises `CepbenchError` if the folder cannot be
+    used or Spark does not run.
     """
     statuses: Counter[Status] = Counter()
     count = 0
     with locked(results):
         cluster = cluster if isinstance(cluster, SparkCluster) else SparkCluster(cluster)
-        sweep = _Sweep(results, cluster, make_algorithm, notify, progress)
+        sweep = _Sweep(results, cluster, make_algorithm, notify, progress, finished)
         with closing(sweep):
             sweep.open(planned)
             for entry in planned:
@@ -177,9 +179,10 @@ class _Sweep:
         make_algorithm: MakeAlgorithm,
         notify: Callable[[str], None],
         progress: bool,
+        finished: Callable[[str], None],
     ) -> None:
         self._results, self._cluster, self._make, self._notify = results, cluster, make_algorithm, notify
-        self._progress = progress
+        self._progress, self._finished = progress, finished
         self._estimate = Estimate()
         self._bar: tqdm[Any] | None = None
         self.files: dict[str, CellFiles] = {}
@@ -233,6 +236,9 @@ class _Sweep:
         stop.saw(record)
         self._agree(cell.experiment, cell.group)
         self._waiting.remove(cell)
+        told = f"{cell.name}, {cell.measurement} {cell.repetition}: {record.status.value}"
+        left = f"{len(self._waiting)} cells left"
+        self._finished(f"{cell.experiment} {told} in {words(record.seconds)}, {left}")
         if self._bar is not None:
             self._bar.update()
 
