@@ -10,12 +10,18 @@ as_json = click.option("--json", "as_json", is_flag=True, help="As a JSON list i
 
 @click.command()
 @as_json
+@click.option("--bibtex", is_flag=True, help="Their papers, as BibTeX, instead.")
 @plugins
-def algorithms(as_json: bool) -> None:
+def algorithms(as_json: bool, bibtex: bool) -> None:
     """List the algorithms and their parameters."""
     from cepbench.algorithms.registry import algorithms as all_algorithms
     from cepbench.algorithms.registry import parameters
 
+    if bibtex:
+        from cepbench.algorithms.bibliography import bibliography
+
+        click.echo(bibliography(algorithm.name for algorithm in all_algorithms()))
+        return
     rows = [
         {
             "name": algorithm.name,

@@ -86,8 +86,10 @@ def test_overflow_is_null_and_flagged(cepbench, query_file, tmp_path):
     modular = cepbench("query", "-q", query_file, "-e", events, "-a", "cogra", "--format", "json")
     assert json.loads(modular.out)[0]["COUNT(*)"] is None
     assert json.loads(modular.out)[0]["overflow"] is True
+    assert "--arithmetic float gives their magnitude" in modular.err
     real = cepbench("query", "-q", query_file, "-e", events, "-a", "cogra", "--arithmetic", "float", "--format", "json")
     assert json.loads(real.out)[0]["COUNT(*)"] == pytest.approx(2**70 - 1)
+    assert real.err == ""
 
 
 def test_time_unit_of_a_file(cepbench, query_file, event_file):

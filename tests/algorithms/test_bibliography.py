@@ -1,0 +1,32 @@
+import re
+import tomllib
+from pathlib import Path
+
+import yaml
+
+from cepbench.algorithms.bibliography import PAPERS, bibliography
+from cepbench.algorithms.registry import ALGORITHMS
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_every_algorithm_has_a_paper_of_the_year_that_it_names() -> None:
+    for kind in ALGORITHMS:
+        years = set(re.findall(r"\b20\d\d\b", kind.paper))
+        assert kind.name in PAPERS
+        assert years <= {str(paper.year + later) for paper in PAPERS[kind.name] for later in (0, 1)} | {"2018"}
+
+
+def test_a_paper_is_told_once() -> None:
+    text = bibliography(kind.name for kind in ALGORITHMS)
+    keys = re.findall(r"^@\w+\{(\w+),$", text, re.MULTILINE)
+    assert len(keys) == len(set(keys)) >= 10
+    assert text.count("{") == text.count("}")
+    assert bibliography(["mine"]) == ""
+    assert "  pages = {1452--1464}," in bibliography(["hamlet"])
+
+
+def test_the_citation_names_the_version() -> None:
+    told = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert (told["version"], told["license"]) == (project["version"], project["license"])
