@@ -86,16 +86,21 @@ def test_random_cases_get_the_answers_of_the_oracle() -> None:
 
 @pytest.mark.parametrize("first", range(0, CASES or 300, EACH))
 def test_random_streams_get_the_rows_of_plain_cogra(first: int) -> None:
-    answered = overflowed = 0
+    answered = 0
     for seed in range(first, first + EACH):
         case = pane_case(seed)
         arithmetic = "float" if seed % 4 == 3 else "modular"
         expected = rows_of("cogra", case.query, (case.events,), arithmetic)
         assert_equal(expected, rows_of(PANES, case.query, case.pieces, arithmetic, pickled=seed % 5 == 0))
         answered += expected is not None
-        overflowed += expected is not None and bool((expected.overflow & np.uint64(1)).any())
     assert answered > EACH / 3
-    assert overflowed
+
+
+def test_random_streams_overflow_here_and_there() -> None:
+    cases = [pane_case(seed) for seed in range(200)]
+    rows = [rows_of("cogra", case.query, (case.events,)) for case in cases]
+    some = [bool((found.overflow & np.uint64(1)).any()) for found in rows if found is not None]
+    assert 5 < sum(some) < len(some) / 2
 
 
 @pytest.mark.parametrize("windows", ["panes", "auto"])
