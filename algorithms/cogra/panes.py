@@ -81,8 +81,5 @@ class PaneGrained(Evaluator):
         """Room for twice as many panes."""
         panes, more = self.panes, len(self.panes.back_first)
         entries, positions = self.tables.enters.shape
-        wide = widened(panes, ("back_first", "front_first"), more)
-        self.panes = wide._replace(
-            back=widened(panes.back, panes.back._fields, more * entries * positions, axis=0),
-            front=widened(panes.front, panes.front._fields, more * positions, axis=0),
-        )
+        cells = widened(panes.cells, panes.cells._fields, more * (entries + 1) * positions, axis=0)
+        self.panes = widened(panes, ("back_first", "front_first"), more)._replace(cells=cells)

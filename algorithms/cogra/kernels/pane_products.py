@@ -23,33 +23,32 @@ import numpy as np
 
 from cepbench.algorithms.cogra.kernels.pane_tables import BACK, FIRST, FRONT, PaneCells, PaneTables
 from cepbench.algorithms.cogra.kernels.type_tables import END
-from cepbench.algorithms.kernels.arrays import Place
+from cepbench.algorithms.kernels.arrays import Flags, Index, Place
 from cepbench.algorithms.kernels.cells import ONE, ZERO, Cells, add, clear, copy, is_empty, sum_exceeds
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.snapshots.kernels.products import times
 
-TWO = np.uint64(2)
-PRODUCT, RESULT, NEXT_RESULT = np.uint64(2), np.uint64(3), np.uint64(4)
-"""Maps in `PaneCells.cells` behind that of the current pane and that of what waits."""
+PRODUCT, RESULT, NEXT_RESULT, SLOTS = np.uint64(2), np.uint64(3), np.uint64(4), np.uint64(5)
+"""Maps in `PaneCells.cells` behind that of the current pane and that of what waits, and where the back begins."""
 
 
 @inner
 def push_pane(tables: PaneTables, state: PaneCells) -> None:
     """Ends the current pane, of which nothing waits: it joins the back."""
-    size = np.uint64(tables.enters.size)
+    positions, size = np.uint64(tables.enters.shape[1]), np.uint64(tables.enters.size)
     counters = state.counters
     if counters[FIRST] < 0:
         return
     top = np.uint64(counters[BACK])
-    _copy_cells(state.back, top * size, state.cells, ZERO, size)
+    _copy_cells(state.cells, SLOTS * size + top * (size + positions), ZERO, size)
     state.back_first[counters[BACK]] = counters[FIRST]
     counters[BACK] += 1
     counters[FIRST] = -1
     made = ZERO
     if top > ZERO:
         made = RESULT * size
-        _concatenate(state.cells, made, state.cells, PRODUCT * size, state.cells, ZERO, tables)
-    _copy_cells(state.cells, PRODUCT * size, state.cells, made, size)
+        _concatenate(state.cells, made, PRODUCT * size, ZERO, tables)
+    _copy_cells(state.cells, PRODUCT * size, made, size)
     _clear_cells(state.cells, ZERO, size)
 
 
@@ -73,13 +72,14 @@ def _turn(begin: int, tables: PaneTables, state: PaneCells) -> None:
     product, following = RESULT * size, NEXT_RESULT * size
     while counters[BACK] > 0 and state.back_first[counters[BACK] - 1] >= begin:
         counters[BACK] -= 1
-        at = np.uint64(counters[BACK]) * size
+        at = SLOTS * size + np.uint64(counters[BACK]) * (size + positions)
         if counters[FRONT] == 0:
-            _copy_cells(state.cells, product, state.back, at, size)
+            _copy_cells(state.cells, product, at, size)
         else:
-            _concatenate(state.cells, following, state.back, at, state.cells, product, tables)
+            _concatenate(state.cells, following, at, product, tables)
             product, following = following, product
-        _copy_cells(state.front, np.uint64(counters[FRONT]) * positions, state.cells, product, positions)
+        top = SLOTS * size + np.uint64(counters[FRONT]) * (size + positions) + size
+        _copy_cells(state.cells, top, product, positions)
         state.front_first[counters[FRONT]] = state.back_first[counters[BACK]]
         counters[FRONT] += 1
     counters[BACK] = 0
@@ -91,13 +91,13 @@ def window_result(out: Cells, i: int, tables: PaneTables, state: PaneCells) -> N
     counters = state.counters
     positions, size = np.uint64(tables.enters.shape[1]), np.uint64(tables.enters.size)
     product, made = PRODUCT * size, RESULT * size
-    top = np.uint64(max(counters[FRONT] - 1, 0)) * positions
+    top = SLOTS * size + np.uint64(max(counters[FRONT] - 1, 0)) * (size + positions) + size
     if counters[FRONT] == 0:
         made = product
     elif counters[BACK] == 0:
-        _copy_cells(state.cells, made, state.front, top, positions)
+        made = top
     else:
-        _concatenate_row(state.cells, made, state.front, top, state.cells, product, ZERO, True, tables)
+        _concatenate_row(state.cells, made, top, product, ZERO, True, tables.after, tables.end)
     clear(out, i)
     for p in range(positions):
         if tables.end[p]:
@@ -105,48 +105,38 @@ def window_result(out: Cells, i: int, tables: PaneTables, state: PaneCells) -> N
 
 
 @inlined
-def _concatenate(
-    to: Cells, at: np.uint64, left: Cells, a: np.uint64, right: Cells, b: np.uint64, tables: PaneTables
-) -> None:
+def _concatenate(cells: Cells, at: np.uint64, a: np.uint64, b: np.uint64, tables: PaneTables) -> None:
     """Sets the map from cell `at` on to that of the panes with maps from cells a and b on; O(C P^2) products."""
     positions = np.uint64(tables.enters.shape[1])
     row = ZERO
     for _ in range(tables.enters.shape[0]):
-        _concatenate_row(to, at + row, left, a + row, right, b, row, False, tables)
+        _concatenate_row(cells, at + row, a + row, b, row, False, tables.after, tables.end)
         row += positions
 
 
 @inner
 def _concatenate_row(
-    to: Cells,
-    at: np.uint64,
-    left: Cells,
-    a: np.uint64,
-    right: Cells,
-    b: np.uint64,
-    row: np.uint64,
-    only_ends: bool,
-    tables: PaneTables,
+    cells: Cells, at: np.uint64, a: np.uint64, b: np.uint64, row: np.uint64, only_ends: bool, after: Index, end: Flags
 ) -> None:
     """Sets the P cells from `at` on to a row of `_concatenate`, that from cell a on and `row` cells after b.
 
     The cells of positions that are no END are left as they are with `only_ends`.
     """
-    positions = np.uint64(tables.enters.shape[1])
+    positions = np.uint64(len(after))
     for p in range(positions):
-        if only_ends and not tables.end[p]:
+        if only_ends and not end[p]:
             continue
-        copy(to, at + p, left, a + p)
-        add(to, at + p, right, b + row + p)
+        copy(cells, at + p, cells, a + p)
+        add(cells, at + p, cells, b + row + p)
         for q in range(positions):
-            if tables.after[q] != END:
-                _add_concatenated(to, at + p, left, a + q, right, b + tables.after[q] * positions + p)
+            if after[q] != END:
+                _add_concatenated(cells, at + p, a + q, b + after[q] * positions + p)
 
 
 @inner
-def _copy_cells(to: Cells, i: np.uint64, cells: Cells, j: np.uint64, count: np.uint64) -> None:
+def _copy_cells(cells: Cells, i: np.uint64, j: np.uint64, count: np.uint64) -> None:
     for k in range(count):
-        copy(to, i + k, cells, j + k)
+        copy(cells, i + k, cells, j + k)
 
 
 @inner
@@ -156,30 +146,30 @@ def _clear_cells(cells: Cells, i: np.uint64, count: np.uint64) -> None:
 
 
 @inlined
-def _add_concatenated(to: Cells, i: Place, left: Cells, a: Place, right: Cells, b: Place) -> None:
-    """Adds to cell i each trend of cell a of `left` followed by each of cell b of `right`."""
-    if is_empty(left, a) or is_empty(right, b):
+def _add_concatenated(cells: Cells, i: Place, a: Place, b: Place) -> None:
+    """Adds to cell i each trend of cell a followed by each of cell b."""
+    if is_empty(cells, a) or is_empty(cells, b):
         return
-    nothing = to.ring.dtype.type(0)
-    modular = to.ring.dtype.type(0.5) == nothing
-    many, others = left.ring[a, 0], right.ring[b, 0]
-    many_over, others_over = left.over[a] & ONE != ZERO, right.over[b] & ONE != ZERO
+    nothing = cells.ring.dtype.type(0)
+    modular = cells.ring.dtype.type(0.5) == nothing
+    many, others = cells.ring[a, 0], cells.ring[b, 0]
+    many_over, others_over = cells.over[a] & ONE != ZERO, cells.over[b] & ONE != ZERO
     more, exceeds = times(many, many_over, others, others_over, nothing, modular)
-    total = to.ring[i, 0] + more
-    over = to.over[i] | np.uint64(exceeds or sum_exceeds(total, more))
-    to.ring[i, 0] = total
-    for c in range(ONE, np.uint64(to.ring.shape[1])):
+    total = cells.ring[i, 0] + more
+    over = cells.over[i] | np.uint64(exceeds or sum_exceeds(total, more))
+    cells.ring[i, 0] = total
+    for c in range(ONE, np.uint64(cells.ring.shape[1])):
         bit = ONE << c
-        more, exceeds = times(left.ring[a, c], left.over[a] & bit != ZERO, others, others_over, nothing, modular)
-        total = to.ring[i, c] + more
+        more, exceeds = times(cells.ring[a, c], cells.over[a] & bit != ZERO, others, others_over, nothing, modular)
+        total = cells.ring[i, c] + more
         exceeds |= sum_exceeds(total, more)
-        more, beyond = times(right.ring[b, c], right.over[b] & bit != ZERO, many, many_over, nothing, modular)
+        more, beyond = times(cells.ring[b, c], cells.over[b] & bit != ZERO, many, many_over, nothing, modular)
         total += more
         if exceeds or beyond or sum_exceeds(total, more):
             over |= bit
-        to.ring[i, c] = total
-    to.over[i] = over
-    for c in range(np.uint64(to.real.shape[1])):
-        to.real[i, c] += left.real[a, c] * float(others) + right.real[b, c] * float(many)
-    for c in range(np.uint64(to.least.shape[1])):
-        to.least[i, c] = min(to.least[i, c], left.least[a, c], right.least[b, c])
+        cells.ring[i, c] = total
+    cells.over[i] = over
+    for c in range(np.uint64(cells.real.shape[1])):
+        cells.real[i, c] += cells.real[a, c] * float(others) + cells.real[b, c] * float(many)
+    for c in range(np.uint64(cells.least.shape[1])):
+        cells.least[i, c] = min(cells.least[i, c], cells.least[a, c], cells.least[b, c])

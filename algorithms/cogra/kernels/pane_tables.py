@@ -56,19 +56,18 @@ class PaneCells(NamedTuple):
 
     - `cells`: five maps behind one another: that of the current pane, as events before the current time stamp made it;
       what those of the current time stamp add, and waits; the product of the panes at the back; two for products that
-      are being computed.
-    - `back[S]` maps: panes since the last turn, in order of time, `counters[BACK]` of them; `back_first[S]` the time
-      of the first event of each.
-    - `front[S]` rows of P cells: trends of no event before, over a pane and all later ones up to the last turn; the
+      are being computed. Then S times a map of the back and a row of the front: one array, since each more among the
+      arguments of a small kernel takes as long as a few products.
+    - The back: panes since the last turn, in order of time, `counters[BACK]` of them; `back_first[S]` is the time of
+      the first event of each.
+    - The front, rows of P cells: trends of no event before, over a pane and all later ones up to the last turn; the
       oldest on top, at `counters[FRONT] - 1`; `front_first[S]` as before.
     - `waiting[P]`: positions with trends that wait, `clock[TOUCHED]` of them. `counters[FIRST]`: the time of the first
       event of the current pane, -1 if it has none.
     """
 
     cells: Cells
-    back: Cells
     back_first: Ints
-    front: Cells
     front_first: Ints
     waiting: Ints
     counters: Ints
@@ -129,10 +128,8 @@ def new_pane_cells(tables: PaneTables, panes: int, layout: Layout, arithmetic: s
     entries, positions = tables.enters.shape
     size = entries * positions
     return PaneCells(
-        empty_cells(5 * size, layout, arithmetic),
-        empty_cells(panes * size, layout, arithmetic),
+        empty_cells(5 * size + panes * (size + positions), layout, arithmetic),
         np.zeros(panes, np.int64),
-        empty_cells(panes * positions, layout, arithmetic),
         np.zeros(panes, np.int64),
         np.zeros(positions, np.int64),
         np.array([-1, 0, 0], np.int64),

@@ -145,8 +145,8 @@ def test_what_overflows_in_a_map_alone_raises_nothing(arithmetic: str) -> None:
     rows = executor.finish()[0]
     assert first == {}
     assert isinstance(rows, AggregateRows)
-    product = evaluator_of(executor).panes
-    assert np.isinf(product.back.ring).any() if arithmetic == "float" else product.back.over.any()
+    maps = evaluator_of(executor).panes.cells
+    assert np.isinf(maps.ring).any() if arithmetic == "float" else maps.over.any()
     assert rows.window.tolist() == [1, 2]
     assert rows.ring[:, 0].tolist() == [1, 1]
     assert not rows.overflow.any()
