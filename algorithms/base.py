@@ -95,7 +95,7 @@ class Algorithm(ABC):
 
     - `enumerates`: it constructs every match, so that its time is at least their number.
     - `flattens`: it evaluates a Kleene pattern as sequences of every length, so that long matches are dear.
-    - `detects`: it supports queries of detection only.
+    - `detects`: it is for queries of detection; what else it supports is too little to be drawn at random.
     - `narrow`: it is for few kinds of queries, and need not evaluate a quarter of the papers' examples.
     """
 

@@ -8,6 +8,7 @@ from typing import ClassVar
 from cepbench.algorithms.answers.distinct_matches import load_distinct
 from cepbench.algorithms.base import Algorithm, Executor, Plan
 from cepbench.algorithms.mcep.adaptivity import AdaptivePlanner
+from cepbench.algorithms.mcep.aggregation import detection_workload, not_countable
 from cepbench.algorithms.mcep.engine.executor import DetectionExecutor
 from cepbench.algorithms.mcep.migration import AdaptiveExecutor
 from cepbench.algorithms.mcep.plan import MultiPatternPlan, tables_of
@@ -74,17 +75,16 @@ class Mcep(Algorithm):
         self._options(1)  # what does not go together is told before anything runs
 
     def unsupported(self, query: Query) -> str | None:
-        """All but detection."""
-        if query.span is None:
-            return "MCEP detects matches within a span of their own; write WITHIN ... PER MATCH"
-        return None
+        """All but detection, and counts of plain trends (`mcep.aggregation`)."""
+        return not_countable(query) if query.span is None else None
 
     def plan(self, workload: Workload, statistics: Statistics) -> MultiPatternPlan:
         """The optimiser, for all patterns together."""
-        patterns = patterns_of(workload)
+        detecting = detection_workload(workload)
+        patterns = patterns_of(detecting)
         selectivities = known_selectivities(patterns, statistics)
         found = planned(patterns, statistics, selectivities, self._options(len(patterns)))
-        tables, queries = tables_of(workload, found.plan)
+        tables, queries = tables_of(detecting, found.plan)
         details = {**found.details, "sample_events": float(selectivities.events)}
         details["sample_seconds"] = selectivities.seconds
         details["patterns"] = float(len(patterns))
@@ -95,12 +95,13 @@ class Mcep(Algorithm):
         assert isinstance(plan, MultiPatternPlan)
         if plan.adapt is not None:
             options = self._options(len(plan.queries))
-            return AdaptiveExecutor(AdaptivePlanner(plan.workload, options, plan.adapt), plan.tables, plan.queries)
-        return DetectionExecutor(plan.workload, plan.tables, plan.queries)
+            planner = AdaptivePlanner(plan.detecting, options, plan.adapt)
+            return AdaptiveExecutor(planner, plan.tables, plan.queries, plan.windows)
+        return DetectionExecutor(plan.detecting, plan.tables, plan.queries, plan.windows)
 
     def load(self, plan: Plan) -> None:
         assert isinstance(plan, MultiPatternPlan)
-        DetectionExecutor(plan.workload, plan.tables, plan.queries).load()
+        DetectionExecutor(plan.detecting, plan.tables, plan.queries, plan.windows).load()
         load_distinct()
 
     def _options(self, patterns: int) -> PlanningOptions:

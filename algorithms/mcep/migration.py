@@ -18,6 +18,7 @@ from cepbench.algorithms.mcep.engine.executor import DetectionExecutor
 from cepbench.algorithms.mcep.engine.tables import EngineTables
 from cepbench.algorithms.rows import Rows
 from cepbench.events.batch import EventBatch
+from cepbench.events.windows import Window
 
 
 class AdaptiveExecutor(Executor):
@@ -26,9 +27,11 @@ class AdaptiveExecutor(Executor):
     It keeps the batches that hold the sample of the latest events and those in reach of the longest window.
     """
 
-    def __init__(self, planner: AdaptivePlanner, tables: EngineTables, queries: NDArray[np.int64]) -> None:
-        self.planner, self.queries = planner, queries
-        self.engine = DetectionExecutor(planner.workload, tables, queries)
+    def __init__(
+        self, planner: AdaptivePlanner, tables: EngineTables, queries: NDArray[np.int64], windows: Mapping[int, Window]
+    ) -> None:
+        self.planner, self.queries, self.windows = planner, queries, windows
+        self.engine = DetectionExecutor(planner.workload, tables, queries, windows)
         self.history: list[EventBatch] = []
         self.since_check = 0
         self.planned_for: SampledStatistics | None = None
@@ -66,7 +69,7 @@ class AdaptiveExecutor(Executor):
         old = self.engine
         for name, value in old.details().items():
             self.before[name] = self.before.get(name, 0.0) + value
-        self.engine = DetectionExecutor(self.planner.workload, tables, self.queries)
+        self.engine = DetectionExecutor(self.planner.workload, tables, self.queries, self.windows)
         self.engine.take_over(old, self.history)
         self.numbers["migrations"] += 1
 

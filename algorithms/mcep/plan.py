@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 
 from cepbench.algorithms.answers.distinct_matches import DistinctMatches
 from cepbench.algorithms.base import Plan
+from cepbench.algorithms.mcep.aggregation import counted_windows, detection_workload
 from cepbench.algorithms.mcep.engine.tables import EngineTables, engine_tables
 from cepbench.algorithms.mcep.planning.plans import MultiPlan
 from cepbench.algorithms.mcep.planning.search import CostPoint
+from cepbench.events.windows import Window
 from cepbench.queries.compile import Workload
 
 
@@ -27,9 +29,19 @@ class MultiPatternPlan(Plan):
     trace: tuple[CostPoint, ...] = ()
     adapt: float | None = None
 
+    @property
+    def detecting(self) -> Workload:
+        """The workload with detection queries for those that count trends."""
+        return detection_workload(self.workload)
+
+    @property
+    def windows(self) -> dict[int, Window]:
+        """The windows of the queries that count trends."""
+        return counted_windows(self.workload)
+
 
 def tables_of(workload: Workload, plan: MultiPlan) -> tuple[EngineTables, NDArray[np.int64]]:
-    """The tables of a global plan of a workload's patterns, and the query of each pattern."""
+    """The tables of a global plan of the patterns of detection queries, and the query of each pattern."""
     parts = [(query.index, part.clause) for query in workload for part in query.clauses]
     digested = {query.index: DistinctMatches(query).digests for query in workload}
     digests = [digested[index] for index, _ in parts]

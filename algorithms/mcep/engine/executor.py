@@ -13,6 +13,7 @@ from cepbench.algorithms.answers.matches import taken
 from cepbench.algorithms.base import Executor, StateSize
 from cepbench.algorithms.kernels.arrays import readonly
 from cepbench.algorithms.kernels.growth import widened
+from cepbench.algorithms.mcep.aggregation import WindowCounts
 from cepbench.algorithms.mcep.engine.room import more_bindings, more_slab, new_output, new_state
 from cepbench.algorithms.mcep.engine.tables import EngineTables
 from cepbench.algorithms.mcep.kernels.detection import detect, purge
@@ -44,11 +45,11 @@ from cepbench.algorithms.mcep.kernels.state import (
     WORDS,
     WRITTEN,
 )
-from cepbench.algorithms.rows import MatchDigests, MatchRows, QueryRows, Rows
+from cepbench.algorithms.rows import MatchDigests, MatchRows, Rows
 from cepbench.algorithms.running.batches import kernel_events
 from cepbench.algorithms.running.per_query import check_order
 from cepbench.events.batch import EventBatch
-from cepbench.events.windows import FOREVER
+from cepbench.events.windows import FOREVER, Window
 from cepbench.queries.compile import Workload
 
 NEVER_DUE = 2 * FOREVER - 1
@@ -57,13 +58,17 @@ NEVER_DUE = 2 * FOREVER - 1
 class DetectionExecutor(Executor):
     """Feeds batches to the kernels, makes room, and gives each query its matches, each once.
 
-    `queries[p]` is the query of pattern p. O(pairs of rows that meet) time, O(live rows and events) space.
+    `queries[p]` is the query of pattern p; `counts` are those of queries that count trends in windows.
+    O(pairs of rows that meet) time, O(live rows and events) space.
     """
 
-    def __init__(self, workload: Workload, tables: EngineTables, queries: NDArray[np.int64]) -> None:
+    def __init__(
+        self, workload: Workload, tables: EngineTables, queries: NDArray[np.int64], windows: Mapping[int, Window]
+    ) -> None:
         self.tables, self.queries = tables, queries
-        self.distinct = {query.index: DistinctMatches(query) for query in workload}
-        self.counts = {query.index: query.window is not None and query.window.counts_events for query in workload}
+        self.distinct = {query.index: DistinctMatches(query) for query in workload if query.index not in windows}
+        self.counts = {index: WindowCounts(window, workload.arithmetic) for index, window in windows.items()}
+        self.by_events = {query.index: query.window is not None and query.window.counts_events for query in workload}
         self.state_arrays = new_state(tables)
         self.output = new_output(len(queries))
         self.now = 0
@@ -78,12 +83,12 @@ class DetectionExecutor(Executor):
         self.state_arrays.counters[NOW] = self.now
         self._take()
         purge(self.tables.longest, self.tables.tables, self.state_arrays)
-        return self._told()
+        return self._told(self.now)
 
     def finish(self) -> Rows:
         self.state_arrays.counters[[NOW, SEEN]] = NEVER_DUE
         self._take()
-        return self._told()
+        return self._told(NEVER_DUE)
 
     def feed(self, events: EventBatch) -> None:
         """Lets the kernels take all events of a batch."""
@@ -105,6 +110,7 @@ class DetectionExecutor(Executor):
             rows, waiting = int(count[PEAK_ROWS]), int(count[PEAK_MATCHES])
         count[PEAK_BYTES : PEAK_MATCHES + 1] = 0
         told = sum((one.state() for one in self.distinct.values()), StateSize())
+        told = sum((one.state() for one in self.counts.values()), told)
         return told + StateSize(size, {"events": events, "partial matches": rows, "trends": waiting})
 
     def details(self) -> Mapping[str, float]:
@@ -127,7 +133,7 @@ class DetectionExecutor(Executor):
         count[NOW] = old.now
         purge(self.tables.longest, self.tables.tables, self.state_arrays)
         count[[INSTANCES, LOOKED]] = 0
-        self.distinct = old.distinct
+        self.distinct, self.counts = old.distinct, old.counts
         waiting, positions = int(others[WAITING]), int(others[WAITING_WRITTEN])
         count[WAITING], count[WAITING_WRITTEN] = waiting, positions
         self.output = self.output._replace(
@@ -197,9 +203,9 @@ class DetectionExecutor(Executor):
         output.waiting_positions[: len(places)] = places
         count[WAITING], count[WAITING_WRITTEN] = len(left), len(places)
 
-    def _told(self) -> Rows:
-        """The rows of all queries: those of patterns that wait come last."""
-        parts: dict[int, list[QueryRows]] = {}
+    def _told(self, now: int) -> Rows:
+        """The rows of all queries: those of patterns that wait come last. Windows that end by `now` are closed."""
+        parts: dict[int, list[MatchRows | MatchDigests]] = {}
         for kind in (self._found, self._late):
             if kind:
                 pattern = np.concatenate([numbers for numbers, _ in kind])
@@ -217,9 +223,14 @@ class DetectionExecutor(Executor):
         seen = int(self.state_arrays.counters[SEEN])
         for query, distinct in self.distinct.items():
             if query in parts or distinct.told is not None:
-                found = distinct.once(parts.get(query, []), seen if self.counts[query] else self.now)
+                found = distinct.once(parts.get(query, []), seen if self.by_events[query] else self.now)
                 if found is not None and len(found):
                     told[query] = found
+        for query, counts in self.counts.items():
+            counts.add([rows for rows in parts.get(query, []) if isinstance(rows, MatchRows)])
+            closed = counts.closed(now)
+            if closed is not None:
+                told[query] = closed
         return told
 
     def _by_query(self, pattern: NDArray[np.int64]) -> list[tuple[int, NDArray[np.int64]]]:

@@ -47,7 +47,7 @@ def test_migration_loses_and_doubles_no_match(shape: str, first: int) -> None:
             return tables_of(workload, random_plan(workload, random, shape))
 
         planner = AdaptivePlanner(workload, PlanningOptions("re"), 2.0)
-        executor = AdaptiveExecutor(planner, *some_tables())
+        executor = AdaptiveExecutor(planner, *some_tables(), {})
         rows = []
         for piece in split(stream, random_cuts(random, EVENTS)):
             rows.append(executor.process(piece))

@@ -84,7 +84,7 @@ def _random_joins(random: Random, size: int) -> list[tuple[int, int]]:
 
 
 def executor_of(workload: Workload, plan: MultiPlan) -> Executor:
-    return DetectionExecutor(workload, *tables_of(workload, plan))
+    return DetectionExecutor(workload, *tables_of(workload, plan), {})
 
 
 def random_rows(random: Random, size: int) -> list[dict[str, Any]]:

@@ -1,0 +1,110 @@
+"""Trends in sliding windows, counted in two steps: all matches are detected, then added up by window.
+
+A trend of a window of length w is a match whose last event lies at most w - 1 units behind the first one. So the query
+is detected with that span, and each match counts in the windows that hold both of its ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+
+from cepbench.algorithms.base import StateSize
+from cepbench.algorithms.rows import AggregateRows, MatchRows
+from cepbench.events.windows import Window
+from cepbench.queries.compile import CompiledQuery, Workload, compile_workload
+from cepbench.queries.model import (
+    Aggregates,
+    Comparison,
+    CountAll,
+    Event,
+    Length,
+    Matches,
+    Pattern,
+    Plus,
+    Query,
+    Semantics,
+    Seq,
+)
+
+COUNT_BYTES = 32
+"""Of the count of an open window."""
+
+
+def not_countable(query: Query) -> str | None:
+    """Why the trends of a query with windows cannot be counted, in words, or None."""
+    if not isinstance(query.returns, Aggregates):
+        return "MCEP detects matches within a span of their own; write WITHIN ... PER MATCH"
+    if any(not isinstance(item, CountAll) for item in query.returns.items):
+        return "of the aggregates of trends, MCEP has COUNT(*) only"
+    if query.semantics is not Semantics.ANY:
+        return f"MCEP supports skip-till-any-match only, not {query.semantics}"
+    if query.window is None or query.window.within.unit == "events":
+        return "MCEP counts trends in windows of time only"
+    parts = query.pattern.parts if isinstance(query.pattern, Seq) else (query.pattern,)
+    if not all(_is_operand(part) for part in parts):
+        return "MCEP counts trends of SEQ of single event types, perhaps with +"
+    if any(isinstance(predicate, Comparison) for predicate in query.predicates):
+        return "MCEP counts trends without predicates on two events; its conditions hold for all pairs of events"
+    return None
+
+
+def _is_operand(part: Pattern) -> bool:
+    return isinstance(part.part if isinstance(part, Plus) else part, Event)
+
+
+def detection_workload(workload: Workload) -> Workload:
+    """The workload with every query that counts trends as one that detects them; queries keep their index."""
+    queries = tuple(query if query.detects else _detecting(query, workload) for query in workload)
+    return replace(workload, queries=queries)
+
+
+def counted_windows(workload: Workload) -> dict[int, Window]:
+    """The windows of the queries that count trends."""
+    return {query.index: query.window for query in workload if not query.detects and query.window is not None}
+
+
+def _detecting(query: CompiledQuery, workload: Workload) -> CompiledQuery:
+    assert query.window is not None
+    span = Length(Fraction(1), workload.schema.time_unit)
+    detection = replace(query.query, returns=Matches(), window=None, span=span)
+    [compiled] = compile_workload((detection,), workload.schema, workload.arithmetic)
+    return replace(compiled, index=query.index, window=Window(query.window.within, 1))
+
+
+class WindowCounts:
+    """How many trends each open window of a query holds, exactly. O(windows of a match) per match."""
+
+    def __init__(self, window: Window, arithmetic: str) -> None:
+        self.window, self.arithmetic = window, arithmetic
+        self.counts: dict[int, int] = {}
+        self.most = 0
+
+    def add(self, parts: Sequence[MatchRows]) -> None:
+        """Adds matches to the windows that hold them."""
+        for rows in parts:
+            assert rows.times is not None
+            window = self.window
+            low = np.maximum(0, (rows.times[:, 1] - window.within) // window.slide + 1)
+            spans, counts = np.unique(
+                np.stack([low, rows.times[:, 0] // window.slide], axis=1), axis=0, return_counts=True
+            )
+            for (first, last), count in zip(spans.tolist(), counts.tolist(), strict=True):
+                for k in range(first, last + 1):
+                    self.counts[k] = self.counts.get(k, 0) + count
+        self.most = max(self.most, len(self.counts))
+
+    def closed(self, now: int) -> AggregateRows | None:
+        """The rows of the windows that end by `now`, which are forgotten."""
+        ended = {k: count for k, count in self.counts.items() if self.window.end(k) <= now}
+        for k in ended:
+            del self.counts[k]
+        return AggregateRows.of_counts(ended, self.arithmetic)
+
+    def state(self) -> StateSize:
+        """The counts of windows, the most since the last call."""
+        most, self.most = max(self.most, len(self.counts)), len(self.counts)
+        return StateSize(COUNT_BYTES * most, {"aggregates": most})
