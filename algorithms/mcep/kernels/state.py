@@ -36,7 +36,7 @@ COUNTERS = 24
 OF_SLAB, OF_BINDINGS, OF_MATCHES, OF_WAITING, OF_DIGESTS = range(1, 6)
 """What there is too little room in (`LACK`)."""
 
-WAITING_BYTES = 48
+WAITING_BYTES = 56
 """A match that waits for the end of its span; and 8 bytes per event."""
 
 
