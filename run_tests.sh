@@ -1,12 +1,17 @@
 #!/usr/bin/env bash
 # Runs the tests. Arguments go to pytest: ./run_tests.sh -k window
 # Those that start a cluster on this machine take minutes: ./run_tests.sh -m cluster
+# With --flink, installs Flink first, so that its tests run, too: ./run_tests.sh --flink tests/algorithms/flink
 # With --mutants, runs them on code that was changed on purpose: ./run_tests.sh --mutants [NAME]
 set -euo pipefail
 # shellcheck source=scripts/setup.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/scripts/setup.sh"
 
 cd -- "$ROOT"
+if [ "${1:-}" = "--flink" ]; then
+  prepare_flink
+  shift
+fi
 if [ "${1:-}" = "--mutants" ]; then
   exec "$PYTHON" -m tests.mutants "${@:2}"
 fi

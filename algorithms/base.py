@@ -97,6 +97,7 @@ class Algorithm(ABC):
     - `flattens`: it evaluates a Kleene pattern as sequences of every length, so that long matches are dear.
     - `detects`: it is for queries of detection; what else it supports is too little to be drawn at random.
     - `narrow`: it is for few kinds of queries, and need not evaluate a quarter of the papers' examples.
+    - `starts`: it starts a process of its own, which no other process can get ready for it.
     """
 
     name: ClassVar[str]
@@ -105,6 +106,12 @@ class Algorithm(ABC):
     flattens: ClassVar[bool] = False
     detects: ClassVar[bool] = False
     narrow: ClassVar[bool] = False
+    starts: ClassVar[bool] = False
+
+    @classmethod
+    def missing(cls) -> str | None:
+        """What keeps the algorithm from running here at all, in one line, or None: it needs an optional extra."""
+        return None
 
     @abstractmethod
     def unsupported(self, query: Query) -> str | None:

@@ -10,6 +10,7 @@ from cepbench.algorithms.aseq.algorithm import ASeq
 from cepbench.algorithms.base import Algorithm
 from cepbench.algorithms.cet.algorithm import Cet
 from cepbench.algorithms.cogra import Cogra
+from cepbench.algorithms.flink.algorithm import Flink
 from cepbench.algorithms.gloria.algorithm import Gloria
 from cepbench.algorithms.greta.algorithm import Greta
 from cepbench.algorithms.hamlet.algorithm import Hamlet
@@ -20,7 +21,7 @@ from cepbench.algorithms.sharon import Sharon
 from cepbench.algorithms.spass import Spass
 from cepbench.events.errors import CepbenchError
 
-ALGORITHMS: tuple[type[Algorithm], ...] = (Sase, Greta, Cogra, Cet, ASeq, Sharon, Spass, Hamlet, Gloria, Mcep)
+ALGORITHMS: tuple[type[Algorithm], ...] = (Sase, Greta, Cogra, Cet, ASeq, Sharon, Spass, Hamlet, Gloria, Mcep, Flink)
 
 _SPECIFICATION = re.compile(r"\s*([\w-]+)\s*(?:\[(.*)\])?\s*", re.DOTALL)
 

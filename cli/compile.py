@@ -28,7 +28,7 @@ def compile_command(algorithms: tuple[str, ...], arithmetic: str) -> None:
     from cepbench.algorithms.registry import ALGORITHMS, make
     from cepbench.pipeline.warmup import warm_up_common
 
-    made = [make(name) for name in algorithms or [kind.name for kind in ALGORITHMS]]
+    made = [make(name) for name in algorithms or [kind.name for kind in ALGORITHMS if not kind.starts]]
     arithmetics = ("modular", "float") if arithmetic == "both" else (arithmetic,)
     work = [(algorithm, one) for one in arithmetics for algorithm in made]
 

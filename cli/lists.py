@@ -28,6 +28,7 @@ def algorithms(as_json: bool, bibtex: bool) -> None:
             "parameters": ", ".join(f"{name}={default}" for name, default in parameters(algorithm).items()),
             "summary": (algorithm.__doc__ or "").strip().split("\n", 1)[0],
             "paper": algorithm.paper,
+            "available": algorithm.missing() or "yes",
         }
         for algorithm in all_algorithms()
     ]

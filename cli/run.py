@@ -19,6 +19,7 @@ PROFILES = ("smoke", "quick", "laptop", "paper")
 @click.option("--profile", type=click.Choice(PROFILES), default="quick", show_default=True, help="Size of the runs.")
 @click.option("--set", "overrides", multiple=True, metavar="K=V", help="Change a field, such as limits.seconds=5.")
 @click.option("--buckets", type=click.IntRange(min=1), help="Parts of keyed streams, a worker each; the same as --set.")
+@click.option("--with", "include", multiple=True, metavar="SYSTEM", help="Measure a system that needs an extra: flink.")
 @click.option("--list", "listing", is_flag=True, help="List the experiments and stop.")
 @click.option("--dry-run", is_flag=True, help="List the cells that would run and stop.")
 @click.option("--report", "with_report", is_flag=True, help="Then draw the figures and write RESULTS/report.html.")
@@ -32,6 +33,7 @@ def run(
     profile: str,
     overrides: tuple[str, ...],
     buckets: int | None,
+    include: tuple[str, ...],
     listing: bool,
     dry_run: bool,
     with_report: bool,
@@ -52,7 +54,7 @@ def run(
 
     if buckets is not None:
         overrides = (*overrides, f"buckets={buckets}")
-    planned = sweep.plan(experiments, profile, overrides)
+    planned = sweep.plan(experiments, profile, overrides, include=include)
     if dry_run:
         click.echo("\n".join(sweep.listing(planned, results)))
         return

@@ -33,7 +33,10 @@ def verify(
     from cepbench.algorithms.registry import algorithms, make
     from cepbench.verification.verify import verify as verified
 
-    chosen = specifications or tuple(algorithm.name for algorithm in algorithms())
+    for kind in () if specifications else algorithms():
+        if kind.missing() is not None:
+            click.echo(f"{kind.name} is left out: {kind.missing()}")
+    chosen = specifications or tuple(kind.name for kind in algorithms() if kind.missing() is None)
     for specification in chosen:
         make(specification)  # an unknown one is refused before the others run
     clean = True

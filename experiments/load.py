@@ -32,11 +32,12 @@ def find(name: str, folder: Path = FIGURES) -> Path:
     raise ExperimentError(f"unknown experiment {name!r}; choose one of {', '.join(known)} or a .yaml file")
 
 
-def load(path: Path, profile: str = "quick", overrides: Sequence[str] = ()) -> Experiment:
+def load(path: Path, profile: str = "quick", overrides: Sequence[str] = (), include: Sequence[str] = ()) -> Experiment:
     """The experiment of a file under a profile, with `overrides` of the form `path=value` (dotted path, YAML value).
 
-    The file is checked as it stands and under every profile that it names, so that a mistake shows at once. Raises
-    `ExperimentError` naming the file and the field.
+    Systems to `include` are measured instead of being absent, in the experiments in which they are. The file is checked
+    as it stands and under every profile that it names, so that a mistake shows at once. Raises `ExperimentError` naming
+    the file and the field.
     """
     document = _document(path)
     profiles = document.pop("profiles", {}) or {}
@@ -53,9 +54,24 @@ def load(path: Path, profile: str = "quick", overrides: Sequence[str] = ()) -> E
     if profile not in PROFILES:
         raise ExperimentError(f"unknown profile {profile!r}; choose one of {', '.join(PROFILES)}")
     document = merged(document, profiles.get(profile, {}))
+    for name in include:
+        document = _including(document, name)
     for override in overrides:
         document = merged(document, parse_override(override))
     return _checked(path, document, "--set: " if overrides else "")
+
+
+def _including(document: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """The document with an absent system among the algorithms, and those of each sweep that names its own."""
+    if name not in document.get("absent", {}):
+        return dict(document)
+    absent = {system: reason for system, reason in document["absent"].items() if system != name}
+    sweeps = {
+        key: {**sweep, "algorithms": [*sweep["algorithms"], name]} if sweep.get("algorithms") else sweep
+        for key, sweep in document.get("sweeps", {}).items()
+    }
+    changes = {"absent": absent, "algorithms": [*document["algorithms"], name]}
+    return {**document, **changes, **({"sweeps": sweeps} if sweeps else {})}
 
 
 def parse_override(text: str) -> dict[str, Any]:

@@ -74,15 +74,21 @@ def plan(
     profile: str = "quick",
     overrides: Sequence[str] = (),
     make_algorithm: MakeAlgorithm = make,
+    include: Sequence[str] = (),
 ) -> list[Planned]:
     """Experiments (ids or files; all if none) with their cells. Everything that can be refused is refused here.
 
-    Raises `CepbenchError`: an unknown experiment, profile or field, a malformed query, an unknown algorithm, a stream
-    that cannot be made.
+    Systems to `include` are those that files call absent since they need an optional extra, such as flink. Raises
+    `CepbenchError`: one of them is not installed, an unknown experiment, profile or field, a malformed query, an
+    unknown algorithm, a stream that cannot be made.
     """
+    for name in include:
+        reason = make_algorithm(name).missing()
+        if reason is not None:
+            raise CepbenchError(reason)
     planned = []
     for name in dict.fromkeys(names or experiment_files()):
-        experiment = load(find(name), profile, overrides)
+        experiment = load(find(name), profile, overrides, include)
         found = tuple(cells(experiment, profile))
         check_panels(experiment, found)
         given = [specification for specification in experiment.algorithms if "${" not in specification]

@@ -28,7 +28,7 @@ def preload() -> None:
 
     assert measured_task
     if common_marker().exists():
-        for kind in ALGORITHMS:
+        for kind in (kind for kind in ALGORITHMS if not kind.starts):
             warmup.warm_up_common(make(kind.name))
     gc.collect()
     gc.freeze()  # else the first collection of every worker would copy the pages of all objects

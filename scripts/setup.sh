@@ -69,6 +69,16 @@ prepare_venv() {
   fi
 }
 
+# Installs the extra `flink`: 330 MB of jars.
+prepare_flink() {
+  if ! "$PYTHON" -c 'from importlib.metadata import version; version("apache-flink-libraries")' >/dev/null 2>&1; then
+    printf 'Installing Flink into %s (once) ...\n' "$VENV" >&2
+    quietly "$PYTHON" -m pip install --disable-pip-version-check --no-input \
+      --constraint "$ROOT/constraints.txt" --editable "$ROOT[flink]" ||
+      missing "Flink could not be installed (see above); it comes from your Python package index"
+  fi
+}
+
 # The major version of a Java executable: "17" for 17.0.15, "8" for 1.8.0_412; nothing when it does not run.
 java_version() {
   "$1" -version 2>&1 | sed -n 's/.* version "\(1\.\)\{0,1\}\([0-9][0-9]*\).*/\2/p' | head -n 1

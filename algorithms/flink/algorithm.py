@@ -1,0 +1,101 @@
+"""Flink CEP: the industrial two-step baseline of the papers (dissertation 8.1, 13.1, 19.1, 25.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar
+
+from cepbench.algorithms.base import Algorithm, Executor, Plan
+from cepbench.algorithms.flink.engine import current
+from cepbench.algorithms.flink.evaluator import FlinkEvaluator
+from cepbench.algorithms.flink.installation import classes, missing
+from cepbench.algorithms.flink.specification import specification, unsupported_by_flink
+from cepbench.algorithms.kernels.stacks import ANY, CONTIGUOUS
+from cepbench.algorithms.running.per_query import IndependentQueries
+from cepbench.algorithms.sequences.flattened import flattened, kleene_options, unsupported_flattened
+from cepbench.algorithms.sequences.flattening import TooManySequences, is_kleene
+from cepbench.algorithms.sequences.longest_trend import LongestTrend
+from cepbench.events.statistics import Statistics
+from cepbench.events.windows import Window
+from cepbench.queries.compile import CompiledQuery, Part, Workload
+from cepbench.queries.model import Query, Semantics
+
+MOST_FLOWS = 64
+"""CEP operators of one job: each is chained into its one task."""
+
+
+@dataclass(frozen=True)
+class FlinkPlan(Plan):
+    """`parts`: the flows of each query by its index: its pattern, or its flattened sequences."""
+
+    parts: Mapping[int, tuple[Part, ...]]
+
+
+class Flink(Algorithm):
+    """Apache Flink's CEP library constructs every match, and a second operator aggregates it (docs/flink.md).
+
+    A Java process per worker runs a job per query, without network or checkpoints. Events are copied into their windows
+    and keyed by sub-stream and window. skip-till-any-match is `followedByAny` with `allowCombinations`; next is
+    emulated by conditions on it; contiguous is `next` with `consecutive` as long as no two events of a sub-stream are
+    simultaneous, then it is emulated, too. Matches that Flink repeats count once. Time and space are Flink's own: each
+    event searches the partial matches of its window for each of them, so O(p²) for p of them, which are exponential
+    in events for Kleene patterns.
+
+    With `kleene=flatten`, a Kleene pattern becomes an event sequence per length up to `max_length`, as the papers ran
+    Flink, and a longer match is an error.
+    """
+
+    name: ClassVar[str] = "flink"
+    paper: ClassVar[str] = "Apache Flink CEP; Poppe 2018 (dissertation), 8.1, 13.1, 19.1, 25.1"
+    enumerates: ClassVar[bool] = True
+    narrow: ClassVar[bool] = True
+    starts: ClassVar[bool] = True
+
+    def __init__(self, kleene: str = "native", max_length: int | str = "none") -> None:
+        self.flatten, self.max_length = kleene_options(self.name, kleene, max_length)
+
+    @classmethod
+    def missing(cls) -> str | None:
+        return missing()
+
+    def unsupported(self, query: Query) -> str | None:
+        """What Flink's patterns cannot say; every query where Flink is not installed."""
+        reason = missing() or unsupported_by_flink(query)
+        if reason is None and self.flatten:
+            reason = unsupported_flattened(query, self.max_length)
+        return reason
+
+    def plan(self, workload: Workload, statistics: Statistics) -> Plan:
+        """The flows of each query; our program is compiled by then. Raises `FlinkMissing`, `TooManySequences`."""
+        classes()
+        if not self.flatten:
+            return FlinkPlan(workload, {query.index: query.parts for query in workload})
+        parts = {query.index: flattened(query, workload.schema, self.max_length) for query in workload}
+        for query in workload:
+            if len(parts[query.index]) > MOST_FLOWS:
+                raise TooManySequences(
+                    f"query {query.query.name}: the pattern has {len(parts[query.index])} event sequences, but Flink "
+                    f"runs at most {MOST_FLOWS} CEP operators in a job here"
+                )
+        return FlinkPlan(workload, parts)
+
+    def executor(self, plan: Plan) -> Executor:
+        """A sub-stream of a job per query."""
+        assert isinstance(plan, FlinkPlan)
+        return IndependentQueries(plan.workload, partial(self._evaluator, plan))
+
+    def load(self, plan: Plan) -> None:
+        """Starts Flink."""
+        current()
+
+    def _evaluator(self, plan: FlinkPlan, query: CompiledQuery, part: Part, window: Window) -> FlinkEvaluator:
+        parts = plan.parts[query.index]
+        contiguous = query.query.semantics is Semantics.CONTIGUOUS
+        exact = specification(query, parts, window, False)
+        simple = specification(query, parts, window, True) if contiguous else exact
+        guard = None
+        if self.flatten and self.max_length is not None and is_kleene(part.automaton):
+            guard = LongestTrend(query, part, window, CONTIGUOUS if contiguous else ANY, self.max_length)
+        return FlinkEvaluator(query, window, (simple, exact), guard)

@@ -1,0 +1,223 @@
+"""The Java process of a worker: started on first use, spoken to over its pipes, and gone with the worker.
+
+The program ends as soon as its standard input does, however this process ends, so that none is left behind.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import resource
+import struct
+import subprocess
+import tempfile
+import time
+from collections import deque
+from functools import cache
+
+import numpy as np
+import psutil
+from numpy.typing import NDArray
+
+from cepbench.algorithms.base import NotEnoughMemory
+from cepbench.algorithms.flink.installation import SMALL, class_path, tool
+from cepbench.events.errors import CepbenchError
+
+Ints = NDArray[np.int64]
+
+HEAP_SHARE = 0.5
+"""Of the address space that a worker may take, or of a quarter of the machine's memory."""
+MOST_JOBS = 40
+EMPTY_CALLS = 20
+OUT_OF_MEMORY = 3
+"""The exit status of a Java process whose heap was full."""
+OPTIONS = (
+    *SMALL,
+    "-XX:+ExitOnOutOfMemoryError",
+    *(f"--add-opens=java.base/java.{name}=ALL-UNNAMED" for name in ("lang", "util", "time", "nio", "text")),
+)
+
+
+class FlinkFailed(CepbenchError):
+    """Flink's process ended, or a job of it failed; the message says what it told."""
+
+
+class Engine:
+    """One Java process with the jobs of the queries that it was asked to run, the latest `MOST_JOBS` of them.
+
+    `start_seconds` is from the start of the process to its first answer, and `empty_seconds` the median time of a call
+    without events.
+    """
+
+    def __init__(self) -> None:
+        self.pid = os.getpid()
+        started = time.perf_counter()
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115
+        java = tool("java")
+        path = class_path()
+        assert java is not None
+        self._process = subprocess.Popen(
+            [java, f"-Xmx{_heap() >> 20}m", *OPTIONS, "-cp", path, "cepbench.Server"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            env={**os.environ, "MALLOC_ARENA_MAX": "1"},
+        )
+        self._jobs: dict[str, int] = {}
+        self._users: dict[int, set[int]] = {}
+        self._dropped: deque[tuple[int, int]] = deque()
+        self._next = 0
+        self._receive()
+        self.start_seconds = time.perf_counter() - started
+
+    @property
+    def java(self) -> int:
+        """The process."""
+        return self._process.pid
+
+    def job(self, specification: str) -> int:
+        """The job that runs a query, started if it does not run yet. Raises `FlinkFailed`."""
+        number = self._jobs.pop(specification, None)
+        if number is None:
+            self._evict()
+            [number] = self._call(b"J" + specification.encode())
+            self._users[int(number)] = set()
+        self._jobs[specification] = int(number)
+        return int(number)
+
+    def open(self, job: int) -> int:
+        """A sub-stream of a job."""
+        self._next += 1
+        self._users[job].add(self._next)
+        return self._next
+
+    def process(self, job: int, name: int, low: int, first: int, time: Ints, columns: list[bytes]) -> Ints:
+        """The rows of a sub-stream's windows before `low`, after events at `time` with their other columns.
+
+        Windows before `first` were answered before, by another sub-stream. Numbers are as `java/Answer.java` says.
+        """
+        head = struct.pack("<cicqqqi", b"E", job, b"E", name, low, first, len(time))
+        return self._call(b"".join([head, little(time), *columns]))
+
+    def state(self, job: int, name: int) -> Ints:
+        """The largest state of a sub-stream since the last call: bytes, partial matches, events."""
+        return self._call(struct.pack("<cicq", b"S", job, b"S", name))
+
+    def close(self, job: int, name: int) -> None:
+        """Forgets a sub-stream; may be called at any moment, and is done before the next call."""
+        self._dropped.append((job, name))
+
+    def memory(self) -> tuple[int, int]:
+        """Bytes of the heap and of resident memory at their peaks."""
+        heap, resident = self._call(b"M")
+        return int(heap), int(resident)
+
+    def empty_seconds(self, job: int, name: int) -> float:
+        """The median time of a call without events."""
+        times = []
+        for _ in range(EMPTY_CALLS):
+            started = time.perf_counter()
+            self.process(job, name, 0, 0, np.zeros(0, np.int64), [])
+            times.append(time.perf_counter() - started)
+        return float(np.median(times))
+
+    def stop(self) -> None:
+        """Ends the process and waits for it."""
+        if self.pid != os.getpid():
+            return
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                pipe.close()
+        try:
+            self._process.wait(5)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._log.close()
+
+    def _evict(self) -> None:
+        """Ends jobs that nobody uses, the oldest first, until there is room for another one."""
+        self._forget()
+        for specification, number in list(self._jobs.items()):
+            if len(self._jobs) < MOST_JOBS:
+                return
+            if not self._users[number]:
+                del self._jobs[specification], self._users[number]
+                self._call(struct.pack("<ci", b"X", number))
+
+    def _forget(self) -> None:
+        while self._dropped:
+            job, name = self._dropped.popleft()
+            users = self._users.get(job, set())
+            if name in users:
+                users.discard(name)
+                self._exchange(struct.pack("<cicq", b"D", job, b"D", name))
+
+    def _call(self, request: bytes) -> Ints:
+        self._forget()
+        return self._exchange(request)
+
+    def _exchange(self, request: bytes) -> Ints:
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(struct.pack(">i", len(request)) + request)
+            self._process.stdin.flush()
+        except OSError:
+            raise self._ended() from None
+        return self._receive()
+
+    def _receive(self) -> Ints:
+        size, failed = struct.unpack(">ib", self._read(5))
+        body = self._read(size - 1)
+        if failed:
+            text = body.decode(errors="replace")
+            if "OutOfMemoryError" in text:
+                raise NotEnoughMemory(f"Flink: {text}")
+            raise FlinkFailed(f"Flink: {text}")
+        return np.frombuffer(body, "<i8").astype(np.int64, copy=False)
+
+    def _read(self, size: int) -> bytes:
+        assert self._process.stdout is not None
+        body = self._process.stdout.read(size)
+        if len(body) < size:
+            raise self._ended()
+        return body
+
+    def _ended(self) -> CepbenchError:
+        """Why the process is gone."""
+        status = self._process.wait()
+        engine.cache_clear()
+        self._log.seek(0)
+        told = self._log.read().decode(errors="replace").strip().splitlines()
+        if status == OUT_OF_MEMORY or any("OutOfMemoryError" in line for line in told):
+            return NotEnoughMemory(f"Flink's heap of {_heap() >> 20} MiB is full")
+        return FlinkFailed(f"Flink's process ended with status {status}: {told[-1] if told else 'it told nothing'}")
+
+
+@cache
+def engine() -> Engine:
+    """That of this process. Raises `FlinkMissing`."""
+    made = Engine()
+    atexit.register(made.stop)
+    return made
+
+
+def current() -> Engine:
+    """The engine of this process, a new one after a fork. Raises `FlinkMissing`."""
+    if engine().pid != os.getpid():
+        engine.cache_clear()
+    return engine()
+
+
+def little(numbers: NDArray[np.generic]) -> bytes:
+    """Numbers of eight bytes as the program reads them."""
+    kind = "<f8" if numbers.dtype == np.float64 else "<i8"
+    return np.ascontiguousarray(numbers.astype(kind, copy=False)).tobytes()
+
+
+def _heap() -> int:
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    share = psutil.virtual_memory().total // 4
+    if limit != resource.RLIM_INFINITY:
+        share = min(share, limit)
+    return max(256 << 20, int(HEAP_SHARE * share))

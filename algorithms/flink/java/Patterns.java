@@ -1,0 +1,67 @@
+package cepbench;
+
+import org.apache.flink.cep.nfa.aftermatch.AfterMatchSkipStrategy;
+import org.apache.flink.cep.pattern.Pattern;
+
+/** Flink's pattern of a flow: words in prefix order, E (a position), S (how many parts), L (a loop). */
+final class Patterns {
+    private final Spec.Flow flow;
+    private final int semantics;
+    private int at = 0;
+
+    private Patterns(Spec.Flow flow, int semantics) {
+        this.flow = flow;
+        this.semantics = semantics;
+    }
+
+    static String name(int position) {
+        return "p" + position;
+    }
+
+    static Pattern<Event, Event> of(Spec.Flow flow, int semantics) {
+        return new Patterns(flow, semantics).append(null);
+    }
+
+    /** What the next words say, after `before`. */
+    private Pattern<Event, Event> append(Pattern<Event, Event> before) {
+        String word = flow.pattern[at++];
+        switch (word.charAt(0)) {
+            case 'E':
+                return event(before, Integer.parseInt(word.substring(1)));
+            case 'S':
+                Pattern<Event, Event> whole = before;
+                for (int parts = Integer.parseInt(word.substring(1)); parts > 0; parts--) {
+                    whole = append(whole);
+                }
+                return whole;
+            default:
+                if (flow.pattern[at].charAt(0) == 'E') {
+                    return loop(append(before));
+                }
+                return loop(group(before, append(null)));
+        }
+    }
+
+    private Pattern<Event, Event> event(Pattern<Event, Event> before, int position) {
+        Pattern<Event, Event> pattern;
+        if (before == null) {
+            pattern = Pattern.begin(name(position), AfterMatchSkipStrategy.noSkip());
+        } else if (semantics == Spec.STRICT) {
+            pattern = before.next(name(position));
+        } else {
+            pattern = before.followedByAny(name(position));
+        }
+        return pattern.where(new Binding(flow, position, semantics));
+    }
+
+    private Pattern<Event, Event> group(Pattern<Event, Event> before, Pattern<Event, Event> inner) {
+        if (before == null) {
+            return Pattern.begin(inner, AfterMatchSkipStrategy.noSkip());
+        }
+        return semantics == Spec.STRICT ? before.next(inner) : before.followedByAny(inner);
+    }
+
+    private Pattern<Event, Event> loop(Pattern<Event, Event> pattern) {
+        return semantics == Spec.STRICT ? pattern.oneOrMore().consecutive() : pattern.oneOrMore().allowCombinations();
+    }
+}

@@ -1,0 +1,107 @@
+package cepbench;
+
+import java.lang.reflect.Field;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+import org.apache.flink.api.common.state.State;
+import org.apache.flink.api.common.state.ValueState;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.cep.functions.PatternProcessFunction;
+import org.apache.flink.cep.nfa.NFAState;
+import org.apache.flink.cep.nfa.compiler.NFACompiler;
+import org.apache.flink.cep.operator.CepOperator;
+import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
+import org.apache.flink.util.Collector;
+
+/**
+ * Flink's CEP operator, keyed by sub-stream and window, that forgets a key when its window has ended.
+ *
+ * Flink keeps the state of a key for ever, or until a pattern's own `within`, which is no sliding window.
+ */
+final class WindowCep extends CepOperator<Event, Long, WindowCep.Match> {
+    /** One match: events by the order of the stream, and the positions that they are bound to. */
+    static final class Match {
+        Event[] events;
+        int[] position;
+    }
+
+    private final int columns;
+    private transient ValueState<NFAState> states;
+    private transient List<State> forgotten;
+
+    WindowCep(TypeSerializer<Event> serializer, NFACompiler.NFAFactory<Event> factory, int columns) {
+        super(serializer, true, factory, null, null, new Emit(), null);
+        this.columns = columns;
+    }
+
+    @Override
+    @SuppressWarnings("unchecked")
+    public void open() throws Exception {
+        super.open();
+        states = (ValueState<NFAState>) field(CepOperator.class, this, "computationStates");
+        Object buffer = field(CepOperator.class, this, "partialMatches");
+        forgotten = new ArrayList<>();
+        forgotten.add(states);
+        forgotten.add((State) field(CepOperator.class, this, "elementQueueState"));
+        for (String name : new String[] {"eventsBuffer", "eventsCount", "entries"}) {
+            forgotten.add((State) field(buffer.getClass(), buffer, name));
+        }
+    }
+
+    private static Object field(Class<?> owner, Object of, String name) throws Exception {
+        Field field = owner.getDeclaredField(name);
+        field.setAccessible(true);
+        return field.get(of);
+    }
+
+    @Override
+    public void processElement(StreamRecord<Event> element) throws Exception {
+        Event event = element.getValue();
+        long before = partial();
+        if (event.closes) {
+            for (State state : forgotten) {
+                state.clear();
+            }
+            event.substream.changed(-before, 0, columns);
+            return;
+        }
+        super.processElement(element);
+        event.substream.changed(partial() - before, 0, columns);
+    }
+
+    /** Partial matches of the key that hold at least one event. */
+    private long partial() throws Exception {
+        NFAState state = states.value();
+        return state == null ? 0 : Math.max(0, state.getPartialMatches().size() - 1);
+    }
+
+    private static final class Emit extends PatternProcessFunction<Event, Match> {
+        @Override
+        public void processMatch(Map<String, List<Event>> found, Context context, Collector<Match> out) {
+            Match match = new Match();
+            int size = 0;
+            for (List<Event> some : found.values()) {
+                size += some.size();
+            }
+            match.events = new Event[size];
+            match.position = new int[size];
+            int length = 0;
+            for (Map.Entry<String, List<Event>> one : found.entrySet()) {
+                int position = Integer.parseInt(one.getKey().substring(1));
+                for (Event event : one.getValue()) {
+                    int i = length++;
+                    while (i > 0 && match.events[i - 1].number > event.number) {
+                        match.events[i] = match.events[i - 1];
+                        match.position[i] = match.position[i - 1];
+                        i--;
+                    }
+                    match.events[i] = event;
+                    match.position[i] = position;
+                }
+            }
+            out.collect(match);
+        }
+    }
+}

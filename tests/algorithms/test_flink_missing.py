@@ -1,0 +1,39 @@
+"""Without the extra, Flink says what is missing, and nothing else suffers."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from click.testing import CliRunner
+
+from cepbench.algorithms.flink import Flink, installation
+from cepbench.cli.lists import algorithms
+from cepbench.queries.parser import parse_query
+
+
+@pytest.fixture
+def _forgetting() -> Iterator[None]:
+    installation.missing.cache_clear()
+    yield
+    installation.missing.cache_clear()
+
+
+@pytest.mark.usefixtures("_forgetting")
+@pytest.mark.parametrize(
+    ("replaced", "value", "told"),
+    [
+        ("jars", lambda: (), "its jars are not installed (pip install -e '.[flink]')"),
+        ("tool", lambda name: None, "there is no java"),
+    ],
+)
+def test_what_is_missing(monkeypatch: pytest.MonkeyPatch, replaced: str, value: object, told: str) -> None:
+    monkeypatch.setattr(installation, "jars", lambda: ("a.jar",))
+    monkeypatch.setattr(installation, replaced, value)
+    assert told in str(installation.missing())
+    assert told in str(Flink().unsupported(parse_query("RETURN COUNT(*) PATTERN SEQ(A, B)")))
+    shown = CliRunner().invoke(algorithms, ["--json"])
+    available = {row["name"]: row["available"] for row in json.loads(shown.output)}
+    assert told in available.pop("flink")
+    assert set(available.values()) == {"yes"}
+    with pytest.raises(installation.FlinkMissing, match="Flink is not available"):
+        installation.classes()
