@@ -98,4 +98,4 @@ class Flink(Algorithm):
         guard = None
         if self.flatten and self.max_length is not None and is_kleene(part.automaton):
             guard = LongestTrend(query, part, window, CONTIGUOUS if contiguous else ANY, self.max_length)
-        return FlinkEvaluator(query, window, (simple, exact), guard)
+        return FlinkEvaluator(query, window, (simple, exact), len(parts), guard)

@@ -97,7 +97,11 @@ class Engine:
         Windows before `first` were answered before, by another sub-stream. Numbers are as `java/Answer.java` says.
         """
         head = struct.pack("<cicqqqi", b"E", job, b"E", name, low, first, len(time))
-        return self._call(b"".join([head, little(time), *columns]))
+        try:
+            return self._call(b"".join([head, little(time), *columns]))
+        except FlinkFailed:  # the job has ended with its first failure
+            self._jobs = {text: number for text, number in self._jobs.items() if number != job}
+            raise
 
     def state(self, job: int, name: int) -> Ints:
         """The largest state of a sub-stream since the last call: bytes, partial matches, events."""

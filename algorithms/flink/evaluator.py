@@ -33,14 +33,21 @@ class FlinkEvaluator(Evaluator):
       they differ, the events of the open windows are sent again to the job of the latter.
     - `held`: the events of the open windows, for that and for an evaluator that is unpickled; they are no state of
       Flink's.
+    - `flows`: how many patterns the query has; none where a flattened one has only longer matches than asked for.
     - `guard` looks for matches that are longer than a flattened pattern.
     """
 
     def __init__(
-        self, query: CompiledQuery, window: Window, specifications: tuple[str, str], guard: LongestTrend | None
+        self,
+        query: CompiledQuery,
+        window: Window,
+        specifications: tuple[str, str],
+        flows: int,
+        guard: LongestTrend | None,
     ) -> None:
         self.query, self.window, self.guard = query, window, guard
         self.specifications = specifications
+        self.flows = flows
         self.held: list[EventBatch] = []
         self.low = 0
         self.latest = -1
@@ -55,6 +62,8 @@ class FlinkEvaluator(Evaluator):
         """Rows of closed windows. Raises `FlinkFailed`, `FlinkMissing`, `NotEnoughMemory` and `LongerMatch`."""
         if self.guard is not None:
             self.guard.process(events)
+        if not self.flows:
+            return None
         low = self.low
         if len(events):
             low = max(low, self.window.first_at(int(events.time[-1])))

@@ -97,6 +97,14 @@ def test_flattened() -> None:
     assert details_of("RETURN COUNT(*) PATTERN A+", batch(stream("A1 A2")), Flink("flatten", 4))["duplicates"] == 0
 
 
+@pytest.mark.parametrize("semantics", ["any", "contiguous"])
+def test_no_sequence_is_short_enough(semantics: str) -> None:
+    text = f"RETURN COUNT(*) PATTERN SEQ(A+, B, C) SEMANTICS {semantics}"
+    assert agree(text, "A1 B2 A3 B4", "flink[kleene=flatten, max_length=2]") == []
+    with pytest.raises(LongerMatch):
+        agree(text, "A1 B2 C3", "flink[kleene=flatten, max_length=2]")
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
