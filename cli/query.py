@@ -99,10 +99,8 @@ def query(
             stop()
 
     rows = answer.table() if form == PARQUET else answer.frame()
-    flags = (
-        rows["overflow"].to_numpy() if "overflow" in (rows.column_names if form == PARQUET else rows.columns) else ()
-    )
-    if arithmetic == "modular" and len(flags) and flags.any():
+    named = rows.column_names if form == PARQUET else rows.columns
+    if arithmetic == "modular" and "overflow" in named and rows["overflow"].to_numpy().any():
         _notice("some values are beyond 64 bits and left out; --arithmetic float gives their magnitude")
     content = parquet_bytes(rows) if form == PARQUET else answer_text(rows, form).encode()
     if output is None:
