@@ -118,6 +118,16 @@ MCEP = Paper(
     2019,
 )
 
+FLINK = Paper(
+    "carbone2015flink",
+    "Paris Carbone and Asterios Katsifodimos and Stephan Ewen and Volker Markl and Seif Haridi and Kostas Tzoumas",
+    "Apache Flink: Stream and batch processing in a single engine",
+    "IEEE Data Engineering Bulletin",
+    2015,
+    "28--38",
+    kind="article",
+)
+
 PAPERS: dict[str, tuple[Paper, ...]] = {
     "sase": (SASE, SASE_COMPLEXITY),
     "greta": (GRETA, DISSERTATION),
@@ -129,6 +139,7 @@ PAPERS: dict[str, tuple[Paper, ...]] = {
     "hamlet": (HAMLET,),
     "gloria": (GLORIA,),
     "mcep": (MCEP,),
+    "flink": (FLINK, DISSERTATION),
 }
 """By the name of the algorithm, the one that introduced it first."""
 

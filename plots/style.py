@@ -82,12 +82,26 @@ VARIANTS: dict[str, Style] = {
     "cet[intervals]": Style("#4a3aa7", "^", DOTTED, True),
     "cet[intervals, sharing=never]": Style("#661100", "d", DASH_DOT, True),
     "cet[partition=greedy]": Style("#8c5200", "h", SHORT, True),
+    "cogra[windows=panes]": Style("#661100", "s", DASHED, True),
     "gloria[costs=paper]": Style("#5c5c1f", "o", DASHED, True),
     "gloria[costs=paper, optimizer=greedy]": Style("#4a3aa7", "^", DASH_DOT_DOT, True),
     "gloria[costs=paper, optimizer=noprune]": Style("#88ccee", "s", SHORT, True),
     "gloria[optimizer=greedy]": Style("#117733", "d", DASH_DOT, True),
     "hamlet[sharing=never]": Style("#88ccee", "^", SHORT, True),
     "hamlet[sharing=static]": Style("#ddaa33", "s", DASHED, True),
+    "mcep[k=4, neighborhood=vertex, plan=annealing]": Style("#e69f00", "s", SHORT, True),
+    "mcep[k=4, neighborhood=vertex, plan=tabu]": Style("#56b4e9", "d", DASH_DOT, True),
+    "mcep[k=8, neighborhood=vertex, plan=annealing]": Style("#661100", "v", DASH_DOT_DOT, True),
+    "mcep[k=8, neighborhood=vertex, plan=tabu]": Style("#009e73", "<", DOTTED, True),
+    "mcep[plan=annealing]": Style("#aa4499", "p", SOLID, True),
+    "mcep[plan=annealing, sharing=prefix]": Style("#117733", "^", DASHED, True),
+    "mcep[plan=re]": Style("#0072b2", "^", DASH_DOT, True),
+    "mcep[plan=sh]": Style("#d55e00", "s", DOTTED, True),
+    "mcep[plan=sh-mdt]": Style("#ddaa33", "d", SHORT, True),
+    "mcep[plan=sh-rr]": Style("#44aa99", "v", DASH_DOT_DOT, True),
+    "mcep[plan=tabu]": Style("#332288", "o", DASHED, True),
+    "mcep[plan=tabu, sharing=prefix]": Style("#999933", "h", SOLID, True),
+    "mcep[plan=trivial]": Style("#777777", "8", DOTTED, True),
     "sharon[optimizer=exhaustive]": Style("#4a3aa7", "d", DASH_DOT_DOT, True),
     "sharon[optimizer=greedy]": Style("#117733", "^", SHORT, True),
     "sharon[optimizer=integer]": Style("#661100", "o", DOTTED, True),
@@ -95,7 +109,8 @@ VARIANTS: dict[str, Style] = {
 }
 """Variants that the papers' figures compare, by `variant`; those that meet in a figure are easy to tell apart."""
 
-_LIMITS = ("limit", "memory", "substreams")  # parameters that make no other algorithm
+_LIMITS = ("limit", "memory", "seconds", "substreams")  # parameters that make no other algorithm
+_NUMBERED = ("k",)  # parameters whose numbers make different variants
 
 _SPARE_COLORS = ("#44aa99", "#117733", "#88ccee", "#cc6677", "#661100", "#6699cc", "#ddaa33", "#4a3aa7")
 _SPARE_MARKERS = ("d", "8", "H", "s", "^", "v", "o", "D", "<", ">", "p")
@@ -196,13 +211,13 @@ def label(specification: str, labels: Mapping[str, str] = MappingProxyType({})) 
 
 
 def variant(specification: str) -> str:
-    """What a specification is by its style: parameters in the order of the alphabet, without limits and numbers."""
+    """What a specification is by its style: parameters in the order of the alphabet, less limits and most numbers."""
     name, _, rest = specification.partition("[")
     told = []
     for parameter in filter(None, (part.strip() for part in rest.rstrip().removesuffix("]").split(","))):
         key, _, value = (part.strip() for part in parameter.partition("="))
         if key not in _LIMITS:
-            number = not value or value.replace(".", "", 1).isdigit()
+            number = key not in _NUMBERED and (not value or value.replace(".", "", 1).isdigit())
             told.append(key if number else f"{key}={value}")
     return f"{name.strip()}[{', '.join(sorted(told))}]" if told else name.strip()
 

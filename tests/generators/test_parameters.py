@@ -19,7 +19,7 @@ from cepbench.generators.registry import from_spec
         (
             "stock",
             {"rat": 1},
-            r"generator stock has no parameter 'rat'; choose from bars, burst, companies, company_skew, duration, .*",
+            r"generator stock has no parameter 'rat'; choose from bars, burst, companies, company_skew, .*",
         ),
         ("stock", {"rate": -1}, r"parameter rate = -1 is not allowed; give a positive number .*, at most 100000000"),
         ("stock", {"rate": "fast"}, r"parameter rate = 'fast' is not allowed; give a positive number"),
