@@ -114,16 +114,19 @@ def prepare(
 ) -> Prepared:
     """Compiles and plans supported queries for a stream, once for all who run them.
 
-    Queries that split the stream alike are planned together, whatever they group by. With `summarised`, matches are
-    counted and digested only.
+    With `summarised`, matches are counted and digested only.
     """
-    workload = compile_workload(queries, schema, arithmetic, summarised=summarised)
+    return plan(compile_workload(queries, schema, arithmetic, summarised=summarised), algorithm, statistics)
+
+
+def plan(workload: Workload, algorithm: Algorithm, statistics: Statistics) -> Prepared:
+    """Plans a compiled workload. Queries that split the stream alike are planned together, whatever they group by."""
     jobs = []
     seconds = 0.0
-    for partition in dict.fromkeys(query.partition for query in queries):
+    for partition in dict.fromkeys(query.partition for query in workload):
         part = workload.part([query.index for query in workload if query.partition == partition])
         started = time.perf_counter()
-        plan = algorithm.plan(part, statistics)
+        planned = algorithm.plan(part, statistics)
         seconds += time.perf_counter() - started
-        jobs.append(Job(partition, part, plan))
+        jobs.append(Job(partition, part, planned))
     return Prepared(algorithm, workload, tuple(jobs), seconds, tuple(_absent(workload, statistics)))

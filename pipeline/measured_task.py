@@ -33,7 +33,7 @@ from cepbench.metrics.record import Load, Status
 from cepbench.metrics.statistics import median
 from cepbench.pipeline.arrivals import ArrivalModel, Burst, OpenRate
 from cepbench.pipeline.beacon import Address, Pulse, Signal
-from cepbench.pipeline.jobs import Prepared, check_supported, prepare
+from cepbench.pipeline.jobs import Prepared, check_supported, plan
 from cepbench.pipeline.loop import Family, family_of
 from cepbench.pipeline.parts import DamagedStore
 from cepbench.pipeline.repeated import keep_memory, repeated
@@ -42,7 +42,7 @@ from cepbench.pipeline.sampling import stream_statistics
 from cepbench.pipeline.store import Stream, bucket_batches, read_stream, stream_batches
 from cepbench.pipeline.substreams import RawKey, decode
 from cepbench.pipeline.warmup import warm_up
-from cepbench.queries.compile import CompiledQuery, Workload
+from cepbench.queries.compile import CompiledQuery, Workload, compile_workload
 from cepbench.queries.workloads import parse_workload
 
 TRIES = 3
@@ -101,8 +101,9 @@ def ready(job: MeasuredRun, spark: SparkSession | None = None) -> Ready:
     queries = parse_workload(job.workload)
     check_supported(queries, job.algorithm)
     known = stream_statistics(stream, spark)
+    workload = compile_workload(queries, stream.schema, job.arithmetic, summarised=True)
     planned = repeated(
-        lambda: prepare(queries, job.algorithm, stream.schema, job.arithmetic, known, summarised=True),
+        lambda: plan(workload, job.algorithm, known),
         lambda prepared: prepared.plan_seconds,
         0 if job.memory else job.repeat,
     )
