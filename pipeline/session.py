@@ -72,7 +72,7 @@ def session(
     active = SparkContext._active_spark_context
     if active is not None:
         known = active.getConf().get(OPTIONS)
-        stopped = is_stopped(SparkSession(active))
+        stopped = _has_ended(active)
         if known == identity and not stopped:
             return SparkSession(active)
         if known is None and not stopped:
@@ -88,14 +88,23 @@ def session(
 
 def stop() -> None:
     """Stops the session, if there is one."""
-    if SparkContext._active_spark_context is not None:
-        SparkSession(SparkContext._active_spark_context).stop()
+    active = SparkContext._active_spark_context
+    if active is None:
+        return
+    if _has_ended(active):  # of which there is no session to be had
+        active.stop()
+    else:
+        SparkSession(active).stop()
 
 
 def is_stopped(spark: SparkSession) -> bool:
     """Whether Spark stopped the session, for instance because its master is gone."""
+    return _has_ended(spark.sparkContext)
+
+
+def _has_ended(context: SparkContext) -> bool:
     try:
-        return bool(spark.sparkContext._jsc.sc().isStopped())
+        return bool(context._jsc.sc().isStopped())
     except (Py4JError, AttributeError):
         return True
 

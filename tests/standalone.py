@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -17,6 +17,7 @@ import pyspark
 
 START_SECONDS = 90
 HOST = "127.0.0.1"
+LISTENING = re.compile(r"Starting Spark master at (spark://\S+)")
 
 
 class Standalone:
@@ -24,20 +25,20 @@ class Standalone:
 
     def __init__(self, folder: Path, settings: Mapping[str, str] | None = None) -> None:
         self._folder, self._settings = folder, settings or {}
-        self._port = _free_port()
-        self.url = f"spark://{HOST}:{self._port}"
+        self.url = ""
         self.workers: list[subprocess.Popen[bytes]] = []
         self._count = 0
         self._master: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Standalone:
-        self._master = self._start("master.Master", "--host", HOST, "--port", str(self._port))
+        # The master chooses its port: one that is free now may be another process's when it starts.
+        self._master = self._start("master.Master", "--host", HOST, "--port", "0")
         deadline = time.monotonic() + START_SECONDS
-        while True:
-            with contextlib.suppress(OSError), socket.create_connection((HOST, self._port), timeout=1):
-                return self
+        while (told := LISTENING.search((self._folder / "master.Master-1" / "log").read_text())) is None:
             assert time.monotonic() < deadline, "the master does not listen"
             time.sleep(0.2)
+        self.url = told[1]
+        return self
 
     def __exit__(self, *_: object) -> None:
         for worker in list(self.workers):
@@ -122,10 +123,3 @@ def go_on(processes: Sequence[psutil.Process]) -> None:
     for process in processes:
         with contextlib.suppress(psutil.Error):
             process.send_signal(signal.SIGCONT)
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        port: int = probe.getsockname()[1]
-        return port

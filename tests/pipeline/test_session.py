@@ -7,6 +7,7 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
+from unittest.mock import MagicMock
 
 import pytest
 
@@ -173,6 +174,16 @@ def test_what_an_administrator_set_holds_below_what_we_and_the_user_set(tmp_path
 
 
 @pytest.mark.spark
+def test_a_session_that_spark_ended_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a context that Spark ended, because its master is gone, there is no `SparkSession` to be had."""
+    context = MagicMock()
+    context._jsc.sc.return_value.isStopped.return_value = True
+    monkeypatch.setattr(session_module.SparkContext, "_active_spark_context", context)
+    monkeypatch.setattr(session_module, "SparkSession", MagicMock(side_effect=AssertionError("no session to be had")))
+    session_module.stop()
+    context.stop.assert_called_once_with()
+
+
 def test_failures_of_tasks_are_one_line(spark: "SparkSession") -> None:
     assert run_tasks(spark, _fail, [0, 2, 3]) == [0, 2, 3]
     assert run_tasks(spark, _fail, []) == []
