@@ -10,8 +10,9 @@ from cepbench.events.schema import Attribute, Kind, Schema
 from cepbench.events.units import NANOSECONDS
 from cepbench.generators.base import Columns, Generator
 from cepbench.generators.parameters import Rate
-from cepbench.generators.popularity import PopularityParameters, popular_codes
+from cepbench.generators.popularity import popular_codes
 from cepbench.generators.randomness import hashed_uniform
+from cepbench.generators.reshuffling import ReshufflingParameters, reshuffled_types
 from cepbench.generators.selectivity import SELECTIVE_ATTRIBUTES, selective_columns
 
 DAY = 24 * 3600
@@ -22,7 +23,7 @@ CAPACITIES = (20.0, 200.0)
 SLOWEST = 3.0
 
 
-class SensorsParameters(PopularityParameters):
+class SensorsParameters(ReshufflingParameters):
     """Defaults are those of MCEP 6.1: 449 points, each with an observation of the last five minutes."""
 
     default_duration = Fraction(DAY)
@@ -54,7 +55,8 @@ class Sensors(Generator[SensorsParameters]):
     look for. Between points, which differ in both, such pairs are rare or frequent, as it happens; without `variety`
     they are rare between all points.
 
-    Points report with equal probability unless there is `point_skew`: the real stream is hardly skewed.
+    Points report with equal probability unless there is `point_skew`: the real stream is hardly skewed. With
+    `reshuffle`, types are exchanged again and again (`generators.reshuffling`), and all attributes stay.
     """
 
     name = "sensors"
@@ -85,7 +87,7 @@ class Sensors(Generator[SensorsParameters]):
             "vehicles": np.round(self._between(CAPACITIES, "capacity", point) * load).astype(np.int64),
             **selective_columns(p, index, n),
         }
-        return point, columns
+        return reshuffled_types(p, point, index), columns
 
     def _load(self, point: NDArray[np.int64], index: int) -> NDArray[np.float64]:
         """Share of a point's capacity that is on the road, float64[n] in 0..1."""

@@ -13,7 +13,8 @@ from cepbench.generators.base import Columns, Generator
 from cepbench.generators.bursts import burst_numbers
 from cepbench.generators.groups import bridges, by_group
 from cepbench.generators.parameters import Rate
-from cepbench.generators.popularity import PopularityParameters, popular_codes
+from cepbench.generators.popularity import popular_codes
+from cepbench.generators.reshuffling import ReshufflingParameters, reshuffled_types
 from cepbench.generators.selectivity import SELECTIVE_ATTRIBUTES, selective_columns
 
 SIDES = ("buy", "sell")
@@ -23,7 +24,7 @@ LEAST_LEVEL = 100
 MAX_TYPES = 10**5
 
 
-class StockParameters(PopularityParameters):
+class StockParameters(ReshufflingParameters):
     """Defaults are the data set of dissertation 19.1: 225k transactions of 19 companies in 10 sectors in 12 hours."""
 
     default_duration = Fraction(12 * 3600)
@@ -75,6 +76,11 @@ class StockParameters(PopularityParameters):
         return self.replicate + 1
 
     @property
+    def types(self) -> int:
+        """By `typed_by`; replicas have companies of their own."""
+        return {"stock": 1, "side": len(SIDES), "company": self.companies * self.copies}[self.typed_by]
+
+    @property
     def block(self) -> int:
         """Replicas keep the time stamp of the original."""
         return self.copies if self.simultaneous is None else self.simultaneous
@@ -99,6 +105,8 @@ class Stock(Generator[StockParameters]):
 
     With `burst`, transactions of a company come in runs of memoryless length, cut where a slice ends; two runs of one
     company may follow each other by chance. With `volumes = burst` their sizes fluctuate from run to run.
+
+    With `reshuffle`, types are exchanged again and again (`generators.reshuffling`), and all attributes stay.
     """
 
     name = "stock"
@@ -156,7 +164,7 @@ class Stock(Generator[StockParameters]):
         columns["transaction"] = np.arange(start, start + self.slice_events, dtype=np.int64)
         if p.typed_by == "stock":
             return np.zeros(self.slice_events, dtype=np.int32), columns
-        return columns["side" if p.typed_by == "side" else "company"], columns
+        return reshuffled_types(p, columns["side" if p.typed_by == "side" else "company"], index), columns
 
     def _levels(self, bursts: NDArray[np.int64], index: int) -> NDArray[np.int64] | int:
         """The largest volume of each transaction, int64[n], or of all."""
