@@ -15,21 +15,26 @@ from cepbench.algorithms.mcep.engine.tables import EngineTables
 from cepbench.algorithms.mcep.plan import tables_of
 from cepbench.algorithms.mcep.planning.optimiser import PlanningOptions, planned
 from cepbench.algorithms.mcep.planning.patterns import DetectionPattern, patterns_of
-from cepbench.algorithms.mcep.planning.selectivities import Selectivities, measured_selectivities
+from cepbench.algorithms.mcep.planning.selectivities import (
+    Selectivities,
+    TypeFilter,
+    TypePair,
+    measured_selectivities,
+)
 from cepbench.events.batch import EventBatch
 from cepbench.events.statistics import Statistics, statistics_of
 from cepbench.queries.compile import Workload
 
 SAMPLE = 4096
 """The latest events, that statistics are measured on."""
-CHECKED = 1024
-"""Events after which they are measured again."""
+CHECKS_PER_SAMPLE = 4
+"""How often they are measured while the sample passes."""
 EVENTS_PER_TYPE = 64
 """Of the sample, that a condition is measured on."""
-SIGMAS = 3.0
-"""A number of events differs from another one if it is so many standard deviations of the larger one away."""
-LEAST_CHANGE = 0.1
-"""Of a selectivity, which is measured on few pairs."""
+SIGMAS = 5.0
+"""Two samples differ if they are so many standard deviations of their difference apart. Workloads have hundreds of
+rates and selectivities, of which three deviations are exceeded at nearly every check.
+"""
 
 
 @dataclass(frozen=True)
@@ -40,17 +45,35 @@ class SampledStatistics:
     rates: Statistics
     selectivities: Selectivities
 
+    def count(self, name: str) -> float:
+        """The events of a type."""
+        return self.rates.rates.get(name, 0.0) * self.rates.duration
+
+    def variance(self, condition: TypeFilter | TypePair) -> float:
+        """Of a measured selectivity, at most: pairs of few events say little, however many they are."""
+        value = self.selectivities.given[condition]
+        names = (condition.type,) if isinstance(condition, TypeFilter) else (condition.left, condition.right)
+        return value * (1 - value) * sum(1 / max(1.0, min(self.count(name), EVENTS_PER_TYPE)) for name in names)
+
 
 @dataclass(frozen=True)
 class AdaptivePlanner:
     """Plans a workload anew if a rate or a selectivity is `ratio` times higher or lower than when it was planned.
 
-    O(k^2) per condition to measure it on k events of either type, and the time of the optimiser for a new plan.
+    With an infinite `ratio` it plans once, when the stream has begun. `sample`: the latest events that statistics are
+    measured on. O(k^2) per condition to measure it on k events of either type, and the time of the optimiser for a new
+    plan.
     """
 
     workload: Workload
     options: PlanningOptions
     ratio: float
+    sample: int = SAMPLE
+
+    @property
+    def period(self) -> int:
+        """Events after which statistics are measured again."""
+        return max(1, self.sample // CHECKS_PER_SAMPLE)
 
     @property
     def patterns(self) -> tuple[DetectionPattern, ...]:
@@ -58,8 +81,8 @@ class AdaptivePlanner:
         return patterns_of(self.workload)
 
     def measured(self, latest: Sequence[EventBatch]) -> SampledStatistics:
-        """What the last `SAMPLE` events of some batches say; these hold at least one."""
-        sample = _last_events(latest, SAMPLE)
+        """What the last `sample` events of some batches say; these hold at least one."""
+        sample = _last_events(latest, self.sample)
         counts = np.bincount(sample.type, minlength=len(sample.schema.types)).tolist()
         by_type = dict(zip(sample.schema.types, counts, strict=False))
         rates = statistics_of(by_type, int(sample.time[0]), int(sample.time[-1]))
@@ -68,17 +91,19 @@ class AdaptivePlanner:
     def is_drastic(self, before: SampledStatistics, now: SampledStatistics) -> bool:
         """Whether the statistics of a plan are not those of the stream any more, beyond what chance explains."""
         types = {element.type for pattern in self.patterns for element in pattern.elements}
-        duration = now.rates.duration
+        scale = now.rates.duration / max(1, before.rates.duration)
         for name in sorted(types):
-            seen = now.rates.rates.get(name, 0.0) * duration
-            expected = before.rates.rates.get(name, 0.0) * duration
-            if self._differ(seen, expected) and abs(seen - expected) > SIGMAS * sqrt(max(seen, expected)):
+            seen, expected = now.count(name), before.count(name) * scale
+            noise = sqrt(seen + expected * scale)
+            if self._differ(seen, expected) and abs(seen - expected) > SIGMAS * noise:
                 return True
         known = before.selectivities.given
         for condition, value in now.selectivities.given.items():
             other = known.get(condition)
-            if other is not None and self._differ(value, other) and abs(value - other) > LEAST_CHANGE:
-                return True
+            if other is not None and self._differ(value, other):
+                noise = sqrt(now.variance(condition) + before.variance(condition))
+                if abs(value - other) > SIGMAS * noise:
+                    return True
         return False
 
     def plan(self, statistics: SampledStatistics) -> tuple[EngineTables, float]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
+from math import inf
 from typing import ClassVar
 
 from cepbench.algorithms.answers.distinct_matches import load_distinct
 from cepbench.algorithms.base import Algorithm, Executor, Plan
-from cepbench.algorithms.mcep.adaptivity import AdaptivePlanner
+from cepbench.algorithms.mcep.adaptivity import SAMPLE, AdaptivePlanner
 from cepbench.algorithms.mcep.aggregation import detection_workload, not_countable
 from cepbench.algorithms.mcep.engine.executor import DetectionExecutor
 from cepbench.algorithms.mcep.migration import AdaptiveExecutor
@@ -38,7 +39,9 @@ class Mcep(Algorithm):
       orders).
     - `local`: plans of single patterns by dynamic programming (`dp`) or `greedy`.
     - `adapt`: `never`, or the ratio by which a rate or a selectivity of the latest events has to differ from those that
-      the plan was made for, to make another one while the stream goes on.
+      the plan was made for, to make another one while the stream goes on; `once` plans with what the stream begins
+      with instead of statistics of the whole stream, and keeps that plan.
+    - `sample`: the latest events on which `adapt` measures, four times while they pass.
     - `seconds` of the search, which ends earlier if nothing better was found for long; `seed` of its random choices.
 
     Time is that of all pairs of instances that meet in the nodes of the plan, space that of the instances in their
@@ -62,6 +65,7 @@ class Mcep(Algorithm):
         local: str = "dp",
         seed: str = "1",
         adapt: str = "never",
+        sample: str = str(SAMPLE),
     ) -> None:
         option = partial(Option, self.name)
         self.strategy = STRATEGIES[option("plan", plan).among(tuple(STRATEGIES))]
@@ -71,7 +75,9 @@ class Mcep(Algorithm):
         self.seconds = option("seconds", seconds).positive()
         self.generator = option("local", local).among(GENERATORS)
         self.seed = option("seed", seed).count(0)
-        self.adapt = None if adapt == "never" else option("adapt", adapt).ratio()
+        fixed = {"never": None, "once": inf}
+        self.adapt = fixed[adapt] if adapt in fixed else option("adapt", adapt).ratio()
+        self.sample = option("sample", sample).count(1)
         self._options(1)  # what does not go together is told before anything runs
 
     def unsupported(self, query: Query) -> str | None:
@@ -95,7 +101,7 @@ class Mcep(Algorithm):
         assert isinstance(plan, MultiPatternPlan)
         if plan.adapt is not None:
             options = self._options(len(plan.queries))
-            planner = AdaptivePlanner(plan.detecting, options, plan.adapt)
+            planner = AdaptivePlanner(plan.detecting, options, plan.adapt, self.sample)
             return AdaptiveExecutor(planner, plan.tables, plan.queries, plan.windows)
         return DetectionExecutor(plan.detecting, plan.tables, plan.queries, plan.windows)
 

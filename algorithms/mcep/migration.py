@@ -8,12 +8,13 @@ are complete were told by the old one. Matches that wait for the end of their sp
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import isinf
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cepbench.algorithms.base import Executor, StateSize
-from cepbench.algorithms.mcep.adaptivity import CHECKED, SAMPLE, AdaptivePlanner, SampledStatistics
+from cepbench.algorithms.mcep.adaptivity import AdaptivePlanner, SampledStatistics
 from cepbench.algorithms.mcep.engine.executor import DetectionExecutor
 from cepbench.algorithms.mcep.engine.tables import EngineTables
 from cepbench.algorithms.rows import Rows
@@ -44,10 +45,15 @@ class AdaptiveExecutor(Executor):
             self.history.append(events.slice(0, len(events)))
             self._forget()
             self.since_check += len(events)
-            if self.since_check >= CHECKED:
+            if self.since_check >= self._due and not self.settled:
                 self.since_check = 0
                 self._adapt()
         return rows
+
+    @property
+    def settled(self) -> bool:
+        """Whether the plan is that for the whole stream, since nothing counts as a drastic change."""
+        return self.planned_for is not None and isinf(self.planner.ratio)
 
     def finish(self) -> Rows:
         return self.engine.finish()
@@ -73,6 +79,11 @@ class AdaptiveExecutor(Executor):
         self.engine.take_over(old, self.history)
         self.numbers["migrations"] += 1
 
+    @property
+    def _due(self) -> int:
+        """Events after the last check at which the next one comes; the first one takes a whole sample."""
+        return self.planner.sample if self.planned_for is None else self.planner.period
+
     def _adapt(self) -> None:
         """Measures the latest events, and plans anew if they are not what the plan was made for."""
         self.numbers["checks"] += 1
@@ -85,14 +96,17 @@ class AdaptiveExecutor(Executor):
         self.migrate(tables)
 
     def _forget(self) -> None:
-        """Drops the oldest batches that neither the sample nor a window reaches."""
+        """Drops the oldest batches that neither the sample nor a window reaches; all if there will be no other plan."""
+        if self.settled:
+            self.history.clear()
+            return
         sizes = [len(batch) for batch in self.history]
         longest_time, longest_events = self.engine.tables.longest.tolist()
         first, behind = 0, sum(sizes)
         now = int(self.history[-1].time[-1])
         for batch, size in zip(self.history, sizes, strict=True):
             behind -= size  # events after this batch
-            if behind < max(SAMPLE, longest_events) or int(batch.time[-1]) >= now - longest_time:
+            if behind < max(self.planner.sample, longest_events) or int(batch.time[-1]) >= now - longest_time:
                 break
             first += 1
         del self.history[:first]
