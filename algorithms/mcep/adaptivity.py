@@ -7,6 +7,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import sqrt
 
 import numpy as np
@@ -15,14 +16,10 @@ from cepbench.algorithms.mcep.engine.tables import EngineTables
 from cepbench.algorithms.mcep.plan import tables_of
 from cepbench.algorithms.mcep.planning.optimiser import PlanningOptions, planned
 from cepbench.algorithms.mcep.planning.patterns import DetectionPattern, patterns_of
-from cepbench.algorithms.mcep.planning.selectivities import (
-    Selectivities,
-    TypeFilter,
-    TypePair,
-    measured_selectivities,
-)
+from cepbench.algorithms.mcep.planning.selectivities import measured_selectivities
+from cepbench.algorithms.mcep.statistics import SampledStatistics
 from cepbench.events.batch import EventBatch
-from cepbench.events.statistics import Statistics, statistics_of
+from cepbench.events.statistics import statistics_of
 from cepbench.queries.compile import Workload
 
 SAMPLE = 4096
@@ -35,25 +32,6 @@ SIGMAS = 5.0
 """Two samples differ if they are so many standard deviations of their difference apart. Workloads have hundreds of
 rates and selectivities, of which three deviations are exceeded at nearly every check.
 """
-
-
-@dataclass(frozen=True)
-class SampledStatistics:
-    """Rates and selectivities of a sample of `events` events."""
-
-    events: int
-    rates: Statistics
-    selectivities: Selectivities
-
-    def count(self, name: str) -> float:
-        """The events of a type."""
-        return self.rates.rates.get(name, 0.0) * self.rates.duration
-
-    def variance(self, condition: TypeFilter | TypePair) -> float:
-        """Of a measured selectivity, at most: pairs of few events say little, however many they are."""
-        value = self.selectivities.given[condition]
-        names = (condition.type,) if isinstance(condition, TypeFilter) else (condition.left, condition.right)
-        return value * (1 - value) * sum(1 / max(1.0, min(self.count(name), EVENTS_PER_TYPE)) for name in names)
 
 
 @dataclass(frozen=True)
@@ -75,7 +53,7 @@ class AdaptivePlanner:
         """Events after which statistics are measured again."""
         return max(1, self.sample // CHECKS_PER_SAMPLE)
 
-    @property
+    @cached_property
     def patterns(self) -> tuple[DetectionPattern, ...]:
         """The patterns of the workload."""
         return patterns_of(self.workload)
@@ -86,7 +64,8 @@ class AdaptivePlanner:
         counts = np.bincount(sample.type, minlength=len(sample.schema.types)).tolist()
         by_type = dict(zip(sample.schema.types, counts, strict=False))
         rates = statistics_of(by_type, int(sample.time[0]), int(sample.time[-1]))
-        return SampledStatistics(len(sample), rates, measured_selectivities(self.patterns, sample, EVENTS_PER_TYPE))
+        selectivities = measured_selectivities(self.patterns, sample, EVENTS_PER_TYPE)
+        return SampledStatistics(rates, selectivities, EVENTS_PER_TYPE)
 
     def is_drastic(self, before: SampledStatistics, now: SampledStatistics) -> bool:
         """Whether the statistics of a plan are not those of the stream any more, beyond what chance explains."""

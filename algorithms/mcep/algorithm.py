@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
-from math import inf
+from math import inf, isinf
 from typing import ClassVar
 
 from cepbench.algorithms.answers.distinct_matches import load_distinct
@@ -17,7 +18,7 @@ from cepbench.algorithms.mcep.planning.optimiser import BASELINES, PlanningOptio
 from cepbench.algorithms.mcep.planning.patterns import patterns_of
 from cepbench.algorithms.mcep.planning.planners import GENERATORS
 from cepbench.algorithms.mcep.planning.search import SearchBudget
-from cepbench.algorithms.mcep.statistics import known_selectivities
+from cepbench.algorithms.mcep.statistics import SampledStatistics, known_selectivities
 from cepbench.algorithms.options import Option
 from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import Workload
@@ -94,7 +95,10 @@ class Mcep(Algorithm):
         details = {**found.details, "sample_events": float(selectivities.events)}
         details["sample_seconds"] = selectivities.seconds
         details["patterns"] = float(len(patterns))
-        return MultiPatternPlan(workload, tables, queries, found.trace, self.adapt, details=details)
+        known = None
+        if statistics.events and not (self.adapt is None or isinf(self.adapt)):
+            known = SampledStatistics(replace(statistics, sampler=None), selectivities)
+        return MultiPatternPlan(workload, tables, queries, found.trace, self.adapt, known, details=details)
 
     def executor(self, plan: Plan) -> Executor:
         """Carries the plan out."""
@@ -102,7 +106,7 @@ class Mcep(Algorithm):
         if plan.adapt is not None:
             options = self._options(len(plan.queries))
             planner = AdaptivePlanner(plan.detecting, options, plan.adapt, self.sample)
-            return AdaptiveExecutor(planner, plan.tables, plan.queries, plan.windows)
+            return AdaptiveExecutor(planner, plan.tables, plan.queries, plan.windows, plan.planned_for)
         return DetectionExecutor(plan.detecting, plan.tables, plan.queries, plan.windows)
 
     def load(self, plan: Plan) -> None:

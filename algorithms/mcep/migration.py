@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cepbench.algorithms.base import Executor, StateSize
-from cepbench.algorithms.mcep.adaptivity import AdaptivePlanner, SampledStatistics
+from cepbench.algorithms.mcep.adaptivity import AdaptivePlanner
 from cepbench.algorithms.mcep.engine.executor import DetectionExecutor
 from cepbench.algorithms.mcep.engine.tables import EngineTables
+from cepbench.algorithms.mcep.statistics import SampledStatistics
 from cepbench.algorithms.rows import Rows
 from cepbench.events.batch import EventBatch
 from cepbench.events.windows import Window
@@ -25,17 +26,23 @@ from cepbench.events.windows import Window
 class AdaptiveExecutor(Executor):
     """A `DetectionExecutor` that is exchanged between two batches when statistics have changed drastically.
 
-    It keeps the batches that hold the sample of the latest events and those in reach of the longest window.
+    It keeps the batches that hold the sample of the latest events and those in reach of the longest window. Without
+    `planned_for`, the first plan was made for nothing in particular, and the first check makes another one.
     """
 
     def __init__(
-        self, planner: AdaptivePlanner, tables: EngineTables, queries: NDArray[np.int64], windows: Mapping[int, Window]
+        self,
+        planner: AdaptivePlanner,
+        tables: EngineTables,
+        queries: NDArray[np.int64],
+        windows: Mapping[int, Window],
+        planned_for: SampledStatistics | None = None,
     ) -> None:
         self.planner, self.queries, self.windows = planner, queries, windows
         self.engine = DetectionExecutor(planner.workload, tables, queries, windows)
         self.history: list[EventBatch] = []
-        self.since_check = 0
-        self.planned_for: SampledStatistics | None = None
+        self.since_check = planner.period - planner.sample  # the first check takes a whole sample
+        self.planned_for = planned_for
         self.numbers = {"checks": 0.0, "migrations": 0.0, "replan_seconds": 0.0}
         self.before: dict[str, float] = {}
 
@@ -45,7 +52,7 @@ class AdaptiveExecutor(Executor):
             self.history.append(events.slice(0, len(events)))
             self._forget()
             self.since_check += len(events)
-            if self.since_check >= self._due and not self.settled:
+            if self.since_check >= self.planner.period and not self.settled:
                 self.since_check = 0
                 self._adapt()
         return rows
@@ -78,11 +85,6 @@ class AdaptiveExecutor(Executor):
         self.engine = DetectionExecutor(self.planner.workload, tables, self.queries, self.windows)
         self.engine.take_over(old, self.history)
         self.numbers["migrations"] += 1
-
-    @property
-    def _due(self) -> int:
-        """Events after the last check at which the next one comes; the first one takes a whole sample."""
-        return self.planner.sample if self.planned_for is None else self.planner.period
 
     def _adapt(self) -> None:
         """Measures the latest events, and plans anew if they are not what the plan was made for."""

@@ -13,6 +13,7 @@ from cepbench.algorithms.mcep.aggregation import counted_windows, detection_work
 from cepbench.algorithms.mcep.engine.tables import EngineTables, engine_tables
 from cepbench.algorithms.mcep.planning.plans import MultiPlan
 from cepbench.algorithms.mcep.planning.search import CostPoint
+from cepbench.algorithms.mcep.statistics import SampledStatistics
 from cepbench.events.windows import Window
 from cepbench.queries.compile import Workload
 
@@ -21,13 +22,14 @@ from cepbench.queries.compile import Workload
 class MultiPatternPlan(Plan):
     """A global plan as tables; pattern p is a clause of the query `queries[p]`. `trace`: costs during the search.
 
-    With `adapt`, it is given up when a statistic changes by more than this ratio.
+    With `adapt`, it is given up when one of the statistics that it was `planned_for` changes by more than this ratio.
     """
 
     tables: EngineTables
     queries: NDArray[np.int64]
     trace: tuple[CostPoint, ...] = ()
     adapt: float | None = None
+    planned_for: SampledStatistics | None = None
 
     @property
     def detecting(self) -> Workload:

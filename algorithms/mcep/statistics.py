@@ -3,16 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from cepbench.algorithms.mcep.planning.patterns import DetectionPattern
 from cepbench.algorithms.mcep.planning.selectivities import (
+    EVENTS_PER_TYPE,
     Selectivities,
     TypeFilter,
+    TypePair,
     conditions_of,
     measured_selectivities,
 )
 from cepbench.events.statistics import Statistics
+
+
+@dataclass(frozen=True)
+class SampledStatistics:
+    """Rates of some events, and selectivities of conditions measured on at most `events_per_type` of either type."""
+
+    rates: Statistics
+    selectivities: Selectivities
+    events_per_type: int = EVENTS_PER_TYPE
+
+    def count(self, name: str) -> float:
+        """The events of a type."""
+        return self.rates.rates.get(name, 0.0) * self.rates.duration
+
+    def variance(self, condition: TypeFilter | TypePair) -> float:
+        """Of a measured selectivity, at most: pairs of few events say little, however many they are."""
+        value = self.selectivities.given[condition]
+        names = (condition.type,) if isinstance(condition, TypeFilter) else (condition.left, condition.right)
+        return value * (1 - value) * sum(1 / max(1.0, min(self.count(name), self.events_per_type)) for name in names)
 
 
 def known_selectivities(patterns: Sequence[DetectionPattern], statistics: Statistics) -> Selectivities:

@@ -9,14 +9,15 @@ from typing import Any
 
 import pytest
 
-from cepbench.algorithms.mcep.adaptivity import AdaptivePlanner, SampledStatistics
+from cepbench.algorithms.mcep.adaptivity import AdaptivePlanner
 from cepbench.algorithms.mcep.migration import AdaptiveExecutor
 from cepbench.algorithms.mcep.plan import tables_of
 from cepbench.algorithms.mcep.planning.optimiser import PlanningOptions
+from cepbench.algorithms.mcep.statistics import SampledStatistics
 from cepbench.algorithms.oracle import TooManyMatches, answer
 from cepbench.algorithms.registry import make
 from cepbench.events.errors import CepbenchError
-from cepbench.events.statistics import Statistics
+from cepbench.events.statistics import EventSample, Statistics, statistics_of
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query
 from cepbench.verification.evaluators import answer_of
@@ -129,6 +130,26 @@ def test_once_plans_when_a_sample_has_passed_and_never_again() -> None:
     assert found.matches > 1000
 
 
+@pytest.mark.parametrize("change", [False, True])
+def test_a_plan_that_knows_the_stream_is_kept_until_it_changes(change: bool) -> None:
+    whole = batch(changing(4 * SAMPLE, change))
+    begin = whole.slice(0, 2 * SAMPLE)
+    counts = {name: int((begin.type == code).sum()) for code, name in enumerate(begin.schema.types)}
+    known = replace(
+        statistics_of(counts, int(begin.time[0]), int(begin.time[-1])), sampler=lambda needs: EventSample(begin)
+    )
+    workload = compile_workload([parse_query(text) for text in TEXTS], whole.schema)
+    algorithm = make("mcep[plan=re, adapt=4]")
+    plan = pickle.loads(pickle.dumps(algorithm.plan(workload, known)))  # without the sampler
+    executor = algorithm.executor(plan)
+    for place, piece in enumerate(split(whole, tuple(range(512, len(whole), 512)))):
+        executor.process(piece)
+        if place < 2 * SAMPLE // 512:
+            assert executor.details()["migrations"] == 0
+    assert (executor.details()["migrations"] > 0) is change
+    assert executor.details()["checks"] == 13
+
+
 def sampled(planner: AdaptivePlanner, weights: list[float], seed: int, size: int = SAMPLE) -> SampledStatistics:
     """The statistics of some events of types T0, T1, ... with these weights."""
     random = Random(seed)
@@ -188,7 +209,7 @@ def test_the_sample_is_of_the_latest_events() -> None:
     planner = replace(many_types(2), sample=100)
     pieces = [batch([{"time": n, "type": f"T{n // 200}", "x": 0.0} for n in range(300)])]
     found = planner.measured(pieces)
-    assert (found.events, planner.period) == (100, 25)
+    assert (found.rates.events, planner.period) == (100, 25)
     assert (found.count("T0"), found.count("T1")) == (0, 100)
 
 
