@@ -8,9 +8,11 @@ from functools import partial
 from typing import ClassVar
 
 from cepbench.algorithms.base import Algorithm, Executor, Plan
+from cepbench.algorithms.flink.detection import DetectionOnFlink
 from cepbench.algorithms.flink.engine import current
 from cepbench.algorithms.flink.evaluator import FlinkEvaluator
 from cepbench.algorithms.flink.installation import classes, missing
+from cepbench.algorithms.flink.orders import MOST_FLOWS
 from cepbench.algorithms.flink.specification import specification, unsupported_by_flink
 from cepbench.algorithms.kernels.stacks import ANY, CONTIGUOUS
 from cepbench.algorithms.running.per_query import IndependentQueries
@@ -21,9 +23,6 @@ from cepbench.events.statistics import Statistics
 from cepbench.events.windows import Window
 from cepbench.queries.compile import CompiledQuery, Part, Workload
 from cepbench.queries.model import Query, Semantics
-
-MOST_FLOWS = 64
-"""CEP operators of one job: each is chained into its one task."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,7 @@ class Flink(Algorithm):
     def executor(self, plan: Plan) -> Executor:
         """A sub-stream of a job per query."""
         assert isinstance(plan, FlinkPlan)
-        return IndependentQueries(plan.workload, partial(self._evaluator, plan))
+        return IndependentQueries(plan.workload, partial(self._evaluator, plan), DetectionOnFlink)
 
     def load(self, plan: Plan) -> None:
         """Starts Flink."""

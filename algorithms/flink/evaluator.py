@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-import time
-import weakref
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cepbench.algorithms.base import StateSize
-from cepbench.algorithms.flink.engine import Engine, current, little
-from cepbench.algorithms.rows import AggregateRows, MatchRows, QueryRows
-from cepbench.algorithms.running.batches import kernel_events
+from cepbench.algorithms.flink.session import EVERY_WINDOW, Ints, JobSession, rows_of_windows
+from cepbench.algorithms.rows import QueryRows
 from cepbench.algorithms.running.evaluator import Evaluator
 from cepbench.algorithms.sequences.longest_trend import LongestTrend
 from cepbench.events.batch import EventBatch
 from cepbench.events.windows import Window
 from cepbench.queries.compile import CompiledQuery
-from cepbench.queries.model import Aggregates
-
-Ints = NDArray[np.int64]
-
-EVERY_WINDOW = 2**63 - 1
 
 
 class FlinkEvaluator(Evaluator):
@@ -53,7 +44,7 @@ class FlinkEvaluator(Evaluator):
         self.latest = -1
         self.tied = False
         self.found = self.repeated = 0
-        self._session: _Session | None = None
+        self._session: JobSession | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_session": None}
@@ -83,10 +74,7 @@ class FlinkEvaluator(Evaluator):
 
     def state(self) -> StateSize:
         """Partial matches and events in Flink's state, in bytes as `java/Substream.java` reckons them."""
-        if self._session is None:
-            return StateSize()
-        size, partial, events = self._session.state()
-        return StateSize(int(size), {"partial matches": int(partial), "events": int(events)})
+        return StateSize() if self._session is None else self._session.state_size()
 
     def details(self) -> Mapping[str, float]:
         """Matches that Flink reported and those among them that it repeated, its start and its memory."""
@@ -101,19 +89,16 @@ class FlinkEvaluator(Evaluator):
             self.latest = int(events.time[-1])
         specification = self.specifications[self.tied]
         if self._session is None or self._session.specification != specification:
-            self._session = _Session(self, specification)
+            self._session = JobSession(self.query, specification)
             for batch in self.held:
                 self._send(batch, self.low)
         numbers = self._send(events, low)
-        rows = self._rows(numbers)
         self._hold(events, low)
-        return rows
+        return rows_of_windows(self.query, numbers)
 
     def _send(self, events: EventBatch, low: int) -> Ints:
         assert self._session is not None
-        batch = kernel_events(self.query.columns, events)
-        columns = [events.position, batch.kind.astype(np.int64), *batch.ints, *batch.reals]
-        numbers = self._session.process(low, self.low, batch.time, [little(column) for column in columns])
+        numbers = self._session.send(events, low, self.low)
         self.found += int(numbers[1])
         self.repeated += int(numbers[2])
         return numbers
@@ -129,68 +114,3 @@ class FlinkEvaluator(Evaluator):
             self.held.append(events.slice(0, len(events)))
         while self.held and self.held[0].time[-1] < start:
             self.held.pop(0)
-
-    def _rows(self, numbers: Ints) -> QueryRows | None:
-        size, body = int(numbers[0]), numbers[3:]
-        if not size:
-            return None
-        return _aggregates(self.query, size, body) if not _returns_matches(self.query) else _matches(size, body)
-
-
-class _Session:
-    """A sub-stream of the engine, which forgets it when this is gone."""
-
-    def __init__(self, owner: FlinkEvaluator, specification: str) -> None:
-        self.engine: Engine = current()
-        self.specification = specification
-        started = time.perf_counter()
-        self.job = self.engine.job(specification)
-        self.submit_seconds = time.perf_counter() - started
-        self.name = self.engine.open(self.job)
-        self.memory: tuple[int, int] | None = None
-        weakref.finalize(self, self.engine.close, self.job, self.name)
-
-    def process(self, low: int, first: int, times: Ints, columns: list[bytes]) -> Ints:
-        return self.engine.process(self.job, self.name, low, first, times, columns)
-
-    def state(self) -> Ints:
-        return self.engine.state(self.job, self.name)
-
-    def details(self) -> dict[str, float]:
-        """Of the whole process, whoever asks."""
-        heap, resident = self.engine.memory()
-        return {
-            "jvm_start_seconds_peak": self.engine.start_seconds,
-            "jvm_heap_bytes_peak": float(heap),
-            "jvm_resident_bytes_peak": float(resident),
-            "empty_call_seconds_peak": self.engine.empty_seconds(self.job, self.name),
-        }
-
-
-def _returns_matches(query: CompiledQuery) -> bool:
-    return not isinstance(query.query.returns, Aggregates)
-
-
-def _aggregates(query: CompiledQuery, size: int, body: Ints) -> AggregateRows:
-    ring, real, least = (len(some) for some in (query.layout.ring, query.layout.real, query.layout.least))
-    table = body.reshape(size, 2 + ring + real + least)
-    counts, sums = table[:, 2 : 2 + ring].copy(), table[:, 2 + ring : 2 + ring + real].copy()
-    return AggregateRows(
-        table[:, 0].copy(),
-        counts.view(np.uint64 if query.arithmetic == "modular" else np.float64),
-        table[:, 1].copy().view(np.uint64),
-        sums.view(np.float64),
-        table[:, 2 + ring + real :].copy(),
-    )
-
-
-def _matches(size: int, body: Ints) -> MatchRows:
-    window, offsets = np.empty(size, np.int64), np.zeros(size + 1, np.int64)
-    kept = np.ones(len(body), np.bool_)
-    at = 0
-    for i in range(size):
-        window[i], length = body[at], body[at + 1]
-        kept[at : at + 2] = False
-        offsets[i + 1] = offsets[i] + length
-        at += 2 + int(length)
-    return MatchRows(window, offsets, body[kept])

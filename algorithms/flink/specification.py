@@ -7,9 +7,13 @@ from itertools import count
 
 import numpy as np
 
+from cepbench.algorithms.flink.orders import orders, unsupported_detection
+from cepbench.algorithms.running.complete_matches import unsupported_complete
 from cepbench.events.windows import Window
 from cepbench.queries.analysis import analyse
 from cepbench.queries.compile import CompiledQuery, Part
+from cepbench.queries.detection import may_repeat
+from cepbench.queries.detection_tables import DetectionTables
 from cepbench.queries.model import (
     Aggregates,
     And,
@@ -27,9 +31,9 @@ from cepbench.queries.model import (
     Star,
     children,
 )
-from cepbench.queries.tables import Predicates, Weights
+from cepbench.queries.tables import Predicates, Tables, Weights
 
-ANY, NEXT, CONTIGUOUS, STRICT = range(4)
+ANY, NEXT, CONTIGUOUS, STRICT, SPAN = range(5)
 SEMANTICS = {Semantics.ANY: ANY, Semantics.NEXT: NEXT, Semantics.CONTIGUOUS: CONTIGUOUS}
 
 _REFUSED: dict[type[Pattern], str] = {
@@ -45,9 +49,11 @@ _REFUSED: dict[type[Pattern], str] = {
 def unsupported_by_flink(query: Query) -> str | None:
     """Why Flink cannot evaluate a query, in words, or None."""
     if query.span is not None:
-        return "detection within a span per match is not supported; Flink's `within` excludes the span itself"
+        return unsupported_detection(query)
     if isinstance(query.returns, CompleteMatches):
-        return "Flink reports all matches, and cannot tell complete ones among them"
+        reason = unsupported_complete(query)
+        if reason is not None:
+            return reason
     pending: list[Pattern] = [query.pattern]
     while pending:
         pattern = pending.pop()
@@ -79,15 +85,38 @@ def specification(query: CompiledQuery, parts: Sequence[Part], window: Window, s
     sub-stream are simultaneous.
     """
     semantics = SEMANTICS[query.query.semantics]
-    flags = int(query.arithmetic == "float"), int(not isinstance(query.query.returns, Aggregates))
-    sizes = len(query.ints), len(query.reals)
     native = len(parts) == 1 and parts[0] is query.parts[0]
-    lines = [_line("query", STRICT if strict else semantics, window.within, window.slide, *sizes, *flags)]
+    lines = [_query(query, STRICT if strict else semantics, window)]
     for part in parts:
         size = len(part.automaton.positions)
         words = list(_words(query.query.pattern, count())) if native else [f"S{size}", *(f"E{p}" for p in range(size))]
         lines += [_line("flow", size, int(any(word == "L" for word in words)), *words), *_tables(part)]
     return "\n".join(lines)
+
+
+def detection_specification(query: CompiledQuery) -> str:
+    """The text of a query of detection: a flow for each order in which operands may be bound."""
+    assert query.window is not None
+    lines = [_query(query, SPAN, query.window)]
+    repeats = may_repeat(tuple(part.clause for part in query.clauses))
+    for part in query.clauses:
+        for places in orders(part.clause):
+            loops = any(place.loop for place in places)
+            words = [word for n, place in enumerate(places) for word in (("L",) if place.loop else ()) + (f"E{n}",)]
+            lines += [_line("flow", len(part.clause.operands), int(repeats or loops), f"S{len(places)}", *words)]
+            lines += [_line("clause", int(part.clause.ordered))]
+            lines += [_line("place", *place.operands) for place in places]
+            lines += _clause_tables(part.tables)
+    return "\n".join(lines)
+
+
+def _query(query: CompiledQuery, semantics: int, window: Window) -> str:
+    returns = 0 if isinstance(query.query.returns, Aggregates) else 1
+    if isinstance(query.query.returns, CompleteMatches):
+        returns = 2
+    sizes = len(query.ints), len(query.reals)
+    flags = int(query.arithmetic == "float"), returns, int(window.counts_events)
+    return _line("query", semantics, window.within, window.slide, *sizes, *flags)
 
 
 def _words(pattern: Pattern, positions: Iterator[int]) -> Iterator[str]:
@@ -106,11 +135,25 @@ def _words(pattern: Pattern, positions: Iterator[int]) -> Iterator[str]:
             raise AssertionError(pattern)
 
 
-def _tables(part: Part) -> Iterator[str]:
-    tables = part.tables
+def _clause_tables(tables: DetectionTables) -> Iterator[str]:
+    yield from _types(tables)
+    operands = len(tables.kleene)
+    for one in range(operands):
+        yield from _predicates("local", (one,), tables.local, one)
+        for other in np.flatnonzero(tables.compared[one]).tolist():
+            yield _line("step", one, other)
+            yield from _predicates("adjacent", (one, other), tables.pairs, one * operands + other)
+
+
+def _types(tables: Tables | DetectionTables) -> Iterator[str]:
     yield _line("types", len(tables.binding_ptr) - 1)
     for kind in range(len(tables.binding_ptr) - 1):
         yield _line("type", kind, *tables.binding[tables.binding_ptr[kind] : tables.binding_ptr[kind + 1]])
+
+
+def _tables(part: Part) -> Iterator[str]:
+    tables = part.tables
+    yield from _types(tables)
     for p in range(len(tables.start)):
         yield from _predicates("local", (p,), tables.local, p)
         for e in range(tables.enter_ptr[p], tables.enter_ptr[p + 1]):

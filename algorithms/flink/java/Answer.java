@@ -25,8 +25,9 @@ final class Answer {
     }
 
     /**
-     * Windows with matches: how many windows, matches found and repeated; then, row by row, window and aggregates, or,
-     * match by match, window, length and positions.
+     * Windows with matches: how many rows, matches found and repeated; then, row by row, window and aggregates, or,
+     * match by match, window, length and positions; in detection the last event's point and the times of the first and
+     * the last event instead of the window.
      */
     static ByteBuffer rows(Spec spec, Map<Long, Cell> windows, long found, long repeated) {
         long rows = 0, numbers = 3;
@@ -34,7 +35,7 @@ final class Answer {
             if (spec.matches) {
                 rows += cell.matches.size();
                 for (long[] match : cell.matches) {
-                    numbers += 2 + match.length;
+                    numbers += match.length;
                 }
             } else if (cell.isMatched(spec)) {
                 rows++;
@@ -47,9 +48,8 @@ final class Answer {
             Cell cell = entry.getValue();
             if (spec.matches) {
                 for (long[] match : cell.matches) {
-                    out.putLong(entry.getKey()).putLong(match.length);
-                    for (long position : match) {
-                        out.putLong(position);
+                    for (long number : match) {
+                        out.putLong(number);
                     }
                 }
             } else if (cell.isMatched(spec)) {

@@ -11,7 +11,7 @@ final class Cell {
     final long[] ring, least;
     final double[] floats, real;
     long over = 0, copies = 0;
-    final List<long[]> matches = new ArrayList<>();
+    List<long[]> matches = new ArrayList<>();
     private final Set<Bound> seen = new HashSet<>();
 
     Cell(Spec spec) {
@@ -26,6 +26,11 @@ final class Cell {
     /** Whether a match of events and positions, alternating, is told for the first time. */
     boolean isFirst(long[] bound) {
         return seen.add(new Bound(bound));
+    }
+
+    /** Forgets what was told: a match is told again only together with its last event. */
+    void forget() {
+        seen.clear();
     }
 
     private static final class Bound {

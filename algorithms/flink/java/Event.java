@@ -1,9 +1,12 @@
 package cepbench;
 
-/** An event in one window of a sub-stream; `closes` instead says that the window has ended. Columns are shared. */
+/**
+ * An event in one window of a sub-stream; `closes` instead says that the window has ended. Columns are shared. `point` is
+ * its time, or its number where spans count events.
+ */
 public class Event {
     Substream substream;
-    long key, window, time, earlier, position;
+    long key, window, time, earlier, position, point;
     int kind, number;
     boolean tied, closes;
     long[] ints;
@@ -16,6 +19,7 @@ public class Event {
         copy.time = time;
         copy.earlier = earlier;
         copy.position = position;
+        copy.point = point;
         copy.kind = kind;
         copy.number = number;
         copy.tied = tied;

@@ -92,8 +92,9 @@ final class Job {
             Spec.Flow flow = spec.flows.get(f);
             WindowCep operator = new WindowCep(
                 type.createSerializer(env.getConfig().getSerializerConfig()),
-                NFACompiler.compileFactory(Patterns.of(flow, spec.semantics), false),
-                spec.ints + spec.reals);
+                NFACompiler.compileFactory(Patterns.of(flow, spec), false),
+                spec.ints + spec.reals,
+                spec.semantics == Spec.SPAN);
             DataStreamUtils.reinterpretAsKeyedStream(copies, event -> event.key, Types.LONG)
                 .transform("cep", TypeInformation.of(WindowCep.Match.class), operator)
                 .flatMap(new Collect(number, f)).returns(Types.LONG);
@@ -143,7 +144,10 @@ final class Job {
         byte what = in.get();
         long name = in.getLong();
         if (what == 'D') {
-            substreams.remove(name);
+            Substream dropped = substreams.remove(name);
+            if (dropped != null) {
+                close(dropped, Long.MAX_VALUE, out::collect);
+            }
             return Answer.empty();
         }
         Substream substream = substreams.computeIfAbsent(name, x -> new Substream());
@@ -165,13 +169,17 @@ final class Job {
         for (int c = 0; c < spec.ints; c++) for (Event event : events) event.ints[c] = in.getLong();
         for (int c = 0; c < spec.reals; c++) for (Event event : events) event.reals[c] = in.getDouble();
         for (Event event : events) {
-            substream.take(event, spec.semantics == Spec.NEXT);
+            substream.take(event, spec);
             out.collect(event);
         }
         close(substream, low, out::collect);
-        ByteBuffer answer = Answer.rows(spec, substream.cells.headMap(low), found, repeated);
+        Map<Long, Cell> decided = spec.semantics == Spec.SPAN ? substream.cells : substream.cells.headMap(low);
+        if (spec.complete) {
+            decided.values().forEach(cell -> cell.matches = Complete.among(cell.matches));
+        }
+        ByteBuffer answer = Answer.rows(spec, decided, found, repeated);
         found = repeated = 0;
-        substream.cells.headMap(low).clear();
+        decided.clear();
         return answer;
     }
 
@@ -183,7 +191,8 @@ final class Job {
         Long[] ended = substream.keys.keySet().stream().filter(window -> window < low).toArray(Long[]::new);
         for (long window : ended) {
             out.accept(Event.end(substream, window, substream.keys.remove(window)));
-            substream.changed(0, -substream.cells.get(window).copies, spec.ints + spec.reals);
+            long copies = spec.semantics == Spec.SPAN ? substream.endSpans() : substream.cells.get(window).copies;
+            substream.changed(0, -copies, spec.ints + spec.reals);
         }
         substream.low = low;
         if (low != Long.MAX_VALUE) {
@@ -208,6 +217,14 @@ final class Job {
             Job own = JOBS.get(job);
             Spec spec = own.spec;
             Substream substream = event.substream;
+            if (spec.semantics == Spec.SPAN) {
+                if (own.isBound(event.kind)) {
+                    substream.spans(event.point, spec.within, spec.ints + spec.reals);
+                    substream.cells.computeIfAbsent(0L, x -> new Cell(spec)).forget();
+                    out.collect(event.in(0, substream.keys.computeIfAbsent(0L, x -> own.keys++)));
+                }
+                return;
+            }
             long first = Math.max(0, Math.floorDiv(event.time - spec.within, spec.slide) + 1);
             long last = Math.floorDiv(event.time, spec.slide);
             own.close(substream, first, out::collect);
@@ -247,19 +264,40 @@ final class Job {
             Spec.Flow flow = own.spec.flows.get(this.flow);
             Event one = match.events[0];
             Cell cell = one.substream.cells.get(one.window);
+            if (own.spec.semantics == Spec.SPAN && !PlaceBinding.isWhole(flow, match)) {
+                return;
+            }
             own.found++;
-            if (flow.repeats && !cell.isFirst(bound(match))) {
+            if (flow.repeats && !cell.isFirst(own.spec.semantics == Spec.SPAN ? numbers(match) : bound(match))) {
                 own.repeated++;
                 return;
             }
             cell.add(own.spec, flow, match.events, match.position);
-            if (own.spec.matches) {
-                long[] positions = new long[match.events.length];
-                for (int i = 0; i < positions.length; i++) {
-                    positions[i] = match.events[i].position;
-                }
-                cell.matches.add(positions);
+            if (own.spec.semantics == Spec.SPAN) {
+                Event last = match.events[match.events.length - 1];
+                cell.matches.add(positions(match, last.point, one.time, last.time));
+            } else if (own.spec.matches) {
+                cell.matches.add(positions(match, one.window));
             }
+        }
+
+        /** What `Answer` writes of a match: some numbers, then how many positions there are, and the positions. */
+        private static long[] positions(WindowCep.Match match, long... told) {
+            int size = match.events.length;
+            long[] row = java.util.Arrays.copyOf(told, told.length + 1 + size);
+            row[told.length] = size;
+            for (int i = 0; i < size; i++) {
+                row[told.length + 1 + i] = match.events[i].position;
+            }
+            return row;
+        }
+
+        private static long[] numbers(WindowCep.Match match) {
+            long[] numbers = new long[match.events.length];
+            for (int i = 0; i < numbers.length; i++) {
+                numbers[i] = match.events[i].number;
+            }
+            return numbers;
         }
 
         private static long[] bound(WindowCep.Match match) {

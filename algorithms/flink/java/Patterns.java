@@ -1,5 +1,7 @@
 package cepbench;
 
+import java.time.Duration;
+
 import org.apache.flink.cep.nfa.aftermatch.AfterMatchSkipStrategy;
 import org.apache.flink.cep.pattern.Pattern;
 
@@ -18,8 +20,10 @@ final class Patterns {
         return "p" + position;
     }
 
-    static Pattern<Event, Event> of(Spec.Flow flow, int semantics) {
-        return new Patterns(flow, semantics).append(null);
+    /** The pattern of a flow; Flink's own bound on the span of a match is strict, as `within` is. */
+    static Pattern<Event, Event> of(Spec.Flow flow, Spec spec) {
+        Pattern<Event, Event> pattern = new Patterns(flow, spec.semantics).append(null);
+        return spec.semantics == Spec.SPAN ? pattern.within(Duration.ofMillis(spec.within)) : pattern;
     }
 
     /** What the next words say, after `before`. */
@@ -51,7 +55,8 @@ final class Patterns {
         } else {
             pattern = before.followedByAny(name(position));
         }
-        return pattern.where(new Binding(flow, position, semantics));
+        return pattern.where(
+            semantics == Spec.SPAN ? new PlaceBinding(flow, position) : new Binding(flow, position, semantics));
     }
 
     private Pattern<Event, Event> group(Pattern<Event, Event> before, Pattern<Event, Event> inner) {

@@ -6,17 +6,23 @@ import java.util.List;
 
 /** One query as `specification.py` writes it: lines of words, of which the first says what the others are. */
 final class Spec implements Serializable {
-    static final int ANY = 0, NEXT = 1, CONTIGUOUS = 2, STRICT = 3;
+    static final int ANY = 0, NEXT = 1, CONTIGUOUS = 2, STRICT = 3, SPAN = 4;
 
-    /** ANY; NEXT and CONTIGUOUS emulated by conditions; STRICT is Flink's own strict contiguity. */
+    /**
+     * ANY; NEXT and CONTIGUOUS emulated by conditions; STRICT is Flink's own strict contiguity; SPAN is detection, which
+     * has no windows: each match lies within `within` of its first event, in time or, if it `counts`, in events.
+     */
     int semantics;
 
     long within, slide;
     int ints, reals;
-    boolean floats, matches;
+    boolean floats, matches, complete, counts;
     final List<Flow> flows = new ArrayList<>();
 
-    /** One Flink pattern: a whole query, or one of its flattened sequences. */
+    /**
+     * One Flink pattern: a whole query, one of its flattened sequences, or an order of the operands of a clause of
+     * detection. There, positions are places, each with the operands that it may bind, and all else is by operand.
+     */
     static final class Flow implements Serializable {
         String[] pattern;
         boolean repeats;
@@ -25,6 +31,8 @@ final class Spec implements Serializable {
         Predicate[][] local;
         Predicate[][][] adjacent;
         int[][] sources, targets;
+        boolean ordered;
+        int[][] places = new int[0][];
         Channel[] ring, real, least;
     }
 
@@ -109,11 +117,20 @@ final class Spec implements Serializable {
                     spec.ints = whole(word[4]);
                     spec.reals = whole(word[5]);
                     spec.floats = word[6].equals("1");
-                    spec.matches = word[7].equals("1");
+                    spec.matches = !word[7].equals("0");
+                    spec.complete = word[7].equals("2");
+                    spec.counts = word[8].equals("1");
                     break;
                 case "flow":
                     flow = flow(word);
                     spec.flows.add(flow);
+                    break;
+                case "clause":
+                    flow.ordered = word[1].equals("1");
+                    break;
+                case "place":
+                    flow.places = java.util.Arrays.copyOf(flow.places, flow.places.length + 1);
+                    flow.places[flow.places.length - 1] = wholes(word, 1);
                     break;
                 case "types":
                     flow.binding = new int[whole(word[1])][0];

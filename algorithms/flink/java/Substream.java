@@ -1,5 +1,6 @@
 package cepbench;
 
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -19,20 +20,24 @@ final class Substream {
     private int count = 0, first = 0;
     private List<Event> events = new ArrayList<>();
 
+    /** The points of the events of a span, of detection only. */
+    private final ArrayDeque<Long> live = new ArrayDeque<>();
+
     long partial = 0, copies = 0, bytes = 0;
     long peakPartial = 0, peakCopies = 0, peakBytes = 0;
 
     /** Numbers an event, and tells it of the time before its own. */
-    void take(Event event, boolean remembers) {
+    void take(Event event, Spec spec) {
         event.substream = this;
         event.number = count++;
+        event.point = spec.counts ? event.number : event.time;
         event.tied = event.time == now;
         if (!event.tied) {
             earlier = now;
             now = event.time;
         }
         event.earlier = earlier;
-        if (remembers) {
+        if (spec.semantics == Spec.NEXT) {
             events.add(event);
         }
     }
@@ -51,6 +56,24 @@ final class Substream {
             events = new ArrayList<>(events.subList(dead, events.size()));
             first += dead;
         }
+    }
+
+    /** Counts an event of detection, and forgets those that no match can hold together with it. */
+    void spans(long point, long within, int columns) {
+        live.add(point);
+        int more = 1;
+        while (point - live.peek() >= within) {
+            live.remove();
+            more--;
+        }
+        changed(0, more, columns);
+    }
+
+    /** Forgets the events of detection; how many there were. */
+    long endSpans() {
+        long ended = live.size();
+        live.clear();
+        return ended;
     }
 
     void changed(long morePartial, long moreCopies, int columns) {

@@ -12,11 +12,15 @@ import org.apache.flink.cep.functions.PatternProcessFunction;
 import org.apache.flink.cep.nfa.NFAState;
 import org.apache.flink.cep.nfa.compiler.NFACompiler;
 import org.apache.flink.cep.operator.CepOperator;
+import org.apache.flink.runtime.state.VoidNamespace;
+import org.apache.flink.streaming.api.operators.InternalTimer;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
+import org.apache.flink.streaming.runtime.tasks.ProcessingTimeService;
 import org.apache.flink.util.Collector;
 
 /**
- * Flink's CEP operator, keyed by sub-stream and window, that forgets a key when its window has ended.
+ * Flink's CEP operator, keyed by sub-stream and window, that forgets a key when its window has ended. In detection there
+ * is one window, which is the whole sub-stream, and Flink itself drops what is older than a span.
  *
  * Flink keeps the state of a key for ever, or until a pattern's own `within`, which is no sliding window.
  */
@@ -28,18 +32,22 @@ final class WindowCep extends CepOperator<Event, Long, WindowCep.Match> {
     }
 
     private final int columns;
+    private final boolean spans;
+    private transient SpanClock clock;
     private transient ValueState<NFAState> states;
     private transient List<State> forgotten;
 
-    WindowCep(TypeSerializer<Event> serializer, NFACompiler.NFAFactory<Event> factory, int columns) {
+    WindowCep(TypeSerializer<Event> serializer, NFACompiler.NFAFactory<Event> factory, int columns, boolean spans) {
         super(serializer, true, factory, null, null, new Emit(), null);
         this.columns = columns;
+        this.spans = spans;
     }
 
     @Override
     @SuppressWarnings("unchecked")
     public void open() throws Exception {
         super.open();
+        clock = new SpanClock(super.getProcessingTimeService());
         states = (ValueState<NFAState>) field(CepOperator.class, this, "computationStates");
         Object buffer = field(CepOperator.class, this, "partialMatches");
         forgotten = new ArrayList<>();
@@ -47,6 +55,20 @@ final class WindowCep extends CepOperator<Event, Long, WindowCep.Match> {
         forgotten.add((State) field(CepOperator.class, this, "elementQueueState"));
         for (String name : new String[] {"eventsBuffer", "eventsCount", "entries"}) {
             forgotten.add((State) field(buffer.getClass(), buffer, name));
+        }
+    }
+
+    /** Where matches are bounded by a span, the clock of the operator shows the point of the event. */
+    @Override
+    public ProcessingTimeService getProcessingTimeService() {
+        return clock != null && spans ? clock : super.getProcessingTimeService();
+    }
+
+    /** Flink's timers are of its own clock: they would end spans that have hours to go. Events end them. */
+    @Override
+    public void onProcessingTime(InternalTimer<Long, VoidNamespace> timer) throws Exception {
+        if (!spans) {
+            super.onProcessingTime(timer);
         }
     }
 
@@ -67,6 +89,7 @@ final class WindowCep extends CepOperator<Event, Long, WindowCep.Match> {
             event.substream.changed(-before, 0, columns);
             return;
         }
+        clock.now = event.point;
         super.processElement(element);
         event.substream.changed(partial() - before, 0, columns);
     }

@@ -73,6 +73,20 @@ def test_matches_are_returned_in_order() -> None:
     assert [0, 2, 3] in agree(text, "B1 B2 A3 B4 A5 B6")
 
 
+@pytest.mark.parametrize(
+    ("pattern", "condition"),
+    [
+        ("A+", "A.x <= NEXT(A).x"),
+        ("SEQ(A+, B)", "A.x <= NEXT(A).x"),
+        ("(SEQ(A, B+))+", "B.x <= NEXT(A).x"),
+        ("SEQ((SEQ(A, B))+, C)", "A.x <= B.x"),
+    ],
+)
+def test_complete_matches_are_those_that_no_other_holds(pattern: str, condition: str) -> None:
+    text = f"RETURN COMPLETE MATCHES PATTERN {pattern} WHERE {condition} WITHIN 8 s SLIDE 4 s"
+    assert agree(text, "A1/1 A1/2 B2/1 A3/2 B4/1 A4/1 C5/1 B6/1 B6/2 A7/1 A9/3 B9/1 C10/1")
+
+
 def test_what_flink_repeats_counts_once_and_is_told() -> None:
     text = "RETURN COUNT(*) PATTERN SEQ((SEQ(A+, B))+, C)"
     events = "A1 A2 B3 A4 B5 C6 C7"
@@ -116,8 +130,8 @@ def test_no_sequence_is_short_enough(semantics: str) -> None:
         ("RETURN COUNT(*) PATTERN A{2,}", "minimal number of repetitions"),
         ("RETURN COUNT(*) PATTERN (SEQ(SEQ(A, B)+, C))+", "Flink loses matches"),
         ("RETURN COUNT(*) PATTERN SEQ(A, B, C) WHERE A.x < C.x", "not adjacent"),
-        ("RETURN COMPLETE MATCHES PATTERN A+", "complete ones"),
-        ("PATTERN A, B WITHIN 3 s PER MATCH", "detection within a span"),
+        ("RETURN COMPLETE MATCHES PATTERN SEQ(A, B+, A)", "may bind in several ways"),
+        ("RETURN COMPLETE MATCHES PATTERN A+ SEMANTICS next", "under skip-till-any-match"),
     ],
 )
 def test_what_is_refused(text: str, reason: str) -> None:

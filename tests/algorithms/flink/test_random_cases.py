@@ -1,6 +1,7 @@
 """Random cases against the oracle: a job for each, so few by default; `CEPBENCH_FLINK_CASES` tells how many."""
 
 import os
+from dataclasses import replace
 
 import pytest
 
@@ -12,11 +13,13 @@ CASES = int(os.environ.get("CEPBENCH_FLINK_CASES", "24"))
 
 
 @pytest.mark.parametrize(
-    ("specification", "share"),
-    [("flink", 1.0), ("flink[kleene=flatten, max_length=3]", 0.25)],
+    ("specification", "detects", "share"),
+    [("flink", False, 1.0), ("flink[kleene=flatten, max_length=3]", False, 0.25), ("flink", True, 1.0)],
 )
-def test_random_cases(specification: str, share: float) -> None:
+def test_random_cases(specification: str, detects: bool, share: float) -> None:
     cases = round(CASES * share)
-    report = verify_subject(subject_of(make(specification)), cases, seed=15, thorough=False)
+    subject = replace(subject_of(make(specification)), detects=detects)
+    report = verify_subject(subject, cases, seed=15, thorough=False)
     assert report.clean, str(report)
     assert report.compared >= cases
+    assert report.with_rows > cases / 4

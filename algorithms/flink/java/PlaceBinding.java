@@ -1,0 +1,73 @@
+package cepbench;
+
+import org.apache.flink.cep.pattern.conditions.IterativeCondition;
+
+/**
+ * Whether an event may be bound to a place of a clause of detection after what a partial match holds already.
+ *
+ * Type, local predicates and conditions with all events that are bound; strictly increasing times in a SEQ, and within an
+ * operand. Events are looked up in Flink's shared buffer only where a condition or a time stamp that comes twice needs it.
+ */
+final class PlaceBinding extends IterativeCondition<Event> {
+    private final Spec.Flow flow;
+    private final int place;
+    private final boolean[] compared;
+
+    PlaceBinding(Spec.Flow flow, int place) {
+        this.flow = flow;
+        this.place = place;
+        compared = new boolean[place + 1];
+        for (int before = 0; before <= place; before++) {
+            for (int one : flow.places[before]) {
+                for (int other : flow.places[place]) {
+                    compared[before] |= flow.adjacent[one][other] != null;
+                }
+            }
+        }
+    }
+
+    @Override
+    public boolean filter(Event event, Context<Event> context) throws Exception {
+        int operand = operand(flow, event, place);
+        if (operand < 0) {
+            return false;
+        }
+        for (int before = 0; before <= place; before++) {
+            if (!compared[before] && !event.tied) {
+                continue;
+            }
+            for (Event bound : context.getEventsForPattern(Patterns.name(before))) {
+                int other = operand(flow, bound, before);
+                if (bound.time >= event.time && (flow.ordered || other == operand)) {
+                    return false;
+                }
+                Spec.Predicate[] conditions = flow.adjacent[other][operand];
+                if (conditions != null && !Spec.all(conditions, bound, event)) {
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+
+    /** Whether a match binds every operand: where several share a place, some may be left out. */
+    static boolean isWhole(Spec.Flow flow, WindowCep.Match match) {
+        long bound = 0;
+        for (int i = 0; i < match.events.length; i++) {
+            bound |= 1L << operand(flow, match.events[i], match.position[i]);
+        }
+        return Long.bitCount(bound) == flow.positions;
+    }
+
+    /** The operand of a place that an event is bound to: several at one place have different types; or -1. */
+    static int operand(Spec.Flow flow, Event event, int place) {
+        for (int one : flow.places[place]) {
+            for (int candidate : flow.binding[event.kind]) {
+                if (candidate == one && Spec.all(flow.local[one], event, event)) {
+                    return one;
+                }
+            }
+        }
+        return -1;
+    }
+}

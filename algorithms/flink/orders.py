@@ -1,0 +1,74 @@
+"""The orders in which a clause of detection may bind its operands: a sequence, which Flink's patterns are, for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import permutations, product
+from math import factorial
+
+from cepbench.queries.analysis import analyse
+from cepbench.queries.detection import DetectionClause, clauses_of
+from cepbench.queries.model import Query
+
+MOST_FLOWS = 64
+"""CEP operators of one job: each is chained into its one task."""
+
+
+@dataclass(frozen=True)
+class PatternPlace:
+    """Where a pattern binds an event, or with `loop` one or more, to one of its operands."""
+
+    operands: tuple[int, ...]
+    loop: bool
+
+
+def unsupported_detection(query: Query) -> str | None:
+    """Why Flink cannot detect what a query asks for, in words, or None."""
+    clauses = clauses_of(query, analyse(query).names)
+    if any(clause.negated for clause in clauses):
+        return (
+            "Flink's notFollowedBy takes simultaneous events as following, and ends no pattern, so NOT is not supported"
+        )
+    for clause in clauses:
+        loops = [operand.type for operand in clause.operands if operand.kleene]
+        if not clause.ordered and len(set(loops)) < len(loops):
+            return "two Kleene operands of an AND bind events of the same type, which no sequence of places tells apart"
+    flows = sum(map(_number, clauses))
+    if flows > MOST_FLOWS:
+        return f"AND needs a pattern for each order, {flows} here, but a job of Flink has at most {MOST_FLOWS}"
+    return None
+
+
+def orders(clause: DetectionClause) -> Iterator[tuple[PatternPlace, ...]]:
+    """One for a SEQ. For an AND all orders of single operands, with loops between them and around them.
+
+    A loop binds the Kleene operands in any order, and stands at one gap or at several; so every match has one order,
+    that of its events in the stream, if the types of operands differ.
+    """
+    operands = range(len(clause.operands))
+    if clause.ordered:
+        yield tuple(PatternPlace((operand,), clause.operands[operand].kleene) for operand in operands)
+        return
+    single = [operand for operand in operands if not clause.operands[operand].kleene]
+    kleene = tuple(operand for operand in operands if clause.operands[operand].kleene)
+    for order in permutations(single):
+        for gaps in _gaps(len(single), bool(kleene)):
+            places: list[PatternPlace] = []
+            for operand, gap in zip((*order, None), gaps, strict=True):
+                places += [PatternPlace(kleene, True)] if gap else []
+                places += [PatternPlace((operand,), False)] if operand is not None else []
+            yield tuple(places)
+
+
+def _gaps(single: int, kleene: bool) -> Iterator[tuple[bool, ...]]:
+    """Whether there is a loop before each single operand, and after the last one: somewhere if there is a `kleene`."""
+    return (gaps for gaps in product((False, True), repeat=single + 1) if any(gaps) == kleene)
+
+
+def _number(clause: DetectionClause) -> int:
+    """Of the orders of a clause."""
+    if clause.ordered:
+        return 1
+    single = sum(not operand.kleene for operand in clause.operands)
+    return factorial(single) * (1 if single == len(clause.operands) else 2 ** (single + 1) - 1)

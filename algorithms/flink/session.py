@@ -1,0 +1,101 @@
+"""A sub-stream of a job, and the rows that the job answers."""
+
+from __future__ import annotations
+
+import time
+import weakref
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cepbench.algorithms.base import StateSize
+from cepbench.algorithms.flink.engine import Engine, current, little
+from cepbench.algorithms.rows import AggregateRows, MatchRows, QueryRows
+from cepbench.algorithms.running.batches import kernel_events
+from cepbench.events.batch import EventBatch
+from cepbench.queries.compile import CompiledQuery
+from cepbench.queries.model import Aggregates
+
+Ints = NDArray[np.int64]
+
+EVERY_WINDOW = 2**63 - 1
+
+
+class JobSession:
+    """A sub-stream of the engine, which forgets it when this is gone."""
+
+    def __init__(self, query: CompiledQuery, specification: str) -> None:
+        self.engine: Engine = current()
+        self.query, self.specification = query, specification
+        started = time.perf_counter()
+        self.job = self.engine.job(specification)
+        self.submit_seconds = time.perf_counter() - started
+        self.name = self.engine.open(self.job)
+        weakref.finalize(self, self.engine.close, self.job, self.name)
+
+    def send(self, events: EventBatch, low: int, first: int = 0) -> Ints:
+        """The answer to a batch, as `java/Answer.java` writes it; numbers are those of `Engine.process`."""
+        batch = kernel_events(self.query.columns, events)
+        columns = [events.position, batch.kind.astype(np.int64), *batch.ints, *batch.reals]
+        return self.engine.process(self.job, self.name, low, first, batch.time, [little(one) for one in columns])
+
+    def state_size(self) -> StateSize:
+        """The largest since the last call."""
+        size, partial, events = self.engine.state(self.job, self.name)
+        return StateSize(int(size), {"partial matches": int(partial), "events": int(events)})
+
+    def details(self) -> dict[str, float]:
+        """Of the whole process, whoever asks."""
+        heap, resident = self.engine.memory()
+        return {
+            "jvm_start_seconds_peak": self.engine.start_seconds,
+            "jvm_heap_bytes_peak": float(heap),
+            "jvm_resident_bytes_peak": float(resident),
+            "empty_call_seconds_peak": self.engine.empty_seconds(self.job, self.name),
+        }
+
+
+def rows_of_windows(query: CompiledQuery, numbers: Ints) -> QueryRows | None:
+    """What a job answers of closed windows."""
+    size, body = int(numbers[0]), numbers[3:]
+    if not size:
+        return None
+    if isinstance(query.query.returns, Aggregates):
+        return _aggregates(query, size, body)
+    told, offsets, positions = _matches(size, body, 1)
+    return MatchRows(told[:, 0], offsets, positions)
+
+
+def rows_of_spans(numbers: Ints, before: int) -> MatchRows | None:
+    """What a job answers of detection; `before` is added to the points of last events, which makes them windows."""
+    size, body = int(numbers[0]), numbers[3:]
+    if not size:
+        return None
+    told, offsets, positions = _matches(size, body, 3)
+    return MatchRows(told[:, 0] + before, offsets, positions, told[:, 1:])
+
+
+def _aggregates(query: CompiledQuery, size: int, body: Ints) -> AggregateRows:
+    ring, real, least = (len(some) for some in (query.layout.ring, query.layout.real, query.layout.least))
+    table = body.reshape(size, 2 + ring + real + least)
+    counts, sums = table[:, 2 : 2 + ring].copy(), table[:, 2 + ring : 2 + ring + real].copy()
+    return AggregateRows(
+        table[:, 0].copy(),
+        counts.view(np.uint64 if query.arithmetic == "modular" else np.float64),
+        table[:, 1].copy().view(np.uint64),
+        sums.view(np.float64),
+        table[:, 2 + ring + real :].copy(),
+    )
+
+
+def _matches(size: int, body: Ints, head: int) -> tuple[Ints, Ints, Ints]:
+    """The `head` numbers before the length of each match, offsets, and positions."""
+    told, offsets = np.empty((size, head), np.int64), np.zeros(size + 1, np.int64)
+    kept = np.ones(len(body), np.bool_)
+    at = 0
+    for i in range(size):
+        told[i], length = body[at : at + head], body[at + head]
+        kept[at : at + head + 1] = False
+        offsets[i + 1] = offsets[i] + length
+        at += head + 1 + int(length)
+    return told, offsets, body[kept]

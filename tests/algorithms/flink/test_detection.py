@@ -1,0 +1,86 @@
+"""Detection on Flink: each match once, with its last event; orders of an AND; and what is refused."""
+
+import re
+
+import pytest
+
+from cepbench.algorithms.flink import Flink
+from cepbench.algorithms.flink.orders import MOST_FLOWS, PatternPlace, orders
+from cepbench.queries.analysis import analyse
+from cepbench.queries.detection import DetectionClause, clauses_of
+from cepbench.queries.parser import parse_query
+from tests.algorithms.flink.test_flink import agree, details_of, executor_of
+from tests.algorithms.sase.test_detection import matches
+from tests.contract.streams import batch
+from tests.streams import stream
+
+
+def clause_of(pattern: str) -> DetectionClause:
+    query = parse_query(f"PATTERN {pattern} WITHIN 3 s PER MATCH")
+    [clause] = clauses_of(query, analyse(query).names)
+    return clause
+
+
+def test_matches_are_reported_with_their_last_event() -> None:
+    given = batch(stream("A1 B2 B2 A3 B4 B6"))
+    executor = executor_of("PATTERN A AND B WITHIN 2 s PER MATCH", given)
+    told = [matches(executor.process(given.slice(n, n + 1))) for n in range(len(given))]
+    assert told == [[], [[0, 1]], [[0, 2]], [[1, 3], [2, 3]], [[3, 4]], []]
+    assert not executor.finish()
+
+
+def test_conditions_hold_for_all_pairs_of_events() -> None:
+    text = "PATTERN A+ a, B b, C+ c WHERE a.x < c.x AND b.x > 1 WITHIN 20 s PER MATCH"
+    assert [0, 3, 4] in agree(text, "A1/1 A2/4 B3/1 B4/2 C5/3 C6/5 C6/9 A7/1 C8/1")
+
+
+def test_ties_are_bound_together_by_an_and_only() -> None:
+    assert agree("PATTERN A AND B AND C+ WITHIN 2 s PER MATCH", "C1 A1 B1 C2 C2 A2") != []
+    assert agree("PATTERN SEQ(A, B) WITHIN 2 s PER MATCH", "A1 B1 A2 B2") == [[0, 3]]
+
+
+def test_the_same_events_are_one_match() -> None:
+    text = "PATTERN SEQ(A, B+) OR A AND B OR A AND A AND B WITHIN 3 s PER MATCH"
+    events = "A1 B2 A2 A3 B4 B5"
+    agree(text, events)
+    told = details_of(text, batch(stream(events)))
+    assert told["duplicates"] > 0
+    sequence = details_of("PATTERN SEQ(A, B) WITHIN 3 s PER MATCH", batch(stream(events)))
+    assert (sequence["matches_reported"], sequence["duplicates"]) == (6, 0)
+
+
+def test_state_is_that_of_a_span() -> None:
+    events = batch(stream("A1 A2 C3 B3 B9 A9"))
+    executor = executor_of("PATTERN SEQ(A, B) WITHIN 3 s PER MATCH", events)
+    executor.process(events.slice(0, 2))
+    assert executor.state().kinds == {"partial matches": 2, "events": 2}
+    executor.process(events.slice(2, 6))
+    executor.state()
+    assert executor.state().kinds == {"partial matches": 1, "events": 2}
+    executor.finish()
+    executor.state()
+    assert executor.state().kinds == {"partial matches": 0, "events": 0}
+
+
+def test_an_and_has_a_pattern_for_each_order() -> None:
+    assert list(orders(clause_of("A+, B"))) == [(PatternPlace((0,), True), PatternPlace((1,), False))]
+    assert len(list(orders(clause_of("A AND B AND C")))) == 6
+    assert [tuple(place.operands for place in order) for order in orders(clause_of("A AND B+"))] == [
+        ((0,), (1,)),
+        ((1,), (0,)),
+        ((1,), (0,), (1,)),
+    ]
+    assert list(orders(clause_of("A+ AND B+"))) == [(PatternPlace((0, 1), True),)]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("PATTERN A, NOT N, B WITHIN 3 s PER MATCH", "NOT is not supported"),
+        ("PATTERN A+ a AND A+ b WITHIN 3 s PER MATCH", "of the same type"),
+        ("PATTERN A AND B AND C AND D AND E WITHIN 3 s PER MATCH", f"120 here, but .* at most {MOST_FLOWS}"),
+        ("PATTERN A AND B AND C AND D+ WITHIN 3 s PER MATCH", "90 here"),
+    ],
+)
+def test_what_is_refused(text: str, reason: str) -> None:
+    assert re.search(reason, str(Flink().unsupported(parse_query(text))))
