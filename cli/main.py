@@ -18,6 +18,7 @@ from collections.abc import Sequence
 
 import click
 
+from cepbench.cli.capabilities import capabilities
 from cepbench.cli.compile import compile_command
 from cepbench.cli.generate import generate
 from cepbench.cli.import_command import import_command
@@ -44,6 +45,7 @@ def cepbench() -> None:
 
 COMMANDS = (
     algorithms,
+    capabilities,
     datasets,
     experiments,
     query,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from cepbench.cli.options import Place, results
+from cepbench.cli.options import Place, plugins, results
 from cepbench.cli.tables import answer_text
 
 folder = Place(exists=True, file_okay=False)
@@ -55,11 +55,16 @@ def plot(
 @click.command()
 @results
 @click.option("-o", "--output", type=Place(dir_okay=False), help="The page; by default RESULTS/report.html.")
+@plugins
 def report(results: Path, output: Path | None) -> None:
-    """Write all measured figures up on one page."""
-    from cepbench.plots.report import write_report
+    """Write all measured figures up on one page.
 
-    click.echo(write_report(results, output or results / "report.html"))
+    It also says what the algorithms can evaluate, those of plug-ins included.
+    """
+    from cepbench.plots.report import write_report
+    from cepbench.verification.capabilities import measured_capabilities
+
+    click.echo(write_report(results, output or results / "report.html", measured_capabilities))
 
 
 @click.command()

@@ -1,13 +1,15 @@
 """The report: one self-contained page over all figures of a results folder."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from cepbench.metrics.capabilities import Capabilities
 from cepbench.metrics.figure import Figure, Verdict
 from cepbench.metrics.files import write
 from cepbench.metrics.record import Status
 from cepbench.metrics.results import Results, load_results
 from cepbench.plots.agreement import Agreement, groups
+from cepbench.plots.capabilities import ANCHOR, HEADING, capability_section
 from cepbench.plots.censored import LABELS
 from cepbench.plots.draw import all_styles, write_drawings
 from cepbench.plots.html import Cell, Html, join, table, tag, trusted
@@ -18,8 +20,12 @@ from cepbench.plots.tables import AGREEMENT_KIND, badge, counted, status_badge, 
 TITLE = "cepbench report"
 
 
-def write_report(results_dir: Path, out_path: Path) -> Path:
+def write_report(
+    results_dir: Path, out_path: Path, capable: Callable[[Iterable[str]], Capabilities] | None = None
+) -> Path:
     """Draws every figure under `results_dir` and writes the page; returns `out_path`.
+
+    `capable` tells, of the algorithms that were measured, what they can evaluate; the page ends with it.
 
     Drawings stand beside the cells, or, of a page outside of `results_dir`, in a folder beside the page: results may be
     an archive that cannot be written to.
@@ -32,7 +38,8 @@ def write_report(results_dir: Path, out_path: Path) -> Path:
     for results in everything:
         drawings = write_drawings(results, _place(results, results_dir, out_path), look)
         sections.append(section(results, drawings, out_path.parent))
-    return write(out_path, page(everything, sections).encode())
+    measured = dict.fromkeys(name for results in everything for name in results.figure.algorithms)
+    return write(out_path, page(everything, sections, None if capable is None else capable(measured)).encode())
 
 
 def _place(results: Results, results_dir: Path, out_path: Path) -> Path | None:
@@ -42,7 +49,7 @@ def _place(results: Results, results_dir: Path, out_path: Path) -> Path | None:
     return out_path.parent / f"{out_path.stem}-figures" / results.figure.experiment / results.figure.profile
 
 
-def page(everything: Sequence[Results], sections: Sequence[Html]) -> str:
+def page(everything: Sequence[Results], sections: Sequence[Html], capable: Capabilities | None = None) -> str:
     """The whole document."""
     contents = [tag("li", tag("a", "Summary", href="#summary"))]
     contents += [
@@ -53,13 +60,15 @@ def page(everything: Sequence[Results], sections: Sequence[Html]) -> str:
         )
         for results in everything
     ]
+    last = None if capable is None else capability_section(capable)
+    contents += [] if last is None else [tag("li", tag("a", HEADING, href=f"#{ANCHOR}"))]
     body = tag(
         "body",
         tag("a", "Skip to the figures", href="#main", class_="skip"),
         tag(
             "div",
             tag("nav", tag("h2", "Contents"), tag("ol", contents), aria_label="Contents"),
-            tag("main", _summary(everything), list(sections), id="main"),
+            tag("main", _summary(everything), list(sections), last, id="main"),
             class_="layout",
         ),
         tag("script", trusted(SCRIPT)),

@@ -16,7 +16,19 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PACKAGES = sorted(file.parent.name for file in ROOT.glob("*/__init__.py"))
 MAX_LINES = 400
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
-COMMANDS = ["algorithms", "datasets", "experiments", "query", "generate", "run", "plot", "report", "compare", "verify"]
+COMMANDS = [
+    "algorithms",
+    "capabilities",
+    "datasets",
+    "experiments",
+    "query",
+    "generate",
+    "run",
+    "plot",
+    "report",
+    "compare",
+    "verify",
+]
 
 
 def tracked(*suffixes: str) -> list[Path]:

@@ -61,10 +61,10 @@ class Flink(Algorithm):
 
     def unsupported(self, query: Query) -> str | None:
         """What Flink's patterns cannot say; every query where Flink is not installed."""
-        reason = missing() or unsupported_by_flink(query)
+        reason = unsupported_by_flink(query)
         if reason is None and self.flatten:
             reason = unsupported_flattened(query, self.max_length)
-        return reason
+        return reason or missing()
 
     def plan(self, workload: Workload, statistics: Statistics) -> Plan:
         """The flows of each query; our program is compiled by then. Raises `FlinkMissing`, `TooManySequences`."""

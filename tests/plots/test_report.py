@@ -3,6 +3,7 @@ from html.parser import HTMLParser
 
 import pytest
 
+from cepbench.metrics.capabilities import Capabilities, Capability
 from cepbench.metrics.figure import Axis, ClaimResult, Panel, Scale, Verdict
 from cepbench.metrics.record import Status, Summary
 from cepbench.metrics.results import ResultsError
@@ -189,3 +190,30 @@ def test_tags_escape_all_but_html():
     assert tag("p", "<b>", [Html("<i>"), None, 3], class_='"', hidden=False, open=True) == (
         '<p class="&quot;" open>&lt;b&gt;<i>3</p>'
     )
+
+
+def test_what_algorithms_can_evaluate_is_the_last_section(tmp_path, figure, sweep, save):
+    asked = []
+
+    def capable(names):
+        asked.extend(names)
+        rows = [
+            Capability(
+                "Semantics", "contiguous", "PATTERN A & B", {"greta": 'no "such" thing', "mine[x=1]": "<never>"}
+            ),
+            Capability("Pattern", "Kleene", "PATTERN A+", {}),
+        ]
+        return Capabilities(("greta", "cogra", "mine[x=1]"), tuple(rows), {"cogra": "nothing is installed"})
+
+    save(tmp_path, figure(), sweep)
+    text = write_report(tmp_path, tmp_path / "report.html", capable).read_text()
+    page = parse(text)
+    assert asked == ["sase", "greta", "cogra"]
+    assert '<a href="#capabilities">' in text
+    assert text.index("Figure 13.1 ·") < text.index('<section id="capabilities"')
+    assert [a.get("title") for name, a in page.attributes if name == "abbr"] == ['no "such" thing', "<never>"]
+    shown = text[text.index('<section id="capabilities"') :]
+    assert "COGRA cannot run here: nothing is installed" in shown
+    assert "GRETA refuses 1 of 2" in shown
+    assert "&lt;never&gt;: <span" in shown
+    assert "refuses nothing of this" in shown

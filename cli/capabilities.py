@@ -1,0 +1,133 @@
+"""`cepbench capabilities`: what each algorithm can evaluate, and why it refuses the rest."""
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from cepbench.cli.options import Place, plugins
+from cepbench.cli.tables import aligned
+
+if TYPE_CHECKING:
+    from cepbench.metrics.capabilities import Capabilities
+    from cepbench.verification.language_suite import Asked
+
+BEGIN = "<!-- capabilities: written by `cepbench capabilities --format markdown -o FILE` -->"
+END = "<!-- end of capabilities -->"
+YES, NO = "yes", "–"
+
+
+@click.command()
+@click.argument("specifications", metavar="[ALGORITHM]...", nargs=-1)
+@click.option(
+    "-q", "--query", "workload", type=Place(exists=True, dir_okay=False), help="Ask for the queries of this file."
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "markdown", "csv", "json"]),
+    default="table",
+    show_default=True,
+    help="Of csv and json, one row per algorithm and what is asked for.",
+)
+@click.option(
+    "-o", "--output", type=Place(dir_okay=False), help="File to write; of a page that has its marks, only that part."
+)
+@plugins
+def capabilities(specifications: tuple[str, ...], workload: Path | None, form: str, output: Path | None) -> None:
+    """Tell what the algorithms can evaluate, and why not.
+
+    All, or the ALGORITHMs, such as sharon[max_length=8], are asked for a small query of each feature of the language,
+    or for the queries of a file.
+    """
+    from cepbench.verification.capabilities import capabilities as found_of
+    from cepbench.verification.language_suite import SUITE
+
+    found = found_of(specifications, SUITE if workload is None else _asked(workload))
+    content = {"table": table, "markdown": markdown, "csv": _csv, "json": _json}[form](found)
+    if output is None:
+        click.echo(content, nl=False)
+        return
+    from cepbench.metrics.files import write
+
+    write(output, (_within(output, content) if form == "markdown" else content).encode())
+
+
+def table(found: "Capabilities") -> str:
+    """The matrix for a terminal, with the reasons below."""
+    rows = [[row.name, *(NO if name in row.reasons else YES for name in found.algorithms)] for row in found.rows]
+    parts = [aligned(["", *found.algorithms], rows)]
+    for name in found.algorithms:
+        refused = found.refusals(name)
+        if refused:
+            parts.append("\n".join((f"{name} refuses", *(f"  {', '.join(refused[why])}: {why}" for why in refused))))
+    parts += [f"{name} cannot run here: {reason}" for name, reason in found.absent.items()]
+    return "\n\n".join(parts) + "\n"
+
+
+def markdown(found: "Capabilities") -> str:
+    """The matrix as a table of a document, with the reasons below. It is the same on every machine."""
+    lines = [_line("", *(f"`{name}`" for name in found.algorithms)), _line(*["---"] * (len(found.algorithms) + 1))]
+    group = None
+    for row in found.rows:
+        if row.group != group:
+            group = row.group
+            lines.append(_line(f"**{group}**", *[""] * len(found.algorithms)))
+        lines.append(_line(row.name, *(NO if name in row.reasons else YES for name in found.algorithms)))
+    reasons = [
+        f"- `{name}`: {why}: *{', '.join(refused)}*"
+        for name in found.algorithms
+        for why, refused in found.refusals(name).items()
+    ]
+    return "\n".join((*lines, "", "What is refused, and why:", "", *reasons)) + "\n"
+
+
+def _line(*cells: str) -> str:
+    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+
+
+def _rows(found: "Capabilities") -> list[dict[str, str | None]]:
+    return [
+        {
+            "group": row.group,
+            "name": row.name,
+            "algorithm": name,
+            "supported": "no" if name in row.reasons else "yes",
+            "reason": row.reasons.get(name),
+            "workload": row.workload,
+        }
+        for row in found.rows
+        for name in found.algorithms
+    ]
+
+
+def _csv(found: "Capabilities") -> str:
+    rows, text = _rows(found), io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def _json(found: "Capabilities") -> str:
+    return json.dumps(_rows(found), indent=2, ensure_ascii=False) + "\n"
+
+
+def _asked(file: Path) -> "list[Asked]":
+    """The queries of a file, each on its own."""
+    from cepbench.queries.printing import to_text
+    from cepbench.queries.workloads import load_workload
+    from cepbench.verification.language_suite import Asked
+
+    return [Asked(file.name, query.name, to_text(query)) for query in load_workload(file)]
+
+
+def _within(file: Path, content: str) -> str:
+    """A page with `content` between its marks, or `content` alone where there is no such page."""
+    old = file.read_text(encoding="utf-8") if file.exists() else ""
+    before, begin, rest = old.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    return f"{before}{begin}\n\n{content}\n{end}{after}" if end else content
