@@ -1,4 +1,4 @@
-"""Memory of a process: proportional set size (PSS), now and at its peak.
+"""Memory of a process: proportional set size (PSS), now and at its peak, with that of the processes it started.
 
 Counted are pages that no file backs. Those of libraries and memory-mapped input are split among all processes that map
 them, so the PSS of a worker would jump by tens of megabytes whenever another one ends.
@@ -32,26 +32,39 @@ def pss(pid: int | None = None) -> int:
         return int(getattr(info, "pss", 0) or getattr(info, "uss", 0) or info.rss)
 
 
+def whole_pss(pid: int, without: int = 0) -> int:
+    """That of a process and of the ones that it started, such as a Java machine, but for one `without`."""
+    total = pss(pid)
+    for told in Path(f"/proc/{pid}/task").glob("*/children"):
+        for child in map(int, told.read_text().split()):
+            try:
+                total += pss(child) if child != without else 0
+            except psutil.Error:  # it has ended meanwhile
+                continue
+    return total
+
+
 # The sampler is another process, started afresh: a thread would stand still while a kernel holds the interpreter, and
 # a forked child would share the pages that it is to count (PSS splits shared pages among their owners).
 _SAMPLER = f"""
-import select, sys
+import os, select, sys
 from pathlib import Path
 import psutil
 {inspect.getsource(pss)}
+{inspect.getsource(whole_pss)}
 pid, interval, peak = int(sys.argv[1]), float(sys.argv[2]), 0
 print("ready", flush=True)
 try:
     while not select.select([sys.stdin], [], [], interval)[0]:
-        peak = max(peak, pss(pid))
-except psutil.Error:
+        peak = max(peak, whole_pss(pid, os.getpid()))
+except (psutil.Error, OSError):
     pass
 print(peak, flush=True)
 """
 
 
 class PeakMemory:
-    """The peak PSS of this process between entering and leaving, in `peak` (bytes).
+    """The peak PSS of this process, with its children, between entering and leaving, in `peak` (bytes).
 
     Sampled from outside every `INTERVAL` seconds; `look` adds a sample of its own.
     """
@@ -76,7 +89,8 @@ class PeakMemory:
 
     def look(self) -> None:
         """Takes a sample now."""
-        self.peak = max(self.peak, pss())
+        sampler = 0 if self._sampler is None else self._sampler.pid
+        self.peak = max(self.peak, whole_pss(os.getpid(), sampler))
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

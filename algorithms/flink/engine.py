@@ -111,10 +111,10 @@ class Engine:
         """Forgets a sub-stream; may be called at any moment, and is done before the next call."""
         self._dropped.append((job, name))
 
-    def memory(self) -> tuple[int, int]:
-        """Bytes of the heap and of resident memory at their peaks."""
-        heap, resident = self._call(b"M")
-        return int(heap), int(resident)
+    def memory(self) -> dict[str, float]:
+        """Peaks in bytes: the heap, resident memory, what a collection left of the heap, and that before any job."""
+        names = ("heap", "resident", "live", "base")
+        return {f"jvm_{name}_bytes_peak": float(size) for name, size in zip(names, self._call(b"M"), strict=True)}
 
     def empty_seconds(self, job: int, name: int) -> float:
         """The median time of a call without events."""

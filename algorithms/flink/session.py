@@ -46,12 +46,10 @@ class JobSession:
 
     def details(self) -> dict[str, float]:
         """Of the whole process, whoever asks."""
-        heap, resident = self.engine.memory()
         return {
             "jvm_start_seconds_peak": self.engine.start_seconds,
-            "jvm_heap_bytes_peak": float(heap),
-            "jvm_resident_bytes_peak": float(resident),
             "empty_call_seconds_peak": self.engine.empty_seconds(self.job, self.name),
+            **self.engine.memory(),
         }
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cepbench.metrics.memory import INTERVAL, PeakMemory, pss
+from cepbench.metrics.memory import INTERVAL, PeakMemory, pss, whole_pss
 
 MB = 10**6
 pages_are_told_apart = pytest.mark.skipif(
@@ -19,11 +19,13 @@ pages_are_told_apart = pytest.mark.skipif(
 )
 
 
+WAITING = "import os, sys\ndef wait():\n    print('waiting', flush=True)\n    sys.stdin.readline()\n"
+
+
 @contextmanager
 def process(code: str) -> Iterator[tuple[int, Callable[[], None]]]:
     """A fresh process that runs `code`, in which every `wait()` lasts until the function is called; and its id."""
-    prelude = "import os, sys\ndef wait():\n    print('waiting', flush=True)\n    sys.stdin.readline()\n"
-    command = [sys.executable, "-c", prelude + code]
+    command = [sys.executable, "-c", WAITING + code]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as started:
         assert started.stdin is not None
         assert started.stdout is not None
@@ -71,6 +73,34 @@ def test_pages_of_files_are_not_counted(tmp_path: Path) -> None:
     with file.open("rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
         assert mapped[:: mmap.PAGESIZE].count(b"x") == -(-100 * MB // mmap.PAGESIZE)  # every page is touched
         assert pss() - before < 50 * MB
+
+
+@pages_are_told_apart
+def test_processes_that_it_started_are_counted_but_for_one() -> None:
+    code = """
+import subprocess
+wait()
+holder = "import sys; block = bytearray(b'x') * 100_000_000; print(flush=True); sys.stdin.readline()"
+child = subprocess.Popen([sys.executable, "-c", holder], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+child.stdout.readline()
+print(child.pid, flush=True)
+wait()
+child.kill()
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", WAITING + code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as started:
+        assert started.stdin is not None
+        assert started.stdout is not None
+        started.stdout.readline()
+        before = whole_pss(started.pid)
+        started.stdin.write("\n")
+        started.stdin.flush()
+        child = int(started.stdout.readline())
+        started.stdout.readline()
+        assert 100 * MB < whole_pss(started.pid) - before < 140 * MB
+        assert whole_pss(started.pid, child) - before < 10 * MB
+        started.stdin.write("\n")
 
 
 def test_peak_is_seen_after_it_is_gone() -> None:

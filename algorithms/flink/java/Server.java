@@ -8,14 +8,9 @@ import java.io.FileOutputStream;
 import java.io.FileDescriptor;
 import java.io.BufferedOutputStream;
 import java.io.BufferedInputStream;
-import java.lang.management.ManagementFactory;
-import java.lang.management.MemoryPoolMXBean;
-import java.lang.management.MemoryType;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Paths;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
@@ -63,10 +58,11 @@ public final class Server {
         Map<Integer, Job> jobs = new HashMap<>();
         try (MiniCluster cluster = new MiniCluster(configuration())) {
             cluster.start();
+            Memory memory = new Memory();
             answer(out, Answer.empty());
             while (true) {
                 try {
-                    answer(out, serve(ByteBuffer.wrap(requests.take()).order(ByteOrder.LITTLE_ENDIAN), jobs, cluster));
+                    answer(out, serve(ByteBuffer.wrap(requests.take()).order(ByteOrder.LITTLE_ENDIAN), jobs, cluster, memory));
                 } catch (Throwable error) {
                     fail(out, error);
                 }
@@ -104,10 +100,11 @@ public final class Server {
             .build();
     }
 
-    private static ByteBuffer serve(ByteBuffer request, Map<Integer, Job> jobs, MiniCluster cluster) throws Exception {
+    private static ByteBuffer serve(ByteBuffer request, Map<Integer, Job> jobs, MiniCluster cluster, Memory memory)
+        throws Exception {
         byte what = request.get();
         if (what == 'M') {
-            return Answer.longs(memory());
+            return Answer.longs(memory.tell());
         }
         if (what == 'J') {
             byte[] text = new byte[request.remaining()];
@@ -123,23 +120,6 @@ public final class Server {
             return Answer.empty();
         }
         return jobs.get(number).call(request);
-    }
-
-    /** Peaks of the heap and of resident memory, in bytes. */
-    private static long[] memory() throws Exception {
-        long heap = 0;
-        for (MemoryPoolMXBean pool : ManagementFactory.getMemoryPoolMXBeans()) {
-            if (pool.getType() == MemoryType.HEAP) {
-                heap += pool.getPeakUsage().getUsed();
-            }
-        }
-        long resident = 0;
-        for (String line : Files.readAllLines(Paths.get("/proc/self/status"))) {
-            if (line.startsWith("VmHWM")) {
-                resident = 1024 * Long.parseLong(line.replaceAll("\\D", ""));
-            }
-        }
-        return new long[] {heap, resident};
     }
 
     private static void answer(DataOutputStream out, ByteBuffer numbers) throws Exception {

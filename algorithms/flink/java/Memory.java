@@ -1,0 +1,67 @@
+package cepbench;
+
+import java.lang.management.GarbageCollectorMXBean;
+import java.lang.management.ManagementFactory;
+import java.lang.management.MemoryPoolMXBean;
+import java.lang.management.MemoryType;
+import java.lang.management.MemoryUsage;
+import java.nio.file.Files;
+import java.nio.file.Paths;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+
+import javax.management.Notification;
+import javax.management.NotificationEmitter;
+import javax.management.openmbean.CompositeData;
+
+import com.sun.management.GarbageCollectionNotificationInfo;
+
+/** The memory of the process at its peak. What lives on its heap is seen after each collection. */
+final class Memory {
+    private final Set<String> pools = new HashSet<>();
+    private final long base;
+    private volatile long left = 0;
+
+    Memory() {
+        for (MemoryPoolMXBean pool : ManagementFactory.getMemoryPoolMXBeans()) {
+            if (pool.getType() == MemoryType.HEAP) {
+                pools.add(pool.getName());
+            }
+        }
+        System.gc();
+        base = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
+        left = base;
+        for (GarbageCollectorMXBean collector : ManagementFactory.getGarbageCollectorMXBeans()) {
+            ((NotificationEmitter) collector).addNotificationListener((told, none) -> collected(told), null, null);
+        }
+    }
+
+    private void collected(Notification told) {
+        if (told.getType().equals(GarbageCollectionNotificationInfo.GARBAGE_COLLECTION_NOTIFICATION)) {
+            Map<String, MemoryUsage> after =
+                GarbageCollectionNotificationInfo.from((CompositeData) told.getUserData()).getGcInfo().getMemoryUsageAfterGc();
+            left = Math.max(left, after.keySet().stream().filter(pools::contains).mapToLong(x -> after.get(x).getUsed()).sum());
+        }
+    }
+
+    /**
+     * Bytes: of the heap at its peak, garbage included; of resident memory at its peak; the most of the heap that a
+     * collection left, and what there was of it before any job.
+     */
+    long[] tell() throws Exception {
+        long heap = 0;
+        for (MemoryPoolMXBean pool : ManagementFactory.getMemoryPoolMXBeans()) {
+            if (pools.contains(pool.getName())) {
+                heap += pool.getPeakUsage().getUsed();
+            }
+        }
+        long resident = 0;
+        for (String line : Files.readAllLines(Paths.get("/proc/self/status"))) {
+            if (line.startsWith("VmHWM")) {
+                resident = 1024 * Long.parseLong(line.replaceAll("\\D", ""));
+            }
+        }
+        return new long[] {heap, resident, left, base};
+    }
+}
