@@ -5,6 +5,8 @@ from functools import cache
 
 import pytest
 
+from cepbench.algorithms.flink import Flink
+from tests.mutants.__main__ import SKIPPED, run
 from tests.mutants.catalogue import ROOT, BrokenMutant, Mutant, chosen, load
 
 MUTANTS = load()
@@ -68,3 +70,14 @@ def test_mutants_are_chosen_by_name_and_by_part() -> None:
     assert chosen((one, two), ("left",)) == chosen((one, two), ("left/x",)) == (one,)
     with pytest.raises(BrokenMutant, match="no mutant is called 'y'"):
         chosen((one, two), ("y",))
+
+
+def test_a_mutant_whose_tests_need_an_extra_is_skipped_without_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    flink = [mutant for mutant in MUTANTS if mutant.file.startswith("algorithms/flink/")]
+    assert flink
+    assert all(mutant.needs == "flink" for mutant in flink)
+    monkeypatch.setattr(Flink, "missing", staticmethod(lambda: "Flink is not available: why"))
+    assert {verdict.outcome for verdict in run(flink, 1)} == {SKIPPED}
+    assert capsys.readouterr().out.count("Flink is not available: why") == len(flink)

@@ -17,7 +17,7 @@ import click
 from tests.mutants.catalogue import BrokenMutant, Mutant, chosen, load
 from tests.mutants.scratch import Scratch, scratch
 
-KILLED, SURVIVED, EQUIVALENT, ERROR = "killed", "SURVIVED", "equivalent", "ERROR"
+KILLED, SURVIVED, EQUIVALENT, SKIPPED, ERROR = "killed", "SURVIVED", "equivalent", "skipped", "ERROR"
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def main(names: tuple[str, ...], sample: int | None, seed: str, workers: int, on
         if only_list:
             click.echo("\n".join(f"{mutant.name}: {mutant.changes}" for mutant in mutants))
             return
-        verdicts = _run(mutants, workers)
+        verdicts = run(mutants, workers)
     except BrokenMutant as error:
         click.echo(f"error: {error}", err=True)
         sys.exit(2)
@@ -104,8 +104,12 @@ def main(names: tuple[str, ...], sample: int | None, seed: str, workers: int, on
     sys.exit(any(verdict.outcome in (SURVIVED, ERROR) for verdict in verdicts))
 
 
-def _run(mutants: Sequence[Mutant], workers: int) -> list[Verdict]:
-    done: list[Verdict] = []
+def run(mutants: Sequence[Mutant], workers: int) -> list[Verdict]:
+    """Judges mutants, but for those whose tests cannot run here."""
+    done = [Verdict(mutant, SKIPPED, 0.0, reason) for mutant in mutants if (reason := mutant.missing()) is not None]
+    for verdict in done:
+        click.echo(str(verdict))
+    possible = [mutant for mutant in mutants if mutant.missing() is None]
 
     def work(share: list[Mutant]) -> None:
         for verdict in judge_all(share):
@@ -113,14 +117,14 @@ def _run(mutants: Sequence[Mutant], workers: int) -> list[Verdict]:
             click.echo(str(verdict))
 
     with ThreadPoolExecutor(workers) as pool:
-        for future in as_completed([pool.submit(work, share) for share in shares(mutants, workers)]):
+        for future in as_completed([pool.submit(work, share) for share in shares(possible, workers)]):
             future.result()
     return done
 
 
 def _summary(verdicts: Sequence[Verdict]) -> str:
     parts = sorted({verdict.mutant.name.partition("/")[0] for verdict in verdicts})
-    outcomes = (KILLED, SURVIVED, EQUIVALENT, ERROR)
+    outcomes = (KILLED, SURVIVED, EQUIVALENT, SKIPPED, ERROR)
     rows = [("part", "mutants", *(outcome.lower() for outcome in outcomes))]
     for part in (*parts, "all"):
         own = [verdict for verdict in verdicts if part in ("all", verdict.mutant.name.partition("/")[0])]

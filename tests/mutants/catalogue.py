@@ -9,7 +9,8 @@ A file of the catalogue (`tests/mutants/*.yaml`) is a list of mutants of one par
       new: what takes its place
       tests: [tests/queries/test_automaton.py::test_name, "tests/contract/test_x.py::test_y[greta]"]
 
-`equivalent: why` marks a change that no answer can show; its tests must pass.
+`equivalent: why` marks a change that no answer can show; its tests must pass. `needs: flink` names an algorithm without
+whose extra the tests are skipped, and the mutant with them.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
+
+from cepbench.algorithms.registry import make
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -39,6 +42,11 @@ class Mutant:
     new: str
     tests: tuple[str, ...]
     equivalent: str | None = None
+    needs: str | None = None
+
+    def missing(self) -> str | None:
+        """Why its tests cannot run here, or None."""
+        return None if self.needs is None else make(self.needs).missing()
 
     def applied_to(self, text: str) -> str:
         """The file's text with the change. Raises `BrokenMutant` unless there is exactly one place for it."""

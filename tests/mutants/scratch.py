@@ -53,7 +53,7 @@ class Scratch:
         """Makes the copy equal to the project. Files that are equal already keep their times, and so their kernels."""
         wanted = {name: ROOT / name for name in _project_files()}
         for old in _files_below(self.folder):
-            if old not in wanted and Path(old).suffix in (".py", ".yaml", ".sase", ".lark"):
+            if old not in wanted and Path(old).suffix in (".py", ".yaml", ".sase", ".lark", ".java"):
                 (self.folder / old).unlink()
         for name, source in wanted.items():
             target = self.folder / name

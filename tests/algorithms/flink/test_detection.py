@@ -6,9 +6,12 @@ import pytest
 
 from cepbench.algorithms.flink import Flink
 from cepbench.algorithms.flink.orders import MOST_FLOWS, PatternPlace, orders
+from cepbench.algorithms.registry import make
 from cepbench.queries.analysis import analyse
 from cepbench.queries.detection import DetectionClause, clauses_of
 from cepbench.queries.parser import parse_query
+from cepbench.verification.evaluators import answer_of
+from cepbench.verification.random_cases import split
 from tests.algorithms.flink.test_flink import agree, details_of, executor_of
 from tests.algorithms.sase.test_detection import matches
 from tests.contract.streams import batch
@@ -39,6 +42,10 @@ def test_ties_are_bound_together_by_an_and_only() -> None:
     assert agree("PATTERN SEQ(A, B) WITHIN 2 s PER MATCH", "A1 B1 A2 B2") == [[0, 3]]
 
 
+def test_two_loops_of_an_and() -> None:
+    assert len(agree("PATTERN A+ AND B+ WITHIN 3 s PER MATCH", "A1 A2 B4 A5 C6 A9 A9")) == 5
+
+
 def test_the_same_events_are_one_match() -> None:
     text = "PATTERN SEQ(A, B+) OR A AND B OR A AND A AND B WITHIN 3 s PER MATCH"
     events = "A1 B2 A2 A3 B4 B5"
@@ -47,6 +54,17 @@ def test_the_same_events_are_one_match() -> None:
     assert told["duplicates"] > 0
     sequence = details_of("PATTERN SEQ(A, B) WITHIN 3 s PER MATCH", batch(stream(events)))
     assert (sequence["matches_reported"], sequence["duplicates"]) == (6, 0)
+
+
+@pytest.mark.parametrize("span", ["3 events", "4 s"])
+def test_windows_of_digests_are_those_of_sase(span: str) -> None:
+    query = parse_query(f"PATTERN A AND B+ WITHIN {span} PER MATCH")
+    given = batch(stream("A0 B1 A2 A2 B4 B5 B5 A8 C9 B9 A12 B16 A16 B21"))
+    batches = split(given, tuple(range(1, len(given))))
+    digests = [
+        answer_of(make(name), query, batches, pickled=True, summarised=True).digest() for name in ("flink", "sase")
+    ]
+    assert digests[0] == digests[1]
 
 
 def test_state_is_that_of_a_span() -> None:
