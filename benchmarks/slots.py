@@ -20,7 +20,7 @@ from pyarrow import csv
 from cepbench.generators.registry import from_spec
 from cepbench.pipeline.distributed import evaluate_on_spark
 from cepbench.pipeline.generation import generate
-from cepbench.pipeline.import_dataset import import_events
+from cepbench.pipeline.import_events import import_events
 from cepbench.pipeline.session import session, stop
 
 BLOCK = 500_000

@@ -58,9 +58,11 @@ def generate(
                 raise click.UsageError("a data set that is read from --raw has no parameters and no seed")
             reader = session(cluster)
             check_workers(reader, [shared_parent(output)], [raw])
-            stream = import_dataset(
+            stream, notices = import_dataset(
                 dataset(name), raw, output, spark=reader, key=attributes, buckets=buckets, replace=replace
             )
+            for notice in notices:
+                click.echo(f"cepbench: {notice}", err=True)
         else:
             from cepbench.generators.registry import from_spec
             from cepbench.pipeline.generation import generate as write

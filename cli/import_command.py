@@ -16,6 +16,7 @@ from cepbench.pipeline.cluster import SparkCluster
 )
 @click.option("-o", "--output", required=True, type=Place(), help="The store.")
 @reading
+@click.option("--typed-by", metavar="WAY", help="How events of a data set are typed; `datasets NAME` lists the ways.")
 @click.option("--where", metavar="SQL", help="Keep events for which this Spark SQL condition is true.")
 @click.option(
     "--key", metavar="A,B", help="Attributes that queries split the stream by; buckets hold sub-streams whole."
@@ -28,6 +29,7 @@ def import_command(
     source: Path,
     output: Path,
     reading: Reading,
+    typed_by: str | None,
     where: str | None,
     key: str | None,
     buckets: int | None,
@@ -41,7 +43,8 @@ def import_command(
     Data sets, --where and --master need Spark; else all events must fit into memory.
     """
     from cepbench.pipeline.creation import shared_parent
-    from cepbench.pipeline.import_dataset import import_dataset, import_events
+    from cepbench.pipeline.import_dataset import import_dataset
+    from cepbench.pipeline.import_events import import_events
     from cepbench.pipeline.probe import check_workers
     from cepbench.pipeline.session import session, stop
 
@@ -53,6 +56,10 @@ def import_command(
         declared = dataset(name)
         if reading != EXPECTED or where is not None:
             raise click.UsageError(f"{name} knows its columns; leave out the options of columns and --where")
+        if typed_by is not None:
+            declared = declared.typed(typed_by)
+    elif typed_by is not None:
+        raise click.UsageError("--typed-by is for data sets; files of one's own have --type-column or --type")
     on_spark = declared is not None or where is not None or cluster.master is not None
     try:
         spark = session(cluster) if on_spark else None
@@ -60,7 +67,7 @@ def import_command(
             check_workers(spark, [shared_parent(output)], [source])
         if declared is not None:
             assert spark is not None, "data sets are read by Spark"
-            stream = import_dataset(
+            stream, notices = import_dataset(
                 declared, source, output, spark=spark, key=attributes, buckets=buckets, replace=replace
             )
         else:
@@ -68,8 +75,8 @@ def import_command(
                 source, output, spark=spark, time_unit=reading, key=attributes or (), buckets=buckets, replace=replace,
                 where=where,
             )  # fmt: skip
-            for notice in notices:
-                click.echo(f"cepbench: {notice}", err=True)
+        for notice in notices:
+            click.echo(f"cepbench: {notice}", err=True)
     finally:
         stop()
     size = f"{stream.events} events in {stream.buckets} buckets"

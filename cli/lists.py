@@ -1,5 +1,7 @@
 """`cepbench algorithms`, `datasets` and `experiments`: what there is, one line each."""
 
+import json
+
 import click
 
 from cepbench.cli.options import plugins
@@ -41,14 +43,24 @@ def algorithms(as_json: bool, bibtex: bool) -> None:
 def datasets(name: str | None, as_json: bool) -> None:
     """List streams and workload generators.
 
-    With the NAME of a generated stream or workload, list its parameters. With --json, attributes and parameters of all
-    are told.
+    With the NAME of a generated stream or workload, list its parameters; with that of a real data set, tell its source,
+    licence, layout and schema, and the commands that import it and draw figures of it. With --json, attributes and
+    parameters of all are told.
     """
     from cepbench.datasets.registry import DATASETS
     from cepbench.generators.registry import GENERATORS, generator_class
     from cepbench.generators.workloads.registry import WORKLOADS
 
     if name is not None:
+        real = {found.name: found for found in DATASETS}
+        if name in real:
+            from cepbench.cli.dataset_page import described, page
+
+            click.echo(json.dumps(described(real[name]), indent=2) if as_json else page(real[name]))
+            return
+        if name not in {generator.name for generator in GENERATORS} | {workload.name for workload in WORKLOADS}:
+            known = ", ".join(one.name for one in (*GENERATORS, *DATASETS, *WORKLOADS))
+            raise click.UsageError(f"no stream, data set or workload {name!r}; choose one of {known}")
         made = {workload.name: workload.describe().parameters for workload in WORKLOADS}
         parameters = made[name] if name in made else generator_class(name).describe().parameters
         show([vars(parameter) for parameter in parameters], as_json)
@@ -62,11 +74,11 @@ def datasets(name: str | None, as_json: bool) -> None:
             row |= {"types": found.types, "attributes": found.attributes}
             row |= {"parameters": [vars(parameter) for parameter in found.parameters]}
         rows.append(row)
-    for real in DATASETS:
-        row = {"name": real.name, "kind": "real", "summary": real.summary, "paper": real.paper}
+    for actual in DATASETS:
+        row = {"name": actual.name, "kind": "real", "summary": actual.summary, "paper": actual.paper}
         if as_json:
-            row |= {"types": None, "attributes": [f"{a.name} ({a.kind})" for a in real.attributes]}
-            row |= {"source": real.source, "licence": real.licence, "note": real.note}
+            row |= {"types": None, "attributes": [f"{a.name} ({a.kind})" for a in actual.attributes]}
+            row |= {"source": actual.source, "licence": actual.licence, "note": actual.note}
         rows.append(row)
     for workload in WORKLOADS:
         told = workload.describe()

@@ -1,6 +1,7 @@
 """The synthetic stream that Hamlet's authors published."""
 
-from cepbench.datasets.base import Dataset, Derived, RawColumn
+from cepbench.datasets.base import Dataset, Derived, Layout, RawColumn
+from cepbench.datasets.expressions import selective
 from cepbench.events.schema import Kind
 
 HAMLET_SYNTHETIC = Dataset(
@@ -12,17 +13,31 @@ HAMLET_SYNTHETIC = Dataset(
         "To Share, or not to Share Online Event Trend Aggregation Over Bursty Event Streams, SIGMOD 2021"
     ),
     licence="Not known; ask the authors before redistributing.",
-    files="hamlet_synthetic_*.txt*",
-    columns=(RawColumn("second", "BIGINT"), RawColumn("kind", "BIGINT"), RawColumn("group", "BIGINT")),
+    layouts=(
+        Layout(
+            files="hamlet_synthetic_*.txt*",
+            columns=(RawColumn("second", "BIGINT"), RawColumn("kind", "BIGINT"), RawColumn("group", "BIGINT")),
+            options={"header": "false", "sep": ","},
+        ),
+    ),
+    needed=("second", "kind", "group"),
     time="second",
     time_unit="s",
-    type="concat('T', kind)",
-    attributes=(Derived("key", Kind.INT, "`group`"),),
+    types={"number": "concat('T', kind)", "letter": "char(64 + kind)"},
+    attributes=(
+        Derived("key", Kind.INT, "`group`"),
+        Derived("value", Kind.INT, "kind"),
+        *selective("second", "kind", "group"),
+    ),
     order=("key",),
     key=("key",),
-    options={"header": "false", "sep": ","},
+    faults={"a type that is not 1 to 26": "kind NOT BETWEEN 1 AND 26"},
+    stand_in="uniform",
+    figures={"letter": ("scale-rate", "scale-workers")},
     note=(
         "One event per second, all of one group. The types come round in a fixed order in bursts of 5 events, and of "
-        "20 for type 2. Type k of the published workloads is Tk here, because a type name begins with a letter."
+        "20 for type 2. Type k of the published workloads is Tk here, because a type name begins with a letter; "
+        "typed by letter they are A to N, as the generator `uniform` names them. `score` and `bound` are "
+        "hashes of the row."
     ),
 )

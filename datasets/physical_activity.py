@@ -1,6 +1,6 @@
 """Physical activity monitoring: the PAMAP2 recordings, and the stream that CET's authors derived from them."""
 
-from cepbench.datasets.base import Dataset, Derived, RawColumn
+from cepbench.datasets.base import FILE, Dataset, Derived, Layout, RawColumn
 from cepbench.events.schema import Kind
 
 _CITATION = (
@@ -9,13 +9,16 @@ _CITATION = (
 )
 _LICENCE = "CC BY 4.0 (UCI Machine Learning Repository); cite the source"
 
+_FIGURES = ("cet-8.1-activity", "cet-8.7-activity")
+"""Their generator, `uniform`, has one type A and no more that they use."""
+
 _SENSOR_VALUES = 17  # per inertial measurement unit
 _SENSORS = ("hand", "chest", "ankle")
 
 # lying, sitting, standing, watching TV, computer work, car driving
 _PASSIVE = "(1, 2, 3, 9, 10, 11)"
-_SUBJECT = r"CAST(regexp_extract(_metadata.file_path, 'subject([0-9]+)[.]dat', 1) AS BIGINT)"
-_OPTIONAL = r"CASE WHEN contains(_metadata.file_path, '/Optional/') THEN 100 ELSE 0 END"
+_SUBJECT = rf"CAST(regexp_extract({FILE}, 'subject([0-9]+)[.]dat', 1) AS BIGINT)"
+_OPTIONAL = f"CASE WHEN contains({FILE}, '/Optional/') THEN 100 ELSE 0 END"
 
 PHYSICAL_ACTIVITY = Dataset(
     name="physical_activity",
@@ -23,16 +26,22 @@ PHYSICAL_ACTIVITY = Dataset(
     paper="dissertation 8.1, 19.1",
     source=_CITATION,
     licence=_LICENCE,
-    files="*/subject*.dat",
-    columns=(
-        RawColumn("timestamp", "DOUBLE"),
-        RawColumn("activity", "BIGINT"),
-        RawColumn("heart_rate", "DOUBLE"),
-        *(RawColumn(f"{sensor}_{k}", "DOUBLE") for sensor in _SENSORS for k in range(1, _SENSOR_VALUES + 1)),
+    layouts=(
+        Layout(
+            files="*/subject*.dat",
+            columns=(
+                RawColumn("timestamp", "DOUBLE"),
+                RawColumn("activity", "BIGINT"),
+                RawColumn("heart_rate", "DOUBLE"),
+                *(RawColumn(f"{sensor}_{k}", "DOUBLE") for sensor in _SENSORS for k in range(1, _SENSOR_VALUES + 1)),
+            ),
+            options={"header": "false", "sep": " ", "nanValue": "NaN"},
+        ),
     ),
+    needed=("timestamp", "activity", "heart_rate"),
     time="round(timestamp * 1000)",
     time_unit="ms",
-    type="'Measurement'",
+    types={"measurement": "'Measurement'", "one": "'A'"},
     attributes=(
         Derived("person", Kind.INT, f"{_SUBJECT} + {_OPTIONAL}"),
         Derived("activity", Kind.STRING, f"CASE WHEN activity IN {_PASSIVE} THEN 'passive' ELSE 'active' END"),
@@ -43,8 +52,8 @@ PHYSICAL_ACTIVITY = Dataset(
     order=("person",),
     key=("person",),
     # Activity 0 is the time between activities, to be left out; the heart rate is measured in one row of eleven.
-    filter="activity <> 0 AND NOT isnan(heart_rate)",
-    options={"header": "false", "sep": " ", "nanValue": "NaN"},
+    filter="activity IS NULL OR heart_rate IS NULL OR (activity <> 0 AND NOT isnan(heart_rate))",
+    figures={"one": _FIGURES},
     note=(
         "Each recording starts its own clock, so events of different people share time stamps by chance. The 9 "
         "protocol and 5 optional recordings count as 14 people, as in the dissertation (an optional one is 100 + the "
@@ -59,14 +68,20 @@ PHYSICAL_ACTIVITY_CET = Dataset(
     paper="dissertation 8.1",
     source=f"published with the code of CET, github.com/olgapoppe/CET; derived from {_CITATION}",
     licence=_LICENCE,
-    files="physical_activity_cet.dat*",
-    columns=(RawColumn("second", "BIGINT"), RawColumn("id", "BIGINT"), RawColumn("compatibility", "BIGINT")),
+    layouts=(
+        Layout(
+            files="physical_activity_cet.dat*",
+            columns=(RawColumn("second", "BIGINT"), RawColumn("id", "BIGINT"), RawColumn("compatibility", "BIGINT")),
+            options={"header": "false", "sep": ","},
+        ),
+    ),
+    needed=("second", "id", "compatibility"),
     time="second",
     time_unit="s",
-    type="'Report'",
+    types={"report": "'Report'", "one": "'A'"},
     attributes=(Derived("id", Kind.INT, "id"), Derived("compatibility", Kind.INT, "compatibility")),
     order=("id",),
-    options={"header": "false", "sep": ","},
+    figures={"one": _FIGURES},
     note=(
         "Person, activity and heart rate were dropped by the authors: what is left can be counted and enumerated, but "
         "neither grouped nor filtered. Events share seconds, nine on average. `compatibility` is 1 throughout."

@@ -1,12 +1,28 @@
 """All data sets."""
 
 from cepbench.datasets.base import Dataset
+from cepbench.datasets.bus_positions import DUBLIN_BUS
 from cepbench.datasets.errors import DatasetError
 from cepbench.datasets.hamlet_synthetic import HAMLET_SYNTHETIC
-from cepbench.datasets.nasdaq import NASDAQ
+from cepbench.datasets.linear_road import LINEAR_ROAD
 from cepbench.datasets.physical_activity import PHYSICAL_ACTIVITY, PHYSICAL_ACTIVITY_CET
+from cepbench.datasets.road_traffic import AARHUS_TRAFFIC
+from cepbench.datasets.smart_plugs import DEBS_2014
+from cepbench.datasets.stocks import NASDAQ, NYSE
+from cepbench.datasets.taxi_trips import NYC_TAXI
 
-DATASETS: tuple[Dataset, ...] = (NASDAQ, PHYSICAL_ACTIVITY, PHYSICAL_ACTIVITY_CET, HAMLET_SYNTHETIC)
+DATASETS: tuple[Dataset, ...] = (
+    NASDAQ,
+    NYSE,
+    PHYSICAL_ACTIVITY,
+    PHYSICAL_ACTIVITY_CET,
+    NYC_TAXI,
+    DEBS_2014,
+    DUBLIN_BUS,
+    AARHUS_TRAFFIC,
+    LINEAR_ROAD,
+    HAMLET_SYNTHETIC,
+)
 
 
 def dataset(name: str) -> Dataset:

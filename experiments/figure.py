@@ -10,6 +10,7 @@ from cepbench.experiments.overlay import published
 from cepbench.experiments.points import configuration
 from cepbench.experiments.points import points as points_of
 from cepbench.experiments.schema import Experiment, SweptPanel
+from cepbench.experiments.store_data import departure, named
 from cepbench.experiments.verdicts.judge import verdict
 from cepbench.metrics.figure import Figure, Panel
 from cepbench.metrics.record import Record
@@ -19,13 +20,16 @@ def figure(experiment: Experiment, profile: str, records: Sequence[Record]) -> F
     """The figure of an experiment as it was swept; `records` are its cells, at least one."""
     plot = experiment.plot
     newest = max(records, key=lambda record: record.started)
+    stream = configuration(experiment, next(points_of(experiment)))["stream"] if experiment.data is not None else {}
+    on = f" on {named(stream)}" if stream else ""
     return Figure(
         id=experiment.figure,
         experiment=experiment.id,
         profile=profile,
-        title=experiment.title,
+        title=f"{experiment.title}{on}",
         paper=experiment.paper,
-        caption=plot.caption,
+        caption=f"{plot.caption} Data: {named(stream)}.".strip() if stream else plot.caption,
+        data=named(stream) if stream else "",
         x=plot.x,
         panels=tuple(_panel(experiment, panel) for panel in plot.panels),
         facet=plot.facet,
@@ -35,7 +39,7 @@ def figure(experiment: Experiment, profile: str, records: Sequence[Record]) -> F
         workload=_varied(experiment, "workload"),
         stream=_varied(experiment, "stream"),
         environment=newest.provenance,
-        departures=experiment.departures,
+        departures=(*experiment.departures, *([departure(experiment, stream)] if stream else [])),
         claims=tuple(
             verdict(_claim(experiment, claim), records, plot.x.name, profile, experiment.absent)
             for claim in experiment.claims

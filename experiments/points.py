@@ -15,6 +15,7 @@ from typing import Any
 from cepbench.experiments.claims import holds
 from cepbench.experiments.errors import ExperimentError
 from cepbench.experiments.schema import Experiment, GeneratedWorkload, Open, Sweep
+from cepbench.experiments.store_data import stream_of
 from cepbench.experiments.templates import series_name, substituted
 from cepbench.generators.workloads.registry import workload_text
 from cepbench.metrics.record import FORMAT
@@ -88,8 +89,12 @@ def configuration(experiment: Experiment, point: Mapping[str, Any]) -> dict[str,
         if name not in experiment.stream.model_fields_set:
             del stream[name]  # cells measured before the field was known keep their identity
     stream["parameters"] = {k: v for k, v in experiment.stream.parameters.items() if v is not None}
+    if experiment.data is None:
+        stream = {name: substituted(value, point, f"stream.{name}") for name, value in stream.items()}
+    else:
+        stream = stream_of(experiment.data)
     return {
-        "stream": {name: substituted(value, point, f"stream.{name}") for name, value in stream.items()},
+        "stream": stream,
         "workload": _workload(experiment, point),
         "arithmetic": experiment.arithmetic,
         "arrival": _arrival(experiment, point),

@@ -186,6 +186,7 @@ class Experiment(Strict):
     description: str = ""
     departures: tuple[Departure, ...]  # of the workload, from the paper's; empty where there are none
     stream: Stream
+    data: str | None = None  # an event store that takes the place of `stream`
     workload: Workload | None = None
     workload_file: str | None = None
     axes: Values = Field(default_factory=dict)

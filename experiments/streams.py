@@ -13,9 +13,11 @@ from cepbench.events.errors import CepbenchError
 from cepbench.events.paths import local_path
 from cepbench.events.reading import Reading
 from cepbench.experiments.points import identity
+from cepbench.experiments.store_data import check_fits
 from cepbench.generators.registry import from_spec
 from cepbench.pipeline.generation import generate
-from cepbench.pipeline.import_dataset import import_dataset, import_events
+from cepbench.pipeline.import_dataset import import_dataset
+from cepbench.pipeline.import_events import import_events
 from cepbench.pipeline.measured import Session
 from cepbench.pipeline.store import FORMAT, Stream, is_store, read_stream
 from cepbench.queries.workloads import parse_workload
@@ -26,6 +28,9 @@ STREAMS_FOLDER = "streams"
 def check_stream(configuration: Mapping[str, Any]) -> None:
     """Refuses a stream specification that cannot be prepared, before anything runs. Raises `CepbenchError`."""
     stream = configuration["stream"]
+    if "store" in stream:
+        check_fits(configuration)
+        return
     if "generator" in stream:
         from_spec(stream["generator"], stream["parameters"])
         return
@@ -40,6 +45,8 @@ def check_stream(configuration: Mapping[str, Any]) -> None:
 def prepare_stream(configuration: Mapping[str, Any], folder: Path, spark: Session) -> Stream:
     """The store of a configuration's stream, bucketed by what all its queries partition on; made if it is not there."""
     stream = configuration["stream"]
+    if "store" in stream:
+        return read_stream(stream["path"])
     key = common_key(configuration["workload"])
     buckets = configuration["buckets"] if key else 1
     path = folder / identity(FORMAT, _source(stream), key, buckets)
@@ -49,7 +56,8 @@ def prepare_stream(configuration: Mapping[str, Any], folder: Path, spark: Sessio
         generator = from_spec(stream["generator"], stream["parameters"])
         return generate(generator, path, spark=spark, key=key, buckets=buckets)
     if "dataset" in stream:
-        return import_dataset(dataset(stream["dataset"]), stream["path"], path, spark=spark, key=key, buckets=buckets)
+        declared, files = dataset(stream["dataset"]), stream["path"]
+        return import_dataset(declared, files, path, spark=spark, key=key, buckets=buckets)[0]
     if is_store(stream["path"]):
         return read_stream(stream["path"])
     return import_events(stream["path"], path, spark=spark, time_unit=_reading(stream), key=key, buckets=buckets)[0]

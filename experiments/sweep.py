@@ -27,6 +27,7 @@ from cepbench.experiments.mixing import check_panels
 from cepbench.experiments.points import Cell, cells, identified
 from cepbench.experiments.provenance import environment
 from cepbench.experiments.schema import Experiment
+from cepbench.experiments.store_data import check_axes
 from cepbench.experiments.streams import STREAMS_FOLDER, check_stream, prepare_stream
 from cepbench.metrics.load import lost
 from cepbench.metrics.notices import Notice, counted, noisiest, notices_of
@@ -89,6 +90,7 @@ def plan(
     planned = []
     for name in dict.fromkeys(names or experiment_files()):
         experiment = load(find(name), profile, overrides, include)
+        check_axes(experiment)
         found = tuple(cells(experiment, profile))
         check_panels(experiment, found)
         given = [specification for specification in experiment.algorithms if "${" not in specification]

@@ -152,6 +152,7 @@ class Figure(Strict):
     title: str
     paper: str  # short citation
     caption: str = ""
+    data: str = ""  # the store that took the place of the figure's stream, in words
     x: Axis
     panels: tuple[Panel, ...]  # drawn side by side
     facet: Axis | None = None  # one row of panels per value

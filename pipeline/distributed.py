@@ -13,7 +13,7 @@ from cepbench.algorithms.answers.builder import AnswerBuilder, Parts
 from cepbench.events.reading import Reading
 from cepbench.pipeline.cluster import SparkCluster, is_local
 from cepbench.pipeline.generation import default_buckets
-from cepbench.pipeline.import_dataset import import_events
+from cepbench.pipeline.import_events import import_events
 from cepbench.pipeline.in_process import BATCH_ROWS, check_store_reading
 from cepbench.pipeline.jobs import Job, Prepared, parse_supported, prepare
 from cepbench.pipeline.parts import DamagedStore

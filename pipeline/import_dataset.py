@@ -1,86 +1,23 @@
-"""Real events as event stores: files and DataFrames, and data sets as they are declared, read by Spark."""
+"""Data sets as event stores: their raw files are read by Spark as they are declared."""
 
 import tempfile
-import uuid
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 
 from cepbench.datasets.base import Dataset
-from cepbench.events.columns import ARROW
 from cepbench.events.errors import InputError
-from cepbench.events.files import FileLayout, file_blocks, read_events
-from cepbench.events.reading import Reading, reading_of
-from cepbench.events.sources import Source, find
-from cepbench.pipeline.creation import creating, shared_parent
-from cepbench.pipeline.generation import default_buckets, default_partitions
-from cepbench.pipeline.pieces import Piece, pieces
-from cepbench.pipeline.staging import ROW, ROW_BITS, STAGE_ROWS, Staged, kept, store_staged
-from cepbench.pipeline.store import Stream, read_stream
-from cepbench.pipeline.tasks import failure, run_tasks
-from cepbench.pipeline.writing import BucketWriter, check_key, describe
-
-BAD = "time IS NULL OR time < 0 OR type IS NULL OR type = ''"
-
-
-def import_events(
-    events: str | Path | pd.DataFrame,
-    path: str | Path,
-    *,
-    spark: SparkSession | None,
-    time_unit: str | Reading = "s",
-    key: Sequence[str] = (),
-    buckets: int | None = None,
-    replace: bool = False,
-    where: str | None = None,
-) -> tuple[Stream, tuple[str, ...]]:
-    """A CSV or Parquet file, a folder of such files, or a DataFrame as a store at `path`, with notices to its owner.
-
-    `where`: a Spark SQL condition over time, type and attributes that events must fulfil; only of files, on Spark.
-    Without Spark, or from a DataFrame, all events must fit into memory.
-    """
-    reading = reading_of(time_unit)
-    if spark is None or isinstance(events, pd.DataFrame):
-        assert where is None, "only Spark evaluates conditions"
-        return _import_here(events, path, reading, key, buckets or default_buckets(spark, key), replace)
-    return import_source(spark, find(events), Path(path), reading, key, buckets, replace, where=where)
-
-
-def import_source(
-    spark: SparkSession | None,
-    source: Source,
-    path: Path,
-    time_unit: str | Reading,
-    key: Sequence[str],
-    buckets: int | None,
-    replace: bool,
-    piece_bytes: int | None = None,
-    where: str | None = None,
-) -> tuple[Stream, tuple[str, ...]]:
-    """Files as a store, in pieces of about `piece_bytes`: a task each, or one after the other in this process."""
-    reading = reading_of(time_unit)
-    layout, parts = pieces(spark, source, piece_bytes, reading)
-    staged = Staged(layout, tuple(str(file) for file in source.files))
-    with tempfile.TemporaryDirectory(prefix=".cepbench-stage-", dir=shared_parent(path)) as scratch:
-        stage = Path(scratch).resolve() / "stage"
-        stage.mkdir()
-        task = partial(_stage_piece, staged, [file.resolve() for file in source.files], source.is_csv, stage)
-        run_tasks(spark, task, list(enumerate(parts)))
-        origin: dict[str, Any] = {"files": [file.name for file in source.files]}
-        if where is not None:
-            assert spark is not None, "only Spark evaluates conditions"
-            stage = kept(spark, staged, stage, where)
-            origin["where"] = where
-        return store_staged(spark, staged, stage, path, reading.unit, key, buckets, replace, origin)
+from cepbench.events.files import FileLayout
+from cepbench.pipeline.creation import shared_parent
+from cepbench.pipeline.generation import default_partitions
+from cepbench.pipeline.raw_rows import REASON, BadRows, bad_rows, files_of, judged, with_ranks
+from cepbench.pipeline.staging import ROW, Staged, store_staged
+from cepbench.pipeline.store import Stream
+from cepbench.pipeline.tasks import failure
 
 
 def import_dataset(
@@ -92,103 +29,48 @@ def import_dataset(
     key: Sequence[str] | None = None,
     buckets: int | None = None,
     replace: bool = False,
-) -> Stream:
+) -> tuple[Stream, tuple[str, ...]]:
     """A data set, downloaded to the folder `raw`, as a store at `path`, bucketed by the declared key by default.
 
-    Raises `InputError` that names file, row and column for a row without a valid time or type.
+    Rows that the declaration calls bad are left out; a notice counts them by reason and names the first ones, and the
+    store's source tells their number. Raises `InputError` if no row is an event.
     """
-    files = sorted(Path(raw).rglob(dataset.files))
-    if not files:
-        raise InputError(f"{raw}: no files {dataset.files} of data set {dataset.name}; see {dataset.source}")
+    raw = Path(raw)
+    files = files_of(dataset, raw)
     staged = Staged(FileLayout({a.name: a.kind for a in dataset.attributes}, ()))
     with tempfile.TemporaryDirectory(prefix=".cepbench-stage-", dir=shared_parent(path)) as scratch:
         stage = Path(scratch).resolve() / "stage"
         try:
-            _stage_dataset(spark, dataset, files, staged, stage)
+            rows = judged(spark, dataset, files)
+            bad = bad_rows(spark, dataset, files, rows)
+            _stage(spark, dataset, rows, staged, stage)
         except PySparkException as error:
-            _refuse_bad_rows(spark, dataset, files)
             raise InputError(f"{raw}: data set {dataset.name} cannot be read: {failure(error)}") from None
-        origin = {"dataset": dataset.name, "files": [str(file.relative_to(raw)) for file in files]}
+        names = [file.name if file == raw else str(file.relative_to(raw)) for paths in files.values() for file in paths]
+        origin: dict[str, Any] = {"dataset": dataset.name, "typed_by": dataset.typing, "files": names}
+        if bad.count:
+            origin["bad_rows"] = bad.reasons
+        _check_some(spark, dataset, raw, stage, bad)
         key = dataset.key if key is None else key
-        stream, _ = store_staged(spark, staged, stage, Path(path), dataset.time_unit, key, buckets, replace, origin)
-    return stream
+        stream, notices = store_staged(
+            spark, staged, stage, Path(path), dataset.time_unit, key, buckets, replace, origin
+        )
+    if bad.count:
+        notices = (*notices, f"{bad.count} bad rows were left out: {bad.told}")
+    return stream, notices
 
 
-def _stage_dataset(spark: SparkSession, dataset: Dataset, files: Sequence[Path], staged: Staged, stage: Path) -> None:
+def _stage(spark: SparkSession, dataset: Dataset, rows: DataFrame, staged: Staged, stage: Path) -> None:
     """Events in the declared order: ranges of time become parts, in order."""
-    events = _kept(dataset, _read(spark, dataset, files)).selectExpr(*dataset.select())
-    if not events.filter(BAD).isEmpty():
-        _refuse_bad_rows(spark, dataset, files)
+    good = rows.filter(f"{REASON} IS NULL")
+    for ranked in dataset.ranked:
+        good = with_ranks(spark, good, ranked, stage.parent)
+    events = good.selectExpr(*dataset.select())
     ordered = events.repartitionByRange(default_partitions(spark), "time").sortWithinPartitions(*dataset.order_by())
     columns = [sql.col(f"`{name}`").alias(column) for name, column in staged.columns.items()]
     ordered.select("time", "type", *columns, sql.lit(0).cast("bigint").alias(ROW)).write.parquet(str(stage))
 
 
-def _read(spark: SparkSession, dataset: Dataset, files: Sequence[Path]) -> DataFrame:
-    reader = spark.read.format(dataset.format).options(**dataset.options).schema(dataset.raw_schema())
-    return reader.load([str(file.resolve()) for file in files])
-
-
-def _kept(dataset: Dataset, raw: DataFrame) -> DataFrame:
-    return raw if dataset.filter is None else raw.filter(dataset.filter)
-
-
-def _refuse_bad_rows(spark: SparkSession, dataset: Dataset, files: Sequence[Path]) -> None:
-    """`InputError` for the first row without a valid time or type. Each file is read whole, to count its rows."""
-    for file in files:
-        raw = _read(spark, dataset, [file]).coalesce(1).withColumn(ROW, sql.monotonically_increasing_id())
-        bad = _kept(dataset, raw).selectExpr(*dataset.select(), ROW).filter(BAD).orderBy(ROW).limit(1).collect()
-        for row in bad:
-            place = f"{file}, row {row[ROW] + 1}"
-            if row["time"] is None:
-                raise InputError(f"{place}, column 'time': the time is null")
-            if row["time"] < 0:
-                raise InputError(f"{place}, column 'time': the time {row['time']} is negative")
-            raise InputError(f"{place}, column 'type': the type is empty")
-
-
-def _import_here(
-    events: str | Path | pd.DataFrame,
-    path: str | Path,
-    reading: Reading,
-    key: Sequence[str],
-    buckets: int,
-    replace: bool,
-) -> tuple[Stream, tuple[str, ...]]:
-    found = read_events(events, reading)
-    check_key(found.schema, key, buckets)
-    with creating(path, replace) as folder:
-        writer = BucketWriter(folder, found.schema, key, buckets, 0)
-        with writer:
-            for start in range(0, len(found.batch), STAGE_ROWS):
-                holes = {name: mask[start : start + STAGE_ROWS] for name, mask in found.missing.items()}
-                origin = partial(_shifted, found.place, start)
-                writer.write(found.batch.slice(start, start + STAGE_ROWS), holes, origin)
-        files = [Path(name).name for name, _ in found.files]
-        describe(folder, found.schema, key, [writer.written], {"files": files})
-    return read_stream(path), found.notices
-
-
-def _stage_piece(staged: Staged, files: Sequence[Path], is_csv: bool, stage: Path, item: tuple[int, Piece]) -> None:
-    """Copies one piece of a file to the stage, checked and typed."""
-    number, piece = item
-    kinds = staged.layout.kinds
-    fields = [("time", pa.int64()), ("type", pa.string()), *((staged.columns[n], ARROW[k]) for n, k in kinds.items())]
-    schema = pa.schema([*fields, (ROW, pa.int64())])
-    row = (piece.file << ROW_BITS) + piece.before
-    file, name = files[piece.file], staged.files[piece.file]
-    # Speculation is off, but a task may be tried again while its first try still runs.
-    temporary = stage / f".{number}.{uuid.uuid4().hex[:8]}"
-    texts = [field.name for field in schema if field.type == pa.string()]
-    with pq.ParquetWriter(temporary, schema, compression="lz4", use_dictionary=texts) as writer:
-        for block in file_blocks(file, is_csv, staged.layout, piece.span, piece.before, name):
-            n = len(block.time)
-            rows = pa.array(np.arange(row, row + n, dtype=np.int64))
-            arrays = [pa.array(block.time), block.type, *(block.columns[column] for column in kinds), rows]
-            writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
-            row += n
-    temporary.rename(stage / f"part-{number:06d}.parquet")
-
-
-def _shifted(place: Any, start: int, event: int) -> str:
-    return str(place(start + event))
+def _check_some(spark: SparkSession, dataset: Dataset, raw: Path, stage: Path, bad: BadRows) -> None:
+    if bad.count and spark.read.parquet(str(stage)).isEmpty():
+        raise InputError(f"{raw}: no row of data set {dataset.name} is an event: {bad.told}")

@@ -113,6 +113,8 @@ def _draw(figure: Figure, records: Sequence[Record], look: Mapping[str, Style], 
         _panel(axes, figure, panel, records, facet, look, series)
         axes.set_title(_title(figure, panel, number, facet, len(cells)), pad=4, loc="left")
     _legend(drawing, figure, records, look, series)
+    if figure.data:
+        drawing.supxlabel(f"Data: {figure.data}", fontsize="small")
     return drawing
 
 

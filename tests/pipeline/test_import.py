@@ -9,11 +9,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from cepbench.datasets.base import Dataset, Derived, RawColumn
+from cepbench.datasets.base import Dataset, Derived, Layout, Ranked, RawColumn
 from cepbench.events.errors import InputError
 from cepbench.events.files import read_events
 from cepbench.events.schema import Kind
-from cepbench.pipeline.import_dataset import import_dataset, import_events
+from cepbench.pipeline.import_dataset import import_dataset
+from cepbench.pipeline.import_events import import_events
 from cepbench.pipeline.store import read_stream, stream_batches
 
 if TYPE_CHECKING:
@@ -25,16 +26,22 @@ TICKS = Dataset(
     paper="",
     source="nowhere",
     licence="",
-    files="ticks_*.txt",
-    columns=(RawColumn("name", "STRING"), RawColumn("at", "STRING"), RawColumn("price", "DOUBLE")),
-    time="CAST(at AS BIGINT) * 60",
+    layouts=(
+        Layout(
+            files="ticks_*.txt",
+            columns=(RawColumn("name", "STRING"), RawColumn("at", "STRING"), RawColumn("price", "DOUBLE")),
+            options={"header": "false"},
+        ),
+    ),
+    needed=("name", "at"),
+    time="try_cast(at AS BIGINT) * 60",
     time_unit="s",
-    type="upper(name)",
+    types={"name": "upper(name)", "rank": "concat('R', name_rank)"},
+    ranked=(Ranked(("name",)),),
     attributes=(Derived("who", Kind.STRING, "name"), Derived("price", Kind.FLOAT, "price")),
     order=("who", "price"),
     key=("who",),
     filter="price > 0 OR price IS NULL",
-    options={"header": "false"},
 )
 
 
@@ -104,16 +111,37 @@ def test_a_data_set_is_read_as_declared(tmp_path: Path, spark: "SparkSession") -
     raw.mkdir()
     (raw / "ticks_2.txt").write_text("b,1,2.5\na,1,3\na,0,-1\n")
     (raw / "ticks_1.txt").write_text("a,2,1\nb,1,\n")
-    stream = import_dataset(TICKS, raw, tmp_path / "store", spark=spark, buckets=2)
+    stream, notices = import_dataset(TICKS, raw, tmp_path / "store", spark=spark, buckets=2)
     assert (stream.key, stream.buckets, stream.schema.types) == (("who",), 2, ("A", "B"))
     events = next(stream_batches(stream, rows=100))
     assert events.time.tolist() == [60, 60, 60, 120]
     assert stream.schema.decode("who", events.columns["who"].tolist()) == ["a", "b", "b", "a"]
     assert stream.holes["B"]["price"].events == 1
-    assert stream.source == {"dataset": "ticks", "files": ["ticks_1.txt", "ticks_2.txt"]}
-    (raw / "ticks_2.txt").write_text("b,1,-5\na,1,3\na,soon,1\n")
-    with pytest.raises(InputError, match=r"ticks_2\.txt, row 3, column 'time': the time is null"):
-        import_dataset(TICKS, raw, tmp_path / "bad", spark=spark)
+    assert stream.source == {"dataset": "ticks", "typed_by": "name", "files": ["ticks_1.txt", "ticks_2.txt"]}
+    assert notices == ()
     with pytest.raises(InputError, match=r"no files ticks_\*\.txt of data set ticks; see nowhere"):
         import_dataset(TICKS, tmp_path / "store", tmp_path / "bad", spark=spark)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["raw", "store"]
+
+
+@pytest.mark.spark
+def test_bad_rows_are_left_out_counted_and_named(tmp_path: Path, spark: "SparkSession") -> None:
+    raw = tmp_path / "raw with blanks"
+    raw.mkdir()
+    (raw / "ticks_1.txt").write_text("b,1,2.5\na,1,3\n")
+    (raw / "ticks_2.txt").write_text("b,1,-5\na,1,3\na,soon,1\n,7,1\na,-2,1\na,3,much\na,3\na,4,4,4\na,5,5\n")
+    stream, [notice] = import_dataset(TICKS.typed("rank"), raw, tmp_path / "store", spark=spark)
+    assert (stream.events, stream.schema.types) == (4, ("R0", "R1"))
+    assert {name: summary.events for name, summary in stream.types.items()} == {"R0": 3, "R1": 1}
+    malformed = "a line without the columns of the layout"
+    assert stream.source["bad_rows"] == {malformed: 3, "a negative time": 1, "no name": 1, "no time": 1}
+    assert notice == (
+        f"6 bad rows were left out: 3 with {malformed}, 1 with a negative time, 1 with no name, 1 with no time "
+        f"({raw}/ticks_2.txt, line 3: no time; {raw}/ticks_2.txt, line 4: no name; {raw}/ticks_2.txt, line 5: "
+        "a negative time ...)"
+    )
+    (raw / "ticks_1.txt").unlink()
+    (raw / "ticks_2.txt").write_text("a;1;3\n")
+    with pytest.raises(InputError, match=r"no row of data set ticks is an event: 1 with .* \(.*ticks_2.txt, line 1: "):
+        import_dataset(TICKS, raw, tmp_path / "none", spark=spark)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["raw with blanks", "store"]

@@ -18,7 +18,7 @@ from cepbench.generators.registry import from_spec
 from cepbench.metrics.record import Status
 from cepbench.pipeline.distributed import Buckets
 from cepbench.pipeline.generation import generate
-from cepbench.pipeline.import_dataset import import_events
+from cepbench.pipeline.import_events import import_events
 from cepbench.pipeline.measured_task import (
     WHOLE_STREAM,
     MeasuredRun,

@@ -17,7 +17,7 @@ from cepbench.events.files import InputEvents, read_events
 from cepbench.events.sources import find
 from cepbench.pipeline import pieces as pieces_module
 from cepbench.pipeline import staging
-from cepbench.pipeline.import_dataset import import_source
+from cepbench.pipeline.import_events import import_source
 from cepbench.pipeline.pieces import pieces
 from cepbench.pipeline.store import Stream, stream_batches
 from tests.events.csvs import csvs

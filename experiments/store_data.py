@@ -1,0 +1,150 @@
+"""A store in place of an experiment's generator: `--set data=STORE`, or `data: STORE` in its file.
+
+The store takes the place of the whole stream, so no parameter of the generator applies. Axes that nothing but the
+stream's parameters use have to keep one value: at all their points the stream would be the same.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from cepbench.events.errors import CepbenchError
+from cepbench.events.paths import local_path
+from cepbench.experiments.errors import ExperimentError
+from cepbench.experiments.schema import Experiment
+from cepbench.metrics.figure import Departure
+from cepbench.pipeline.store import STREAM_FILE, Stream, is_store, read_stream
+from cepbench.queries.compile import compile_workload
+from cepbench.queries.model import occurrences
+from cepbench.queries.workloads import parse_workload
+
+_AXIS = re.compile(r"\$\{(\w+)\}")
+
+
+def stream_of(path: str) -> dict[str, Any]:
+    """The stream of a cell that runs on a store: where it is, and what tells it from others. Raises `InputError`."""
+    stream = _opened(path)
+    told = {name: stream.source[name] for name in ("dataset", "typed_by", "generator") if name in stream.source}
+    return {
+        "path": path,
+        "time_unit": stream.schema.time_unit,
+        "parameters": {},
+        "store": {"fingerprint": stream.fingerprint, "events": stream.events, **told},
+    }
+
+
+def check_axes(experiment: Experiment) -> None:
+    """Refuses axes that vary nothing but a generator whose place a store takes. Raises `ExperimentError`."""
+    if experiment.data is None:
+        return
+    if not is_store(experiment.data):
+        raise ExperimentError(
+            f"{experiment.id}: data: {experiment.data} is no event store; cepbench import and generate write stores"
+        )
+    options = fixing(experiment)
+    if options:
+        axes = ", ".join(dict.fromkeys(name for name, _ in _fixed(experiment)))
+        told = " ".join(f"--set '{option}'" for option in options)
+        raise ExperimentError(
+            f"{experiment.id}: data: a store has no parameters that {axes} could vary; keep one value of each: {told}"
+        )
+
+
+def fixing(experiment: Experiment) -> list[str]:
+    """Values for `--set` with which no axis varies the generator alone: `axes.events=[1000]`."""
+    return [option for _, option in _fixed(experiment)]
+
+
+def check_fits(configuration: Mapping[str, Any]) -> None:
+    """Refuses a store that lacks types, attributes or a fine enough time unit for the queries. Raises `CepbenchError`.
+
+    Types that stand under NOT may be absent.
+    """
+    given = configuration["stream"]["path"]
+    stream, queries = _opened(given), parse_workload(configuration["workload"])
+    wanted = {event.type for query in queries for event in occurrences(query.pattern, negated=False)}
+    absent = sorted(wanted - stream.types.keys())
+    if absent:
+        more = f" and {len(absent) - 3} more" if len(absent) > 3 else ""
+        known = ", ".join(sorted(stream.types, key=lambda name: -stream.types[name].events)[:5])
+        raise CepbenchError(
+            f"{given}: no events of type {', '.join(absent[:3])}{more}, which the queries need; "
+            f"the {len(stream.types)} types of the store are {known}{', ...' if len(stream.types) > 5 else ''}"
+        )
+    try:
+        compiled = compile_workload(queries, stream.schema, configuration["arithmetic"])
+    except CepbenchError as error:
+        raise CepbenchError(f"{given}: {error}") from None
+    stream.check_needed(compiled.needs)
+
+
+def named(stream: Mapping[str, Any]) -> str:
+    """A store for people, by what `stream_of` tells: `data set nasdaq (1769 events, store streams/nasdaq)`."""
+    store = stream["store"]
+    if "dataset" in store:
+        what = f"data set {store['dataset']}"
+    else:
+        what = f"generator {store['generator']}" if "generator" in store else "own events"
+    return f"{what} ({store['events']} events, store {stream['path']})"
+
+
+def departure(experiment: Experiment, stream: Mapping[str, Any]) -> Departure:
+    """What a figure on a store says of its stream."""
+    own = experiment.stream
+    usual = f"generator {own.generator}" if own.generator is not None else f"{own.dataset or own.path}"
+    return Departure(
+        what=f"the stream is {named(stream)}, not {usual}",
+        reason="chosen for this run (data); parameters of the usual stream do not apply, whatever an axis is called",
+    )
+
+
+def _fixed(experiment: Experiment) -> Iterator[tuple[str, str]]:
+    """Axes that vary the stream alone, with the option that keeps one value of each, for every place that has it."""
+    alone = _named(experiment.stream.model_dump()) - _named(
+        experiment.workload if isinstance(experiment.workload, str) else json.dumps(_plain(experiment.workload)),
+        experiment.workload_file,
+        experiment.algorithms,
+        experiment.arrival if isinstance(experiment.arrival, str) else experiment.arrival.model_dump(),
+        experiment.slots,
+    )
+    for name in sorted(alone):
+        places = [(f"{prefix}{part}", axes[name]) for prefix, part, axes in _places(experiment) if name in axes]
+        values = [value for _, found in places for value in found]
+        values += [experiment.defaults[name]] if name in experiment.defaults else []
+        if len({json.dumps(value) for value in values}) < 2:
+            continue
+        kept = experiment.defaults.get(name, values[0])
+        for place, found in places:
+            count = len(found) if place.endswith("zip") else 1
+            yield name, f"{place}.{name}={json.dumps([kept] * count)}"
+
+
+def _places(experiment: Experiment) -> Iterator[tuple[str, str, Mapping[str, list[Any]]]]:
+    for key, sweep in experiment.sweeps.items() or [("", experiment)]:
+        prefix = f"sweeps.{key}." if key else ""
+        yield prefix, "axes", sweep.axes
+        yield prefix, "zip", sweep.zip
+
+
+def _named(*parts: Any) -> set[str]:
+    """The axes that some text names."""
+    return set(_AXIS.findall(json.dumps(parts, default=str)))
+
+
+def _plain(workload: Any) -> Any:
+    return None if workload is None else workload.model_dump()
+
+
+def _opened(path: str) -> Stream:
+    folder = Path(local_path(path))
+    return _read(str(folder), (folder / STREAM_FILE).stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=16)
+def _read(path: str, changed: int) -> Stream:
+    return read_stream(path)

@@ -1,0 +1,124 @@
+"""Files of one's own, and DataFrames, as event stores."""
+
+import tempfile
+import uuid
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql import SparkSession
+
+from cepbench.events.columns import ARROW
+from cepbench.events.files import file_blocks, read_events
+from cepbench.events.reading import Reading, reading_of
+from cepbench.events.sources import Source, find
+from cepbench.pipeline.creation import creating, shared_parent
+from cepbench.pipeline.generation import default_buckets
+from cepbench.pipeline.pieces import Piece, pieces
+from cepbench.pipeline.staging import ROW, ROW_BITS, STAGE_ROWS, Staged, kept, store_staged
+from cepbench.pipeline.store import Stream, read_stream
+from cepbench.pipeline.tasks import run_tasks
+from cepbench.pipeline.writing import BucketWriter, check_key, describe
+
+
+def import_events(
+    events: str | Path | pd.DataFrame,
+    path: str | Path,
+    *,
+    spark: SparkSession | None,
+    time_unit: str | Reading = "s",
+    key: Sequence[str] = (),
+    buckets: int | None = None,
+    replace: bool = False,
+    where: str | None = None,
+) -> tuple[Stream, tuple[str, ...]]:
+    """A CSV or Parquet file, a folder of such files, or a DataFrame as a store at `path`, with notices to its owner.
+
+    `where`: a Spark SQL condition over time, type and attributes that events must fulfil; only of files, on Spark.
+    Without Spark, or from a DataFrame, all events must fit into memory.
+    """
+    reading = reading_of(time_unit)
+    if spark is None or isinstance(events, pd.DataFrame):
+        assert where is None, "only Spark evaluates conditions"
+        return _import_here(events, path, reading, key, buckets or default_buckets(spark, key), replace)
+    return import_source(spark, find(events), Path(path), reading, key, buckets, replace, where=where)
+
+
+def import_source(
+    spark: SparkSession | None,
+    source: Source,
+    path: Path,
+    time_unit: str | Reading,
+    key: Sequence[str],
+    buckets: int | None,
+    replace: bool,
+    piece_bytes: int | None = None,
+    where: str | None = None,
+) -> tuple[Stream, tuple[str, ...]]:
+    """Files as a store, in pieces of about `piece_bytes`: a task each, or one after the other in this process."""
+    reading = reading_of(time_unit)
+    layout, parts = pieces(spark, source, piece_bytes, reading)
+    staged = Staged(layout, tuple(str(file) for file in source.files))
+    with tempfile.TemporaryDirectory(prefix=".cepbench-stage-", dir=shared_parent(path)) as scratch:
+        stage = Path(scratch).resolve() / "stage"
+        stage.mkdir()
+        task = partial(_stage_piece, staged, [file.resolve() for file in source.files], source.is_csv, stage)
+        run_tasks(spark, task, list(enumerate(parts)))
+        origin: dict[str, Any] = {"files": [file.name for file in source.files]}
+        if where is not None:
+            assert spark is not None, "only Spark evaluates conditions"
+            stage = kept(spark, staged, stage, where)
+            origin["where"] = where
+        return store_staged(spark, staged, stage, path, reading.unit, key, buckets, replace, origin)
+
+
+def _import_here(
+    events: str | Path | pd.DataFrame,
+    path: str | Path,
+    reading: Reading,
+    key: Sequence[str],
+    buckets: int,
+    replace: bool,
+) -> tuple[Stream, tuple[str, ...]]:
+    found = read_events(events, reading)
+    check_key(found.schema, key, buckets)
+    with creating(path, replace) as folder:
+        writer = BucketWriter(folder, found.schema, key, buckets, 0)
+        with writer:
+            for start in range(0, len(found.batch), STAGE_ROWS):
+                holes = {name: mask[start : start + STAGE_ROWS] for name, mask in found.missing.items()}
+                origin = partial(_shifted, found.place, start)
+                writer.write(found.batch.slice(start, start + STAGE_ROWS), holes, origin)
+        files = [Path(name).name for name, _ in found.files]
+        describe(folder, found.schema, key, [writer.written], {"files": files})
+    return read_stream(path), found.notices
+
+
+def _stage_piece(staged: Staged, files: Sequence[Path], is_csv: bool, stage: Path, item: tuple[int, Piece]) -> None:
+    """Copies one piece of a file to the stage, checked and typed."""
+    number, piece = item
+    kinds = staged.layout.kinds
+    fields = [("time", pa.int64()), ("type", pa.string()), *((staged.columns[n], ARROW[k]) for n, k in kinds.items())]
+    schema = pa.schema([*fields, (ROW, pa.int64())])
+    row = (piece.file << ROW_BITS) + piece.before
+    file, name = files[piece.file], staged.files[piece.file]
+    # Speculation is off, but a task may be tried again while its first try still runs.
+    temporary = stage / f".{number}.{uuid.uuid4().hex[:8]}"
+    texts = [field.name for field in schema if field.type == pa.string()]
+    with pq.ParquetWriter(temporary, schema, compression="lz4", use_dictionary=texts) as writer:
+        for block in file_blocks(file, is_csv, staged.layout, piece.span, piece.before, name):
+            n = len(block.time)
+            rows = pa.array(np.arange(row, row + n, dtype=np.int64))
+            arrays = [pa.array(block.time), block.type, *(block.columns[column] for column in kinds), rows]
+            writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
+            row += n
+    temporary.rename(stage / f"part-{number:06d}.parquet")
+
+
+def _shifted(place: Any, start: int, event: int) -> str:
+    return str(place(start + event))

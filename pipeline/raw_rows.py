@@ -1,0 +1,174 @@
+"""The raw rows of a data set's files as Spark DataFrames: good ones, and what is wrong with the others."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote, urlparse
+
+import pyarrow as pa
+import pyarrow.csv as csv
+import pyarrow.parquet as pq
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sql
+
+from cepbench.datasets.base import FILE, Dataset, Layout, Ranked
+from cepbench.events.errors import InputError
+from cepbench.generators.registry import from_spec
+
+CORRUPT = "_corrupt_record"
+MALFORMED = "a line without the columns of the layout"
+REASON = "_reason"
+ROW = "_row"
+EXAMPLES = 3
+"""Bad rows that are named."""
+
+
+@dataclass(frozen=True)
+class BadRows:
+    """Rows that are no events, by reason, and where the first few of them are: `file, line 7: no volume`."""
+
+    reasons: dict[str, int]
+    examples: tuple[str, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return sum(self.reasons.values())
+
+    @property
+    def told(self) -> str:
+        """All reasons and examples in one line."""
+        by = ", ".join(f"{count} with {reason}" for reason, count in self.reasons.items())
+        more = " ..." if self.count > len(self.examples) else ""
+        return f"{by} ({'; '.join(self.examples)}{more})"
+
+
+def files_of(dataset: Dataset, raw: Path) -> dict[Layout, list[Path]]:
+    """The files below a folder, or the file itself, by layout. Raises `InputError` if there is none."""
+    found = {}
+    for layout in dataset.layouts:
+        files = [raw] if raw.is_file() and raw.match(layout.files) else sorted(raw.rglob(layout.files))
+        if files:
+            found[layout] = [file for file in files if file.is_file()]
+    if not found:
+        patterns = " or ".join(dataset.files)
+        raise InputError(f"{raw}: no files {patterns} of data set {dataset.name}; see {dataset.source}")
+    return found
+
+
+def judged(spark: SparkSession, dataset: Dataset, files: dict[Layout, list[Path]]) -> DataFrame:
+    """The raw rows that the declared filter keeps, with what is wrong with each (`_reason`, else null) and `_file`."""
+    frames = [frame for layout, paths in files.items() for frame in _frames(spark, dataset, layout, paths)]
+    whole = frames[0]
+    for frame in frames[1:]:
+        whole = whole.unionByName(frame)
+    return _judged(dataset, whole)
+
+
+def bad_rows(spark: SparkSession, dataset: Dataset, files: dict[Layout, list[Path]], rows: DataFrame) -> BadRows:
+    """Counts the bad rows of `judged`, and names the first ones."""
+    counts: dict[str, int] = defaultdict(int)
+    places: set[str] = set()
+    for row in rows.filter(f"{REASON} IS NOT NULL").groupBy(REASON, FILE).count().collect():
+        counts[row[REASON]] += row["count"]
+        places.add(_path(row[FILE]))
+    if not counts:
+        return BadRows({})
+    examples: list[str] = []
+    for layout, paths in files.items():
+        for path in paths:
+            if str(path.resolve()) in places and len(examples) < EXAMPLES:
+                examples += _examples(spark, dataset, layout, path, EXAMPLES - len(examples))
+    return BadRows(dict(sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))), tuple(examples))
+
+
+def with_ranks(spark: SparkSession, rows: DataFrame, ranked: Ranked, scratch: Path) -> DataFrame:
+    """The rows with a number (or a name) for the values of some columns, by how often each occurs.
+
+    Which value has which number goes through a file in `scratch`: a DataFrame of Python values would need workers.
+    """
+    values = rows.select(sql.col(f"`{ranked.columns[0]}`").alias("_value"))
+    for column in ranked.columns[1:]:
+        values = values.unionByName(rows.select(sql.col(f"`{column}`").alias("_value")))
+    counts = values.groupBy("_value").count().collect()
+    order = sorted((-row["count"], row["_value"]) for row in counts)
+    suffix, names = "rank", list[int | str](range(len(order)))
+    if ranked.names is not None:
+        generator, parameter = ranked.names
+        suffix, names = "name", list(from_spec(generator, {parameter: max(1, len(order)), "hot": 0}).schema().types)
+    for column in ranked.columns:
+        file = scratch / f"{column}_{suffix}.parquet"
+        table = {"_value": [value for _, value in order], f"{column}_{suffix}": names[: len(order)]}
+        pq.write_table(pa.table(table), file)
+        same = sql.col(f"`{column}`") == sql.col("_value")
+        rows = rows.join(sql.broadcast(spark.read.parquet(str(file))), same, "left").drop("_value")
+    return rows
+
+
+def _judged(dataset: Dataset, rows: DataFrame) -> DataFrame:
+    cases = [f"WHEN {CORRUPT} IS NOT NULL THEN '{_quoted(MALFORMED)}'"]
+    cases += [f"WHEN {condition} THEN '{_quoted(reason)}'" for reason, condition in dataset.reasons().items()]
+    told = rows.withColumn(REASON, sql.expr(f"CASE {' '.join(cases)} END"))
+    return told if dataset.filter is None else told.filter(f"{CORRUPT} IS NOT NULL OR ({dataset.filter})")
+
+
+def _frames(spark: SparkSession, dataset: Dataset, layout: Layout, files: Sequence[Path]) -> Iterator[DataFrame]:
+    """The files of a layout with all rows, also malformed ones, whose text is in `_corrupt_record`."""
+    columns = [f"`{column.name}`" for column in layout.columns]
+    where = "_metadata.file_path"
+    if not layout.named:
+        reader = spark.read.format(layout.format).options(**layout.options)
+        reader = reader.option("columnNameOfCorruptRecord", CORRUPT).option("columnPruning", "false")
+        reader = reader.schema(f"{layout.raw_schema()}, {CORRUPT} STRING")
+        yield reader.load([str(file.resolve()) for file in files]).selectExpr(*columns, CORRUPT, f"{where} AS {FILE}")
+        return
+    for names, alike in _alike(layout, files).items():
+        absent = [c.name for c in layout.columns if c.name not in names]
+        if absent:
+            told = f"column {absent[0]!r} is" if len(absent) == 1 else f"columns {' and '.join(map(repr, absent))} are"
+            raise InputError(f"{alike[0]}: {told} missing; data set {dataset.name} has files {layout.described()}")
+        reader = spark.read.format(layout.format).options(**layout.options)
+        found = reader.load([str(file.resolve()) for file in alike])
+        yield found.selectExpr(*layout.selected(), f"CAST(NULL AS STRING) AS {CORRUPT}", f"{where} AS {FILE}")
+
+
+def _alike(layout: Layout, files: Sequence[Path]) -> dict[tuple[str, ...], list[Path]]:
+    """Files by the columns and types that they name themselves: Spark reads those that are alike together."""
+    groups: dict[tuple[str, ...], list[Path]] = defaultdict(list)
+    for file in files:
+        try:
+            if layout.format == "parquet":
+                schema = pq.read_schema(file)
+                key: tuple[str, ...] = (*schema.names, *(f"\0{field.type}" for field in schema))
+            else:
+                with csv.open_csv(file, csv.ReadOptions(use_threads=False)) as reader:
+                    key = tuple(reader.schema.names)
+        except (OSError, ValueError) as error:
+            raise InputError(f"{file}: unreadable {layout.format}: {str(error).splitlines()[0]}") from None
+        groups[key].append(file)
+    return groups
+
+
+def _examples(spark: SparkSession, dataset: Dataset, layout: Layout, file: Path, most: int) -> list[str]:
+    """The first bad rows of a file, which is read whole, to count its rows."""
+    [frame] = _frames(spark, dataset, layout, [file])
+    numbered = frame.coalesce(1).withColumn(ROW, sql.monotonically_increasing_id())
+    bad = _judged(dataset, numbered).filter(f"{REASON} IS NOT NULL").orderBy(ROW).limit(most)
+    found = bad.select(ROW, REASON).collect()
+    return [f"{file}, {_place(layout, row[ROW])}: {row[REASON]}" for row in found]
+
+
+def _place(layout: Layout, row: int) -> str:
+    """Where a row is for people: a line of a text file (without blank lines), a row of others."""
+    if layout.format != "csv":
+        return f"row {row + 1}"
+    return f"line {row + (2 if layout.options.get('header') == 'true' else 1)}"
+
+
+def _path(address: str) -> str:
+    return unquote(urlparse(address).path)
+
+
+def _quoted(text: str) -> str:
+    return text.replace("'", "\\'")
