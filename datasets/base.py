@@ -26,7 +26,7 @@ class RawColumn:
 
 
 @dataclass(frozen=True)
-class Layout:
+class RawLayout:
     """One form in which the files of a data set are distributed.
 
     - `files`: pattern of their names, below the folder that the user downloaded them to.
@@ -105,7 +105,7 @@ class Dataset:
     paper: str
     source: str
     licence: str
-    layouts: tuple[Layout, ...]
+    layouts: tuple[RawLayout, ...]
     needed: tuple[str, ...]
     time: str
     time_unit: str

@@ -1,6 +1,6 @@
 """Positions of the buses of Dublin."""
 
-from cepbench.datasets.base import Dataset, Derived, Layout, Ranked, RawColumn
+from cepbench.datasets.base import Dataset, Derived, Ranked, RawColumn, RawLayout
 from cepbench.datasets.expressions import selective
 from cepbench.events.schema import Kind
 
@@ -30,7 +30,7 @@ DUBLIN_BUS = Dataset(
     source="Dublin Bus GPS sample data, Dublin City Council (Insight Project), https://data.gov.ie (Dublinked)",
     licence="CC BY 4.0 (data.gov.ie); cite the source",
     layouts=(
-        Layout(files="siri.*.csv*", columns=_COLUMNS, options={"header": "false", "sep": ",", "nullValue": "null"}),
+        RawLayout(files="siri.*.csv*", columns=_COLUMNS, options={"header": "false", "sep": ",", "nullValue": "null"}),
     ),
     needed=("timestamp", "line", "journey", "vehicle", "congestion", "longitude", "latitude", "delay"),
     time="timestamp DIV 1000000",

@@ -1,6 +1,6 @@
 """The synthetic stream that Hamlet's authors published."""
 
-from cepbench.datasets.base import Dataset, Derived, Layout, RawColumn
+from cepbench.datasets.base import Dataset, Derived, RawColumn, RawLayout
 from cepbench.datasets.expressions import selective
 from cepbench.events.schema import Kind
 
@@ -14,7 +14,7 @@ HAMLET_SYNTHETIC = Dataset(
     ),
     licence="Not known; ask the authors before redistributing.",
     layouts=(
-        Layout(
+        RawLayout(
             files="hamlet_synthetic_*.txt*",
             columns=(RawColumn("second", "BIGINT"), RawColumn("kind", "BIGINT"), RawColumn("group", "BIGINT")),
             options={"header": "false", "sep": ","},

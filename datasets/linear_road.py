@@ -1,6 +1,6 @@
 """Position reports of the Linear Road benchmark, as its simulator writes them."""
 
-from cepbench.datasets.base import Dataset, Derived, Layout, RawColumn
+from cepbench.datasets.base import Dataset, Derived, RawColumn, RawLayout
 from cepbench.datasets.expressions import selective
 from cepbench.events.schema import Kind
 
@@ -24,8 +24,8 @@ LINEAR_ROAD = Dataset(
     source="A. Arasu et al.: Linear Road: A Stream Data Management Benchmark, VLDB 2004; files of its data generator",
     licence="The benchmark's; files that you generate are yours",
     layouts=(
-        Layout(files="cardatapoints*", columns=_COLUMNS, options=_OPTIONS),
-        Layout(files="datafile*.dat*", columns=_COLUMNS, options=_OPTIONS),
+        RawLayout(files="cardatapoints*", columns=_COLUMNS, options=_OPTIONS),
+        RawLayout(files="datafile*.dat*", columns=_COLUMNS, options=_OPTIONS),
     ),
     needed=_ROW,
     time="time",

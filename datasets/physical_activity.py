@@ -1,6 +1,6 @@
 """Physical activity monitoring: the PAMAP2 recordings, and the stream that CET's authors derived from them."""
 
-from cepbench.datasets.base import FILE, Dataset, Derived, Layout, RawColumn
+from cepbench.datasets.base import FILE, Dataset, Derived, RawColumn, RawLayout
 from cepbench.events.schema import Kind
 
 _CITATION = (
@@ -27,7 +27,7 @@ PHYSICAL_ACTIVITY = Dataset(
     source=_CITATION,
     licence=_LICENCE,
     layouts=(
-        Layout(
+        RawLayout(
             files="*/subject*.dat",
             columns=(
                 RawColumn("timestamp", "DOUBLE"),
@@ -69,7 +69,7 @@ PHYSICAL_ACTIVITY_CET = Dataset(
     source=f"published with the code of CET, github.com/olgapoppe/CET; derived from {_CITATION}",
     licence=_LICENCE,
     layouts=(
-        Layout(
+        RawLayout(
             files="physical_activity_cet.dat*",
             columns=(RawColumn("second", "BIGINT"), RawColumn("id", "BIGINT"), RawColumn("compatibility", "BIGINT")),
             options={"header": "false", "sep": ","},

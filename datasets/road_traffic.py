@@ -1,6 +1,6 @@
 """Observations of the traffic in Aarhus."""
 
-from cepbench.datasets.base import Dataset, Derived, Layout, Ranked, RawColumn
+from cepbench.datasets.base import Dataset, Derived, Ranked, RawColumn, RawLayout
 from cepbench.datasets.expressions import seconds, selective
 from cepbench.events.schema import Kind
 
@@ -24,7 +24,7 @@ AARHUS_TRAFFIC = Dataset(
         "measured by the city, Open Data DK"
     ),
     licence="CC BY 4.0 (CityPulse); cite the source",
-    layouts=(Layout(files="trafficData*.csv", columns=_COLUMNS, options={"header": "true"}, named=True),),
+    layouts=(RawLayout(files="trafficData*.csv", columns=_COLUMNS, options={"header": "true"}, named=True),),
     needed=("REPORT_ID", "TIMESTAMP", "avgSpeed", "vehicleCount", "_id"),
     time=f"({seconds('TIMESTAMP')}) * 1000",
     time_unit="ms",

@@ -1,6 +1,6 @@
 """Measurements of smart plugs in German households, from the grand challenge of DEBS 2014."""
 
-from cepbench.datasets.base import Dataset, Derived, Layout, RawColumn
+from cepbench.datasets.base import Dataset, Derived, RawColumn, RawLayout
 from cepbench.datasets.expressions import selective
 from cepbench.events.schema import Kind
 
@@ -24,7 +24,7 @@ DEBS_2014 = Dataset(
         "DEBS 2014 Grand Challenge, DEBS 2014"
     ),
     licence="Published for the challenge; ask its organisers before redistributing",
-    layouts=(Layout(files="sorted*.csv*", columns=_COLUMNS, options={"header": "false", "sep": ","}),),
+    layouts=(RawLayout(files="sorted*.csv*", columns=_COLUMNS, options={"header": "false", "sep": ","}),),
     needed=_ROW,
     time="timestamp",
     time_unit="s",

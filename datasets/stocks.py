@@ -1,6 +1,6 @@
 """Prices of stocks as EODData sells them: bars of a minute or a day, or single trades."""
 
-from cepbench.datasets.base import Dataset, Derived, Layout, Ranked, RawColumn
+from cepbench.datasets.base import Dataset, Derived, Ranked, RawColumn, RawLayout
 from cepbench.datasets.expressions import seconds, selective
 from cepbench.events.schema import Kind
 
@@ -28,7 +28,7 @@ def _exchange(name: str, exchange: str) -> Dataset:
         ),
         licence="The vendor's terms; excerpts circulate with published CEP code. Ask the vendor before redistributing.",
         layouts=(
-            Layout(
+            RawLayout(
                 files=f"{exchange}_*.txt",
                 columns=(
                     RawColumn("ticker", "STRING"),

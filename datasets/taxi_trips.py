@@ -1,6 +1,6 @@
 """Trips of New York's yellow taxis, as the Taxi and Limousine Commission publishes them."""
 
-from cepbench.datasets.base import Dataset, Derived, Layout, Ranked, RawColumn
+from cepbench.datasets.base import Dataset, Derived, Ranked, RawColumn, RawLayout
 from cepbench.datasets.expressions import seconds, selective
 from cepbench.events.schema import Kind
 
@@ -26,8 +26,8 @@ NYC_TAXI = Dataset(
     ),
     licence="NYC Open Data terms of use; no warranty of completeness or accuracy",
     layouts=(
-        Layout(files="yellow_tripdata_*.parquet", columns=_COLUMNS, format="parquet", named=True),
-        Layout(files="yellow_tripdata_*.csv*", columns=_COLUMNS, options={"header": "true"}, named=True),
+        RawLayout(files="yellow_tripdata_*.parquet", columns=_COLUMNS, format="parquet", named=True),
+        RawLayout(files="yellow_tripdata_*.csv*", columns=_COLUMNS, options={"header": "true"}, named=True),
     ),
     needed=("VendorID", "tpep_pickup_datetime", "PULocationID", "DOLocationID", "trip_distance", "total_amount"),
     time=seconds("tpep_pickup_datetime"),

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 
-from cepbench.datasets.base import FILE, Dataset, Layout, Ranked
+from cepbench.datasets.base import FILE, Dataset, Ranked, RawLayout
 from cepbench.events.errors import InputError
 from cepbench.generators.registry import from_spec
 
@@ -44,7 +44,7 @@ class BadRows:
         return f"{by} ({'; '.join(self.examples)}{more})"
 
 
-def files_of(dataset: Dataset, raw: Path) -> dict[Layout, list[Path]]:
+def files_of(dataset: Dataset, raw: Path) -> dict[RawLayout, list[Path]]:
     """The files below a folder, or the file itself, by layout. Raises `InputError` if there is none."""
     found = {}
     for layout in dataset.layouts:
@@ -57,7 +57,7 @@ def files_of(dataset: Dataset, raw: Path) -> dict[Layout, list[Path]]:
     return found
 
 
-def judged(spark: SparkSession, dataset: Dataset, files: dict[Layout, list[Path]]) -> DataFrame:
+def judged(spark: SparkSession, dataset: Dataset, files: dict[RawLayout, list[Path]]) -> DataFrame:
     """The raw rows that the declared filter keeps, with what is wrong with each (`_reason`, else null) and `_file`."""
     frames = [frame for layout, paths in files.items() for frame in _frames(spark, dataset, layout, paths)]
     whole = frames[0]
@@ -66,7 +66,7 @@ def judged(spark: SparkSession, dataset: Dataset, files: dict[Layout, list[Path]
     return _judged(dataset, whole)
 
 
-def bad_rows(spark: SparkSession, dataset: Dataset, files: dict[Layout, list[Path]], rows: DataFrame) -> BadRows:
+def bad_rows(spark: SparkSession, dataset: Dataset, files: dict[RawLayout, list[Path]], rows: DataFrame) -> BadRows:
     """Counts the bad rows of `judged`, and names the first ones."""
     counts: dict[str, int] = defaultdict(int)
     places: set[str] = set()
@@ -113,7 +113,7 @@ def _judged(dataset: Dataset, rows: DataFrame) -> DataFrame:
     return told if dataset.filter is None else told.filter(f"{CORRUPT} IS NOT NULL OR ({dataset.filter})")
 
 
-def _frames(spark: SparkSession, dataset: Dataset, layout: Layout, files: Sequence[Path]) -> Iterator[DataFrame]:
+def _frames(spark: SparkSession, dataset: Dataset, layout: RawLayout, files: Sequence[Path]) -> Iterator[DataFrame]:
     """The files of a layout with all rows, also malformed ones, whose text is in `_corrupt_record`."""
     columns = [f"`{column.name}`" for column in layout.columns]
     where = "_metadata.file_path"
@@ -133,7 +133,7 @@ def _frames(spark: SparkSession, dataset: Dataset, layout: Layout, files: Sequen
         yield found.selectExpr(*layout.selected(), f"CAST(NULL AS STRING) AS {CORRUPT}", f"{where} AS {FILE}")
 
 
-def _alike(layout: Layout, files: Sequence[Path]) -> dict[tuple[str, ...], list[Path]]:
+def _alike(layout: RawLayout, files: Sequence[Path]) -> dict[tuple[str, ...], list[Path]]:
     """Files by the columns and types that they name themselves: Spark reads those that are alike together."""
     groups: dict[tuple[str, ...], list[Path]] = defaultdict(list)
     for file in files:
@@ -150,7 +150,7 @@ def _alike(layout: Layout, files: Sequence[Path]) -> dict[tuple[str, ...], list[
     return groups
 
 
-def _examples(spark: SparkSession, dataset: Dataset, layout: Layout, file: Path, most: int) -> list[str]:
+def _examples(spark: SparkSession, dataset: Dataset, layout: RawLayout, file: Path, most: int) -> list[str]:
     """The first bad rows of a file, which is read whole, to count its rows."""
     [frame] = _frames(spark, dataset, layout, [file])
     numbered = frame.coalesce(1).withColumn(ROW, sql.monotonically_increasing_id())
@@ -159,7 +159,7 @@ def _examples(spark: SparkSession, dataset: Dataset, layout: Layout, file: Path,
     return [f"{file}, {_place(layout, row[ROW])}: {row[REASON]}" for row in found]
 
 
-def _place(layout: Layout, row: int) -> str:
+def _place(layout: RawLayout, row: int) -> str:
     """Where a row is for people: a line of a text file (without blank lines), a row of others."""
     if layout.format != "csv":
         return f"row {row + 1}"

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from cepbench.datasets.base import Dataset, Derived, Layout, Ranked, RawColumn
+from cepbench.datasets.base import Dataset, Derived, Ranked, RawColumn, RawLayout
 from cepbench.events.errors import InputError
 from cepbench.events.files import read_events
 from cepbench.events.schema import Kind
@@ -27,7 +27,7 @@ TICKS = Dataset(
     source="nowhere",
     licence="",
     layouts=(
-        Layout(
+        RawLayout(
             files="ticks_*.txt",
             columns=(RawColumn("name", "STRING"), RawColumn("at", "STRING"), RawColumn("price", "DOUBLE")),
             options={"header": "false"},
