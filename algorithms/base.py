@@ -1,14 +1,15 @@
 """Everything that the pipeline knows of an algorithm (docs/architecture.md, The executor interface)."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from cepbench.algorithms.rows import Rows
 from cepbench.events.batch import EventBatch
 from cepbench.events.errors import CepbenchError
 from cepbench.events.statistics import Statistics
+from cepbench.events.windows import TimeSlice
 from cepbench.queries.compile import Workload
 from cepbench.queries.model import Query
 
@@ -88,6 +89,37 @@ class Executor(ABC):
         return {}
 
 
+class SliceExecutor(Executor):
+    """Evaluates a plan on the events of one sub-stream in a slice of time.
+
+    `process` and `finish` return rows of windows that lie in the slice whole.
+    """
+
+    @abstractmethod
+    def crossing(self) -> Any:
+        """After `finish`: what the slice has of windows that reach over its edges, for `Slicing.join`. Picklable."""
+
+
+class Slicing(ABC):
+    """Evaluates slices of time of one sub-stream side by side."""
+
+    @property
+    @abstractmethod
+    def slices(self) -> int:
+        """Into how many slices a sub-stream is cut, at most: all events of a time stamp lie in one."""
+
+    @abstractmethod
+    def executor(self, plan: Plan, part: TimeSlice) -> SliceExecutor:
+        """A fresh executor for one slice of one sub-stream."""
+
+    @abstractmethod
+    def join(self, plan: Plan, crossings: Sequence[Any]) -> Rows:
+        """Rows of the windows that lie in no slice whole, from what slices have of them, in the order of time.
+
+        Slices without events are left out.
+        """
+
+
 class Algorithm(ABC):
     """One system of a paper. Constructor arguments are its parameters, e.g. `cet[detect=hybrid]`.
 
@@ -124,6 +156,10 @@ class Algorithm(ABC):
     @abstractmethod
     def executor(self, plan: Plan) -> Executor:
         """A fresh executor for one sub-stream."""
+
+    def slicing(self) -> Slicing | None:
+        """How a sub-stream is cut by time where the pipeline runs slices side by side; None: it stays whole."""
+        return None
 
     def load(self, plan: Plan) -> None:
         """Calls the kernels that a run on a few events may not reach, so that none is loaded under the clock.

@@ -43,3 +43,15 @@ class Window:
     def pane(self) -> int:
         """Length of the panes that every window is made of."""
         return gcd(self.within, self.slide)
+
+
+@dataclass(frozen=True)
+class TimeSlice:
+    """The events of a stream at times `begin <= t < end`; the first slice begins at 0, the last one ends at `END`."""
+
+    begin: int
+    end: int
+
+
+END = 2 * FOREVER - 1
+"""A time by which every window has ended."""

@@ -1,4 +1,7 @@
-"""Evaluation on Spark: one task per bucket and job, which reads its bucket with pyarrow; the driver merges rows."""
+"""Evaluation on Spark: one task per bucket and job, which reads its bucket with pyarrow; the driver merges rows.
+
+Where an algorithm evaluates slices of time side by side, there is one per slice of a bucket.
+"""
 
 import tempfile
 import warnings
@@ -22,13 +25,22 @@ from cepbench.pipeline.rebucketing import discard, rebucket
 from cepbench.pipeline.running import Counts, run_job
 from cepbench.pipeline.sampling import stream_statistics
 from cepbench.pipeline.session import session
-from cepbench.pipeline.store import Stream, bucket_batches, is_store, read_stream
+from cepbench.pipeline.slicing import (
+    Crossings,
+    Portion,
+    crossings_of,
+    executor_maker,
+    join_slices,
+    portion_batches,
+    portions,
+)
+from cepbench.pipeline.store import Stream, is_store, read_stream
 from cepbench.pipeline.tasks import run_tasks
 
 
 @dataclass(frozen=True)
 class Buckets:
-    """Runs one bucket of the store that holds the sub-streams of a job (by its number) whole.
+    """Runs one bucket of the store that holds the sub-streams of a job (by its number) whole, or a slice of one.
 
     Dictionaries may be large: they travel once, with what is prepared, neither with every task nor with its answer.
     """
@@ -36,14 +48,22 @@ class Buckets:
     prepared: Prepared
     streams: tuple[Stream, ...]
 
-    def __call__(self, task: tuple[int, int]) -> tuple[Parts, Counts]:
-        """Rows and counts of a job's bucket."""
-        number, bucket = task
+    def __call__(self, task: tuple[int, Portion]) -> tuple[Parts, Counts, Crossings]:
+        """Rows and counts of a job's portion, and what slices of time have of windows that reach over their edges."""
+        number, portion = task
         job = self.prepared.jobs[number]
         answer = AnswerBuilder(self.prepared.workload)
-        batches = bucket_batches(self.streams[number], bucket, BATCH_ROWS, job.attributes)
-        counts = run_job(self.prepared, job, batches, answer)
-        return answer.parts, counts
+        batches = portion_batches(self.streams[number], portion, BATCH_ROWS, job.attributes)
+        crossings: Crossings = {}
+        counts = run_job(
+            self.prepared,
+            job,
+            batches,
+            answer,
+            executor=executor_maker(self.prepared.algorithm, job.plan, portion),
+            spent=lambda executors: crossings.update(crossings_of(executors)),
+        )
+        return answer.parts, counts, crossings
 
 
 def evaluate_on_spark(
@@ -123,13 +143,25 @@ def _run(
         for bucket, events in enumerate(placed.bucket_events)
         if events
     }
-    # The largest first, so that none is left alone at the end.
-    tasks = sorted(sizes, key=lambda task: -sizes[task])
+    # The largest first, so that none is left alone at the end; slices of a bucket in the order of time.
+    slicing = prepared.algorithm.slicing()
+    tasks = [
+        (number, portion)
+        for number, bucket in sorted(sizes, key=lambda task: -sizes[task])
+        for portion in portions(streams[number], bucket, slicing)
+    ]
     answer = AnswerBuilder(prepared.workload)
     counts = [Counts() for _ in prepared.jobs]
-    for (number, _), (parts, met) in zip(tasks, run_tasks(spark, Buckets(prepared, streams), tasks), strict=True):
+    slices: dict[tuple[int, int], list[Crossings]] = {}
+    for (number, portion), (parts, met, crossings) in zip(
+        tasks, run_tasks(spark, Buckets(prepared, streams), tasks), strict=True
+    ):
         answer.merge(parts)
-        counts[number] += met
+        counts[number] += met if slicing is None else Counts(met.events)
+        slices.setdefault((number, portion.bucket), []).append(crossings)
+    if slicing is not None:
+        for (number, _), found in slices.items():
+            counts[number] += Counts(0, join_slices(prepared, prepared.jobs[number], found, answer))
     for met in counts:
         stream.check_read(met.events)
     return answer, sum(counts, Counts())

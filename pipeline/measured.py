@@ -30,9 +30,10 @@ from cepbench.metrics.record import Status
 from cepbench.pipeline.beacon import Alive, Beacon, Running
 from cepbench.pipeline.cluster import BEACON_PORT, SparkCluster, number
 from cepbench.pipeline.cluster import LOST_SECONDS as LOST_SETTING
-from cepbench.pipeline.measured_task import MeasuredRun, MeasuredTask, OpenArrival, Report, buckets, ready
+from cepbench.pipeline.measured_task import MeasuredRun, MeasuredTask, OpenArrival, Report, portions_of, ready
 from cepbench.pipeline.outcome import Outcome, outcome_of
 from cepbench.pipeline.session import executor_count, is_stopped, session
+from cepbench.pipeline.slicing import Portion
 from cepbench.pipeline.tasks import failure
 
 __all__ = [
@@ -113,7 +114,7 @@ def measure(spark: SparkSession, job: MeasuredRun, seconds: float) -> Outcome:
         return Outcome(Status.OUT_OF_MEMORY, str(error) or "the optimiser needs more memory than there is")
     except PlanningTooLong as error:
         return Outcome(Status.TIMEOUT, str(error), plan_limit_seconds=error.seconds)
-    items = buckets(made.stream, made.prepared.workload)
+    items = portions_of(made)
     lost: list[str] = []
     while len(lost) < ATTEMPTS:
         try:
@@ -127,7 +128,7 @@ def measure(spark: SparkSession, job: MeasuredRun, seconds: float) -> Outcome:
     return Outcome(Status.ERROR, f"workers were lost {ATTEMPTS} times; at last: {lost[-1]}", tuple(lost))
 
 
-def _run(spark: SparkSession, task: MeasuredTask, items: Sequence[int], seconds: float) -> list[Report] | Outcome:
+def _run(spark: SparkSession, task: MeasuredTask, items: Sequence[Portion], seconds: float) -> list[Report] | Outcome:
     """Reports of all workers, or how the job ended without them. Raises `_Lost`."""
     context = spark.sparkContext
     group = f"cepbench-{uuid.uuid4().hex}"

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import gc
 import os
+import pickle
 import resource
 import socket
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 
 import psutil
@@ -39,7 +39,8 @@ from cepbench.pipeline.parts import DamagedStore
 from cepbench.pipeline.repeated import keep_memory, repeated
 from cepbench.pipeline.replay import Measured, replay
 from cepbench.pipeline.sampling import stream_statistics
-from cepbench.pipeline.store import Stream, bucket_batches, read_stream, stream_batches
+from cepbench.pipeline.slicing import Crossings, Portion, executor_maker, portion_batches, portions
+from cepbench.pipeline.store import Stream, read_stream, stream_batches
 from cepbench.pipeline.substreams import RawKey, decode
 from cepbench.pipeline.warmup import warm_up
 from cepbench.queries.compile import CompiledQuery, Workload, compile_workload
@@ -118,6 +119,7 @@ class Report:
     """What a worker hands back.
 
     - `runs`: those that count, in their order; `rows`: those of the answer of all of them, None if there is none.
+    - `crossings`: by job, what a slice of time has of windows that reach over its edges.
     - `idle`: service time of executors that do nothing, in seconds. `load`: what the machine did besides.
     - `host`, `began`, `ended`: where it ran and when, in seconds of that host's clock; `attempt`: Spark's, from 0.
     - `limit_bytes`: the address space that the system grants the worker; `base_bytes`: what of it was taken before the
@@ -131,6 +133,7 @@ class Report:
     reason: str = ""
     runs: list[Measured] = field(default_factory=list)
     rows: Parts | None = None
+    crossings: list[Crossings] = field(default_factory=list)
     process_peak: int | None = None
     compile_seconds: float = 0.0
     idle: float | None = None
@@ -155,7 +158,7 @@ class _AnotherAnswer(Exception):
 
 @dataclass(frozen=True)
 class MeasuredTask:
-    """The task of one bucket.
+    """The task of one bucket, or of a slice of time of it.
 
     The bucket is first replayed with executors that do nothing, in the same worker after the same warm-up: the
     difference of the two peaks of memory is what the algorithm holds, and the time is what the harness takes. A run
@@ -166,12 +169,13 @@ class MeasuredTask:
     ready: Ready
     beacon: Address | None = None
 
-    def __call__(self, bucket: int) -> Report:
+    def __call__(self, portion: Portion) -> Report:
         """Never raises: what goes wrong is the report's status and reason."""
+        bucket = portion.bucket
         try:
             began = time.time()
             with Pulse(self.beacon):
-                report = self._run(bucket)
+                report = self._run(portion)
             report.began, report.ended = began, time.time()
             return report
         except MemoryError as error:
@@ -187,7 +191,7 @@ class MeasuredTask:
         except Exception as error:  # an algorithm's own failure ends its cell, not the sweep
             return Report(bucket, Status.ERROR, f"{type(error).__name__}: {_line(error)}".rstrip(": "))
 
-    def _run(self, bucket: int) -> Report:
+    def _run(self, portion: Portion) -> Report:
         job, prepared = self.ready.job, self.ready.prepared
         if job.limit_bytes is not None:
             resource.setrlimit(resource.RLIMIT_AS, (job.limit_bytes, job.limit_bytes))
@@ -197,7 +201,7 @@ class MeasuredTask:
         for part in prepared.jobs:
             warm_up(job.algorithm, part.plan)
         report = Report(
-            bucket,
+            portion.bucket,
             Status.OK,
             compile_seconds=time.perf_counter() - started,
             host=socket.gethostname(),
@@ -206,7 +210,7 @@ class MeasuredTask:
             base_bytes=psutil.Process().memory_info().vms,
         )
 
-        replays = _Replays(self.ready, bucket, self.beacon)
+        replays = _Replays(self.ready, portion, self.beacon)
         floor = 0
         if job.memory:
             with PeakMemory() as memory:
@@ -225,19 +229,24 @@ class MeasuredTask:
             report.load = watch.load
         gc.enable()
         report.rows = None if replays.answer is None else replays.answer.parts
+        report.crossings = replays.crossings
         return report
 
 
 class _Replays:
-    """Replays one bucket again and again; `answer` is that of all runs, `peak` the memory of the last one."""
+    """Replays one portion again and again.
 
-    def __init__(self, ready: Ready, bucket: int, beacon: Address | None) -> None:
+    `answer` and `crossings` are those of all runs, `peak` is the memory of the last one.
+    """
+
+    def __init__(self, ready: Ready, portion: Portion, beacon: Address | None) -> None:
         job, prepared = ready.job, ready.prepared
-        self._ready, self._bucket, self._beacon = ready, bucket, beacon
-        self._runs = [family_of(part, partial(job.algorithm.executor, part.plan)) for part in prepared.jobs]
+        self._ready, self._portion, self._beacon = ready, portion, beacon
+        self._runs = [family_of(part, executor_maker(job.algorithm, part.plan, portion)) for part in prepared.jobs]
         self._nothing = [family_of(part, Idle) for part in prepared.jobs]
         self._arrival = _arrival(job.arrival, prepared.workload)
         self._digest: str | None = None
+        self.crossings: list[Crossings] = []
         self.answer: AnswerBuilder | None = None
         self.peak = 0
 
@@ -262,13 +271,16 @@ class _Replays:
             if loaded() == before:
                 break
         self.peak = 0 if sampler is None else sampler.peak
-        self._compare(answer)
+        self._compare(answer, measured)
         return measured
 
-    def _compare(self, answer: AnswerBuilder) -> None:
+    def _compare(self, answer: AnswerBuilder, measured: Measured) -> None:
+        crossings, measured.crossings = measured.crossings, []
         if self.answer is None:
-            self.answer = answer
+            self.answer, self.crossings = answer, crossings
             return
+        if pickle.dumps(crossings) != pickle.dumps(self.crossings):
+            raise _AnotherAnswer("two runs on the same events gave different parts of windows")
         self._digest = self._digest or self.answer.digest()
         if answer.digest() != self._digest:
             raise _AnotherAnswer("two runs on the same events gave different answers")
@@ -284,8 +296,11 @@ class _Replays:
             for query, found in rows.items():
                 answer.add(query, decoded, found)
 
-        batches = _batches(stream, self._bucket, prepared.workload)
-        return replay(batches, self._arrival, families, emit, states, identify)
+        batches = _batches(stream, self._portion, prepared.workload)
+        measured = replay(batches, self._arrival, families, emit, states, identify)
+        if self._portion.slice is not None:  # which came before others that arrive at the same time: nothing was late
+            measured.latency, measured.rows = [], []
+        return measured
 
 
 class Idle(Executor):
@@ -304,6 +319,15 @@ class Idle(Executor):
         return StateSize()
 
 
+def portions_of(made: Ready) -> list[Portion]:
+    """What workers run, one each: `buckets`, or slices of them in the order of time."""
+    slicing = made.prepared.algorithm.slicing()
+    found = buckets(made.stream, made.prepared.workload)
+    if found == [WHOLE_STREAM]:
+        return [Portion(WHOLE_STREAM)]
+    return [portion for bucket in found for portion in portions(made.stream, bucket, slicing)]
+
+
 def buckets(stream: Stream, workload: Workload) -> list[int]:
     """The buckets to run, one worker each: a sub-stream must lie in one bucket whole, for every query.
 
@@ -315,11 +339,11 @@ def buckets(stream: Stream, workload: Workload) -> list[int]:
     return [WHOLE_STREAM]
 
 
-def _batches(stream: Stream, bucket: int, workload: Workload) -> Iterator[EventBatch]:
+def _batches(stream: Stream, portion: Portion, workload: Workload) -> Iterator[EventBatch]:
     needed = frozenset[str]().union(*workload.needs.values())
-    if bucket == WHOLE_STREAM:
+    if portion.bucket == WHOLE_STREAM:
         return stream_batches(stream, attributes=needed)
-    return bucket_batches(stream, bucket, attributes=needed)
+    return portion_batches(stream, portion, attributes=needed)
 
 
 def _arrival(given: OpenArrival | None, workload: Workload) -> ArrivalModel:

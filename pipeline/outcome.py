@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -16,9 +17,10 @@ from cepbench.metrics.load import worst
 from cepbench.metrics.record import Load, Realised, Samples, Status, Summary
 from cepbench.metrics.statistics import estimate, median
 from cepbench.metrics.throughput import Bracket, Replay, Span, slot_times, sustainable, throughput
-from cepbench.pipeline.measured_task import Ready, Report
+from cepbench.pipeline.measured_task import WHOLE_STREAM, Ready, Report
 from cepbench.pipeline.realised import realised
 from cepbench.pipeline.replay import Measured
+from cepbench.pipeline.slicing import Crossings, join_slices
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,7 @@ def outcome_of(made: Ready, reports: Sequence[Report], most: int) -> Outcome:
     for report in reports:
         assert report.rows is not None
         answer.merge(report.rows)
+    join, substreams = _joined(made, reports, answer)
     first = [report.measured for report in reports]
     stream.check_read(sum(worker.events for worker in first))
     found = realised(stream, workload, answer, first)
@@ -59,7 +62,11 @@ def outcome_of(made: Ready, reports: Sequence[Report], most: int) -> Outcome:
         worker_limit_bytes=min((report.limit_bytes for report in reports if report.limit_bytes), default=None),
         worker_base_bytes=max((report.base_bytes for report in reports if report.base_bytes), default=None),
     )
-    told, samples, runs = _memory(made, reports) if made.job.memory else _times(made, reports, most, found.windows)
+    if substreams is not None:
+        found = found.model_copy(update={"substreams": substreams})
+    told, samples, runs = (
+        _memory(made, reports) if made.job.memory else _times(made, reports, most, found.windows, join)
+    )
     return Outcome(
         Status.OK,
         hosts=tuple(sorted({report.host for report in reports})),
@@ -72,6 +79,28 @@ def outcome_of(made: Ready, reports: Sequence[Report], most: int) -> Outcome:
         unanswered=made.prepared.unanswered,
         load=worst([report.load for report in reports if report.load is not None]),
     )
+
+
+def _joined(made: Ready, reports: Sequence[Report], answer: AnswerBuilder) -> tuple[float, int | None]:
+    """Adds the rows of windows that lie in no slice of time whole.
+
+    Returns the seconds that it took, once kernels were loaded, and how many sub-streams there are; 0 and None if there
+    are no slices.
+    """
+    slices: dict[tuple[int, int], list[Crossings]] = {}
+    for report in reports:
+        for number, crossings in enumerate(report.crossings):
+            slices.setdefault((number, report.bucket), []).append(crossings)
+    prepared = made.prepared
+    if prepared.algorithm.slicing() is None or reports[0].bucket == WHOLE_STREAM:
+        return 0.0, None
+    for into in (AnswerBuilder(prepared.workload), answer):
+        began = time.perf_counter()
+        substreams = sum(
+            join_slices(prepared, prepared.jobs[number], found, into) for (number, _), found in slices.items()
+        )
+        seconds = time.perf_counter() - began
+    return seconds, substreams
 
 
 Told = tuple[dict[str, object], Samples, dict[str, list[float]]]
@@ -94,12 +123,13 @@ def _memory(made: Ready, reports: Sequence[Report]) -> Told:
     return fields, Samples(state_bytes=list(chain.from_iterable(worker.state_bytes for worker in workers))), {}
 
 
-def _times(made: Ready, reports: Sequence[Report], most: int, windows: int) -> Told:
-    """What runs under the clock tell: as many as every worker has."""
+def _times(made: Ready, reports: Sequence[Report], most: int, windows: int, join: float) -> Told:
+    """What runs under the clock tell: as many as every worker has; `join` is the driver's part of each."""
     count = min(len(report.runs) for report in reports)
     runs = [[report.runs[number] for report in reports] for number in range(count)]
-    numbers = by_name([_numbers(made, reports, workers, most, windows) for workers in runs])
-    details = by_name([merged(worker.details for worker in workers) for workers in runs])
+    numbers = by_name([_numbers(made, reports, workers, most, windows, join) for workers in runs])
+    joining = {"join_seconds": join} if join else {}
+    details = by_name([merged([*(worker.details for worker in workers), joining]) for workers in runs])
     totals = numbers["service_total"]
     middle = runs[sorted(range(count), key=totals.__getitem__)[(count - 1) // 2]]
     idle = sum(report.idle or 0.0 for report in reports)
@@ -132,18 +162,19 @@ def _planned(made: Ready, details: Mapping[str, float]) -> dict[str, object]:
 
 
 def _numbers(
-    made: Ready, reports: Sequence[Report], workers: Sequence[Measured], most: int, windows: int
+    made: Ready, reports: Sequence[Report], workers: Sequence[Measured], most: int, windows: int, join: float
 ) -> dict[str, float]:
-    """One run of all workers, by the fields of the summary that have a number."""
+    """One run of all workers, and the driver after them, by the fields of the summary that have a number."""
     events = made.stream.events
     slots = slot_times(_spans(reports, workers), most)
-    makespan, total = max(slots), sum(chain.from_iterable(worker.service for worker in workers))
+    longest, total = max(slots), join + sum(chain.from_iterable(worker.service for worker in workers))
+    makespan = longest + join
     latency = pooled([_latency(made, workers).tolist()])
     found = {
         "service_total": total,
         "service_per_window": total / windows if windows else None,
         "makespan": makespan,
-        "skew": makespan * len(slots) / sum(slots) if makespan > 0 else None,
+        "skew": longest * len(slots) / sum(slots) if longest > 0 else None,
         "throughput": throughput(events, makespan),
         "throughput_per_core": throughput(events, total),
         "throughput_per_slot": throughput(events, makespan * len(slots)),

@@ -20,6 +20,7 @@ from cepbench.metrics.latency import row_latency
 from cepbench.pipeline.arrivals import ArrivalModel, Step
 from cepbench.pipeline.hashing import word
 from cepbench.pipeline.loop import Family, Loop, plainly
+from cepbench.pipeline.slicing import Crossings, crossings_of
 from cepbench.pipeline.substreams import RawKey
 
 
@@ -32,6 +33,7 @@ class Measured:
     - `rows`: identifies the row of each latency, if asked for.
     - `state_bytes`: after every step and at the end, if asked for; `peak` is the largest state.
     - `details`: what the executors tell of their work, together.
+    - `crossings`: by family, what slices of time have of windows that reach over their edges.
     """
 
     service: list[float] = field(default_factory=list)
@@ -41,6 +43,7 @@ class Measured:
     state_bytes: list[int] = field(default_factory=list)
     peak: StateSize = field(default_factory=StateSize)
     details: dict[str, float] = field(default_factory=dict)
+    crossings: list[Crossings] = field(default_factory=list)
     events: int = 0
     substreams: int = 0
 
@@ -113,6 +116,7 @@ class _Worker:
             self._rows.append((len(measured.service) - 1, self._take_due(self._arrivals[-1])))
             executors = [executor for loop in self._loops for executor in loop.executors.values()]
             measured.substreams = len(executors)
+            measured.crossings = [crossings_of(loop.executors) for loop in self._loops]
             measured.details = merged(executor.details() for executor in executors)
             done = completions(np.array(self._arrivals), np.array(measured.service))
             for batch, due in self._rows:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
 from cepbench.algorithms.answers.builder import AnswerBuilder
+from cepbench.algorithms.base import Executor
 from cepbench.algorithms.rows import Rows
 from cepbench.events.batch import EventBatch
 from cepbench.pipeline.jobs import Job, Prepared
@@ -34,11 +35,13 @@ def run_job(
     *,
     pickled: bool = False,
     progress: Callable[[int], None] = lambda more: None,
+    executor: Callable[[], Executor] | None = None,
+    spent: Callable[[Mapping[RawKey, Executor]], None] = lambda executors: None,
 ) -> Counts:
     """Runs a job on all events of its sub-streams in time order, one executor per sub-stream; rows go to `answer`.
 
     With `pickled`, every executor is pickled and goes on as a copy after each batch. `progress` is told of each how
-    many events it had.
+    many events it had. `executor` makes others than those of the job's plan; `spent` gets them when all have finished.
     """
 
     def emit(key: RawKey, rows: Rows) -> None:
@@ -47,7 +50,7 @@ def run_job(
             if len(found):
                 answer.add(query, decoded, found)
 
-    loop = Loop(family_of(job, partial(prepared.algorithm.executor, job.plan)), emit)
+    loop = Loop(family_of(job, executor or partial(prepared.algorithm.executor, job.plan)), emit)
     events = 0
     for batch in batches:
         events += len(batch)
@@ -56,4 +59,5 @@ def run_job(
             loop.executors.update(pickle.loads(pickle.dumps(loop.executors)))
         progress(len(batch))
     loop.finish()
+    spent(loop.executors)
     return Counts(events, len(loop.executors))

@@ -205,9 +205,14 @@ def bucket_folder(bucket: int) -> str:
 
 
 def bucket_batches(
-    stream: Stream, bucket: int, rows: int = READ_ROWS, attributes: Collection[str] | None = None, start: int = 0
+    stream: Stream,
+    bucket: int,
+    rows: int = READ_ROWS,
+    attributes: Collection[str] | None = None,
+    start: int = 0,
+    begin: int = 0,
 ) -> Iterator[EventBatch]:
-    """Events of a bucket in time order, from position `start` on, at most `rows` at a time.
+    """Events of a bucket in time order, from position `start` and time `begin` on, at most `rows` at a time.
 
     Memory is bounded by row groups, whatever the size of the bucket. Only `attributes` are read if given.
     """
@@ -215,10 +220,10 @@ def bucket_batches(
     columns = ["time", "type", *names, POSITION]
     for part in stream.parts_of(bucket):
         with opened(stream.path, part) as parquet:
-            groups = _groups(parquet, start)
+            groups = _groups(parquet, start, begin)
             for batch in parquet.iter_batches(rows, row_groups=groups, columns=columns, use_threads=False):
                 events = _events(batch, stream.schema, names)
-                skip = int(np.searchsorted(events.position, start))
+                skip = int(max(np.searchsorted(events.position, start), np.searchsorted(events.time, begin)))
                 if skip < len(events):
                     yield events.slice(skip, len(events))
 
@@ -251,14 +256,15 @@ def write_description(stream: Stream, folder: Path) -> None:
     os.replace(temporary, folder / STREAM_FILE)
 
 
-def _groups(parquet: pq.ParquetFile, start: int) -> list[int]:
-    """Row groups that hold a position from `start` on."""
+def _groups(parquet: pq.ParquetFile, start: int, begin: int) -> list[int]:
+    """Row groups that hold a position from `start` on and a time from `begin` on."""
     metadata = parquet.metadata
-    if start == 0:
-        return list(range(metadata.num_row_groups))
-    place = parquet.schema_arrow.get_field_index(POSITION)
-    largest = [metadata.row_group(g).column(place).statistics.max for g in range(metadata.num_row_groups)]
-    return [group for group, position in enumerate(largest) if position >= start]
+    groups = list(range(metadata.num_row_groups))
+    for name, least in ((POSITION, start), ("time", begin)):
+        if least > 0:
+            place = parquet.schema_arrow.get_field_index(name)
+            groups = [group for group in groups if metadata.row_group(group).column(place).statistics.max >= least]
+    return groups
 
 
 def _events(batch: pa.RecordBatch, schema: Schema, names: Sequence[str]) -> EventBatch:

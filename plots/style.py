@@ -82,6 +82,7 @@ VARIANTS: dict[str, Style] = {
     "cet[intervals]": Style("#4a3aa7", "^", DOTTED, True),
     "cet[intervals, sharing=never]": Style("#661100", "d", DASH_DOT, True),
     "cet[partition=greedy]": Style("#8c5200", "h", SHORT, True),
+    "cogra[parallel=time]": Style("#0072b2", "^", SOLID, True),
     "cogra[windows=panes]": Style("#661100", "s", DASHED, True),
     "gloria[costs=paper]": Style("#5c5c1f", "o", DASHED, True),
     "gloria[costs=paper, optimizer=greedy]": Style("#4a3aa7", "^", DASH_DOT_DOT, True),

@@ -7,23 +7,31 @@ from typing import ClassVar
 
 import numpy as np
 
-from cepbench.algorithms.base import Algorithm, Executor, Plan
-from cepbench.algorithms.cogra.granularity import Granularity, has_adjacent_predicates, select, unsupported_negation
+from cepbench.algorithms.base import Algorithm, Executor, Plan, Slicing
+from cepbench.algorithms.cogra.granularity import (
+    Granularity,
+    has_adjacent_predicates,
+    not_linear,
+    select,
+    unsupported_negation,
+)
 from cepbench.algorithms.cogra.negated import NegatedTypeGrained
 from cepbench.algorithms.cogra.panes import PaneGrained
 from cepbench.algorithms.cogra.pattern_grained import PatternGrained
+from cepbench.algorithms.cogra.slices import TimeSlices
 from cepbench.algorithms.cogra.type_grained import TypeGrained, TypeGrainedCount
 from cepbench.algorithms.cogra.window_costs import ChosenByCost
 from cepbench.algorithms.greta.evaluator import GraphGrained
 from cepbench.algorithms.options import Option
 from cepbench.algorithms.running.evaluator import Evaluator
 from cepbench.algorithms.running.per_query import IndependentQueries
-from cepbench.events.windows import Window
+from cepbench.events.windows import TimeSlice, Window
 from cepbench.queries.analysis import analyse
 from cepbench.queries.compile import CompiledQuery, Part
 from cepbench.queries.model import Aggregates, Query
 
 WINDOWS = ("each", "panes", "auto")
+PARALLEL = ("keys", "time")
 
 
 class Cogra(Algorithm):
@@ -37,6 +45,9 @@ class Cogra(Algorithm):
     - `windows`: `each`, the chapters' own: an event updates each window that holds it; `panes`: under
       skip-till-any-match without predicates on adjacent events and negation it updates its pane, whatever the overlap
       of windows (`panes.PaneGrained`); `auto`: either, by its cost (`window_costs`).
+    - `parallel`: `keys`: workers have sub-streams whole; `time`: on Spark each sub-stream is cut by time into at most
+      `slices` slices that workers evaluate by panes side by side (`slices.SliceGrained`). What panes do not evaluate is
+      refused, and so are windows of events; in one process `time` is `windows=panes`.
 
     Departures: Algorithm 9 undercounts when several partial trends wait, so all of them are kept; negation, which the
     chapters leave out, is kept where a type-grained aggregate can hold it and refused otherwise.
@@ -45,11 +56,18 @@ class Cogra(Algorithm):
     name: ClassVar[str] = "cogra"
     paper: ClassVar[str] = "Poppe 2018 (dissertation), Chapters 14-18"
 
-    def __init__(self, windows: str = "each") -> None:
+    def __init__(self, windows: str = "each", parallel: str = "keys", slices: str = "8") -> None:
         self.windows = Option(self.name, "windows", windows).among(WINDOWS)
+        self.by_time = Option(self.name, "parallel", parallel).among(PARALLEL) == "time"
+        self.slices = Option(self.name, "slices", slices).count(1)
+        if self.by_time:
+            self.windows = "panes"
 
     def unsupported(self, query: Query) -> str | None:
-        """Match queries, pairwise predicates, and negation that needs the times of aggregated events."""
+        """Match queries, pairwise predicates, and negation that needs the times of aggregated events.
+
+        With `parallel=time` also all that is not evaluated by panes.
+        """
         if not isinstance(query.returns, Aggregates):
             return "COGRA aggregates trends without constructing them, so it cannot return matches"
         for automaton in analyse(query).automata:
@@ -57,7 +75,20 @@ class Cogra(Algorithm):
                 return "predicates on events that are not adjacent need constructed trends"
             if reason := unsupported_negation(automaton, query.semantics):
                 return reason
+            if self.by_time and (reason := not_linear(automaton, query.semantics)):
+                return f"slices of time are evaluated by panes, and {reason}"
+        if self.by_time and query.window is not None and query.window.within.unit == "events":
+            return "a slice of time does not know how many events came before it, so it cannot have windows of events"
         return None
+
+    def slicing(self) -> Slicing | None:
+        """Slices of time, if asked for."""
+        return TimeSlices(self.slices) if self.by_time else None
+
+    def load(self, plan: Plan) -> None:
+        """The kernels of windows that go on after a slice."""
+        if (slicing := self.slicing()) is not None:
+            slicing.executor(plan, TimeSlice(0, 1))
 
     def executor(self, plan: Plan) -> Executor:
         """Independent evaluators of the plan's queries."""

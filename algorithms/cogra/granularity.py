@@ -33,6 +33,17 @@ def has_adjacent_predicates(automaton: Automaton) -> bool:
     return any(t.predicates for t in automaton.transitions)
 
 
+def not_linear(automaton: Automaton, semantics: Semantics) -> str | None:
+    """Why an event is no linear map of a cell per position, or None: what it adds depends on more than their counts."""
+    if semantics is not Semantics.ANY:
+        return "only under skip-till-any-match does an event leave earlier trends as they are"
+    if has_adjacent_predicates(automaton):
+        return "predicates on adjacent events need the earlier events themselves"
+    if automaton.negations:
+        return "a negated event takes trends away"
+    return None
+
+
 def unsupported_negation(automaton: Automaton, semantics: Semantics) -> str | None:
     """Why a negation cannot be kept at type granularity, or None.
 

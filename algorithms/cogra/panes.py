@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from cepbench.algorithms.base import StateSize
-from cepbench.algorithms.cogra.granularity import Granularity, select
+from cepbench.algorithms.cogra.granularity import not_linear
 from cepbench.algorithms.cogra.kernels.pane_tables import BACK, new_pane_cells, pane_shape_of, pane_tables_of
 from cepbench.algorithms.cogra.kernels.panes import aggregate_panes, live_cells
-from cepbench.algorithms.kernels.cells import cell_bytes
+from cepbench.algorithms.cogra.kernels.slices import open_windows
+from cepbench.algorithms.kernels.cells import Cells, cell_bytes, empty_cells
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.kernels.growth import widened
 from cepbench.algorithms.kernels.peak import largest, new_clock
@@ -23,7 +24,7 @@ from cepbench.algorithms.running.batches import (
 )
 from cepbench.algorithms.running.evaluator import Evaluator
 from cepbench.events.batch import EventBatch
-from cepbench.events.windows import FOREVER, Window
+from cepbench.events.windows import END, Window
 from cepbench.queries.compile import CompiledQuery, Part
 
 FIRST_PANES = 8
@@ -48,8 +49,8 @@ class PaneGrained(Evaluator):
 
     @staticmethod
     def suits(query: CompiledQuery, part: Part) -> bool:
-        """Whether events are linear maps of a query's cells: its granularity is that of types, without negation."""
-        return select(part.automaton, query.query.semantics) is Granularity.TYPE and not part.negations
+        """Whether events are linear maps of a query's cells."""
+        return not_linear(part.automaton, query.query.semantics) is None
 
     def process(self, events: EventBatch) -> AggregateRows | None:
         """Rows of the windows that these events closed."""
@@ -57,7 +58,26 @@ class PaneGrained(Evaluator):
 
     def finish(self) -> AggregateRows | None:
         """Rows of the windows that are still open."""
-        return self._rows(no_events(len(self.query.ints), len(self.query.reals)), 2 * FOREVER - 1)
+        return self.advance(END)
+
+    def advance(self, now: int) -> AggregateRows | None:
+        """Rows of the windows that end by `now`, before which no event will come."""
+        return self._rows(no_events(len(self.query.ints), len(self.query.reals)), now)
+
+    def current(self) -> Cells:
+        """A copy of the map of the current pane; what waits is not in it, as nothing does after `advance`."""
+        return Cells._make(array[: self.tables.enters.size].copy() for array in self.panes.cells)
+
+    def open_rows(self, first: int, count: int) -> Cells:
+        """Rows of P cells of `count` windows from window `first` on, of which none has ended; the evaluator is spent.
+
+        Nothing waits.
+        """
+        rows = empty_cells(count * len(self.tables.after), self.query.layout, self.query.arithmetic)
+        if self.panes.counters[BACK] == len(self.panes.back_first):
+            self._grow()
+        open_windows(first, count, self.window.slide, self.tables, self.panes, rows)
+        return rows
 
     def state(self) -> StateSize:
         """Cells of the current pane and of those of open windows, and cells that wait; the largest state."""

@@ -30,6 +30,7 @@ from cepbench.pipeline.measured_task import (
     ready,
 )
 from cepbench.pipeline.repeated import MOST
+from cepbench.pipeline.slicing import Portion
 from cepbench.pipeline.store import Stream
 from cepbench.queries.compile import Workload, compile_workload
 from cepbench.queries.workloads import parse_workload
@@ -53,9 +54,9 @@ def answer(made: Ready, report: Report) -> AnswerBuilder:
 
 def test_a_run_that_loads_a_kernel_is_done_again(store: Path) -> None:
     made = ready(MeasuredRun(store, QUERY, Counting()))
-    expected = MeasuredTask(made)(0)
+    expected = MeasuredTask(made)(Portion(0))
     assert not unforeseen.signatures  # type: ignore[attr-defined]
-    report = MeasuredTask(ready(MeasuredRun(store, QUERY, Unforeseen())))(0)
+    report = MeasuredTask(ready(MeasuredRun(store, QUERY, Unforeseen())))(Portion(0))
     assert UnforeseenCounter.runs == 2
     assert report.status is Status.OK, report.reason
     assert answer(made, report).digest() == answer(made, expected).digest()
@@ -118,7 +119,7 @@ def test_rows_of_a_window_are_those_of_each_query_and_group(tmp_path: Path) -> N
     generator = from_spec("uniform", {"events": 300, "types": 1, "groups": 2, "rate": 1})
     stream = generate(generator, tmp_path / "keyed", spark=None, key=("key",), buckets=2)
     made = ready(MeasuredRun(stream.path, f"{KEYED}\n\n{SUMMED}\n\n{QUERY}", CountingTogether()))
-    report = MeasuredTask(made)(WHOLE_STREAM)
+    report = MeasuredTask(made)(Portion(WHOLE_STREAM))
     found = answer(made, report).frame()
     # Three windows: a row per key, one that sums them up, and one of the query that does not split the stream.
     assert found["query"].value_counts().to_dict() == {"q1": 6, "q2": 3, "q3": 3}
@@ -129,7 +130,7 @@ def test_every_query_gets_its_own_answer(tmp_path: Path) -> None:
     generator = from_spec("uniform", {"events": 300, "types": 1, "groups": 2, "rate": 1})
     stream = generate(generator, tmp_path / "keyed", spark=None, key=("key",), buckets=2)
     made = ready(MeasuredRun(stream.path, f"{KEYED}\n\n{QUERY}", Counting()))
-    report = MeasuredTask(made)(WHOLE_STREAM)
+    report = MeasuredTask(made)(Portion(WHOLE_STREAM))
     found = answer(made, report).frame()
     # The double counts events: one a second, so 100 in each window, and the same in both groups together.
     assert found[found["query"] == "q2"]["COUNT(*)"].tolist() == [100, 100, 100]
@@ -140,7 +141,8 @@ def test_every_query_gets_its_own_answer(tmp_path: Path) -> None:
 
 
 def test_events_arrive_at_the_rate_of_the_job(store: Path) -> None:
-    report = MeasuredTask(ready(MeasuredRun(store, QUERY, Counting(), arrival=OpenArrival(rate=1000, batch=75))))(0)
+    made = ready(MeasuredRun(store, QUERY, Counting(), arrival=OpenArrival(rate=1000, batch=75)))
+    report = MeasuredTask(made)(Portion(0))
     assert report.measured.last == [74, 149, 224, 299]
 
 
@@ -165,18 +167,18 @@ class Failing(Counting):
     ],
 )
 def test_what_goes_wrong_is_told(store: Path, error: BaseException, status: Status, reason: str) -> None:
-    report = MeasuredTask(ready(MeasuredRun(store, QUERY, Failing(error))))(0)
+    report = MeasuredTask(ready(MeasuredRun(store, QUERY, Failing(error))))(Portion(0))
     assert (report.status, report.reason, report.rows) == (status, reason, None)
 
 
 def test_memory_is_that_above_what_the_worker_has_anyway(store: Path) -> None:
-    report = MeasuredTask(ready(MeasuredRun(store, QUERY, Counting(), memory=True)))(0)
+    report = MeasuredTask(ready(MeasuredRun(store, QUERY, Counting(), memory=True)))(Portion(0))
     assert report.status is Status.OK, report.reason
     # A window has 100 events of 8 bytes; the process itself has a hundred megabytes and more.
     assert report.measured.peak.bytes == max(report.measured.state_bytes) == 800
     assert report.process_peak is not None
     assert report.process_peak < 30 * 10**6
-    assert MeasuredTask(ready(MeasuredRun(store, QUERY, Counting())))(0).process_peak is None
+    assert MeasuredTask(ready(MeasuredRun(store, QUERY, Counting())))(Portion(0)).process_peak is None
 
 
 class Changing(Counting):
@@ -193,19 +195,19 @@ class Changing(Counting):
 def test_short_runs_are_repeated_on_fresh_executors(store: Path) -> None:
     job = MeasuredRun(store, QUERY, Counting(), repeat=0.5)
     made = ready(job)
-    report = MeasuredTask(made)(0)
+    report = MeasuredTask(made)(Portion(0))
     assert report.status is Status.OK, report.reason
     assert 5 <= len(report.runs) <= MOST
     assert {len(run.service) for run in report.runs} == {3}
     assert {run.events for run in report.runs} == {300}
     assert answer(made, report).rows == 3  # the answer of one run
     assert [len(run.latency) for run in report.runs] == [3] * len(report.runs)
-    assert len(MeasuredTask(ready(replace(job, repeat=0)))(0).runs) == 1
-    assert len(MeasuredTask(ready(replace(job, memory=True)))(0).runs) == 1
+    assert len(MeasuredTask(ready(replace(job, repeat=0)))(Portion(0)).runs) == 1
+    assert len(MeasuredTask(ready(replace(job, memory=True)))(Portion(0)).runs) == 1
 
 
 def test_repeated_runs_must_agree(store: Path) -> None:
-    report = MeasuredTask(ready(MeasuredRun(store, QUERY, Changing(), repeat=0.5)))(0)
+    report = MeasuredTask(ready(MeasuredRun(store, QUERY, Changing(), repeat=0.5)))(Portion(0))
     assert (report.status, report.rows) == (Status.WRONG, None)
     assert report.reason == "two runs on the same events gave different answers"
 
@@ -226,11 +228,11 @@ class LazyCounter(Counter):
 
 
 def test_the_harness_is_measured_without_the_algorithm(store: Path) -> None:
-    report = MeasuredTask(ready(MeasuredRun(store, QUERY, Lazy())))(0)
+    report = MeasuredTask(ready(MeasuredRun(store, QUERY, Lazy())))(Portion(0))
     assert report.idle is not None
     assert 0 < report.idle < 0.1 < sum(report.measured.service)
     assert report.load is not None
-    assert MeasuredTask(ready(MeasuredRun(store, QUERY, Counting(), memory=True)))(0).idle is None
+    assert MeasuredTask(ready(MeasuredRun(store, QUERY, Counting(), memory=True)))(Portion(0)).idle is None
 
 
 def test_strings_travel_neither_with_tasks_nor_with_rows(tmp_path: Path) -> None:
@@ -238,7 +240,7 @@ def test_strings_travel_neither_with_tasks_nor_with_rows(tmp_path: Path) -> None
     stream, _ = import_events(frame, tmp_path / "store", spark=None)
     made = ready(MeasuredRun(stream.path, QUERY, Counting()))
     assert b"only-once" in pickle.dumps(MeasuredTask(made))
-    assert b"only-once" not in pickle.dumps(MeasuredTask(made)(0))
+    assert b"only-once" not in pickle.dumps(MeasuredTask(made)(Portion(0)))
     task = Buckets(made.prepared, (stream,))
     assert b"only-once" in pickle.dumps(task)
-    assert b"only-once" not in pickle.dumps(task((0, 0)))
+    assert b"only-once" not in pickle.dumps(task((0, Portion(0))))

@@ -97,7 +97,7 @@ def window_result(out: Cells, i: int, tables: PaneTables, state: PaneCells) -> N
     elif counters[BACK] == 0:
         made = top
     else:
-        _concatenate_row(state.cells, made, top, product, ZERO, True, tables.after, tables.end)
+        concatenate_row(state.cells, made, top, product, ZERO, True, tables.after, tables.end)
     clear(out, i)
     for p in range(positions):
         if tables.end[p]:
@@ -110,12 +110,12 @@ def _concatenate(cells: Cells, at: np.uint64, a: np.uint64, b: np.uint64, tables
     positions = np.uint64(tables.enters.shape[1])
     row = ZERO
     for _ in range(tables.enters.shape[0]):
-        _concatenate_row(cells, at + row, a + row, b, row, False, tables.after, tables.end)
+        concatenate_row(cells, at + row, a + row, b, row, False, tables.after, tables.end)
         row += positions
 
 
 @inner
-def _concatenate_row(
+def concatenate_row(
     cells: Cells, at: np.uint64, a: np.uint64, b: np.uint64, row: np.uint64, only_ends: bool, after: Index, end: Flags
 ) -> None:
     """Sets the P cells from `at` on to a row of `_concatenate`, that from cell a on and `row` cells after b.

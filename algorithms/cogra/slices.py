@@ -1,0 +1,148 @@
+"""One sub-stream in slices of time, side by side: `cogra[parallel=time]`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from cepbench.algorithms.base import Plan, SliceExecutor, Slicing, StateSize
+from cepbench.algorithms.cogra.joining import Crossing, joined
+from cepbench.algorithms.cogra.panes import PaneGrained
+from cepbench.algorithms.kernels.cells import Cells
+from cepbench.algorithms.kernels.clock import LOW
+from cepbench.algorithms.rows import AggregateRows, Rows
+from cepbench.algorithms.running.conjunction import Conjunction, pairs
+from cepbench.algorithms.running.evaluator import WHOLE_STREAM, Evaluator
+from cepbench.algorithms.running.per_query import IndependentQueries
+from cepbench.events.batch import EventBatch
+from cepbench.events.windows import END, FOREVER, TimeSlice, Window
+from cepbench.queries.compile import CompiledQuery, Part
+
+CrossingParts = dict[int, list[Crossing]]
+"""By query, and in the order of its parts."""
+
+
+@dataclass(frozen=True)
+class TimeSlices(Slicing):
+    """Slices by panes (`SliceGrained`), and the products of their maps (`joining`)."""
+
+    count: int
+
+    @property
+    def slices(self) -> int:
+        return self.count
+
+    def executor(self, plan: Plan, part: TimeSlice) -> SliceExecutor:
+        return SlicedQueries(plan, part)
+
+    def join(self, plan: Plan, crossings: Sequence[CrossingParts]) -> Rows:
+        found = {}
+        for query in plan.workload:
+            rows = [
+                joined(query, part, query.window or WHOLE_STREAM, [slices[query.index][number] for slices in crossings])
+                for number, part in enumerate(query.parts)
+            ]
+            answer = pairs(rows, query.arithmetic) if query.analysis.conjunction else rows[0]
+            if answer is not None and len(answer):
+                found[query.index] = answer
+        return dict(found)
+
+
+class SlicedQueries(IndependentQueries, SliceExecutor):
+    """An evaluator per query, each of the same slice."""
+
+    def __init__(self, plan: Plan, part: TimeSlice) -> None:
+        super().__init__(plan.workload, partial(SliceGrained, time_slice=part))
+
+    def crossing(self) -> CrossingParts:
+        return {
+            index: [side.crossing() for side in _sides(evaluator) if isinstance(side, SliceGrained)]
+            for index, evaluator in self.evaluators.items()
+        }
+
+
+def _sides(evaluator: Evaluator) -> Sequence[Evaluator]:
+    return evaluator.sides if isinstance(evaluator, Conjunction) else (evaluator,)
+
+
+class SliceGrained(Evaluator):
+    """The events of one sub-stream in a slice of time, by panes.
+
+    Windows that lie in the slice are evaluated as ever. Of those that begin in it and end later it tells the rows of
+    `kernels.slices`; of those that began before, the map of its events up to the end of each window, or of all. These
+    maps are made beside, event by event: an event costs twice as much if windows that begin before the slice hold it as
+    well as ones that begin in it, which few events do if slices are longer than windows. O(w (C P + P)) space in
+    addition, for at most w windows that hold an event.
+    """
+
+    def __init__(self, query: CompiledQuery, part: Part, window: Window, time_slice: TimeSlice) -> None:
+        self.window, self.slice = window, time_slice
+        self.low = window.first_at(time_slice.begin)
+        self.begun = -(-time_slice.begin // window.slide)  # the first window that begins in the slice
+        self.cuts = _cuts(window, time_slice, range(self.low, self.begun))
+        self.begins = self.begun * window.slide < time_slice.end
+        self.inside = PaneGrained(query, part, window)
+        self.inside.panes.clock[LOW] = self.begun
+        self.prefix = PaneGrained(query, part, WHOLE_STREAM)
+        self.maps: list[Cells] = []
+        self.rows = self.inside.open_rows(0, 0)
+
+    def process(self, events: EventBatch) -> AggregateRows | None:
+        """Rows of the windows of the slice that these events closed."""
+        until = None if events.until is None else min(events.until, self.slice.end)
+        self._follow(events, until)
+        if not self.begins:
+            return None
+        first = int(np.searchsorted(events.time, self.begun * self.window.slide))
+        if first == 0 and until == events.until:
+            return self.inside.process(events)
+        return self.inside.process(events.slice(first, len(events), until))
+
+    def finish(self) -> AggregateRows | None:
+        """Rows of the windows of the slice that are still open; those that end later stay so."""
+        for cut in self.cuts[len(self.maps) :]:
+            self.prefix.advance(cut)
+            self.maps.append(self.prefix.current())
+        if not self.begins:
+            return None
+        found = self.inside.advance(self.slice.end)
+        if self.slice.end < END:
+            first = max(self.begun, self.window.first_at(self.slice.end))
+            self.rows = self.inside.open_rows(first, max(0, self.window.last_at(self.slice.end - 1) + 1 - first))
+        return found
+
+    def state(self) -> StateSize:
+        """That of the panes, and the maps of windows that began before the slice."""
+        cells = sum(len(cells.over) for cells in self.maps) + len(self.rows.over)
+        kept = StateSize(cells * self.inside.cell_bytes, {"aggregates": cells})
+        return self.inside.state() + self.prefix.state() + kept
+
+    def crossing(self) -> Crossing:
+        """After `finish`: what the slice has of windows that reach over its edges."""
+        return Crossing(self.slice, self.low, self.begun, tuple(self.maps), self.rows)
+
+    def _follow(self, events: EventBatch, until: int | None) -> None:
+        """Notes the map of the slice so far wherever a window ends that began before the slice."""
+        start = 0
+        while len(self.maps) < len(self.cuts):
+            cut = self.cuts[len(self.maps)]
+            stop = int(np.searchsorted(events.time, cut))
+            if stop == len(events) and (until is None or until < cut):
+                self.prefix.process(events.slice(start, stop) if start else events)
+                return
+            self.prefix.process(events.slice(start, stop, cut))
+            self.maps.append(self.prefix.current())
+            start = stop
+
+
+def _cuts(window: Window, time_slice: TimeSlice, windows: range) -> list[int]:
+    """Where these windows end in the slice, and its end if one of them goes on."""
+    cuts = []
+    for k in windows:
+        cuts.append(min(window.end(k), time_slice.end, FOREVER - 1))
+        if window.end(k) >= time_slice.end:
+            break
+    return cuts

@@ -1,0 +1,121 @@
+"""Sub-streams in slices of time, for algorithms that evaluate such side by side (`Algorithm.slicing`).
+
+A task has a bucket of an event store, or the events of a bucket in a slice of time; what the slices of a sub-stream
+have of windows that reach over their edges is joined by the driver.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+
+from cepbench.algorithms.answers.builder import AnswerBuilder
+from cepbench.algorithms.base import Algorithm, Executor, Plan, SliceExecutor, Slicing
+from cepbench.events.batch import EventBatch
+from cepbench.events.windows import END, TimeSlice
+from cepbench.pipeline.jobs import Job, Prepared
+from cepbench.pipeline.parts import opened
+from cepbench.pipeline.store import READ_ROWS, Stream, bucket_batches
+from cepbench.pipeline.substreams import RawKey, decode
+
+Crossings = dict[RawKey, Any]
+"""What slices have of windows that reach over their edges (`SliceExecutor.crossing`), by sub-stream."""
+
+
+@dataclass(frozen=True)
+class Portion:
+    """The events of a task: a bucket, whole or in a slice of time."""
+
+    bucket: int
+    slice: TimeSlice | None = None
+
+
+def portions(stream: Stream, bucket: int, slicing: Slicing | None) -> list[Portion]:
+    """A bucket as portions with about as many events each; whole, if it stays so."""
+    if slicing is None:
+        return [Portion(bucket)]
+    return [Portion(bucket, part) for part in time_slices(stream, bucket, slicing.slices)]
+
+
+def time_slices(stream: Stream, bucket: int, count: int) -> list[TimeSlice]:
+    """At most `count` slices of all time. They begin where an equal share of the bucket's events does, at a time stamp.
+
+    Reads the times of one row group per edge.
+    """
+    events = stream.bucket_events[bucket]
+    places = [events * number // count for number in range(1, count)]
+    edges: set[int] = set()
+    before = 0
+    for part in stream.parts_of(bucket):
+        inside = [place - before for place in places if before <= place < before + part.events]
+        before += part.events
+        if inside:
+            with opened(stream.path, part) as parquet:
+                edges.update(_times_at(parquet, inside))
+    first = stream.first or 0
+    return [TimeSlice(*ends) for ends in pairwise([0, *sorted(edge for edge in edges if edge > first), END])]
+
+
+def portion_batches(
+    stream: Stream, portion: Portion, rows: int = READ_ROWS, attributes: Collection[str] | None = None
+) -> Iterator[EventBatch]:
+    """Events of a portion in time order, at most `rows` at a time; others are read with the row groups at its edges."""
+    part = portion.slice
+    if part is None:
+        yield from bucket_batches(stream, portion.bucket, rows, attributes)
+        return
+    for batch in bucket_batches(stream, portion.bucket, rows, attributes, begin=part.begin):
+        stop = int(np.searchsorted(batch.time, part.end))
+        if stop:
+            yield batch.slice(0, stop)
+        if stop < len(batch):
+            return
+
+
+def executor_maker(algorithm: Algorithm, plan: Plan, portion: Portion) -> Callable[[], Executor]:
+    """Makes executors of a plan for the sub-streams of a portion."""
+    slicing = algorithm.slicing()
+    if slicing is None or portion.slice is None:
+        return partial(algorithm.executor, plan)
+    return partial(slicing.executor, plan, portion.slice)
+
+
+def crossings_of(executors: Mapping[RawKey, Executor]) -> Crossings:
+    """Of executors that have finished; those that do nothing have none."""
+    return {key: executor.crossing() for key, executor in executors.items() if isinstance(executor, SliceExecutor)}
+
+
+def join_slices(prepared: Prepared, job: Job, crossings: Iterable[Crossings], answer: AnswerBuilder) -> int:
+    """Adds the rows of windows that lie in no slice whole, from those of all slices of a bucket in the order of time.
+
+    Returns how many sub-streams there are.
+    """
+    slicing = prepared.algorithm.slicing()
+    assert slicing is not None
+    found: dict[RawKey, list[Any]] = {}
+    for slices in crossings:
+        for key, crossing in slices.items():
+            found.setdefault(key, []).append(crossing)
+    for key, parts in found.items():
+        decoded = decode(prepared.workload.schema, job.partition, key)
+        for query, rows in slicing.join(job.plan, parts).items():
+            answer.add(query, decoded, rows)
+    return len(found)
+
+
+def _times_at(parquet: pq.ParquetFile, places: Sequence[int]) -> Iterator[int]:
+    """Times of the rows at these places."""
+    before = 0
+    for group in range(parquet.metadata.num_row_groups):
+        size = parquet.metadata.row_group(group).num_rows
+        inside = [place - before for place in places if before <= place < before + size]
+        before += size
+        if inside:
+            column = parquet.read_row_group(group, columns=["time"], use_threads=False).column("time")
+            yield from column.to_numpy()[inside].tolist()
