@@ -149,6 +149,30 @@ Rows = dict[int, QueryRows]
 """Rows by the query's index in the workload; queries without rows are absent."""
 
 
+@dataclass(frozen=True, eq=False)
+class OwnedRows:
+    """Aggregates of many sub-streams; `owner` int64[n] is the number of each row's sub-stream."""
+
+    owner: NDArray[np.int64]
+    rows: AggregateRows
+
+    def __len__(self) -> int:
+        return len(self.owner)
+
+    @staticmethod
+    def concatenate(parts: Sequence[OwnedRows]) -> OwnedRows:
+        """All rows of `parts` (at least one), in order."""
+        if len(parts) == 1:
+            return parts[0]
+        return OwnedRows(
+            np.concatenate([part.owner for part in parts]), AggregateRows.concatenate([part.rows for part in parts])
+        )
+
+
+PooledRows = dict[int, OwnedRows]
+"""Rows of many sub-streams by the query's index in the workload; queries without rows are absent."""
+
+
 def concatenate(parts: Sequence[QueryRows]) -> QueryRows:
     """All rows of one query's parts (of one kind, at least one)."""
     aggregates = [p for p in parts if isinstance(p, AggregateRows)]

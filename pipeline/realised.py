@@ -36,7 +36,7 @@ def realised(stream: Stream, workload: Workload, answer: AnswerBuilder, measured
     Reads up to `SAMPLE_EVENTS` events of the stream.
     """
     rows, matches = answer.rows, answer.matches
-    found = {int(k) for parts in answer.parts.values() for part in parts for k in np.unique(part.window)}
+    found = answer.windows
     duration = stream.statistics.duration
     query = workload.queries[0] if len(workload) else None
     return Realised(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,12 +12,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cepbench.algorithms.answers.digest import digest_lines
+from cepbench.algorithms.answers.grouped import Answered, GroupedRows
 from cepbench.algorithms.answers.matches import digested, merge_digests, sorted_matches
 from cepbench.algorithms.answers.table import answer_table, arrow_table, with_lists
-from cepbench.algorithms.rows import AggregateRows, Group, MatchDigests, MatchRows, QueryRows, concatenate
+from cepbench.algorithms.rows import AggregateRows, Group, MatchDigests, MatchRows, OwnedRows, QueryRows, concatenate
 from cepbench.queries.compile import CompiledQuery, Workload
 
-Parts = dict[tuple[int, Group], list[QueryRows]]
+Parts = dict[int, GroupedRows]
 """Rows by query and group: all of a builder but the workload, which need not travel with them."""
 
 
@@ -36,14 +37,35 @@ class AnswerBuilder:
         """Rows of one sub-stream; `key` holds its decoded partition values in the order of `query.partition`."""
         if self.workload.summarised and isinstance(rows, MatchRows):
             rows = digested(rows)
-        values = key[: len(self.workload[query].query.group_by)]
-        group = tuple(value + 0.0 if isinstance(value, float) else value for value in values)  # -0.0 and 0.0 are one
-        self.parts.setdefault((query, group), []).append(rows)
+        found = self._of(query)
+        found.add(found.number(self._group(query, key)), rows)
+
+    def add_many(self, query: int, keys: Sequence[Group], rows: OwnedRows) -> None:
+        """Rows of many sub-streams, of which `keys` holds the decoded partition values by number.
+
+        No value is -0.0.
+        """
+        found = self._of(query)
+        owners, place = np.unique(rows.owner, return_inverse=True)
+        width = len(self.workload[query].query.group_by)
+        cut = [keys[owner][:width] for owner in owners.tolist()]  # a whole tuple is not copied
+        numbers = [found.number(group) for group in cut]
+        found.add(np.array(numbers, np.int64)[place], rows.rows)
 
     def merge(self, parts: Parts) -> None:
         """Adds all rows (`parts`) of another builder for the same workload."""
-        for group, rows in parts.items():
-            self.parts.setdefault(group, []).extend(rows)
+        for query, found in parts.items():
+            self._of(query).merge(found)
+
+    def _of(self, query: int) -> GroupedRows:
+        found = self.parts.get(query)
+        if found is None:
+            found = self.parts[query] = GroupedRows()
+        return found
+
+    def _group(self, query: int, key: Group) -> Group:
+        values = key[: len(self.workload[query].query.group_by)]
+        return tuple(value + 0.0 if isinstance(value, float) else value for value in values)  # -0.0 and 0.0 are one
 
     def frame(self) -> pd.DataFrame:
         """One table for all queries (docs/semantics.md, rule 7); a column is null in rows of queries that lack it."""
@@ -54,31 +76,24 @@ class AnswerBuilder:
         return arrow_table(self._answer())
 
     def _answer(self) -> pd.DataFrame:
-        found = [
-            (query, group, sorted_matches(rows) if isinstance(rows, MatchRows) else rows)
-            for query, group, rows in self._rows()
-        ]
-        return answer_table(self.workload, found)
+        return answer_table(self.workload, list(self._rows(sorted_matches)))
 
     def digest(self) -> str:
         """A hash of the answer that does not depend on the order of rows and of additions, nor on `summarised`."""
-        found = [
-            (query, group, digested(rows) if isinstance(rows, MatchRows) else rows)
-            for query, group, rows in self._rows()
-        ]
-        lines = [line for part in found for line in digest_lines(*part)]
+        lines = [line for query, found in self._rows(digested) for line in digest_lines(query, found)]
         return hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()
 
     @property
     def rows(self) -> int:
         """Rows of the answer."""
-        return sum(len(rows) for _, _, rows in self._rows())
+        return sum(len(found.rows) for _, found in self._rows())
 
     @property
     def matches(self) -> float:
         """Matches in all windows together (as a float, since counts may be huge); inf after an overflow."""
         total = 0.0
-        for _, _, rows in self._rows():
+        for _, found in self._rows():
+            rows = found.rows
             if isinstance(rows, MatchRows):
                 total += len(rows)
             elif isinstance(rows, MatchDigests):
@@ -92,36 +107,57 @@ class AnswerBuilder:
     @property
     def overflow(self) -> bool:
         """Whether some value overflowed."""
-        found = [part for part in self._rows() if isinstance(part[2], AggregateRows)]
+        found = [part for part in self._rows() if isinstance(part[1].rows, AggregateRows)]
         return bool(found) and bool(answer_table(self.workload, found)["overflow"].any())
 
-    def _rows(self) -> Iterator[tuple[CompiledQuery, Group, QueryRows]]:
-        """Queries in the order of the workload, their groups in order, and the merged rows of each.
+    @property
+    def windows(self) -> set[int]:
+        """The windows that have a row, of any query and group."""
+        return {int(k) for found in self.parts.values() for part in found.parts for k in np.unique(part.window)}
 
-        Single matches are in no order.
+    def _rows(
+        self, told: Callable[[MatchRows], QueryRows] = lambda rows: rows
+    ) -> Iterator[tuple[CompiledQuery, Answered]]:
+        """Queries in the order of the workload, their groups in order, and the merged rows; matches as they are `told`.
+
+        Single matches are in no order by themselves.
         """
-        order = sorted(self.parts, key=lambda key: (key[0], [_sortable(value) for value in key[1]]))
-        for index, group in order:
-            rows = concatenate(self.parts[index, group])
-            if isinstance(rows, AggregateRows):
-                rows = merge_windows(rows)
-            elif isinstance(rows, MatchDigests):
-                rows = merge_digests(rows)
-            yield self.workload[index], group, rows
+        for index in sorted(self.parts):
+            grouped = self.parts[index]
+            if any(isinstance(part, MatchRows) for part in grouped.parts):
+                found = [(g, told(rows)) for g, rows in grouped.by_group() if isinstance(rows, MatchRows)]
+                sizes = [len(rows) for _, rows in found]
+                number = np.repeat(np.arange(len(found)), sizes)
+                yield self.workload[index], Answered([g for g, _ in found], number, concatenate([r for _, r in found]))
+            else:
+                yield self.workload[index], merged(grouped.together())
 
 
-def merge_windows(rows: AggregateRows) -> AggregateRows:
-    """Rows of equal windows added up; ordered by window."""
-    order = np.argsort(rows.window, kind="stable")
-    window = rows.window[order]
-    if len(window) == 0 or np.all(window[1:] > window[:-1]):
-        return AggregateRows(window, rows.ring[order], rows.overflow[order], rows.real[order], rows.least[order])
-    first = np.flatnonzero(np.concatenate([[True], window[1:] != window[:-1]]))
-    ring = np.add.reduceat(rows.ring[order], first, axis=0)
-    overflow = np.bitwise_or.reduceat(rows.overflow[order], first) | _carries(rows.ring[order], first)
-    real = np.add.reduceat(rows.real[order], first, axis=0)
-    least = np.minimum.reduceat(rows.least[order], first, axis=0)
-    return AggregateRows(window[first], ring, overflow, real, least)
+def merged(found: Answered) -> Answered:
+    """Rows of equal groups and windows added up; ordered by group and window."""
+    rows = found.rows
+    assert not isinstance(rows, MatchRows)
+    order = np.lexsort((rows.window, found.number))
+    window, number = rows.window[order], found.number[order]
+    new = (window[1:] != window[:-1]) | (number[1:] != number[:-1])
+    first = np.flatnonzero(np.append(True, new))
+    added = add_up(rows, order, first) if isinstance(rows, AggregateRows) else merge_digests(rows, order, first)
+    return Answered(found.groups, number[first], added)
+
+
+def add_up(rows: AggregateRows, order: NDArray[np.int64], first: NDArray[np.int64]) -> AggregateRows:
+    """The sums of runs of rows that follow one another in `order`; each run begins at a place in `first`."""
+    window, ring, over = rows.window[order][first], rows.ring[order], rows.overflow[order]
+    real, least = rows.real[order], rows.least[order]
+    if len(first) == len(order):
+        return AggregateRows(window, ring, over, real, least)
+    return AggregateRows(
+        window,
+        np.add.reduceat(ring, first, axis=0),
+        np.bitwise_or.reduceat(over, first) | _carries(ring, first),
+        np.add.reduceat(real, first, axis=0),
+        np.minimum.reduceat(least, first, axis=0),
+    )
 
 
 def _carries(ring: NDArray[Any], first: NDArray[np.int64]) -> NDArray[np.uint64]:
@@ -134,7 +170,3 @@ def _carries(ring: NDArray[Any], first: NDArray[np.int64]) -> NDArray[np.uint64]
     bits = np.left_shift(np.uint64(1), np.arange(ring.shape[1], dtype=np.uint64))
     flags: NDArray[np.uint64] = np.bitwise_or.reduce(np.where(carried, bits, np.uint64(0)), axis=1)
     return flags
-
-
-def _sortable(value: int | float | str) -> tuple[bool, int | float, str]:
-    return (True, 0, value) if isinstance(value, str) else (False, value, "")

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from cepbench.algorithms.rows import AggregateRows, Group, MatchDigests
+from cepbench.algorithms.answers.grouped import Answered
+from cepbench.algorithms.rows import AggregateRows, MatchDigests
 from cepbench.queries.aggregates import Transform
 from cepbench.queries.compile import CompiledQuery
 
@@ -21,23 +22,25 @@ SPREAD = 0.7548776662466927
 NEXT_TO_ZERO = 1e-9
 
 
-def digest_lines(query: CompiledQuery, group: Group, rows: AggregateRows | MatchDigests) -> Iterator[str]:
-    """A line per window of a group, which tells query, group and window as well."""
-    head = f"{query.query.name}|{group!r}"
+def digest_lines(query: CompiledQuery, found: Answered) -> Iterator[str]:
+    """A line per group and window, which tells query, group and window as well. Rows are aggregates or digests."""
+    rows = found.rows
+    heads = [f"{query.query.name}|{group!r}" for group in found.groups]
     if isinstance(rows, MatchDigests):
-        for window, matches, digest in zip(rows.window, rows.matches, rows.digest, strict=True):
-            yield f"{head}|{window}|{matches}|{digest:016x}"
+        for number, window, matches, digest in zip(found.number, rows.window, rows.matches, rows.digest, strict=True):
+            yield f"{heads[number]}|{window}|{matches}|{digest:016x}"
         return
+    assert isinstance(rows, AggregateRows)
     meaningful = _meaningful(query)
     counts = [query.layout.ring_of(channel.name, None) for channel in query.layout.real]
-    for k, window in enumerate(rows.window):
+    for k, (number, window) in enumerate(zip(found.number, rows.window, strict=True)):
         over = int(rows.overflow[k]) & meaningful
         ring = [str(int(value)) if isinstance(value, np.uint64) else _digits(value) for value in rows.ring[k]]
         real = [
             "overflow" if over >> c & 1 else _average(value, rows.ring[k, c])
             for c, value in zip(counts, rows.real[k], strict=True)
         ]
-        yield f"{head}|{window}|{ring}|{over}|{real}|{rows.least[k].tolist()}"
+        yield f"{heads[number]}|{window}|{ring}|{over}|{real}|{rows.least[k].tolist()}"
 
 
 def _meaningful(query: CompiledQuery) -> int:

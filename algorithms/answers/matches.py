@@ -19,13 +19,12 @@ def digested(rows: MatchRows) -> MatchDigests:
     return MatchDigests(windows, counts.astype(np.uint64), digests)
 
 
-def merge_digests(rows: MatchDigests) -> MatchDigests:
-    """Rows of equal windows added up modulo 2^64; ordered by window."""
-    order = np.argsort(rows.window, kind="stable")
-    window = rows.window[order]
-    first = np.flatnonzero(np.append(True, window[1:] != window[:-1]))
+def merge_digests(rows: MatchDigests, order: NDArray[np.int64], first: NDArray[np.int64]) -> MatchDigests:
+    """Runs of rows that follow one another in `order`, each from a place in `first` on, added up modulo 2^64."""
     return MatchDigests(
-        window[first], np.add.reduceat(rows.matches[order], first), np.add.reduceat(rows.digest[order], first)
+        rows.window[order][first],
+        np.add.reduceat(rows.matches[order], first),
+        np.add.reduceat(rows.digest[order], first),
     )
 
 

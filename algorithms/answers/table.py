@@ -10,7 +10,8 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from cepbench.algorithms.rows import AggregateRows, Group, MatchDigests, MatchRows, QueryRows
+from cepbench.algorithms.answers.grouped import Answered
+from cepbench.algorithms.rows import AggregateRows, MatchDigests, MatchRows, QueryRows
 from cepbench.events.schema import Kind
 from cepbench.queries.aggregates import Channel, Column, Transform, sums_in_ring
 from cepbench.queries.columns import unsortable
@@ -22,7 +23,7 @@ _LIST = pd.ArrowDtype(pa.large_list(pa.int64()))
 _GROUP_DTYPES: dict[Kind, Any] = {Kind.INT: "Int64", Kind.FLOAT: "Float64", Kind.STRING: "object"}
 
 
-def answer_table(workload: Workload, found: Sequence[tuple[CompiledQuery, Group, QueryRows]]) -> pd.DataFrame:
+def answer_table(workload: Workload, found: Sequence[tuple[CompiledQuery, Answered]]) -> pd.DataFrame:
     """A table with a row per row of `found` and the columns of all queries, null where a query lacks them.
 
     Matches stay Arrow lists.
@@ -34,9 +35,12 @@ def answer_table(workload: Workload, found: Sequence[tuple[CompiledQuery, Group,
     dtypes = _dtypes(workload)
     frames = [
         pd.DataFrame(
-            {name: columns[name] if name in columns else _nulls(dtype, len(rows)) for name, dtype in dtypes.items()}
+            {
+                name: columns[name] if name in columns else _nulls(dtype, len(part.rows))
+                for name, dtype in dtypes.items()
+            }
         )
-        for columns, rows in ((_columns(query, group, rows), rows) for query, group, rows in found)
+        for columns, part in ((_columns(query, part), part) for query, part in found)
     ]
     if frames:
         return pd.concat(frames, ignore_index=True).astype(dtypes)
@@ -100,12 +104,13 @@ def _nulls(dtype: Any, length: int) -> Any:
     return nothing
 
 
-def _columns(query: CompiledQuery, group: Group, rows: QueryRows) -> dict[str, Any]:
-    """The columns of one group's rows."""
-    size = len(rows)
-    columns: dict[str, Any] = {"query": np.full(size, query.query.name, object)}
-    for name, value in zip(query.query.group_by, group, strict=True):
-        columns[name] = pd.Series([value] * size, dtype=_GROUP_DTYPES[query.kinds[name]])
+def _columns(query: CompiledQuery, found: Answered) -> dict[str, Any]:
+    """The columns of a query's rows."""
+    rows = found.rows
+    columns: dict[str, Any] = {"query": np.full(len(rows), query.query.name, object)}
+    for place, name in enumerate(query.query.group_by):
+        values = pd.Series([group[place] for group in found.groups], dtype=_GROUP_DTYPES[query.kinds[name]])
+        columns[name] = values.array[found.number]
     columns |= _window_columns(query, rows)
     match rows:
         case AggregateRows():

@@ -9,7 +9,7 @@ import pytest
 
 from cepbench.algorithms.answers.builder import AnswerBuilder
 from cepbench.algorithms.answers.matches import digested
-from cepbench.algorithms.rows import AggregateRows, MatchDigests, MatchRows
+from cepbench.algorithms.rows import AggregateRows, MatchDigests, MatchRows, OwnedRows
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.workloads import parse_workload
 from cepbench.verification.agreement import rows_of
@@ -264,3 +264,36 @@ def test_digests_tell_matches_apart(other: list[tuple[int, list[int]]]) -> None:
         answer.add(0, (1, "u"), matches(*found))
         digests.append(answer.digest())
     assert digests[0] != digests[1]
+
+
+def test_rows_of_many_substreams_reach_their_groups_in_order() -> None:
+    pooled, other = builder(), builder()
+    keys = [(7,), (-2,), (5,)]
+    found = rows([1, 0, 0, 1], [10, 20, 30, 40], [1.0, 2.0, 3.0, 4.0])
+    pooled.add_many(0, keys, OwnedRows(np.array([2, 0, 1, 2]), found))
+    other.add_many(0, [(3,), (5,)], OwnedRows(np.array([1, 0]), rows([1, 0], [100, 200], [0.5, 0.5])))
+    other.add(0, (5,), rows([0], [1], [1.0]))
+    pooled.merge(other.parts)
+    frame = pooled.frame()
+    assert frame["n"].tolist() == [-2, 3, 5, 5, 7]
+    assert frame["COUNT(*)"].tolist() == [30, 200, 1, 150, 20]
+    assert frame["SUM(A.x)"].tolist() == [3.0, 0.5, 1.0, 5.5, 2.0]
+    alone = builder()
+    for key, window, count, total in (
+        (7, 0, 20, 2.0),
+        (5, 1, 150, 5.5),
+        (3, 0, 200, 0.5),
+        (-2, 0, 30, 3.0),
+        (5, 0, 1, 1.0),
+    ):
+        alone.add(0, (key,), rows([window], [count], [total]))
+    assert pooled.digest() == alone.digest()
+
+
+def test_groups_of_strings_are_in_the_order_of_their_characters() -> None:
+    answer = builder()
+    answer.add_many(1, [("v",), ("u",), ("é",), ("Z",)], OwnedRows(np.arange(4), AggregateRows(
+        np.zeros(4, np.int64), np.ones((4, 1), np.uint64), np.zeros(4, np.uint64), np.empty((4, 0)),
+        np.arange(4).reshape(4, 1),
+    )))  # fmt: skip
+    assert answer.frame()["s"].tolist() == ["Z", "u", "v", "é"]
