@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from cepbench.algorithms.answers.distinct_matches import DistinctMatches
 from cepbench.algorithms.base import Plan
 from cepbench.algorithms.mcep.aggregation import counted_windows, detection_workload
+from cepbench.algorithms.mcep.engine.indices import USUAL_SORTING, Sorting
 from cepbench.algorithms.mcep.engine.tables import EngineTables, engine_tables
 from cepbench.algorithms.mcep.planning.plans import MultiPlan
 from cepbench.algorithms.mcep.planning.search import CostPoint
@@ -42,10 +43,12 @@ class MultiPatternPlan(Plan):
         return counted_windows(self.workload)
 
 
-def tables_of(workload: Workload, plan: MultiPlan) -> tuple[EngineTables, NDArray[np.int64]]:
+def tables_of(
+    workload: Workload, plan: MultiPlan, sorting: Sorting = USUAL_SORTING
+) -> tuple[EngineTables, NDArray[np.int64]]:
     """The tables of a global plan of the patterns of detection queries, and the query of each pattern."""
     parts = [(query.index, part.clause) for query in workload for part in query.clauses]
     digested = {query.index: DistinctMatches(query).digests for query in workload}
     digests = [digested[index] for index, _ in parts]
-    tables = engine_tables(plan, [clause for _, clause in parts], digests, workload.schema)
+    tables = engine_tables(plan, [clause for _, clause in parts], digests, workload.schema, sorting)
     return tables, np.array([index for index, _ in parts], np.int64)

@@ -14,7 +14,7 @@ from cepbench.algorithms.base import Executor, StateSize
 from cepbench.algorithms.kernels.arrays import readonly
 from cepbench.algorithms.kernels.growth import widened
 from cepbench.algorithms.mcep.aggregation import WindowCounts
-from cepbench.algorithms.mcep.engine.room import more_bindings, more_slab, new_output, new_state
+from cepbench.algorithms.mcep.engine.room import more_bindings, more_entries, more_slab, new_output, new_state
 from cepbench.algorithms.mcep.engine.tables import EngineTables
 from cepbench.algorithms.mcep.kernels.detection import detect, purge
 from cepbench.algorithms.mcep.kernels.matches import settle
@@ -31,6 +31,7 @@ from cepbench.algorithms.mcep.kernels.state import (
     NOW,
     OF_BINDINGS,
     OF_DIGESTS,
+    OF_INDICES,
     OF_MATCHES,
     OF_SLAB,
     PEAK_BYTES,
@@ -162,6 +163,8 @@ class DetectionExecutor(Executor):
             if grow:
                 self.output = widened(output, ("found",), len(output.found))
                 self.output = widened(self.output, ("positions",), len(output.positions))
+        elif lack == OF_INDICES:
+            self.state_arrays = more_entries(state, self.tables, grow)
         elif lack == OF_DIGESTS:
             assert not grow, "there is room for a row per pattern"
         elif grow or 2 * count[WAITING] > len(output.waiting):

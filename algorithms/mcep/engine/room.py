@@ -7,13 +7,17 @@ from numpy.typing import NDArray
 
 from cepbench.algorithms.kernels.growth import widened
 from cepbench.algorithms.mcep.engine.tables import EngineTables
+from cepbench.algorithms.mcep.kernels.indices import ENTRY_WORDS, LEAST_ROOM
 from cepbench.algorithms.mcep.kernels.state import (
     COUNTERS,
+    INDEXED,
     NOBODY,
     USED,
+    WORDS,
     BindingRecord,
     EngineOutput,
     EngineState,
+    EntriesRecord,
     MatchRecord,
     StoreRecord,
 )
@@ -27,6 +31,7 @@ FIRST_MATCHES = 1024
 FIRST_POSITIONS = 8192
 FIRST_WAITING = 64
 FIRST_DIGESTS = 1024
+FIRST_ENTRIES = 1024
 
 
 def new_state(tables: EngineTables) -> EngineState:
@@ -45,6 +50,9 @@ def new_state(tables: EngineTables) -> EngineState:
         np.zeros(FIRST_BINDINGS, records_of(BindingRecord)),
         np.zeros((len(tables.columns.ints), FIRST_BINDINGS), np.int64),
         np.zeros((len(tables.columns.reals), FIRST_BINDINGS), np.float64),
+        np.zeros(len(tables.tables.indices), records_of(EntriesRecord)),
+        np.zeros(0, np.float64),
+        np.zeros(0, np.int64),
         np.zeros(nodes, np.int64),
         np.zeros(patterns, np.int64),
         np.zeros(patterns, np.uint64),
@@ -99,3 +107,17 @@ def more_slab(state: EngineState, tables: EngineTables, grow: bool) -> EngineSta
         slab[store["offset"][n] : store["offset"][n] + words] = state.slab[begin : begin + words]
     state.counters[USED] = ends[-1]
     return state._replace(store=store, slab=slab)
+
+
+def more_entries(state: EngineState, tables: EngineTables, grow: bool) -> EngineState:
+    """Empty indices, and room for at least twice what the stores need; for twice as many entries if it is to `grow`."""
+    entries = state.entries.copy()
+    for name in ("offset", "room", "filled", "sorted"):
+        entries[name] = 0
+    needed = 4 * int(np.maximum(LEAST_ROOM, 2 * state.store["size"][tables.tables.indices["node"]]).sum())
+    length = max(FIRST_ENTRIES, len(state.key) * (2 if grow else 1))
+    while length < needed:
+        length *= 2
+    state.counters[WORDS] -= ENTRY_WORDS * int(state.entries["filled"].sum())
+    state.counters[INDEXED] = 0
+    return state._replace(entries=entries, key=np.zeros(length, np.float64), entry=np.zeros(length, np.int64))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 
 from cepbench.algorithms.kernels.arrays import Ints
+from cepbench.algorithms.mcep.engine.indices import USUAL_SORTING, JoinKey, Sorting, chosen_indices
 from cepbench.algorithms.mcep.engine.nodes import EngineNode, EngineNodes, NodeSide, driver_of, nodes_of, reach_of
 from cepbench.algorithms.mcep.kernels.state import (
     AFTER,
@@ -16,13 +18,17 @@ from cepbench.algorithms.mcep.kernels.state import (
     NOBODY,
     SLOTS,
     AbsenceRecord,
+    BoundRecord,
     CheckRecord,
+    IndexRecord,
     JoinRecord,
     NodeRecord,
     PatternRecord,
     PlanTables,
 )
+from cepbench.algorithms.mcep.planning.patterns import comparison_of
 from cepbench.algorithms.mcep.planning.plans import MultiPlan
+from cepbench.algorithms.mcep.planning.selectivities import TypePair
 from cepbench.events.schema import Schema
 from cepbench.queries.columns import ColumnSet
 from cepbench.queries.detection import DetectionClause
@@ -45,26 +51,39 @@ class EngineTables:
 
 
 def engine_tables(
-    plan: MultiPlan, clauses: Sequence[DetectionClause], digests: Sequence[bool], schema: Schema
+    plan: MultiPlan,
+    clauses: Sequence[DetectionClause],
+    digests: Sequence[bool],
+    schema: Schema,
+    sorting: Sorting = USUAL_SORTING,
 ) -> EngineTables:
     """Tables of a plan whose pattern i is clause i; the matches of those with `digests` are counted and digested."""
-    return _Compilation(plan, clauses, digests, schema).tables()
+    return _Compilation(plan, clauses, digests, schema, sorting).tables()
 
 
 class _Compilation:
     def __init__(
-        self, plan: MultiPlan, clauses: Sequence[DetectionClause], digests: Sequence[bool], schema: Schema
+        self,
+        plan: MultiPlan,
+        clauses: Sequence[DetectionClause],
+        digests: Sequence[bool],
+        schema: Schema,
+        sorting: Sorting,
     ) -> None:
         self.patterns, self.clauses, self.digests, self.schema = plan.table, clauses, digests, schema
+        self.selectivities, self.sorting = plan.costs.selectivities, sorting
         self.found: EngineNodes = nodes_of(plan, clauses)
         self.columns = Columns(schema)
         self.copy: list[int] = []
         self.checks: list[tuple[int, int, int]] = []
+        self.shares: dict[int, list[float]] = {}
         self.pairs: dict[tuple[Comparison, ...], int] = {}
 
     def tables(self) -> EngineTables:
         nodes = self.found.nodes
         joins = [self._joins(node) for node in nodes]
+        pairs = predicate_tables(list(self.pairs), self.columns)
+        indices = chosen_indices(list(chain(*joins)), self.checks, pairs, self.shares)
         ends, absences = self._absences()
         steps = [[n for n, node in enumerate(nodes) if name in node.ends] for name in self.schema.types]
         tables = PlanTables(
@@ -72,10 +91,13 @@ class _Compilation:
             predicate_tables([node.filters for node in nodes], self.columns),
             *csr(steps),
             csr(joins)[0],
-            _records(JoinRecord, [join for made in joins for join in made]),
+            _records(JoinRecord, [(*join, *found) for join, found in zip(chain(*joins), indices.joins, strict=True)]),
             np.array(self.copy, np.int64),
             _records(CheckRecord, self.checks),
-            predicate_tables(list(self.pairs), self.columns),
+            pairs,
+            csr([[k for k, one in enumerate(indices.indices) if one.node == n] for n in range(len(nodes))])[0],
+            _records(IndexRecord, [(*one, *self.sorting) for one in indices.indices]),
+            _records(BoundRecord, indices.bounds),
             *csr([node.finals for node in nodes]),
             _records(PatternRecord, [self._pattern(p, *span) for p, span in enumerate(ends)]),
             _records(AbsenceRecord, absences),
@@ -102,16 +124,14 @@ class _Compilation:
             spans.append((begin, len(found)))
         return spans, found
 
-    def _joins(self, node: EngineNode) -> list[tuple[int, int, int, int, int, int]]:
+    def _joins(self, node: EngineNode) -> list[JoinKey]:
         """The ways to make rows of a node, by the side that the current event is in."""
         if not node.sides:
             return []
         ordered = self.patterns[node.pattern].ordered
         return [self._join(node, node.sides[s], node.sides[1 - s], ordered) for s in driver_of(ordered, node.sides)]
 
-    def _join(
-        self, node: EngineNode, mine: NodeSide, theirs: NodeSide, ordered: bool
-    ) -> tuple[int, int, int, int, int, int]:
+    def _join(self, node: EngineNode, mine: NodeSide, theirs: NodeSide, ordered: bool) -> JoinKey:
         copy, check = len(self.copy), len(self.checks)
         self.copy += [
             mine.places.index(operand) if operand in mine.places else ~theirs.places.index(operand)
@@ -124,8 +144,8 @@ class _Compilation:
             self.checks += _order_checks(node, mine, theirs, last)
         else:
             self.checks += self._distinct(node, mine, theirs)
-        self.checks += self._conditions(node, mine, theirs)
-        return mine.node, theirs.node, bound, copy, check, len(self.checks)
+        self._conditions(node, mine, theirs)
+        return JoinKey(mine.node, theirs.node, bound, copy, check, len(self.checks))
 
     def _distinct(self, node: EngineNode, mine: NodeSide, theirs: NodeSide) -> list[tuple[int, int, int]]:
         """Operands of one type bind different events."""
@@ -137,10 +157,9 @@ class _Compilation:
             if operands[one].type == operands[other].type
         ]
 
-    def _conditions(self, node: EngineNode, mine: NodeSide, theirs: NodeSide) -> list[tuple[int, int, int]]:
+    def _conditions(self, node: EngineNode, mine: NodeSide, theirs: NodeSide) -> None:
         """The conditions between the two sides, each from the fresh to the older row."""
         clause = self.clauses[node.pattern]
-        found = []
         for a, one in enumerate(mine.places):
             for b, other in enumerate(theirs.places):
                 listed = []
@@ -150,8 +169,11 @@ class _Compilation:
                     elif (condition.left, condition.right) == (other, one):
                         listed.append(_flipped(condition.predicate))
                 if listed:
-                    found.append((a, b, self.pairs.setdefault(tuple(listed), len(self.pairs))))
-        return found
+                    types = clause.operands[one].type, clause.operands[other].type
+                    self.shares[len(self.checks)] = [
+                        self.selectivities.of(TypePair(*types, comparison_of(predicate))) for predicate in listed
+                    ]
+                    self.checks.append((a, b, self.pairs.setdefault(tuple(listed), len(self.pairs))))
 
 
 def _order_checks(node: EngineNode, mine: NodeSide, theirs: NodeSide, last: int) -> list[tuple[int, int, int]]:
@@ -169,5 +191,5 @@ def _flipped(predicate: Comparison) -> Comparison:
     return replace(predicate, left=predicate.right, op=predicate.op.flipped, right=predicate.left)
 
 
-def _records(record: type, rows: Sequence[tuple[int, ...]]) -> Records:
+def _records(record: type, rows: Sequence[tuple[float, ...]]) -> Records:
     return np.array(rows, records_of(record))

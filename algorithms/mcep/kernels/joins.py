@@ -11,13 +11,13 @@ from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.compilation import inlined
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.mcep.kernels.bindings import all_hold, apart, bound, own_binding
+from cepbench.algorithms.mcep.kernels.indices import filled, listed
 from cepbench.algorithms.mcep.kernels.matches import emitted
 from cepbench.algorithms.mcep.kernels.state import (
     AFTER,
     APART,
     BEFORE,
     ENDED,
-    FAR,
     FIRST,
     INSTANCES,
     LAST,
@@ -107,20 +107,26 @@ def joined_rows(n: int, point: int, time: int, tables: PlanTables, state: Engine
             begin = first_from(join.theirs, LAST, floor, tables, state)
         if begin >= end:
             continue
+        if join.index != NOBODY and not filled(join.index, end, tables, state):
+            return False
         opened(n, point, tables, state)
         fresh_stride, stride = SLOTS + tables.node[join.mine].width, SLOTS + tables.node[join.theirs].width
         for r in range(mine.fresh, mine.size):
             fresh = mine.offset + r * fresh_stride
             if state.slab[fresh + FIRST] < floor:
                 continue
-            limit = FAR
+            stop = end
             if join.bound != NOBODY:
                 limit = state.binding[state.slab[fresh + SLOTS + join.bound] - count[ORIGIN]].first
-            for q in range(begin, end):
-                older = theirs.offset + q * stride
-                if state.slab[older + ENDED] >= limit:
-                    break
-                count[LOOKED] += 1
+                if state.slab[theirs.offset + (end - 1) * stride + ENDED] >= limit:
+                    stop = first_from(join.theirs, ENDED, limit, tables, state)
+            some, list_at = stop - begin, NOBODY
+            if join.index != NOBODY:
+                some = listed(j, fresh, begin, stop, tables, state)
+                list_at = state.entries[join.index].offset + state.entries[join.index].room
+            for c in range(some):
+                older = theirs.offset + (begin + c if list_at == NOBODY else state.entry[list_at + c]) * stride
+                count[LOOKED] += list_at == NOBODY
                 if state.slab[older + FIRST] < floor or not _agree(j, fresh, older, tables, state):
                     continue
                 if not _join_row(n, j, fresh, older, point, time, tables, state, output):

@@ -29,11 +29,11 @@ BEFORE, AFTER, APART = -1, -2, -3
 
 SEEN, NOW, OWN, TOUCHED, USED, ORIGIN, LOW, BINDINGS, WORDS, ROWS, INSTANCES, LOOKED = range(12)
 MATCHES, WRITTEN, WAITING, WAITING_WRITTEN, DIGESTS, MARKED, LACK, MUTE = range(12, 20)
-PEAK_BYTES, PEAK_EVENTS, PEAK_ROWS, PEAK_MATCHES = range(20, 24)
-COUNTERS = 24
+PEAK_BYTES, PEAK_EVENTS, PEAK_ROWS, PEAK_MATCHES, INDEXED = range(20, 25)
+COUNTERS = 25
 """See `EngineState.counters`."""
 
-OF_SLAB, OF_BINDINGS, OF_MATCHES, OF_WAITING, OF_DIGESTS = range(1, 6)
+OF_SLAB, OF_BINDINGS, OF_MATCHES, OF_WAITING, OF_DIGESTS, OF_INDICES = range(1, 7)
 """What there is too little room in (`LACK`)."""
 
 WAITING_BYTES = 56
@@ -75,7 +75,8 @@ class JoinRecord:
     """A way to make rows of a node: of fresh rows of node `mine` with older ones of node `theirs`.
 
     `bound`: the fresh slot that all of the older row must be before; or NOBODY. `copy`: where the sources of its slots
-    begin. `check`, `check_end`: its checks.
+    begin. `check`, `check_end`: its checks. `index` of the older rows, or NOBODY; `within`, `within_end`: the bounds of
+    what it is asked for.
     """
 
     mine: int
@@ -84,6 +85,9 @@ class JoinRecord:
     copy: int
     check: int
     check_end: int
+    index: int
+    within: int
+    within_end: int
 
 
 class CheckRecord:
@@ -95,6 +99,46 @@ class CheckRecord:
     mine: int
     theirs: int
     which: int
+
+
+class IndexRecord:
+    """An index of the rows of node `node` by a value of the (last) event in a slot, of which it is a `column`.
+
+    Rows are sorted in blocks of `block`, once look-ups have passed each one `patience` times on average.
+    """
+
+    node: int
+    slot: int
+    real: bool
+    column: int
+    factor: float
+    block: int
+    patience: int
+
+
+class BoundRecord:
+    """A condition on what an index has: a value of the event in a `slot` of a fresh row `op` that of the older one."""
+
+    slot: int
+    real: bool
+    column: int
+    factor: float
+    op: int
+
+
+class EntriesRecord:
+    """Where the entries of an index are: `room` from `offset` on, and as much behind them to work with.
+
+    The first `filled` rows of the store have entries, of which the first `sorted` are in sorted runs. So many were ever
+    `entered`, and look-ups have `passed` so many that were not sorted.
+    """
+
+    offset: int
+    room: int
+    filled: int
+    sorted: int
+    entered: int
+    passed: int
 
 
 class PatternRecord:
@@ -159,6 +203,7 @@ class PlanTables(NamedTuple):
     - `step_ptr[T + 1]`, `step`: the nodes that may have a new row with an event of a type, ascending.
     - `join_ptr[N + 1]`, `join` (`JoinRecord`); `copy`: slots of the fresh row, or ~slots of the older one.
     - `check` (`CheckRecord`); `pairs`: lists of conditions from a fresh to an older event.
+    - `index_ptr[N + 1]`, `indices` (`IndexRecord`): the indices of a node; `bound` (`BoundRecord`).
     - `final_ptr[N + 1]`, `final`: the patterns of a node; `pattern[P]` (`PatternRecord`), `absence` (`AbsenceRecord`).
     """
 
@@ -171,6 +216,9 @@ class PlanTables(NamedTuple):
     copy: Ints
     check: Records
     pairs: Predicates
+    index_ptr: Ints
+    indices: Records
+    bound: Records
     final_ptr: Ints
     final: Ints
     pattern: Records
@@ -182,12 +230,14 @@ class EngineState(NamedTuple):
 
     - `store[N]` (`StoreRecord`), `slab`: words of the rows.
     - `binding[V]` (`BindingRecord`), `ints[I, V]`, `reals[F, V]`: their columns. Binding b is at b - counters[ORIGIN].
+    - `entries[K]` (`EntriesRecord`): of the indices; `key`, `entry`: the value and the row of each entry.
     - `touched[N]`: nodes with rows of the current event; `marked[P]`: patterns with matches of it that are digested,
       `matches[P]`, `digest[P]`: their number and sum, `row[P]`: the row of digests of the last window, or NOBODY.
     - `counters`: events SEEN, the time NOW, the binding that the current event has as its OWN, TOUCHED nodes, words
       USED of the slab, the binding at the ORIGIN, the LOW one that is live, the end of BINDINGS, live WORDS and ROWS,
       INSTANCES made, pairs LOOKED at; MATCHES and positions WRITTEN, those WAITING; rows of DIGESTS, MARKED patterns;
-      what there is a LACK of; MUTE: whether matches are forgotten; the largest state.
+      what there is a LACK of; MUTE: whether matches are forgotten; the largest
+      state; entries of indices that are INDEXED or free.
     """
 
     store: Records
@@ -195,6 +245,9 @@ class EngineState(NamedTuple):
     binding: Records
     ints: Ints
     reals: Reals
+    entries: Records
+    key: Reals
+    entry: Ints
     touched: Ints
     marked: Ints
     matches: Hashes

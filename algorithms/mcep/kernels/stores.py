@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cepbench.algorithms.kernels.compilation import inlined
+from cepbench.algorithms.mcep.kernels.indices import forget
 from cepbench.algorithms.mcep.kernels.state import (
     FIRST,
     LACK,
@@ -50,6 +51,8 @@ def compact(n: int, floor: int, tables: PlanTables, state: EngineState) -> None:
                 state.slab[target + word] = state.slab[source + word]
             size += 1
     gone = store.size - store.base - size
+    if size < store.size:
+        forget(n, tables, state)
     state.counters[WORDS] -= gone * stride
     state.counters[ROWS] -= gone
     store.base, store.size = 0, size

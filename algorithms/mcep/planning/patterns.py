@@ -124,11 +124,16 @@ def _pattern(query: CompiledQuery, number: int, clause: DetectionClause) -> Dete
     )
 
 
+def comparison_of(predicate: Comparison) -> PairComparison:
+    """A condition on two events without the names of the operands."""
+    a, b = predicate.left, predicate.right
+    return PairComparison(a.attribute, a.factor, predicate.op, b.attribute, b.factor)
+
+
 def _filters(predicates: Iterable[Local]) -> frozenset[EventFilter]:
     return frozenset(EventFilter(p.operand.attribute, p.operand.factor, p.op, p.constant) for p in predicates)
 
 
 def _condition(left: int, right: int, predicate: Comparison) -> PairCondition:
-    a, b = predicate.left, predicate.right
-    comparison = PairComparison(a.attribute, a.factor, predicate.op, b.attribute, b.factor)
+    comparison = comparison_of(predicate)
     return PairCondition(left, right, comparison) if left < right else PairCondition(right, left, comparison.flipped)

@@ -45,7 +45,7 @@ def test_queries_with_and_without_a_span_share_a_workload() -> None:
         "q2: PATTERN SEQ(A, B+, C) WITHIN 4 s PER MATCH",
         "q3: RETURN COUNT(*) PATTERN SEQ(A, B+) WITHIN 5 s",
     )
-    events = random_rows(Random(3), 30)
+    events = random_rows(Random(4), 30)
     queries = [parse_query(text) for text in texts]
     found = run(make("mcep[plan=sh]"), queries, [batch(events)])
     for query in queries:

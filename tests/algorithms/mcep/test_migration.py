@@ -11,7 +11,6 @@ import pytest
 
 from cepbench.algorithms.mcep.adaptivity import AdaptivePlanner
 from cepbench.algorithms.mcep.migration import AdaptiveExecutor
-from cepbench.algorithms.mcep.plan import tables_of
 from cepbench.algorithms.mcep.planning.optimiser import PlanningOptions
 from cepbench.algorithms.mcep.statistics import SampledStatistics
 from cepbench.algorithms.oracle import TooManyMatches, answer
@@ -22,7 +21,7 @@ from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query
 from cepbench.verification.evaluators import answer_of
 from cepbench.verification.random_cases import random_cuts, split
-from tests.algorithms.mcep.engine.plans import all_matches, random_plan, random_rows, random_text
+from tests.algorithms.mcep.engine.plans import all_matches, random_rows, random_tables, random_text
 from tests.algorithms.mcep.engine.test_random_plans import EACH, FIRSTS, listed
 from tests.contract.streams import batch
 
@@ -47,7 +46,7 @@ def test_migration_loses_and_doubles_no_match(shape: str, first: int) -> None:
         workload = compile_workload(queries, stream.schema)
 
         def some_tables(workload: Any = workload, random: Random = random) -> Any:
-            return tables_of(workload, random_plan(workload, random, shape))
+            return random_tables(workload, random, shape)
 
         planner = AdaptivePlanner(workload, PlanningOptions("re"), 2.0)
         executor = AdaptiveExecutor(planner, *some_tables(), {})

@@ -7,8 +7,11 @@ from itertools import combinations
 from random import Random
 from typing import Any
 
-from cepbench.algorithms.base import Executor
-from cepbench.algorithms.mcep.engine.executor import DetectionExecutor
+import numpy as np
+from numpy.typing import NDArray
+
+from cepbench.algorithms.mcep.engine.indices import USUAL_SORTING, Sorting
+from cepbench.algorithms.mcep.engine.tables import EngineTables
 from cepbench.algorithms.mcep.plan import tables_of
 from cepbench.algorithms.mcep.planning.costs import CostModel
 from cepbench.algorithms.mcep.planning.patterns import patterns_of
@@ -19,6 +22,15 @@ from cepbench.queries.compile import Workload
 
 TYPES = "ABC"
 OPERATORS = ("<", "<=", ">", ">=", "=", "!=")
+CONDITIONS = (
+    *3 * ("{a}.x {op} {b}.x",),
+    "{a}.x {op} 2 * {b}.y",
+    "{a}.y {op} {b}.y AND {a}.x <= {b}.x",
+    "{a}.s = {b}.s",
+    "{a}.x <= {b}.x AND {a}.x >= 0.5 * {b}.x",
+)
+SORTINGS = (USUAL_SORTING, Sorting(1, 0), Sorting(2, 0), Sorting(3, 1))
+"""Streams of a few events sort nothing as they are usually sorted."""
 
 
 def random_text(random: Random) -> str:
@@ -30,7 +42,7 @@ def random_text(random: Random) -> str:
         names.append(bound)
     pattern = parts[0] if len(parts) == 1 else " OR ".join(f"({part})" for part in parts)
     conditions = [
-        f"{a}.x {random.choice(OPERATORS)} {b}.x"
+        random.choice(CONDITIONS).format(a=a, b=b, op=random.choice(OPERATORS))
         for bound in names
         for a, b in combinations(bound, 2)
         if random.random() < 0.3
@@ -83,8 +95,9 @@ def _random_joins(random: Random, size: int) -> list[tuple[int, int]]:
     return joins
 
 
-def executor_of(workload: Workload, plan: MultiPlan) -> Executor:
-    return DetectionExecutor(workload, *tables_of(workload, plan), {})
+def random_tables(workload: Workload, random: Random, shape: str) -> tuple[EngineTables, NDArray[np.int64]]:
+    """The tables of a random plan, with rows sorted sooner or later."""
+    return tables_of(workload, random_plan(workload, random, shape), random.choice(SORTINGS))
 
 
 def random_rows(random: Random, size: int) -> list[dict[str, Any]]:
@@ -92,7 +105,8 @@ def random_rows(random: Random, size: int) -> list[dict[str, Any]]:
     time, rows = 0, []
     for _ in range(size):
         time += random.choice((0, 0, 1, 1, 2))
-        rows.append({"time": time, "type": random.choice("AABBCCN"), "x": random.randrange(5), "y": 0.0, "g": 0})
+        rows.append({"time": time, "type": random.choice("AABBCCN"), "x": random.randrange(5)})
+        rows[-1] |= {"y": random.choice((-1.5, 0.0, 0.5, 1.0, 1.5)), "s": random.choice("uv"), "g": 0}
     return rows
 
 

@@ -14,13 +14,14 @@ import pytest
 
 from cepbench.algorithms.answers.matches import digested
 from cepbench.algorithms.base import Executor
+from cepbench.algorithms.mcep.engine.executor import DetectionExecutor
 from cepbench.algorithms.oracle import TooManyMatches, answer
 from cepbench.algorithms.rows import MatchDigests, MatchRows, Rows
 from cepbench.events.batch import EventBatch
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query
 from cepbench.verification.random_cases import random_cuts, split
-from tests.algorithms.mcep.engine.plans import all_matches, executor_of, random_plan, random_rows, random_text
+from tests.algorithms.mcep.engine.plans import all_matches, random_rows, random_tables, random_text
 from tests.contract.streams import batch
 
 EACH = 20
@@ -84,8 +85,8 @@ def test_every_plan_finds_the_matches_of_the_oracle(shape: str, first: int) -> N
         digests = []
         for summarised in (False, True):
             workload = compile_workload(queries, stream.schema, summarised=summarised)
-            plan = random_plan(workload, random, shape)
-            rows = rows_of(executor_of(workload, plan), batches, promise, pickled)
+            executor = DetectionExecutor(workload, *random_tables(workload, random, shape), {})
+            rows = rows_of(executor, batches, promise, pickled)
             if not summarised:
                 found = [listed(rows, number) for number in range(len(queries))]
                 assert found == expected, (seed, texts, events)

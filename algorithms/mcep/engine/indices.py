@@ -1,0 +1,107 @@
+"""Which joins find older rows by a condition, and in which indices (`kernels.indices`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import NamedTuple
+
+from cepbench.algorithms.mcep.kernels.state import NOBODY
+from cepbench.queries.tables import EQUAL, UNEQUAL, Predicates
+
+GUESSED_EQUAL, GUESSED = 0.1, 1 / 3
+"""The share of pairs that agree where nothing is known of a condition: of an equality, and of others."""
+
+MOST_SHARE = 0.75
+"""Of the pairs that agree: where it is more, an index spares less than it costs."""
+
+
+class Sorting(NamedTuple):
+    """When an index is sorted: in blocks of `block` rows, once each row was passed `patience` times on average."""
+
+    block: int = 16
+    patience: int = 4
+
+
+USUAL_SORTING = Sorting()
+
+
+class IndexKey(NamedTuple):
+    """What rows of a node are looked up by: a value of the event in a slot, as conditions read it."""
+
+    node: int
+    slot: int
+    real: bool
+    column: int
+    factor: float
+
+
+class JoinKey(NamedTuple):
+    """What is known of a join: the nodes of the fresh and of the older row, and its checks."""
+
+    mine: int
+    theirs: int
+    bound: int
+    copy: int
+    check: int
+    check_end: int
+
+
+Bound = tuple[int, bool, int, float, int]
+"""A `BoundRecord`."""
+
+
+@dataclass(frozen=True)
+class JoinIndices:
+    """`joins`: of each join its index, or NOBODY, and where its bounds begin and end; `indices`, by node."""
+
+    joins: list[tuple[int, int, int]] = field(default_factory=list)
+    indices: list[IndexKey] = field(default_factory=list)
+    bounds: list[Bound] = field(default_factory=list)
+
+
+def chosen_indices(
+    joins: Sequence[JoinKey], checks: Sequence[tuple[int, int, int]], pairs: Predicates,
+    shares: Mapping[int, Sequence[float]],
+) -> JoinIndices:  # fmt: skip
+    """Indices for the joins with a condition that is not an inequality `!=`; joins of a node share equal ones.
+
+    `shares[c]` are the shares of pairs for which the conditions of check c hold, 1 for those that are not known. Of the
+    values by which the older rows of a join can be looked up, the one with the fewest pairs is taken, with all
+    conditions on it: two may bound it from both sides.
+    """
+    chosen: list[tuple[IndexKey, list[Bound]] | None] = [_chosen(join, checks, pairs, shares) for join in joins]
+    found = JoinIndices()
+    found.indices.extend(sorted({one[0] for one in chosen if one is not None}))
+    number = {key: k for k, key in enumerate(found.indices)}
+    for one in chosen:
+        begin = len(found.bounds)
+        if one is not None:
+            found.bounds.extend(one[1])
+        found.joins.append((NOBODY if one is None else number[one[0]], begin, len(found.bounds)))
+    return found
+
+
+def _chosen(
+    join: JoinKey, checks: Sequence[tuple[int, int, int]], pairs: Predicates, shares: Mapping[int, Sequence[float]]
+) -> tuple[IndexKey, list[Bound]] | None:
+    """The index for one join, and the bounds of its look-ups."""
+    bounds: dict[IndexKey, list[Bound]] = {}
+    agreeing: dict[IndexKey, list[float]] = {}
+    for c in range(join.check, join.check_end):
+        mine, theirs, which = checks[c]
+        if which < 0:
+            continue
+        for one, share in zip(pairs.one[pairs.ptr[which] : pairs.ptr[which + 1]], shares[c], strict=True):
+            op = int(one["op"])
+            if op == UNEQUAL:
+                continue
+            real = bool(one["real"])
+            key = IndexKey(join.theirs, theirs, real, int(one["right_column"]), float(one["right_factor"]))
+            bound = mine, real, int(one["left_column"]), float(one["left_factor"]), op
+            bounds.setdefault(key, []).append(bound)
+            guessed = GUESSED_EQUAL if op == EQUAL else GUESSED
+            agreeing.setdefault(key, []).append(share if share < 1 else guessed)
+    best = min(bounds, key=lambda key: (prod(agreeing[key]), key), default=None)
+    return None if best is None or prod(agreeing[best]) > MOST_SHARE else (best, bounds[best])
