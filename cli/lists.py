@@ -58,9 +58,11 @@ def datasets(name: str | None, as_json: bool) -> None:
 
             click.echo(json.dumps(described(real[name]), indent=2) if as_json else page(real[name]))
             return
-        if name not in {generator.name for generator in GENERATORS} | {workload.name for workload in WORKLOADS}:
-            known = ", ".join(one.name for one in (*GENERATORS, *DATASETS, *WORKLOADS))
-            raise click.UsageError(f"no stream, data set or workload {name!r}; choose one of {known}")
+        generated = [generator.name for generator in GENERATORS] + [workload.name for workload in WORKLOADS]
+        if name not in generated:
+            raise click.UsageError(
+                f"no stream, data set or workload {name!r}; choose one of {', '.join([*generated, *real])}"
+            )
         made = {workload.name: workload.describe().parameters for workload in WORKLOADS}
         parameters = made[name] if name in made else generator_class(name).describe().parameters
         show([vars(parameter) for parameter in parameters], as_json)
