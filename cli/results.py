@@ -92,25 +92,59 @@ def export(results: Path, output: Path) -> None:
 
 
 @click.command()
-@click.argument("a", type=folder)
-@click.argument("b", type=folder, required=False)
+@click.argument("folders", type=folder, metavar="FOLDER...", nargs=-1, required=True)
 @click.option("--of", metavar="SPEC", help="With --to: compare the cells of this algorithm")
 @click.option("--to", metavar="SPEC", help="With --of: with those of this one, by its name in the results.")
 @click.option(
     "--format", "form", type=click.Choice(["text", "table", "csv", "json"]), default="text", show_default=True
 )
-def compare(a: Path, b: Path | None, of: str | None, to: str | None, form: str) -> None:
-    """Compare two results folders, or two algorithms.
+@click.option(
+    "--trend", type=Place(dir_okay=False), metavar="FILE", help="Draw the ratios over commits: .pdf, .svg or .png."
+)
+@click.option("--metric", help="Of the trend, such as service_total; by default that of a figure's first panel.")
+def compare(
+    folders: tuple[Path, ...], of: str | None, to: str | None, form: str, trend: Path | None, metric: str | None
+) -> None:
+    """Compare results folders, or two algorithms.
 
-    Tells how times, memory, statuses and answers of the same cells changed from A to B, as ratios with their intervals;
-    one whose interval holds 1 is inconclusive. With --of and --to, the ratios are those of one algorithm to another.
+    Tells how times, memory, statuses and answers of the same cells changed from the first FOLDER to the second, as
+    ratios with their intervals; one whose interval holds 1 is inconclusive. With --of and --to, the ratios are those of
+    one algorithm to another.
+
+    More folders, or a folder of them as `cepbench run --by-commit` leaves it, are compared with the first: one ratio
+    per algorithm of a figure and commit.
     """
+    from cepbench.plots.compare import COMPARED, describe
+    from cepbench.plots.compare import compare as table_of
+
     if (of is None) != (to is None):
         raise click.UsageError("--of and --to go together: two algorithms are compared")
-    if b is None and of is None:
-        raise click.UsageError("give two results folders, or two algorithms by --of and --to")
-    from cepbench.plots.compare import compare as table_of
-    from cepbench.plots.compare import describe
+    if of is not None and (len(folders) > 2 or trend is not None):
+        raise click.UsageError("two algorithms are compared in one results folder, or in two")
+    if metric is not None and metric not in COMPARED:
+        raise click.UsageError(f"--metric {metric!r}: choose one of {', '.join(COMPARED)}")
+    if of is not None or (len(folders) == 2 and trend is None and metric is None):
+        table = table_of(folders[0], folders[-1], None if of is None or to is None else (to, of))
+        click.echo(describe(table) if form == "text" else answer_text(table, form).rstrip("\n"))
+    else:
+        _trend(folders, form, trend, metric)
 
-    table = table_of(a, b or a, None if of is None or to is None else (to, of))
-    click.echo(describe(table) if form == "text" else answer_text(table, form).rstrip("\n"))
+
+def _trend(folders: tuple[Path, ...], form: str, file: Path | None, metric: str | None) -> None:
+    from cepbench.metrics.files import write
+    from cepbench.metrics.kept import load_kept
+    from cepbench.plots.draw import FORMATS, render
+    from cepbench.plots.trend import changes, describe_trend, draw_trend
+    from cepbench.plots.trend import table as table_of
+
+    if file is not None and file.suffix.lstrip(".") not in FORMATS:
+        raise click.UsageError(f"{file}: a drawing is called FILE.pdf, FILE.svg or FILE.png")
+    kept = load_kept(folders)
+    if len(kept) < 2:
+        raise click.UsageError(
+            "give two results folders, or two algorithms by --of and --to, or a folder of results kept by commit"
+        )
+    found = changes(kept, metric)
+    click.echo(describe_trend(kept, found) if form == "text" else answer_text(table_of(kept, found), form).rstrip("\n"))
+    if file is not None:
+        write(file, render(draw_trend(kept, found), file.suffix.lstrip(".")))

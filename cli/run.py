@@ -23,6 +23,7 @@ PROFILES = ("smoke", "quick", "laptop", "paper")
 @click.option("--list", "listing", is_flag=True, help="List the experiments and stop.")
 @click.option("--dry-run", is_flag=True, help="List the cells that would run and stop.")
 @click.option("--report", "with_report", is_flag=True, help="Then draw the figures and write RESULTS/report.html.")
+@click.option("--by-commit", is_flag=True, help="Keep the results in RESULTS/commits/COMMIT, for `compare`.")
 @results
 @plugins
 @cluster
@@ -37,6 +38,7 @@ def run(
     listing: bool,
     dry_run: bool,
     with_report: bool,
+    by_commit: bool,
     results: Path,
     cluster: SparkCluster,
 ) -> None:
@@ -54,6 +56,10 @@ def run(
 
     if buckets is not None:
         overrides = (*overrides, f"buckets={buckets}")
+    if by_commit:
+        from cepbench.experiments.provenance import commit_folder
+
+        results = commit_folder(results)
     planned = sweep.plan(experiments, profile, overrides, include=include)
     if dry_run:
         click.echo("\n".join(sweep.listing(planned, results)))

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import platform
 import subprocess
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import psutil
 
 from cepbench.algorithms.plugins import digests
+from cepbench.events.errors import CepbenchError
+from cepbench.metrics.figure import COMMITS_FOLDER
 from cepbench.pipeline.probe import PACKAGES, installed
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -34,10 +37,23 @@ def environment(spark: dict[str, str] | None = None) -> dict[str, Any]:
 
 
 def commit() -> dict[str, Any]:
-    """The commit of the sources, and whether they differ from it; None where they are no Git checkout."""
+    """The commit of the sources, when it was made, and whether they differ from it; None where they are no checkout."""
     found = _git("rev-parse", "HEAD")
     changed = _git("status", "--porcelain")
-    return {"commit": found, "dirty": None if changed is None else bool(changed)}
+    made = _git("show", "-s", "--format=%ct", "HEAD")
+    moment = None if made is None else datetime.fromtimestamp(int(made), UTC).isoformat(timespec="seconds")
+    return {"commit": found, "committed": moment, "dirty": None if changed is None else bool(changed)}
+
+
+def commit_folder(results: Path) -> Path:
+    """Where results of this commit are kept: `<results>/commits/<commit>`, with `-changed` if the sources differ.
+
+    Raises `CepbenchError` where they are no Git checkout.
+    """
+    found = commit()
+    if found["commit"] is None:
+        raise CepbenchError("cepbench is not run from a Git checkout, so that results have no commit to be kept by")
+    return results / COMMITS_FOLDER / f"{found['commit'][:12]}{'-changed' if found['dirty'] else ''}"
 
 
 def _git(*arguments: str) -> str | None:

@@ -7,7 +7,7 @@ inconclusive.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import log
 from pathlib import Path
 from typing import Any
@@ -49,10 +49,15 @@ def compare(a: Path, b: Path, algorithms: tuple[str, str] | None = None) -> pd.D
     ratio needs both, and a positive a.
     """
     names = (None, None) if algorithms is None else algorithms
-    left, right = _cells(a, names[0]), _cells(b, names[1])
+    left, right = _of_algorithm(a, names[0]), _of_algorithm(b, names[1])
     if algorithms is not None:
         called = f"{algorithms[1]} / {algorithms[0]}"
         left, right = ({(*key[:2], called, *key[3:]): cells[key] for key in cells} for cells in (left, right))
+    return side_by_side(left, right)
+
+
+def side_by_side(left: Mapping[Key, Record], right: Mapping[Key, Record]) -> pd.DataFrame:
+    """The table of `compare` for cells that were read already."""
     rows = [_row(key, left.get(key), right.get(key)) for key in dict.fromkeys((*left, *right))]
     parts = ("a", "b", "ratio", "low", "high")
     columns = [
@@ -98,7 +103,7 @@ def _ratio_line(name: str, cells: pd.DataFrame, metric: str, unit: str) -> str:
     values = [human(float(cells[f"{metric}_{side}"].median()), unit) for side in ("a", "b")]
     over = f"over {len(ratios)} cells" if len(ratios) > 1 else "one cell"
     told = f"x{middle:.3g} ({{}}; {over}, median {values[0]} -> {values[1]})"
-    interval = _interval(cells, metric, ratios)
+    interval = ratio_interval(cells, metric, ratios)
     better = middle > 1 if metric in HIGHER_IS_BETTER else middle < 1
     word = "better" if better else "worse"
     if unit == "B":  # not measured in runs
@@ -113,7 +118,8 @@ def _ratio_line(name: str, cells: pd.DataFrame, metric: str, unit: str) -> str:
     return f"{name}: " + told.format(f"{word}: {low:.3g} to {high:.3g}")
 
 
-def _interval(cells: pd.DataFrame, metric: str, ratios: Sequence[float]) -> tuple[float, float] | None:
+def ratio_interval(cells: pd.DataFrame, metric: str, ratios: Sequence[float]) -> tuple[float, float] | None:
+    """The interval of the median of `ratios`, those of rows of a table; None if there are too few runs."""
     found = estimate(ratios)
     if found.low is not None and found.high is not None:
         return found.low, found.high
@@ -121,10 +127,15 @@ def _interval(cells: pd.DataFrame, metric: str, ratios: Sequence[float]) -> tupl
     return None if lows.isna().any() or highs.isna().any() else (float(lows.min()), float(highs.max()))
 
 
-def _cells(folder: Path, algorithm: str | None) -> dict[Key, Record]:
+def cells_of(records: Iterable[Record]) -> dict[Key, Record]:
+    """Records by what makes two cells the same measurement."""
+    return {_key(record): record for record in records}
+
+
+def _of_algorithm(folder: Path, algorithm: str | None) -> dict[Key, Record]:
     """All cells, or those of an algorithm. Raises `ResultsError` if it has none."""
     records = [record for results in load_results(folder) for record in results.records]
-    found = {_key(record): record for record in records if algorithm in (None, record.algorithm)}
+    found = cells_of(record for record in records if algorithm in (None, record.algorithm))
     if algorithm is not None and not found:
         names = ", ".join(dict.fromkeys(record.algorithm for record in records)) or "none"
         raise ResultsError(f"{folder}: no cells of algorithm {algorithm!r}; there are those of {names}")

@@ -193,10 +193,15 @@ def _legend(
     handles += parts.values()
     failed = {record.status for record in in_panels} - {Status.OK}
     handles += [legend_handle(status) for status in Status if status in failed]
+    fitted_legend(drawing, handles)
+
+
+def fitted_legend(drawing: Drawing, handles: Sequence[Any]) -> None:
+    """A legend above the panels in the fewest rows that fit the width; none without handles."""
     if not handles:
         return
     room = drawing.get_figwidth() * drawing.dpi
-    for columns in range(len(handles), 0, -1):  # the fewest rows that fit the width
+    for columns in range(len(handles), 0, -1):
         legend: Legend = drawing.legend(
             handles=handles,
             loc="outside upper center",
@@ -218,16 +223,21 @@ def _algorithm(name: str, style: Style, many: bool, figure: Figure) -> Line2D | 
     if _all_bars(figure):
         face = style.color if any(panel.parts for panel in figure.panels) else face
         return Patch(facecolor=face, edgecolor=style.color, linewidth=0.8, label=label(name, figure.labels))
+    return line_handle(style, label(name, figure.labels), "none" if many else style.line)
+
+
+def line_handle(style: Style, text: str, line: Any) -> Line2D:
+    """The line of an algorithm in a legend."""
     return Line2D(
         [],
         [],
         color=style.color,
         marker=style.marker,
-        markerfacecolor=face,
+        markerfacecolor="white" if style.hollow else style.color,
         markeredgecolor=style.color,
         markeredgewidth=0.8,
-        linestyle="none" if many else style.line,
-        label=label(name, figure.labels),
+        linestyle=line,
+        label=text,
     )
 
 

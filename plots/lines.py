@@ -36,7 +36,7 @@ def draw_lines(
         style = styles[curve.algorithm]
         line = (0, series_dashes(series.index(curve.series))) if series else style.line
         above = sum(coincide(curve, other, axes.get_yscale() == "linear") for other in curves[number + 1 :])
-        _draw_curve(axes, curve, style, line, above)
+        draw_curve(axes, curve, style, line, above)
     _draw_idle(axes, curves)
     draw_marks(axes, panel, marks(curves, styles, lambda curve, point: float(point.x)))
     axes.grid(axis="y", which="major")
@@ -97,7 +97,7 @@ def row_name(curve: Curve) -> str:
     return curve.algorithm if curve.series is None else f"{curve.algorithm} {curve.series}"
 
 
-def _draw_curve(axes: Axes, curve: Curve, style: Style, line: Any, above: int) -> None:
+def draw_curve(axes: Axes, curve: Curve, style: Style, line: Any, above: int) -> None:
     """Draws a curve; the more lie upon it (`above`), the wider, so that it shows beside them."""
     points = curve.points
     look: dict[str, Any] = {

@@ -13,7 +13,7 @@ from cepbench.metrics.table import load_frame
 from tests.cli.conftest import Cepbench
 
 
-def save(root: Path, experiment: str, seconds: float) -> None:
+def save(root: Path, experiment: str, seconds: float, commit: str | None = None, committed: str | None = None) -> None:
     """One measured cell."""
     x, panel = Axis(name="events", label="Events"), Panel(metric="latency_p50", label="Latency", unit="s")
     figure = Figure(
@@ -29,7 +29,7 @@ def save(root: Path, experiment: str, seconds: float) -> None:
     record = Record(
         cell=experiment, group="g", experiment=experiment, profile="smoke", algorithm="sase", point={"events": 10},
         measurement="time", repetition=0, configuration={}, status=Status.OK, limit_seconds=1, limit_bytes=1,
-        summary=Summary(latency_p50=seconds),
+        summary=Summary(latency_p50=seconds), provenance={"commit": commit, "committed": committed},
     )  # fmt: skip
     cells = root / experiment / "smoke" / "cells"
     cells.mkdir(parents=True)
@@ -78,6 +78,37 @@ def test_compare_takes_two_folders_or_two_algorithms(cepbench, tmp_path):
     ended = cepbench("compare", tmp_path, "--of", "sase", "--to", "greta")
     assert ended.status == 2
     assert "no cells of algorithm 'greta'; there are those of none" in ended.err
+
+
+def test_a_trend_over_commits(cepbench: Cepbench, tmp_path: Path) -> None:
+    kept = tmp_path / "results" / "commits"
+    for commit, day, seconds in (("aaaa" * 10, 3, 4.0), ("cccc" * 10, 1, 1.0), ("bbbb" * 10, 2, 2.0)):
+        save(kept / commit[:12], "first", seconds, commit, f"2026-01-0{day}")
+    ended = cepbench("compare", kept, "--trend", tmp_path / "trend.png")
+    assert ended.out.splitlines() == [
+        "commits: ccccccc, bbbbbbb, aaaaaaa",
+        "first smoke sase latency_p50: ccccccc 1, bbbbbbb x2 (no interval), aaaaaaa x4 (no interval)",
+    ]
+    assert matplotlib.image.imread(tmp_path / "trend.png").shape[1] > 500
+    rows = json.loads(cepbench("compare", *sorted(kept.iterdir()), "--format", "json").out)
+    assert [(row["commit"], row["ratio"]) for row in rows] == [("aaaaaaa", 1.0), ("bbbbbbb", 0.5), ("ccccccc", 0.25)]
+    two = (kept / "aaaaaaaaaaaa", kept / "bbbbbbbbbbbb")
+    assert "aaaaaaa, bbbbbbb" in cepbench("compare", *two, "--metric", "latency_p50").out
+    assert "1 cells in both" in cepbench("compare", *two).out
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--trend", "trend.xlsx"], "FILE.pdf, FILE.svg or FILE.png"),
+        (["--metric", "time"], "choose one of latency_mean"),
+        (["--of", "a", "--to", "b", "--trend", "t.png"], "in one results folder, or in two"),
+    ],
+)
+def test_what_a_trend_cannot_be(cepbench: Cepbench, results: Path, more: list[str], message: str) -> None:
+    ended = cepbench("compare", results, results, *more)
+    assert (ended.status, ended.out) == (2, "")
+    assert message in ended.err
 
 
 def test_cells_are_exported_as_one_table(cepbench: Cepbench, results: Path, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from cepbench.experiments.provenance import commit
 from cepbench.experiments.sweep import Swept
 from cepbench.metrics.record import Status
 
@@ -137,3 +138,22 @@ def test_run_report_plot_and_compare(cepbench, small, tmp_path):
     assert compared.status == 0
     assert "4 cells in both" in compared.out
     assert len(json.loads(cepbench("compare", results, results, "--format", "json").out)) == 4
+
+
+def test_results_are_kept_by_commit(cepbench, tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr("cepbench.experiments.sweep.listing", lambda planned, results: asked.append(results) or [])
+    origin = {"rev-parse": "0123456789abcdef" * 2, "status": "", "show": "1767225600"}
+    monkeypatch.setattr("cepbench.experiments.provenance._git", lambda *words: origin[words[0]])
+    command = ("run", "greta-13.1", "--profile", "smoke", "--dry-run", "--results", tmp_path)
+    cepbench(*command)
+    cepbench(*command, "--by-commit")
+    assert commit()["committed"] == "2026-01-01T00:00:00+00:00"
+    origin["status"] = " M plots/draw.py"
+    cepbench(*command, "--by-commit")
+    kept = tmp_path / "commits"
+    assert asked == [tmp_path, kept / "0123456789ab", kept / "0123456789ab-changed"]
+    monkeypatch.setattr("cepbench.experiments.provenance._git", lambda *words: None)
+    refused = cepbench(*command, "--by-commit")
+    assert refused.status == 2
+    assert "not run from a Git checkout" in refused.err

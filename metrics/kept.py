@@ -1,0 +1,58 @@
+"""Results folders of several commits, in the order of the commits."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from cepbench.metrics.record import Record
+from cepbench.metrics.results import Results, load_results
+
+SHORT = 7  # characters of a commit
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What was measured of one commit; `name` is the commit, with a + if sources differed, or the folder's name."""
+
+    name: str
+    folder: Path
+    results: tuple[Results, ...]
+
+    @property
+    def records(self) -> tuple[Record, ...]:
+        """All cells."""
+        return tuple(record for found in self.results for record in found.records)
+
+
+def load_kept(folders: Iterable[Path]) -> list[Kept]:
+    """The results folders in their order; a folder of results folders stands for those in it, oldest commit first.
+
+    Folders without results are left out. Raises `ResultsError` as `load_results` does.
+    """
+    found = []
+    for folder in folders:
+        results = load_results(folder)
+        if results:
+            found.append((folder, results))
+            continue
+        below = [(path, load_results(path)) for path in sorted(folder.iterdir()) if path.is_dir()]
+        found += sorted((entry for entry in below if entry[1]), key=lambda entry: _age(entry[1]))
+    names = [_name(folder, results) for folder, results in found]
+    told = [name if names.count(name) == 1 else folder.name for name, (folder, _) in zip(names, found, strict=True)]
+    return [Kept(name, folder, results) for name, (folder, results) in zip(told, found, strict=True)]
+
+
+def _age(results: Sequence[Results]) -> str:
+    """When the commit was made, or as long as nobody knows, when its first cell was begun."""
+    records = [record for found in results for record in found.records]
+    made = [str(moment) for record in records if (moment := record.provenance.get("committed"))]
+    return min(made or [record.started for record in records], default="")
+
+
+def _name(folder: Path, results: Sequence[Results]) -> str:
+    origins = [record.provenance for found in results for record in found.records]
+    commits = {(origin.get("commit"), bool(origin.get("dirty"))) for origin in origins}
+    if len({commit for commit, _ in commits}) != 1 or None in {commit for commit, _ in commits}:
+        return folder.name
+    [commit] = {str(commit) for commit, _ in commits}
+    return commit[:SHORT] + ("+" if any(dirty for _, dirty in commits) else "")

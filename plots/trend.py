@@ -1,0 +1,246 @@
+"""How measurements change over commits: one line per algorithm of a figure, as ratios to the first commit."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import log
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure as Drawing
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
+
+from cepbench.metrics.figure import Axis, Figure, Scale
+from cepbench.metrics.kept import Kept
+from cepbench.metrics.record import Record
+from cepbench.metrics.statistics import Estimate, median
+from cepbench.plots.axes import category_axis
+from cepbench.plots.compare import COMPARED, Key, cells_of, ratio_interval, side_by_side
+from cepbench.plots.draw import MAX_COLUMNS, all_styles, fitted_legend, line_handle
+from cepbench.plots.lines import coincide, draw_curve
+from cepbench.plots.points import Curve, Point
+from cepbench.plots.style import COLUMN_WIDTH, PAGE, TEXT_WIDTH, Page, Style, label, paper
+from cepbench.plots.units import plain
+
+USUAL = "service_total"
+NEAR = 1.25  # an axis shows at least the ratios from 1 / NEAR to NEAR, so that noise does not look like a trend
+BESIDE = 0.09  # of the distance between two commits, from one line's points to the next one's, so that intervals show
+TICKS = (
+    (1.3, (0.8, 0.9, 1.0, 1.1, 1.25)),
+    (1.7, (0.6, 0.8, 1.0, 1.25, 1.6)),
+    (2.3, (0.5, 0.7, 1.0, 1.4, 2.0)),
+    (5.5, (0.2, 0.5, 1.0, 2.0, 5.0)),
+)
+
+
+@dataclass(frozen=True)
+class Change:
+    """What an algorithm's cells of a figure have at one commit, as multiples of what they had at the first one.
+
+    `ratios` are sorted, one per cell that is ok at both; `lost` cells were ok at the first and are not now.
+    """
+
+    figure: Figure
+    algorithm: str
+    metric: str
+    place: int  # of the commit
+    ratios: tuple[float, ...]
+    low: float | None
+    high: float | None
+    lost: int
+
+    @property
+    def ratio(self) -> float | None:
+        """The median over cells."""
+        return median(self.ratios) if self.ratios else None
+
+
+def changes(kept: Sequence[Kept], metric: str | None = None) -> list[Change]:
+    """Figure by figure, algorithm by algorithm, commit by commit.
+
+    The first commit is, for each algorithm of a figure, the first one at which it has numbers. `metric` is one of
+    `COMPARED`; by default, for each figure, that of its first panel that is, else the service time.
+    """
+    found = []
+    figures = {(f.figure.experiment, f.figure.profile): f.figure for entry in reversed(kept) for f in entry.results}
+    for key in sorted(figures, key=lambda key: _order(kept, key)):
+        figure = figures[key]
+        wanted = metric or next((panel.metric for panel in figure.panels if panel.metric in COMPARED), USUAL)
+        found += _of_figure(kept, figure, wanted)
+    return found
+
+
+def table(kept: Sequence[Kept], found: Iterable[Change]) -> pd.DataFrame:
+    """One row per change: experiment, profile, algorithm, metric, commit, ratio, low, high, cells, lost."""
+    rows = [
+        {
+            "experiment": change.figure.experiment,
+            "profile": change.figure.profile,
+            "algorithm": change.algorithm,
+            "metric": change.metric,
+            "commit": kept[change.place].name,
+            "ratio": change.ratio,
+            "low": change.low,
+            "high": change.high,
+            "cells": len(change.ratios),
+            "lost": change.lost,
+        }
+        for change in found
+    ]
+    columns = ["experiment", "profile", "algorithm", "metric", "commit", "ratio", "low", "high", "cells", "lost"]
+    return pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(("ratio", "low", "high"), "Float64"))
+
+
+def describe_trend(kept: Sequence[Kept], found: Sequence[Change]) -> str:
+    """A line per algorithm of a figure, with the ratio at each commit."""
+    lines = ["commits: " + ", ".join(entry.name for entry in kept)]
+    for row in _rows(found):
+        first = row[0]
+        name = f"{first.figure.experiment} {first.figure.profile} {first.algorithm} {first.metric}"
+        lines.append(f"{name}: " + ", ".join(_told(kept, change, change is first) for change in row))
+    return "\n".join(lines)
+
+
+def draw_trend(kept: Sequence[Kept], found: Sequence[Change], page: Page = PAGE) -> Drawing:
+    """A panel per figure: ratios to the first commit over commits, a line per algorithm."""
+    with paper(page):
+        return _draw(kept, found, all_styles([results for entry in kept for results in entry.results]), page)
+
+
+def _of_figure(kept: Sequence[Kept], figure: Figure, metric: str) -> list[Change]:
+    mine = [
+        [
+            record
+            for record in entry.records
+            if (record.experiment, record.profile) == (figure.experiment, figure.profile)
+        ]
+        for entry in kept
+    ]
+    names = dict.fromkeys((*figure.algorithms, *(record.algorithm for records in mine for record in records)))
+    return [change for name in names for change in _of_algorithm(mine, figure, name, metric)]
+
+
+def _of_algorithm(records: Sequence[Sequence[Record]], figure: Figure, algorithm: str, metric: str) -> list[Change]:
+    """The changes of an algorithm since the first commit of which it has numbers."""
+    cells = [cells_of(record for record in some if record.algorithm == algorithm) for some in records]
+    first: dict[Key, Record] | None = None
+    found = []
+    for place, now in enumerate(cells):
+        compared = side_by_side(now if first is None else first, now)
+        told = compared[compared[f"{metric}_a"].fillna(0) > 0]
+        if first is None and told.empty:
+            continue
+        known = told[told[f"{metric}_ratio"].fillna(0) > 0]
+        ratios = tuple(sorted(float(ratio) for ratio in known[f"{metric}_ratio"]))
+        interval = ratio_interval(known, metric, ratios) if ratios and first is not None else None
+        low, high = interval or (None, None)
+        found.append(Change(figure, algorithm, metric, place, ratios, low, high, len(told) - len(known)))
+        first = now if first is None else first
+    return found
+
+
+def _order(kept: Sequence[Kept], key: tuple[str, str]) -> int:
+    """The place of a figure in the papers' order, as results are read."""
+    order = [(f.figure.experiment, f.figure.profile) for entry in kept for f in entry.results]
+    return order.index(key)
+
+
+def _rows(found: Iterable[Change]) -> list[list[Change]]:
+    rows: dict[tuple[str, str, str], list[Change]] = {}
+    for change in found:
+        rows.setdefault((change.figure.experiment, change.figure.profile, change.algorithm), []).append(change)
+    return list(rows.values())
+
+
+def _told(kept: Sequence[Kept], change: Change, first: bool) -> str:
+    lost = f"; {change.lost} cells lost" if change.lost else ""
+    name = kept[change.place].name
+    if change.ratio is None or first:
+        return f"{name} {'1' if first else 'none'}{lost}"
+    interval = "no interval" if change.low is None else f"{change.low:.3g} to {change.high:.3g}"
+    return f"{name} x{change.ratio:.3g} ({interval}{lost})"
+
+
+def _draw(kept: Sequence[Kept], found: Sequence[Change], look: Mapping[str, Style], page: Page) -> Drawing:
+    panels: dict[tuple[str, str], list[Change]] = {}
+    for change in found:
+        panels.setdefault((change.figure.experiment, change.figure.profile), []).append(change)
+    columns = max(1, min(MAX_COLUMNS, len(panels)))
+    rows = max(1, -(-len(panels) // columns))
+    drawing = Drawing(
+        figsize=(page.width or (COLUMN_WIDTH if columns == 1 else TEXT_WIDTH), page.height * rows + 0.35),
+        layout=ConstrainedLayoutEngine(w_pad=0.04, h_pad=0.03, wspace=0.03, hspace=0.05),
+    )
+    FigureCanvasAgg(drawing)
+    grid = drawing.subplots(rows, columns, squeeze=False)
+    for axes in grid.flat[len(panels) :]:
+        axes.set_visible(False)
+    for axes, some in zip(grid.flat, panels.values(), strict=False):
+        _panel(axes, kept, some, look)
+    names = dict.fromkeys(change.algorithm for change in found)
+    labels = {name: text for change in found for name, text in change.figure.labels.items()}
+    handles = [line_handle(look[name], label(name, labels), look[name].line) for name in names]
+    if any(change.lost for change in found):
+        handles.append(Line2D([], [], linestyle="none", label="some cells lost", **_LOST))
+    fitted_legend(drawing, handles)
+    return drawing
+
+
+_LOST: dict[str, Any] = {"color": "#111111", "marker": "x", "markersize": 6.5, "markeredgewidth": 0.9}
+
+
+def _panel(axes: Axes, kept: Sequence[Kept], found: Sequence[Change], look: Mapping[str, Style]) -> None:
+    figure, metric = found[0].figure, found[0].metric
+    category_axis(axes, Axis(name="commit", label="Commit", scale=Scale.CATEGORY), [entry.name for entry in kept])
+    _ratio_axis(axes, [bound for change in found for bound in (*change.ratios, change.low, change.high) if bound])
+    axes.axhline(1.0, color="#999999", linewidth=0.6, zorder=1)
+    title = next((panel.label for panel in figure.panels if panel.metric == metric), metric.replace("_", " "))
+    axes.set_ylabel("Ratio to first")
+    axes.set_title(f"{figure.experiment}, {figure.profile}: {title[:1].lower()}{title[1:]}", pad=4, loc="left")
+    rows = _rows(found)
+    shifts = [(number - (len(rows) - 1) / 2) * BESIDE for number in range(len(rows))]
+    curves = [_curve(row, 0.0) for row in rows]
+    for number, (row, shift) in enumerate(zip(rows, shifts, strict=True)):
+        above = sum(coincide(curves[number], other, linear=False) for other in curves[number + 1 :])
+        style = look[row[0].algorithm]
+        draw_curve(axes, _curve(row, shift), style, style.line, above)
+    lost = [
+        (change.place + shift, change.ratio or 1.0)
+        for row, shift in zip(rows, shifts, strict=True)
+        for change in row
+        if change.lost
+    ]
+    if lost:
+        axes.plot(*zip(*lost, strict=True), linestyle="none", zorder=5, gid="lost", **_LOST)
+    axes.grid(axis="y", which="major")
+
+
+def _curve(row: Sequence[Change], shift: float) -> Curve:
+    points = [
+        Point(
+            change.place + shift,
+            None if change.ratio is None else Estimate(change.ratios, change.ratio, change.low, change.high),
+        )
+        for change in row
+    ]
+    return Curve(row[0].algorithm, None, tuple(points))
+
+
+def _ratio_axis(axes: Axes, values: Sequence[float]) -> None:
+    """A logarithmic axis around 1, as far up as down: twice as slow is as far from 1 as twice as fast."""
+    farthest = max((max(value, 1 / value) for value in values), default=1.0)
+    end = max(farthest * 1.06, NEAR * 1.02)
+    axes.set_yscale("log")
+    axes.set_ylim(1 / end, end)
+    ticks = next((ticks for until, ticks in TICKS if end <= until), None)
+    if ticks is None:
+        many = log(end, 10) > 2
+        axes.yaxis.set_major_locator(LogLocator(base=10, subs=(1.0,) if many else (1.0, 3.0), numticks=9))
+    else:
+        axes.yaxis.set_major_locator(FixedLocator(ticks))
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_minor_formatter(NullFormatter())
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value, 3)))
