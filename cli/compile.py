@@ -6,6 +6,7 @@ from concurrent.futures import ProcessPoolExecutor
 
 import click
 
+from cepbench.cli.options import plugins
 from cepbench.cli.progress import bar
 
 
@@ -18,17 +19,19 @@ from cepbench.cli.progress import bar
     show_default=True,
     help="Of counts; each has kernels of its own.",
 )
+@plugins
 def compile_command(algorithms: tuple[str, ...], arithmetic: str) -> None:
     """Compile the kernels that most queries need.
 
-    Of all algorithms, or of the ALGORITHMs. Kernels are compiled once and kept; without this command the first query of
-    an algorithm waits for them.
+    Of all algorithms, plug-ins included, or of the ALGORITHMs. Kernels are compiled once and kept; without this command
+    the first query of an algorithm waits for them.
     """
     from cepbench.algorithms.kernels.compilation import common_marker
-    from cepbench.algorithms.registry import ALGORITHMS, make
+    from cepbench.algorithms.registry import algorithms as all_algorithms
+    from cepbench.algorithms.registry import make
     from cepbench.pipeline.warmup import warm_up_common
 
-    made = [make(name) for name in algorithms or [kind.name for kind in ALGORITHMS if not kind.starts]]
+    made = [make(name) for name in algorithms or [kind.name for kind in all_algorithms() if not kind.starts]]
     arithmetics = ("modular", "float") if arithmetic == "both" else (arithmetic,)
     work = [(algorithm, one) for one in arithmetics for algorithm in made]
 

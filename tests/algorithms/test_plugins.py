@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from importlib.metadata import EntryPoint
@@ -48,9 +49,16 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return file
 
 
-def run(own: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+def run(
+    own: Path, *arguments: str | Path, environment: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "cepbench.cli.main", *map(str, arguments)]
-    return subprocess.run(command, cwd=own.parent, capture_output=True, text=True, timeout=300)
+    return subprocess.run(command, cwd=own.parent, env=environment, capture_output=True, text=True, timeout=300)
+
+
+def listed(ended: subprocess.CompletedProcess[str]) -> list[str]:
+    """The names in a listing; its other columns have the words of docstrings."""
+    return [line.split()[0] for line in ended.stdout.splitlines()]
 
 
 def test_a_file_is_an_algorithm_like_others(own: Path) -> None:
@@ -70,7 +78,7 @@ def test_commands_take_a_file(own: Path) -> None:
     assert ended.stdout.splitlines()[1].split(",")[3] == "3"
     ended = run(own, "verify", "-a", "counting", "--plugin", own, "--cases", "20")
     assert ended.returncode == 0, ended.stdout + ended.stderr
-    assert "counting" in run(own, "algorithms", "--plugin", own).stdout
+    assert "counting" in listed(run(own, "algorithms", "--plugin", own))
 
 
 def test_contract_tests_take_a_file(own: Path) -> None:
@@ -91,6 +99,38 @@ def test_a_figure_has_an_own_algorithm(own: Path) -> None:
     assert ended.returncode == 0, ended.stderr
     assert "counting" in "".join(file.read_text() for file in own.parent.glob("results/**/*.json"))
     assert "own_counting.py" in "".join(file.read_text() for file in own.parent.glob("results/**/*.json"))
+
+
+def test_kernels_of_a_file_are_compiled(own: Path) -> None:
+    ended = run(own, "compile", "counting", "--plugin", own)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
+    ended = run(own, "compile", "counting")
+    assert ended.returncode == 2
+    assert "unknown algorithm 'counting'" in ended.stderr
+
+
+def test_an_installed_package_has_algorithms(own: Path) -> None:
+    package, place = own.parent / "my-cep", own.parent / "site"
+    (package / "my_cep").mkdir(parents=True)
+    (package / "my_cep" / "__init__.py").touch()
+    (package / "my_cep" / "counting.py").write_text(COUNTING)
+    settings = next(block for block in re.findall(r"```toml\n(.*?)```", GUIDE, re.DOTALL) if plugins.GROUP in block)
+    backend = '[build-system]\nrequires = ["setuptools"]\nbuild-backend = "setuptools.build_meta"\n'
+    (package / "pyproject.toml").write_text(f'{backend}{settings}[tool.setuptools]\npackages = ["my_cep"]\n')
+    build = "from setuptools.build_meta import build_wheel; print(build_wheel('..'))"
+    made = subprocess.run([sys.executable, "-c", build], cwd=package, capture_output=True, text=True, timeout=300)
+    assert made.returncode == 0, made.stderr
+    # A wheel is a zip file of what is to lie in a folder of packages.
+    shutil.unpack_archive(own.parent / made.stdout.splitlines()[-1], place, "zip")
+    (own.parent / "q.sase").write_text("RETURN COUNT(*) PATTERN SEQ(A+, B)")
+    (own.parent / "e.csv").write_text("time,type\n1,A\n2,A\n3,B\n")
+    environment = {**os.environ, "PYTHONPATH": str(place)}
+    assert "counting" not in listed(run(own, "algorithms"))
+    assert "counting" in listed(run(own, "algorithms", environment=environment))
+    command = ("query", "-q", "q.sase", "-e", "e.csv", "-a", "counting", "--format", "csv")
+    ended = run(own, *command, environment=environment)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.splitlines()[1].split(",")[3] == "3"
 
 
 @pytest.mark.parametrize(
