@@ -42,6 +42,9 @@ class Flink(Algorithm):
     event searches the partial matches of its window for each of them, so O(p²) for p of them, which are exponential
     in events for Kleene patterns.
 
+    Complete matches are those that the second step finds in no other match of their window. Detection has no windows,
+    but Flink's own bound on a match, and a pattern for each order in which an AND may bind its operands.
+
     With `kleene=flatten`, a Kleene pattern becomes an event sequence per length up to `max_length`, as the papers ran
     Flink, and a longer match is an error.
     """
