@@ -5,7 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from cepbench.algorithms.rows import Rows
+import numpy as np
+from numpy.typing import NDArray
+
+from cepbench.algorithms.rows import PooledRows, Rows
 from cepbench.events.batch import EventBatch
 from cepbench.events.errors import CepbenchError
 from cepbench.events.statistics import Statistics
@@ -53,17 +56,19 @@ class Plan:
 class StateSize:
     """Live state of an executor: `bytes` in use (not reserved), and live things by kind.
 
-    Kinds are events, edges, aggregates, snapshots, partial matches, trends.
+    Kinds are events, edges, aggregates, snapshots, partial matches, trends. `reserved` are the bytes of the arrays of a
+    pool, in which sub-streams have their room also while they are idle.
     """
 
     bytes: int = 0
     kinds: Mapping[str, int] = field(default_factory=dict)
+    reserved: int = 0
 
     def __add__(self, other: "StateSize") -> "StateSize":
         kinds = dict(self.kinds)
         for kind, count in other.kinds.items():
             kinds[kind] = kinds.get(kind, 0) + count
-        return StateSize(self.bytes + other.bytes, kinds)
+        return StateSize(self.bytes + other.bytes, kinds, self.reserved + other.reserved)
 
 
 class Executor(ABC):
@@ -120,6 +125,45 @@ class Slicing(ABC):
         """
 
 
+@dataclass(frozen=True, eq=False)
+class Pieces:
+    """Where the events of sub-streams lie in a batch that is ordered by sub-stream, and then by time.
+
+    - `number`: int64[m], the sub-streams that have events in the batch; `begin`: int64[m + 1], those of `number[j]` are
+      events `begin[j]..begin[j + 1] - 1`.
+    - `known`: how many sub-streams there are so far, numbered from 0.
+    """
+
+    number: NDArray[np.int64]
+    begin: NDArray[np.int64]
+    known: int
+
+
+class ExecutorPool(ABC):
+    """Evaluates a plan on all sub-streams at once, in place of an executor for each: what an algorithm may add.
+
+    It returns the rows that the executors would return. As those, it is timed and can be pickled between batches.
+    """
+
+    @abstractmethod
+    def process(self, events: EventBatch, pieces: Pieces) -> PooledRows:
+        """Rows of every window that these events closed, and that `until` closed in any sub-stream; None as `until`
+        says nothing. Raises `OutOfOrder`.
+        """
+
+    @abstractmethod
+    def finish(self) -> PooledRows:
+        """Rows of all windows that are still open; the pool is spent."""
+
+    @abstractmethod
+    def state(self) -> StateSize:
+        """The states of all sub-streams, as `Executor.state`, and what the arrays of the pool take."""
+
+    def details(self) -> Mapping[str, float]:
+        """As `Executor.details`."""
+        return {}
+
+
 class Algorithm(ABC):
     """One system of a paper. Constructor arguments are its parameters, e.g. `cet[detect=hybrid]`.
 
@@ -159,6 +203,10 @@ class Algorithm(ABC):
 
     def slicing(self) -> Slicing | None:
         """How a sub-stream is cut by time where the pipeline runs slices side by side; None: it stays whole."""
+        return None
+
+    def pool(self, plan: Plan) -> ExecutorPool | None:
+        """A fresh pool for all sub-streams, or None: each of them has an executor. None by default."""
         return None
 
     def load(self, plan: Plan) -> None:

@@ -29,9 +29,9 @@ from cepbench.pipeline.slicing import (
     Crossings,
     Portion,
     crossings_of,
-    executor_maker,
     join_slices,
     portion_batches,
+    portion_family,
     portions,
 )
 from cepbench.pipeline.store import Stream, is_store, read_stream
@@ -60,7 +60,7 @@ class Buckets:
             job,
             batches,
             answer,
-            executor=executor_maker(self.prepared.algorithm, job.plan, portion),
+            family=portion_family(job, self.prepared.algorithm, portion),
             spent=lambda executors: crossings.update(crossings_of(executors)),
         )
         return answer.parts, counts, crossings

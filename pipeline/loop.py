@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -10,6 +11,7 @@ from cepbench.algorithms.base import Executor
 from cepbench.algorithms.rows import Rows
 from cepbench.events.batch import EventBatch
 from cepbench.events.windows import Window
+from cepbench.metrics.details import merged
 from cepbench.pipeline.jobs import Job
 from cepbench.pipeline.substreams import RawKey, split
 
@@ -79,10 +81,14 @@ class Loop:
         self._ends: dict[RawKey, int] = {}  # sub-stream -> end of the last window that holds an event of it
         self._closed = 0  # windows that end by then are closed
 
+    def details(self) -> Mapping[str, float]:
+        """What the executors tell of their work, together."""
+        return merged(executor.details() for executor in self.executors.values())
+
     def process(self, events: EventBatch) -> None:
         """The next batch."""
         until, windows = events.until, self._closing
-        closing = until is not None and any(_ends_between(w, self._closed, until) for w in windows)
+        closing = until is not None and any(ends_between(w, self._closed, until) for w in windows)
         apart = self._look is not None and closing
         waiting = {key for key, end in self._ends.items() if end > self._closed} if closing else set()
         for key, piece in self._family.split(events):
@@ -109,13 +115,22 @@ class Loop:
         for key in self.executors:
             self._run(key, None)
 
+    def pickled(self) -> None:
+        """Pickles every executor, and goes on with the copies."""
+        self.executors.update(pickle.loads(pickle.dumps(self.executors)))
+
+    @property
+    def substreams(self) -> int:
+        """How many there are so far."""
+        return len(self.executors)
+
     def _run(self, key: RawKey, events: EventBatch | None) -> None:
         rows = self._call(key, self.executors[key], events)
         if rows:
             self._emit(key, rows)
 
 
-def _ends_between(window: Window, after: int, until: int) -> bool:
+def ends_between(window: Window, after: int, until: int) -> bool:
     """Whether some window ends in (after, until]."""
     if until < window.within:
         return False

@@ -21,9 +21,9 @@ from pyspark import TaskContext
 from pyspark.sql import SparkSession
 
 from cepbench.algorithms.answers.builder import AnswerBuilder, Parts
-from cepbench.algorithms.base import Algorithm, Executor, NotEnoughMemory, StateSize
+from cepbench.algorithms.base import Algorithm, NotEnoughMemory
 from cepbench.algorithms.kernels.compilation import loaded
-from cepbench.algorithms.rows import Rows
+from cepbench.algorithms.rows import PooledRows, Rows
 from cepbench.events.batch import EventBatch
 from cepbench.events.errors import CepbenchError
 from cepbench.events.windows import Window
@@ -33,13 +33,15 @@ from cepbench.metrics.record import Load, Status
 from cepbench.metrics.statistics import median
 from cepbench.pipeline.arrivals import ArrivalModel, Burst, OpenRate
 from cepbench.pipeline.beacon import Address, Pulse, Signal
+from cepbench.pipeline.idle import idle_family
 from cepbench.pipeline.jobs import Prepared, check_supported, plan
-from cepbench.pipeline.loop import Family, family_of
+from cepbench.pipeline.loop import Family
 from cepbench.pipeline.parts import DamagedStore
+from cepbench.pipeline.pooled_loop import Numbering
 from cepbench.pipeline.repeated import keep_memory, repeated
 from cepbench.pipeline.replay import Measured, replay
 from cepbench.pipeline.sampling import stream_statistics
-from cepbench.pipeline.slicing import Crossings, Portion, executor_maker, portion_batches, portions
+from cepbench.pipeline.slicing import Crossings, Portion, portion_batches, portion_family, portions
 from cepbench.pipeline.store import Stream, read_stream, stream_batches
 from cepbench.pipeline.substreams import RawKey, decode
 from cepbench.pipeline.warmup import warm_up
@@ -242,8 +244,8 @@ class _Replays:
     def __init__(self, ready: Ready, portion: Portion, beacon: Address | None) -> None:
         job, prepared = ready.job, ready.prepared
         self._ready, self._portion, self._beacon = ready, portion, beacon
-        self._runs = [family_of(part, executor_maker(job.algorithm, part.plan, portion)) for part in prepared.jobs]
-        self._nothing = [family_of(part, Idle) for part in prepared.jobs]
+        self._runs = [portion_family(part, job.algorithm, portion) for part in prepared.jobs]
+        self._nothing = [idle_family(family) for family in self._runs]
         self._arrival = _arrival(job.arrival, prepared.workload)
         self._digest: str | None = None
         self.crossings: list[Crossings] = []
@@ -296,27 +298,15 @@ class _Replays:
             for query, found in rows.items():
                 answer.add(query, decoded, found)
 
+        def emit_many(number: int, numbering: Numbering, rows: PooledRows) -> None:
+            for query, found in rows.items():
+                answer.add_many(query, numbering.decoded, found)
+
         batches = _batches(stream, self._portion, prepared.workload)
-        measured = replay(batches, self._arrival, families, emit, states, identify)
+        measured = replay(batches, self._arrival, families, emit, states, identify, emit_many)
         if self._portion.slice is not None:  # which came before others that arrive at the same time: nothing was late
             measured.latency, measured.rows = [], []
         return measured
-
-
-class Idle(Executor):
-    """Does nothing: what a worker costs without an algorithm."""
-
-    def process(self, events: EventBatch) -> Rows:
-        """No rows."""
-        return {}
-
-    def finish(self) -> Rows:
-        """No rows."""
-        return {}
-
-    def state(self) -> StateSize:
-        """Nothing."""
-        return StateSize()
 
 
 def portions_of(made: Ready) -> list[Portion]:

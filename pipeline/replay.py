@@ -11,8 +11,8 @@ from math import isnan
 import numpy as np
 from numpy.typing import NDArray
 
-from cepbench.algorithms.base import Executor, StateSize
-from cepbench.algorithms.rows import Rows
+from cepbench.algorithms.base import Executor, ExecutorPool, Pieces, StateSize
+from cepbench.algorithms.rows import PooledRows, Rows
 from cepbench.events.batch import EventBatch
 from cepbench.metrics.clock import completions
 from cepbench.metrics.details import merged
@@ -20,6 +20,7 @@ from cepbench.metrics.latency import row_latency
 from cepbench.pipeline.arrivals import ArrivalModel, Step
 from cepbench.pipeline.hashing import word
 from cepbench.pipeline.loop import Family, Loop, plainly
+from cepbench.pipeline.pooled_loop import Numbering, PoolFamily, PoolLoop, called
 from cepbench.pipeline.slicing import Crossings, crossings_of
 from cepbench.pipeline.substreams import RawKey
 
@@ -55,14 +56,16 @@ def replay(
     emit: Callable[[int, RawKey, Rows], None],
     states: bool = False,
     identify: bool = False,
+    emit_many: Callable[[int, Numbering, PooledRows], None] | None = None,
 ) -> Measured:
     """Hands the events of a bucket to a fresh executor per family and sub-stream, on the schedule of `arrival`.
 
-    `emit` takes the rows of a family (by index) and sub-stream, outside the clock. With `states`, executors are asked
-    for their state after every step, before windows are closed: closing is then a call of its own. With `identify`,
-    rows are told apart, since other workers may have parts of them. Raises what the executors raise.
+    A `PoolFamily` has a pool instead. `emit` takes the rows of a family (by index) and sub-stream, outside the clock;
+    `emit_many` those of a pool. With `states`, executors are asked for their state after every step, before windows are
+    closed: closing is then a call of its own. With `identify`, rows are told apart, since other workers may have parts
+    of them. Raises what the executors raise.
     """
-    worker = _Worker(arrival, families, emit, states, identify)
+    worker = _Worker(arrival, families, emit, states, identify, emit_many)
     for step in arrival.steps(batches):
         worker.take(step)
     return worker.finish()
@@ -78,16 +81,14 @@ class _Worker:
         emit: Callable[[int, RawKey, Rows], None],
         states: bool,
         identify: bool,
+        emit_many: Callable[[int, Numbering, PooledRows], None] | None,
     ) -> None:
         self._identify = identify
         self._arrival = arrival
         self._families = families
-        self._emit = emit
+        self._emit, self._emit_many = emit, emit_many
         self._states = states
-        self._loops = [
-            Loop(family, partial(self._take_rows, n), partial(self._timed, n), self._look if states else None)
-            for n, family in enumerate(families)
-        ]
+        self._loops = [self._loop(n, family) for n, family in enumerate(families)]
         self._sizes: list[dict[RawKey, StateSize]] = [{} for _ in families]
         self._nanoseconds = 0  # of the current arrival batch
         self._due: dict[tuple[int, RawKey, int], float] = {}  # rows of the current arrival batch
@@ -114,14 +115,21 @@ class _Worker:
             measured = self._measured
             measured.service[-1] += self._nanoseconds / 1e9
             self._rows.append((len(measured.service) - 1, self._take_due(self._arrivals[-1])))
-            executors = [executor for loop in self._loops for executor in loop.executors.values()]
-            measured.substreams = len(executors)
-            measured.crossings = [crossings_of(loop.executors) for loop in self._loops]
-            measured.details = merged(executor.details() for executor in executors)
+            measured.substreams = sum(loop.substreams for loop in self._loops)
+            measured.crossings = [
+                crossings_of(loop.executors) if isinstance(loop, Loop) else {} for loop in self._loops
+            ]
+            measured.details = merged(loop.details() for loop in self._loops)
             done = completions(np.array(self._arrivals), np.array(measured.service))
             for batch, due in self._rows:
                 measured.latency += row_latency(np.full(len(due), done[batch]), np.array(due)).tolist()
         return self._measured
+
+    def _loop(self, number: int, family: Family) -> Loop | PoolLoop:
+        look = self._look if self._states else None
+        if isinstance(family, PoolFamily):
+            return PoolLoop(family, partial(self._take_many, number), partial(self._timed_pool, number), look)
+        return Loop(family, partial(self._take_rows, number), partial(self._timed, number), look)
 
     def _timed(self, number: int, key: RawKey, executor: Executor, events: EventBatch | None) -> Rows:
         started = time.perf_counter_ns()
@@ -131,19 +139,41 @@ class _Worker:
             self._sizes[number][key] = executor.state()
         return rows
 
+    def _timed_pool(self, number: int, pool: ExecutorPool, events: EventBatch | None, pieces: Pieces) -> PooledRows:
+        started = time.perf_counter_ns()
+        rows = called(pool, events, pieces)
+        self._nanoseconds += time.perf_counter_ns() - started
+        if self._states:
+            self._sizes[number][()] = pool.state()
+        return rows
+
     def _take_rows(self, number: int, key: RawKey, rows: Rows) -> None:
         self._emit(number, key, rows)
-        family, step = self._families[number], self._step
-        assert step is not None
         for query, found in rows.items():
-            windows, window = np.unique(found.window), family.windows[query]
-            if window is None or window.counts_events:
-                due = np.full(len(windows), np.nan)  # when its arrival batch had arrived
-            else:
-                ends: NDArray[np.int64] = windows * window.slide + window.within
-                due = self._arrival.due(step, ends)
-            for k, when in zip(windows.tolist(), due.tolist(), strict=True):
-                self._due[query, key[: family.groups[query]], k] = when
+            windows = np.unique(found.window)
+            group = key[: self._families[number].groups[query]]
+            for k, when in zip(windows.tolist(), self._due_of(number, query, windows), strict=True):
+                self._due[query, group, k] = when
+
+    def _take_many(self, number: int, numbering: Numbering, rows: PooledRows) -> None:
+        assert self._emit_many is not None
+        self._emit_many(number, numbering, rows)
+        keys = numbering.keys
+        for query, found in rows.items():
+            windows, width = found.rows.window, self._families[number].groups[query]
+            due = self._due_of(number, query, windows)
+            for owner, k, when in zip(found.owner.tolist(), windows.tolist(), due, strict=True):
+                self._due[query, keys[owner][:width], k] = when
+
+    def _due_of(self, number: int, query: int, windows: NDArray[np.int64]) -> list[float]:
+        """When the rows of these windows were due: NaN is when their arrival batch had arrived."""
+        step, window = self._step, self._families[number].windows[query]
+        assert step is not None
+        if window is None or window.counts_events:
+            return [float("nan")] * len(windows)
+        ends: NDArray[np.int64] = windows * window.slide + window.within
+        due: list[float] = self._arrival.due(step, ends).tolist()
+        return due
 
     def _arrived(self, arrival: float, last: int) -> None:
         measured = self._measured

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
 
 from cepbench.algorithms.answers.builder import AnswerBuilder
 from cepbench.algorithms.base import Executor
-from cepbench.algorithms.rows import Rows
+from cepbench.algorithms.rows import PooledRows, Rows
 from cepbench.events.batch import EventBatch
 from cepbench.pipeline.jobs import Job, Prepared
-from cepbench.pipeline.loop import Loop, family_of
+from cepbench.pipeline.loop import Family, Loop
+from cepbench.pipeline.pooled_loop import Numbering, PoolFamily, PoolLoop, fitting_family
 from cepbench.pipeline.substreams import RawKey, decode
 
 
@@ -35,13 +34,14 @@ def run_job(
     *,
     pickled: bool = False,
     progress: Callable[[int], None] = lambda more: None,
-    executor: Callable[[], Executor] | None = None,
+    family: Family | None = None,
     spent: Callable[[Mapping[RawKey, Executor]], None] = lambda executors: None,
 ) -> Counts:
-    """Runs a job on all events of its sub-streams in time order, one executor per sub-stream; rows go to `answer`.
+    """Runs a job on all events of its sub-streams in time order; rows go to `answer`.
 
-    With `pickled`, every executor is pickled and goes on as a copy after each batch. `progress` is told of each how
-    many events it had. `executor` makes others than those of the job's plan; `spent` gets them when all have finished.
+    By a pool where the algorithm has one for the job, else with an executor per sub-stream; `family` says otherwise.
+    With `pickled`, either is pickled and goes on as a copy after each batch. `progress` is told of each how many events
+    it had. `spent` gets the executors of all sub-streams, if they have such, when they have finished.
     """
 
     def emit(key: RawKey, rows: Rows) -> None:
@@ -50,14 +50,20 @@ def run_job(
             if len(found):
                 answer.add(query, decoded, found)
 
-    loop = Loop(family_of(job, executor or partial(prepared.algorithm.executor, job.plan)), emit)
+    def emit_many(numbering: Numbering, rows: PooledRows) -> None:
+        for query, found in rows.items():
+            answer.add_many(query, numbering.decoded, found)
+
+    family = family or fitting_family(job, prepared.algorithm)
+    loop = PoolLoop(family, emit_many) if isinstance(family, PoolFamily) else Loop(family, emit)
     events = 0
     for batch in batches:
         events += len(batch)
         loop.process(batch)
         if pickled:
-            loop.executors.update(pickle.loads(pickle.dumps(loop.executors)))
+            loop.pickled()
         progress(len(batch))
     loop.finish()
-    spent(loop.executors)
-    return Counts(events, len(loop.executors))
+    if isinstance(loop, Loop):
+        spent(loop.executors)
+    return Counts(events, loop.substreams)

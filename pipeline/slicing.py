@@ -6,7 +6,7 @@ have of windows that reach over their edges is joined by the driver.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -16,11 +16,13 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from cepbench.algorithms.answers.builder import AnswerBuilder
-from cepbench.algorithms.base import Algorithm, Executor, Plan, SliceExecutor, Slicing
+from cepbench.algorithms.base import Algorithm, Executor, SliceExecutor, Slicing
 from cepbench.events.batch import EventBatch
 from cepbench.events.windows import END, TimeSlice
 from cepbench.pipeline.jobs import Job, Prepared
+from cepbench.pipeline.loop import Family, family_of
 from cepbench.pipeline.parts import opened
+from cepbench.pipeline.pooled_loop import fitting_family
 from cepbench.pipeline.store import READ_ROWS, Stream, bucket_batches
 from cepbench.pipeline.substreams import RawKey, decode
 
@@ -78,12 +80,12 @@ def portion_batches(
             return
 
 
-def executor_maker(algorithm: Algorithm, plan: Plan, portion: Portion) -> Callable[[], Executor]:
-    """Makes executors of a plan for the sub-streams of a portion."""
+def portion_family(job: Job, algorithm: Algorithm, portion: Portion) -> Family:
+    """The queries of a job, with what evaluates them on a portion."""
     slicing = algorithm.slicing()
     if slicing is None or portion.slice is None:
-        return partial(algorithm.executor, plan)
-    return partial(slicing.executor, plan, portion.slice)
+        return fitting_family(job, algorithm)
+    return family_of(job, partial(slicing.executor, job.plan, portion.slice))
 
 
 def crossings_of(executors: Mapping[RawKey, Executor]) -> Crossings:

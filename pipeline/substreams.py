@@ -16,8 +16,8 @@ RawKey = tuple[int | float, ...]
 def split(events: EventBatch, attributes: Sequence[str]) -> list[tuple[RawKey, EventBatch]]:
     """The sub-streams of a batch with their stored keys, each in the order of the stream.
 
-    Time is O(n) for n events, and O(1) per sub-stream. Without attributes the batch is handed through; so is a batch of
-    one sub-stream.
+    Time is O(n) for n events of at most 2^32 sub-streams, and O(1) per sub-stream. Without attributes the batch is
+    handed through; so is a batch of one sub-stream.
     """
     if len(events) == 0:
         return []
@@ -26,19 +26,40 @@ def split(events: EventBatch, attributes: Sequence[str]) -> list[tuple[RawKey, E
     codes, groups = _codes(events, attributes)
     if groups == 1:
         return [(_key(events, attributes, 0), events)]
-    # Small integers are sorted by radix, in linear time.
-    order = np.argsort(codes.astype(np.uint16) if groups < 2**16 else codes, kind="stable")
-    ordered = events.take(order)
-    stops = np.cumsum(np.bincount(codes, minlength=groups)).tolist()
-    pieces = []
-    for start, stop in zip([0, *stops[:-1]], stops, strict=True):
-        pieces.append((_key(ordered, attributes, start), ordered.slice(start, stop, events.until)))
-    return pieces
+    found, begin = _by_code(events, codes, groups)
+    bounds = begin.tolist()
+    return [
+        (key, found.slice(start, stop, events.until))
+        for key, start, stop in zip(stored_keys(found, attributes, begin[:-1]), bounds, bounds[1:], strict=False)
+    ]
+
+
+def ordered(events: EventBatch, attributes: Sequence[str]) -> tuple[EventBatch, NDArray[np.int64]]:
+    """The events by sub-stream, each in the order of the stream, and int64[S + 1]: where each begins, and the end."""
+    if len(events) == 0:
+        return events, np.zeros(1, np.int64)
+    codes, groups = _codes(events, attributes)
+    if groups == 1:
+        return events, np.array([0, len(events)])
+    return _by_code(events, codes, groups)
+
+
+def stored_keys(events: EventBatch, attributes: Sequence[str], rows: NDArray[np.int64]) -> list[RawKey]:
+    """The stored keys of the events at `rows`."""
+    return list(zip(*(events.columns[name][rows].tolist() for name in attributes), strict=True))
 
 
 def decode(schema: Schema, attributes: Sequence[str], key: RawKey) -> Key:
     """A stored key as a user knows it."""
     return tuple(schema.decode(name, [value])[0] for name, value in zip(attributes, key, strict=True))
+
+
+def _by_code(events: EventBatch, codes: NDArray[np.int64], groups: int) -> tuple[EventBatch, NDArray[np.int64]]:
+    """The events in the order of their codes, and where each code begins."""
+    order = np.argsort(codes.astype(np.uint16), kind="stable")  # small integers are sorted by radix, in linear time
+    if groups > 2**16:
+        order = order[np.argsort((codes >> 16).astype(np.uint16)[order], kind="stable")]
+    return events.take(order), np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(codes, minlength=groups))])
 
 
 def _codes(events: EventBatch, attributes: Sequence[str]) -> tuple[NDArray[np.int64], int]:

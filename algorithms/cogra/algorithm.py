@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from cepbench.algorithms.base import Algorithm, Executor, Plan, Slicing
+from cepbench.algorithms.base import Algorithm, Executor, ExecutorPool, Plan, Slicing
 from cepbench.algorithms.cogra.granularity import (
     Granularity,
     has_adjacent_predicates,
@@ -18,6 +18,7 @@ from cepbench.algorithms.cogra.granularity import (
 from cepbench.algorithms.cogra.negated import NegatedTypeGrained
 from cepbench.algorithms.cogra.panes import PaneGrained
 from cepbench.algorithms.cogra.pattern_grained import PatternGrained
+from cepbench.algorithms.cogra.pooled import pooled
 from cepbench.algorithms.cogra.slices import TimeSlices
 from cepbench.algorithms.cogra.type_grained import TypeGrained, TypeGrainedCount
 from cepbench.algorithms.cogra.window_costs import ChosenByCost
@@ -25,6 +26,7 @@ from cepbench.algorithms.greta.evaluator import GraphGrained
 from cepbench.algorithms.options import Option
 from cepbench.algorithms.running.evaluator import Evaluator
 from cepbench.algorithms.running.per_query import IndependentQueries
+from cepbench.algorithms.running.pools import PooledQueries
 from cepbench.events.windows import TimeSlice, Window
 from cepbench.queries.analysis import analyse
 from cepbench.queries.compile import CompiledQuery, Part
@@ -93,6 +95,14 @@ class Cogra(Algorithm):
     def executor(self, plan: Plan) -> Executor:
         """Independent evaluators of the plan's queries."""
         return IndependentQueries(plan.workload, partial(evaluator, windows=self.windows))
+
+    def pool(self, plan: Plan) -> ExecutorPool | None:
+        """Pools of type granularity, if all queries have it (`pooled.pooled`) and events update each window."""
+        if self.windows != "each":
+            return None
+        found = [pooled(query) for query in plan.workload]
+        pools = [one for one in found if one is not None]
+        return PooledQueries(pools) if pools and len(pools) == len(found) else None
 
 
 def evaluator(query: CompiledQuery, part: Part, window: Window, windows: str = "each") -> Evaluator:

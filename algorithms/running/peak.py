@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from cepbench.algorithms.base import StateSize
+from cepbench.algorithms.kernels.arrays import Ints
+from cepbench.algorithms.kernels.clock import HIGH, LOW
 
 
 class Peak:
@@ -25,3 +29,16 @@ class Peak:
         self.note(now)
         told, self._largest = self._largest, StateSize()
         return told if told.bytes > now.bytes else now
+
+
+def largest_of_all(kept: Ints, clocks: Ints) -> tuple[int, int]:
+    """As `kernels.peak.largest`, added up over S evaluators.
+
+    `kept` int64[S] are their things, `clocks` int64[S, 10] their clocks as `kernels.peak.new_clock` lays them out.
+    """
+    per_window, per_kept, noted, noted_windows, noted_kept = clocks[:, 5:].T
+    windows = clocks[:, HIGH] - clocks[:, LOW] + 1
+    smaller = windows * per_window + kept * per_kept < noted
+    windows, kept = np.where(smaller, noted_windows, windows), np.where(smaller, noted_kept, kept)
+    noted[:] = 0
+    return int(windows.sum()), int(kept.sum())

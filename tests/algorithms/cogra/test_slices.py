@@ -25,7 +25,7 @@ from cepbench.events.statistics import Statistics
 from cepbench.events.windows import END, TimeSlice
 from cepbench.pipeline.jobs import check_supported, prepare
 from cepbench.pipeline.running import run_job
-from cepbench.pipeline.slicing import Crossings, Portion, crossings_of, executor_maker, join_slices
+from cepbench.pipeline.slicing import Crossings, Portion, crossings_of, join_slices, portion_family
 from cepbench.pipeline.substreams import RawKey
 from cepbench.queries.compile import Workload, compile_workload
 from cepbench.queries.parser import parse_query
@@ -116,10 +116,10 @@ def answer_by_slices(case: Case) -> pd.DataFrame:
         for begin, end in pairwise([0, *edges_of(Random(str(case)), events), END]):
             pieces = split(events, case.cuts)
             inside = [piece.slice(*np.searchsorted(piece.time, [begin, end]).tolist()) for piece in pieces]
-            executor = executor_maker(algorithm, job.plan, Portion(0, TimeSlice(begin, end)))
+            family = portion_family(job, algorithm, Portion(0, TimeSlice(begin, end)))
             crossings.append({})
             spent = partial(keep, crossings[-1])
-            run_job(prepared, job, inside, answer, pickled=case.pickled, executor=executor, spent=spent)
+            run_job(prepared, job, inside, answer, pickled=case.pickled, family=family, spent=spent)
         join_slices(prepared, job, crossings, answer)
     return answer.frame()
 

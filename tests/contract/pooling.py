@@ -1,0 +1,134 @@
+"""Random grouped streams, evaluated by a pool and by an executor per sub-stream."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
+from itertools import pairwise
+from random import Random
+
+import numpy as np
+
+from cepbench.algorithms.answers.builder import AnswerBuilder
+from cepbench.algorithms.base import Algorithm, StateSize
+from cepbench.algorithms.rows import PooledRows, Rows
+from cepbench.events.batch import EventBatch
+from cepbench.events.schema import Attribute, Kind, Schema
+from cepbench.events.statistics import Statistics
+from cepbench.pipeline.jobs import Job, plan
+from cepbench.pipeline.loop import Loop, family_of
+from cepbench.pipeline.pooled_loop import Numbering, PoolFamily, PoolLoop, fitting_family
+from cepbench.pipeline.substreams import RawKey, decode
+from cepbench.queries.compile import compile_workload
+from cepbench.queries.errors import QueryError
+from cepbench.queries.parser import parse_query
+
+SCHEMA = Schema(
+    ("A", "B", "C", "D"),
+    (Attribute("g", Kind.INT), Attribute("h", Kind.STRING), Attribute("x", Kind.INT), Attribute("y", Kind.FLOAT)),
+    strings=("u", "v", "w"),
+)
+PATTERNS = (
+    "A+", "A", "SEQ(A, B)", "SEQ(A+, B)", "(SEQ(A+, B))+", "SEQ(A+, B?, C+)", "SEQ(A, A+, B)", "SEQ(A, B, C)",
+    "SEQ(A, B) OR C+", "SEQ(A, B, C, D)",
+)  # fmt: skip
+RETURNS = (
+    "COUNT(*)", "COUNT(*), COUNT(A)", "SUM(A.x), AVG(A.x)", "SUM(A.y), AVG(A.y)", "MIN(A.x), MAX(A.y)",
+    "COUNT(*), COUNT(A), SUM(A.x), AVG(A.y), MIN(A.y), MAX(A.x)",
+)  # fmt: skip
+WHERE = ("", "A.x > 2", "A.x < NEXT(A).x", "A.x != 0 AND A.y < 0.8")
+SPLITS = (("GROUP-BY g", ""), ("GROUP-BY h", "[g]"), ("", "[g, h]"), ("GROUP-BY g, h", ""))
+
+
+def random_queries(random: Random, algorithm: Algorithm) -> list[str]:
+    """Up to three queries of one way to split the stream that the algorithm supports; perhaps none."""
+    group, equal = random.choice(SPLITS)
+    found = []
+    for _ in range(random.choice((1, 1, 3))):
+        slide = random.choice((1, 2, 3, 5, 10, 40))
+        within = random.choice((slide, 2 * slide, 3 * slide + 1, 7 * slide, max(1, slide // 2)))
+        window = random.choice((f"WITHIN {within} s SLIDE {slide} s",) * 5 + ("", "WITHIN 5 EVENTS"))
+        where = " AND ".join(filter(None, (equal, random.choice(WHERE))))
+        semantics = random.choice(("any", "any", "next", "contiguous"))
+        text = (
+            f"RETURN {random.choice(RETURNS)} PATTERN {random.choice(PATTERNS)} SEMANTICS {semantics} "
+            f"{'WHERE ' + where if where else ''} {group} {window}"
+        )
+        with suppress(QueryError):  # NEXT(A) where no A follows another
+            if algorithm.unsupported(parse_query(text)) is None:
+                found.append(text)
+    return found
+
+
+def random_pieces(random: Random) -> list[EventBatch]:
+    """A stream of few or many sub-streams with many ties, cut anywhere; pieces may tell of times to come."""
+    size, groups = random.choice((0, 5, 60, 300, 600)), random.choice((1, 3, 20, 200))
+    numbers = np.random.default_rng(random.randrange(2**32))
+    step = numbers.choice([0, 1, 2, 100], size, p=random.choice(([0.6, 0.3, 0.09, 0.01], [0.05, 0.9, 0.04, 0.01])))
+    most = random.choice((5, 5, 2**40))
+    events = EventBatch(
+        SCHEMA,
+        np.cumsum(step).astype(np.int64),
+        numbers.integers(0, random.choice((2, 4)), size).astype(np.int32),
+        {
+            "g": numbers.integers(-groups, groups, size),
+            "h": numbers.integers(0, 3, size).astype(np.int32),
+            "x": numbers.integers(-most, most, size),
+            "y": numbers.random(size),
+        },
+        np.arange(size, dtype=np.int64),
+    )
+    share = random.choice((0.0, 0.02, 0.3))
+    cuts = [0, *(i for i in range(1, size) if random.random() < share), size]
+    pieces = []
+    for start, stop in pairwise(cuts):
+        later = int(events.time[stop]) if stop < size else int(events.time[-1]) + 7 if size else 7
+        earliest = int(events.time[stop - 1]) if stop else 0
+        pieces.append(events.slice(start, stop, random.choice((None, later, (earliest + later) // 2))))
+    return pieces
+
+
+def jobs_of(algorithm: Algorithm, texts: Sequence[str], arithmetic: str = "modular") -> tuple[Job, ...]:
+    """The jobs of queries."""
+    workload = compile_workload([parse_query(text) for text in texts], SCHEMA, arithmetic)
+    return plan(workload, algorithm, Statistics()).jobs
+
+
+def by_executors(algorithm: Algorithm, job: Job, pieces: Sequence[EventBatch]) -> AnswerBuilder:
+    """The answer of an executor per sub-stream."""
+    answer = AnswerBuilder(job.workload)
+
+    def emit(key: RawKey, rows: Rows) -> None:
+        for query, found in rows.items():
+            answer.add(query, decode(SCHEMA, job.partition, key), found)
+
+    loop = Loop(family_of(job, partial(algorithm.executor, job.plan)), emit)
+    for piece in pieces:
+        loop.process(piece)
+    loop.finish()
+    return answer
+
+
+def by_pool(
+    algorithm: Algorithm, job: Job, pieces: Sequence[EventBatch], *, pickled: bool = False, look: bool = False
+) -> tuple[AnswerBuilder, list[StateSize]] | None:
+    """The answer of a pool, and its states after each batch, or None if there is no pool for the job."""
+    family = fitting_family(job, algorithm)
+    if not isinstance(family, PoolFamily):
+        return None
+    answer = AnswerBuilder(job.workload)
+
+    def emit(numbering: Numbering, rows: PooledRows) -> None:
+        for query, found in rows.items():
+            answer.add_many(query, numbering.decoded, found)
+
+    states: list[StateSize] = []
+    loop = PoolLoop(family, emit, look=(lambda: states.append(loop.pool.state())) if look else None)
+    for piece in pieces:
+        loop.process(piece)
+        if pickled:
+            loop.pool = pickle.loads(pickle.dumps(loop.pool))
+    loop.finish()
+    return answer, states
