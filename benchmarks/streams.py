@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -46,8 +47,18 @@ def best_of(run: Callable[[], object], repetitions: int = REPETITIONS) -> float:
 
 def evaluate(specification: str, query: str, events: EventBatch) -> tuple[Executor, list[Rows]]:
     """All rows of a query over a stream in one sub-stream, fed in batches, and the spent executor."""
+    return evaluate_planned(planned(specification, query, events), events)
+
+
+def planned(specification: str, query: str, events: EventBatch) -> Callable[[], Executor]:
+    """Makes executors of a query over such a stream, which is parsed, compiled and planned once."""
     workload = compile_workload([parse_query(query)], events.schema)
     algorithm = make(specification)
-    executor = algorithm.executor(algorithm.plan(workload, Statistics()))
+    return partial(algorithm.executor, algorithm.plan(workload, Statistics()))
+
+
+def evaluate_planned(executors: Callable[[], Executor], events: EventBatch) -> tuple[Executor, list[Rows]]:
+    """As `evaluate`, once the query is planned."""
+    executor = executors()
     parts = [executor.process(events.slice(i, min(i + BATCH, len(events)))) for i in range(0, len(events), BATCH)]
     return executor, [*parts, executor.finish()]

@@ -49,9 +49,9 @@ class TypeGrained(Evaluator):
     def __init__(self, query: CompiledQuery, part: Part, window: Window) -> None:
         self.query = query
         self.window, self.span = sliding(window), window.overlap
-        self.template = template_of(part.tables)
-        self.shape = shape_of(SEMANTICS[query.query.semantics], query.layout)
-        self.positions = len(part.tables.start)
+        semantics, self.positions = SEMANTICS[query.query.semantics], len(part.tables.start)
+        self.template = template_of(part.tables, semantics, self.positions)
+        self.shape = shape_of(semantics, query.layout, part.tables)
         self.cell_bytes = cell_bytes(part.tables)
         clock = new_clock((self.positions + 1) * self.cell_bytes, self.cell_bytes)
         self.cells = new_cells(self.span, self.positions, query.layout, query.arithmetic, clock)

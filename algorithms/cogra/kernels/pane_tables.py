@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepbench.algorithms.cogra.kernels.type_tables import END, Size, template_of
+from cepbench.algorithms.cogra.kernels.type_tables import END, PAIR, Size, has_pairs, template_of
 from cepbench.algorithms.kernels.arrays import Flags, Index, Ints
 from cepbench.algorithms.kernels.cells import Cells, empty_cells
+from cepbench.algorithms.kernels.windows import ANY
 from cepbench.queries.aggregates import Layout
 from cepbench.queries.tables import Predicates, Tables, Weights
 
@@ -16,6 +17,9 @@ OFTEN = ((1, 0, 0), (2, 1, 0))
 """Numbers of ring, real and least channels that have compiled kernels of their own."""
 
 FIRST, BACK, FRONT = 0, 1, 2
+
+EMPTY = 5
+"""The map in `PaneCells.cells` that stays empty."""
 
 
 class PaneTables(NamedTuple):
@@ -43,21 +47,25 @@ class PaneTables(NamedTuple):
 
 
 class PaneShape(NamedTuple):
-    """Numbers of channels, each as a length; that of a tuple is known when a kernel is compiled (`type_tables`)."""
+    """Numbers of channels, and of predecessors if they are known, each as a length; that of a tuple is known when a
+    kernel is compiled (`type_tables`).
+    """
 
     ring: Size
     real: Size
     least: Size
+    sources: tuple[bool, ...]
 
 
 class PaneCells(NamedTuple):
     """Maps of panes: for C entries and P positions, cell `c * P + p` of a map has the trends of events in the pane that
     begin after entry c and end at position p.
 
-    - `cells`: five maps behind one another: that of the current pane, as events before the current time stamp made it;
+    - `cells`: six maps behind one another: that of the current pane, as events before the current time stamp made it;
       what those of the current time stamp add, and waits; the product of the panes at the back; two for products that
-      are being computed. Then S times a map of the back and a row of the front: one array, since each more among the
-      arguments of a small kernel takes as long as a few products.
+      are being computed; one that stays empty, which short lists of predecessors refer to. Then S times a map of the
+      back and a row of the front: one array, since each more among the arguments of a small kernel takes as long as a
+      few products.
     - The back: panes since the last turn, in order of time, `counters[BACK]` of them; `back_first[S]` is the time of
       the first event of each.
     - The front, rows of P cells: trends of no event before, over a pane and all later ones up to the last turn; the
@@ -76,7 +84,6 @@ class PaneCells(NamedTuple):
 
 def pane_tables_of(tables: Tables) -> PaneTables:
     """The tables of an automaton without negation and predicates on adjacent events."""
-    template = template_of(tables)
     positions = len(tables.start)
     followers = np.zeros((positions, positions), np.bool_)
     for p in range(positions):
@@ -87,6 +94,7 @@ def pane_tables_of(tables: Tables) -> PaneTables:
         if followers[p].any():
             after[p] = entries.setdefault(tuple(followers[p].tolist()), len(entries))
     enters = np.array(list(entries), np.bool_)
+    template = template_of(tables, ANY, EMPTY * enters.size)
     rows = _reached(enters, followers)
     lists = [[*np.flatnonzero(rows[:, p]).tolist(), END] for p in range(positions)]
     first_row = np.cumsum([0, *(len(row) for row in lists)])[:-1].astype(np.uint64)
@@ -115,12 +123,12 @@ def _reached(enters: Flags, followers: Flags) -> Flags:
     return reached
 
 
-def pane_shape_of(layout: Layout) -> PaneShape:
+def pane_shape_of(layout: Layout, tables: Tables) -> PaneShape:
     """The shape of a query; its kernel is compiled for it alone if such queries come OFTEN."""
     sizes = (len(layout.ring), len(layout.real), len(layout.least))
-    if sizes in OFTEN:
-        return PaneShape(*((False,) * size for size in sizes))
-    return PaneShape(*(np.zeros(size, np.bool_) for size in sizes))
+    if sizes in OFTEN and has_pairs(tables):
+        return PaneShape(*((False,) * size for size in sizes), (False,) * PAIR)
+    return PaneShape(*(np.zeros(size, np.bool_) for size in sizes), ())
 
 
 def new_pane_cells(tables: PaneTables, panes: int, layout: Layout, arithmetic: str, clock: Ints) -> PaneCells:
@@ -128,7 +136,7 @@ def new_pane_cells(tables: PaneTables, panes: int, layout: Layout, arithmetic: s
     entries, positions = tables.enters.shape
     size = entries * positions
     return PaneCells(
-        empty_cells(5 * size + panes * (size + positions), layout, arithmetic),
+        empty_cells((EMPTY + 1) * size + panes * (size + positions), layout, arithmetic),
         np.zeros(panes, np.int64),
         np.zeros(panes, np.int64),
         np.zeros(positions, np.int64),

@@ -11,17 +11,17 @@ from __future__ import annotations
 
 import numpy as np
 
+from cepbench.algorithms.cogra.kernels.appending import append
 from cepbench.algorithms.cogra.kernels.pane_products import evict_panes, push_pane, window_result
 from cepbench.algorithms.cogra.kernels.pane_tables import BACK, FIRST, FRONT, PaneCells, PaneShape, PaneTables
 from cepbench.algorithms.cogra.kernels.type_tables import END
 from cepbench.algorithms.kernels.arrays import Ints, Place
-from cepbench.algorithms.kernels.cells import ONE, ZERO, add, clear, is_empty, sum_exceeds, weighted
+from cepbench.algorithms.kernels.cells import ONE, ZERO, add, clear, is_empty
 from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, has_ended, next_boundary, opened
 from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.events import KernelEvents, RowCells, Sliding, fits
 from cepbench.algorithms.kernels.peak import note
 from cepbench.algorithms.kernels.windows import TOUCHED
-from cepbench.queries.aggregates import NO_VALUE
 
 
 @kernel
@@ -97,69 +97,17 @@ def _bind(
     shape: PaneShape,
     state: PaneCells,
 ) -> None:
-    """Appends event i at position p to the trends of the pane that it may follow, entry by entry, and to the entries.
-
-    Channel by channel in registers, as `type_grained` does window by window.
-    """
+    """Appends event i at position p to the trends of the pane that it may follow, and to the entries, row by row."""
     cells = state.cells
     positions = np.uint64(tables.enters.shape[1])
     waits = ZERO if alone else np.uint64(tables.enters.size)
-    first = tables.first_source[p]
     k = tables.first_row[p]
     while tables.row[k] != END:
         base = tables.row[k] * positions
         own = base + p + waits
-        count = cells.ring.dtype.type(tables.enters[tables.row[k], p])
-        over = ZERO
-        e = first
-        while tables.source[e] != END:
-            q = base + tables.source[e]
-            more = cells.ring[q, 0]
-            count += more
-            over |= cells.over[q] | np.uint64(sum_exceeds(count, more))
-            e += ONE
+        begun = cells.ring.dtype.type(tables.enters[tables.row[k], p])
+        append(i, p, begun, base, own, own, False, own, events, tables, shape, cells)
         k += ONE
-        if count == 0 and over & ONE == ZERO:
-            continue
-        many = over & ONE
-        total = cells.ring[own, 0] + count
-        kept = cells.over[own] | np.uint64(sum_exceeds(total, count))
-        cells.ring[own, 0] = total
-        for c in range(ONE, np.uint64(len(shape.ring))):
-            wrapped = False
-            reached = cells.ring.dtype.type(0)
-            e = first
-            while tables.source[e] != END:
-                more = cells.ring[base + tables.source[e], c]
-                reached += more
-                wrapped |= sum_exceeds(reached, more)
-                e += ONE
-            if tables.ring.bound[c, p]:
-                more, beyond = weighted(cells, tables.ring.column[c], events.ints, i, count, many)
-                reached += more
-                wrapped |= beyond or sum_exceeds(reached, more)
-            total = cells.ring[own, c] + reached
-            kept |= np.uint64(wrapped or sum_exceeds(total, reached)) << c
-            cells.ring[own, c] = total
-        cells.over[own] = over | kept
-        for c in range(np.uint64(len(shape.real))):
-            real = 0.0
-            e = first
-            while tables.source[e] != END:
-                real += cells.real[base + tables.source[e], c]
-                e += ONE
-            if tables.real.bound[c, p]:
-                real += events.reals[tables.real.column[c], i] * float(count)
-            cells.real[own, c] += real
-        for c in range(np.uint64(len(shape.least))):
-            least = NO_VALUE
-            e = first
-            while tables.source[e] != END:
-                least = min(least, cells.least[base + tables.source[e], c])
-                e += ONE
-            if tables.least.bound[c, p]:
-                least = min(least, events.ints[tables.least.column[c], i])
-            cells.least[own, c] = min(cells.least[own, c], least)
 
 
 @inlined
