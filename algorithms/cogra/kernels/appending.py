@@ -7,40 +7,27 @@ predecessors are equally long (`type_tables`), and what does not apply reads an 
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from cepbench.algorithms.cogra.kernels.type_tables import END, Size
-from cepbench.algorithms.kernels.arrays import Index, Place
+from cepbench.algorithms.cogra.kernels.pane_tables import PaneShape, PaneTables
+from cepbench.algorithms.cogra.kernels.type_tables import END, Shape, TypeTables
+from cepbench.algorithms.kernels.arrays import Place
 from cepbench.algorithms.kernels.cells import ONE, ZERO, Cells, sum_exceeds, weighted
 from cepbench.algorithms.kernels.compilation import inlined
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.queries.aggregates import NO_VALUE
-from cepbench.queries.tables import Weights
 
+Lists = TypeTables | PaneTables
+"""Tables with lists of predecessors, and with weights."""
 
-class Weighted(Protocol):
-    """Tables of predecessors and weights (`TypeTables`)."""
-
-    first_source: Index
-    source: Index
-    ring: Weights
-    real: Weights
-    least: Weights
-
-
-class Channels(Protocol):
-    """Numbers of channels, and of predecessors if they are known (`Shape`)."""
-
-    ring: Size
-    real: Size
-    least: Size
-    sources: tuple[bool, ...]
+Sizes = Shape | PaneShape
+"""Numbers of channels, and of predecessors if they are known."""
 
 
 @inlined
-def first_of(p: np.uint64, tables: Weighted, shape: Channels) -> np.uint64:
+def first_of(p: np.uint64, tables: Lists, shape: Sizes) -> np.uint64:
     """Where the list of the predecessors of position p begins."""
     if len(shape.sources) > 0:
         return p * np.uint64(len(shape.sources) + 1)
@@ -48,11 +35,11 @@ def first_of(p: np.uint64, tables: Weighted, shape: Channels) -> np.uint64:
 
 
 @inlined
-def lasts(e: np.uint64, first: np.uint64, tables: Weighted, shape: Channels) -> bool:
+def lasts(e: np.uint64, first: np.uint64, tables: Lists, shape: Sizes) -> bool:
     """Whether entry e of the list that begins at `first` is one of its predecessors."""
     if len(shape.sources) > 0:
-        return e < first + np.uint64(len(shape.sources))
-    return tables.source[e] != END
+        return bool(e < first + np.uint64(len(shape.sources)))
+    return bool(tables.source[e] != END)
 
 
 @inlined
@@ -66,8 +53,8 @@ def append(
     finishes: bool,
     final: np.uint64,
     events: KernelEvents,
-    tables: Weighted,
-    shape: Channels,
+    tables: Lists,
+    shape: Sizes,
     cells: Cells,
 ) -> None:
     """Sets cell `own` to the trends of cell `held` and those that end at event i, bound to position p.

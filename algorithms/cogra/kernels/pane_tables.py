@@ -126,9 +126,9 @@ def _reached(enters: Flags, followers: Flags) -> Flags:
 def pane_shape_of(layout: Layout, tables: Tables) -> PaneShape:
     """The shape of a query; its kernel is compiled for it alone if such queries come OFTEN."""
     sizes = (len(layout.ring), len(layout.real), len(layout.least))
-    if sizes in OFTEN and has_pairs(tables):
-        return PaneShape(*((False,) * size for size in sizes), (False,) * PAIR)
-    return PaneShape(*(np.zeros(size, np.bool_) for size in sizes), ())
+    known = sizes in OFTEN and has_pairs(tables)
+    ring, real, least = ((False,) * size if known else np.zeros(size, np.bool_) for size in sizes)
+    return PaneShape(ring, real, least, (False,) * PAIR if known else ())
 
 
 def new_pane_cells(tables: PaneTables, panes: int, layout: Layout, arithmetic: str, clock: Ints) -> PaneCells:

@@ -7,7 +7,7 @@ precede one another, wait for the time to move on.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -97,7 +97,7 @@ def aggregate_trends(
     number = np.uint64(len(events.time))
     checked, finishes = len(template.local.one) > 0, len(shape.semantics) != ANY
     shown = ALL  # under contiguous semantics, other positions hold nothing
-    i = np.uint64(first)
+    i: Any = np.uint64(first)
     while i <= number:
         time = until if i == number else events.time[i]
         alone = False

@@ -109,9 +109,9 @@ def _terminated(ptr: Ints, items: Ints | Index) -> tuple[Index, Index]:
 def shape_of(semantics: int, layout: Layout, tables: Tables) -> Shape:
     """The shape of a query; its kernel is compiled for it alone if such queries come OFTEN."""
     sizes = (semantics, len(layout.ring), len(layout.real), len(layout.least))
-    if sizes in OFTEN and has_pairs(tables):
-        return Shape(*((False,) * size for size in sizes), (False,) * PAIR)
-    return Shape(*(np.zeros(size, np.bool_) for size in sizes), ())
+    known = sizes in OFTEN and has_pairs(tables)
+    matching, ring, real, least = ((False,) * size if known else np.zeros(size, np.bool_) for size in sizes)
+    return Shape(matching, ring, real, least, (False,) * PAIR if known else ())
 
 
 def has_pairs(tables: Tables) -> bool:
