@@ -92,7 +92,7 @@ def export(results: Path, output: Path) -> None:
 
 
 @click.command()
-@click.argument("folders", type=folder, metavar="FOLDER...", nargs=-1, required=True)
+@click.argument("folders", type=folder, metavar="FOLDER [FOLDER]...", nargs=-1, required=True)
 @click.option("--of", metavar="SPEC", help="With --to: compare the cells of this algorithm")
 @click.option("--to", metavar="SPEC", help="With --of: with those of this one, by its name in the results.")
 @click.option(

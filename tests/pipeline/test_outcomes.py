@@ -22,6 +22,7 @@ from cepbench.pipeline.beacon import Pulse, Signal
 from cepbench.pipeline.generation import generate
 from cepbench.pipeline.measured import ATTEMPTS, ContextStopped, MeasuredRun, OpenArrival, Outcome, measure
 from cepbench.pipeline.measured_task import MeasuredTask, Report, ready
+from cepbench.pipeline.slicing import Portion
 from cepbench.pipeline.store import Stream
 from cepbench.queries.compile import Workload
 from tests.pipeline.doubles import Counting
@@ -29,6 +30,7 @@ from tests.pipeline.doubles import Counting
 EVENTS = 240
 QUERY = "RETURN key, COUNT(*) PATTERN A+ GROUP-BY key WITHIN 100 s"
 NOBODY = 2**31 - 1
+LARGEST_FIRST = [Portion(1), Portion(0)]
 """A process that does not exist."""
 
 
@@ -40,7 +42,7 @@ class Workers:
         self.defaultParallelism = 2
         self._jsc = SimpleNamespace(sc=lambda: SimpleNamespace(isStopped=lambda: False))
         self.cancelled = threading.Event()
-        self.items: list[int] = []
+        self.items: list[Portion] = []
         self._collect = collect
 
     def getConf(self) -> dict[str, str]:
@@ -53,7 +55,7 @@ class Workers:
     def cancelJobGroup(self, group: str) -> None:
         self.cancelled.set()
 
-    def parallelize(self, items: list[int], slices: int) -> "Workers":
+    def parallelize(self, items: list[Portion], slices: int) -> "Workers":
         self.items = items
         return self
 
@@ -77,7 +79,7 @@ def store(tmp_path: Path) -> Stream:
 def reports(store: Stream) -> list[Report]:
     """Of the two workers; what they measured is put in by hand."""
     task = MeasuredTask(ready(MeasuredRun(store.path, QUERY, Counting())))
-    found = [task(bucket) for bucket in range(2)]
+    found = [task(Portion(bucket)) for bucket in range(2)]
     assert [report.reason for report in found] == ["", ""]
     return found
 
@@ -96,7 +98,8 @@ def test_times_of_all_workers(store: Stream, reports: list[Report]) -> None:
     workers = Workers(lambda task: reports)
     outcome = run(workers, MeasuredRun(store.path, QUERY, Counting()))
     assert (outcome.status, outcome.reason) == (Status.OK, "")
-    assert workers.items == sorted(range(2), key=lambda bucket: -store.bucket_events[bucket]) == [1, 0]
+    assert sorted(range(2), key=lambda bucket: -store.bucket_events[bucket]) == [1, 0]
+    assert workers.items == LARGEST_FIRST
     assert outcome.samples.service == [1.0, 2.0, 3.0, 4.0, 1.0]
     assert outcome.samples.latency == [5.0, 1.0, 2.0, 4.0]
     found = outcome.summary
@@ -168,12 +171,12 @@ def test_a_workload_is_planned_once_whatever_its_buckets_and_groups(
     monkeypatch.setattr("cepbench.pipeline.jobs.time", SimpleNamespace(perf_counter=lambda: clock[0]))
     planning = Planning(clock)
     summed = "RETURN COUNT(*) PATTERN A+ WHERE [key] WITHIN 100 s"
-    workers = Workers(lambda task: [task(bucket) for bucket in workers.items])
+    workers = Workers(lambda task: [task(portion) for portion in workers.items])
     # The double warms up with plans of its own, so what counts is what was planned before.
     made = ready(MeasuredRun(store.path, f"{QUERY}\n\n{summed}", planning))
     assert (planning.planned, made.prepared.plan_seconds) == ([2], 0.5)
     outcome = run(workers, MeasuredRun(store.path, f"{QUERY}\n\n{summed}", planning))
-    assert (outcome.status, outcome.reason, workers.items) == (Status.OK, "", [1, 0])
+    assert (outcome.status, outcome.reason, workers.items) == (Status.OK, "", LARGEST_FIRST)
     assert outcome.summary.details == {"candidates": 5.0}
     assert outcome.summary.plan_seconds == 0.5
 
@@ -295,13 +298,15 @@ def test_preparation_is_not_limited(store: Stream, reports: list[Report]) -> Non
 def test_a_row_of_several_workers_is_as_late_as_its_last_part(store: Stream) -> None:
     summed = "RETURN COUNT(*) PATTERN A+ WHERE [key] WITHIN 100 s"
     task = MeasuredTask(ready(MeasuredRun(store.path, summed, Counting())))
-    reports = [task(bucket) for bucket in range(2)]
+    reports = [task(Portion(bucket)) for bucket in range(2)]
     assert [len(report.measured.rows) for report in reports] == [3, 3]
     assert reports[0].measured.rows == reports[1].measured.rows
     reports[0].measured.latency, reports[1].measured.latency = [1.0, 5.0, 2.0], [4.0, 3.0, 2.5]
     outcome = run(Workers(lambda task: reports), MeasuredRun(store.path, summed, Counting()))
     assert sorted(outcome.samples.latency) == [2.5, 4.0, 5.0]
-    keyed = run(Workers(lambda task: [task(bucket) for bucket in (0, 1)]), MeasuredRun(store.path, QUERY, Counting()))
+    keyed = run(
+        Workers(lambda task: [task(Portion(bucket)) for bucket in (0, 1)]), MeasuredRun(store.path, QUERY, Counting())
+    )
     assert len(keyed.samples.latency) == 12  # no two workers have parts of one group
 
 

@@ -16,7 +16,7 @@ from cepbench.generators.registry import from_spec
 from cepbench.metrics.record import Status
 from cepbench.pipeline.distributed import evaluate_on_spark
 from cepbench.pipeline.generation import generate
-from cepbench.pipeline.import_dataset import import_events
+from cepbench.pipeline.import_events import import_events
 from cepbench.pipeline.measured_task import MeasuredRun, MeasuredTask, Report, portions_of, ready
 from cepbench.pipeline.outcome import Outcome, outcome_of
 from cepbench.pipeline.slicing import Portion, portion_batches, time_slices
