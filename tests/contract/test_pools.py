@@ -24,10 +24,11 @@ def pooling(algorithm: Algorithm) -> Algorithm:
     return algorithm
 
 
-@pytest.mark.parametrize("arithmetic", ["modular", "float"])
-def test_random_streams_get_the_answer_of_executors(pooling: Algorithm, arithmetic: str) -> None:
+@pytest.mark.parametrize(("arithmetic", "cases"), [("modular", CASES), ("float", CASES // 4)], ids=["modular", "float"])
+def test_random_streams_get_the_answer_of_executors(pooling: Algorithm, arithmetic: str, cases: int) -> None:
+    """Fewer in floats, which have kernels of their own for every shape of cells."""
     compared = 0
-    for seed in range(CASES):
+    for seed in range(cases):
         random = Random(seed)
         texts, pieces = random_queries(random, pooling), random_pieces(random)
         for job in jobs_of(pooling, texts, arithmetic) if texts else ():
@@ -39,7 +40,7 @@ def test_random_streams_get_the_answer_of_executors(pooling: Algorithm, arithmet
             told = f"seed {seed}: {texts}"
             pd.testing.assert_frame_equal(found[0].frame(), wanted.frame(), rtol=1e-9, obj=told)
             assert found[0].digest() == wanted.digest(), told
-    assert compared > CASES // 10
+    assert compared > cases // 10
 
 
 def grouped(times: list[int], groups: list[int]) -> EventBatch:
