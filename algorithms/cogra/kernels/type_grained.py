@@ -29,7 +29,7 @@ from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.events import KernelEvents, RowCells, Sliding, fits
 from cepbench.algorithms.kernels.peak import note
 from cepbench.algorithms.kernels.windows import ANY, CONTIGUOUS, NEXT, OCCUPIED, TOUCHED
-from cepbench.queries.aggregates import Layout
+from cepbench.queries.aggregates import NO_VALUE, Layout
 
 TWO = np.uint64(2)
 
@@ -149,10 +149,10 @@ def aggregate_trends(
                             e = f = first_of(p, template, shape)
                             while lasts(e, f, template, shape):
                                 q = template.source[e]
-                                clear(cells, base + (positions if q == p else q))  # that of p was replaced
+                                _empty(base + (positions if q == p else q), shape, cells)  # that of p was replaced
                                 e += ONE
                         elif len(shape.semantics) == CONTIGUOUS and shown != ALL:
-                            clear(cells, base + (positions if shown == p else shown))
+                            _empty(base + (positions if shown == p else shown), shape, cells)
                     base += stride
                     final += ONE
                     if base == half:
@@ -182,6 +182,18 @@ def aggregate_trends(
     clock[NOW], clock[OCCUPIED] = now, occupied
     note(max(clock[TOUCHED], 1) * (clock[HIGH] - clock[LOW] + 1), clock)
     return len(events.time) + 1, size
+
+
+@inlined
+def _empty(i: np.uint64, shape: Shape, cells: Cells) -> None:
+    """As `clear`, which does not know how many channels there are when it is compiled."""
+    for c in range(np.uint64(len(shape.ring))):
+        cells.ring[i, c] = cells.ring.dtype.type(0)
+    cells.over[i] = ZERO
+    for c in range(np.uint64(len(shape.real))):
+        cells.real[i, c] = 0.0
+    for c in range(np.uint64(len(shape.least))):
+        cells.least[i, c] = NO_VALUE
 
 
 @inner
