@@ -94,6 +94,13 @@ def test_several_partial_trends_may_wait(query: str, events: str) -> None:
     assert row["COUNT(*)"] >= 2
 
 
+def test_an_event_that_extends_nothing_ends_contiguous_trends() -> None:
+    """Of events that are alone at their times: only A8 B9 C10 follow each other."""
+    query = "RETURN COUNT(*) PATTERN SEQ(A+, B, C) SEMANTICS contiguous"
+    [row] = agree(query, "A1 B2 A3 C4 B5 B6 C7 A8 B9 C10 D11")
+    assert row["COUNT(*)"] == 1
+
+
 @pytest.mark.parametrize("events", ["A1/0 B1/0 A2/0", "A1/0 B1/0 A2/0 A9/0"])
 def test_the_most_counts_that_waited_at_once_are_told(events: str) -> None:
     """Two positions wait at time 1, one at a time after it; a window that ends does not hide them."""
