@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -11,6 +12,8 @@ import click
 
 GRACE = 3.0
 """Seconds after which a process that is deep in a kernel, which hears no signal, is killed."""
+AGAIN = 0.02
+"""Seconds after which an interrupt that was dropped is raised again."""
 
 timeout = click.option(
     "--timeout",
@@ -26,6 +29,36 @@ class Terminated(KeyboardInterrupt):
 
 class TimeIsUp(KeyboardInterrupt):
     """A command was not done within its --timeout; no error of the algorithm that was running."""
+
+
+@contextmanager
+def heard() -> Iterator[None]:
+    """An interrupt that Python drops in the block is raised again.
+
+    What is raised in a call from C that cannot fail, as those by which LLVM tells of what it compiled, is told to
+    `sys.unraisablehook` and otherwise ignored: without this a command that compiles kernels would not hear Ctrl-C.
+    """
+
+    def raise_again(dropped: "sys.UnraisableHookArgs") -> None:
+        error = dropped.exc_value
+        if not isinstance(error, KeyboardInterrupt):
+            before(dropped)
+            return
+
+        def again(number: int, frame: FrameType | None) -> None:
+            raise error
+
+        signal.signal(signal.SIGALRM, again)  # no time limit needs it any more: the command is ending
+        signal.setitimer(signal.ITIMER_REAL, AGAIN)
+
+    before, alarm = sys.unraisablehook, signal.getsignal(signal.SIGALRM)
+    sys.unraisablehook = raise_again
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, alarm)
 
 
 @contextmanager

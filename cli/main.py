@@ -22,7 +22,7 @@ from cepbench.cli.capabilities import capabilities
 from cepbench.cli.compile import compile_command
 from cepbench.cli.generate import generate
 from cepbench.cli.import_command import import_command
-from cepbench.cli.interrupts import Terminated, TimeIsUp, terminable
+from cepbench.cli.interrupts import Terminated, TimeIsUp, heard, terminable
 from cepbench.cli.lists import algorithms, datasets, experiments
 from cepbench.cli.query import query
 from cepbench.cli.results import compare, export, plot, report
@@ -70,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(_call(arguments))
     logging.disable()  # Py4J logs the traceback of whatever interrupts a call to Spark
     try:
-        with terminable():
+        with heard(), terminable():
             status = _call(arguments)
     except click.UsageError as error:
         status = _fail(error.format_message(), _hint(error))

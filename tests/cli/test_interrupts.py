@@ -1,5 +1,6 @@
 """Commands that end before they are done."""
 
+import ctypes
 import os
 import signal
 import subprocess
@@ -10,7 +11,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from cepbench.cli.interrupts import Terminated, TimeIsUp, terminable, time_limit
+from cepbench.cli import interrupts
+from cepbench.cli.interrupts import Terminated, TimeIsUp, heard, terminable, time_limit
 
 MODULE = (sys.executable, "-m", "cepbench.cli.main")
 
@@ -46,6 +48,34 @@ def test_termination_is_an_interrupt() -> None:
         signal.raise_signal(signal.SIGTERM)
 
 
+def test_an_interrupt_that_python_drops_is_raised_again() -> None:
+    def interrupt() -> None:
+        signal.raise_signal(signal.SIGINT)
+
+    called_from_c = ctypes.CFUNCTYPE(None)(interrupt)
+    with pytest.raises(KeyboardInterrupt), heard():
+        called_from_c()
+        time.sleep(20)
+
+
+def test_a_time_limit_that_ends_where_python_drops_it_is_heard() -> None:
+    called_from_c = ctypes.CFUNCTYPE(None)(lambda: time.sleep(0.5))
+    with pytest.raises(TimeIsUp), heard(), time_limit(0.2):
+        called_from_c()
+        time.sleep(20)
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+def test_other_errors_that_python_drops_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = []
+    monkeypatch.setattr(sys, "unraisablehook", told.append)
+    called_from_c = ctypes.CFUNCTYPE(None)(lambda: [].pop())
+    with heard():
+        called_from_c()
+    called_from_c()
+    assert [dropped.exc_type for dropped in told] == [IndexError, IndexError]
+
+
 def test_a_kernel_that_hears_nothing_is_killed() -> None:
     deaf = "import ctypes; ctypes.PyDLL(None).sleep(60)"  # holds the lock of the interpreter, as a kernel does
     code = f"""
@@ -63,7 +93,8 @@ with interrupts.time_limit(0.2):
     assert ended.stderr.strip() == "cepbench: not done within 0.2 s (--timeout)"
 
 
-def test_commands_take_a_time_limit(cepbench, query_file, event_file) -> None:
+def test_commands_take_a_time_limit(cepbench, query_file, event_file, monkeypatch) -> None:
+    monkeypatch.setattr(interrupts, "GRACE", 100.0)  # kernels may have to be compiled, in steps of seconds
     ended = cepbench("verify", "-a", "cogra", "--cases", "1000000", "--timeout", "1")
     assert (ended.status, ended.err.strip()) == (124, "cepbench: not done within 1 s (--timeout)")
     ended = cepbench("query", "-q", query_file, "-e", event_file, "-a", "cogra", "--timeout", "500")
