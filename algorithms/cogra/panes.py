@@ -41,7 +41,7 @@ class PaneGrained(Evaluator):
         self.query = query
         self.window, self.span = sliding(window), window.overlap
         self.tables = pane_tables_of(part.tables)
-        self.shape = pane_shape_of(query.layout, part.tables)
+        self.shape = pane_shape_of(query.layout, part.tables, query.arithmetic)
         self.cell_bytes = cell_bytes(part.tables)
         clock = new_clock(0, self.cell_bytes)
         self.panes = new_pane_cells(self.tables, FIRST_PANES, query.layout, query.arithmetic, clock)

@@ -13,7 +13,6 @@ from cepbench.algorithms.cogra.kernels.type_count import CountRows, TypeCounts
 from cepbench.algorithms.cogra.kernels.type_grained import TypeCells
 from cepbench.algorithms.cogra.type_grained import COUNT_BYTES, TypeGrained, TypeGrainedCount
 from cepbench.algorithms.kernels.arrays import Ints, readonly
-from cepbench.algorithms.kernels.cells import Cells
 from cepbench.algorithms.kernels.clock import HIGH, LOW
 from cepbench.algorithms.kernels.events import RowCells
 from cepbench.algorithms.kernels.windows import TOUCHED
@@ -93,7 +92,7 @@ class PooledTypeGrained(PooledEvaluator):
     states: TypeCells
 
     def __init__(self, query: CompiledQuery, one: TypeGrained) -> None:
-        super().__init__(_by_channel(one.cells))
+        super().__init__(one.cells)
         self.query = query
         self.template, self.shape, self.window, self.span = one.template, one.shape, one.window, one.span
         self.positions, self.cell_bytes = one.positions, one.cell_bytes
@@ -126,12 +125,6 @@ class PooledTypeGrained(PooledEvaluator):
         windows, waiting = _largest(self.states.clock)
         cells = windows * (self.positions + 1) + waiting
         return StateSize(cells * self.cell_bytes, {"aggregates": cells})
-
-
-def _by_channel(state: TypeCells) -> TypeCells:
-    """The same with channels as the first axis, which is how they lie in memory."""
-    cells = state.cells
-    return state._replace(cells=Cells(cells.ring.T, cells.over, cells.real.T, cells.least.T))
 
 
 def _largest(clocks: Ints) -> tuple[int, int]:

@@ -51,7 +51,7 @@ class TypeGrained(Evaluator):
         self.window, self.span = sliding(window), window.overlap
         semantics, self.positions = SEMANTICS[query.query.semantics], len(part.tables.start)
         self.template = template_of(part.tables, semantics, self.positions)
-        self.shape = shape_of(semantics, query.layout, part.tables)
+        self.shape = shape_of(semantics, query.layout, part.tables, query.arithmetic)
         self.cell_bytes = cell_bytes(part.tables)
         clock = new_clock((self.positions + 1) * self.cell_bytes, self.cell_bytes)
         self.cells = new_cells(self.span, self.positions, query.layout, query.arithmetic, clock)

@@ -123,10 +123,10 @@ def _reached(enters: Flags, followers: Flags) -> Flags:
     return reached
 
 
-def pane_shape_of(layout: Layout, tables: Tables) -> PaneShape:
-    """The shape of a query; its kernel is compiled for it alone if such queries come OFTEN."""
+def pane_shape_of(layout: Layout, tables: Tables, arithmetic: str) -> PaneShape:
+    """The shape of a query; its kernel is compiled for it alone if such queries come OFTEN, in modular arithmetic."""
     sizes = (len(layout.ring), len(layout.real), len(layout.least))
-    known = sizes in OFTEN and has_pairs(tables)
+    known = arithmetic == "modular" and sizes in OFTEN and has_pairs(tables)
     ring, real, least = ((False,) * size if known else np.zeros(size, np.bool_) for size in sizes)
     return PaneShape(ring, real, least, (False,) * PAIR if known else ())
 

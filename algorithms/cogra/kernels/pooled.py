@@ -155,9 +155,9 @@ def _counts(counts: TypeCounts, s: int) -> TypeCounts:
 
 @inlined
 def _cells(states: TypeCells, s: int) -> TypeCells:
-    """The cells of a sub-stream: channels are the second axis of the arrays, but the first one of those in memory."""
+    """The cells of a sub-stream."""
     cells = states.cells
-    own_cells = Cells(cells.ring[s].T, cells.over[s], cells.real[s].T, cells.least[s].T)
+    own_cells = Cells(cells.ring[s], cells.over[s], cells.real[s], cells.least[s])
     return TypeCells(own_cells, states.waiting[s], states.consumed[s], states.clock[s])
 
 

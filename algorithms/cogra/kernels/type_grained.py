@@ -38,7 +38,8 @@ ALL = END
 
 
 class TypeCells(NamedTuple):
-    """Cells of K windows and P positions.
+    """Cells of K windows and P positions; channels are the first axis of their arrays, since so a channel's place is no
+    product.
 
     - Window k has P + 1 cells from `(k % K) * (P + 1)` on: at position p the trends that ended there before the current
       time stamp; behind them one that stays empty. As many more hold those that end at it, and wait. Then come the
@@ -59,7 +60,7 @@ def new_cells(span: int, positions: int, layout: Layout, arithmetic: str, clock:
     """Cells of `span` windows before the first event."""
     cells = empty_cells(2 * span * (positions + 1) + span + 1, layout, arithmetic)
     return TypeCells(
-        Cells(*(np.asfortranarray(channels) for channels in cells)),  # a channel's place is then no product
+        Cells(*(np.ascontiguousarray(channels.T) for channels in cells)),
         np.zeros(positions, np.int64),
         np.zeros(positions + 1, np.bool_),
         clock,
@@ -75,7 +76,7 @@ def aggregate_trends(
     shape: Shape,
     span: int,
     window: Sliding,
-    state: TypeCells,
+    stored: TypeCells,
     out: RowCells,
 ) -> tuple[int, int]:
     """Processes events `first..`, then closes the windows that end by `until`; returns (next event, rows in `out`).
@@ -83,6 +84,7 @@ def aggregate_trends(
     Stops before an event, or the end, that might close more windows than `out` has room for; one more than all events
     is returned at the end. O(w l) per event in w windows, for l transitions into its positions.
     """
+    state = _cell_by_cell(stored)
     clock, cells = state.clock, state.cells
     count = np.uint64(span)
     positions = np.uint64(len(state.waiting))
@@ -182,6 +184,13 @@ def aggregate_trends(
     clock[NOW], clock[OCCUPIED] = now, occupied
     note(max(clock[TOUCHED], 1) * (clock[HIGH] - clock[LOW] + 1), clock)
     return len(events.time) + 1, size
+
+
+@inlined
+def _cell_by_cell(stored: TypeCells) -> TypeCells:
+    """The same memory with cells as the first axis."""
+    ring, over, real, least = stored.cells
+    return TypeCells(Cells(ring.T, over, real.T, least.T), stored.waiting, stored.consumed, stored.clock)
 
 
 @inlined

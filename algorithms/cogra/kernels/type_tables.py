@@ -106,10 +106,10 @@ def _terminated(ptr: Ints, items: Ints | Index) -> tuple[Index, Index]:
     return begins.astype(np.uint64), np.insert(items.astype(np.uint64), ptr[1:], END)
 
 
-def shape_of(semantics: int, layout: Layout, tables: Tables) -> Shape:
-    """The shape of a query; its kernel is compiled for it alone if such queries come OFTEN."""
+def shape_of(semantics: int, layout: Layout, tables: Tables, arithmetic: str) -> Shape:
+    """The shape of a query; its kernel is compiled for it alone if such queries come OFTEN, in modular arithmetic."""
     sizes = (semantics, len(layout.ring), len(layout.real), len(layout.least))
-    known = sizes in OFTEN and has_pairs(tables)
+    known = arithmetic == "modular" and sizes in OFTEN and has_pairs(tables)
     matching, ring, real, least = ((False,) * size if known else np.zeros(size, np.bool_) for size in sizes)
     return Shape(matching, ring, real, least, (False,) * PAIR if known else ())
 
