@@ -14,7 +14,7 @@ from cepbench.algorithms.mcep.aggregation import detection_workload, not_countab
 from cepbench.algorithms.mcep.engine.executor import DetectionExecutor
 from cepbench.algorithms.mcep.migration import AdaptiveExecutor
 from cepbench.algorithms.mcep.plan import MultiPatternPlan, tables_of
-from cepbench.algorithms.mcep.planning.optimiser import BASELINES, PlanningOptions, planned
+from cepbench.algorithms.mcep.planning.optimiser import BASELINES, COSTS, PlanningOptions, planned
 from cepbench.algorithms.mcep.planning.patterns import patterns_of
 from cepbench.algorithms.mcep.planning.planners import GENERATORS
 from cepbench.algorithms.mcep.planning.search import SearchBudget
@@ -39,6 +39,8 @@ class Mcep(Algorithm):
     - `sharing`: `subexpression` (the tree-based engine on a multitree), or `prefix` (the order-based one on a tree of
       orders).
     - `local`: plans of single patterns by dynamic programming (`dp`) or `greedy`.
+    - `costs`: by which plans are looked for: `paper`, the instances that are kept (Section 3.3), or `executor`, not in
+      the paper: what this engine does to make them. Baselines are as published with either.
     - `adapt`: `never`, or the ratio by which a rate or a selectivity of the latest events has to differ from those that
       the plan was made for, to make another one while the stream goes on; `once` plans with what the stream begins
       with instead of statistics of the whole stream, and keeps that plan.
@@ -67,6 +69,7 @@ class Mcep(Algorithm):
         seed: str = "1",
         adapt: str = "never",
         sample: str = str(SAMPLE),
+        costs: str = "paper",
     ) -> None:
         option = partial(Option, self.name)
         self.strategy = STRATEGIES[option("plan", plan).among(tuple(STRATEGIES))]
@@ -75,6 +78,7 @@ class Mcep(Algorithm):
         self.shape = SHAPES[option("sharing", sharing).among(tuple(SHAPES))]
         self.seconds = option("seconds", seconds).positive()
         self.generator = option("local", local).among(GENERATORS)
+        self.costs = option("costs", costs).among(tuple(COSTS))
         self.seed = option("seed", seed).count(0)
         fixed = {"never": None, "once": inf}
         self.adapt = fixed[adapt] if adapt in fixed else option("adapt", adapt).ratio()
@@ -116,4 +120,6 @@ class Mcep(Algorithm):
 
     def _options(self, patterns: int) -> PlanningOptions:
         budget = SearchBudget(self.seconds, idle=IDLE_STEPS * patterns)
-        return PlanningOptions(self.strategy, self.shape, self.neighbourhood, self.generator, self.seed, budget)
+        return PlanningOptions(
+            self.strategy, self.shape, self.neighbourhood, self.generator, self.costs, self.seed, budget
+        )

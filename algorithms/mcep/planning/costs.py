@@ -43,6 +43,15 @@ class CostModel:
             found = self._instances[sub, window] = self._computed(sub, window)
         return found
 
+    def price(self, sub: int, window: int) -> float:
+        """What a node costs whatever it is made of: its instances (C(N) of the paper)."""
+        return self.instances(sub, window)
+
+    def pairs(self, pattern: int, left: int, right: int, window: int) -> float:
+        """What it costs beyond that to make a node of two disjoint sets of operands: nothing in the paper."""
+        del pattern, left, right, window
+        return 0.0
+
     def of(self, pattern: int, mask: int) -> float:
         """Expected instances of the sub-pattern of some operands, in the window of their pattern."""
         return self.instances(self.table.of(pattern, mask), self.table[pattern].window)

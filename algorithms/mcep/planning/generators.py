@@ -1,6 +1,7 @@
 """Local plan generation: the algorithm A of MCEP, Sections 4.2 and 5, by dynamic programming or greedily.
 
-Costs are given as a function of a set of operands: the instances of the sub-pattern of these.
+Costs are given as functions of sets of operands: the instances of the sub-pattern of these, or another price of its
+node; and what it costs beyond that to join two sets, which is nothing in the paper.
 """
 
 from __future__ import annotations
@@ -18,13 +19,20 @@ MOST_JOINED = 10
 """Trees that are joined by dynamic programming, which visits 3^k splits; more are joined greedily."""
 
 Instances = Callable[[int], float]
+Pairs = Callable[[int, int], float]
 Order = tuple[int, ...]
 Join = tuple[int, int]
 Joins = tuple[Join, ...]
 """A tree: the sets of operands that are joined, smaller trees first; the left one has the least operand."""
 
 
-def cheapest_order(instances: Instances, prefix: Order, everything: int) -> Order:
+def no_pairs(left: int, right: int) -> float:
+    """Joins cost nothing but the instances that they make, as in the paper."""
+    del left, right
+    return 0.0
+
+
+def cheapest_order(instances: Instances, prefix: Order, everything: int, pairs: Pairs = no_pairs) -> Order:
     """The order of `everything` of least cost that begins with `prefix`, by dynamic programming over sets.
 
     O(2^m m) for m further operands; of more than `MOST_ORDERED`, see `greedy_order`. Of equal ones, the first operand.
@@ -33,7 +41,7 @@ def cheapest_order(instances: Instances, prefix: Order, everything: int) -> Orde
     for operand in prefix:
         mask |= 1 << operand
     if (everything & ~mask).bit_count() > MOST_ORDERED:
-        return greedy_order(instances, prefix, everything)
+        return greedy_order(instances, prefix, everything, pairs)
     best: dict[int, tuple[float, int]] = {everything: (0.0, -1)}
 
     def rest(of: int) -> tuple[float, int]:
@@ -42,7 +50,7 @@ def cheapest_order(instances: Instances, prefix: Order, everything: int) -> Orde
             found = (inf, -1)
             for operand in operands_of(everything & ~of):
                 more = of | 1 << operand
-                cost = instances(more) + rest(more)[0]
+                cost = instances(more) + pairs(of, 1 << operand) + rest(more)[0]
                 if cost < found[0]:
                     found = (cost, operand)
             best[of] = found
@@ -56,28 +64,31 @@ def cheapest_order(instances: Instances, prefix: Order, everything: int) -> Orde
     return tuple(order)
 
 
-def greedy_order(instances: Instances, prefix: Order, everything: int) -> Order:
-    """Adds the operand that leaves the fewest instances, one after another. O(m^2)."""
+def greedy_order(instances: Instances, prefix: Order, everything: int, pairs: Pairs = no_pairs) -> Order:
+    """Adds the operand that costs least, which leaves the fewest instances, one after another. O(m^2)."""
     order = list(prefix)
     mask = 0
     for operand in prefix:
         mask |= 1 << operand
     while mask != everything:
         reached = mask
-        operand = min(operands_of(everything & ~mask), key=lambda one: (instances(reached | 1 << one), one))
+        operand = min(
+            operands_of(everything & ~mask),
+            key=lambda one: (instances(reached | 1 << one) + pairs(reached, 1 << one), one),
+        )
         order.append(operand)
         mask |= 1 << operand
     return tuple(order)
 
 
-def cheapest_joins(instances: Instances, parts: Sequence[int]) -> Joins:
+def cheapest_joins(instances: Instances, parts: Sequence[int], pairs: Pairs = no_pairs) -> Joins:
     """Joins of trees, given as their sets of operands, to one tree of least cost, by dynamic programming over sets.
 
     O(3^k) for k trees; of more than `MOST_JOINED`, see `greedy_joins`. Of equal ones, the first split.
     """
     size = len(parts)
     if size > MOST_JOINED:
-        return greedy_joins(instances, parts)
+        return greedy_joins(instances, parts, pairs)
     union, left, costs = [0] * (1 << size), [0] * (1 << size), [0.0] * (1 << size)
     for chosen in range(1, 1 << size):
         low = chosen & -chosen
@@ -90,7 +101,8 @@ def cheapest_joins(instances: Instances, parts: Sequence[int]) -> Joins:
         some = rest
         while some:
             some = (some - 1) & rest
-            found = costs[low | some] + costs[rest ^ some]
+            halves = low | some, rest ^ some
+            found = costs[halves[0]] + costs[halves[1]] + pairs(union[halves[0]], union[halves[1]])
             if found < best:
                 best, split = found, low | some
         costs[chosen], left[chosen] = best + instances(union[chosen]), split
@@ -99,17 +111,17 @@ def cheapest_joins(instances: Instances, parts: Sequence[int]) -> Joins:
     while pending:
         chosen = pending.pop()
         if left[chosen]:
-            halves = left[chosen], chosen ^ left[chosen]
-            joins.append((union[halves[0]], union[halves[1]]))
-            pending += halves
+            sides = left[chosen], chosen ^ left[chosen]
+            joins.append((union[sides[0]], union[sides[1]]))
+            pending += sides
     return canonical_joins(joins)
 
 
-def greedy_joins(instances: Instances, parts: Sequence[int]) -> Joins:
-    """Joins the two trees that have the fewest instances together, one after another. O(k^3)."""
+def greedy_joins(instances: Instances, parts: Sequence[int], pairs: Pairs = no_pairs) -> Joins:
+    """Joins the two trees that cost least, or have the fewest instances together, one after another. O(k^3)."""
     trees, joins = list(parts), []
     while len(trees) > 1:
-        a, b = min(combinations(trees, 2), key=lambda pair: (instances(pair[0] | pair[1]), pair))
+        a, b = min(combinations(trees, 2), key=lambda pair: (instances(pair[0] | pair[1]) + pairs(*pair), pair))
         trees = [tree for tree in trees if tree not in (a, b)] + [a | b]
         joins.append((a, b))
     return canonical_joins(joins)

@@ -9,6 +9,7 @@ from random import Random
 
 from cepbench.algorithms.mcep.planning.baselines import shared, shared_by_redundancy, unshared
 from cepbench.algorithms.mcep.planning.costs import CostModel
+from cepbench.algorithms.mcep.planning.executor_costs import ExecutorCosts
 from cepbench.algorithms.mcep.planning.graph import MultiPatternGraph
 from cepbench.algorithms.mcep.planning.neighbourhood import neighbourhood_of
 from cepbench.algorithms.mcep.planning.patterns import DetectionPattern
@@ -23,6 +24,7 @@ from cepbench.events.statistics import Statistics
 
 SEARCHES = ("sa", "tabu")
 BASELINES = ("trivial", "re", "sh", "sh-rr", "sh-mdt")
+COSTS: Mapping[str, type[CostModel]] = {"paper": CostModel, "executor": ExecutorCosts}
 IN_TREES = ("sh-rr", "sh-mdt")
 USUAL_BUDGET = SearchBudget(seconds=180.0)
 """Of the paper: the default time limit of a search (Section 6.1)."""
@@ -36,6 +38,7 @@ class PlanningOptions:
     - `shape`: `trees` (Section 5) or `orders`, which share prefixes only (EDGE-PREFIX).
     - `neighbourhood`: k of N_vertex^k; 2 is N_edge.
     - `generator`: of local plans, `dp` or `greedy`.
+    - `costs`: what searches and generators minimise: `paper` (Section 3.3), or what this `executor` spends.
 
     Raises `CepbenchError` for an unknown strategy, and for one that orders cannot carry out.
     """
@@ -44,6 +47,7 @@ class PlanningOptions:
     shape: str = "trees"
     neighbourhood: int = 2
     generator: str = "dp"
+    costs: str = "paper"
     seed: int = 0
     budget: SearchBudget = USUAL_BUDGET
 
@@ -51,6 +55,8 @@ class PlanningOptions:
         if self.strategy not in (*SEARCHES, *BASELINES):
             known = ", ".join((*SEARCHES, *BASELINES))
             raise CepbenchError(f"unknown strategy {self.strategy!r} for multi-pattern plans; choose one of {known}")
+        if self.costs not in COSTS:
+            raise CepbenchError(f"unknown costs {self.costs!r}; choose {' or '.join(COSTS)}")
         if self.strategy in IN_TREES and self.shape == "orders":
             raise CepbenchError(f"{self.strategy} shares sub-patterns that are no prefixes; choose trees, not orders")
 
@@ -77,7 +83,7 @@ def planned(
     chosen = PlanningOptions() if options is None else options
     begin = time.perf_counter()
     numbers = range(len(patterns))
-    costs = CostModel(SubPatternTable(patterns), statistics, selectivities)
+    costs = COSTS[chosen.costs](SubPatternTable(patterns), statistics, selectivities)
     details: dict[str, float] = {}
     trace: tuple[CostPoint, ...] = ()
     # Checked whatever the strategy, as a wrong name should be told before anything runs.

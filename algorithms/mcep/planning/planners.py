@@ -13,6 +13,7 @@ from cepbench.algorithms.mcep.planning.generators import (
     Join,
     Joins,
     Order,
+    Pairs,
     canonical_joins,
     cheapest_joins,
     cheapest_order,
@@ -68,9 +69,14 @@ class LocalPlanner(ABC):
         return plan
 
     def instances(self, pattern: int, window: int | None = None) -> Instances:
-        """The instances of a set of operands of a pattern, in its own window or another."""
+        """The instances, or the price, of a set of operands of a pattern, in its own window or another."""
         length = self.table[pattern].window if window is None else window
-        return lambda mask: self.costs.instances(self.table.of(pattern, mask), length)
+        return lambda mask: self.costs.price(self.table.of(pattern, mask), length)
+
+    def pairs(self, pattern: int, window: int | None = None) -> Pairs:
+        """What joins of two sets of operands of a pattern cost, in its own window or another."""
+        length = self.table[pattern].window if window is None else window
+        return lambda left, right: self.costs.pairs(pattern, left, right, length)
 
     def shortest(self, choice: SharedChoice) -> int:
         """The window of the sub-pattern that is chosen."""
@@ -99,7 +105,8 @@ class OrderPlanner(LocalPlanner):
         """The cheapest order of a pattern that begins with some operands."""
         found = self._orders.get((pattern, prefix))
         if found is None:
-            found = self.generate(self.instances(pattern), prefix, self.table[pattern].everything)
+            everything = self.table[pattern].everything
+            found = self.generate(self.instances(pattern), prefix, everything, self.pairs(pattern))
             self._orders[pattern, prefix] = found
         return self.tree.local(pattern, found)
 
@@ -119,7 +126,7 @@ class OrderPlanner(LocalPlanner):
         if found is None:
             pattern, mask = choice.masks[0]
             places = self.table.places(pattern, mask)
-            order = self.generate(self.instances(pattern, window), (), mask)
+            order = self.generate(self.instances(pattern, window), (), mask, self.pairs(pattern, window))
             found = self._shared[choice.sub, window] = tuple(places.index(operand) for operand in order)
         return found
 
@@ -131,7 +138,8 @@ class TreePlanner(LocalPlanner):
 
     def __init__(self, costs: CostModel, generator: str = "dp") -> None:
         super().__init__(costs, generator)
-        self.generate: Callable[[Instances, Sequence[int]], Joins] = cheapest_joins if self.exhaustive else greedy_joins
+        self.generate: Callable[[Instances, Sequence[int], Pairs], Joins]
+        self.generate = cheapest_joins if self.exhaustive else greedy_joins
         self.tree = MultiPatternMultitree(costs)
         self._joins: dict[tuple[int, tuple[int, ...]], Joins] = {}
         self._shared: dict[tuple[int, int], Joins] = {}
@@ -148,7 +156,7 @@ class TreePlanner(LocalPlanner):
         parts = tuple(sorted([*subtrees, *(1 << operand for operand in operands_of(left))]))
         joins = self._joins.get((pattern, parts))
         if joins is None:
-            joins = self._joins[pattern, parts] = self.generate(self.instances(pattern), parts)
+            joins = self._joins[pattern, parts] = self.generate(self.instances(pattern), parts, self.pairs(pattern))
         return self.tree.local(pattern, (*within, *joins))
 
     def sharing(self, plan: MultiPlan, choice: SharedChoice, random: Random) -> list[LocalPlan]:
@@ -174,7 +182,8 @@ class TreePlanner(LocalPlanner):
         if found is None:
             pattern, mask = choice.masks[0]
             place = {operand: i for i, operand in enumerate(self.table.places(pattern, mask))}
-            joins = self.generate(self.instances(pattern, window), [1 << operand for operand in operands_of(mask)])
+            leaves = [1 << operand for operand in operands_of(mask)]
+            joins = self.generate(self.instances(pattern, window), leaves, self.pairs(pattern, window))
             translated = [
                 (mask_of([place[one] for one in operands_of(a)]), mask_of([place[one] for one in operands_of(b)]))
                 for a, b in joins

@@ -81,11 +81,13 @@ class MultiPlan(ABC):
         """Of every node in use: its users by their window."""
         self.prices: dict[int, float] = {}
         self._made: dict[PlanKey, LocalPlan] = {}
+        self._sides: dict[int, tuple[int, int, int]] = {}
+        """Of every node: the pattern that it was made for, and the operands that its two sides bind there."""
 
     def fresh(self) -> Self:
         """A plan of no patterns that knows the nodes and the local plans of this one."""
         plan = type(self)(self.costs)
-        plan.nodes, plan._made = self.nodes, self._made
+        plan.nodes, plan._made, plan._sides = self.nodes, self._made, self._sides
         return plan
 
     @property
@@ -136,6 +138,11 @@ class MultiPlan(ABC):
     def in_order(self) -> list[int]:
         """The nodes in use, children before their parents."""
         return sorted(self.prices)
+
+    def price(self, node: int, window: int) -> float:
+        """What a node costs in a window of given length, as the pattern that it was first made for makes it."""
+        sides = self._sides.get(node, (0, 0, 0))
+        return self.costs.price(self.nodes.items[node].sub, window) + self.costs.pairs(*sides, window)
 
     def exchange(self, fresh: Iterable[LocalPlan]) -> float:
         """Replaces the plans of some patterns, or adds them, and returns by how much the cost rose."""
@@ -200,6 +207,12 @@ class MultiPlan(ABC):
     def _check_shape(self, plan: LocalPlan) -> None:
         """Raises `BrokenMultiPlan` unless every node is made of the nodes of a smaller place."""
 
+    def _node(self, pattern: int, left: int, right: int, children: tuple[int, ...], owner: int) -> int:
+        """The number of the node that makes operands `left` and `right` of a pattern; `left` is empty for events."""
+        node = self.nodes.number(PlanNode(self.table.of(pattern, left | right), children, owner))
+        self._sides.setdefault(node, (pattern, left, right))
+        return node
+
     def _keep(self, key: PlanKey, plan: LocalPlan) -> LocalPlan:
         if len(self._made) >= MOST_KEPT:
             self._made.clear()
@@ -216,7 +229,7 @@ class MultiPlan(ABC):
                 continue
             del users[window]
             if users:
-                self.prices[node] = self.costs.instances(self.nodes.items[node].sub, max(users))
+                self.prices[node] = self.price(node, max(users))
             else:
                 del self.windows[node], self.prices[node]
         for node in come:
@@ -224,7 +237,7 @@ class MultiPlan(ABC):
             users = self.windows.setdefault(node, {})
             users[window] = users.get(window, 0) + 1
             if users[window] == 1:
-                self.prices[node] = self.costs.instances(self.nodes.items[node].sub, max(users))
+                self.prices[node] = self.price(node, max(users))
 
     def _risen(self, before: dict[int, float]) -> float:
         return fsum(self.prices.get(node, 0.0) - price for node, price in before.items())
@@ -243,7 +256,7 @@ class MultiPatternTree(MultiPlan):
             children: tuple[int, ...] = ()
             for operand in order:
                 mask |= 1 << operand
-                node = self.nodes.number(PlanNode(self.table.of(pattern, mask), children, owner))
+                node = self._node(pattern, mask ^ 1 << operand, 1 << operand, children, owner)
                 places.append((mask, node))
                 children = (node,)
             found = self._keep(key, LocalPlan(pattern, key[1], tuple(places)))
@@ -274,11 +287,10 @@ class MultiPatternMultitree(MultiPlan):
         if found is None:
             made: dict[int, int] = {}
             for operand in range(len(self.table[pattern])):
-                made[1 << operand] = self.nodes.number(PlanNode(self.table.of(pattern, 1 << operand), (), owner))
+                made[1 << operand] = self._node(pattern, 0, 1 << operand, (), owner)
             for left, right in key[1]:
                 children = (made[left], made[right]) if made[left] <= made[right] else (made[right], made[left])
-                mask = left | right
-                made[mask] = self.nodes.number(PlanNode(self.table.of(pattern, mask), children, owner))
+                made[left | right] = self._node(pattern, left, right, children, owner)
             found = self._keep(key, LocalPlan(pattern, key[1], tuple(made.items())))
         return found
 

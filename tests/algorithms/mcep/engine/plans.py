@@ -14,8 +14,12 @@ from cepbench.algorithms.mcep.engine.indices import USUAL_SORTING, Sorting
 from cepbench.algorithms.mcep.engine.tables import EngineTables
 from cepbench.algorithms.mcep.plan import tables_of
 from cepbench.algorithms.mcep.planning.costs import CostModel
+from cepbench.algorithms.mcep.planning.optimiser import SEARCHES, PlanningOptions, planned
 from cepbench.algorithms.mcep.planning.patterns import patterns_of
+from cepbench.algorithms.mcep.planning.planners import GENERATORS, SHAPES
 from cepbench.algorithms.mcep.planning.plans import SHARED, MultiPatternMultitree, MultiPatternTree, MultiPlan
+from cepbench.algorithms.mcep.planning.search import SearchBudget
+from cepbench.algorithms.mcep.planning.selectivities import Selectivities, conditions_of
 from cepbench.algorithms.mcep.planning.subpatterns import SubPatternTable
 from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import Workload
@@ -86,6 +90,21 @@ def random_plan(workload: Workload, random: Random, shape: str) -> MultiPlan:
     return plan
 
 
+def random_search(workload: Workload, random: Random) -> MultiPlan:
+    """What a strategy drawn at random plans for rates and selectivities drawn at random, by either costs."""
+    patterns = patterns_of(workload)
+    rates = Statistics(1, 1, {name: random.uniform(0.1, 3) for name in "ABCN"})
+    given = Selectivities({one: random.uniform(0.02, 1) for one in conditions_of(patterns)})
+    shape, generator = random.choice(SHAPES), random.choice(GENERATORS)
+    options = PlanningOptions(
+        random.choice(SEARCHES), shape, random.choice((2, 3)), generator, random.choice(("paper", *3 * ("executor",))),
+        random.randrange(100), SearchBudget(steps=random.choice((0, 20))),
+    )  # fmt: skip
+    plan = planned(patterns, rates, given, options).plan
+    plan.check(range(len(patterns)))
+    return plan
+
+
 def _random_joins(random: Random, size: int) -> list[tuple[int, int]]:
     parts, joins = [1 << operand for operand in range(size)], []
     while len(parts) > 1:
@@ -96,8 +115,9 @@ def _random_joins(random: Random, size: int) -> list[tuple[int, int]]:
 
 
 def random_tables(workload: Workload, random: Random, shape: str) -> tuple[EngineTables, NDArray[np.int64]]:
-    """The tables of a random plan, with rows sorted sooner or later."""
-    return tables_of(workload, random_plan(workload, random, shape), random.choice(SORTINGS))
+    """The tables of a random plan, with rows sorted sooner or later; or of one that is `searched`."""
+    plan = random_search(workload, random) if shape == "searched" else random_plan(workload, random, shape)
+    return tables_of(workload, plan, random.choice(SORTINGS))
 
 
 def random_rows(random: Random, size: int) -> list[dict[str, Any]]:
