@@ -4,6 +4,7 @@
 
 - `subpatterns` numbers the sub-patterns of all patterns, so that equal ones have one number (Section 4.1);
 - `selectivities` and `costs` say how many instances of a sub-pattern to expect (Section 3.3, Appendix C);
+- `engine_costs` say what the engines do to make them, which is not in the paper;
 - `generators` orders or joins the operands of one pattern at the least cost (Sections 4.2 and 5);
 - `common` and `graph` find what patterns have in common (Section 4.1, Appendix A);
 - `plans` holds the global plan: a multi-pattern tree of orders, or a multitree (Sections 3.2 and 5);

@@ -9,7 +9,7 @@ from random import Random
 
 from cepbench.algorithms.mcep.planning.baselines import shared, shared_by_redundancy, unshared
 from cepbench.algorithms.mcep.planning.costs import CostModel
-from cepbench.algorithms.mcep.planning.executor_costs import ExecutorCosts
+from cepbench.algorithms.mcep.planning.engine_costs import EngineCosts
 from cepbench.algorithms.mcep.planning.graph import MultiPatternGraph
 from cepbench.algorithms.mcep.planning.neighbourhood import neighbourhood_of
 from cepbench.algorithms.mcep.planning.patterns import DetectionPattern
@@ -24,7 +24,7 @@ from cepbench.events.statistics import Statistics
 
 SEARCHES = ("sa", "tabu")
 BASELINES = ("trivial", "re", "sh", "sh-rr", "sh-mdt")
-COSTS: Mapping[str, type[CostModel]] = {"paper": CostModel, "executor": ExecutorCosts}
+COSTS: Mapping[str, type[CostModel]] = {"paper": CostModel, "executor": EngineCosts}
 IN_TREES = ("sh-rr", "sh-mdt")
 USUAL_BUDGET = SearchBudget(seconds=180.0)
 """Of the paper: the default time limit of a search (Section 6.1)."""

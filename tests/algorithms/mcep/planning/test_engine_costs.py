@@ -10,7 +10,7 @@ import pytest
 from cepbench.algorithms.mcep.algorithm import Mcep
 from cepbench.algorithms.mcep.engine.executor import DetectionExecutor
 from cepbench.algorithms.mcep.plan import tables_of
-from cepbench.algorithms.mcep.planning.executor_costs import ENTERED, ROW, VISIT, ExecutorCosts
+from cepbench.algorithms.mcep.planning.engine_costs import ENTERED, ROW, VISIT, EngineCosts
 from cepbench.algorithms.mcep.planning.optimiser import PlanningOptions, planned
 from cepbench.algorithms.mcep.planning.patterns import PairComparison, patterns_of
 from cepbench.algorithms.mcep.planning.planners import SHAPES, planner_of
@@ -31,9 +31,9 @@ from tests.algorithms.mcep.planning.workloads import all_trees, random_costs, ra
 LESS, EQUAL, UNEQUAL = (PairComparison("x", 1, op, "x", 1) for op in (Op.LT, Op.EQ, Op.NE))
 
 
-def costs_of(text: str, given: dict[TypeFilter | TypePair, float] | None = None) -> ExecutorCosts:
+def costs_of(text: str, given: dict[TypeFilter | TypePair, float] | None = None) -> EngineCosts:
     """For windows of 10 with 10 events of A, 20 of B and 30 of C."""
-    return ExecutorCosts(table_of(text), Statistics(1, 1, {"A": 1, "B": 2, "C": 3}), Selectivities(given or {}))
+    return EngineCosts(table_of(text), Statistics(1, 1, {"A": 1, "B": 2, "C": 3}), Selectivities(given or {}))
 
 
 def test_rows_are_made_in_the_order_of_a_sequence() -> None:
@@ -92,7 +92,7 @@ def test_two_conditions_bound_one_value() -> None:
 
 def test_costs_stay_finite() -> None:
     many = " AND ".join(f"A+ a{i}" for i in range(30))
-    costs = ExecutorCosts(table_of(many), Statistics(1, 1, {"A": 1e9}))
+    costs = EngineCosts(table_of(many), Statistics(1, 1, {"A": 1e9}))
     assert isfinite(costs.pairs(0, 2**15 - 1, 2**30 - 2**15, 10))
     assert isfinite(costs.price(costs.table.of(0, 2**30 - 1), 10))
 
@@ -121,7 +121,7 @@ def test_engines_make_and_look_at_about_as_many(text: str) -> None:
     query = parse_query(f"PATTERN {text} WITHIN {window} seconds PER MATCH")
     workload = compile_workload([query], schema, summarised=True)
     patterns = patterns_of(workload)
-    costs = ExecutorCosts(SubPatternTable(patterns), statistics, measured_selectivities(patterns, events, size))
+    costs = EngineCosts(SubPatternTable(patterns), statistics, measured_selectivities(patterns, events, size))
     for joins in (((1, 2), (3, 4)), ((2, 4), (1, 6)), ((1, 4), (5, 2))):
         plan = MultiPatternMultitree(costs)
         plan.exchange([plan.local(0, joins)])
@@ -142,7 +142,7 @@ def test_the_best_local_plan_is_the_cheapest_of_all(shape: str, seed: int) -> No
     random = Random(seed)
     [pattern] = given = random_patterns(random, 1, 4, repeats=False)
     known = random_costs(random, given)
-    costs = ExecutorCosts(known.table, known.statistics, known.selectivities)
+    costs = EngineCosts(known.table, known.statistics, known.selectivities)
     plan = planner_of(shape, costs).start([0])
     assert plan.cost == pytest.approx(min(_every_cost(shape, costs, (len(pattern),))))
 
@@ -155,7 +155,7 @@ def test_a_search_ends_near_the_cheapest_of_all(shape: str, seed: int) -> None:
     known = random_costs(random, given)
     options = PlanningOptions("sa", shape, costs="executor", budget=SearchBudget(steps=400))
     found = planned(given, known.statistics, known.selectivities, options)
-    costs = ExecutorCosts(SubPatternTable(given), known.statistics, known.selectivities)
+    costs = EngineCosts(SubPatternTable(given), known.statistics, known.selectivities)
     lowest = min(_every_cost(shape, costs, tuple(map(len, given))))
     assert found.details["cost"] <= found.details["start_cost"]
     assert lowest * (1 - 1e-12) <= found.plan.cost <= 1.05 * lowest
@@ -164,7 +164,7 @@ def test_a_search_ends_near_the_cheapest_of_all(shape: str, seed: int) -> None:
 @pytest.mark.parametrize(("shape", "leaves", "steps"), [("trees", 3, ((2, 4), (1, 6))), ("orders", 1, (1, 2, 0))])
 def test_comparisons_decide_where_rows_do_not(shape: str, leaves: int, steps: tuple[object, ...]) -> None:
     """Two operands make 81 rows each; A is looked for up to B, in the middle of the window, but B up to C, its end."""
-    costs = ExecutorCosts(table_of("SEQ(A, B, C) WITHIN 9 seconds"), Statistics(1, 1, dict.fromkeys("ABC", 1.0)))
+    costs = EngineCosts(table_of("SEQ(A, B, C) WITHIN 9 seconds"), Statistics(1, 1, dict.fromkeys("ABC", 1.0)))
     plan = planner_of(shape, costs).start([0])
     assert plan.plans[0].steps == steps
     rows, visits = leaves * 9 + 81 + 729 / 2, leaves * 9 + 9 + 9
@@ -178,7 +178,7 @@ def test_bad_costs() -> None:
         Mcep(costs="guessed")
 
 
-def _every_cost(shape: str, costs: ExecutorCosts, sizes: tuple[int, ...]) -> list[float]:
+def _every_cost(shape: str, costs: EngineCosts, sizes: tuple[int, ...]) -> list[float]:
     """The cost of every plan of some patterns."""
     found = []
     if shape == "orders":

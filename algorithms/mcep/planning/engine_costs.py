@@ -25,7 +25,7 @@ ENTERED = 10.0
 """Pairs that are looked at per row that an index ever gets, before it is sorted."""
 
 
-class ExecutorCosts(CostModel):
+class EngineCosts(CostModel):
     """Costs in pairs that are looked at while a window passes.
 
     A row is made when its last event comes: W^k r_1 ... r_k s / (k - 1)! rows of k operands of a SEQ while a window W
