@@ -91,6 +91,7 @@ VARIANTS: dict[str, Style] = {
     "hamlet[sharing=never]": Style("#88ccee", "^", SHORT, True),
     "hamlet[sharing=static]": Style("#ddaa33", "s", DASHED, True),
     "mcep[adapt, plan=annealing]": Style("#8c5200", "o", DASH_DOT, True),
+    "mcep[costs=executor, plan=annealing]": Style("#117733", "D", DASH_DOT_DOT, True),
     "mcep[k=4, neighborhood=vertex, plan=annealing]": Style("#e69f00", "s", SHORT, True),
     "mcep[k=4, neighborhood=vertex, plan=tabu]": Style("#56b4e9", "d", DASH_DOT, True),
     "mcep[k=8, neighborhood=vertex, plan=annealing]": Style("#661100", "v", DASH_DOT_DOT, True),
