@@ -30,6 +30,7 @@ SPECIFICATIONS = (
     "mcep[plan=trivial, sharing=prefix]",
     "mcep[plan=sh]",
     "mcep[plan=annealing]",
+    "mcep[plan=annealing, costs=executor]",
     "mcep[plan=annealing, sharing=prefix]",
     "sase",
 )
