@@ -72,7 +72,7 @@ def import_command(
             )
         else:
             stream, notices = import_events(
-                source, output, spark=spark, time_unit=reading, key=attributes or (), buckets=buckets, replace=replace,
+                source, output, spark=spark, reading=reading, key=attributes or (), buckets=buckets, replace=replace,
                 where=where,
             )  # fmt: skip
         for notice in notices:

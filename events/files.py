@@ -81,13 +81,13 @@ class Block:
     columns: Mapping[str, pa.Array]
 
 
-def read_events(events: str | Path | pd.DataFrame, time_unit: str | Reading = "s") -> InputEvents:
+def read_events(events: str | Path | pd.DataFrame, reading: Reading | str = "s") -> InputEvents:
     """All events of a CSV or Parquet file, a folder of such files, or a DataFrame. Raises `InputError`.
 
-    Times are numbers of `time_unit`, or timestamps, which become such numbers since 1970 (UTC). A `Reading` in its
-    place also says which columns are time and type.
+    `reading` says which columns are time and type, and how times are written. A unit alone stands for columns of these
+    names, whose times are numbers of it, or timestamps, which become such numbers since 1970 (UTC).
     """
-    reading = reading_of(time_unit)
+    reading = reading_of(reading)
     if isinstance(events, pd.DataFrame):
         batches = _frame_batches(events, reading)
         fields = _fields(batches)

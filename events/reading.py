@@ -24,7 +24,7 @@ class Reading:
     >>> from cepbench import Reading, evaluate
     >>> ticks = pd.DataFrame({"ts": [1.5, 2.0], "symbol": ["A", "B"]})
     >>> own = Reading(time="ts", type="symbol", unit="ms", format="epoch")
-    >>> evaluate("RETURN COUNT(*) PATTERN SEQ(A, B)", ticks, "cogra", time_unit=own, notify=str)["COUNT(*)"].tolist()
+    >>> evaluate("RETURN COUNT(*) PATTERN SEQ(A, B)", ticks, "cogra", reading=own, notify=str)["COUNT(*)"].tolist()
     [1]
 
     - `time`, `type`: names of the columns. The column of types stays an attribute under its own name.
@@ -102,6 +102,6 @@ EXPECTED = Reading()
 """Columns `time` and `type`, times in seconds."""
 
 
-def reading_of(given: str | Reading) -> Reading:
+def reading_of(given: Reading | str) -> Reading:
     """A reading, where a unit stands for files with the columns `time` and `type`. Raises `InputError`."""
     return Reading(unit=given) if isinstance(given, str) else given

@@ -60,7 +60,7 @@ def prepare_stream(configuration: Mapping[str, Any], folder: Path, spark: Sessio
         return import_dataset(declared, files, path, spark=spark, key=key, buckets=buckets)[0]
     if is_store(stream["path"]):
         return read_stream(stream["path"])
-    return import_events(stream["path"], path, spark=spark, time_unit=_reading(stream), key=key, buckets=buckets)[0]
+    return import_events(stream["path"], path, spark=spark, reading=_reading(stream), key=key, buckets=buckets)[0]
 
 
 def _reading(stream: Mapping[str, Any]) -> Reading:

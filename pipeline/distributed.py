@@ -71,7 +71,7 @@ def evaluate_on_spark(
     events: str | Path | pd.DataFrame,
     algorithm: str,
     arithmetic: str = "modular",
-    time_unit: str | Reading = "s",
+    reading: Reading | str = "s",
     notify: Callable[[str], None] = warnings.warn,
     *,
     master: SparkCluster | str | None = None,
@@ -83,7 +83,7 @@ def evaluate_on_spark(
     else in `folder`, which all have to see, too; by default the current one.
     """
     return answer_on_spark(
-        workload_text, events, algorithm, arithmetic, time_unit, notify, master=master, folder=folder
+        workload_text, events, algorithm, arithmetic, reading, notify, master=master, folder=folder
     ).frame()
 
 
@@ -92,7 +92,7 @@ def answer_on_spark(
     events: str | Path | pd.DataFrame,
     algorithm: str,
     arithmetic: str = "modular",
-    time_unit: str | Reading = "s",
+    reading: Reading | str = "s",
     notify: Callable[[str], None] = warnings.warn,
     *,
     master: SparkCluster | str | None = None,
@@ -106,10 +106,10 @@ def answer_on_spark(
         inputs = [] if isinstance(events, pd.DataFrame) else [Path(events)]
         check_workers(spark, [] if is_store(inputs[0] if inputs else scratch) else [Path(scratch)], inputs)
         if not isinstance(events, pd.DataFrame) and is_store(events):
-            check_store_reading(events, time_unit)
+            check_store_reading(events, reading)
             stream = read_stream(events)
         else:
-            stream, notices = import_events(events, Path(scratch) / "store", spark=spark, time_unit=time_unit)
+            stream, notices = import_events(events, Path(scratch) / "store", spark=spark, reading=reading)
             for notice in notices:
                 notify(notice)
         prepared = prepare(queries, made, stream.schema, arithmetic, stream_statistics(stream, spark))

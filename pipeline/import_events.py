@@ -31,7 +31,7 @@ def import_events(
     path: str | Path,
     *,
     spark: SparkSession | None,
-    time_unit: str | Reading = "s",
+    reading: Reading | str = "s",
     key: Sequence[str] = (),
     buckets: int | None = None,
     replace: bool = False,
@@ -42,7 +42,7 @@ def import_events(
     `where`: a Spark SQL condition over time, type and attributes that events must fulfil; only of files, on Spark.
     Without Spark, or from a DataFrame, all events must fit into memory.
     """
-    reading = reading_of(time_unit)
+    reading = reading_of(reading)
     if spark is None or isinstance(events, pd.DataFrame):
         assert where is None, "only Spark evaluates conditions"
         return _import_here(events, path, reading, key, buckets or default_buckets(spark, key), replace)
@@ -53,7 +53,7 @@ def import_source(
     spark: SparkSession | None,
     source: Source,
     path: Path,
-    time_unit: str | Reading,
+    reading: Reading | str,
     key: Sequence[str],
     buckets: int | None,
     replace: bool,
@@ -61,7 +61,7 @@ def import_source(
     where: str | None = None,
 ) -> tuple[Stream, tuple[str, ...]]:
     """Files as a store, in pieces of about `piece_bytes`: a task each, or one after the other in this process."""
-    reading = reading_of(time_unit)
+    reading = reading_of(reading)
     layout, parts = pieces(spark, source, piece_bytes, reading)
     staged = Staged(layout, tuple(str(file) for file in source.files))
     with tempfile.TemporaryDirectory(prefix=".cepbench-stage-", dir=shared_parent(path)) as scratch:

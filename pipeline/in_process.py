@@ -27,7 +27,7 @@ def evaluate(
     events: str | Path | pd.DataFrame,
     algorithm: str,
     arithmetic: str = "modular",
-    time_unit: str | Reading = "s",
+    reading: Reading | str = "s",
     notify: Callable[[str], None] = warnings.warn,
 ) -> pd.DataFrame:
     """The answer of queries on a stream, computed in this process, without Spark or Java.
@@ -45,8 +45,8 @@ def evaluate(
       CSV or Parquet file with such columns, of a folder of such files, or of an event store.
     - `algorithm`: a name, perhaps with parameters: `cogra`, `cet[detect=time]`. `cepbench algorithms` lists them.
     - `arithmetic`: `modular` (counts modulo 2^64, with a flag that tells of overflow) or `float` (64-bit floats).
-    - `time_unit`: of the numbers in the column `time`, such as `ms`; a store has its own. A
-      `Reading` (`cepbench.Reading`) in its place also says which columns are time and type, and how times are written.
+    - `reading`: which columns are time and type, and how times are written (`cepbench.Reading`), or the unit alone of
+      the numbers in the column `time`, such as `ms`; a store has its own.
     - `notify`: is told what was done to the input (rows sorted, columns left out) and what to know of the plan.
 
     The answer has a row per query, group and window with a match, in these columns (docs/semantics.md, rule 7):
@@ -63,7 +63,7 @@ def evaluate(
     Raises `CepbenchError`, with a message of one line, before anything runs if queries, algorithm or events cannot be
     used. An error in a query also shows the place.
     """
-    return answer_of(workload_text, events, algorithm, arithmetic, time_unit, notify).frame()
+    return answer_of(workload_text, events, algorithm, arithmetic, reading, notify).frame()
 
 
 def answer_of(
@@ -71,7 +71,7 @@ def answer_of(
     events: str | Path | pd.DataFrame,
     algorithm: str,
     arithmetic: str = "modular",
-    time_unit: str | Reading = "s",
+    reading: Reading | str = "s",
     notify: Callable[[str], None] = warnings.warn,
     progress: Callable[[int, int], None] = lambda total, more: None,
 ) -> AnswerBuilder:
@@ -81,7 +81,7 @@ def answer_of(
     more they have got.
     """
     queries, made = parse_supported(workload_text, algorithm)
-    source = open_events(events, time_unit)
+    source = open_events(events, reading)
     if isinstance(source, InputEvents):
         for notice in source.notices:
             notify(notice)
@@ -116,18 +116,18 @@ def evaluate_batches(
     return answer.frame()
 
 
-def check_store_reading(path: str | Path, reading: str | Reading) -> None:
+def check_store_reading(path: str | Path, reading: Reading | str) -> None:
     """Refuses names of columns for a store, which has its own. Raises `InputError`."""
     if isinstance(reading, Reading) and reading.own_columns:
         raise InputError(f"{path}: an event store has its columns already; options of columns are for files")
 
 
-def open_events(events: str | Path | pd.DataFrame, time_unit: str | Reading = "s") -> InputEvents | Stream:
+def open_events(events: str | Path | pd.DataFrame, reading: Reading | str = "s") -> InputEvents | Stream:
     """The description of a store, or the events of anything else."""
     if not isinstance(events, pd.DataFrame) and is_store(events):
-        check_store_reading(events, time_unit)
+        check_store_reading(events, reading)
         return read_stream(events)
-    return read_events(events, time_unit)
+    return read_events(events, reading)
 
 
 def _statistics(source: InputEvents | Stream) -> Statistics:

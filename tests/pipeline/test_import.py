@@ -97,7 +97,7 @@ def test_files_need_not_follow_one_another_in_time(tmp_path: Path, spark: "Spark
 
 def test_a_frame_is_imported_without_spark(tmp_path: Path) -> None:
     frame = pd.DataFrame({"time": [3, 1], "type": ["A", "B"], "x": [1.5, np.nan]})
-    stream, notices = import_events(frame, tmp_path / "store", spark=None, time_unit="ms", key=("x",), buckets=2)
+    stream, notices = import_events(frame, tmp_path / "store", spark=None, reading="ms", key=("x",), buckets=2)
     assert len(notices) == 1
     assert stream == read_stream(tmp_path / "store")
     assert (stream.schema.time_unit, stream.events, stream.first, stream.last) == ("ms", 2, 1, 3)

@@ -124,7 +124,7 @@ def test_files_stores_and_frames_give_one_answer(tmp_path: Path) -> None:
 def test_times_have_a_unit() -> None:
     events = pd.DataFrame({"time": [0, 1500], "type": ["A", "B"]})
     query = "RETURN COUNT(*) PATTERN SEQ(A, B) WITHIN 2 seconds"
-    assert cepbench.evaluate(query, events, "greta", time_unit="ms")["COUNT(*)"].tolist() == [1]
+    assert cepbench.evaluate(query, events, "greta", reading="ms")["COUNT(*)"].tolist() == [1]
     assert len(cepbench.evaluate(query, events, "greta")) == 0
 
 
