@@ -128,7 +128,8 @@ def _panel(
     series: Sequence[Any],
 ) -> None:
     metrics = [part.metric for part in panel.parts] or [panel.metric]
-    layers = [curves(figure, panel.model_copy(update={"metric": metric}), records, facet) for metric in metrics]
+    alone = [panel.model_copy(update={"metric": metric, "parts": ()}) for metric in metrics]
+    layers = [curves(figure, one, records, facet) for one in alone]
     lines = layers[0]
     numeric = all(
         isinstance(point.x, int | float) and not isinstance(point.x, bool) for line in lines for point in line.points
@@ -137,7 +138,8 @@ def _panel(
     categories = coordinates([record for record in records if in_slice(figure, panel, record)], axis)
     if panel.parts:
         # On a logarithmic axis the height of a part would say nothing.
-        draw_stacks(axes, axis, panel.model_copy(update={"scale": "linear"}), layers, look, categories)
+        totals = curves(figure, panel, records, facet)
+        draw_stacks(axes, axis, panel.model_copy(update={"scale": "linear"}), layers, totals, look, categories)
     elif _barred(figure, panel) or not numeric:
         draw_bars(axes, axis, panel, lines, look, series, categories)
     else:

@@ -66,7 +66,8 @@ class Curve:
 def curves(figure: Figure, panel: Panel, records: Iterable[Record], facet: Any = None) -> tuple[Curve, ...]:
     """The curves of a panel in the order of the figure's algorithms, then of the series axis; points ordered by x.
 
-    Of a panel `over` an algorithm, points at which that has no number are left out.
+    Of a panel `over` an algorithm, points at which that has no number are left out. Of a panel with `parts`, a
+    repetition counts with the sum of its parts.
     """
     everything = list(records)
     chosen = [record for record in everything if shown(figure, panel, record, facet)]
@@ -77,6 +78,7 @@ def curves(figure: Figure, panel: Panel, records: Iterable[Record], facet: Any =
     names = dict.fromkeys((*figure.algorithms, *(record.algorithm for record in chosen)))
     values = coordinates(chosen, figure.series) if figure.series else (None,)
     axis = figure.x_of(panel)
+    metrics = tuple(part.metric for part in panel.parts) or (panel.metric,)
     result = []
     for name in names:
         for series in values:
@@ -87,7 +89,7 @@ def curves(figure: Figure, panel: Panel, records: Iterable[Record], facet: Any =
             ]
             if mine:
                 points = tuple(
-                    _point(x, [r for r in mine if r.point.get(axis.name) == x], panel.metric, bases)
+                    _point(x, [r for r in mine if r.point.get(axis.name) == x], metrics, bases)
                     for x in coordinates(mine, axis)
                 )
                 result.append(Curve(name, series, points))
@@ -142,7 +144,7 @@ def _bases(figure: Figure, panel: Panel, records: Iterable[Record], facet: Any) 
     for record in records:
         if shown(figure, panel, record, facet):
             places.setdefault(_place(record), []).append(record)
-    found = {place: _point(None, some, panel.metric) for place, some in places.items()}
+    found = {place: _point(None, some, (panel.metric,)) for place, some in places.items()}
     return {
         place: point.estimate.median
         for place, point in found.items()
@@ -155,15 +157,16 @@ def _place(record: Record) -> str:
     return repr(sorted(record.point.items()))
 
 
-def _point(x: Any, records: Sequence[Record], metric: str, bases: dict[str, float] | None = None) -> Point:
+def _point(x: Any, records: Sequence[Record], metrics: Sequence[str], bases: dict[str, float] | None = None) -> Point:
+    metric = metrics[0]
     beyond = -inf if metric in HIGHER_IS_BETTER else inf
     values: list[float] = []
     for record in records:
-        number = value(record, metric) if record.status is Status.OK else None
+        number = _sum([value(record, name) for name in metrics]) if record.status is Status.OK else None
         if record.status in EXCEEDED:
             values.append(beyond)
         elif number is not None and isfinite(number):
-            runs = repetitions(record, metric) if len(records) == 1 else []
+            runs = _runs(record, metrics) if len(records) == 1 else []
             base = 1.0 if bases is None else bases[_place(record)]
             values += [one / base for one in runs or [number]]
     failures = []
@@ -173,6 +176,21 @@ def _point(x: Any, records: Sequence[Record], metric: str, bases: dict[str, floa
             failures.append(Failure(status, len(failed), _limit(failed, status, metric) if bases is None else None))
     harness = [least for record in records if bases is None and (least := idle(record, metric)) is not None]
     return Point(x, estimate(values) if values else None, tuple(failures), min(harness, default=None))
+
+
+def _runs(record: Record, metrics: Sequence[str]) -> list[float]:
+    """The metric in each run of a cell, or the sum of several, of which those that were not measured are left out.
+
+    None where a part was told once only: the runs of the others say nothing of the spread of the sum.
+    """
+    runs = [repetitions(record, metric) for metric in metrics if value(record, metric) is not None]
+    same = len({len(run) for run in runs}) == 1
+    return [sum(run) for run in zip(*runs, strict=True)] if same else []
+
+
+def _sum(parts: Sequence[float | None]) -> float | None:
+    found = [part for part in parts if part is not None]
+    return sum(found) if found else None
 
 
 def _limit(records: Sequence[Record], status: Status, metric: str) -> float | None:

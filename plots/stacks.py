@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
+from math import isfinite
 from typing import Any
 
 import seaborn
@@ -13,11 +14,12 @@ from cepbench.metrics.figure import Axis, Panel
 from cepbench.plots.axes import category_axis, scale_value_axis
 from cepbench.plots.bars import GROUP_WIDTH, HATCHES
 from cepbench.plots.censored import draw_marks
-from cepbench.plots.lines import limits, marks
+from cepbench.plots.lines import draw_spread, limits, marks, measured
 from cepbench.plots.points import Curve, Point
 from cepbench.plots.style import Style
 from cepbench.plots.units import human
 
+FIGURES = 1.22  # of the height of the panel: with room for the figures on its highest bar
 _NEUTRAL = "#444444"
 
 
@@ -26,13 +28,15 @@ def draw_stacks(
     axis: Axis,
     panel: Panel,
     parts: Sequence[Sequence[Curve]],
+    totals: Sequence[Curve],
     styles: Mapping[str, Style],
     categories: Sequence[Any] = (),
 ) -> None:
     """Draws one group per category, one bar per algorithm in it, and in it a shade of its colour per part.
 
-    `parts`: the curves of each part of `panel`, of the same algorithms and points. A part is as high as its median;
-    one that was not measured takes no room. The sum is written on top. `categories` as in `draw_bars`.
+    `parts`: the curves of each part of `panel`; `totals`: those of their sums, of the same algorithms and points. A
+    part is as high as its median; one that was not measured takes no room. On top is the interval of the sum over
+    repetitions (or they themselves), and the height of the bar in figures. `categories` as in `draw_bars`.
     """
     curves = parts[0]
     places = list(dict.fromkeys((*categories, *(point.x for curve in curves for point in curve.points))))
@@ -43,17 +47,19 @@ def draw_stacks(
     }
     category_axis(axes, axis, places)
     # A logarithmic axis begins below the lowest part; empty ones say nothing of it.
-    scale_value_axis(axes, panel, [top for stack in tops.values() for top in stack if top > 0], limits(curves))
+    heights = [top for stack in tops.values() for top in stack if top > 0]
+    scale_value_axis(axes, panel, [*heights, *(top for top in measured(totals) if top > 0)], limits(curves))
+    floor, ceiling = axes.get_ylim()
+    axes.set_ylim(floor, floor + (ceiling - floor) * FIGURES)
     width = GROUP_WIDTH / max(len(curves), 1)
     order = {curve.algorithm: number for number, curve in enumerate(curves)}
 
     def place(curve: Curve, point: Point) -> float:
         return places.index(point.x) + (order[curve.algorithm] - (len(curves) - 1) / 2) * width
 
-    floor = axes.get_ylim()[0]
-    for curve in curves:
+    for row, curve in enumerate(curves):
         colors = _shades(styles[curve.algorithm].color, len(parts))
-        for point in curve.points:
+        for point, total in zip(curve.points, totals[row].points, strict=True):
             bottom = floor
             for number, top in enumerate(tops[curve.algorithm, point.x]):
                 if top > max(bottom, 0.0):
@@ -71,8 +77,9 @@ def draw_stacks(
                     )
                     bottom = top
             if bottom > floor:  # a small bar cannot be read off a linear axis
-                told = human(bottom, panel.unit, 2)
-                axes.text(place(curve, point), bottom, f" {told}", rotation=90, size=5.5, ha="center", va="bottom")
+                draw_spread(axes, place(curve, point), total, "#222222")
+                told, above = human(bottom, panel.unit, 2), max(bottom, _end(total))
+                axes.text(place(curve, point), above, f"  {told}", rotation=90, size=5.5, ha="center", va="bottom")
     draw_marks(axes, panel, marks(curves, styles, place))
     axes.grid(axis="y", which="major")
 
@@ -94,6 +101,12 @@ def part_handles(panel: Panel) -> list[Patch]:
 
 def _height(point: Point) -> float:
     return point.estimate.median if point.estimate is not None and point.drawn else 0.0
+
+
+def _end(point: Point) -> float:
+    """The upper end of the interval, or the largest repetition where there is none."""
+    high = point.estimate.high if point.estimate is not None else None
+    return high if high is not None and isfinite(high) else max(point.measured, default=0.0)
 
 
 def _shades(color: str, parts: int) -> list[str]:

@@ -116,3 +116,33 @@ def test_a_part_that_only_later_bars_have(figure, record):
     assert bars(axes) == {"sharon construction": [(0, 1)], "sharon search": [(0, 2), (1, 3)]}
     assert axes.yaxis.get_majorticklocs().size > 1
     assert PANEL.parts[0] == PanelPart(metric="details.construction_seconds", label="construction")
+
+
+def test_the_interval_of_a_stack_is_that_of_its_sum_in_each_run(figure, record):
+    cell = phases(record, "sharon", 5, construction=4.0, search=3.0)
+    runs = {"construction": [1.0, 2.0, 3.0, 5.0, 6.0, 7.0], "search": [5.0, 4.0, 3.0, 3.0, 2.0, 1.0]}
+    told = {f"details.{phase}_seconds": seconds for phase, seconds in runs.items()}
+    cell = cell.model_copy(update={"runs": told})
+    axes = draw(figure(x=QUERIES, panels=(PANEL,), algorithms=("sharon",)), [cell]).axes[0]
+    (spread,) = [found for found in axes.collections if hasattr(found, "get_segments")]
+    assert [sorted(end[1] for end in bar) for bar in spread.get_segments()] == [[6, 8]]
+    (figures,) = [text for text in axes.texts if text.get_text().strip() == "7 s"]
+    assert figures.get_position()[1] == 8
+    assert axes.get_ylim()[1] > 9
+
+
+def test_single_repetitions_of_a_stack_are_dots(figure, record):
+    seconds = ((1.0, 2.0), (2.0, 4.0))
+    cells = [
+        phases(record, "sharon", 5, construction=first, search=second).model_copy(update={"repetition": number})
+        for number, (first, second) in enumerate(seconds)
+    ]
+    axes = draw(figure(x=QUERIES, panels=(PANEL,), algorithms=("sharon",)), cells).axes[0]
+    assert [sorted(line.get_ydata()) for line in axes.lines if line.get_marker() == "."] == [[3, 6]]
+
+
+def test_a_part_that_was_told_once_leaves_no_spread(figure, record):
+    cell = phases(record, "sharon", 5, construction=4.0, search=3.0)
+    cell = cell.model_copy(update={"runs": {"details.search_seconds": [1.0, 2.0, 3.0, 3.0, 4.0, 5.0]}})
+    axes = draw(figure(x=QUERIES, panels=(PANEL,), algorithms=("sharon",)), [cell]).axes[0]
+    assert not [found for found in axes.collections if hasattr(found, "get_segments")]
