@@ -25,7 +25,7 @@ HERE = cast(Session, None)
 
 def store(path: Path, kind: str = "Stock", unit: str = "s", **changes: Any) -> str:
     rows = [{"time": time, "type": kind, **STOCK, **changes} for time in range(4)]
-    import_events(pd.DataFrame(rows), path, spark=None, time_unit=unit)
+    import_events(pd.DataFrame(rows), path, spark=None, reading=unit)
     return str(path)
 
 
