@@ -1,8 +1,8 @@
 """Scales, ticks and labels of one axis."""
 
 from collections.abc import Sequence
-from itertools import pairwise
-from math import log10
+from math import ceil, floor, log10
+from textwrap import wrap
 from typing import Any, Literal
 
 from matplotlib.axes import Axes
@@ -15,6 +15,8 @@ from cepbench.plots.units import human, step, tick
 Which = Literal["x", "y"]
 
 MAX_LABELS = 6  # a column of a paper has room for no more
+FEWEST = 3  # labels of a logarithmic axis, from which the scale can be read
+LINE_LETTERS = 25  # of the label of a value axis, which is as long as a panel is high
 MAX_LETTERS = 30  # in all labels of a small panel, blanks between them included
 
 
@@ -94,7 +96,8 @@ def _padded_decades(low: float, high: float) -> tuple[float, float]:
 
 def _log_ticks(side: Side, low: float, high: float) -> None:
     decades = log10(high / low)
-    if decades < 2.2:
+    whole = floor(log10(high) + 1e-9) - ceil(log10(low) - 1e-9) + 1
+    if decades < 2.2 or whole < FEWEST:
         side.set_major_locator(LogLocator(base=10, subs=(1.0, 2.0, 5.0) if decades < 1.5 else (1.0, 3.0), numticks=12))
     else:
         side.set_major_locator(LogLocator(base=10, numticks=MAX_LABELS + 1))
@@ -119,20 +122,26 @@ def _formatter(unit: str) -> FuncFormatter:
 
 
 def _label(side: Side, label: str, unit: str) -> None:
-    side.set_label_text(f"{label} ({unit})" if unit else label)
+    told = f"{label} ({unit})" if unit else label
+    side.set_label_text("\n".join(wrap(told, LINE_LETTERS)) if side is side.axes.yaxis else told)
 
 
 def _spread(values: Sequence[float], logarithmic: bool, unit: str) -> list[float]:
-    """Those of the sorted swept values that can carry a label without touching the one before."""
+    """Those of the sorted swept values that can carry a label without touching the one before; both ends do."""
     distinct = sorted(set(values))
     if len(distinct) < 2:
         return list(distinct)
     at = {value: log10(value) if logarithmic else value for value in distinct}
     letters = {value: len(tick(value, unit)) for value in distinct}
     span = (at[distinct[-1]] - at[distinct[0]]) * 0.999
-    kept = [distinct[0]]
-    for _, value in pairwise(distinct):
-        wide = ((letters[kept[-1]] + letters[value]) / 2 + 1) / MAX_LETTERS
-        if at[value] - at[kept[-1]] >= span * max(wide, 1 / MAX_LABELS):
+
+    def apart(one: float, other: float) -> bool:
+        wide = ((letters[one] + letters[other]) / 2 + 1) / MAX_LETTERS
+        return at[other] - at[one] >= span * max(wide, 1 / MAX_LABELS)
+
+    first, *between, last = distinct
+    kept = [first]
+    for value in between:
+        if apart(kept[-1], value) and apart(value, last):
             kept.append(value)
-    return kept
+    return [*kept, last]

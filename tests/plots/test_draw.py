@@ -209,3 +209,25 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path, figure):
     (tmp_path / "file").write_text("")
     with pytest.raises(Unwritable, match=r"file.*cannot be written"):
         write_drawings(Results(tmp_path, figure(), ()), tmp_path / "file")
+
+
+LATENCY = Panel(metric="latency_p50", label="Latency", unit="s")
+
+
+def test_both_ends_of_a_sweep_are_labelled(figure, record):
+    records = [record("greta", {"events": n}, summary=Summary(latency_p50=1.0)) for n in (1, 2, 3, 4, 6, 9, 11, 12)]
+    drawing = draw(figure(x=Axis(name="events", label="Events"), panels=(LATENCY,)), records)
+    drawing.draw_without_rendering()
+    told = [text.get_text() for text in drawing.axes[0].get_xticklabels()]
+    assert (told[0], told[-1], "11" in told) == ("1", "12", False)
+
+
+def test_a_logarithmic_axis_has_three_labels_at_least_and_a_long_name_two_lines(figure, record):
+    values = {1: 0.00015, 2: 0.05}  # 2.5 decades, of which two begin inside
+    records = [record("greta", {"events": n}, summary=Summary(latency_p50=value)) for n, value in values.items()]
+    panel = LATENCY.model_copy(update={"label": "Updates of trends in all windows"})
+    drawing = draw(figure(panels=(panel,)), records)
+    drawing.draw_without_rendering()
+    low, high = drawing.axes[0].get_ylim()
+    assert sum(low <= place <= high for place in drawing.axes[0].yaxis.get_majorticklocs()) >= 3
+    assert drawing.axes[0].get_ylabel() == "Updates of trends in all\nwindows"
