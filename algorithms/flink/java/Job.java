@@ -218,7 +218,7 @@ final class Job {
             Spec spec = own.spec;
             Substream substream = event.substream;
             if (spec.semantics == Spec.SPAN) {
-                if (own.isBound(event.kind)) {
+                if (own.isBound(event)) {
                     substream.spans(event.point, spec.within, spec.ints + spec.reals);
                     substream.cells.computeIfAbsent(0L, x -> new Cell(spec)).forget();
                     out.collect(event.in(0, substream.keys.computeIfAbsent(0L, x -> own.keys++)));
@@ -228,7 +228,7 @@ final class Job {
             long first = Math.max(0, Math.floorDiv(event.time - spec.within, spec.slide) + 1);
             long last = Math.floorDiv(event.time, spec.slide);
             own.close(substream, first, out::collect);
-            if (spec.semantics != Spec.STRICT && !own.isBound(event.kind)) {
+            if (spec.semantics != Spec.STRICT && !own.isBound(event)) {
                 return;
             }
             for (long window = Math.max(first, substream.low); window <= last; window++) {
@@ -240,10 +240,13 @@ final class Job {
         }
     }
 
-    private boolean isBound(int kind) {
+    /** Whether a match may bind the event: no other one needs to be seen by the CEP operator. */
+    private boolean isBound(Event event) {
         for (Spec.Flow flow : spec.flows) {
-            if (flow.binding[kind].length > 0) {
-                return true;
+            for (int position : flow.binding[event.kind]) {
+                if (Spec.all(flow.local[position], event, event)) {
+                    return true;
+                }
             }
         }
         return false;

@@ -148,3 +148,14 @@ def test_state_is_that_of_open_windows_and_partial_matches() -> None:
     executor.process(events.slice(2, 4))
     executor.state()
     assert executor.state().kinds == {"partial matches": 0, "events": 1}
+
+
+@pytest.mark.parametrize("semantics", ["any", "next"])
+def test_events_that_no_match_may_bind_do_not_reach_the_operator(semantics: str) -> None:
+    events = batch(stream("A1/1 A2/5 B3/2 A4/7 A5/2 C6/9 B7/8"))
+    text = f"RETURN COUNT(*) PATTERN SEQ(A+, B) SEMANTICS {semantics} WHERE A.x > 3"
+    executor = executor_of(text, events)
+    executor.process(events)
+    assert executor.state().kinds["events"] == 4
+    executor.process(events.slice(7, 7))
+    assert agree(text, "A1/1 A2/5 B3/2 A4/7 A5/2 C6/9 B7/8") == [4 if semantics == "any" else 2]
