@@ -314,13 +314,13 @@ class Experiment(Strict):
             one_sweep(claim.axis or self.plot.x.name, claim.sweep, f"claims.{number}")
 
     def check_algorithms(self) -> None:
-        """Exclusions, sweeps, labels, overlays and claims name algorithms (claims also absent systems)."""
+        """Exclusions, sweeps, labels, overlays and claims name algorithms (the first and last also absent systems)."""
         for name in self.absent:
             if name in self.series:
                 raise ValueError(f"absent: {name!r} is among the algorithms")
         named = [(f"exclude.{number}", exclude.algorithm) for number, exclude in enumerate(self.exclude)]
-        claimed = [(f"claims.{number}", name) for number, claim in enumerate(self.claims) for name in claim.algorithms]
-        named += [(place, name) for place, name in claimed if name not in self.absent]
+        named += [(f"claims.{number}", name) for number, claim in enumerate(self.claims) for name in claim.algorithms]
+        named = [(place, name) for place, name in named if name not in self.absent]
         named += [(f"sweeps.{key}", name) for key, sweep in self.sweeps.items() for name in sweep.algorithms or ()]
         named += [("plot.labels", name) for name in self.plot.labels]
         for number, panel in enumerate(self.plot.panels):

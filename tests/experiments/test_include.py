@@ -5,6 +5,7 @@ import pytest
 from cepbench.algorithms.flink import Flink
 from cepbench.events.errors import CepbenchError
 from cepbench.experiments.load import experiments, find, load
+from cepbench.experiments.points import cells
 from cepbench.experiments.sweep import plan
 
 FIGURES = [name for name in experiments() if "flink" in load(find(name)).absent]
@@ -24,6 +25,15 @@ def test_an_absent_system_is_measured_beside_the_others(name: str, profile: str)
     for key, sweep in included.sweeps.items():
         own = without.sweeps[key].algorithms
         assert sweep.algorithms == (None if own is None else [*own, "flink"])
+
+
+@pytest.mark.parametrize(
+    ("name", "axis", "kept"), [("cogra-19.1", "stream", "low"), ("cogra-19.3", "window", "filtered")]
+)
+def test_an_absent_system_has_points_of_its_own(name: str, axis: str, kept: str) -> None:
+    found = list(cells(load(find(name), include=("flink",)), "quick"))
+    assert {cell.point[axis] for cell in found if cell.algorithm == "flink"} == {kept}
+    assert len({cell.point[axis] for cell in found if cell.algorithm == "cogra"}) == 2
 
 
 def test_nothing_changes_where_it_is_not_absent() -> None:

@@ -54,8 +54,8 @@ def test_a_file_with_profiles_and_overrides(tmp_path):
         ({"claims": [{**SMALL["claims"][0], "needs": {"least": {"hours": 1}}}]}, "claims.0: unknown axis 'hours'"),
         ({"absent": {"slow": "why"}}, "absent: 'slow' is among the algorithms"),
         (
-            {"absent": {"sase": "why"}, "exclude": [{"algorithm": "sase"}]},
-            "exclude.0: 'sase' is not among the algorithms counting, slow",
+            {"absent": {"sase": "why"}, "exclude": [{"algorithm": "cet"}]},
+            "exclude.0: 'cet' is not among the algorithms counting, slow",
         ),
         ({"claims": [{**SMALL["claims"][0], "metric": "speed"}]}, "claims.0.metric: unknown metric 'speed'"),
         ({"claims": [{**SMALL["claims"][0], "to_metric": "speed"}]}, "claims.0.to_metric: unknown metric 'speed'"),
