@@ -25,10 +25,10 @@ def clause_of(pattern: str) -> DetectionClause:
 
 
 def test_matches_are_reported_with_their_last_event() -> None:
-    given = batch(stream("A1 B2 B2 A3 B4 B6"))
+    given = batch(stream("A1 B2 B2 A3 B4 B5 B6"))
     executor = executor_of("PATTERN A AND B WITHIN 2 s PER MATCH", given)
     told = [matches(executor.process(given.slice(n, n + 1))) for n in range(len(given))]
-    assert told == [[], [[0, 1]], [[0, 2]], [[1, 3], [2, 3]], [[3, 4]], []]
+    assert told == [[], [[0, 1]], [[0, 2]], [[1, 3], [2, 3]], [[3, 4]], [[3, 5]], []]
     assert not executor.finish()
 
 
