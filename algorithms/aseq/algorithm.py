@@ -6,12 +6,13 @@ from functools import partial
 from typing import ClassVar
 
 from cepbench.algorithms.aseq.growth import GrowingSequences
-from cepbench.algorithms.base import Algorithm, Executor, Plan
+from cepbench.algorithms.base import Algorithm, Executor, ExecutorPool, Plan
 from cepbench.algorithms.options import Option
 from cepbench.algorithms.sequences.evaluator import SequenceEvaluator
 from cepbench.algorithms.sequences.executor import SequenceExecutor
 from cepbench.algorithms.sequences.flattening import is_kleene, sequences_of, unsupported_as_sequences
 from cepbench.algorithms.sequences.plan import SharingPlan
+from cepbench.algorithms.sequences.pooled import sequence_pool
 from cepbench.events.schema import Schema
 from cepbench.events.statistics import Statistics
 from cepbench.events.windows import Window
@@ -55,6 +56,11 @@ class ASeq(Algorithm):
         """One executor for all queries."""
         assert isinstance(plan, SharingPlan)
         return SequenceExecutor(plan, partial(_evaluator, plan.workload.schema, self.max_length))
+
+    def pool(self, plan: Plan) -> ExecutorPool | None:
+        """A pool of the counters of sequences without Kleene closure (`sequences.pooled`)."""
+        assert isinstance(plan, SharingPlan)
+        return sequence_pool(plan)
 
     def _grows(self, query: CompiledQuery) -> bool:
         """Whether sequences are found during the run, or on their own for the sides of AND."""

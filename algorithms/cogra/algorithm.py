@@ -23,10 +23,10 @@ from cepbench.algorithms.cogra.slices import TimeSlices
 from cepbench.algorithms.cogra.type_grained import TypeGrained, TypeGrainedCount
 from cepbench.algorithms.cogra.window_costs import ChosenByCost
 from cepbench.algorithms.greta.evaluator import GraphGrained
-from cepbench.algorithms.options import Option
+from cepbench.algorithms.options import Option, WrongOption
 from cepbench.algorithms.running.evaluator import Evaluator
 from cepbench.algorithms.running.per_query import IndependentQueries
-from cepbench.algorithms.running.pools import PooledQueries
+from cepbench.algorithms.running.pools import independent_pools
 from cepbench.events.windows import TimeSlice, Window
 from cepbench.queries.analysis import analyse
 from cepbench.queries.compile import CompiledQuery, Part
@@ -34,6 +34,8 @@ from cepbench.queries.model import Aggregates, Query
 
 WINDOWS = ("each", "panes", "auto")
 PARALLEL = ("keys", "time")
+OWN = "each or panes"
+"""`windows` where it is not given: `panes` for slices of time, else `each`."""
 
 
 class Cogra(Algorithm):
@@ -49,7 +51,7 @@ class Cogra(Algorithm):
       of windows (`panes.PaneGrained`); `auto`: either, by its cost (`window_costs`).
     - `parallel`: `keys`: workers have sub-streams whole; `time`: on Spark each sub-stream is cut by time into at most
       `slices` slices that workers evaluate by panes side by side (`slices.SliceGrained`). What panes do not evaluate is
-      refused, and so are windows of events; in one process `time` is `windows=panes`.
+      refused, and so are windows of events and any `windows` but `panes`; in one process `time` is `windows=panes`.
 
     Departures: Algorithm 9 undercounts when several partial trends wait, so all of them are kept; negation, which the
     chapters leave out, is kept where a type-grained aggregate can hold it and refused otherwise.
@@ -58,12 +60,14 @@ class Cogra(Algorithm):
     name: ClassVar[str] = "cogra"
     paper: ClassVar[str] = "Poppe 2018 (dissertation), Chapters 14-18"
 
-    def __init__(self, windows: str = "each", parallel: str = "keys", slices: str = "8") -> None:
-        self.windows = Option(self.name, "windows", windows).among(WINDOWS)
+    def __init__(self, windows: str = OWN, parallel: str = "keys", slices: str = "8") -> None:
         self.by_time = Option(self.name, "parallel", parallel).among(PARALLEL) == "time"
         self.slices = Option(self.name, "slices", slices).count(1)
-        if self.by_time:
-            self.windows = "panes"
+        if windows == OWN:
+            windows = "panes" if self.by_time else "each"
+        self.windows = Option(self.name, "windows", windows).among(WINDOWS)
+        if self.by_time and self.windows != "panes":
+            raise WrongOption(f"cogra[windows={windows}, parallel=time]: slices of time are evaluated by panes only")
 
     def unsupported(self, query: Query) -> str | None:
         """Match queries, pairwise predicates, and negation that needs the times of aggregated events.
@@ -98,11 +102,7 @@ class Cogra(Algorithm):
 
     def pool(self, plan: Plan) -> ExecutorPool | None:
         """Pools of type granularity, if all queries have it (`pooled.pooled`) and events update each window."""
-        if self.windows != "each":
-            return None
-        found = [pooled(query) for query in plan.workload]
-        pools = [one for one in found if one is not None]
-        return PooledQueries(pools) if pools and len(pools) == len(found) else None
+        return independent_pools(plan.workload, pooled) if self.windows == "each" else None
 
 
 def evaluator(query: CompiledQuery, part: Part, window: Window, windows: str = "each") -> Evaluator:

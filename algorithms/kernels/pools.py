@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.compilation import inlined
-from cepbench.algorithms.kernels.events import Sliding
+from cepbench.algorithms.kernels.events import KernelEvents, Sliding
 
 NO_END = -1
 """Of a sub-stream whose windows with events are closed."""
@@ -21,3 +21,9 @@ def own(owner: Ints, first: int, stop: int, number: int) -> None:
     """Rows `first..stop - 1` are those of a sub-stream."""
     for row in range(first, stop):
         owner[row] = number
+
+
+@inlined
+def until_place(events: KernelEvents, stop: int) -> KernelEvents:
+    """The events before place `stop`."""
+    return KernelEvents(events.time[:stop], events.kind, events.ints, events.reals, events.negated)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +16,11 @@ from cepbench.algorithms.rows import OwnedRows, PooledRows
 from cepbench.events.batch import EventBatch
 from cepbench.events.windows import FOREVER
 from cepbench.metrics.details import merged
+from cepbench.queries.compile import CompiledQuery
 
 POOL_ROWS = 1 << 15
 """Rows of closed windows that a kernel may write before they are taken, if windows overlap less than that."""
 
-_State = TypeVar("_State")
 Ints = NDArray[np.int64]
 
 
@@ -128,6 +128,15 @@ class PooledQueries(ExecutorPool):
         self.now = max(self.now, int(time.max(initial=0)), events.until or 0)
 
 
+def independent_pools(
+    queries: Iterable[CompiledQuery], make: Callable[[CompiledQuery], PooledEvaluator | None]
+) -> PooledQueries | None:
+    """A pool of an evaluator per query, or None where a query has none."""
+    found = [make(query) for query in queries]
+    pools = [one for one in found if one is not None]
+    return PooledQueries(pools) if pools and len(pools) == len(found) else None
+
+
 def joined(parts: list[PooledRows]) -> PooledRows:
     """Rows of several steps as one."""
     found: dict[int, list[OwnedRows]] = {}
@@ -137,20 +146,26 @@ def joined(parts: list[PooledRows]) -> PooledRows:
     return {query: OwnedRows.concatenate(rows) for query, rows in found.items()}
 
 
-def copies(fresh: _State, states: _State | None = None, size: int = 0) -> _State:
+def mapped(function: Callable[..., Any], *states: Any) -> Any:
+    """The named tuple of what a function makes of the arrays that lie at the same place in named tuples."""
+    if not isinstance(states[0], tuple):
+        return function(*states)
+    made: Any = type(states[0])
+    return made(*(mapped(function, *parts) for parts in zip(*states, strict=True)))
+
+
+def copies(fresh: Any, states: Any = None, size: int = 0) -> Any:
     """So many copies of a named tuple of arrays, as arrays with a first axis; the first are `states`."""
-    if isinstance(fresh, tuple):
-        olds = [None] * len(fresh) if states is None else states
-        assert isinstance(olds, list | tuple)
-        made: Any = type(fresh)
-        return made(*(copies(new, old, size) for new, old in zip(fresh, olds, strict=True)))  # type: ignore[no-any-return]
-    assert isinstance(fresh, np.ndarray)
-    had = 0 if states is None else len(states)  # type: ignore[arg-type]
+    if states is None:
+        states = mapped(lambda array: np.empty((0, *array.shape), array.dtype), fresh)
+    return mapped(lambda array, known: _more(array, known, size), fresh, states)
+
+
+def _more(fresh: NDArray[Any], known: NDArray[Any], size: int) -> NDArray[Any]:
     wide = np.empty((size, *fresh.shape), fresh.dtype)
-    if had:
-        wide[:had] = states
-    wide[had:] = fresh
-    return wide  # type: ignore[return-value]
+    wide[: len(known)] = known
+    wide[len(known) :] = fresh
+    return wide
 
 
 def room_of(states: Any) -> int:

@@ -7,10 +7,9 @@ from collections.abc import Sequence as Sequences
 import numpy as np
 
 from cepbench.algorithms.base import StateSize
-from cepbench.algorithms.kernels.arrays import readonly
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.rows import AggregateRows, Rows, join
-from cepbench.algorithms.running.batches import kernel_events, sliding
+from cepbench.algorithms.running.batches import kernel_events, no_events, sliding
 from cepbench.algorithms.sequences.candidates import Candidate
 from cepbench.algorithms.sequences.channels import FAMILIES, Member
 from cepbench.algorithms.sequences.event_sequence import Sequence
@@ -19,7 +18,7 @@ from cepbench.algorithms.sequences.kernels.program import Chains
 from cepbench.algorithms.sequences.kernels.stream import NONE, count_sequences
 from cepbench.algorithms.sequences.program import make_counting
 from cepbench.algorithms.sequences.segments import cut
-from cepbench.algorithms.sequences.state import enlarged, new_state, state_size
+from cepbench.algorithms.sequences.state import enlarged, largest_size, new_state
 from cepbench.events.batch import EventBatch
 from cepbench.events.schema import Schema
 from cepbench.events.windows import FOREVER, Window
@@ -47,7 +46,7 @@ class SequenceCounter:
         self.modular = members[0].query.arithmetic == "modular"
         self.window = sliding(window)
         self.cells = new_state(self.counting, window.overlap)
-        self.rows = _new_rows(self.counting.program.chains, self.modular)
+        self.rows = new_rows(self.counting.program.chains, self.modular)
 
     def process(self, events: EventBatch) -> Rows:
         """Rows of the windows that these events and their `until` closed."""
@@ -56,23 +55,11 @@ class SequenceCounter:
     def finish(self) -> Rows:
         """Rows of the windows that are still open."""
         columns = self.counting.columns
-        nothing = KernelEvents(
-            readonly(np.empty(0, np.int64)),
-            readonly(np.empty(0, np.int32)),
-            readonly(np.empty((len(columns.ints), 0), np.int64)),
-            readonly(np.empty((len(columns.reals), 0))),
-            readonly(np.empty((0, 0), np.int64)),
-        )
-        return self._count(nothing, 2 * FOREVER - 1)
+        return self._count(no_events(len(columns.ints), len(columns.reals)), 2 * FOREVER - 1)
 
     def state(self) -> StateSize:
         """Counters of live START events, results of open windows, snapshots; the most since this was asked for."""
-        program, peak = self.counting.program, self.cells.peak
-        clock, place = self.cells.slots.clock[0], self.cells.slots.place
-        now = state_size(program, max(int(clock["high"] - clock["low"]) + 1, 0), place["tail"] - place["head"])
-        most = state_size(program, int(peak[1]), peak[2:])
-        peak[:] = 0
-        return most if most.bytes > now.bytes else now
+        return largest_size(self.cells, self.counting.program)
 
     def details(self) -> dict[str, float]:
         """Counter updates and count combinations so far."""
@@ -89,26 +76,27 @@ class SequenceCounter:
                 done, until, events, self.window, program, self.cells, self.modular, self.rows
             )
             if size:
-                parts.append(_rows_by_query(self.rows, size, program.chains))
+                parts.append({**rows_by_query(self.rows, size, program.chains)})
             if segment != NONE:
                 self.cells = enlarged(self.cells, self.counting)
         return join(parts)
 
 
-def _new_rows(chains: Chains, modular: bool) -> SequenceRows:
-    room = max(ROOM, len(chains.query))
-    ring, real, least = (int(chains.query["width"][family].max(initial=0)) for family in FAMILIES)
+def new_rows(chains: Chains, modular: bool, least: int = ROOM) -> SequenceRows:
+    """Room for so many rows, and for one of each query."""
+    room = max(least, len(chains.query))
+    ring, real, minima = (int(chains.query["width"][family].max(initial=0)) for family in FAMILIES)
     return SequenceRows(
         np.empty(room, np.int64),
         np.empty(room, np.int64),
         np.empty((room, ring), np.uint64 if modular else np.float64),
         np.empty((room, ring), np.bool_),
         np.empty((room, real), np.float64),
-        np.empty((room, least), np.int64),
+        np.empty((room, minima), np.int64),
     )
 
 
-def _rows_by_query(rows: SequenceRows, size: int, chains: Chains) -> Rows:
+def rows_by_query(rows: SequenceRows, size: int, chains: Chains) -> dict[int, AggregateRows]:
     """Copies of the first rows, by the number of their query.
 
     Sorted at once and then cut: with many queries, numpy calls for each took more than their counting.
@@ -121,7 +109,7 @@ def _rows_by_query(rows: SequenceRows, size: int, chains: Chains) -> Rows:
     over = ((rows.over[order] & own) * bits).sum(axis=1, dtype=np.uint64)
     first = np.flatnonzero(np.concatenate([[True], query[1:] != query[:-1]])).tolist()
     numbers, ends = query[first].tolist(), [*first[1:], size]
-    found: Rows = {}
+    found: dict[int, AggregateRows] = {}
     if (chains.query["width"] == chains.query["width"][0]).all():  # no need to cut each
         for q, a, b in zip(numbers, first, ends, strict=True):
             found[q] = AggregateRows(window[a:b], ring[a:b], over[a:b], real[a:b], least[a:b])

@@ -41,8 +41,8 @@ class SequenceExecutor(PerWindow):
 
     def __init__(self, plan: SharingPlan, alone: MakeEvaluator | None = None) -> None:
         workload, max_length = plan.workload, plan.max_length
-        rest = replace(workload, queries=tuple(query for query in workload if _alone(query, max_length)))
-        sharing = by_window(query for query in workload if not _alone(query, max_length))
+        rest = replace(workload, queries=tuple(query for query in workload if counted_alone(query, max_length)))
+        sharing = by_window(query for query in workload if not counted_alone(query, max_length))
         super().__init__(
             [
                 IndependentQueries(rest, alone or partial(SequenceEvaluator, workload.schema, max_length)),
@@ -88,7 +88,7 @@ class WindowSequences(Executor):
         return {self.queries[member]: found for member, found in rows.items()}
 
 
-def _alone(query: CompiledQuery, max_length: int | None) -> bool:
+def counted_alone(query: CompiledQuery, max_length: int | None) -> bool:
     """Whether a query shares nothing."""
     counts_events = query.window is not None and query.window.counts_events
     open_end = max_length is None and is_kleene(query.parts[0].automaton)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cepbench.algorithms.base import StateSize
+from cepbench.algorithms.running.pools import mapped
 from cepbench.algorithms.sequences.channels import FAMILIES
 from cepbench.algorithms.sequences.kernels.counters import (
     BLOCK,
@@ -68,21 +69,39 @@ def new_state(counting: Counting, span: int) -> CounterState:
     )
 
 
-def state_size(program: Program, windows: int, live: Ints) -> StateSize:
-    """What so many open windows and live slots of each segment take."""
-    segment, link = program.chains.segment, program.chains.link
-    live = np.where(segment["slots"] == BY_WINDOW, windows, live)
+def largest_size(state: CounterState, program: Program) -> StateSize:
+    """Counters of live START events, results of open windows, snapshots; the most since this was asked for."""
+    return largest_sizes(mapped(lambda array: array[np.newaxis], state), program)
+
+
+def largest_sizes(states: CounterState, program: Program) -> StateSize:
+    """As `largest_size`, added up over the sub-streams that are the first axis of the arrays."""
+    clock, place, peak = states.slots.clock[:, 0], states.slots.place, states.peak
+    some = clock["now"] >= 0
+    now = _sizes(program, np.maximum(clock["high"] - clock["low"] + 1, 0)[some], (place["tail"] - place["head"])[some])
+    most = _sizes(program, peak[some, 1], peak[some, 2:])
+    peak[:] = 0
+    size, aggregates, snapshots, events = np.where(most[0] > now[0], most, now).sum(axis=1).tolist()
+    return StateSize(size, {"aggregates": aggregates, "snapshots": snapshots, "events": events})
+
+
+def _sizes(program: Program, windows: Ints, live: Ints) -> Ints:
+    """int64[4, S]: bytes, aggregates, snapshots and events of S sub-streams.
+
+    `windows` int64[S] are open in each, `live` int64[S, G] the live slots of each segment.
+    """
+    segment, link, open_in = program.chains.segment, program.chains.link, windows[:, np.newaxis]
+    live = np.where(segment["slots"] == BY_WINDOW, open_in, live)
     by_start = segment["slots"] == BY_START
-    plain = len(program.unit) if windows else 0
-    values = live * segment["rows"] + windows * segment["first"]
-    kept = (live * by_start)[link["segment"]] * windows
+    plain = len(program.unit) * (windows > 0)
+    values = live * segment["rows"] + open_in * segment["first"]
+    kept = (live * by_start)[:, link["segment"]] * open_in
     width, snapshot = segment["width"], program.chains.query["width"][link["query"]]
     size = 9 * plain
-    size += int((values * value_bytes(*(width[family] for family in FAMILIES))).sum())
-    size += int((kept * value_bytes(*(snapshot[family] for family in FAMILIES))).sum())
-    aggregates = plain + int((values * sum(width[family] for family in FAMILIES)).sum())
-    events = int((live * by_start).sum())
-    return StateSize(size, {"aggregates": aggregates, "snapshots": int(kept.sum()), "events": events})
+    size += (values * value_bytes(*(width[family] for family in FAMILIES))).sum(axis=1)
+    size += (kept * value_bytes(*(snapshot[family] for family in FAMILIES))).sum(axis=1)
+    aggregates = plain + (values * sum(width[family] for family in FAMILIES)).sum(axis=1)
+    return np.stack([size, aggregates, kept.sum(axis=1), (live * by_start).sum(axis=1)])
 
 
 def enlarged(state: CounterState, counting: Counting) -> CounterState:

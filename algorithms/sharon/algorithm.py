@@ -7,12 +7,13 @@ from collections.abc import Sequence as Many
 from functools import partial
 from typing import ClassVar
 
-from cepbench.algorithms.base import Algorithm, Executor, Plan
+from cepbench.algorithms.base import Algorithm, Executor, ExecutorPool, Plan
 from cepbench.algorithms.options import Option
 from cepbench.algorithms.sequences.event_sequence import Sequence
 from cepbench.algorithms.sequences.executor import SequenceExecutor
 from cepbench.algorithms.sequences.flattening import sequences_of, unsupported_as_sequences
 from cepbench.algorithms.sequences.plan import SharingPlan
+from cepbench.algorithms.sequences.pooled import sequence_pool
 from cepbench.algorithms.sharon.optimiser import OPTIMISERS, BenefitModel, ExecutorBenefit, optimise
 from cepbench.algorithms.sharon.optimiser.limits import Limits
 from cepbench.events.statistics import Statistics
@@ -97,6 +98,11 @@ class Sharon(Algorithm):
         """Carries the plan out."""
         assert isinstance(plan, SharingPlan)
         return SequenceExecutor(plan)
+
+    def pool(self, plan: Plan) -> ExecutorPool | None:
+        """A pool of the counters of sequences without Kleene closure (`sequences.pooled`)."""
+        assert isinstance(plan, SharingPlan)
+        return sequence_pool(plan)
 
     def _model(self, queries: Many[CompiledQuery], sequences: Many[Sequence], statistics: Statistics) -> BenefitModel:
         windows = [_window(query, statistics) for query in queries]

@@ -34,6 +34,7 @@ PATTERNS = (
     "A+", "A", "SEQ(A, B)", "SEQ(A+, B)", "(SEQ(A+, B))+", "SEQ(A+, B?, C+)", "SEQ(A, A+, B)", "SEQ(A, B, C)",
     "SEQ(A, B) OR C+", "SEQ(A, B, C, D)",
 )  # fmt: skip
+SEQUENCES = tuple(pattern for pattern in PATTERNS if "+" not in pattern)
 RETURNS = (
     "COUNT(*)", "COUNT(*), COUNT(A)", "SUM(A.x), AVG(A.x)", "SUM(A.y), AVG(A.y)", "MIN(A.x), MAX(A.y)",
     "COUNT(*), COUNT(A), SUM(A.x), AVG(A.y), MIN(A.y), MAX(A.x)",
@@ -45,6 +46,7 @@ SPLITS = (("GROUP-BY g", ""), ("GROUP-BY h", "[g]"), ("", "[g, h]"), ("GROUP-BY 
 def random_queries(random: Random, algorithm: Algorithm) -> list[str]:
     """Up to three queries of one way to split the stream that the algorithm supports; perhaps none."""
     group, equal = random.choice(SPLITS)
+    patterns = SEQUENCES if algorithm.flattens and random.random() < 0.8 else PATTERNS
     found = []
     for _ in range(random.choice((1, 1, 3))):
         slide = random.choice((1, 2, 3, 5, 10, 40))
@@ -53,7 +55,7 @@ def random_queries(random: Random, algorithm: Algorithm) -> list[str]:
         where = " AND ".join(filter(None, (equal, random.choice(WHERE))))
         semantics = random.choice(("any", "any", "next", "contiguous"))
         text = (
-            f"RETURN {random.choice(RETURNS)} PATTERN {random.choice(PATTERNS)} SEMANTICS {semantics} "
+            f"RETURN {random.choice(RETURNS)} PATTERN {random.choice(patterns)} SEMANTICS {semantics} "
             f"{'WHERE ' + where if where else ''} {group} {window}"
         )
         with suppress(QueryError):  # NEXT(A) where no A follows another

@@ -40,7 +40,7 @@ def test_random_streams_get_the_answer_of_executors(pooling: Algorithm, arithmet
             told = f"seed {seed}: {texts}"
             pd.testing.assert_frame_equal(found[0].frame(), wanted.frame(), rtol=1e-9, obj=told)
             assert found[0].digest() == wanted.digest(), told
-    assert compared > cases // 10
+    assert compared >= cases // 10
 
 
 def grouped(times: list[int], groups: list[int]) -> EventBatch:

@@ -17,7 +17,7 @@ from cepbench.algorithms.kernels.cells import Cells
 from cepbench.algorithms.kernels.clock import HIGH, LOW, has_ended
 from cepbench.algorithms.kernels.compilation import inlined, kernel
 from cepbench.algorithms.kernels.events import KernelEvents, RowCells, Sliding
-from cepbench.algorithms.kernels.pools import NO_END, last_end, own
+from cepbench.algorithms.kernels.pools import NO_END, last_end, own, until_place
 
 AT_FIRST: Any = np.int64(0)
 NEVER: Any = np.int64(-1)
@@ -102,7 +102,7 @@ def aggregate_pooled(
         s, stop = number[j], begin[j + 1]
         first = max(done, begin[j])
         done, more = aggregate_trends(
-            first, NEVER, _until(events, stop), template, shape, span, window, _cells(states, s),
+            first, NEVER, until_place(events, stop), template, shape, span, window, _cells(states, s),
             _from(out, written),
         )  # fmt: skip
         own(owner, written, written + more, s)
@@ -135,7 +135,7 @@ def close_cells(
             if written + span > len(out.window):
                 return s, written
             _, more = aggregate_trends(
-                AT_FIRST, until, _until(events, 0), template, shape, span, window, _cells(states, s),
+                AT_FIRST, until, until_place(events, 0), template, shape, span, window, _cells(states, s),
                 _from(out, written),
             )  # fmt: skip
             own(owner, written, written + more, s)
@@ -159,12 +159,6 @@ def _cells(states: TypeCells, s: int) -> TypeCells:
     cells = states.cells
     own_cells = Cells(cells.ring[s], cells.over[s], cells.real[s], cells.least[s])
     return TypeCells(own_cells, states.waiting[s], states.consumed[s], states.clock[s])
-
-
-@inlined
-def _until(events: KernelEvents, stop: int) -> KernelEvents:
-    """The events before place `stop`."""
-    return KernelEvents(events.time[:stop], events.kind, events.ints, events.reals, events.negated)
 
 
 @inlined

@@ -200,5 +200,9 @@ def test_options_of_slices() -> None:
     assert slicing.slices == 3
     with pytest.raises(WrongOption, match=r"cogra\[parallel=space\]: parallel is keys or time"):
         make("cogra[parallel=space]")
+    make("cogra[parallel=time, windows=panes]")
+    for windows in ("each", "auto"):
+        with pytest.raises(WrongOption, match=rf"cogra\[windows={windows}, parallel=time\]: slices of time are evalu"):
+            make(f"cogra[windows={windows}, parallel=time]")
     with pytest.raises(WrongOption, match="slices is a whole number from 1"):
         make("cogra[parallel=time, slices=0]")
