@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import psutil
@@ -48,21 +49,23 @@ def test_termination_is_an_interrupt() -> None:
         signal.raise_signal(signal.SIGTERM)
 
 
+def _called_from_c_before_a_rest(function: Callable[[], None]) -> None:
+    """Python drops what the function raises."""
+    ctypes.CFUNCTYPE(None)(function)()
+    time.sleep(20)
+
+
 def test_an_interrupt_that_python_drops_is_raised_again() -> None:
     def interrupt() -> None:
         signal.raise_signal(signal.SIGINT)
 
-    called_from_c = ctypes.CFUNCTYPE(None)(interrupt)
     with pytest.raises(KeyboardInterrupt), heard():
-        called_from_c()
-        time.sleep(20)
+        _called_from_c_before_a_rest(interrupt)
 
 
 def test_a_time_limit_that_ends_where_python_drops_it_is_heard() -> None:
-    called_from_c = ctypes.CFUNCTYPE(None)(lambda: time.sleep(0.5))
     with pytest.raises(TimeIsUp), heard(), time_limit(0.2):
-        called_from_c()
-        time.sleep(20)
+        _called_from_c_before_a_rest(lambda: time.sleep(0.5))
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
 
 
