@@ -2,7 +2,8 @@
 
 A timeout stands at its time limit in a latency panel, memory exhaustion at its limit in a panel of process memory:
 the true value lies beyond. Where the limit is not one of the metric, and for unsupported, wrong and error, the sign
-stands on a grey rail at the bad end of the panel, one row per algorithm, where it cannot be read as a value.
+stands on a grey rail at the bad end of the panel, one row per algorithm, where it cannot be read as a value. There,
+too, stands the sign of a cell that the experiment leaves out while others are run.
 """
 
 from collections.abc import Sequence
@@ -54,6 +55,9 @@ SIGNS: dict[Status, Path] = {
 }
 _DOWN = _strokes([(0, 1), (0, -1)], [(-0.7, -0.25), (0, -1), (0.7, -0.25)])
 
+_NOT_RUN = _strokes([(-0.8, 0), (0.8, 0)])
+NOT_RUN = "not run"
+
 LABELS: dict[Status, str] = {
     Status.TIMEOUT: "timeout",
     Status.OUT_OF_MEMORY: "out of memory",
@@ -65,10 +69,10 @@ LABELS: dict[Status, str] = {
 
 @dataclass(frozen=True)
 class Mark:
-    """One sign: where on the x axis, why, whose, and the limit it stands at (None: on the rail)."""
+    """One sign: where on the x axis, why (None: not run), whose, and the limit it stands at (None: on the rail)."""
 
     x: float
-    status: Status
+    status: Status | None
     row: str  # the algorithm (and series value): its row of the rail
     style: Style
     limit: float | None = None
@@ -104,9 +108,9 @@ def draw_marks(axes: Axes, panel: Panel, marks: Sequence[Mark]) -> None:
             line.set_marker(_DOWN)  # the true throughput lies below
 
 
-def legend_handle(status: Status) -> Line2D:
-    """The sign of a status in neutral grey, for the legend."""
-    return Line2D([], [], **_look(status, "#444444"), label=LABELS[status])
+def legend_handle(status: Status | None) -> Line2D:
+    """The sign of a status, or of a cell that is not run, in neutral grey, for the legend."""
+    return Line2D([], [], **_look(status, "#444444"), label=_name(status))
 
 
 def _draw_at_limits(axes: Axes, unit: str, marks: Sequence[Mark]) -> None:
@@ -145,17 +149,21 @@ def _sign(axes: Axes, mark: Mark, y: float, transform: Any, place: int, of: int)
         transform=transform + shift,
         clip_on=False,
         zorder=5,
-        gid=f"{mark.row} {mark.status}",
+        gid=f"{mark.row} {mark.status or NOT_RUN}",
         **_look(mark.status, mark.style.color),
     )
     axes.add_line(line)
     return line
 
 
-def _look(status: Status, color: str) -> dict[str, Any]:
+def _name(status: Status | None) -> str:
+    return NOT_RUN if status is None else LABELS[status]
+
+
+def _look(status: Status | None, color: str) -> dict[str, Any]:
     return {
         "linestyle": "none",
-        "marker": SIGNS[status],
+        "marker": _NOT_RUN if status is None else SIGNS[status],
         "markersize": 5.0,
         "markeredgewidth": 1.1,
         "markerfacecolor": "none",

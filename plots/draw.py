@@ -20,7 +20,7 @@ from cepbench.metrics.record import Record, Status
 from cepbench.metrics.results import Results
 from cepbench.plots.axes import category
 from cepbench.plots.bars import HATCHES, draw_bars
-from cepbench.plots.censored import legend_handle
+from cepbench.plots.censored import NOT_RUN, legend_handle
 from cepbench.plots.lines import draw_lines, limits, measured
 from cepbench.plots.points import coordinates, curves, in_slice, shown
 from cepbench.plots.published import published_handles
@@ -176,7 +176,10 @@ def _told(name: str, value: Any, label: str | None) -> str:
 def _legend(
     drawing: Drawing, figure: Figure, records: Sequence[Record], look: Mapping[str, Style], series: Sequence[Any]
 ) -> None:
-    """Algorithms, then values of the series axis, then the signs of the failures that occur."""
+    """Algorithms, then values of the series axis, then the signs of the failures that occur.
+
+    An algorithm has a line where a panel joins its points by its own.
+    """
     in_panels = [
         record
         for record in records
@@ -184,8 +187,9 @@ def _legend(
         if shown(figure, panel, record, record.point.get(figure.facet.name) if figure.facet else None)
     ]
     present = {record.algorithm for record in in_panels}
+    joined = {line.get_gid() for axes in drawing.axes for line in axes.lines if line.get_linestyle() != "None"}
     handles: list[Any] = [
-        _algorithm(name, look[name], bool(series), figure) for name in _names(figure, records) if name in present
+        _algorithm(name, look[name], name in joined, figure) for name in _names(figure, records) if name in present
     ]
     for index, value in enumerate(series):
         text = f"{figure.series.label} = {category(value, figure.series.unit)}" if figure.series else str(value)
@@ -195,6 +199,8 @@ def _legend(
     handles += parts.values()
     failed = {record.status for record in in_panels} - {Status.OK}
     handles += [legend_handle(status) for status in Status if status in failed]
+    if any(str(line.get_gid()).endswith(f" {NOT_RUN}") for axes in drawing.axes for line in axes.lines):
+        handles.append(legend_handle(None))
     fitted_legend(drawing, handles)
 
 
@@ -220,12 +226,12 @@ def fitted_legend(drawing: Drawing, handles: Sequence[Any]) -> None:
         legend.remove()
 
 
-def _algorithm(name: str, style: Style, many: bool, figure: Figure) -> Line2D | Patch:
+def _algorithm(name: str, style: Style, joined: bool, figure: Figure) -> Line2D | Patch:
     face = "white" if style.hollow else style.color
     if _all_bars(figure):
         face = style.color if any(panel.parts for panel in figure.panels) else face
         return Patch(facecolor=face, edgecolor=style.color, linewidth=0.8, label=label(name, figure.labels))
-    return line_handle(style, label(name, figure.labels), "none" if many else style.line)
+    return line_handle(style, label(name, figure.labels), style.line if joined else "none")
 
 
 def line_handle(style: Style, text: str, line: Any) -> Line2D:

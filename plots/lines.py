@@ -83,12 +83,12 @@ def limits(curves: Sequence[Curve]) -> list[float]:
 
 
 def marks(curves: Sequence[Curve], styles: Mapping[str, Style], place: Any) -> list[Mark]:
-    """A sign for every status that occurred; `place(curve, point)` gives its x."""
+    """A sign for every status that occurred, and for points left out; `place(curve, point)` gives its x."""
+    failed = [(curve, point, (f.status, f.limit)) for curve in curves for point in curve.points for f in point.failures]
+    left_out = [(curve, point, (None, None)) for curve in curves for point in curve.left_out]
     return [
-        Mark(place(curve, point), failure.status, row_name(curve), styles[curve.algorithm], failure.limit)
-        for curve in curves
-        for point in curve.points
-        for failure in point.failures
+        Mark(place(curve, point), status, row_name(curve), styles[curve.algorithm], limit)
+        for curve, point, (status, limit) in (*failed, *left_out)
     ]
 
 
@@ -112,7 +112,7 @@ def draw_curve(axes: Axes, curve: Curve, style: Style, line: Any, above: int) ->
     # A point without a number breaks the line: joining its neighbours would claim a value between them.
     medians = [point.estimate.median if point.estimate and point.drawn else nan for point in points]
     # A line between two measurements alone would claim a course.
-    shown = line if len(points) > 2 else "none"
+    shown = line if sum(point.run for point in points) > 2 else "none"
     # What lies below is solid: it shows in the gaps of what is above.
     shown = "solid" if above and shown != "none" else shown
     axes.plot([float(point.x) for point in points], medians, linestyle=shown, zorder=3, gid=row_name(curve), **look)

@@ -35,13 +35,15 @@ class Failure:
 class Point:
     """All repetitions of one algorithm at one x; `estimate` is None if no repetition tells anything of the metric.
 
-    Repetitions are cells, or the runs of the only one. `idle` is what executors that do nothing take, at the least.
+    Repetitions are cells, or the runs of the only one. `idle` is what executors that do nothing take, at the least. A
+    point that was not `run` is no cell of the experiment, where others have theirs.
     """
 
     x: Any
     estimate: Estimate | None
     failures: tuple[Failure, ...] = ()
     idle: float | None = None
+    run: bool = True
 
     @property
     def drawn(self) -> bool:
@@ -62,12 +64,18 @@ class Curve:
     series: Any
     points: tuple[Point, ...]
 
+    @property
+    def left_out(self) -> tuple[Point, ...]:
+        """The points that were not run, of a curve that tells something at others."""
+        told = any(point.drawn or point.failures for point in self.points)
+        return tuple(point for point in self.points if told and not point.run)
+
 
 def curves(figure: Figure, panel: Panel, records: Iterable[Record], facet: Any = None) -> tuple[Curve, ...]:
     """The curves of a panel in the order of the figure's algorithms, then of the series axis; points ordered by x.
 
-    Of a panel `over` an algorithm, points at which that has no number are left out. Of a panel with `parts`, a
-    repetition counts with the sum of its parts.
+    A curve has a point wherever one of its series has a cell. Of a panel `over` an algorithm, points at which that has
+    no number are left out. Of a panel with `parts`, a repetition counts with the sum of its parts.
     """
     everything = list(records)
     chosen = [record for record in everything if shown(figure, panel, record, facet)]
@@ -82,15 +90,12 @@ def curves(figure: Figure, panel: Panel, records: Iterable[Record], facet: Any =
     result = []
     for name in names:
         for series in values:
-            mine = [
-                r
-                for r in chosen
-                if r.algorithm == name and (figure.series is None or r.point.get(figure.series.name) == series)
-            ]
+            alike = [r for r in chosen if figure.series is None or r.point.get(figure.series.name) == series]
+            mine = [record for record in alike if record.algorithm == name]
             if mine:
                 points = tuple(
                     _point(x, [r for r in mine if r.point.get(axis.name) == x], metrics, bases)
-                    for x in coordinates(mine, axis)
+                    for x in coordinates(alike, axis)
                 )
                 result.append(Curve(name, series, points))
     return tuple(result)
@@ -158,6 +163,8 @@ def _place(record: Record) -> str:
 
 
 def _point(x: Any, records: Sequence[Record], metrics: Sequence[str], bases: dict[str, float] | None = None) -> Point:
+    if not records:
+        return Point(x, None, run=False)
     metric = metrics[0]
     beyond = -inf if metric in HIGHER_IS_BETTER else inf
     values: list[float] = []

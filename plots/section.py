@@ -80,13 +80,8 @@ def _drawing(results: Results, drawings: dict[str, Path]) -> Html:
 def _notes(figure: Figure, records: Sequence[Record]) -> list[str]:
     """How to read the drawing: only what occurs in it."""
     facets = {record.point.get(figure.facet.name) if figure.facet else None for record in records}
-    points = [
-        point
-        for facet in facets
-        for panel in figure.panels
-        for curve in curves(figure, panel, records, facet)
-        for point in curve.points
-    ]
+    drawn = [curve for facet in facets for panel in figure.panels for curve in curves(figure, panel, records, facet)]
+    points = [point for curve in drawn for point in curve.points]
     notes = []
     if any(point.estimate and len(point.estimate.values) > 1 for point in points):
         notes.append("Each point is the median over repetitions.")
@@ -108,6 +103,8 @@ def _notes(figure: Figure, records: Sequence[Record]) -> list[str]:
         )
     if any(failure.limit is None for failure in failures):
         notes.append("Signs on the grey rail have no value on this axis; the legend names their cause.")
+    if any(curve.left_out for curve in drawn):
+        notes.append("A dash on the rail: the experiment does not run this algorithm at this point.")
     if any(record.status is Status.WRONG for record in records):
         notes.append("Times of wrong answers are not drawn.")
     if {measurement(panel.metric) for panel in figure.panels} >= {"time", "memory"}:

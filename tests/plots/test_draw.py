@@ -26,6 +26,29 @@ def test_every_failure_has_its_own_sign_and_legend_entry(figure, record):
     assert names == ["GRETA", *(LABELS[status] for status in failed)]
 
 
+def test_a_cell_that_is_not_run_has_a_sign_and_breaks_the_line(figure, record):
+    def at(algorithm, *sizes):
+        return [record(algorithm, {"events": size}, summary=Summary(latency_p50=0.1 * size)) for size in sizes]
+
+    drawing = draw(figure(), [*at("cogra", 1, 2, 3, 4), *at("greta", 1, 2, 4)])
+    panel = lines(drawing.axes[0])
+    assert list(panel["greta not run"].get_xdata()) == [3]
+    assert np.isnan(panel["greta"].get_ydata()).tolist() == [False, False, True, False]
+    assert [text.get_text() for text in drawing.legends[0].get_texts()] == ["GRETA", "COGRA", "not run"]
+    whole = draw(figure(), [*at("cogra", 1, 2, 3, 4), *at("greta", 1, 2, 3, 4)])
+    assert [text.get_text() for text in whole.legends[0].get_texts()] == ["GRETA", "COGRA"]
+
+
+def test_the_legend_has_a_line_where_a_panel_has_one(figure, record):
+    records = [record("cogra", {"events": x}, summary=Summary(latency_p50=0.1)) for x in (1, 2, 3)]
+    records += [record("greta", {"events": 1}, summary=Summary(latency_p50=0.2))]
+    handles = draw(figure(), records).legends[0].legend_handles
+    assert [(handle.get_label(), handle.get_linestyle()) for handle in handles[:2]] == [
+        ("GRETA", "None"),
+        ("COGRA", "-"),
+    ]
+
+
 def test_censored_points_of_the_sweep(figure, sweep):
     latency, throughput, _ = draw(figure(), sweep).axes
     curve = lines(latency)["sase"]

@@ -146,6 +146,19 @@ def test_curves_are_in_the_order_of_the_figure_and_points_in_the_order_of_x(figu
     assert [point.x for point in found[0].points] == [3, 20, 100]
 
 
+def test_a_cell_that_the_experiment_leaves_out_is_a_point_that_was_not_run(figure, record):
+    records = [record("cogra", {"events": x}, summary=Summary(latency_p50=1.0)) for x in (1, 2, 3)]
+    records += [record("greta", {"events": x}, summary=Summary(latency_p50=1.0)) for x in (1, 3)]
+    records += [record("sase", {"events": 2})]  # has no such number anywhere
+    found = {curve.algorithm: curve for curve in curves(figure(), LATENCY, records)}
+    assert {name: [point.x for point in curve.left_out] for name, curve in found.items()} == {
+        "sase": [],
+        "greta": [2],
+        "cogra": [],
+    }
+    assert [point.run for point in found["sase"].points] == [False, True, False]
+
+
 def test_series_facet_and_where_select(figure, record):
     records = [
         record(point={"events": 1, "sel": s, "data": d}, summary=Summary(latency_p50=s))
