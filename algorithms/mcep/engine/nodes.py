@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from cepbench.algorithms.mcep.kernels.state import ABSENT, JOIN, KLEENE, LEAF
 from cepbench.algorithms.mcep.planning.patterns import DetectionPattern, NegatedElement
@@ -19,6 +20,14 @@ class NodeSide:
 
     node: int
     places: tuple[int, ...]
+
+
+class Hindrance(NamedTuple):
+    """The node of events that may not be between two slots of a row."""
+
+    node: int
+    before: int
+    after: int
 
 
 @dataclass
@@ -42,14 +51,19 @@ class EngineNode:
     held: bool = False
     ends: frozenset[str] = frozenset()
     """The types of the events with which its rows may end."""
+    hindrances: tuple[Hindrance, ...] = ()
 
 
 @dataclass(frozen=True)
 class EngineNodes:
-    """The nodes of a plan, children first; `absent` is the node of each negated type of a pattern."""
+    """The nodes of a plan, children first; `absent` is the node of each negated type of a pattern.
+
+    Those that some node of the pattern has `decided` need not be looked for in its matches.
+    """
 
     nodes: tuple[EngineNode, ...]
     absent: dict[tuple[int, int], int]
+    decided: frozenset[tuple[int, int]]
 
 
 def reach_of(pattern: DetectionPattern) -> int:
@@ -99,8 +113,9 @@ class _Nodes:
         for number, patterns in self.plan.finals().items():
             self.nodes[made[number]].finals = patterns
         self._negated()
+        decided = self._hinder(made)
         self._widen()
-        return EngineNodes(tuple(self.nodes), self.absent)
+        return EngineNodes(tuple(self.nodes), self.absent, decided)
 
     def _buffered(self, first: dict[int, tuple[int, int]]) -> dict[int, tuple[int, int]]:
         """The operands that states look up in buffers, each once, whichever patterns have it: an operand of each."""
@@ -147,6 +162,37 @@ class _Nodes:
                 node.reach = max(node.reach, reach_of(detected))
                 node.held = node.held or negation.gap == len(clause.operands)
                 self.absent[pattern, index] = known[key]
+
+    def _hinder(self, made: dict[int, int]) -> frozenset[tuple[int, int]]:
+        """Has nodes drop the rows that no pattern of theirs can use; returns the negated types that are so decided."""
+        own = {
+            (number, pattern, mask): {index: self._hindrance(pattern, mask, index) for index in found}
+            for pattern, local in self.plan.plans.items()
+            for mask, number in local.places
+            for found in [self.plan.negated_at(local, mask)]
+        }
+        common: dict[int, set[Hindrance]] = {}
+        for (number, _, _), some in own.items():
+            common.setdefault(made[number], set(some.values())).intersection_update(some.values())
+        for number, found in common.items():
+            node = self.nodes[number]
+            inside = {
+                Hindrance(one.node, *(node.places.index(side.places[slot]) for slot in (one.before, one.after)))
+                for side in node.sides
+                for one in common.get(side.node, ())
+            }
+            node.hindrances = tuple(sorted(found - inside))
+        return frozenset(
+            (pattern, index)
+            for (number, pattern, _), some in own.items()
+            for index, one in some.items()
+            if one in common[made[number]]
+        )
+
+    def _hindrance(self, pattern: int, mask: int, index: int) -> Hindrance:
+        """A negated type between two operands of a pattern, for a node that binds them there."""
+        gap, places = self.table[pattern].negated[index].gap, self.table.places(pattern, mask)
+        return Hindrance(self.absent[pattern, index], places.index(gap - 1), places.index(gap))
 
     def _widen(self) -> None:
         """Whoever is read keeps its rows for as long as the readers need them."""

@@ -20,6 +20,7 @@ from cepbench.algorithms.mcep.kernels.state import (
     AbsenceRecord,
     BoundRecord,
     CheckRecord,
+    HindranceRecord,
     IndexRecord,
     JoinRecord,
     NodeRecord,
@@ -98,6 +99,8 @@ class _Compilation:
             csr([[k for k, one in enumerate(indices.indices) if one.node == n] for n in range(len(nodes))])[0],
             _records(IndexRecord, [(*one, *self.sorting) for one in indices.indices]),
             _records(BoundRecord, indices.bounds),
+            csr([node.hindrances for node in nodes])[0],
+            _records(HindranceRecord, list(chain(*(node.hindrances for node in nodes)))),
             *csr([node.finals for node in nodes]),
             _records(PatternRecord, [self._pattern(p, *span) for p, span in enumerate(ends)]),
             _records(AbsenceRecord, absences),
@@ -113,14 +116,15 @@ class _Compilation:
         return reach_of(detected), counts, clause.ordered, clause.waits, self.digests[pattern], begin, end
 
     def _absences(self) -> tuple[list[tuple[int, int]], list[tuple[int, int, bool]]]:
-        """The negated types of all patterns, and where those of each pattern are."""
+        """The negated types that matches are asked for, of all patterns, and where those of each pattern are."""
         spans: list[tuple[int, int]] = []
         found: list[tuple[int, int, bool]] = []
         for pattern, clause in enumerate(self.clauses):
             begin = len(found)
             for index, negation in enumerate(clause.negated):
-                last = negation.gap == len(clause.operands)
-                found.append((self.found.absent[pattern, index], negation.gap, last))
+                if (pattern, index) not in self.found.decided:
+                    last = negation.gap == len(clause.operands)
+                    found.append((self.found.absent[pattern, index], negation.gap, last))
             spans.append((begin, len(found)))
         return spans, found
 

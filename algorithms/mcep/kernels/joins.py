@@ -12,7 +12,7 @@ from cepbench.algorithms.kernels.compilation import inlined
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.mcep.kernels.bindings import all_hold, apart, bound, own_binding
 from cepbench.algorithms.mcep.kernels.indices import filled, listed
-from cepbench.algorithms.mcep.kernels.matches import emitted
+from cepbench.algorithms.mcep.kernels.matches import emitted, has_hindrance
 from cepbench.algorithms.mcep.kernels.state import (
     AFTER,
     APART,
@@ -177,6 +177,8 @@ def _join_row(
 @inlined
 def _made(n: int, at: int, point: int, tables: PlanTables, state: EngineState, output: EngineOutput) -> bool:
     """What becomes of the row of node n that was written at word `at`; False if there is no room for a match."""
+    if has_hindrance(n, at, tables, state):
+        return True
     state.counters[INSTANCES] += 1
     if tables.final_ptr[n] < tables.final_ptr[n + 1] and not emitted(n, at, point, tables, state, output):
         return False

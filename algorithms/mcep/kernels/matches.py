@@ -33,7 +33,7 @@ from cepbench.algorithms.mcep.kernels.state import (
     EngineState,
     PlanTables,
 )
-from cepbench.algorithms.mcep.kernels.stores import first_from
+from cepbench.algorithms.mcep.kernels.stores import first_from, is_free
 from cepbench.queries.records import Records
 
 
@@ -66,6 +66,25 @@ def emitted(n: int, at: int, point: int, tables: PlanTables, state: EngineState,
 
 
 @inlined
+def has_hindrance(n: int, at: int, tables: PlanTables, state: EngineState) -> bool:
+    """Whether a negated event lies inside the row of node n at word `at`. O(log n) per hindrance."""
+    for h in range(tables.hindrance_ptr[n], tables.hindrance_ptr[n + 1]):
+        hindrance = tables.hindrance[h]
+        if _is_hindered(hindrance.node, at, hindrance.before, hindrance.after, tables, state):
+            return True
+    return False
+
+
+@inlined
+def _is_hindered(node: int, at: int, before: int, after: int, tables: PlanTables, state: EngineState) -> bool:
+    """Whether a negated event of a node lies between two slots of a row."""
+    origin = state.counters[ORIGIN]
+    earlier = state.binding[state.slab[at + SLOTS + before] - origin].time
+    later = state.binding[state.slab[at + SLOTS + after] - origin].first
+    return not is_free(node, earlier, later, tables, state)
+
+
+@inlined
 def _is_absent(p: int, at: int, point: int, tables: PlanTables, state: EngineState) -> bool:
     """Whether no negated event hinders a match, but for those after its end. O(log n) per gap."""
     pattern = tables.pattern[p]
@@ -73,19 +92,14 @@ def _is_absent(p: int, at: int, point: int, tables: PlanTables, state: EngineSta
         absence = tables.absence[a]
         if absence.last:
             continue
-        next_slot = state.binding[state.slab[at + SLOTS + absence.gap] - state.counters[ORIGIN]]
-        r = first_from(absence.node, ENDED, next_slot.first, tables, state) - 1
-        store = state.store[absence.node]
-        if r < store.base:
-            continue
-        row = store.offset + r * SLOTS
-        if absence.gap == 0:
-            if state.slab[row + LAST] >= point - pattern.reach:
+        if absence.gap:
+            if _is_hindered(absence.node, at, absence.gap - 1, absence.gap, tables, state):
                 return False
-        elif (
-            state.slab[row + ENDED]
-            > state.binding[state.slab[at + SLOTS + absence.gap - 1] - state.counters[ORIGIN]].time
-        ):
+            continue
+        begin = state.binding[state.slab[at + SLOTS] - state.counters[ORIGIN]].first
+        r = first_from(absence.node, ENDED, begin, tables, state) - 1
+        store = state.store[absence.node]
+        if r >= store.base and state.slab[store.offset + r * SLOTS + LAST] >= point - pattern.reach:
             return False
     return True
 

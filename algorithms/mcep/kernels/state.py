@@ -165,6 +165,14 @@ class AbsenceRecord:
     last: bool
 
 
+class HindranceRecord:
+    """No event of node `node` may be between slots `before` and `after` of a row."""
+
+    node: int
+    before: int
+    after: int
+
+
 class BindingRecord:
     """An event, with the binding of the events before it in its set (`below`), of which it has `length`.
 
@@ -204,7 +212,9 @@ class PlanTables(NamedTuple):
     - `join_ptr[N + 1]`, `join` (`JoinRecord`); `copy`: slots of the fresh row, or ~slots of the older one.
     - `check` (`CheckRecord`); `pairs`: lists of conditions from a fresh to an older event.
     - `index_ptr[N + 1]`, `indices` (`IndexRecord`): the indices of a node; `bound` (`BoundRecord`).
-    - `final_ptr[N + 1]`, `final`: the patterns of a node; `pattern[P]` (`PatternRecord`), `absence` (`AbsenceRecord`).
+    - `hindrance_ptr[N + 1]`, `hindrance` (`HindranceRecord`): what no row of a node may have between its events.
+    - `final_ptr[N + 1]`, `final`: the patterns of a node; `pattern[P]` (`PatternRecord`), `absence` (`AbsenceRecord`),
+      without those that its nodes have decided.
     """
 
     node: Records
@@ -219,6 +229,8 @@ class PlanTables(NamedTuple):
     index_ptr: Ints
     indices: Records
     bound: Records
+    hindrance_ptr: Ints
+    hindrance: Records
     final_ptr: Ints
     final: Ints
     pattern: Records

@@ -5,6 +5,7 @@ from __future__ import annotations
 from cepbench.algorithms.kernels.compilation import inlined
 from cepbench.algorithms.mcep.kernels.indices import forget
 from cepbench.algorithms.mcep.kernels.state import (
+    ENDED,
     FIRST,
     LACK,
     LAST,
@@ -117,3 +118,11 @@ def first_from(n: int, word: int, value: int, tables: PlanTables, state: EngineS
         else:
             high = middle
     return low
+
+
+@inlined
+def is_free(n: int, after: int, before: int, tables: PlanTables, state: EngineState) -> bool:
+    """Whether no row of node n ended after one time and before another. O(log n)."""
+    store = state.store[n]
+    r = first_from(n, ENDED, before, tables, state) - 1
+    return r < store.base or state.slab[store.offset + r * (SLOTS + tables.node[n].width) + ENDED] <= after

@@ -13,7 +13,7 @@
 
 An engine reads of a plan: its nodes, children before parents (`MultiPlan.in_order`); the pattern and operands from
 which a node can be understood (`first_places`), and what its children bind there (`parts`); its window (`window`);
-and the patterns that it detects (`finals`). Negation is no part of nodes: absences are decided on the matches of each
-pattern, or, in a node all of whose users have them, as soon as the operands beside them are bound (`negated_at`). A
-match of a final node that is shared may span more than the window of one of its patterns.
+and the patterns that it detects (`finals`). Negation is no part of nodes: absences between operands are decided as soon
+as these are bound (`negated_at`) in a node all of whose patterns have them, and all others on the matches of a pattern.
+A match of a final node that is shared may span more than the window of one of its patterns.
 """

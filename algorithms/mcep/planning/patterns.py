@@ -79,7 +79,7 @@ class DetectionPattern:
 
     - `ordered`: whether the structure S is a SEQ; else it is an AND. That of a single operand is neither.
     - `elements`: the operands in the order in which they are written; a type may occur many times.
-    - `negated`: absent types. They are decided on complete matches, so that they hinder no sharing.
+    - `negated`: absent types. They are no part of sub-patterns, so that they hinder no sharing.
     - `window`: the most that the last event of a match may lie behind the first, in units of the stream's time; or
       the number of consecutive events that hold a match, where the scope counts events.
     - `query` and `clause`: the index of the query in its workload, and that of the alternative in the query.

@@ -11,7 +11,6 @@ from typing import Self
 
 from cepbench.algorithms.mcep.planning.costs import CostModel
 from cepbench.algorithms.mcep.planning.generators import Join, canonical_joins
-from cepbench.algorithms.mcep.planning.patterns import NegatedElement
 from cepbench.algorithms.mcep.planning.subpatterns import Interned
 from cepbench.events.errors import CepbenchError
 
@@ -172,15 +171,15 @@ class MultiPlan(ABC):
                 raise BrokenMultiPlan(f"pattern {pattern} is given the plan of pattern {plan.pattern}")
             self._check(plan)
 
-    def negated_at(self, plan: LocalPlan, mask: int) -> tuple[NegatedElement, ...]:
+    def negated_at(self, plan: LocalPlan, mask: int) -> tuple[int, ...]:
         """The absences between two operands of a pattern that can be decided once some operands are bound.
 
         Those at an end of the pattern depend on its window and wait for the complete match.
         """
         pattern = self.table[plan.pattern]
         return tuple(
-            one
-            for one in pattern.negated
+            index
+            for index, one in enumerate(pattern.negated)
             if 0 < one.gap < len(pattern) and mask >> (one.gap - 1) & 1 and mask >> one.gap & 1
         )
 

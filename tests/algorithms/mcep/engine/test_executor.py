@@ -77,6 +77,24 @@ def test_what_patterns_share_is_made_once(sharing: str) -> None:
     assert alone["instances"] > shared["instances"]
 
 
+def test_an_absence_is_decided_once_its_neighbours_are_bound() -> None:
+    text = "PATTERN SEQ(A, NOT X, B, C) WITHIN 9 s PER MATCH"
+    counts, details = run_all(make("mcep[plan=trivial, sharing=prefix]"), [text], "A1 X2 A3 B4 C5 C6")
+    assert counts == [2]
+    assert details["instances"] == 2 + 1 + 1 + 2 + 2  # A, B, one pair of them, C, and matches
+
+
+def test_absences_that_not_all_users_have_wait_for_their_own_nodes() -> None:
+    texts = [
+        f"PATTERN SEQ(A, {absent}B, {last}) WITHIN 9 s PER MATCH" for absent, last in (("NOT X, ", "C"), ("", "D"))
+    ]
+    counts, details = run_all(make("mcep[plan=sh, sharing=prefix]"), texts, "A1 X2 A3 B4 C5 C6 D7")
+    assert counts == [2, 2]
+    assert details["instances"] == 2 + 1 + 2 + (2 + 2) + (
+        1 + 2
+    )  # A, B, pairs; of each pattern, its last event and matches
+
+
 def test_equal_patterns_are_told_each_in_its_own_window() -> None:
     texts = [f"PATTERN SEQ(A, B) WITHIN {span} s PER MATCH" for span in (1, 3, 9)]
     for sharing in ("prefix", "subexpression"):
