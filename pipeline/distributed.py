@@ -61,7 +61,7 @@ class Buckets:
             batches,
             answer,
             family=portion_family(job, self.prepared.algorithm, portion),
-            spent=lambda executors: crossings.update(crossings_of(executors)),
+            spent=lambda key, executor: crossings.update(crossings_of({key: executor})),
         )
         return answer.parts, counts, crossings
 

@@ -18,6 +18,7 @@ from cepbench.pipeline.jobs import Job, parse_supported, prepare
 from cepbench.pipeline.running import Counts, run_job
 from cepbench.pipeline.sampling import input_statistics, stream_statistics
 from cepbench.pipeline.store import Stream, bucket_batches, is_store, read_stream, stream_batches
+from cepbench.pipeline.substreams import whole_parts
 
 BATCH_ROWS = 1 << 20
 
@@ -137,8 +138,8 @@ def _statistics(source: InputEvents | Stream) -> Statistics:
 def _parts(source: InputEvents | Stream, job: Job) -> Iterator[Iterable[EventBatch]]:
     """The events of a job as parts that hold their sub-streams whole, each in time order."""
     if isinstance(source, InputEvents):
-        n = len(source.batch)
-        yield (source.batch.slice(start, start + BATCH_ROWS) for start in range(0, n, BATCH_ROWS))
+        for part in whole_parts(source.batch, job.partition, BATCH_ROWS):
+            yield (part.slice(start, start + BATCH_ROWS) for start in range(0, len(part), BATCH_ROWS))
     elif source.holds_whole(job.partition):
         for bucket in range(source.buckets):
             yield bucket_batches(source, bucket, BATCH_ROWS, job.attributes)

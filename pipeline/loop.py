@@ -69,7 +69,7 @@ class Loop:
     - A sub-stream without events in a batch hears of its `until` if that ends one of its windows.
     - With `look`, windows are closed in a call of their own, and `look` is called before and after it.
 
-    `executors` are those of the sub-streams so far.
+    `executors` are those of the sub-streams so far, without those that have come to their end.
     """
 
     def __init__(
@@ -80,6 +80,7 @@ class Loop:
         self._closing = family.closing
         self._ends: dict[RawKey, int] = {}  # sub-stream -> end of the last window that holds an event of it
         self._closed = 0  # windows that end by then are closed
+        self._gone = 0  # sub-streams that have come to their end
 
     def details(self) -> Mapping[str, float]:
         """What the executors tell of their work, together."""
@@ -95,7 +96,7 @@ class Loop:
             if key not in self.executors:
                 self.executors[key] = self._family.executor()
             self._ends[key] = _last_end(windows, int(piece.time[-1]))
-            self._run(key, piece.slice(0, len(piece), None if apart else until))
+            self._run(key, self.executors[key], piece.slice(0, len(piece), None if apart else until))
             if apart:
                 waiting.add(key)
             else:
@@ -104,7 +105,7 @@ class Loop:
             self._look()
         nothing = events.slice(len(events), len(events), until)
         for key in waiting:
-            self._run(key, nothing)
+            self._run(key, self.executors[key], nothing)
         if waiting and self._look is not None:
             self._look()
         if until is not None:
@@ -112,8 +113,20 @@ class Loop:
 
     def finish(self) -> None:
         """The end of the stream."""
-        for key in self.executors:
-            self._run(key, None)
+        for key, executor in self.executors.items():
+            self._run(key, executor, None)
+
+    def finish_with(self, events: EventBatch, spent: Callable[[RawKey, Executor], None]) -> None:
+        """The last batch, and the end of the stream: one sub-stream after another comes to its end.
+
+        So those that have all of their events in this batch need no room at the same time. `spent` gets each executor.
+        """
+        for key, piece in self._family.split(events):
+            executor = self.executors.pop(key) if key in self.executors else self._family.executor()
+            self._run(key, executor, piece)
+            self._end(key, executor, spent)
+        while self.executors:
+            self._end(*self.executors.popitem(), spent)
 
     def pickled(self) -> None:
         """Pickles every executor, and goes on with the copies."""
@@ -122,10 +135,15 @@ class Loop:
     @property
     def substreams(self) -> int:
         """How many there are so far."""
-        return len(self.executors)
+        return len(self.executors) + self._gone
 
-    def _run(self, key: RawKey, events: EventBatch | None) -> None:
-        rows = self._call(key, self.executors[key], events)
+    def _end(self, key: RawKey, executor: Executor, spent: Callable[[RawKey, Executor], None]) -> None:
+        self._run(key, executor, None)
+        self._gone += 1
+        spent(key, executor)
+
+    def _run(self, key: RawKey, executor: Executor, events: EventBatch | None) -> None:
+        rows = self._call(key, executor, events)
         if rows:
             self._emit(key, rows)
 

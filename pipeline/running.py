@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from cepbench.algorithms.answers.builder import AnswerBuilder
@@ -35,13 +35,14 @@ def run_job(
     pickled: bool = False,
     progress: Callable[[int], None] = lambda more: None,
     family: Family | None = None,
-    spent: Callable[[Mapping[RawKey, Executor]], None] = lambda executors: None,
+    spent: Callable[[RawKey, Executor], None] = lambda key, executor: None,
 ) -> Counts:
     """Runs a job on all events of its sub-streams in time order; rows go to `answer`.
 
     By a pool where the algorithm has one for the job, else with an executor per sub-stream; `family` says otherwise.
     With `pickled`, either is pickled and goes on as a copy after each batch. `progress` is told of each how many events
-    it had. `spent` gets the executors of all sub-streams, if they have such, when they have finished.
+    it had. `spent` gets the executor of each sub-stream, if it has one, when it has finished. Sub-streams of the last
+    batch are fed and finished one after another.
     """
 
     def emit(key: RawKey, rows: Rows) -> None:
@@ -57,13 +58,31 @@ def run_job(
     family = family or fitting_family(job, prepared.algorithm)
     loop = PoolLoop(family, emit_many) if isinstance(family, PoolFamily) else Loop(family, emit)
     events = 0
-    for batch in batches:
+    finished = False
+    for batch, last in _with_last(batches):
         events += len(batch)
-        loop.process(batch)
-        if pickled:
-            loop.pickled()
+        if last and isinstance(loop, Loop) and not pickled:
+            loop.finish_with(batch, spent)
+            finished = True
+        else:
+            loop.process(batch)
+            if pickled:
+                loop.pickled()
         progress(len(batch))
-    loop.finish()
-    if isinstance(loop, Loop):
-        spent(loop.executors)
+    if not finished:
+        loop.finish()
+        if isinstance(loop, Loop):
+            for key, executor in loop.executors.items():
+                spent(key, executor)
     return Counts(events, loop.substreams)
+
+
+def _with_last(batches: Iterable[EventBatch]) -> Iterator[tuple[EventBatch, bool]]:
+    """The batches, and of each whether it is the last one."""
+    held: EventBatch | None = None
+    for batch in batches:
+        if held is not None:
+            yield held, False
+        held = batch
+    if held is not None:
+        yield held, True

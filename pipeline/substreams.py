@@ -1,6 +1,6 @@
 """Splitting a batch into the sub-streams of its partition attributes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
@@ -32,6 +32,17 @@ def split(events: EventBatch, attributes: Sequence[str]) -> list[tuple[RawKey, E
         (key, found.slice(start, stop, events.until))
         for key, start, stop in zip(stored_keys(found, attributes, begin[:-1]), bounds, bounds[1:], strict=False)
     ]
+
+
+def whole_parts(events: EventBatch, attributes: Sequence[str], rows: int) -> Iterator[EventBatch]:
+    """The events in parts of about `rows` that hold their sub-streams whole, each in the order of the stream."""
+    parts = -(-len(events) // rows)
+    if parts < 2 or not attributes:
+        yield events
+        return
+    codes, _ = _codes(events, attributes)
+    for part in range(parts):
+        yield events.take(np.flatnonzero(codes % parts == part))
 
 
 def ordered(events: EventBatch, attributes: Sequence[str]) -> tuple[EventBatch, NDArray[np.int64]]:

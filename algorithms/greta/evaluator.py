@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,13 +21,13 @@ from cepbench.algorithms.greta.kernels.vertices import (
 from cepbench.algorithms.kernels.cells import empty_cells
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.kernels.growth import widened, wider
-from cepbench.algorithms.kernels.windows import make_slots, slot_count
+from cepbench.algorithms.kernels.windows import Slots, make_slots, slot_count
 from cepbench.algorithms.running.negation import latest_starts
 from cepbench.algorithms.running.window_cells import CellEvaluator
 from cepbench.events.windows import Window
 from cepbench.queries.compile import CompiledQuery, Part
 from cepbench.queries.model import Op
-from cepbench.queries.records import records_of
+from cepbench.queries.records import Records, records_of
 from cepbench.queries.tables import OPERATORS, Tables
 
 VERTICES = 256
@@ -45,8 +47,8 @@ class GraphGrained(CellEvaluator):
     """
 
     def __init__(self, query: CompiledQuery, part: Part, window: Window, kept: NDArray[np.bool_]) -> None:
-        slots = make_slots(part.tables, len(part.negations), ~kept, ~kept, contiguous=False)
-        is_sorted = bool(np.any(_sort_columns(part.tables)[0] >= 0))
+        slots, positions = _template(part, kept.tobytes())
+        is_sorted = bool(np.any(positions["sort_column"] >= 0))
         super().__init__(
             query,
             part,
@@ -56,7 +58,7 @@ class GraphGrained(CellEvaluator):
             kept_cells=window.overlap,
             kept_bytes=8 * (1 + len(query.ints) + len(query.reals) + is_sorted),
         )
-        self.graph = _new_graph(query, part.tables, window.overlap, kept)
+        self.graph = _new_graph(query, positions.copy(), window.overlap)
 
     def step(self, first: int, events: KernelEvents) -> tuple[int, int]:
         done, size, stopped = propagate(
@@ -81,18 +83,30 @@ class GraphGrained(CellEvaluator):
         return int(self.graph.counters[LIVE])
 
 
-def _new_graph(query: CompiledQuery, tables: Tables, span: int, kept: NDArray[np.bool_]) -> Graph:
-    positions = len(tables.start)
-    blocks = FIRST_BLOCKS + 2 * positions
+@lru_cache(maxsize=256)
+def _template(part: Part, kept: bytes) -> tuple[Slots, Records]:
+    """What all graphs of an automaton have in common, once for many sub-streams: its slots, and empty positions."""
+    flags = np.frombuffer(kept, np.bool_)
+    slots = make_slots(part.tables, len(part.negations), ~flags, ~flags, contiguous=False)
+    return slots, _positions(part.tables, flags)
+
+
+def _positions(tables: Tables, kept: NDArray[np.bool_]) -> Records:
     trailing = np.diff(tables.trailing_ptr) > 0
-    width = min(VERTICES, max(FEWEST_VERTICES, BLOCK_CELLS // span))
     column, real = _sort_columns(tables)
-    position = np.zeros(positions, records_of(GraphPositionRecord))
+    position = np.zeros(len(tables.start), records_of(GraphPositionRecord))
     position["kept"] = kept
     position["late"] = kept & tables.end & trailing
     position["prunable"] = kept & ~position["late"] & _leads_over_negation(tables)
     position["sort_column"], position["sort_real"] = column, real
     position["head"] = position["tail"] = NO_BLOCK
+    return position
+
+
+def _new_graph(query: CompiledQuery, position: Records, span: int) -> Graph:
+    positions = len(position)
+    blocks = FIRST_BLOCKS + 2 * positions
+    width = min(VERTICES, max(FEWEST_VERTICES, BLOCK_CELLS // span))
     return Graph(
         position=position,
         block=np.zeros(blocks, records_of(BlockRecord)),

@@ -5,7 +5,7 @@
 
 import os
 import pickle
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from itertools import pairwise
 from random import Random
@@ -124,8 +124,8 @@ def answer_by_slices(case: Case) -> pd.DataFrame:
     return answer.frame()
 
 
-def keep(kept: Crossings, executors: Mapping[RawKey, Executor]) -> None:
-    kept.update(crossings_of(executors))
+def keep(kept: Crossings, key: RawKey, executor: Executor) -> None:
+    kept.update(crossings_of({key: executor}))
 
 
 def test_random_slices_get_the_answers_of_the_oracle() -> None:

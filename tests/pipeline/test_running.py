@@ -1,0 +1,85 @@
+"""Runs without a clock: sub-streams that have all of their events in one batch come to their ends one after another."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+from cepbench.algorithms.base import Executor, StateSize
+from cepbench.algorithms.registry import make
+from cepbench.algorithms.rows import Rows
+from cepbench.events.batch import EventBatch
+from cepbench.pipeline import in_process
+from cepbench.pipeline.in_process import answer_of
+from cepbench.pipeline.loop import Family, Loop
+from cepbench.pipeline.substreams import RawKey, split, whole_parts
+from cepbench.queries.parser import parse_query
+from cepbench.verification.evaluators import run
+from cepbench.verification.random_cases import split as cut
+from tests.contract.streams import batch
+from tests.pipeline.test_in_process import WORKLOAD, frame
+from tests.streams import stream
+
+
+def keyed(keys: str) -> EventBatch:
+    return batch([{"time": time, "type": "A", "g": int(key)} for time, key in enumerate(keys)])
+
+
+def test_substreams_of_the_last_batch_are_finished_one_after_another() -> None:
+    log: list[str] = []
+
+    class Tracing(Executor):
+        def __init__(self) -> None:
+            self.key = ""
+
+        def process(self, events: EventBatch) -> Rows:
+            self.key = str(int(events.columns["g"][0]))
+            log.append(f"+{self.key}" * len(events))
+            return {}
+
+        def finish(self) -> Rows:
+            log.append(f"-{self.key}")
+            return {}
+
+        def state(self) -> StateSize:
+            return StateSize()
+
+    ended: list[RawKey] = []
+    loop = Loop(Family(partial(split, attributes=["g"]), Tracing, {0: None}, {0: 1}), lambda key, rows: None)
+    loop.process(keyed("120"))
+    loop.finish_with(keyed("3141"), lambda key, executor: ended.append(key))
+    assert log[3:] == ["+3", "-3", "+1+1", "-1", "+4", "-4", "-0", "-2"]
+    assert ended == [(3,), (1,), (4,), (0,), (2,)]
+    assert loop.substreams == 5
+    assert not loop.executors
+
+
+@pytest.mark.parametrize("cuts", [(), (3,), (1, 2, 5)])
+def test_a_substream_that_began_before_goes_on(cuts: tuple[int, ...]) -> None:
+    text = "RETURN g, COUNT(*) PATTERN SEQ(A, B) GROUP-BY g WITHIN 4 s SLIDE 2 s"
+    events = batch([{**event, "g": i % 2} for i, event in enumerate(stream("A1 A2 B3 B4 A4 A5 B6 B7"))])
+    query = parse_query(text)
+    wanted = run(make("greta"), query, cut(events, cuts), pickled=True)  # each batch as all others
+    assert run(make("greta"), query, cut(events, cuts)).equals(wanted)
+    assert len(wanted)
+
+
+def test_parts_hold_substreams_whole() -> None:
+    events = keyed("0123401234012340123401")
+    parts = list(whole_parts(events, ["g"], 8))
+    assert len(parts) == 3
+    assert sorted(np.concatenate([part.position for part in parts])) == list(range(22))
+    keys = [set(part.columns["g"].tolist()) for part in parts]
+    assert sum(map(len, keys)) == len(set.union(*keys)) == 5
+    assert all(np.all(np.diff(part.time) > 0) for part in parts)
+    assert list(whole_parts(events, ["g"], 22)) == list(whole_parts(events, [], 8)) == [events]
+
+
+@pytest.mark.parametrize("algorithm", ["cogra", "greta"])
+def test_frames_are_evaluated_part_by_part(algorithm: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = answer_of(WORKLOAD, frame(), algorithm).frame()
+    monkeypatch.setattr(in_process, "BATCH_ROWS", 37)
+    told: list[int] = []
+    found = answer_of(WORKLOAD, frame(), algorithm, progress=lambda total, more: told.append(more)).frame()
+    assert found.equals(wanted)
+    assert max(told) <= 37
