@@ -23,7 +23,9 @@ def stream(substreams: int, events: int) -> pd.DataFrame:
     """Two types and the sub-streams at random, a thousand events per second."""
     random = np.random.default_rng(substreams)
     kinds = pd.Categorical.from_codes(random.integers(0, 2, events).astype(np.int8), ["A", "B"]).astype(str)
-    return pd.DataFrame({"time": np.arange(events) // 1000, "type": kinds, "key": random.integers(0, substreams, events)})
+    return pd.DataFrame(
+        {"time": np.arange(events) // 1000, "type": kinds, "key": random.integers(0, substreams, events)}
+    )
 
 
 def main() -> None:

@@ -38,7 +38,7 @@ from cepbench.pipeline.jobs import Prepared, check_supported, plan
 from cepbench.pipeline.loop import Family
 from cepbench.pipeline.parts import DamagedStore
 from cepbench.pipeline.pooled_loop import Numbering
-from cepbench.pipeline.repeated import keep_memory, repeated
+from cepbench.pipeline.repeated import keep_memory, repeated, uncollected
 from cepbench.pipeline.replay import Measured, replay
 from cepbench.pipeline.sampling import stream_statistics
 from cepbench.pipeline.slicing import Crossings, Portion, portion_batches, portion_family, portions
@@ -105,11 +105,12 @@ def ready(job: MeasuredRun, spark: SparkSession | None = None) -> Ready:
     check_supported(queries, job.algorithm)
     known = stream_statistics(stream, spark)
     workload = compile_workload(queries, stream.schema, job.arithmetic, summarised=True)
-    planned = repeated(
-        lambda: plan(workload, job.algorithm, known),
-        lambda prepared: prepared.plan_seconds,
-        0 if job.memory else job.repeat,
-    )
+    with uncollected():
+        planned = repeated(
+            lambda: plan(workload, job.algorithm, known),
+            lambda prepared: prepared.plan_seconds,
+            0 if job.memory else job.repeat,
+        )
     prepared = planned[-1]
     stream.check_needed(prepared.workload.needs)
     seconds, details = zip(*((one.plan_seconds, one.details) for one in planned), strict=True)
@@ -220,16 +221,15 @@ class MeasuredTask:
             floor = memory.peak
         gc.collect()
         gc.freeze()
-        gc.disable()
-        if job.memory:
-            report.runs = [replays.run()]
-            report.process_peak = max(0, replays.peak - floor)
-        else:
-            report.idle = median([sum(run.service) for run in replays.idle_runs()])
-            with LoadWatch() as watch:
-                report.runs = repeated(replays.run, lambda run: sum(run.service), job.repeat)
-            report.load = watch.load
-        gc.enable()
+        with uncollected():
+            if job.memory:
+                report.runs = [replays.run()]
+                report.process_peak = max(0, replays.peak - floor)
+            else:
+                report.idle = median([sum(run.service) for run in replays.idle_runs()])
+                with LoadWatch() as watch:
+                    report.runs = repeated(replays.run, lambda run: sum(run.service), job.repeat)
+                report.load = watch.load
         report.rows = None if replays.answer is None else replays.answer.parts
         report.crossings = replays.crossings
         return report

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import resource
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TypeVar
 
 from cepbench.metrics.statistics import estimate
@@ -44,6 +46,16 @@ def repeated(run: Callable[[], Run], seconds_of: Callable[[Run], float], seconds
         enough = len(runs) >= LEAST and is_narrow([seconds_of(one) for one in runs])
         if enough or len(runs) == MOST or 2 * ended - started - began > seconds:
             return runs
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Without garbage collection, which would charge a run of milliseconds for all objects of the process."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def is_narrow(values: Sequence[float]) -> bool:

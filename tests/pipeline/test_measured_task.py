@@ -1,5 +1,6 @@
 """One worker's part of a measured cell, in this process."""
 
+import gc
 import pickle
 import time
 from dataclasses import replace
@@ -14,6 +15,7 @@ from cepbench.algorithms.base import Executor, NotEnoughMemory, Plan, StateSize
 from cepbench.algorithms.rows import Rows
 from cepbench.events.batch import EventBatch
 from cepbench.events.errors import CepbenchError
+from cepbench.events.statistics import Statistics
 from cepbench.generators.registry import from_spec
 from cepbench.metrics.record import Status
 from cepbench.pipeline.distributed import Buckets
@@ -204,6 +206,20 @@ def test_short_runs_are_repeated_on_fresh_executors(store: Path) -> None:
     assert [len(run.latency) for run in report.runs] == [3] * len(report.runs)
     assert len(MeasuredTask(ready(replace(job, repeat=0)))(Portion(0)).runs) == 1
     assert len(MeasuredTask(ready(replace(job, memory=True)))(Portion(0)).runs) == 1
+
+
+def test_nothing_is_collected_while_a_plan_is_timed(store: Path) -> None:
+    seen: list[bool] = []
+
+    class Watching(Counting):
+        def plan(self, workload: Workload, statistics: Statistics) -> Plan:
+            seen.append(gc.isenabled())
+            return super().plan(workload, statistics)
+
+    ready(MeasuredRun(store, QUERY, Watching(), repeat=0.01))
+    assert len(seen) > 1
+    assert not any(seen)
+    assert gc.isenabled()
 
 
 def test_repeated_runs_must_agree(store: Path) -> None:
