@@ -5,12 +5,11 @@ from __future__ import annotations
 from functools import partial
 from typing import ClassVar
 
-import numpy as np
-
 from cepbench.algorithms.base import Algorithm, Executor, ExecutorPool, Plan, Slicing
 from cepbench.algorithms.cogra.granularity import (
     Granularity,
     has_adjacent_predicates,
+    needed_by_predicates,
     not_linear,
     select,
     unsupported_negation,
@@ -101,7 +100,7 @@ class Cogra(Algorithm):
         return IndependentQueries(plan.workload, partial(evaluator, windows=self.windows))
 
     def pool(self, plan: Plan) -> ExecutorPool | None:
-        """Pools of type granularity, if all queries have it (`pooled.pooled`) and events update each window."""
+        """Pools, if there are some for all queries (`pooled.pooled`) and events update each window."""
         return independent_pools(plan.workload, pooled) if self.windows == "each" else None
 
 
@@ -113,7 +112,7 @@ def evaluator(query: CompiledQuery, part: Part, window: Window, windows: str = "
         return panes() if windows == "panes" else ChosenByCost(query, part, window, each, panes)
     granularity = select(part.automaton, query.query.semantics)
     if granularity is Granularity.MIXED:
-        return GraphGrained(query, part, window, _needed_by_predicates(part))
+        return GraphGrained(query, part, window, needed_by_predicates(part.automaton))
     if granularity is Granularity.PATTERN and has_adjacent_predicates(part.automaton):
         return PatternGrained(query, part, window)
     if part.negations:
@@ -121,10 +120,3 @@ def evaluator(query: CompiledQuery, part: Part, window: Window, windows: str = "
     if TypeGrainedCount.suits(query, part):
         return TypeGrainedCount(query, part, window)
     return TypeGrained(query, part, window)
-
-
-def _needed_by_predicates(part: Part) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """bool[P]: the event types T_e of Theorem 15.3, whose events are compared with later ones."""
-    kept = np.zeros(len(part.automaton.positions), np.bool_)
-    kept[[t.source for t in part.automaton.transitions if t.predicates]] = True
-    return kept

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import StrEnum
 
+import numpy as np
+from numpy.typing import NDArray
+
 from cepbench.algorithms.kernels.windows import ANY, CONTIGUOUS, NEXT
 from cepbench.queries.automaton import Automaton, Negations
 from cepbench.queries.model import Semantics
@@ -31,6 +34,13 @@ def select(automaton: Automaton, semantics: Semantics) -> Granularity:
 def has_adjacent_predicates(automaton: Automaton) -> bool:
     """Whether some transition is restricted by a predicate on adjacent events."""
     return any(t.predicates for t in automaton.transitions)
+
+
+def needed_by_predicates(automaton: Automaton) -> NDArray[np.bool_]:
+    """bool[P]: the event types T_e of Theorem 15.3, whose events are compared with later ones."""
+    kept = np.zeros(len(automaton.positions), np.bool_)
+    kept[[t.source for t in automaton.transitions if t.predicates]] = True
+    return kept
 
 
 def not_linear(automaton: Automaton, semantics: Semantics) -> str | None:

@@ -1,4 +1,4 @@
-"""COGRA on many sub-streams: pools of type granularity."""
+"""COGRA on many sub-streams: pools of type granularity, and of graphs where it is mixed."""
 
 from __future__ import annotations
 
@@ -7,35 +7,42 @@ from functools import lru_cache
 import numpy as np
 
 from cepbench.algorithms.base import Pieces, StateSize
-from cepbench.algorithms.cogra.granularity import Granularity, has_adjacent_predicates, select
+from cepbench.algorithms.cogra.granularity import (
+    Granularity,
+    has_adjacent_predicates,
+    needed_by_predicates,
+    select,
+)
 from cepbench.algorithms.cogra.kernels.pooled import aggregate_pooled, close_cells, close_counts, count_pooled
 from cepbench.algorithms.cogra.kernels.type_count import CountRows, TypeCounts
 from cepbench.algorithms.cogra.kernels.type_grained import TypeCells
 from cepbench.algorithms.cogra.type_grained import COUNT_BYTES, TypeGrained, TypeGrainedCount
+from cepbench.algorithms.greta.evaluator import GraphGrained
+from cepbench.algorithms.greta.pooled import PooledGraphs
 from cepbench.algorithms.kernels.arrays import Ints, readonly
 from cepbench.algorithms.kernels.clock import HIGH, LOW
-from cepbench.algorithms.kernels.events import RowCells
 from cepbench.algorithms.kernels.windows import TOUCHED
 from cepbench.algorithms.rows import AggregateRows, OwnedRows, PooledRows
-from cepbench.algorithms.running.batches import aggregate_rows, kernel_events, new_rows, no_events
+from cepbench.algorithms.running.batches import kernel_events, no_events
 from cepbench.algorithms.running.evaluator import WHOLE_STREAM
 from cepbench.algorithms.running.peak import largest_of_all
-from cepbench.algorithms.running.pools import POOL_ROWS, PooledEvaluator, owners
+from cepbench.algorithms.running.pools import POOL_ROWS, PooledCells, PooledEvaluator, owners
 from cepbench.events.batch import EventBatch
 from cepbench.queries.compile import CompiledQuery
 
 
 def pooled(query: CompiledQuery) -> PooledEvaluator | None:
-    """A pool for a query whose state has the same size in all sub-streams, or None.
-
-    It has cells of positions and windows only: no conjunction, no windows that count events, no negation, and no
-    predicates on adjacent events.
+    """A pool for a query, or None: no conjunction, no windows that count events, no negation, and predicates on
+    adjacent events under skip-till-any-match only.
     """
     if query.analysis.conjunction or (query.window is not None and query.window.counts_events):
         return None
     part, window = query.parts[0], query.window or WHOLE_STREAM
-    mixed = select(part.automaton, query.query.semantics) is Granularity.MIXED
-    if mixed or has_adjacent_predicates(part.automaton) or part.negations:
+    if part.negations:
+        return None
+    if select(part.automaton, query.query.semantics) is Granularity.MIXED:
+        return PooledGraphs(query, GraphGrained(query, part, window, needed_by_predicates(part.automaton)))
+    if has_adjacent_predicates(part.automaton):
         return None
     if TypeGrainedCount.suits(query, part):
         return PooledCount(query, TypeGrainedCount(query, part, window))
@@ -86,40 +93,28 @@ class PooledCount(PooledEvaluator):
         return StateSize(COUNT_BYTES * counts, {"aggregates": counts})
 
 
-class PooledTypeGrained(PooledEvaluator):
+class PooledTypeGrained(PooledCells):
     """`TypeGrained` for each of S sub-streams: O(S K P) space for K windows and P positions."""
 
     states: TypeCells
 
     def __init__(self, query: CompiledQuery, one: TypeGrained) -> None:
-        super().__init__(one.cells)
-        self.query = query
+        super().__init__(one.cells, query, one.span)
         self.template, self.shape, self.window, self.span = one.template, one.shape, one.window, one.span
         self.positions, self.cell_bytes = one.positions, one.cell_bytes
-        self.capacity = max(POOL_ROWS, 2 * self.span)
-
-    @property
-    def rows(self) -> RowCells:
-        """Room for rows."""
-        return new_rows(self.query, self.capacity // 2)
 
     def step(self, at: int, done: int, events: EventBatch, pieces: Pieces) -> tuple[int, int, int]:
         return aggregate_pooled(
             at, done, pieces.number, pieces.begin, kernel_events(self.query.columns, events), self.template,
-            self.shape, self.span, self.window, self.states, self.ends, self.rows, owners(self.capacity),
+            self.shape, self.span, self.window, self.states, self.ends, self.rows, self.owner,
         )  # fmt: skip
 
     def close(self, at: int, until: int) -> tuple[int, int]:
         nothing = no_events(len(self.query.ints), len(self.query.reals))
         return close_cells(
             at, until, nothing, self.template, self.shape, self.span, self.window, self.states, self.ends, self.rows,
-            owners(self.capacity),
+            self.owner,
         )  # fmt: skip
-
-    def taken(self, size: int) -> PooledRows:
-        rows = self.rows
-        found = aggregate_rows(rows.window[:size].copy(), rows.cells, size)
-        return {self.query.index: OwnedRows(owners(self.capacity)[:size].copy(), found)}
 
     def live(self) -> StateSize:
         windows, waiting = _largest(self.states.clock)

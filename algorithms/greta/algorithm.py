@@ -6,10 +6,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from cepbench.algorithms.base import Algorithm, Executor, Plan
+from cepbench.algorithms.base import Algorithm, Executor, ExecutorPool, Plan
 from cepbench.algorithms.greta.evaluator import GraphGrained
+from cepbench.algorithms.greta.pooled import pooled_graphs
 from cepbench.algorithms.running.evaluator import Evaluator
 from cepbench.algorithms.running.per_query import IndependentQueries
+from cepbench.algorithms.running.pools import independent_pools
 from cepbench.events.windows import Window
 from cepbench.queries.analysis import analyse
 from cepbench.queries.compile import CompiledQuery, Part
@@ -45,6 +47,10 @@ class Greta(Algorithm):
     def executor(self, plan: Plan) -> Executor:
         """A graph per query."""
         return IndependentQueries(plan.workload, _evaluator)
+
+    def pool(self, plan: Plan) -> ExecutorPool | None:
+        """Pools of graphs, if no query has negation, conjunction or windows of events."""
+        return independent_pools(plan.workload, pooled_graphs)
 
 
 def _evaluator(query: CompiledQuery, part: Part, window: Window) -> Evaluator:

@@ -58,14 +58,15 @@ class GraphGrained(CellEvaluator):
             kept_cells=window.overlap,
             kept_bytes=8 * (1 + len(query.ints) + len(query.reals) + is_sorted),
         )
-        self.graph = _new_graph(query, positions.copy(), window.overlap)
+        self.span = window.overlap
+        self.graph = new_graph(query, positions.copy(), self.span, VERTICES)
 
     def step(self, first: int, events: KernelEvents) -> tuple[int, int]:
         done, size, stopped = propagate(
             first, events, self.tables, self.slots, self.window, self.graph, self.cells, self.rows, 0
         )
         if stopped == ROOM:
-            self.graph = _grown(self.graph)
+            self.graph = grown(self.graph)
         return done, size
 
     def advance(self, now: int) -> int:
@@ -103,10 +104,11 @@ def _positions(tables: Tables, kept: NDArray[np.bool_]) -> Records:
     return position
 
 
-def _new_graph(query: CompiledQuery, position: Records, span: int) -> Graph:
+def new_graph(query: CompiledQuery, position: Records, span: int, vertices: int) -> Graph:
+    """An empty graph of these positions, in blocks of so many vertices at most, for `span` windows at a time."""
     positions = len(position)
     blocks = FIRST_BLOCKS + 2 * positions
-    width = min(VERTICES, max(FEWEST_VERTICES, BLOCK_CELLS // span))
+    width = min(vertices, max(FEWEST_VERTICES, BLOCK_CELLS // span))
     return Graph(
         position=position,
         block=np.zeros(blocks, records_of(BlockRecord)),
@@ -144,7 +146,7 @@ def _sort_columns(tables: Tables) -> tuple[NDArray[np.int64], NDArray[np.bool_]]
     return column, real
 
 
-def _grown(graph: Graph) -> Graph:
+def grown(graph: Graph) -> Graph:
     """The same graph with twice the blocks."""
     blocks = len(graph.block)
     count = int(graph.counters[FREE])

@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cepbench.algorithms.base import ExecutorPool, OutOfOrder, Pieces, StateSize
+from cepbench.algorithms.kernels.events import RowCells
 from cepbench.algorithms.kernels.pools import NO_END
 from cepbench.algorithms.rows import OwnedRows, PooledRows
+from cepbench.algorithms.running.batches import aggregate_rows, new_rows
 from cepbench.events.batch import EventBatch
 from cepbench.events.windows import FOREVER
 from cepbench.metrics.details import merged
@@ -95,6 +97,30 @@ class PooledEvaluator(ABC):
             ends = np.full(size, NO_END, np.int64)
             ends[:had] = self.ends
             self.ends = ends
+
+
+class PooledCells(PooledEvaluator):
+    """One query whose kernels write rows as cells, with room for those of `span` windows of a sub-stream at least."""
+
+    def __init__(self, fresh: Any, query: CompiledQuery, span: int) -> None:
+        super().__init__(fresh)
+        self.query = query
+        self.capacity = max(POOL_ROWS, 2 * span)
+
+    @property
+    def rows(self) -> RowCells:
+        """Room for rows."""
+        return new_rows(self.query, self.capacity // 2)
+
+    @property
+    def owner(self) -> Ints:
+        """Room for their sub-streams."""
+        return owners(self.capacity)
+
+    def taken(self, size: int) -> PooledRows:
+        rows = self.rows
+        found = aggregate_rows(rows.window[:size].copy(), rows.cells, size)
+        return {self.query.index: OwnedRows(self.owner[:size].copy(), found)}
 
 
 class PooledQueries(ExecutorPool):
