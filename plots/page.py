@@ -46,7 +46,7 @@ table { border-collapse: collapse; font-size: .86rem; min-width: 30%; }
 caption { text-align: left; color: var(--soft); padding-bottom: .3rem; }
 th, td { text-align: left; vertical-align: top; padding: .28rem .6rem; border-bottom: 1px solid var(--line); }
 thead th { background: var(--band); white-space: nowrap; }
-tbody th { font-weight: 600; white-space: nowrap; }
+tbody th { font-weight: 600; }
 tbody th.text { font-weight: 400; white-space: normal; }
 td.number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
 td.text, th.text { min-width: 11rem; }
