@@ -187,9 +187,9 @@ def _legend(
         if shown(figure, panel, record, record.point.get(figure.facet.name) if figure.facet else None)
     ]
     present = {record.algorithm for record in in_panels}
-    joined = {line.get_gid() for axes in drawing.axes for line in axes.lines if line.get_linestyle() != "None"}
+    lined = joined(drawing)
     handles: list[Any] = [
-        _algorithm(name, look[name], name in joined, figure) for name in _names(figure, records) if name in present
+        _algorithm(name, look[name], name in lined, figure) for name in _names(figure, records) if name in present
     ]
     for index, value in enumerate(series):
         text = f"{figure.series.label} = {category(value, figure.series.unit)}" if figure.series else str(value)
@@ -202,6 +202,11 @@ def _legend(
     if any(str(line.get_gid()).endswith(f" {NOT_RUN}") for axes in drawing.axes for line in axes.lines):
         handles.append(legend_handle(None))
     fitted_legend(drawing, handles)
+
+
+def joined(drawing: Drawing) -> frozenset[object]:
+    """The names of the curves whose points some panel joins by a line."""
+    return frozenset(line.get_gid() for axes in drawing.axes for line in axes.lines if line.get_linestyle() != "None")
 
 
 def fitted_legend(drawing: Drawing, handles: Sequence[Any]) -> None:

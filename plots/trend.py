@@ -19,7 +19,7 @@ from cepbench.metrics.record import Record
 from cepbench.metrics.statistics import Estimate, median
 from cepbench.plots.axes import category_axis
 from cepbench.plots.compare import COMPARED, Key, cells_of, ratio_interval, side_by_side
-from cepbench.plots.draw import MAX_COLUMNS, all_styles, fitted_legend, line_handle
+from cepbench.plots.draw import MAX_COLUMNS, all_styles, fitted_legend, joined, line_handle
 from cepbench.plots.lines import coincide, draw_curve
 from cepbench.plots.points import Curve, Point
 from cepbench.plots.style import COLUMN_WIDTH, PAGE, TEXT_WIDTH, Page, Style, label, paper
@@ -182,7 +182,10 @@ def _draw(kept: Sequence[Kept], found: Sequence[Change], look: Mapping[str, Styl
         _panel(axes, kept, some, look)
     names = dict.fromkeys(change.algorithm for change in found)
     labels = {name: text for change in found for name, text in change.figure.labels.items()}
-    handles = [line_handle(look[name], label(name, labels), look[name].line) for name in names]
+    lined = joined(drawing)
+    handles = [
+        line_handle(look[name], label(name, labels), look[name].line if name in lined else "none") for name in names
+    ]
     if any(change.lost for change in found):
         handles.append(Line2D([], [], linestyle="none", label="some cells lost", **_LOST))
     fitted_legend(drawing, handles)

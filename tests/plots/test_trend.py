@@ -117,3 +117,11 @@ def test_noise_does_not_look_like_a_trend(tmp_path: Path) -> None:
     low, high = axes.get_ylim()
     assert low < 0.8
     assert high > 1.25
+
+
+def test_two_commits_are_markers_in_the_legend_too(tmp_path: Path) -> None:
+    for commits, line in ((2, "None"), (3, "-")):
+        entries = kept(tmp_path / str(commits), *([timed(1.0)] for _ in range(commits)))
+        [handle] = draw_trend(entries, changes(entries)).legends[0].legend_handles
+        assert handle is not None
+        assert (handle.get_label(), handle.get_linestyle()) == ("GRETA", line)
