@@ -10,7 +10,7 @@ import java.util.TreeMap;
 /** What is known of one sub-stream: its open windows, their answers so far, and the size of Flink's state. */
 final class Substream {
     /** Bytes of a partial match: computation state with version and identifiers, its node and edge in the buffer. */
-    static final long PARTIAL_BYTES = 600;
+    static final long PARTIAL_BYTES = 400;
     /** Bytes of an event in a window, without columns: the object and its entry in the buffer. */
     static final long EVENT_BYTES = 160;
 
