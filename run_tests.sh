@@ -8,6 +8,7 @@ set -euo pipefail
 source "$(dirname -- "${BASH_SOURCE[0]}")/scripts/setup.sh"
 
 cd -- "$ROOT"
+prepare_floats
 if [ "${1:-}" = "--flink" ]; then
   prepare_flink
   shift

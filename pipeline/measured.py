@@ -32,7 +32,7 @@ from cepbench.pipeline.cluster import BEACON_PORT, SparkCluster, number
 from cepbench.pipeline.cluster import LOST_SECONDS as LOST_SETTING
 from cepbench.pipeline.measured_task import MeasuredRun, MeasuredTask, OpenArrival, Report, portions_of, ready
 from cepbench.pipeline.outcome import Outcome, outcome_of
-from cepbench.pipeline.session import executor_count, is_stopped, session
+from cepbench.pipeline.session import conf_of, executor_count, is_stopped, session
 from cepbench.pipeline.slicing import Portion
 from cepbench.pipeline.tasks import failure
 
@@ -94,7 +94,7 @@ def configuration_of(spark: Session) -> dict[str, str]:
         "spark.driver.memory",
         "spark.default.parallelism",
     )
-    given = spark.sparkContext.getConf()
+    given = conf_of(spark.sparkContext)
     found = {name: given.get(name) for name in names}
     parallelism = {"defaultParallelism": str(spark.sparkContext.defaultParallelism), "version": spark.version}
     return {**{name: value for name, value in found.items() if value is not None}, **parallelism}
@@ -133,7 +133,7 @@ def _run(spark: SparkSession, task: MeasuredTask, items: Sequence[Portion], seco
     context = spark.sparkContext
     group = f"cepbench-{uuid.uuid4().hex}"
     cancel, executors = partial(context.cancelJobGroup, group), partial(executor_count, spark)
-    patience = number(LOST_SETTING, context.getConf().get(LOST_SETTING), LOST_SECONDS)
+    patience = number(LOST_SETTING, conf_of(context).get(LOST_SETTING), LOST_SECONDS)
     with _beacon(spark) as beacon, _Watch(beacon, cancel, executors, seconds, patience) as watch:
         context.setJobGroup(group, "measured cell", interruptOnCancel=True)
         try:
@@ -161,7 +161,7 @@ def _run(spark: SparkSession, task: MeasuredTask, items: Sequence[Portion], seco
 
 def _beacon(spark: SparkSession) -> Beacon:
     """Where Spark's driver listens, too; on `spark.cepbench.beacon.port`, if it is set."""
-    given = spark.sparkContext.getConf()
+    given = conf_of(spark.sparkContext)
     host = given.get("spark.driver.host") or ""
     port = int(number(BEACON_PORT, given.get(BEACON_PORT), 0))
     return Beacon(given.get("spark.driver.bindAddress") or host, host, port)

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
+from weakref import WeakKeyDictionary
 
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark import SparkConf, SparkContext
@@ -48,6 +49,11 @@ rootLogger.level = off
 """
 
 
+_confs: WeakKeyDictionary[SparkContext, SparkConf] = WeakKeyDictionary()
+_sessions: dict[SparkContext, SparkSession] = {}
+"""The session that was started last, by its context."""
+
+
 def session(
     cluster: SparkCluster | str | None = None, *, reuse_workers: bool = True, worker_memory: int | None = None
 ) -> SparkSession:
@@ -71,10 +77,10 @@ def session(
     identity = repr((master, sorted(options.items())))
     active = SparkContext._active_spark_context
     if active is not None:
-        known = active.getConf().get(OPTIONS)
+        known = conf_of(active).get(OPTIONS)
         stopped = _has_ended(active)
         if known == identity and not stopped:
-            return SparkSession(active)
+            return _sessions.get(active) or SparkSession(active)
         if known is None and not stopped:
             raise CepbenchError("another Spark session runs in this process; stop it first")
         stop()
@@ -83,7 +89,17 @@ def session(
     spark = _start(master, {**options, OPTIONS: identity})
     if not is_local(master):
         _wait_for_executors(spark, master)
+    _sessions.clear()
+    _sessions[spark.sparkContext] = spark
     return spark
+
+
+def conf_of(context: SparkContext) -> SparkConf:
+    """The configuration of a context, of which Spark makes a copy on every call; it stays as it is."""
+    found = _confs.get(context)
+    if found is None:
+        found = _confs[context] = context.getConf()
+    return found
 
 
 def stop() -> None:
@@ -155,7 +171,7 @@ def _container(master: str, worker_memory: int | None, settings: Mapping[str, st
 
 def _wait_for_executors(spark: SparkSession, master: str) -> None:
     """Until as many executors and cores are there as were asked for, or no more come. Raises `CepbenchError`."""
-    given = spark.sparkContext.getConf()
+    given = conf_of(spark.sparkContext)
     executors = int(number(EXECUTORS, given.get(EXECUTORS), 0))
     cores = int(number(MOST_CORES, given.get(MOST_CORES), 0))
     begun = steady = time.monotonic()
