@@ -8,10 +8,8 @@ import inspect
 import os
 import subprocess
 import sys
-from pathlib import Path
+from contextlib import suppress
 from types import TracebackType
-
-import psutil
 
 INTERVAL = 0.01
 """Seconds between two looks of the sampler."""
@@ -20,27 +18,36 @@ INTERVAL = 0.01
 def pss(pid: int | None = None) -> int:
     """Proportional set size of a process (of this one by default) in bytes.
 
-    Where the system does not tell pages apart, of all pages; failing that, the unique or the resident set size.
+    Where the system does not tell pages apart, of all pages; failing that, the unique or the resident set size. Raises
+    `OSError` if there is no such process.
     """
-    process = psutil.Process(pid)
+    pid = os.getpid() if pid is None else pid
     try:
-        lines = Path(f"/proc/{process.pid}/smaps_rollup").read_text().splitlines()
-        sizes = {line.split(":")[0]: line.split()[1] for line in lines if line.startswith("Pss_")}
+        with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as file:
+            sizes = {line.split(":")[0]: line.split()[1] for line in file if line.startswith("Pss_")}
         return 1024 * (int(sizes["Pss_Anon"]) + int(sizes["Pss_Shmem"]))
     except (OSError, KeyError):
-        info = process.memory_full_info()
-        return int(getattr(info, "pss", 0) or getattr(info, "uss", 0) or info.rss)
+        return _size_as_known(pid)
+
+
+def _size_as_known(pid: int) -> int:
+    import psutil  # which takes three times as long to load as the sampler to start
+
+    try:
+        info = psutil.Process(pid).memory_full_info()
+    except psutil.NoSuchProcess as error:
+        raise ProcessLookupError(str(error)) from None
+    return int(getattr(info, "pss", 0) or getattr(info, "uss", 0) or info.rss)
 
 
 def whole_pss(pid: int, without: int = 0) -> int:
     """That of a process and of the ones that it started, such as a Java machine, but for one `without`."""
     total = pss(pid)
-    for told in Path(f"/proc/{pid}/task").glob("*/children"):
-        for child in map(int, told.read_text().split()):
-            try:
-                total += pss(child) if child != without else 0
-            except psutil.Error:  # it has ended meanwhile
-                continue
+    for task in os.listdir(f"/proc/{pid}/task"):
+        with suppress(OSError), open(f"/proc/{pid}/task/{task}/children", encoding="ascii") as file:
+            for child in map(int, file.read().split()):
+                with suppress(OSError):  # it has ended meanwhile
+                    total += pss(child) if child != without else 0
     return total
 
 
@@ -48,17 +55,15 @@ def whole_pss(pid: int, without: int = 0) -> int:
 # a forked child would share the pages that it is to count (PSS splits shared pages among their owners).
 _SAMPLER = f"""
 import os, select, sys
-from pathlib import Path
-import psutil
+from contextlib import suppress
 {inspect.getsource(pss)}
+{inspect.getsource(_size_as_known)}
 {inspect.getsource(whole_pss)}
 pid, interval, peak = int(sys.argv[1]), float(sys.argv[2]), 0
 print("ready", flush=True)
-try:
+with suppress(OSError):
     while not select.select([sys.stdin], [], [], interval)[0]:
         peak = max(peak, whole_pss(pid, os.getpid()))
-except (psutil.Error, OSError):
-    pass
 print(peak, flush=True)
 """
 
@@ -76,7 +81,7 @@ class PeakMemory:
     def __enter__(self) -> "PeakMemory":
         if sys.platform == "linux":
             self._sampler = subprocess.Popen(
-                [sys.executable, "-c", _SAMPLER, str(os.getpid()), str(INTERVAL)],
+                [sys.executable, "-E", "-c", _SAMPLER, str(os.getpid()), str(INTERVAL)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,

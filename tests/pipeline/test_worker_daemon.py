@@ -1,9 +1,12 @@
 """Workers are forks of a process that has loaded packages and kernels, and processes of their own all the same."""
 
+import importlib
 import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
+from zipfile import ZipFile
+from zipimport import zipimporter
 
 import pytest
 
@@ -57,3 +60,16 @@ def test_a_marker_is_for_these_sources(monkeypatch: pytest.MonkeyPatch, tmp_path
     assert compilation.common_marker() == before
     source.write_text("two = 2")
     assert compilation.common_marker() != before
+
+
+def test_archives_are_not_read_by_every_worker(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    archive = tmp_path / "two.zip"
+    with ZipFile(archive, "w") as file:
+        file.writestr("loaded_before.py", "")
+        file.writestr("needed_later.py", "")
+    monkeypatch.syspath_prepend(str(archive))
+    importlib.import_module("loaded_before")
+    assert isinstance(sys.path_importer_cache[str(archive)], zipimporter)
+    worker_daemon.forget_archives()
+    assert not any(isinstance(importer, zipimporter) for importer in sys.path_importer_cache.values())
+    importlib.import_module("needed_later")
