@@ -11,11 +11,12 @@ from cepbench.algorithms.cogra.granularity import (
     has_adjacent_predicates,
     needed_by_predicates,
     not_linear,
+    not_sliced,
     select,
     unsupported_negation,
 )
 from cepbench.algorithms.cogra.negated import NegatedTypeGrained
-from cepbench.algorithms.cogra.panes import PaneGrained
+from cepbench.algorithms.cogra.panes import PaneGrained, VoidablePaneGrained
 from cepbench.algorithms.cogra.pattern_grained import PatternGrained
 from cepbench.algorithms.cogra.pooled import pooled
 from cepbench.algorithms.cogra.slices import TimeSlices
@@ -46,8 +47,8 @@ class Cogra(Algorithm):
       events, O(n u) and O(u) with them, for u events that wait for a successor.
 
     - `windows`: `each`, the chapters' own: an event updates each window that holds it; `panes`: under
-      skip-till-any-match without predicates on adjacent events and negation it updates its pane, whatever the overlap
-      of windows (`panes.PaneGrained`); `auto`: either, by its cost (`window_costs`).
+      skip-till-any-match without predicates on adjacent events and negated sequences it updates its pane, whatever the
+      overlap of windows (`panes`); `auto`: either, by its cost (`window_costs`).
     - `parallel`: `keys`: workers have sub-streams whole; `time`: on Spark each sub-stream is cut by time into at most
       `slices` slices that workers evaluate by panes side by side (`slices.SliceGrained`). What panes do not evaluate is
       refused, and so are windows of events and any `windows` but `panes`; in one process `time` is `windows=panes`.
@@ -80,7 +81,7 @@ class Cogra(Algorithm):
                 return "predicates on events that are not adjacent need constructed trends"
             if reason := unsupported_negation(automaton, query.semantics):
                 return reason
-            if self.by_time and (reason := not_linear(automaton, query.semantics)):
+            if self.by_time and (reason := not_sliced(automaton, query.semantics)):
                 return f"slices of time are evaluated by panes, and {reason}"
         if self.by_time and query.window is not None and query.window.within.unit == "events":
             return "a slice of time does not know how many events came before it, so it cannot have windows of events"
@@ -106,9 +107,9 @@ class Cogra(Algorithm):
 
 def evaluator(query: CompiledQuery, part: Part, window: Window, windows: str = "each") -> Evaluator:
     """An evaluator of the selected granularity, and of the way to deal with windows (`WINDOWS`) where there are two."""
-    if windows != "each" and PaneGrained.suits(query, part):
+    if windows != "each" and not_linear(part.automaton, query.query.semantics) is None:
         each = partial(evaluator, query, part, window)
-        panes = partial(PaneGrained, query, part, window)
+        panes = partial(VoidablePaneGrained if part.negations else PaneGrained, query, part, window)
         return panes() if windows == "panes" else ChosenByCost(query, part, window, each, panes)
     granularity = select(part.automaton, query.query.semantics)
     if granularity is Granularity.MIXED:

@@ -44,14 +44,27 @@ def needed_by_predicates(automaton: Automaton) -> NDArray[np.bool_]:
 
 
 def not_linear(automaton: Automaton, semantics: Semantics) -> str | None:
-    """Why an event is no linear map of a cell per position, or None: what it adds depends on more than their counts."""
+    """Why events are no linear maps of cells, or None: what they change depends on more than numbers of trends."""
     if semantics is not Semantics.ANY:
         return "only under skip-till-any-match does an event leave earlier trends as they are"
     if has_adjacent_predicates(automaton):
         return "predicates on adjacent events need the earlier events themselves"
+    if not all(map(is_single_event, automaton.negations)):
+        return "a negated sequence may begin in one pane and end in another"
+    return None
+
+
+def not_sliced(automaton: Automaton, semantics: Semantics) -> str | None:
+    """Why the linear maps of a slice of time are not told to others, or None."""
     if automaton.negations:
         return "a negated event takes trends away"
-    return None
+    return not_linear(automaton, semantics)
+
+
+def is_single_event(automaton: Automaton) -> bool:
+    """Whether each match of a negative sub-pattern is one event, whatever came before it."""
+    whole = all(p.start is not None and p.end is not None for p in automaton.positions)
+    return whole and not automaton.transitions and not automaton.negations
 
 
 def unsupported_negation(automaton: Automaton, semantics: Semantics) -> str | None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from cepbench.algorithms.base import StateSize
 from cepbench.algorithms.cogra.kernels.pane_tables import pane_tables_of
+from cepbench.algorithms.cogra.kernels.voidable_tables import voidable_tables_of
 from cepbench.algorithms.rows import QueryRows
 from cepbench.algorithms.running.evaluator import Evaluator
 from cepbench.events.batch import EventBatch
@@ -35,9 +36,9 @@ class ChosenByCost(Evaluator):
         self.each, self.panes = each, panes
         tables = part.tables
         self.bound = np.diff(tables.binding_ptr) > 0
-        entries, positions = pane_tables_of(tables).enters.shape
-        self.entries = entries
-        self.products = 2 * entries * positions**2 + positions * int(tables.end.sum())
+        maps = voidable_tables_of(tables, len(part.negations)).panes if part.negations else pane_tables_of(tables)
+        self.entries, columns = maps.enters.shape
+        self.products = 2 * self.entries * columns**2 + columns * int(maps.end.sum())
         self.chosen: Evaluator | None = None
         self.by_panes = False
 

@@ -50,6 +50,11 @@ def push_pane(tables: PaneTables, state: PaneCells) -> None:
         _concatenate(state.cells, made, PRODUCT * size, ZERO, tables)
     _copy_cells(state.cells, PRODUCT * size, made, size)
     _clear_cells(state.cells, ZERO, size)
+    if tables.whole:
+        for c in range(np.uint64(tables.enters.shape[0])):
+            for q in range(positions):
+                if tables.enters[c, q]:
+                    state.cells.ring[c * positions + q, 0] = state.cells.ring.dtype.type(1)
 
 
 @inner
@@ -97,7 +102,7 @@ def window_result(out: Cells, i: int, tables: PaneTables, state: PaneCells) -> N
     elif counters[BACK] == 0:
         made = top
     else:
-        concatenate_row(state.cells, made, top, product, ZERO, True, tables.after, tables.end)
+        concatenate_row(state.cells, made, top, product, ZERO, True, tables.after, tables.end, tables.whole)
     clear(out, i)
     for p in range(positions):
         if tables.end[p]:
@@ -110,24 +115,36 @@ def _concatenate(cells: Cells, at: np.uint64, a: np.uint64, b: np.uint64, tables
     positions = np.uint64(tables.enters.shape[1])
     row = ZERO
     for _ in range(tables.enters.shape[0]):
-        concatenate_row(cells, at + row, a + row, b, row, False, tables.after, tables.end)
+        concatenate_row(cells, at + row, a + row, b, row, False, tables.after, tables.end, tables.whole)
         row += positions
 
 
 @inner
 def concatenate_row(
-    cells: Cells, at: np.uint64, a: np.uint64, b: np.uint64, row: np.uint64, only_ends: bool, after: Index, end: Flags
+    cells: Cells,
+    at: np.uint64,
+    a: np.uint64,
+    b: np.uint64,
+    row: np.uint64,
+    only_ends: bool,
+    after: Index,
+    end: Flags,
+    whole: bool,
 ) -> None:
     """Sets the P cells from `at` on to a row of `_concatenate`, that from cell a on and `row` cells after b.
 
-    The cells of positions that are no END are left as they are with `only_ends`.
+    The cells of positions that are no END are left as they are with `only_ends`. A map that is `whole` has also the
+    trends that go on as they are, and those that begin later.
     """
     positions = np.uint64(len(after))
     for p in range(positions):
         if only_ends and not end[p]:
             continue
-        copy(cells, at + p, cells, a + p)
-        add(cells, at + p, cells, b + row + p)
+        if whole:
+            clear(cells, at + p)
+        else:
+            copy(cells, at + p, cells, a + p)
+            add(cells, at + p, cells, b + row + p)
         for q in range(positions):
             if after[q] != END:
                 _add_concatenated(cells, at + p, a + q, b + after[q] * positions + p)

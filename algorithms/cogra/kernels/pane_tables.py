@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -27,8 +28,11 @@ class PaneTables(NamedTuple):
 
     What may follow a trend depends on its last position alone, and positions that are followed alike are one *entry*:
     `after[P]` is that of a position, END if nothing follows it; entry 0 is that of the trend of no event yet, which
-    START positions follow. `enters[C, P]` tells which positions follow an entry, and the entries `row` from `first_row`
-    of a position on are those from which a path leads to it.
+    START positions follow. `enters[C, P]` tells which positions follow an entry. From `first_row` of a position on,
+    `row` lists the first cells of the entries from which a path leads to it, and `begun` is 1 where it follows them.
+
+    Maps that negations empty (`voidable_tables`) are `whole`: they have a column for each slot, a row for each of these
+    besides row 0, and begin as `enters`, in which a column goes on as it is.
     """
 
     first_binding: Index
@@ -37,6 +41,7 @@ class PaneTables(NamedTuple):
     source: Index
     first_row: Index
     row: Index
+    begun: Index
     enters: Flags
     after: Index
     end: Flags
@@ -44,6 +49,7 @@ class PaneTables(NamedTuple):
     ring: Weights
     real: Weights
     least: Weights
+    whole: bool
 
 
 class PaneShape(NamedTuple):
@@ -95,16 +101,15 @@ def pane_tables_of(tables: Tables) -> PaneTables:
             after[p] = entries.setdefault(tuple(followers[p].tolist()), len(entries))
     enters = np.array(list(entries), np.bool_)
     template = template_of(tables, ANY, EMPTY * enters.size)
-    rows = _reached(enters, followers)
-    lists = [[*np.flatnonzero(rows[:, p]).tolist(), END] for p in range(positions)]
-    first_row = np.cumsum([0, *(len(row) for row in lists)])[:-1].astype(np.uint64)
+    reached = _reached(enters, followers)
+    rows = [np.flatnonzero(reached[:, p]) for p in range(positions)]
     return PaneTables(
         template.first_binding,
         template.binding,
         template.first_source,
         template.source,
-        first_row,
-        np.array([c for row in lists for c in row], np.uint64),
+        *listed(rows, positions),
+        np.array([begun for p in range(positions) for begun in (*enters[rows[p], p], False)], np.uint64),
         enters,
         after,
         tables.end,
@@ -112,7 +117,14 @@ def pane_tables_of(tables: Tables) -> PaneTables:
         tables.ring,
         tables.real,
         tables.least,
+        False,
     )
+
+
+def listed(rows: Sequence[Ints], columns: int) -> tuple[Index, Index]:
+    """Where the list of each position begins, and the first cells of its rows, with END behind each list."""
+    begins = np.cumsum([0, *(len(some) + 1 for some in rows)])[:-1].astype(np.uint64)
+    return begins, np.array([cell for some in rows for cell in (*(some * columns).tolist(), END)], np.uint64)
 
 
 def _reached(enters: Flags, followers: Flags) -> Flags:
@@ -126,17 +138,27 @@ def _reached(enters: Flags, followers: Flags) -> Flags:
 def pane_shape_of(layout: Layout, tables: Tables, arithmetic: str) -> PaneShape:
     """The shape of a query; its kernel is compiled for it alone if such queries come OFTEN, in modular arithmetic."""
     sizes = (len(layout.ring), len(layout.real), len(layout.least))
-    known = arithmetic == "modular" and sizes in OFTEN and has_pairs(tables)
-    ring, real, least = ((False,) * size if known else np.zeros(size, np.bool_) for size in sizes)
-    return PaneShape(ring, real, least, (False,) * PAIR if known else ())
+    if arithmetic != "modular" or sizes not in OFTEN or not has_pairs(tables):
+        return varying_shape_of(layout)
+    ring, real, least = ((False,) * size for size in sizes)
+    return PaneShape(ring, real, least, (False,) * PAIR)
+
+
+def varying_shape_of(layout: Layout) -> PaneShape:
+    """The shape of a query whose kernel serves all."""
+    ring, real, least = (np.zeros(len(family), np.bool_) for family in (layout.ring, layout.real, layout.least))
+    return PaneShape(ring, real, least, ())
 
 
 def new_pane_cells(tables: PaneTables, panes: int, layout: Layout, arithmetic: str, clock: Ints) -> PaneCells:
     """The state before the first event, with room for so many panes."""
     entries, positions = tables.enters.shape
     size = entries * positions
+    cells = empty_cells((EMPTY + 1) * size + panes * (size + positions), layout, arithmetic)
+    if tables.whole:
+        cells.ring[:size, 0] = tables.enters.ravel()
     return PaneCells(
-        empty_cells((EMPTY + 1) * size + panes * (size + positions), layout, arithmetic),
+        cells,
         np.zeros(panes, np.int64),
         np.zeros(panes, np.int64),
         np.zeros(positions, np.int64),

@@ -59,11 +59,11 @@ def aggregate_panes(
                 clock[NOW] = now
                 if size + span > len(out.window) or state.counters[BACK] == len(state.back_first):
                     return int(i), size
-                size = _advance(time, tables, window, state, out, size)
+                size = advance_panes(time, tables, window, state, out, size)
                 boundary = next_boundary(clock[LOW], clock[HIGH], window)
                 inside = clock[LOW] <= clock[HIGH]
             elif clock[TOUCHED] > 0:
-                _show(tables, state)
+                show(tables, state)
             now = time
             alone = bool(i + ONE < number and events.time[i + ONE] != now)
         if i == number:
@@ -78,12 +78,12 @@ def aggregate_panes(
                 if state.counters[FIRST] < 0:
                     state.counters[FIRST] = now
                 if not alone:
-                    _wait(p, state)
+                    wait(p, state)
                 _bind(i, p, alone, events, tables, shape, state)
             b += ONE
             p = tables.binding[b]
     clock[NOW] = now
-    note(_live(tables, state), clock)
+    note(live(tables, state), clock)
     return len(events.time) + 1, size
 
 
@@ -99,19 +99,19 @@ def _bind(
 ) -> None:
     """Appends event i at position p to the trends of the pane that it may follow, and to the entries, row by row."""
     cells = state.cells
-    positions = np.uint64(tables.enters.shape[1])
     waits = ZERO if alone else np.uint64(tables.enters.size)
     k = tables.first_row[p]
-    while tables.row[k] != END:
-        base = tables.row[k] * positions
+    base = tables.row[k]
+    while base != END:
         own = base + p + waits
-        begun = cells.ring.dtype.type(tables.enters[tables.row[k], p])
+        begun = cells.ring.dtype.type(tables.begun[k])
         append(i, p, begun, base, own, own, False, own, events, tables, shape, cells)
         k += ONE
+        base = tables.row[k]
 
 
 @inlined
-def _wait(p: np.uint64, state: PaneCells) -> None:
+def wait(p: np.uint64, state: PaneCells) -> None:
     """Notes that trends at position p wait for the time to move on."""
     listed = False
     for k in range(state.clock[TOUCHED]):
@@ -122,9 +122,9 @@ def _wait(p: np.uint64, state: PaneCells) -> None:
 
 
 @inner
-def _show(tables: PaneTables, state: PaneCells) -> None:
+def show(tables: PaneTables, state: PaneCells) -> None:
     """Lets later events see the trends that ended at the current time stamp."""
-    note(_live(tables, state), state.clock)
+    note(live(tables, state), state.clock)
     positions, size = np.uint64(tables.enters.shape[1]), np.uint64(tables.enters.size)
     for k in range(state.clock[TOUCHED]):
         for at in range(np.uint64(state.waiting[k]), size, positions):
@@ -134,12 +134,12 @@ def _show(tables: PaneTables, state: PaneCells) -> None:
 
 
 @inner
-def _advance(now: int, tables: PaneTables, window: Sliding, state: PaneCells, out: RowCells, size: int) -> int:
+def advance_panes(now: int, tables: PaneTables, window: Sliding, state: PaneCells, out: RowCells, size: int) -> int:
     """Ends the current pane, closes windows that end by `now`, opens those of `now`; returns rows in `out`."""
     clock = state.clock
-    _show(tables, state)
+    show(tables, state)
     push_pane(tables, state)
-    note(_live(tables, state), clock)
+    note(live(tables, state), clock)
     clock[NOW] = now
     while has_ended(clock[LOW], clock[HIGH], now, window):
         evict_panes(clock[LOW] * window.slide, tables, state)
@@ -155,16 +155,16 @@ def _advance(now: int, tables: PaneTables, window: Sliding, state: PaneCells, ou
 
 
 @inlined
-def _live(tables: PaneTables, state: PaneCells) -> int:
+def live(tables: PaneTables, state: PaneCells) -> int:
     """Cells in use: maps of the current pane, of the panes at the back and of their product, and rows at the front."""
     maps = 1 + state.counters[BACK] + min(state.counters[BACK], 1)
     entries, positions = tables.enters.shape
-    live: int = maps * entries * positions + state.counters[FRONT] * positions + state.clock[TOUCHED] * entries
-    return live
+    cells: int = maps * entries * positions + state.counters[FRONT] * positions + state.clock[TOUCHED] * entries
+    return cells
 
 
 def live_cells(tables: PaneTables, counters: Ints, touched: int) -> int:
-    """As `_live`, outside of kernels."""
+    """As `live`, outside of kernels."""
     entries, positions = tables.enters.shape
     maps = 1 + int(counters[BACK]) + min(int(counters[BACK]), 1)
     return maps * entries * positions + int(counters[FRONT]) * positions + touched * entries

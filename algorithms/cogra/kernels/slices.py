@@ -34,7 +34,7 @@ def open_windows(first: int, count: int, slide: int, tables: PaneTables, state: 
             made = top
             if counters[BACK] > 0:
                 made = (PRODUCT + ONE) * size
-                concatenate_row(cells, made, top, PRODUCT * size, ZERO, False, tables.after, tables.end)
+                concatenate_row(cells, made, top, PRODUCT * size, ZERO, False, tables.after, tables.end, False)
         for p in range(positions):
             clear(out, at + p)
             if counters[FRONT] + counters[BACK] > 0:
@@ -52,7 +52,7 @@ def extend_windows(windows: int, maps: int, tables: PaneTables, cells: Cells) ->
     for w in range(windows):
         at = np.uint64(w) * positions
         following = rows + rows + np.uint64(min(w, maps - 1)) * size
-        concatenate_row(cells, at, rows + at, following, ZERO, False, tables.after, tables.end)
+        concatenate_row(cells, at, rows + at, following, ZERO, False, tables.after, tables.end, False)
 
 
 @kernel

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from random import Random
@@ -15,6 +16,11 @@ SCHEMA = Schema(("A", "B", "C", "D"), (Attribute("x", Kind.INT), Attribute("y", 
 PATTERNS = (
     "A+", "A", "SEQ(A, B)", "SEQ(A+, B)", "(SEQ(A+, B))+", "SEQ(A+, B?, C+)", "SEQ(A, A+, B)", "SEQ(A+, B*, A)",
     "SEQ(A, B) OR C+", "(SEQ(A, B) OR C)+", "SEQ(A, B, C, D)", "(SEQ(A?, (SEQ(B, C))+, D))+", "SEQ(A{2,}, B)",
+)  # fmt: skip
+NEGATED = (
+    "SEQ(A+, NOT C, B)", "(SEQ(A+, NOT C, B))+", "SEQ(NOT C, A+, B)", "SEQ(A+, B, NOT C)", "SEQ(A+, NOT D, B, NOT D)",
+    "SEQ(NOT C, A, NOT D, B+, NOT C)", "SEQ(A+, NOT C, B?, NOT D, A)", "SEQ(NOT D, A, B) OR SEQ(C, NOT D, B)",
+    "SEQ(A+, NOT B, A)",
 )  # fmt: skip
 RETURNS = (
     "COUNT(*)", "COUNT(*), COUNT(A)", "SUM(A.x), AVG(A.x)", "SUM(A.y), AVG(A.y)", "MIN(A.x), MAX(A.y)",
@@ -32,13 +38,13 @@ class PaneCase:
     pieces: tuple[EventBatch, ...]
 
 
-def pane_case(seed: int) -> PaneCase:
+def pane_case(seed: int, patterns: Sequence[str] = PATTERNS) -> PaneCase:
     """The case of a seed: windows of every kind, with gaps and pieces of panes, and times that repeat or jump."""
     random = Random(seed)
     slide = random.choice((1, 2, 3, 5, 10, 40))
     within = random.choice((slide, 2 * slide, 3 * slide + 1, 7 * slide, 30 * slide - 1, max(1, slide // 2), 60 * slide))
     window = random.choice((f"WITHIN {within} s SLIDE {slide} s",) * 9 + ("",))
-    query = f"RETURN {random.choice(RETURNS)} PATTERN {random.choice(PATTERNS)} {random.choice(LOCAL)} {window}"
+    query = f"RETURN {random.choice(RETURNS)} PATTERN {random.choice(patterns)} {random.choice(LOCAL)} {window}"
     events = _stream(random, random.choice((0, 5, 60, 300, 300)))
     return PaneCase(query, events, _pieces(random, events))
 
