@@ -8,7 +8,7 @@ set -euo pipefail
 source "$(dirname -- "${BASH_SOURCE[0]}")/scripts/setup.sh"
 
 cd -- "$ROOT"
-prepare_floats
+prepare_kernels float # which experiments do not need
 if [ "${1:-}" = "--flink" ]; then
   prepare_flink
   shift

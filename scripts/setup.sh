@@ -1,4 +1,4 @@
-# Sourced by run_tests.sh, run_all.sh and .ci/run: an up-to-date .venv, and a Java for Spark. Not run by itself.
+# Sourced by run_tests.sh, run_all.sh and .ci/run: an up-to-date .venv with kernels, and a Java. Not run by itself.
 #
 # Sets ROOT (the project's folder), VENV and PYTHON (its interpreter). Silent unless there is something to do; ends
 # the caller with status 2 and one line that names what is missing.
@@ -63,18 +63,26 @@ prepare_venv() {
     # The root of the checkout is the package, whatever the folder is called; mypy finds it by this name.
     mkdir -p -- "$VENV/checkout"
     ln -sfn -- "$ROOT" "$VENV/checkout/cepbench"
-    printf 'Compiling the kernels that most queries need (once) ...\n' >&2
-    quietly "$VENV/bin/cepbench" compile || missing "the kernels could not be compiled (see above)"
+    rm -f -- "$VENV"/.compiled-*
     fingerprint >"$VENV/.installed-for"
   fi
 }
 
-# Tests also evaluate in floats, which have kernels of their own; experiments do not.
-prepare_floats() {
-  if [ ! "$VENV/.floats-compiled" -nt "$VENV/.installed-for" ]; then
-    printf 'Compiling the kernels for floats (once) ...\n' >&2
-    quietly "$VENV/bin/cepbench" compile --arithmetic float || missing "the kernels could not be compiled (see above)"
-    touch -- "$VENV/.floats-compiled"
+# What the kernels are compiled from: their sources, and the tables that they read.
+sources() {
+  find "$ROOT/algorithms" "$ROOT/queries" -name '*.py' \( -path '*/kernels/*' -o -path "$ROOT/queries/*" \) -print0 |
+    LC_ALL=C sort -z | xargs -0 cat | cksum
+}
+
+# Compiles the kernels that most queries need, with counts in an arithmetic. Workers are forked with those compiled
+# beforehand; without them each cell would begin by reading its own.
+prepare_kernels() {
+  local arithmetic="$1" stamp="$VENV/.compiled-$1"
+  if ! sources | cmp -s - "$stamp"; then
+    printf 'Compiling the kernels that most queries need, with %s counts (once) ...\n' "$arithmetic" >&2
+    quietly "$VENV/bin/cepbench" compile --arithmetic "$arithmetic" ||
+      missing "the kernels could not be compiled (see above)"
+    sources >"$stamp"
   fi
 }
 
@@ -103,5 +111,6 @@ check_java() {
   [ "$version" -ge 17 ] || missing "$need, and $java is Java $version; put a newer one on PATH or set JAVA_HOME"
 }
 
-prepare_venv
 check_java
+prepare_venv
+prepare_kernels modular
