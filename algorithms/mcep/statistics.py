@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from cepbench.algorithms.mcep.planning.patterns import DetectionPattern
 from cepbench.algorithms.mcep.planning.selectivities import (
     EVENTS_PER_TYPE,
+    Condition,
     Selectivities,
-    TypeFilter,
-    TypePair,
+    TypeFilters,
     conditions_of,
     measured_selectivities,
 )
@@ -29,10 +29,10 @@ class SampledStatistics:
         """The events of a type."""
         return self.rates.rates.get(name, 0.0) * self.rates.duration
 
-    def variance(self, condition: TypeFilter | TypePair) -> float:
+    def variance(self, condition: Condition) -> float:
         """Of a measured selectivity, at most: pairs of few events say little, however many they are."""
         value = self.selectivities.given[condition]
-        names = (condition.type,) if isinstance(condition, TypeFilter) else (condition.left, condition.right)
+        names = (condition.type,) if isinstance(condition, TypeFilters) else (condition.left, condition.right)
         return value * (1 - value) * sum(1 / max(1.0, min(self.count(name), self.events_per_type)) for name in names)
 
 
@@ -44,11 +44,12 @@ def known_selectivities(patterns: Sequence[DetectionPattern], statistics: Statis
     """
     needs: dict[str, set[str]] = {}
     for condition in conditions_of(patterns):
-        if isinstance(condition, TypeFilter):
-            needs.setdefault(condition.type, set()).add(condition.filter.attribute)
+        if isinstance(condition, TypeFilters):
+            needs.setdefault(condition.type, set()).update(one.attribute for one in condition.filters)
         else:
-            needs.setdefault(condition.left, set()).add(condition.comparison.left_attribute)
-            needs.setdefault(condition.right, set()).add(condition.comparison.right_attribute)
+            compared = condition.comparisons
+            needs.setdefault(condition.left, set()).update(one.left_attribute for one in compared)
+            needs.setdefault(condition.right, set()).update(one.right_attribute for one in compared)
     sample = statistics.sample(needs) if needs else None
     if sample is None:
         return Selectivities()

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from pyspark.sql import SparkSession
 
 from cepbench.algorithms.base import Plan
-from cepbench.algorithms.mcep.planning.patterns import patterns_of
-from cepbench.algorithms.mcep.planning.selectivities import TypeFilter, conditions_of
+from cepbench.algorithms.mcep.planning.patterns import PairComparison, patterns_of
+from cepbench.algorithms.mcep.planning.selectivities import TypeFilters, TypePair, conditions_of
 from cepbench.algorithms.mcep.statistics import known_selectivities
 from cepbench.events.batch import EventBatch
 from cepbench.events.errors import InputError
@@ -39,7 +39,8 @@ WORKLOAD = """
 PATTERN SEQ(C0, C1, C11) WHERE C0.difference < C1.difference AND C11.difference >= C0.difference AND C1.volume > 9000
 WITHIN 9 s PER MATCH
 
-PATTERN C2 AND C10+ AND C3 x AND C3 y WHERE C2.difference = C10.difference AND 2 * x.volume < y.volume
+PATTERN C2 AND C10+ AND C3 x AND C3 y
+WHERE C2.difference = C10.difference AND 2 * x.volume < y.volume AND x.difference < y.difference
 WITHIN 9 s PER MATCH
 """
 NEEDS = {"C0": ["difference"], "C11": ["difference"]}
@@ -137,18 +138,14 @@ def test_selectivities_are_those_of_all_pairs_within_their_deviation(stores: dic
     patterns = patterns_of(compile_workload(parse_workload(WORKLOAD), whole.schema, "modular"))
     found = known_selectivities(patterns, stream_statistics(stores[5]))
     conditions = conditions_of(patterns)
-    assert len(conditions) == 5
+    assert len(conditions) == 7  # two of them together, too
     values = set()
     for condition in conditions:
-        if isinstance(condition, TypeFilter):
-            one = _column(whole, condition.type, condition.filter.attribute)
-            exact = np.mean(OPERATORS[str(condition.filter.op)](one, condition.filter.constant))
+        if isinstance(condition, TypeFilters):
+            [one] = condition.filters
+            exact = np.mean(OPERATORS[str(one.op)](_column(whole, condition.type, one.attribute), one.constant))
         else:
-            pair = condition.comparison
-            left = pair.left_factor * _column(whole, condition.left, pair.left_attribute)
-            right = pair.right_factor * _column(whole, condition.right, pair.right_attribute)
-            some = np.random.default_rng(1).permutation(len(left))[:2000]
-            exact = np.mean(OPERATORS[str(pair.op)](left[some, None], right[None, :]))
+            exact = np.mean(np.logical_and.reduce([_holds(whole, condition, one) for one in condition.comparisons]))
         # Pairs are no more independent than the events of the rarer type.
         assert found.of(condition) == pytest.approx(exact, abs=4 * 0.5 / PER_TYPE**0.5)
         values.add(round(found.of(condition), 2))
@@ -156,6 +153,15 @@ def test_selectivities_are_those_of_all_pairs_within_their_deviation(stores: dic
     types = {"C0", "C1", "C11", "C2", "C10", "C3"}
     assert found.events == sum(min(PER_TYPE, stores[1].types[name].events) for name in types)
     assert found.seconds > 0
+
+
+def _holds(events: EventBatch, pair: TypePair, one: PairComparison) -> NDArray[np.bool_]:
+    """Whether a comparison holds between 2000 events of the left type and all of the right one."""
+    left = one.left_factor * _column(events, pair.left, one.left_attribute)
+    right = one.right_factor * _column(events, pair.right, one.right_attribute)
+    some = np.random.default_rng(1).permutation(len(left))[:2000]
+    held: NDArray[np.bool_] = OPERATORS[str(one.op)](left[some, None], right[None, :])
+    return held
 
 
 def _column(events: EventBatch, name: str, attribute: str) -> NDArray[np.float64]:

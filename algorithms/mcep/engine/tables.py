@@ -175,7 +175,8 @@ class _Compilation:
                 if listed:
                     types = clause.operands[one].type, clause.operands[other].type
                     self.shares[len(self.checks)] = [
-                        self.selectivities.of(TypePair(*types, comparison_of(predicate))) for predicate in listed
+                        self.selectivities.of(TypePair(*types, frozenset({comparison_of(predicate)})))
+                        for predicate in listed
                     ]
                     self.checks.append((a, b, self.pairs.setdefault(tuple(listed), len(self.pairs))))
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from math import fsum, prod
+from math import fsum
 
 from cepbench.algorithms.mcep.planning.patterns import PatternElement
-from cepbench.algorithms.mcep.planning.selectivities import Selectivities, TypeFilter, TypePair
+from cepbench.algorithms.mcep.planning.selectivities import Selectivities, TypeFilters, TypePair
 from cepbench.algorithms.mcep.planning.subpatterns import SubPatternTable
 from cepbench.events.statistics import Statistics
 
@@ -22,9 +22,9 @@ class CostModel:
     """Expected numbers of instances of the sub-patterns of a table, in windows of given length.
 
     In a window W there are W r events of a type of rate r (of count windows, W times its share of all events), times
-    the selectivities of the operand's own conditions; and 2^n sets of n events for a Kleene operand (Kolchinsky and
-    Schuster, VLDB 2018). The instances of a sub-pattern are the product over its operands, times the selectivities of
-    the conditions between them. As in the paper, neither the order in a SEQ nor negation makes them fewer.
+    the selectivity of the operand's own conditions; and 2^n sets of n events for a Kleene operand (Kolchinsky and
+    Schuster, VLDB 2018). The instances of a sub-pattern are the product over its operands, times the selectivity of the
+    conditions between each two of them. As in the paper, neither the order in a SEQ nor negation makes them fewer.
     """
 
     def __init__(
@@ -61,8 +61,7 @@ class CostModel:
         rate = self.statistics.rates.get(element.type, 0.0)
         if counts_events:
             rate = rate / self.total_rate if self.total_rate else 0.0
-        passing = prod(self.selectivities.of(TypeFilter(element.type, one)) for one in element.filters)
-        found = window * rate * passing
+        found = window * rate * self.selectivities.of(TypeFilters(element.type, element.filters))
         return 2.0 ** min(found, MOST_DOUBLINGS) if element.kleene else found
 
     def _computed(self, sub: int, window: int) -> float:
@@ -76,12 +75,11 @@ class CostModel:
         return instances
 
     def _selectivity(self, left: int, right: int, relation: int) -> float:
-        """The product over the conditions between two operands."""
+        """Sel of Section 2: of all conditions between two operands together."""
         found = self._between.get((left, right, relation))
         if found is None:
             types = self.table.elements.items[left].type, self.table.elements.items[right].type
-            conditions = self.table.relations.items[relation]
-            found = prod(self.selectivities.of(TypePair(*types, one)) for one in sorted(conditions, key=repr))
+            found = self.selectivities.of(TypePair(*types, self.table.relations.items[relation]))
             self._between[left, right, relation] = found
         return found
 

@@ -33,8 +33,8 @@ class EngineCosts(CostModel):
     A join looks, for every fresh row of the side that has the current event, at the older rows of the other: in a SEQ
     at those that ended before the operand that comes next, and where an index is looked up (`engine.indices`), at those
     in the range of one value's conditions, and at the latest rows, which are not sorted yet: half a block of them, few
-    where they have to come before another operand. Conditions are taken to be independent; a Kleene operand has as many
-    sets as in the paper.
+    where they have to come before another operand. Conditions between different operands are taken to be independent;
+    a Kleene operand has as many sets as in the paper.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class EngineCosts(CostModel):
             for a in operands_of(mine):
                 for one in self.table.relations.items[self.table.relation(pattern, a, b)]:
                     if one.op is not Op.NE:
-                        share = self.selectivities.of(TypePair(types[a], types[b], one))
+                        share = self.selectivities.of(TypePair(types[a], types[b], frozenset({one})))
                         guessed = GUESSED_EQUAL if one.op is Op.EQ else GUESSED
                         value = b, one.right_attribute, one.right_factor
                         found[value] = found.get(value, 1.0) * (share if share < 1 else guessed)

@@ -6,6 +6,7 @@ import operator
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -27,36 +28,45 @@ COMPARE: dict[Op, Callable[[Any, Any], Any]] = {
 
 
 @dataclass(frozen=True)
-class TypeFilter:
-    """A condition on events of a type."""
+class TypeFilters:
+    """The conditions on an event of a type alone, all of which must hold."""
 
     type: str
-    filter: EventFilter
+    filters: frozenset[EventFilter]
 
 
 @dataclass(frozen=True)
 class TypePair:
-    """A condition between an event of type `left` and one of type `right`."""
+    """Conditions between an event of type `left` and one of type `right`, all of which must hold."""
 
     left: str
     right: str
-    comparison: PairComparison
+    comparisons: frozenset[PairComparison]
 
     @property
     def flipped(self) -> TypePair:
-        """The same condition with its sides exchanged."""
-        return TypePair(self.right, self.left, self.comparison.flipped)
+        """The same conditions with their sides exchanged."""
+        return TypePair(self.right, self.left, frozenset(one.flipped for one in self.comparisons))
+
+    @property
+    def alone(self) -> list[TypePair]:
+        """Each condition by itself, always in the same order."""
+        return [TypePair(self.left, self.right, frozenset({one})) for one in sorted(self.comparisons, key=repr)]
+
+
+Condition = TypeFilters | TypePair
 
 
 @dataclass(frozen=True)
 class Selectivities:
-    """The probability that a condition holds, by condition; 1 for one that is not given.
+    """The probability that conditions hold together; 1 for those of which nothing is given.
 
-    A pair is looked up either way round. `events` is the size of the sample that was measured, `seconds` the time that
-    it took. Raises `CepbenchError` unless all are between 0 and 1.
+    A pair is looked up either way round; conditions between two events are taken to be independent where only their
+    own probabilities are given. `events` is the size of the sample that was measured, `seconds` the time that it took.
+    Raises `CepbenchError` unless all are between 0 and 1.
     """
 
-    given: Mapping[TypeFilter | TypePair, float] = field(default_factory=dict)
+    given: Mapping[Condition, float] = field(default_factory=dict)
     events: int = 0
     seconds: float = 0.0
 
@@ -65,26 +75,35 @@ class Selectivities:
             if not 0 <= value <= 1:
                 raise CepbenchError(f"the selectivity of {condition} is {value}; it must be between 0 and 1")
 
-    def of(self, condition: TypeFilter | TypePair) -> float:
-        """The selectivity of a condition."""
+    def of(self, condition: Condition) -> float:
+        """The selectivity of some conditions."""
         found = self.given.get(condition)
-        if found is None and isinstance(condition, TypePair):
-            found = self.given.get(condition.flipped)
-        return 1.0 if found is None else found
+        if found is not None or isinstance(condition, TypeFilters):
+            return 1.0 if found is None else found
+        found = self.given.get(condition.flipped)
+        if found is not None:
+            return found
+        return prod(map(self.of, condition.alone)) if len(condition.comparisons) > 1 else 1.0
 
 
-def conditions_of(patterns: Iterable[DetectionPattern]) -> tuple[TypeFilter | TypePair, ...]:
-    """All conditions of some patterns, each once; of a pair, the way round that came first."""
-    found: dict[TypeFilter | TypePair, None] = {}
+def conditions_of(patterns: Iterable[DetectionPattern]) -> tuple[Condition, ...]:
+    """All conditions of some patterns, each once: those on a type and those between two types together, as plans need
+    them (sel of Section 2), and those between two types one by one, as indices need them; of a pair, the way round that
+    came first.
+    """
+    found: dict[Condition, None] = {}
     for pattern in patterns:
         for element in pattern.elements:
-            for one in sorted(element.filters, key=repr):
-                found.setdefault(TypeFilter(element.type, one))
-        for condition in sorted(pattern.conditions, key=repr):
-            left, right = pattern.elements[condition.left], pattern.elements[condition.right]
-            pair = TypePair(left.type, right.type, condition.comparison)
-            if pair.flipped not in found:
-                found.setdefault(pair)
+            if element.filters:
+                found.setdefault(TypeFilters(element.type, element.filters))
+        between: dict[tuple[int, int], set[PairComparison]] = {}
+        for one in pattern.conditions:
+            between.setdefault((one.left, one.right), set()).add(one.comparison)
+        for (left, right), comparisons in sorted(between.items()):
+            pair = TypePair(pattern.elements[left].type, pattern.elements[right].type, frozenset(comparisons))
+            for condition in dict.fromkeys([pair, *pair.alone]):
+                if condition.flipped not in found:
+                    found.setdefault(condition)
     return tuple(found)
 
 
@@ -93,29 +112,30 @@ def measured_selectivities(
 ) -> Selectivities:
     """Selectivities of all conditions of some patterns on a sample of their stream.
 
-    A condition between two types is evaluated on every pair of at most `events_per_type` (k) events of either, spread
-    evenly over the sample, and no event with itself: O(k^2) comparisons of arrays per condition. With h pairs of n that
-    hold, it is (h + 1) / (n + 2), so that none is taken for impossible; a condition on a type that the sample lacks has
-    none. Pairs are drawn from the whole sample, not only from the same window.
+    Conditions between two types are evaluated on every pair of at most `events_per_type` (k) events of either, spread
+    evenly over the sample, and no event with itself: O(k^2) comparisons of arrays per condition. With h pairs of n for
+    which they hold, it is (h + 1) / (n + 2), so that none is taken for impossible; conditions on a type that the sample
+    lacks have none. Pairs are drawn from the whole sample, not only from the same window.
     """
     begin = time.perf_counter()
-    rows: dict[str, NDArray[np.int64]] = {}
-    found: dict[TypeFilter | TypePair, float] = {}
+    drawn: dict[str, NDArray[np.int64]] = {}
+    found: dict[Condition, float] = {}
 
     def rows_of(name: str) -> NDArray[np.int64]:
-        if name not in rows:
+        if name not in drawn:
             every = np.flatnonzero(sample.type == sample.schema.type_code(name))
             some = np.linspace(0, len(every) - 1, min(len(every), events_per_type)).astype(np.int64)
-            rows[name] = every[some]
-        return rows[name]
+            drawn[name] = every[some]
+        return drawn[name]
 
     for condition in conditions_of(patterns):
-        if isinstance(condition, TypeFilter):
-            held = _filtered(condition.filter, sample, rows_of(condition.type))
+        if isinstance(condition, TypeFilters):
+            rows = rows_of(condition.type)
+            held = np.logical_and.reduce([_filtered(one, sample, rows) for one in condition.filters])
             hits, total = int(held.sum()), held.size
         else:
             left, right = rows_of(condition.left), rows_of(condition.right)
-            holds = _compared(condition.comparison, sample, left, right)
+            holds = np.logical_and.reduce([_compared(one, sample, left, right) for one in condition.comparisons])
             same = left[:, None] == right[None, :]
             hits, total = int((holds & ~same).sum()), holds.size - int(same.sum())
         if total:

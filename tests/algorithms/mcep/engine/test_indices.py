@@ -46,7 +46,10 @@ def events(size: int, types: str = "AB", values: int = 1000) -> EventBatch:
 def tables(text: str, whole: EventBatch, joins: Any, sorting: Sorting = SORTED, **known: float) -> EngineTables:
     """The tables of a tree of one pattern, given selectivities of `x op x` between A and B by name of the operator."""
     workload = compile_workload([parse_query(text)], whole.schema)
-    given = {TypePair("A", "B", PairComparison("x", 1, Op[name], "x", 1)): value for name, value in known.items()}
+    given = {
+        TypePair("A", "B", frozenset({PairComparison("x", 1, Op[name], "x", 1)})): value
+        for name, value in known.items()
+    }
     plan = MultiPatternMultitree(CostModel(SubPatternTable(patterns_of(workload)), Statistics(), Selectivities(given)))
     plan.exchange([plan.local(0, joins)])
     return tables_of(workload, plan, sorting)[0]

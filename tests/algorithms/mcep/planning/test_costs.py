@@ -7,11 +7,12 @@ import pytest
 
 from cepbench.algorithms.mcep.planning.costs import MOST_DOUBLINGS, order_cost, tree_cost
 from cepbench.algorithms.mcep.planning.patterns import EventFilter, PairComparison
-from cepbench.algorithms.mcep.planning.selectivities import TypeFilter, TypePair
 from cepbench.queries.model import Op
 from tests.algorithms.mcep.planning.workloads import (
+    alone,
     costs_of,
     instances,
+    pair,
     random_costs,
     random_patterns,
     table_of,
@@ -26,7 +27,7 @@ def test_cost_of_an_order() -> None:
     (A, B, C): 10 + 10 * 20 + 10 * 20 * 30 * 0.5; (C, A, B): 30 + 30 * 10 * 0.5 + 30 * 10 * 20 * 0.5.
     """
     costs = costs_of(
-        table_of("SEQ(A a, B b, C c) WHERE a.x < c.x"), {"A": 1, "B": 2, "C": 3}, {TypePair("A", "C", LESS): 0.5}
+        table_of("SEQ(A a, B b, C c) WHERE a.x < c.x"), {"A": 1, "B": 2, "C": 3}, {pair("A", "C", LESS): 0.5}
     )
     assert order_cost(costs, 0, (0, 1, 2)) == 10 + 200 + 3000
     assert order_cost(costs, 0, (2, 0, 1)) == 30 + 150 + 3000
@@ -42,7 +43,7 @@ def test_a_rare_type_comes_first() -> None:
 def test_cost_of_a_tree() -> None:
     """Appendix C: the leaves, and C(L) C(R) sel for a join."""
     costs = costs_of(
-        table_of("SEQ(A a, B b, C c) WHERE a.x < c.x"), {"A": 1, "B": 2, "C": 3}, {TypePair("A", "C", LESS): 0.5}
+        table_of("SEQ(A a, B b, C c) WHERE a.x < c.x"), {"A": 1, "B": 2, "C": 3}, {pair("A", "C", LESS): 0.5}
     )
     leaves = 10 + 20 + 30
     assert tree_cost(costs, 0, ((0b001, 0b010), (0b011, 0b100))) == leaves + 200 + 3000
@@ -50,12 +51,24 @@ def test_cost_of_a_tree() -> None:
 
 
 def test_selectivities_are_found_either_way_round() -> None:
-    costs = costs_of(table_of("SEQ(B b, A a) WHERE a.x < b.x"), {"A": 1, "B": 1}, {TypePair("A", "B", LESS): 0.25})
+    costs = costs_of(table_of("SEQ(B b, A a) WHERE a.x < b.x"), {"A": 1, "B": 1}, {pair("A", "B", LESS): 0.25})
     assert costs.of(0, 0b11) == 25
 
 
+def test_conditions_between_two_operands_hold_together() -> None:
+    """sel of Section 2 is that of all conditions of a pair; independent ones are those of which no more is known."""
+    table = table_of("SEQ(A a, B b) WHERE a.x < b.x AND a.y < b.y")
+    of_y = PairComparison("y", 1, Op.LT, "y", 1)
+    one_by_one = {pair("A", "B", LESS): 0.5, pair("A", "B", of_y): 0.2}
+    rates = {"A": 1.0, "B": 1.0}
+    assert costs_of(table, rates, {**one_by_one}).of(0, 0b11) == pytest.approx(10)
+    assert costs_of(table, rates, {**one_by_one, pair("A", "B", LESS, of_y): 0.01}).of(0, 0b11) == pytest.approx(1)
+    flipped = pair("A", "B", LESS, of_y).flipped
+    assert costs_of(table, rates, {**one_by_one, flipped: 0.02}).of(0, 0b11) == pytest.approx(2)
+
+
 def test_filters_make_fewer_events() -> None:
-    costs = costs_of(table_of("A a WHERE a.x > 3"), {"A": 1}, {TypeFilter("A", EventFilter("x", 1, Op.GT, 3)): 0.2})
+    costs = costs_of(table_of("A a WHERE a.x > 3"), {"A": 1}, {alone("A", EventFilter("x", 1, Op.GT, 3)): 0.2})
     assert costs.of(0, 1) == 2
 
 

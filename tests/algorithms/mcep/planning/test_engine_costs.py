@@ -16,7 +16,7 @@ from cepbench.algorithms.mcep.planning.patterns import PairComparison, patterns_
 from cepbench.algorithms.mcep.planning.planners import SHAPES, planner_of
 from cepbench.algorithms.mcep.planning.plans import MultiPatternMultitree, MultiPatternTree
 from cepbench.algorithms.mcep.planning.search import SearchBudget
-from cepbench.algorithms.mcep.planning.selectivities import Selectivities, TypeFilter, TypePair, measured_selectivities
+from cepbench.algorithms.mcep.planning.selectivities import Condition, Selectivities, measured_selectivities
 from cepbench.algorithms.mcep.planning.subpatterns import SubPatternTable
 from cepbench.algorithms.options import WrongOption
 from cepbench.events.batch import EventBatch
@@ -26,12 +26,12 @@ from cepbench.events.statistics import Statistics, statistics_of
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.model import Op
 from cepbench.queries.parser import parse_query
-from tests.algorithms.mcep.planning.workloads import all_trees, random_costs, random_patterns, table_of
+from tests.algorithms.mcep.planning.workloads import all_trees, pair, random_costs, random_patterns, table_of
 
 LESS, EQUAL, UNEQUAL = (PairComparison("x", 1, op, "x", 1) for op in (Op.LT, Op.EQ, Op.NE))
 
 
-def costs_of(text: str, given: dict[TypeFilter | TypePair, float] | None = None) -> EngineCosts:
+def costs_of(text: str, given: dict[Condition, float] | None = None) -> EngineCosts:
     """For windows of 10 with 10 events of A, 20 of B and 30 of C."""
     return EngineCosts(table_of(text), Statistics(1, 1, {"A": 1, "B": 2, "C": 3}), Selectivities(given or {}))
 
@@ -64,28 +64,28 @@ def test_older_rows_of_a_sequence_are_before_the_next_operand() -> None:
 
 def test_conditions_are_looked_up() -> None:
     """C looks up A by x: 30 * 10 pairs, or those in range and eight that are not sorted, where that is less."""
-    below = costs_of("SEQ(A a, C c) WHERE a.x < c.x", {TypePair("A", "C", LESS): 0.1})
+    below = costs_of("SEQ(A a, C c) WHERE a.x < c.x", {pair("A", "C", LESS): 0.1})
     assert below.pairs(0, 0b01, 0b10, 10) == pytest.approx(0.1 * 300 + 8 * 30)
     assert below.pairs(0, 0b01, 0b10, 100) == pytest.approx(0.1 * 30_000 + 8 * 300)
-    often = costs_of("SEQ(A a, C c) WHERE a.x < c.x", {TypePair("A", "C", LESS): 0.8})
+    often = costs_of("SEQ(A a, C c) WHERE a.x < c.x", {pair("A", "C", LESS): 0.8})
     assert often.pairs(0, 0b01, 0b10, 10) == 300
-    other = costs_of("SEQ(A a, C c) WHERE a.x != c.x", {TypePair("A", "C", UNEQUAL): 0.1})
+    other = costs_of("SEQ(A a, C c) WHERE a.x != c.x", {pair("A", "C", UNEQUAL): 0.1})
     assert other.pairs(0, 0b01, 0b10, 10) == 300
-    seldom = costs_of("SEQ(A a, B b, C c) WHERE a.x = c.x", {TypePair("A", "C", EQUAL): 0.01})
+    seldom = costs_of("SEQ(A a, B b, C c) WHERE a.x = c.x", {pair("A", "C", EQUAL): 0.01})
     assert seldom.pairs(0, 0b001, 0b110, 10) == pytest.approx(0.01 * 3000 + 8 * 8 / (2 * 10) * 600)
     assert seldom.pairs(0, 0b001, 0b110, 1) == pytest.approx(3)
     assert seldom.pairs(0, 0b101, 0b010, 10) == pytest.approx(300 * 0.01 * 20)
 
 
 def test_the_value_with_the_fewest_pairs_is_looked_up() -> None:
-    given: dict[TypeFilter | TypePair, float] = {TypePair("A", "C", LESS): 0.5, TypePair("B", "C", LESS): 0.2}
+    given: dict[Condition, float] = {pair("A", "C", LESS): 0.5, pair("B", "C", LESS): 0.2}
     costs = costs_of("SEQ(A a, B b, C c) WHERE a.x < c.x AND b.x < c.x", given)
     assert costs.pairs(0, 0b011, 0b100, 100) == pytest.approx(0.2 * 300 * 20_000 + ENTERED * 20_000)
 
 
 def test_two_conditions_bound_one_value() -> None:
     half = PairComparison("x", 1, Op.GE, "x", 0.5)
-    given: dict[TypeFilter | TypePair, float] = {TypePair("A", "C", LESS): 0.5, TypePair("A", "C", half): 0.25}
+    given: dict[Condition, float] = {pair("A", "C", LESS): 0.5, pair("A", "C", half): 0.25}
     costs = costs_of("SEQ(A a, C c) WHERE a.x < c.x AND a.x >= 0.5 * c.x", given)
     assert costs.pairs(0, 0b01, 0b10, 100) == pytest.approx(0.5 * 0.25 * 30_000 + 8 * 300)
 

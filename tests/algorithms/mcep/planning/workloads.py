@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
-from math import fsum, prod
+from math import fsum
 from random import Random
 
 from cepbench.algorithms.mcep.planning.costs import CostModel
@@ -17,7 +17,7 @@ from cepbench.algorithms.mcep.planning.patterns import (
     patterns_of,
 )
 from cepbench.algorithms.mcep.planning.plans import MultiPlan
-from cepbench.algorithms.mcep.planning.selectivities import Selectivities, TypeFilter, TypePair
+from cepbench.algorithms.mcep.planning.selectivities import Condition, Selectivities, TypeFilters, TypePair
 from cepbench.algorithms.mcep.planning.subpatterns import SubPatternTable, operands_of
 from cepbench.events.schema import Attribute, Kind, Schema
 from cepbench.events.statistics import Statistics
@@ -40,10 +40,16 @@ def table_of(*texts: str) -> SubPatternTable:
     return SubPatternTable(patterns(*texts))
 
 
-def costs_of(
-    table: SubPatternTable, rates: dict[str, float], given: dict[TypeFilter | TypePair, float] | None = None
-) -> CostModel:
+def costs_of(table: SubPatternTable, rates: dict[str, float], given: dict[Condition, float] | None = None) -> CostModel:
     return CostModel(table, Statistics(1, 1, rates), Selectivities(given or {}))
+
+
+def pair(left: str, right: str, *comparisons: PairComparison) -> TypePair:
+    return TypePair(left, right, frozenset(comparisons))
+
+
+def alone(name: str, *filters: EventFilter) -> TypeFilters:
+    return TypeFilters(name, frozenset(filters))
 
 
 def random_patterns(
@@ -75,16 +81,15 @@ def random_patterns(
 
 def random_costs(random: Random, given: Sequence[DetectionPattern]) -> CostModel:
     rates = {name: random.uniform(0.05, 1.9) for name in LETTERS}
-    found: dict[TypeFilter | TypePair, float] = {}
+    found: dict[Condition, float] = {}
     for pattern in given:
-        for condition in sorted(pattern.conditions, key=repr):
-            ends = pattern.elements[condition.left].type, pattern.elements[condition.right].type
-            pair = TypePair(*ends, condition.comparison)
-            if pair.flipped not in found:
-                found.setdefault(pair, random.uniform(0.05, 0.9))
+        for one in sorted(pattern.conditions, key=repr):
+            condition = pair(pattern.elements[one.left].type, pattern.elements[one.right].type, one.comparison)
+            if condition.flipped not in found:
+                found.setdefault(condition, random.uniform(0.05, 0.9))
         for element in pattern.elements:
-            for one in element.filters:
-                found.setdefault(TypeFilter(element.type, one), random.uniform(0.1, 0.9))
+            if element.filters:
+                found.setdefault(TypeFilters(element.type, element.filters), random.uniform(0.1, 0.9))
     return costs_of(SubPatternTable(given), rates, found)
 
 
@@ -94,11 +99,11 @@ def instances(costs: CostModel, pattern: DetectionPattern, mask: int, window: in
     for operand in operands_of(mask):
         element = pattern.elements[operand]
         events = window * costs.statistics.rates[element.type]
-        events *= prod(of(TypeFilter(element.type, one)) for one in element.filters)
+        events *= of(TypeFilters(element.type, element.filters))
         found *= 2**events if element.kleene else events
     for one in pattern.conditions:
         if mask >> one.left & 1 and mask >> one.right & 1:
-            found *= of(TypePair(pattern.elements[one.left].type, pattern.elements[one.right].type, one.comparison))
+            found *= of(pair(pattern.elements[one.left].type, pattern.elements[one.right].type, one.comparison))
     return found
 
 
