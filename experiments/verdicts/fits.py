@@ -3,7 +3,8 @@
 Slopes are medians of those between all pairs of points (Theil 1950, Sen 1968), intercepts medians of what is left, and
 a model is compared by its mean absolute error without the worst point: one noisy point moves none of these far. But
 where one end of the axis lies farther from all others than these lie apart, a model has to be right: what is close
-together would else speak for a model that is nowhere near what is far away.
+together would else speak for a model that is nowhere near what is far away. And no noise makes a point twenty times
+what it is, so that a curve with such a point is not constant.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ CLEARLY = 0.8  # a model fits better if its error is at most this part of the ot
 SLACK = 0.05  # an error up to this, plus a tenth of the change, is a fit: in natural logarithms, 5 %
 SLACK_OF_CHANGE = 0.1
 ASTRAY = 2.0  # a model that is off by more than this factor at a point far from all others is no fit
+BEYOND_NOISE = 20.0  # a curve with a point that is off by more than this factor is not constant
 
 Points = Sequence[tuple[float, float]]
 
@@ -31,12 +33,14 @@ Points = Sequence[tuple[float, float]]
 class Model:
     """A curve through points: `slope` on its axes, `error` in natural logarithms of the value.
 
-    `astray`: whether it misses an end of the axis that lies far from all other points.
+    `astray`: whether it misses an end of the axis that lies far from all other points. `worst`: the error at the point
+    that it misses most.
     """
 
     slope: float
     error: float
     astray: bool
+    worst: float
     at: Callable[[float], float]  # the value that it predicts
 
 
@@ -81,7 +85,10 @@ def shape(points: Points) -> Shape:
     def named_shape(name: str, moved: float, undecided: str = "") -> Shape:
         return Shape(name, power, exponential, moved, steepest, undecided)
 
-    if abs(power.slope) <= FLAT_SLOPE and max(change(power), 1 / change(power)) <= FLAT_CHANGE and not power.astray:
+    flat = abs(power.slope) <= FLAT_SLOPE and max(change(power), 1 / change(power)) <= FLAT_CHANGE
+    if flat and power.worst > log(BEYOND_NOISE):
+        return named_shape("", at_last / at_first)
+    if flat and not power.astray:
         return named_shape("constant", change(power))
     named = next((name for name, (low, high) in POWERS.items() if low <= power.slope <= high), "power")
     candidates = {named: power, "exponential": exponential, "logarithmic": logarithmic}
@@ -114,7 +121,7 @@ def _fitted(points: Points, of_x: Callable[[float], float], of_y: Callable[[floa
     off = {x: abs(log(y / at(x))) if at(x) > 0 else inf for x, y in points}
     errors = sorted(off.values())[:-1]
     astray = any(off[x] > log(ASTRAY) for x in _far(list(off), of_x))
-    return Model(slope, sum(errors) / len(errors), astray, at)
+    return Model(slope, sum(errors) / len(errors), astray, max(off.values()), at)
 
 
 def _far(axis: Sequence[float], of_x: Callable[[float], float]) -> list[float]:
