@@ -83,7 +83,7 @@ class Mcep(Algorithm):
         fixed = {"never": None, "once": inf}
         self.adapt = fixed[adapt] if adapt in fixed else option("adapt", adapt).ratio()
         self.sample = option("sample", sample).count(1)
-        self._options(1)  # what does not go together is told before anything runs
+        self.planning_options(1)  # what does not go together is told before anything runs
 
     def unsupported(self, query: Query) -> str | None:
         """All but detection, and counts of plain trends (`mcep.aggregation`)."""
@@ -94,7 +94,7 @@ class Mcep(Algorithm):
         detecting = detection_workload(workload)
         patterns = patterns_of(detecting)
         selectivities = known_selectivities(patterns, statistics)
-        found = planned(patterns, statistics, selectivities, self._options(len(patterns)))
+        found = planned(patterns, statistics, selectivities, self.planning_options(len(patterns)))
         tables, queries = tables_of(detecting, found.plan)
         details = {**found.details, "sample_events": float(selectivities.events)}
         details["sample_seconds"] = selectivities.seconds
@@ -108,7 +108,7 @@ class Mcep(Algorithm):
         """Carries the plan out."""
         assert isinstance(plan, MultiPatternPlan)
         if plan.adapt is not None:
-            options = self._options(len(plan.queries))
+            options = self.planning_options(len(plan.queries))
             planner = AdaptivePlanner(plan.detecting, options, plan.adapt, self.sample)
             return AdaptiveExecutor(planner, plan.tables, plan.queries, plan.windows, plan.planned_for)
         return DetectionExecutor(plan.detecting, plan.tables, plan.queries, plan.windows)
@@ -118,7 +118,8 @@ class Mcep(Algorithm):
         DetectionExecutor(plan.detecting, plan.tables, plan.queries, plan.windows).load()
         load_distinct()
 
-    def _options(self, patterns: int) -> PlanningOptions:
+    def planning_options(self, patterns: int) -> PlanningOptions:
+        """What the optimiser is asked to do for so many patterns."""
         budget = SearchBudget(self.seconds, idle=IDLE_STEPS * patterns)
         return PlanningOptions(
             self.strategy, self.shape, self.neighbourhood, self.generator, self.costs, self.seed, budget

@@ -4,7 +4,7 @@ Slopes are medians of those between all pairs of points (Theil 1950, Sen 1968), 
 a model is compared by its mean absolute error without the worst point: one noisy point moves none of these far. But
 where one end of the axis lies farther from all others than these lie apart, a model has to be right: what is close
 together would else speak for a model that is nowhere near what is far away. And no noise makes a point twenty times
-what it is, so that a curve with such a point is not constant.
+what it is: a model that misses one by more is no fit.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ CLEARLY = 0.8  # a model fits better if its error is at most this part of the ot
 SLACK = 0.05  # an error up to this, plus a tenth of the change, is a fit: in natural logarithms, 5 %
 SLACK_OF_CHANGE = 0.1
 ASTRAY = 2.0  # a model that is off by more than this factor at a point far from all others is no fit
-BEYOND_NOISE = 20.0  # a curve with a point that is off by more than this factor is not constant
+BEYOND_NOISE = 20.0  # nor is one that is off by more than this factor at any point
 
 Points = Sequence[tuple[float, float]]
 
@@ -94,7 +94,8 @@ def shape(points: Points) -> Shape:
     candidates = {named: power, "exponential": exponential, "logarithmic": logarithmic}
     if logarithmic.slope <= 0 or named != "power" or power.slope > 1:
         del candidates["logarithmic"]  # a straight line has its name; what falls is no logarithm
-    ranked = sorted(((name, model) for name, model in candidates.items() if not model.astray), key=_error)
+    right = {name: model for name, model in candidates.items() if not (model.astray or model.worst > log(BEYOND_NOISE))}
+    ranked = sorted(right.items(), key=_error)
     if not ranked:
         return named_shape("", at_last / at_first)
     name, best = ranked[0]

@@ -1,7 +1,8 @@
 """Shapes: the model that a curve follows, against the one that is claimed (`fits`).
 
 Reproduced if the claimed model fits best; contradicted if another one does, or if the curve runs the other way; weaker
-if it only runs in the claimed direction, as no model fits.
+if it only runs in the claimed direction, as no model fits. A direction that is claimed alone is not comparable where
+times change by so little that it may be chance.
 """
 
 from __future__ import annotations
@@ -13,13 +14,12 @@ from cepbench.experiments import claims
 from cepbench.experiments.verdicts.curves import along, curve
 from cepbench.experiments.verdicts.fits import FLAT_CHANGE, LEAST_POINTS, POWERS, Shape, shape
 from cepbench.experiments.verdicts.judgement import Judgement, NotComparable
-from cepbench.experiments.verdicts.numbers import Number
+from cepbench.experiments.verdicts.numbers import Number, tolerance
 from cepbench.metrics.figure import Verdict
 from cepbench.metrics.record import Record
 
 LEAST_FOR_DIRECTION = 3
 DIRECTION = 1.1  # less change than this over the whole axis is none
-CLEAR_DIRECTION = 1.5  # where nothing but the direction is claimed: short cells of one machine differ by 1.4 times
 
 
 def judge(claim: claims.Shape, records: Sequence[Record], axis: str) -> Judgement:
@@ -47,8 +47,10 @@ def _verdict(claim: claims.Shape, found: Shape) -> tuple[Verdict, str]:
     moves = max(found.change, 1 / found.change) > DIRECTION
     forward = (found.change > 1) == (claim.direction == "grows")
     if claim.model is None:
-        clear = max(found.change, 1 / found.change) >= CLEAR_DIRECTION
-        return (Verdict.REPRODUCED if clear and forward else Verdict.CONTRADICTED), ""
+        noisy = tolerance(claim.metric) > 1
+        if noisy and max(found.change, 1 / found.change) <= FLAT_CHANGE:
+            return Verdict.NOT_COMPARABLE, "it changes by no more than cells of one machine differ"
+        return (Verdict.REPRODUCED if moves and forward else Verdict.CONTRADICTED), ""
     if claim.or_less:
         return _at_most(claim.model, found)
     if claim.model == "constant":

@@ -96,11 +96,9 @@ def test_the_other_direction_contradicts() -> None:
 @pytest.mark.parametrize(
     ("values", "direction", "expected"),
     [
-        ([1.0, 1.3, 1.6], "grows", REPRODUCED),
-        ([1.0, 1.3, 1.6], "falls", CONTRADICTED),
-        ([1.0, 1.2, 1.4], "grows", CONTRADICTED),  # as cells differ that do the same
+        ([1.0, 1.6, 2.2], "grows", REPRODUCED),
+        ([1.0, 1.6, 2.2], "falls", CONTRADICTED),
         ([9.0, 3.0, 1.0], "falls", REPRODUCED),
-        ([1.0, 1.02, 1.04], "grows", CONTRADICTED),
         ([1.0, 2.0], "grows", OPEN),
     ],
 )
@@ -108,30 +106,26 @@ def test_a_direction_needs_no_model(values: list[float], direction: str, expecte
     assert judge(shape(direction=direction), curve("fast", values)).verdict is expected
 
 
-@pytest.mark.parametrize(("power", "expected"), [(0.1, CONTRADICTED), (0.2, REPRODUCED)])
-def test_a_constant_curve_that_falls_tells_by_how_much(power: float, expected: Verdict) -> None:
-    result = judge(shape(direction="falls"), along(lambda n: n**-power))
-    assert result.verdict is expected
-    change = (TEN[-1] / TEN[0]) ** power
-    assert result.reason == f"the curve is constant: it falls {change:.3g} times over the whole axis"
+@pytest.mark.parametrize("direction", ["grows", "falls"])
+def test_a_direction_of_times_is_beyond_the_scatter_of_cells(direction: str) -> None:
+    result = judge(shape(direction=direction), curve("fast", [1.0, 1.3, 1.8]))
+    assert result.verdict is OPEN
+    assert result.reason.endswith("it changes by no more than cells of one machine differ")
 
 
-@pytest.mark.parametrize(("factor", "expected"), [(15.0, CONTRADICTED), (30.0, WEAKER)])
-def test_no_noise_makes_a_point_many_times_what_it_is(factor: float, expected: Verdict) -> None:
-    points = along(lambda n: 3.0, at_0=factor)
-    assert judge(shape("exponential", direction="falls"), points).verdict is expected
-    assert judge(shape("constant"), points).verdict is (REPRODUCED if expected is CONTRADICTED else CONTRADICTED)
+@pytest.mark.parametrize(("last", "expected"), [(104, CONTRADICTED), (140, REPRODUCED)])
+def test_counts_have_no_scatter(last: int, expected: Verdict) -> None:
+    records = [record("fast", {"n": n}, details={"nodes": float(at)}) for n, at in ((1, 100), (2, 102), (3, last))]
+    assert judge({**shape(direction="grows"), "metric": "details.nodes"}, records).verdict is expected
 
 
-def test_what_is_nowhere_steeper_is_at_most_that_whatever_else_fits() -> None:
-    """A fixed cost, then a line: an exponential has the least error of the models."""
-    places = [200.0, 300.0, 400.0, 450.0, 500.0, 550.0, 600.0, 800.0, 1200.0, 20000.0]
-    values = [0.49, 0.317, 0.32, 0.3985, 0.4428, 0.3717, 0.3795, 0.5426, 0.5104, 17.2]
-    points = along(dict(zip(places, values, strict=True)).__getitem__, places)
-    assert judge(shape("exponential"), points).reason.startswith("the curve is exponential")
-    result = judge(shape("quadratic", or_less=True), points)
-    assert result.verdict is REPRODUCED
-    assert "nowhere steeper than a power of 1." in result.reason
+def test_a_constant_curve_that_falls_tells_by_how_much() -> None:
+    result = judge(shape(direction="falls"), along(lambda n: n**-0.2))
+    assert result.verdict is OPEN
+    change = (TEN[-1] / TEN[0]) ** 0.2
+    assert result.reason.startswith(
+        f"the curve is constant: it falls {change:.3g} times over the whole axis; it changes"
+    )
     flat = judge(shape("constant"), along(lambda n: 3.0))
     assert flat.reason == "the curve is constant"
 
