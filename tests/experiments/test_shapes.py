@@ -130,6 +130,29 @@ def test_a_constant_curve_that_falls_tells_by_how_much() -> None:
     assert flat.reason == "the curve is constant"
 
 
+@pytest.mark.parametrize(("factor", "expected"), [(15.0, CONTRADICTED), (30.0, WEAKER)])
+def test_no_noise_makes_a_point_many_times_what_it_is(factor: float, expected: Verdict) -> None:
+    points = along(lambda n: 3.0, at_0=factor)
+    assert judge(shape("exponential", direction="falls"), points).verdict is expected
+    assert judge(shape("constant"), points).verdict is (REPRODUCED if expected is CONTRADICTED else CONTRADICTED)
+
+
+@pytest.mark.parametrize(("factor", "expected"), [(15.0, REPRODUCED), (30.0, WEAKER)])
+def test_a_model_that_misses_a_point_many_times_is_no_fit(factor: float, expected: Verdict) -> None:
+    assert judge(shape("quadratic"), along(CURVES["quadratic"], at_4=factor)).verdict is expected
+
+
+def test_what_is_nowhere_steeper_is_at_most_that_whatever_else_fits() -> None:
+    """A fixed cost, then a line: an exponential has the least error of the models."""
+    places = [200.0, 300.0, 400.0, 450.0, 500.0, 550.0, 600.0, 800.0, 1200.0, 20000.0]
+    values = [0.49, 0.317, 0.32, 0.3985, 0.4428, 0.3717, 0.3795, 0.5426, 0.5104, 17.2]
+    points = along(dict(zip(places, values, strict=True)).__getitem__, places)
+    assert judge(shape("exponential"), points).reason.startswith("the curve is exponential")
+    result = judge(shape("quadratic", or_less=True), points)
+    assert result.verdict is REPRODUCED
+    assert "nowhere steeper than a power of 1." in result.reason
+
+
 def test_a_curve_that_no_model_fits_is_weaker_at_most() -> None:
     steps = along(lambda n: 1.0 if n < 6 else 1000.0)
     result = judge(shape("linear"), steps)
