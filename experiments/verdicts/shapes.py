@@ -1,8 +1,8 @@
 """Shapes: the model that a curve follows, against the one that is claimed (`fits`).
 
 Reproduced if the claimed model fits best; contradicted if another one does, or if the curve runs the other way; weaker
-if it only runs in the claimed direction, as no model fits. A direction that is claimed alone is not comparable where
-times change by so little that it may be chance.
+if it only runs in the claimed direction, as no model fits, or if nothing but the direction is claimed and times change
+by so little that it may be chance.
 """
 
 from __future__ import annotations
@@ -47,10 +47,12 @@ def _verdict(claim: claims.Shape, found: Shape) -> tuple[Verdict, str]:
     moves = max(found.change, 1 / found.change) > DIRECTION
     forward = (found.change > 1) == (claim.direction == "grows")
     if claim.model is None:
-        noisy = tolerance(claim.metric) > 1
-        if noisy and max(found.change, 1 / found.change) <= FLAT_CHANGE:
-            return Verdict.NOT_COMPARABLE, "it changes by no more than cells of one machine differ"
-        return (Verdict.REPRODUCED if moves and forward else Verdict.CONTRADICTED), ""
+        if not moves or not forward:
+            return Verdict.CONTRADICTED, ""
+        scatters = tolerance(claim.metric) > 1
+        if scatters and max(found.change, 1 / found.change) <= FLAT_CHANGE:
+            return Verdict.WEAKER, "it changes by no more than cells of one machine differ"
+        return Verdict.REPRODUCED, ""
     if claim.or_less:
         return _at_most(claim.model, found)
     if claim.model == "constant":

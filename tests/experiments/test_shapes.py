@@ -97,8 +97,10 @@ def test_the_other_direction_contradicts() -> None:
     ("values", "direction", "expected"),
     [
         ([1.0, 1.6, 2.2], "grows", REPRODUCED),
-        ([1.0, 1.6, 2.2], "falls", CONTRADICTED),
+        ([1.0, 1.2, 1.3], "grows", WEAKER),  # as cells differ that do the same
+        ([1.0, 1.2, 1.3], "falls", CONTRADICTED),
         ([9.0, 3.0, 1.0], "falls", REPRODUCED),
+        ([1.0, 1.02, 1.04], "grows", CONTRADICTED),
         ([1.0, 2.0], "grows", OPEN),
     ],
 )
@@ -106,10 +108,9 @@ def test_a_direction_needs_no_model(values: list[float], direction: str, expecte
     assert judge(shape(direction=direction), curve("fast", values)).verdict is expected
 
 
-@pytest.mark.parametrize("direction", ["grows", "falls"])
-def test_a_direction_of_times_is_beyond_the_scatter_of_cells(direction: str) -> None:
-    result = judge(shape(direction=direction), curve("fast", [1.0, 1.3, 1.8]))
-    assert result.verdict is OPEN
+def test_a_direction_of_times_is_beyond_the_scatter_of_cells() -> None:
+    result = judge(shape(direction="grows"), curve("fast", [1.0, 1.3, 1.8]))
+    assert result.verdict is WEAKER
     assert result.reason.endswith("it changes by no more than cells of one machine differ")
 
 
@@ -121,7 +122,7 @@ def test_counts_have_no_scatter(last: int, expected: Verdict) -> None:
 
 def test_a_constant_curve_that_falls_tells_by_how_much() -> None:
     result = judge(shape(direction="falls"), along(lambda n: n**-0.2))
-    assert result.verdict is OPEN
+    assert result.verdict is WEAKER
     change = (TEN[-1] / TEN[0]) ** 0.2
     assert result.reason.startswith(
         f"the curve is constant: it falls {change:.3g} times over the whole axis; it changes"

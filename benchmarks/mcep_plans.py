@@ -3,7 +3,7 @@
 The workload of Figure 12 with 100 patterns of five types, at the quick profile. Cells of an experiment run in processes
 of their own, one after the other, and scatter by more than some plans differ.
 
-Run by hand: python benchmarks/plans.py [stock|traffic]
+Run by hand: python benchmarks/mcep_plans.py [stock|traffic]
 """
 
 from __future__ import annotations
