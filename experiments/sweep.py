@@ -24,6 +24,7 @@ from cepbench.experiments.figure import figure
 from cepbench.experiments.load import experiments as experiment_files
 from cepbench.experiments.load import find, load
 from cepbench.experiments.mixing import check_panels
+from cepbench.experiments.noisy_cells import NoisyCells, Paces, better
 from cepbench.experiments.points import Cell, cells, identified
 from cepbench.experiments.provenance import environment
 from cepbench.experiments.schema import Experiment
@@ -192,6 +193,7 @@ class _Sweep:
         self._results, self._cluster, self._make, self._notify = results, cluster, make_algorithm, notify
         self._progress, self._finished = progress, finished
         self._estimate = Estimate()
+        self._paces, self._noisy = Paces(), NoisyCells()
         self._bar: tqdm[Any] | None = None
         self.files: dict[str, CellFiles] = {}
         self._records: dict[str, dict[str, Record]] = {}
@@ -231,6 +233,7 @@ class _Sweep:
             for cell in missing:
                 self._show(cell)
                 self._finish(cell, stop.skipped(cell) or self._measured(cell), stop)
+            self._measure_anew({cell.id: cell for cell in missing})
         finally:
             self._write_figure(entry)
         self._notify(_told(entry, records, len(missing), time.monotonic() - started))
@@ -242,6 +245,7 @@ class _Sweep:
         files.write(record)
         records[cell.id] = record
         stop.saw(record)
+        self._noisy.took(record.seconds)
         self._agree(cell.experiment, cell.group)
         self._waiting.remove(cell)
         told = f"{cell.name}, {cell.measurement} {cell.repetition}: {record.status.value}"
@@ -249,6 +253,28 @@ class _Sweep:
         self._finished(f"{cell.experiment} {told} in {words(record.seconds)}, {left}")
         if self._bar is not None:
             self._bar.update()
+
+    def _measure_anew(self, cells: Mapping[str, Cell]) -> None:
+        """Measures noisy cells again, of those that were run just now."""
+        records = self._records[next(iter(cells.values())).experiment] if cells else {}
+        for name in cells:
+            self._replace(self._paces.judged(records[name]))
+        while (noisy := self._noisy.next(records[name] for name in cells)) is not None:
+            cell = cells[noisy.cell]
+            self._show(cell)
+            anew = self._measured(cell)
+            self._replace(better(self._paces.judged(records[cell.id]), anew))
+            told = f"{cell.name}, {cell.measurement} {cell.repetition}: measured anew"
+            self._finished(f"{cell.experiment} {told}, {lost(noisy.load):.0%} of its time was lost to other work")
+
+    def _replace(self, record: Record) -> None:
+        """Stores a record in place of the one that the cell had."""
+        records = self._records[record.experiment]
+        if record == records[record.cell]:
+            return
+        self.files[record.experiment].write(record)
+        records[record.cell] = record
+        self._agree(record.experiment, record.group)
 
     def _measured(self, cell: Cell) -> Record:
         """Runs one cell. Raises `CepbenchError` only if no cell could run: all else becomes a status."""
@@ -284,7 +310,7 @@ class _Sweep:
             seconds=time.monotonic() - started,
         )
         self._estimate.finished(cell, record.seconds)
-        return record
+        return self._paces.judged(record)
 
     def _session(self, cell: Cell) -> Session:
         """The session of a cell; executors that were not seen before have to pass the checks."""

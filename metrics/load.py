@@ -6,17 +6,24 @@ import os
 from pathlib import Path
 from types import TracebackType
 
+from cepbench.metrics.pace import PaceWatch
 from cepbench.metrics.record import Load
 
 NOISY = 0.05
 """A run that lost more of its time than this to others is noisy."""
+SLOW = 1.15
+"""So many times slower than at its best is a slow phase of the machine; by less the piece of work varies anyway."""
 
 
 class LoadWatch:
-    """A context around a measurement of this process's main thread; then `load` says what it lost to others."""
+    """A context around a measurement of this process's main thread; then `load` says what it lost to others.
+
+    Between its runs the measurement has it `look` at the pace of the machine.
+    """
 
     def __init__(self) -> None:
         self.load = Load()
+        self._pace = PaceWatch()
 
     def __enter__(self) -> LoadWatch:
         self._average = _average()
@@ -30,7 +37,12 @@ class LoadWatch:
             average=self._average,
             waited=_share(self._scheduled, _scheduled()),
             stolen=_share(self._machine, _machine()),
+            pace=self._pace.seconds,
         )
+
+    def look(self) -> None:
+        """Looks at the pace of the machine."""
+        self._pace.look()
 
 
 def worst(loads: list[Load]) -> Load | None:
@@ -43,8 +55,11 @@ def worst(loads: list[Load]) -> Load | None:
 
 
 def lost(load: Load | None) -> float:
-    """The larger share of time that a run lost, 0 if nobody knows."""
-    return 0.0 if load is None else max(load.waited or 0.0, load.stolen or 0.0)
+    """The largest share of time that a run lost in one way, 0 if nobody knows."""
+    if load is None:
+        return 0.0
+    slowed = load.slowed or 1.0
+    return max(load.waited or 0.0, load.stolen or 0.0, 1 - 1 / slowed if slowed > SLOW else 0.0)
 
 
 def _share(before: tuple[int, int] | None, after: tuple[int, int] | None) -> float | None:

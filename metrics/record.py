@@ -46,6 +46,8 @@ class Load(Strict):
     average: float | None = None  # load average of a minute, when the runs began
     waited: float | None = None  # share of time in which the worker was ready and had no processor
     stolen: float | None = None  # share of the machine's time that its hypervisor gave to others
+    pace: float | None = None  # seconds that a fixed piece of work took beside the runs (`metrics.pace`)
+    slowed: float | None = None  # that over the shortest of the cells of a sweep that ran in the same place
 
 
 class Summary(Strict):

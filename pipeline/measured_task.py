@@ -29,6 +29,7 @@ from cepbench.events.errors import CepbenchError
 from cepbench.events.windows import Window
 from cepbench.metrics.load import LoadWatch
 from cepbench.metrics.memory import PeakMemory
+from cepbench.metrics.pace import PaceWatch
 from cepbench.metrics.record import Load, Status
 from cepbench.metrics.statistics import median
 from cepbench.pipeline.arrivals import ArrivalModel, Burst, OpenRate
@@ -85,13 +86,17 @@ class MeasuredRun:
 
 @dataclass(frozen=True)
 class Ready:
-    """A job with its stream and its workload, planned; `plan_seconds` and `plan_details` of each time that it was."""
+    """A job with its stream and its workload, planned; `plan_seconds` and `plan_details` of each time that it was.
+
+    `pace` is that of the driver's machine meanwhile (`metrics.pace`), in seconds.
+    """
 
     job: MeasuredRun
     stream: Stream
     prepared: Prepared
     plan_seconds: tuple[float, ...]
     plan_details: tuple[dict[str, float], ...]
+    pace: float | None = None
 
 
 def ready(job: MeasuredRun, spark: SparkSession | None = None) -> Ready:
@@ -103,18 +108,19 @@ def ready(job: MeasuredRun, spark: SparkSession | None = None) -> Ready:
     stream = read_stream(job.store)
     queries = parse_workload(job.workload)
     check_supported(queries, job.algorithm)
-    known = stream_statistics(stream, spark)
+    known, pace = stream_statistics(stream, spark), PaceWatch()
     workload = compile_workload(queries, stream.schema, job.arithmetic, summarised=True)
     with uncollected():
         planned = repeated(
             lambda: plan(workload, job.algorithm, known),
             lambda prepared: prepared.plan_seconds,
             0 if job.memory else job.repeat,
+            pace.look,
         )
     prepared = planned[-1]
     stream.check_needed(prepared.workload.needs)
     seconds, details = zip(*((one.plan_seconds, one.details) for one in planned), strict=True)
-    return Ready(job, stream, prepared, seconds, details)
+    return Ready(job, stream, prepared, seconds, details, pace.seconds)
 
 
 @dataclass
@@ -228,7 +234,7 @@ class MeasuredTask:
             else:
                 report.idle = median([sum(run.service) for run in replays.idle_runs()])
                 with LoadWatch() as watch:
-                    report.runs = repeated(replays.run, lambda run: sum(run.service), job.repeat)
+                    report.runs = repeated(replays.run, lambda run: sum(run.service), job.repeat, watch.look)
                 report.load = watch.load
         report.rows = None if replays.answer is None else replays.answer.parts
         report.crossings = replays.crossings

@@ -24,18 +24,27 @@ M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4  # malloc.h
 Run = TypeVar("Run")
 
 
-def repeated(run: Callable[[], Run], seconds_of: Callable[[Run], float], seconds: float) -> list[Run]:
+def _nothing() -> None:
+    """Looks at nothing."""
+
+
+def repeated(
+    run: Callable[[], Run], seconds_of: Callable[[Run], float], seconds: float, look: Callable[[], None] = _nothing
+) -> list[Run]:
     """Calls `run`, and returns the runs that count, at least one.
 
     - `seconds_of`: the time of a run that the clock saw; the median of these is to be known.
     - `seconds`: what all calls together may take; the next one begins only if it should fit. With 0 there is one call.
+    - `look`: is called before each run and after the last one, outside of all clocks.
 
     A first run warms memory and caches, and does not count, unless it took so long that it remains the only one. If the
     system spent much of such a long run on fresh memory, there is a second one all the same, and that counts.
     """
+    look()
     began, system = time.perf_counter(), _system_seconds()
     only = run()
     took = time.perf_counter() - began
+    look()
     if seconds == 0 or (2 * took > seconds and _system_seconds() - system <= FRESH * seconds_of(only)):
         return [only]
     runs: list[Run] = []
@@ -43,6 +52,7 @@ def repeated(run: Callable[[], Run], seconds_of: Callable[[Run], float], seconds
         started = time.perf_counter()
         runs.append(run())
         ended = time.perf_counter()
+        look()
         enough = len(runs) >= LEAST and is_narrow([seconds_of(one) for one in runs])
         if enough or len(runs) == MOST or 2 * ended - started - began > seconds:
             return runs

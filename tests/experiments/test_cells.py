@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from cepbench.events.errors import CepbenchError
-from cepbench.experiments import sweep
+from cepbench.experiments import noisy_cells, sweep
 from cepbench.experiments.sweep import Swept, plan, run_planned
-from cepbench.metrics.record import Record, Status
+from cepbench.metrics.record import Load, Record, Status
 from cepbench.metrics.results import read
 from cepbench.pipeline.cluster import TooFewExecutors
 from cepbench.pipeline.measured import ATTEMPTS, ContextStopped, MeasuredRun, OpenArrival, Outcome, SparkGone
@@ -25,6 +25,7 @@ class Measuring:
 
     def __init__(self) -> None:
         self.ends: dict[tuple[str, int], Outcome | CepbenchError] = {}
+        self.in_turn: dict[tuple[str, int], list[Outcome]] = {}  # of the first runs of a cell
         self.jobs: list[MeasuredRun] = []
         self.limits: list[float] = []
         self.ran: list[tuple[str, int]] = []
@@ -42,6 +43,8 @@ class Measuring:
         self.limits.append(seconds)
         self.ran.append((name, events))
         end = self.ends.get((name, events), Outcome(Status.OK, digest=f"{events} and {more} more"))
+        if in_turn := self.in_turn.get((name, events)):
+            end = in_turn.pop(0)
         if isinstance(end, CepbenchError):
             raise end
         return end
@@ -128,6 +131,46 @@ def test_what_is_finished_when_spark_goes_stays_finished(tmp_path: Path, measuri
     measuring.ran.clear()
     assert swept(tmp_path, algorithms=["slow"], claims=None)[0].statuses == {Status.OK: 2}
     assert measuring.ran == [("slow", 200)]
+
+
+def noisy(share: float, digest: str = "100 and 0 more") -> Outcome:
+    return Outcome(Status.OK, digest=digest, load=Load(waited=share), runs={"service_total": [1.0, 2.0]})
+
+
+def test_a_noisy_cell_is_measured_anew(tmp_path: Path, measuring: Measuring, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(noisy_cells, "SHARE", 1000.0)
+    measuring.in_turn["counting", 100] = [noisy(0.5), noisy(0.4), noisy(0.01)]
+    measuring.in_turn["slow", 100] = [noisy(0.2), noisy(0.3), noisy(0.3)]
+    told: list[str] = []
+    found, cells = swept(tmp_path, told, axes={"events": [100]})
+    assert measuring.ran.count(("counting", 100)) == measuring.ran.count(("slow", 100)) == 3
+    quiet, still = cells["counting", 100], cells["slow", 100]
+    assert (quiet.load, quiet.notices) == (Load(waited=0.01), ())
+    assert quiet.lost == tuple(f"it was noisy: {share} of its time was lost to other work" for share in ("50%", "40%"))
+    assert (still.load, still.lost) == (Load(waited=0.2), ())
+    assert (found.run, found.statuses) == (2, {Status.OK: 2})
+    assert "1 of 2 noisy" in told[0]
+    measuring.ran.clear()
+    swept(tmp_path, axes={"events": [100]})  # what is finished is not measured anew
+    assert measuring.ran == []
+
+
+def test_a_slow_phase_is_known_when_a_fast_one_was_seen(tmp_path: Path, measuring: Measuring) -> None:
+    for name, pace in (("counting", 3e-5), ("slow", 2e-5)):
+        answer = "100 and 0 more"
+        measuring.in_turn[name, 100] = [Outcome(Status.OK, digest=answer, load=Load(pace=pace))]
+    _, cells = swept(tmp_path, axes={"events": [100]})
+    slowed = {name: record.load.slowed for (name, _), record in cells.items() if record.load is not None}
+    assert slowed == {"counting": pytest.approx(1.5), "slow": 1.0}
+
+
+def test_a_cell_that_answers_otherwise_when_measured_anew_is_wrong(
+    tmp_path: Path, measuring: Measuring, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(noisy_cells, "SHARE", 1000.0)
+    measuring.in_turn["counting", 100] = [noisy(0.5), noisy(0.6, "other")]
+    _, cells = swept(tmp_path, axes={"events": [100]})
+    assert {name: record.status for (name, _), record in cells.items()} == {"counting": Status.WRONG, "slow": Status.OK}
 
 
 ONE = {"axes": {"events": [100]}, "algorithms": ["counting"], "claims": None, "measurements": ["time"]}

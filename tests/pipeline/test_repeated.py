@@ -72,6 +72,21 @@ def test_a_long_run_on_fresh_memory_is_done_again(monkeypatch: pytest.MonkeyPatc
     assert clock.calls == 2
 
 
+def test_someone_looks_between_runs_outside_of_all_clocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, looked = Clock(monkeypatch, 0.1), list[int]()
+
+    def look() -> None:
+        looked.append(clock.calls)
+        clock.now += 0.001
+
+    assert repeated(clock.run, same, 2.0, look) == [0.1] * 6
+    assert looked == list(range(8))  # before the first run, and after each
+    looked.clear()
+    clock.calls = 0
+    assert repeated(clock.run, same, 0, look) == [0.1]
+    assert looked == [0, 1]
+
+
 def test_no_time_is_one_run(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock(monkeypatch, 0.1, system=0.1)
     assert repeated(clock.run, same, 0) == [0.1]
