@@ -1,8 +1,8 @@
 """Shapes: the model that a curve follows, against the one that is claimed (`fits`).
 
 Reproduced if the claimed model fits best; contradicted if another one does, or if the curve runs the other way; weaker
-if it only runs in the claimed direction, as no model fits, or if nothing but the direction is claimed and times change
-by so little that it may be chance.
+if it only runs in the claimed direction, as no model fits. Where nothing but the direction is claimed, times that
+change by so little that it may be chance are weaker, and constant ones have no direction.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ def _verdict(claim: claims.Shape, found: Shape) -> tuple[Verdict, str]:
     moves = max(found.change, 1 / found.change) > DIRECTION
     forward = (found.change > 1) == (claim.direction == "grows")
     if claim.model is None:
-        if not moves or not forward:
-            return Verdict.CONTRADICTED, ""
         scatters = tolerance(claim.metric) > 1
+        if not moves or not forward or (scatters and found.name == "constant"):
+            return Verdict.CONTRADICTED, ""
         if scatters and max(found.change, 1 / found.change) <= FLAT_CHANGE:
             return Verdict.WEAKER, "it changes by no more than cells of one machine differ"
         return Verdict.REPRODUCED, ""
