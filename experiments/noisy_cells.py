@@ -14,9 +14,9 @@ from cepbench.metrics.record import Load, Record, Status
 
 MUCH = 0.1
 """A cell that lost more of its time than this is measured anew."""
-SHARE = 0.1
+SHARE = 0.2
 """Of the time that cells take, for measuring noisy ones anew."""
-TIMES = 2
+TIMES = 3
 """That a cell is measured anew, at most."""
 
 

@@ -24,6 +24,7 @@ CLEARLY = 0.8  # a model fits better if its error is at most this part of the ot
 SLACK = 0.05  # an error up to this, plus a tenth of the change, is a fit: in natural logarithms, 5 %
 SLACK_OF_CHANGE = 0.1
 ASTRAY = 2.0  # a model that is off by more than this factor at a point far from all others is no fit
+STRETCH = 2.0  # the least three neighbours or more of which the last is at least so many times the first
 BEYOND_NOISE = 20.0  # nor is one that is off by more than this factor at any point
 
 Points = Sequence[tuple[float, float]]
@@ -51,7 +52,7 @@ class Shape:
     - `name`: one of the models that claims name; `power` for another exponent; "" if nothing fits.
     - `power`, `exponential`: what they are by slope: of log y over log x, and of log y over x.
     - `change`: the value at the end over that at the beginning, by the model that fits best, or as measured.
-    - `steepest`: the largest power of any stretch of three neighbours, by its ends.
+    - `steepest`: the largest power of any stretch (`STRETCH`), by its ends.
     - `undecided`: another name that fits as well; "" if none.
     """
 
@@ -76,7 +77,7 @@ def shape(points: Points) -> Shape:
     power = _fitted(points, log, log)
     exponential = _fitted(points, float, log)
     logarithmic = _fitted(points, log, float)
-    steepest = max(log(d / b) / log(c / a) for (a, b), (c, d) in zip(ordered, ordered[2:], strict=False))
+    steepest = max(log(d / b) / log(c / a) for (a, b), (c, d) in _stretches(ordered))
 
     def change(model: Model) -> float:
         before, after = model.at(first), model.at(last)
@@ -103,6 +104,21 @@ def shape(points: Points) -> Shape:
         return named_shape("", at_last / at_first)
     undecided = next((other for other, second in ranked[1:] if best.error > CLEARLY * second.error), "")
     return named_shape(name, change(best), undecided)
+
+
+def _stretches(ordered: Points) -> list[tuple[tuple[float, float], tuple[float, float]]]:
+    """The ends of all stretches; the whole curve, if it is too short for one.
+
+    Noise in points that lie close together would make any curve steep.
+    """
+    found = []
+    for i, first in enumerate(ordered):
+        ends = [last for last in ordered[i + 2 :] if last[0] >= STRETCH * first[0]]
+        found += [(first, ends[0])] if ends else []
+    for j, last in enumerate(ordered):
+        starts = [first for first in ordered[: max(0, j - 1)] if last[0] >= STRETCH * first[0]]
+        found += [(starts[-1], last)] if starts else []
+    return found or [(ordered[0], ordered[-1])]
 
 
 def _error(entry: tuple[str, Model]) -> float:

@@ -70,12 +70,12 @@ def test_the_shortest_noisy_cells_are_measured_anew_as_long_as_there_is_time() -
     assert cells.next([long, short]) is short
 
 
-def test_a_cell_is_measured_anew_twice() -> None:
+def test_a_cell_is_measured_anew_a_few_times() -> None:
     cells = NoisyCells()
     cells.took(100.0 / SHARE)
     noisy = [measured("a", load=waited(0.5)), measured("b", load=waited(0.5), seconds=2.0)]
     asked = [found.algorithm for _ in range(2 * TIMES) if (found := cells.next(noisy)) is not None]
-    assert asked == ["a", "b", "a", "b"]
+    assert asked == ["a", "b"] * TIMES
     assert cells.next(noisy) is None
 
 

@@ -154,6 +154,27 @@ def test_what_is_nowhere_steeper_is_at_most_that_whatever_else_fits() -> None:
     assert "nowhere steeper than a power of 1." in result.reason
 
 
+def test_points_that_lie_close_together_are_not_steep() -> None:
+    """The same with one slow point: 1.6 times from 500 to 600 would be a power of 2.5."""
+    places = [200.0, 250.0, 300.0, 350.0, 400.0, 450.0, 500.0, 550.0, 600.0, 800.0, 1200.0, 20000.0]
+    values = [0.184, 0.209, 0.296, 0.199, 0.215, 0.251, 0.22, 0.219, 0.346, 0.265, 0.36, 11.4]
+    result = judge(shape("quadratic", or_less=True), along(dict(zip(places, values, strict=True)).__getitem__, places))
+    assert result.verdict is REPRODUCED
+    assert result.reason.endswith("nowhere steeper than a power of 1.2")
+
+
+def test_the_steepest_stretch_may_be_the_last() -> None:
+    """Linear, and from 400 on cubic; no stretch begins later than at 400."""
+    places = [100.0, 200.0, 300.0, 400.0, 500.0, 600.0, 700.0, 800.0]
+    assert fitted([(n, n if n <= 400 else n**3 / 400**2) for n in places]).steepest == pytest.approx(3)
+    # Linear up to 600, then at once 100 times as much: stretches that begin at each point do not reach 610.
+    places = [100.0, 200.0, 250.0, 300.0, 400.0, 600.0, 610.0]
+    jump = log(100 * 610 / 300) / log(610 / 300)
+    assert fitted([(n, n if n <= 600 else 100 * n) for n in places]).steepest == pytest.approx(jump)
+    # Too short for any stretch: from end to end.
+    assert fitted([(n, n**2) for n in (5.0, 6.0, 7.0, 8.0, 9.0)]).steepest == pytest.approx(2)
+
+
 def test_a_curve_that_no_model_fits_is_weaker_at_most() -> None:
     steps = along(lambda n: 1.0 if n < 6 else 1000.0)
     result = judge(shape("linear"), steps)
