@@ -15,9 +15,10 @@ from cepbench.experiments.errors import SweepError
 from cepbench.metrics.figure import CELLS_FOLDER, FIGURE_FILE, Figure
 from cepbench.metrics.files import write
 from cepbench.metrics.record import FORMAT, Record, Status
-from cepbench.metrics.record_files import SAMPLES_SUFFIX, SamplesError, read_record, write_record
+from cepbench.metrics.record_files import NEXT_SUFFIX, SAMPLES_SUFFIX, SamplesError, read_record, write_record
 
 LOCK_FILE = ".lock"
+SAMPLES = (NEXT_SUFFIX, SAMPLES_SUFFIX)
 SUPERSEDED = "superseded"
 """Beside the cells: records of other configurations, which come back into use when their configuration does."""
 
@@ -59,10 +60,10 @@ class CellFiles:
             for path in sorted(self._cells.glob("*.json")):
                 if path.stem not in wanted:
                     self._superseded.mkdir(exist_ok=True)
-                    _move(path.stem, self._cells, self._superseded, (".json", SAMPLES_SUFFIX))
+                    _move(path.stem, self._cells, self._superseded, (".json", *SAMPLES))
             for cell in wanted:
                 if (self._superseded / f"{cell}.json").exists():
-                    _move(cell, self._superseded, self._cells, (SAMPLES_SUFFIX, ".json"))
+                    _move(cell, self._superseded, self._cells, (*SAMPLES, ".json"))
         except OSError as error:
             raise SweepError(f"{self.folder}: the results folder is not writable: {_told(error)}") from None
         return self.read(wanted)

@@ -24,14 +24,13 @@ from cepbench.experiments.figure import figure
 from cepbench.experiments.load import experiments as experiment_files
 from cepbench.experiments.load import find, load
 from cepbench.experiments.mixing import check_panels
-from cepbench.experiments.noisy_cells import NoisyCells, Paces, better
 from cepbench.experiments.points import Cell, cells, identified
 from cepbench.experiments.provenance import environment
 from cepbench.experiments.schema import Experiment
+from cepbench.experiments.slow_phases import Budget, Paces, measure_anew
 from cepbench.experiments.store_data import check_axes
 from cepbench.experiments.streams import STREAMS_FOLDER, check_stream, prepare_stream
-from cepbench.metrics.load import lost
-from cepbench.metrics.notices import Notice, counted, noisiest, notices_of
+from cepbench.metrics.notices import Notice, counted, noise, noisiest, notices_of
 from cepbench.metrics.record import Record, Status
 from cepbench.pipeline.cluster import SparkCluster, TooFewExecutors
 from cepbench.pipeline.measured import (
@@ -163,8 +162,8 @@ def run_planned(
 ) -> Swept:
     """Runs all cells that are not finished, and writes records and figures under `results`.
 
-    `notify` is told one line per experiment, `finished` one per cell. Raises `CepbenchError` if the folder cannot be
-    used or Spark does not run.
+    `notify` is told one line per experiment, `finished` one per cell, and one more each time that it is measured anew.
+    Raises `CepbenchError` if the folder cannot be used or Spark does not run.
     """
     statuses: Counter[Status] = Counter()
     count = 0
@@ -177,6 +176,8 @@ def run_planned(
                 records, ran = sweep.run(entry)
                 count += ran
                 statuses.update(record.status for record in records.values())
+            for entry in planned:
+                sweep.judge(entry)
     return Swept(tuple(sweep.files[entry.experiment.id].folder for entry in planned), statuses, count)
 
 
@@ -193,7 +194,7 @@ class _Sweep:
         self._results, self._cluster, self._make, self._notify = results, cluster, make_algorithm, notify
         self._progress, self._finished = progress, finished
         self._estimate = Estimate()
-        self._paces, self._noisy = Paces(), NoisyCells()
+        self._paces, self._budget = Paces(), Budget()
         self._bar: tqdm[Any] | None = None
         self.files: dict[str, CellFiles] = {}
         self._records: dict[str, dict[str, Record]] = {}
@@ -207,6 +208,7 @@ class _Sweep:
             files = CellFiles(self._results, entry.experiment.id, entry.profile)
             records = files.open({cell.id for cell in entry.cells})
             self.files[entry.experiment.id], self._records[entry.experiment.id] = files, records
+            self._paces.saw(records.values())
             self._waiting += [cell for cell in entry.cells if cell.id not in records]
         total = sum(len(entry.cells) for entry in planned)
         self._bar = tqdm(
@@ -233,8 +235,10 @@ class _Sweep:
             for cell in missing:
                 self._show(cell)
                 self._finish(cell, stop.skipped(cell) or self._measured(cell), stop)
-            self._measure_anew({cell.id: cell for cell in missing})
+            if missing:
+                self._measure_anew(missing)
         finally:
+            self.judge(entry)
             self._write_figure(entry)
         self._notify(_told(entry, records, len(missing), time.monotonic() - started))
         return records, len(missing)
@@ -245,7 +249,7 @@ class _Sweep:
         files.write(record)
         records[cell.id] = record
         stop.saw(record)
-        self._noisy.took(record.seconds)
+        self._budget.took(record.seconds)
         self._agree(cell.experiment, cell.group)
         self._waiting.remove(cell)
         told = f"{cell.name}, {cell.measurement} {cell.repetition}: {record.status.value}"
@@ -254,26 +258,32 @@ class _Sweep:
         if self._bar is not None:
             self._bar.update()
 
-    def _measure_anew(self, cells: Mapping[str, Cell]) -> None:
-        """Measures noisy cells again, of those that were run just now."""
-        records = self._records[next(iter(cells.values())).experiment] if cells else {}
-        for name in cells:
-            self._replace(self._paces.judged(records[name]))
-        while (noisy := self._noisy.next(records[name] for name in cells)) is not None:
-            cell = cells[noisy.cell]
+    def judge(self, entry: Planned) -> None:
+        """Tells which cells are noisy, by the best pace of the machine that is known by now."""
+        for record in list(self._records[entry.experiment.id].values()):
+            judged = self._paces.judged(record)
+            if judged.notices != record.notices:
+                self._replace(judged)
+
+    def _measure_anew(self, cells: Sequence[Cell]) -> None:
+        """Measures cells of one experiment anew on which a slow phase of the machine fell."""
+        named = {cell.id: cell for cell in cells}
+
+        def measured(name: str) -> Record:
+            cell = named[name]
             self._show(cell)
-            anew = self._measured(cell)
-            self._replace(better(self._paces.judged(records[cell.id]), anew))
-            told = f"{cell.name}, {cell.measurement} {cell.repetition}: measured anew"
-            self._finished(f"{cell.experiment} {told}, {lost(noisy.load):.0%} of its time was lost to other work")
+            record = self._measured(cell)
+            told = f"{cell.name}, {cell.measurement} {cell.repetition}: measured anew: {record.status.value}"
+            self._finished(f"{cell.experiment} {told} in {words(record.seconds)}")
+            return record
+
+        records = self._records[cells[0].experiment]
+        measure_anew(named, records, self._budget, measured, self._replace, self._paces)
 
     def _replace(self, record: Record) -> None:
         """Stores a record in place of the one that the cell had."""
-        records = self._records[record.experiment]
-        if record == records[record.cell]:
-            return
         self.files[record.experiment].write(record)
-        records[record.cell] = record
+        self._records[record.experiment][record.cell] = record
         self._agree(record.experiment, record.group)
 
     def _measured(self, cell: Cell) -> Record:
@@ -310,6 +320,7 @@ class _Sweep:
             seconds=time.monotonic() - started,
         )
         self._estimate.finished(cell, record.seconds)
+        self._paces.saw([record])
         return self._paces.judged(record)
 
     def _session(self, cell: Cell) -> Session:
@@ -381,4 +392,4 @@ def _example(kind: Notice, records: Iterable[Record]) -> str:
     if kind is not Notice.NOISY or most is None:
         return ""
     point = ", ".join(f"{axis} {value}" for axis, value in most.point.items())
-    return f", {most.algorithm} at {point} most: it lost {lost(most.load):.0%} of its time to other work on the machine"
+    return f", {most.algorithm} at {point} most: {noise(most.load)}"

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from enum import StrEnum
 
-from cepbench.metrics.load import NOISY, lost
+from cepbench.metrics.load import NOISY, SLOW, lost
 from cepbench.metrics.record import Load, Realised, Record
 
 
@@ -23,11 +23,19 @@ def notices_of(load: Load | None, realised: Realised | None, unanswered: bool = 
     That an answer is empty is nothing to know of those who were not to answer (`unanswered`).
     """
     found: dict[Notice, str] = {}
-    if (share := lost(load)) > NOISY:
-        found[Notice.NOISY] = f"noisy: the worker lost {share:.0%} of its time to other work on the machine"
+    if lost(load) > NOISY:
+        found[Notice.NOISY] = f"noisy: {noise(load)}"
     if realised is not None and realised.rows == 0 and not unanswered:
         found[Notice.EMPTY] = "empty: no window has a match"
     return found
+
+
+def noise(load: Load | None) -> str:
+    """How a noisy run lost most."""
+    slowed = 1.0 if load is None or load.slowed is None else load.slowed
+    if slowed > SLOW and 1 - 1 / slowed >= lost(load):
+        return f"the machine was {slowed:.1f} times slower than at its best"
+    return f"the worker lost {lost(load):.0%} of its time to other work on the machine"
 
 
 def of_record(record: Record) -> dict[Notice, str]:

@@ -12,8 +12,10 @@ from cepbench.metrics.statistics import median
 
 PIECES = 3
 """At a look, of which the shortest counts: what falls on a single one is no pace."""
-APART = 0.02
+APART = 0.005
 """Seconds between two looks at least."""
+LEAST = 3
+"""Looks of which a pace is made; fewer are moments."""
 ENTRIES = 600
 
 
@@ -32,8 +34,8 @@ class PaceWatch:
 
     @property
     def seconds(self) -> float | None:
-        """That the piece of work took, the median over all looks; None if there was none."""
-        return median(self._seen) if self._seen else None
+        """That the piece of work took, the median over all looks; None if there were fewer than `LEAST`."""
+        return median(self._seen) if len(self._seen) >= LEAST else None
 
 
 def piece_seconds() -> float:

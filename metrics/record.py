@@ -47,7 +47,7 @@ class Load(Strict):
     waited: float | None = None  # share of time in which the worker was ready and had no processor
     stolen: float | None = None  # share of the machine's time that its hypervisor gave to others
     pace: float | None = None  # seconds that a fixed piece of work took beside the runs (`metrics.pace`)
-    slowed: float | None = None  # that over the shortest of the cells of a sweep that ran in the same place
+    slowed: float | None = None  # that over the shortest beside any cell on the same hosts that was known by then
 
 
 class Summary(Strict):
@@ -125,7 +125,7 @@ class Record(Strict):
     summary: Summary = Summary()
     realised: Realised | None = None
     unanswered: bool = False  # the algorithm only planned, so that its answer is empty
-    lost: tuple[str, ...] = ()  # why earlier attempts at this cell were void
+    lost: tuple[str, ...] = ()  # why other attempts at this cell were void
     hosts: tuple[str, ...] = ()  # where workers ran
     load: Load | None = None
     notices: tuple[str, ...] = ()  # what to know before the numbers are used (`metrics.notices`)

@@ -1,10 +1,11 @@
 """A record on disk: `<cell>.json`, and its raw samples as `<cell>.parquet` beside it, which the former names by digest.
 
-The samples are written first: a record without its samples, or beside others, is no record. Records of earlier versions
-hold their samples themselves.
+The samples are written first: a record without its samples, or beside others, is no record. Samples that replace others
+are `<cell>.next.parquet` until the record names them. Records of earlier versions hold their samples themselves.
 """
 
 import json
+import os
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cepbench.metrics.files import write
+from cepbench.metrics.files import Unwritable, write
 from cepbench.metrics.record import Record, Samples
 
 SAMPLES_SUFFIX = ".parquet"
+NEXT_SUFFIX = ".next.parquet"
 _SCHEMA = pa.schema(
     [("latency", pa.list_(pa.float64())), ("service", pa.list_(pa.float64())), ("state_bytes", pa.list_(pa.int64()))]
 )
@@ -27,13 +29,16 @@ class SamplesError(ValueError):
 
 
 def write_record(folder: Path, record: Record) -> None:
-    """Stores a record in a folder. Raises `Unwritable`."""
+    """Stores a record in a folder, instead of the one that the cell has, whole or not at all. Raises `Unwritable`."""
     document = record.model_dump(mode="json", exclude={"samples"})
+    samples = None
     if record.samples != Samples():
         content = _content(record.samples)
-        write(folder / f"{record.cell}{SAMPLES_SUFFIX}", content)
+        samples = write(folder / f"{record.cell}{NEXT_SUFFIX}", content)
         document["samples"] = {"digest": _digest(content)}
     write(folder / f"{record.cell}.json", json.dumps(document, indent=1).encode())
+    if samples is not None:
+        _put_in_place(samples, folder / f"{record.cell}{SAMPLES_SUFFIX}")
 
 
 def read_record(path: Path) -> Record:
@@ -47,7 +52,21 @@ def read_record(path: Path) -> Record:
         digest = document["samples"].pop("digest")
     except (ValueError, KeyError, TypeError, AttributeError):
         return Record.model_validate_json(content)  # which finds what is wrong, or the samples
-    return Record.model_validate({**document, "samples": _samples(path.with_suffix(SAMPLES_SUFFIX), digest)})
+    following = path.with_suffix(NEXT_SUFFIX)
+    samples = following if _is(following, digest) else path.with_suffix(SAMPLES_SUFFIX)
+    return Record.model_validate({**document, "samples": _samples(samples, digest)})
+
+
+def _put_in_place(samples: Path, place: Path) -> None:
+    try:
+        os.replace(samples, place)
+    except OSError as error:
+        raise Unwritable(f"{place}: cannot be written: {(error.strerror or str(error)).lower()}") from None
+
+
+def _is(path: Path, digest: str) -> bool:
+    """Whether samples wait here that a record names already."""
+    return path.exists() and _digest(path.read_bytes()) == digest
 
 
 def _content(samples: Samples) -> bytes:

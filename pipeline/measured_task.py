@@ -29,7 +29,6 @@ from cepbench.events.errors import CepbenchError
 from cepbench.events.windows import Window
 from cepbench.metrics.load import LoadWatch
 from cepbench.metrics.memory import PeakMemory
-from cepbench.metrics.pace import PaceWatch
 from cepbench.metrics.record import Load, Status
 from cepbench.metrics.statistics import median
 from cepbench.pipeline.arrivals import ArrivalModel, Burst, OpenRate
@@ -86,17 +85,13 @@ class MeasuredRun:
 
 @dataclass(frozen=True)
 class Ready:
-    """A job with its stream and its workload, planned; `plan_seconds` and `plan_details` of each time that it was.
-
-    `pace` is that of the driver's machine meanwhile (`metrics.pace`), in seconds.
-    """
+    """A job with its stream and its workload, planned; `plan_seconds` and `plan_details` of each time that it was."""
 
     job: MeasuredRun
     stream: Stream
     prepared: Prepared
     plan_seconds: tuple[float, ...]
     plan_details: tuple[dict[str, float], ...]
-    pace: float | None = None
 
 
 def ready(job: MeasuredRun, spark: SparkSession | None = None) -> Ready:
@@ -108,19 +103,18 @@ def ready(job: MeasuredRun, spark: SparkSession | None = None) -> Ready:
     stream = read_stream(job.store)
     queries = parse_workload(job.workload)
     check_supported(queries, job.algorithm)
-    known, pace = stream_statistics(stream, spark), PaceWatch()
+    known = stream_statistics(stream, spark)
     workload = compile_workload(queries, stream.schema, job.arithmetic, summarised=True)
     with uncollected():
         planned = repeated(
             lambda: plan(workload, job.algorithm, known),
             lambda prepared: prepared.plan_seconds,
             0 if job.memory else job.repeat,
-            pace.look,
         )
     prepared = planned[-1]
     stream.check_needed(prepared.workload.needs)
     seconds, details = zip(*((one.plan_seconds, one.details) for one in planned), strict=True)
-    return Ready(job, stream, prepared, seconds, details, pace.seconds)
+    return Ready(job, stream, prepared, seconds, details)
 
 
 @dataclass

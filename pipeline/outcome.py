@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -78,16 +77,8 @@ def outcome_of(made: Ready, reports: Sequence[Report], most: int) -> Outcome:
         summary=summary.model_copy(update=told),
         realised=found,
         unanswered=made.prepared.unanswered,
-        load=_load(made, reports),
+        load=worst([report.load for report in reports if report.load is not None]),
     )
-
-
-def _load(made: Ready, reports: Sequence[Report]) -> Load | None:
-    """The most that any worker saw; where all is on one machine, also while the driver planned."""
-    loads = [report.load for report in reports if report.load is not None]
-    if loads and made.pace is not None and {report.host for report in reports} == {socket.gethostname()}:
-        loads.append(Load(pace=made.pace))
-    return worst(loads)
 
 
 def _joined(made: Ready, reports: Sequence[Report], answer: AnswerBuilder) -> tuple[float, int | None]:

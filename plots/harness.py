@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cepbench.metrics.load import lost
-from cepbench.metrics.notices import Notice, counted, noisiest
+from cepbench.metrics.notices import Notice, counted, noise, noisiest
 from cepbench.metrics.record import Record, Status
 from cepbench.plots.html import Html, join, tag
 
@@ -37,7 +36,7 @@ def notices(records: Sequence[Record]) -> Html | None:
     if most is not None:
         lines.append(
             f"{counts[Notice.NOISY]} of {len(records)} cells are noisy, since other work ran on the machine; "
-            f"{_named(most)} lost most, {lost(most.load):.0%} of its time."
+            f"{_named(most)} most: {noise(most.load)}."
         )
     if Notice.EMPTY in counts:
         lines.append(f"{counts[Notice.EMPTY]} of {len(records)} cells have an empty answer: no window has a match.")

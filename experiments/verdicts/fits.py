@@ -23,8 +23,8 @@ POWERS = {"linear": (0.8, 1.2), "quadratic": (1.75, 2.25), "cubic": (2.7, 3.3)}
 CLEARLY = 0.8  # a model fits better if its error is at most this part of the other's
 SLACK = 0.05  # an error up to this, plus a tenth of the change, is a fit: in natural logarithms, 5 %
 SLACK_OF_CHANGE = 0.1
+STRETCH = 2.0  # three or more neighbours are a stretch if the last one is at least so many times the first
 ASTRAY = 2.0  # a model that is off by more than this factor at a point far from all others is no fit
-STRETCH = 2.0  # the least three neighbours or more of which the last is at least so many times the first
 BEYOND_NOISE = 20.0  # nor is one that is off by more than this factor at any point
 
 Points = Sequence[tuple[float, float]]
@@ -111,14 +111,8 @@ def _stretches(ordered: Points) -> list[tuple[tuple[float, float], tuple[float, 
 
     Noise in points that lie close together would make any curve steep.
     """
-    found = []
-    for i, first in enumerate(ordered):
-        ends = [last for last in ordered[i + 2 :] if last[0] >= STRETCH * first[0]]
-        found += [(first, ends[0])] if ends else []
-    for j, last in enumerate(ordered):
-        starts = [first for first in ordered[: max(0, j - 1)] if last[0] >= STRETCH * first[0]]
-        found += [(starts[-1], last)] if starts else []
-    return found or [(ordered[0], ordered[-1])]
+    pairs = [(first, last) for i, first in enumerate(ordered) for last in ordered[i + 2 :]]
+    return [(first, last) for first, last in pairs if last[0] >= STRETCH * first[0]] or [(ordered[0], ordered[-1])]
 
 
 def _error(entry: tuple[str, Model]) -> float:

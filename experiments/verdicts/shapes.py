@@ -36,6 +36,8 @@ def judge(claim: claims.Shape, records: Sequence[Record], axis: str) -> Judgemen
     hidden = _contradicting(claim, found, bounds)
     if verdict is Verdict.REPRODUCED and hidden is not None:
         verdict, reason = hidden
+    if claim.model is None and found.name == "constant" and _runs_on(claim, found, measured, bounds):
+        verdict, reason = Verdict.WEAKER, "but it leaves that curve where it was cut off"
     computation = (
         f"{claim.metric} of {claim.of} over {len(measured)} points of {axis}: error {found.power.error:.2g} as a "
         f"power of {found.power.slope:.2f}, {found.exponential.error:.2g} as an exponential (natural logarithms)"
@@ -90,6 +92,23 @@ def _contradicting(
             verdict = Verdict.CONTRADICTED if claim.model == "constant" or claim.or_less else Verdict.WEAKER
             return verdict, f"at {x:g}, where it was cut off, it leaves that curve"
     return None
+
+
+def _runs_on(
+    claim: claims.Shape,
+    found: Shape,
+    measured: Sequence[tuple[float, float]],
+    bounds: Sequence[tuple[float, Number]],
+) -> bool:
+    """Whether points that were cut off, beyond those that were measured, lie in the claimed direction."""
+    places = [x for x, _ in measured]
+    for x, number in bounds:
+        at = found.power.at(x)
+        up, down = number.low > FLAT_CHANGE * at, number.high < at / FLAT_CHANGE
+        before, after = (down, up) if claim.direction == "grows" else (up, down)
+        if (x > max(places) and after) or (x < min(places) and before):
+            return True
+    return False
 
 
 def _running(found: Shape) -> str:

@@ -99,7 +99,7 @@ def test_interrupt():
         time.sleep(4)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
-    assert process.returncode == 130
+    assert process.returncode == 130, err
     assert out == ""
     told = [
         line for line in err.split("\n") if line and "compiling kernels" not in line

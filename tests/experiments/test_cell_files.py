@@ -42,6 +42,37 @@ def test_a_record_without_its_samples_is_an_unfinished_cell(tmp_path):
     assert files.open(["a"]) == {"a": a}
 
 
+@pytest.mark.parametrize("last", [".next.parquet", ".json", ".parquet"])
+def test_a_record_is_replaced_whole_or_not_at_all(tmp_path, monkeypatch, last):
+    """A kill after each of the files: samples that wait, the record, samples in place."""
+    files, cells = CellFiles(tmp_path, "e", "quick"), tmp_path / "e/quick/cells"
+    files.open(["a"])
+    old = record("fast", {"n": 1}).model_copy(update={"cell": "a", "samples": Samples(service=[1.0])})
+    new = old.model_copy(update={"samples": Samples(service=[2.0])})
+    files.write(old)
+
+    class Killed(BaseException):
+        pass
+
+    replace = os.replace
+
+    def killing(source, target):
+        replace(source, target)
+        if Path(target).name == f"a{last}":
+            raise Killed
+
+    monkeypatch.setattr(os, "replace", killing)
+    with pytest.raises(Killed):
+        files.write(new)
+    monkeypatch.undo()
+    assert files.open(["a"]) == {"a": old if last == ".next.parquet" else new}
+    assert files.open([]) == {}  # put aside, and taken back
+    assert files.open(["a"]) == {"a": old if last == ".next.parquet" else new}
+    files.write(old)
+    assert files.open(["a"]) == {"a": old}
+    assert sorted(path.name for path in cells.iterdir()) == ["a.json", "a.parquet"]
+
+
 def test_records_of_earlier_versions_hold_their_samples(tmp_path):
     files = CellFiles(tmp_path, "e", "quick")
     files.open(["a"])

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from cepbench.events.errors import CepbenchError
-from cepbench.experiments import noisy_cells, sweep
-from cepbench.experiments.noisy_cells import TIMES
+from cepbench.experiments import slow_phases, sweep
+from cepbench.experiments.slow_phases import TIMES
 from cepbench.experiments.sweep import Swept, plan, run_planned
 from cepbench.metrics.record import Load, Record, Status
 from cepbench.metrics.results import read
@@ -134,44 +134,84 @@ def test_what_is_finished_when_spark_goes_stays_finished(tmp_path: Path, measuri
     assert measuring.ran == [("slow", 200)]
 
 
-def noisy(share: float, digest: str = "100 and 0 more") -> Outcome:
-    return Outcome(Status.OK, digest=digest, load=Load(waited=share), runs={"service_total": [1.0, 2.0]})
+def paced(slowed: float, digest: str = "100 and 0 more") -> Outcome:
+    return Outcome(Status.OK, digest=digest, load=Load(pace=slowed * 2e-5))
 
 
-def test_a_noisy_cell_is_measured_anew(tmp_path: Path, measuring: Measuring, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(noisy_cells, "SHARE", 1000.0)
-    measuring.in_turn["counting", 100] = [noisy(0.5), noisy(0.4), noisy(0.01)]
-    measuring.in_turn["slow", 100] = [noisy(0.2), *[noisy(0.3)] * TIMES]
+@pytest.fixture
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slow_phases, "SHARE", 1000.0)
+
+
+POINT = {"axes": {"events": [100]}}
+
+
+@pytest.mark.usefixtures("patience")
+def test_a_cell_in_a_slow_phase_is_measured_anew(tmp_path: Path, measuring: Measuring) -> None:
+    measuring.in_turn["counting", 100] = [paced(2.0), paced(1.5), paced(1.0)]
+    measuring.in_turn["slow", 100] = [paced(1.0)]
     told: list[str] = []
-    found, cells = swept(tmp_path, told, axes={"events": [100]})
-    assert measuring.ran.count(("counting", 100)) == 3
-    assert measuring.ran.count(("slow", 100)) == 1 + TIMES
-    quiet, still = cells["counting", 100], cells["slow", 100]
-    assert (quiet.load, quiet.notices) == (Load(waited=0.01), ())
-    assert quiet.lost == tuple(f"it was noisy: {share} of its time was lost to other work" for share in ("50%", "40%"))
-    assert (still.load, still.lost) == (Load(waited=0.2), ())
+    found, cells = swept(tmp_path, told, **POINT)
+    assert measuring.ran == [("counting", 100), ("slow", 100), ("counting", 100), ("counting", 100)]
+    quiet = cells["counting", 100]
+    assert (quiet.load, quiet.notices, len(quiet.lost)) == (Load(pace=2e-5, slowed=1.0), (), 2)
     assert (found.run, found.statuses) == (2, {Status.OK: 2})
-    assert "1 of 2 noisy" in told[0]
+    assert "noisy" not in told[0]
     measuring.ran.clear()
-    swept(tmp_path, axes={"events": [100]})  # what is finished is not measured anew
+    swept(tmp_path, **POINT)  # what is finished is not measured anew
     assert measuring.ran == []
 
 
+@pytest.mark.usefixtures("patience")
+def test_a_phase_that_goes_on_is_told(tmp_path: Path, measuring: Measuring) -> None:
+    measuring.in_turn["counting", 100] = [paced(1.5), *[paced(1.6)] * TIMES]
+    measuring.in_turn["slow", 100] = [paced(1.0)]
+    told: list[str] = []
+    _, cells = swept(tmp_path, told, **POINT)
+    still = cells["counting", 100]
+    assert (still.notices, len(still.lost)) == (("noisy: the machine was 1.5 times slower than at its best",), TIMES)
+    assert "1 of 2 noisy" in told[0]
+
+
 def test_a_slow_phase_is_known_when_a_fast_one_was_seen(tmp_path: Path, measuring: Measuring) -> None:
-    for name, pace in (("counting", 3e-5), ("slow", 2e-5)):
-        answer = "100 and 0 more"
-        measuring.in_turn[name, 100] = [Outcome(Status.OK, digest=answer, load=Load(pace=pace))]
-    _, cells = swept(tmp_path, axes={"events": [100]})
+    measuring.in_turn.update({("counting", 100): [paced(1.5)], ("slow", 100): [paced(1.0)]})
+    _, cells = swept(tmp_path, **POINT)
     slowed = {name: record.load.slowed for (name, _), record in cells.items() if record.load is not None}
     assert slowed == {"counting": pytest.approx(1.5), "slow": 1.0}
 
 
-def test_a_cell_that_answers_otherwise_when_measured_anew_is_wrong(
-    tmp_path: Path, measuring: Measuring, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(noisy_cells, "SHARE", 1000.0)
-    measuring.in_turn["counting", 100] = [noisy(0.5), noisy(0.6, "other")]
-    _, cells = swept(tmp_path, axes={"events": [100]})
+def test_a_slow_phase_is_known_from_an_earlier_sweep(tmp_path: Path, measuring: Measuring) -> None:
+    measuring.in_turn["counting", 100] = [paced(1.0)]
+    measuring.ends["slow", 100] = SparkGone("it is gone")
+    with pytest.raises(SparkGone):
+        swept(tmp_path, **POINT, algorithms=["counting", "slow"])
+    measuring.ends.clear()
+    measuring.in_turn["slow", 100] = [paced(1.5)]
+    _, cells = swept(tmp_path, **POINT, algorithms=["counting", "slow"])
+    assert cells["slow", 100].notices == ("noisy: the machine was 1.5 times slower than at its best",)
+
+
+@pytest.mark.usefixtures("patience")
+def test_what_is_measured_anew_when_spark_goes_stays_as_it_was(tmp_path: Path, measuring: Measuring) -> None:
+    measuring.in_turn.update({("counting", 100): [paced(1.5)], ("slow", 100): [paced(1.0)]})
+    measuring.ends["counting", 100] = SparkGone("it is gone")
+    with pytest.raises(SparkGone):
+        swept(tmp_path, **POINT)
+    finished = read(tmp_path / "results" / "small-1.1" / "quick")
+    assert {record.algorithm: record.notices for record in finished.records} == {
+        "counting": ("noisy: the machine was 1.5 times slower than at its best",),
+        "slow": (),
+    }
+    measuring.ran.clear()
+    assert swept(tmp_path, **POINT)[0].statuses == {Status.OK: 2}
+    assert measuring.ran == []
+
+
+@pytest.mark.usefixtures("patience")
+def test_a_cell_that_answers_otherwise_when_measured_anew_is_wrong(tmp_path: Path, measuring: Measuring) -> None:
+    measuring.in_turn["counting", 100] = [paced(2.0), paced(1.0, "other")]
+    measuring.in_turn["slow", 100] = [paced(1.0)]
+    _, cells = swept(tmp_path, **POINT)
     assert {name: record.status for (name, _), record in cells.items()} == {"counting": Status.WRONG, "slow": Status.OK}
 
 

@@ -109,6 +109,23 @@ def test_a_direction_needs_no_model(values: list[float], direction: str, expecte
     assert judge(shape(direction=direction), curve("fast", values)).verdict is expected
 
 
+@pytest.mark.parametrize(
+    ("direction", "values", "expected"),
+    [
+        ("grows", [1.0, 1.2, 1.3, None, None], WEAKER),
+        ("falls", [1.0, 1.2, 1.3, None, None], CONTRADICTED),
+        ("falls", [None, 1.0, 1.0, 1.0], WEAKER),
+        ("grows", [None, 1.0, 1.0, 1.0], CONTRADICTED),
+        ("grows", [1.0, None, 1.0, 1.0], CONTRADICTED),
+    ],
+)
+def test_points_that_were_cut_off_have_a_direction(
+    direction: str, values: list[float | None], expected: Verdict
+) -> None:
+    claimed = {**shape(direction=direction), "metric": "service_total"}
+    assert judge(claimed, curve("fast", values, "service_total")).verdict is expected
+
+
 def test_a_direction_of_times_is_beyond_the_scatter_of_cells() -> None:
     result = judge(shape(direction="grows"), curve("fast", [1.0, 1.3, 1.8]))
     assert result.verdict is WEAKER
@@ -163,16 +180,19 @@ def test_points_that_lie_close_together_are_not_steep() -> None:
     assert result.reason.endswith("nowhere steeper than a power of 1.2")
 
 
-def test_the_steepest_stretch_may_be_the_last() -> None:
-    """Linear, and from 400 on cubic; no stretch begins later than at 400."""
-    places = [100.0, 200.0, 300.0, 400.0, 500.0, 600.0, 700.0, 800.0]
-    assert fitted([(n, n if n <= 400 else n**3 / 400**2) for n in places]).steepest == pytest.approx(3)
-    # Linear up to 600, then at once 100 times as much: stretches that begin at each point do not reach 610.
-    places = [100.0, 200.0, 250.0, 300.0, 400.0, 600.0, 610.0]
-    jump = log(100 * 610 / 300) / log(610 / 300)
-    assert fitted([(n, n if n <= 600 else 100 * n) for n in places]).steepest == pytest.approx(jump)
-    # Too short for any stretch: from end to end.
-    assert fitted([(n, n**2) for n in (5.0, 6.0, 7.0, 8.0, 9.0)]).steepest == pytest.approx(2)
+@pytest.mark.parametrize(
+    ("places", "values", "ends"),
+    [
+        ([1.0, 2.0, 3.0, 4.0, 8.0], [1.0, 8.0, 9.0, 10.0, 11.0], (0, 2)),  # steep at its beginning
+        ([10.0, 20.0, 30.0, 40.0, 60.0, 61.0], [1.0, 1.1, 1.2, 1.3, 1.4, 99.0], (2, 5)),  # at its end
+        ([100.0, 150.0, 200.0, 250.0, 300.0], [1.0, 2.0, 2.2, 2.9, 4.5], (0, 4)),  # and from end to end
+        ([5.0, 6.0, 7.0, 8.0, 9.0], [1.0, 2.0, 3.0, 4.0, 5.0], (0, 4)),  # too short for any stretch
+    ],
+)
+def test_the_steepest_stretch_may_be_anywhere(places: list[float], values: list[float], ends: tuple[int, int]) -> None:
+    first, last = ends
+    power = log(values[last] / values[first]) / log(places[last] / places[first])
+    assert fitted(list(zip(places, values, strict=True))).steepest == pytest.approx(power)
 
 
 def test_a_curve_that_no_model_fits_is_weaker_at_most() -> None:

@@ -20,7 +20,7 @@ def test_noisy_and_empty_cells_are_told(tmp_path: Path) -> None:
     cells[2] = cells[2].model_copy(update={"load": Load(waited=0.01), "realised": nothing})
     assert _told(entry, {str(n): cell for n, cell in enumerate([*cells, late])}, 3, 40.0).splitlines() == [
         "small-1.1: 4 cells: 3 ok, 1 timeout (3 run in 40 s)",
-        "  2 of 4 noisy, slow at events 200 most: it lost 50% of its time to other work on the machine",
+        "  2 of 4 noisy, slow at events 200 most: the worker lost 50% of its time to other work on the machine",
         "  1 of 4 without any match",
     ]
     assert "\n" not in _told(entry, {"late": late}, 1, 40.0)

@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 
 from cepbench.metrics import load as module
-from cepbench.metrics.load import LoadWatch, lost, worst
-from cepbench.metrics.notices import Notice, counted, noisiest, notices_of
+from cepbench.metrics.load import SLOW, LoadWatch, lost, worst
+from cepbench.metrics.notices import Notice, counted, noise, noisiest, notices_of
 from cepbench.metrics.record import Load, Realised, Record
 from tests.experiments.records import record
 
@@ -20,6 +20,16 @@ def test_what_is_worth_a_notice() -> None:
     assert notices_of(Load(waited=0.234), ANSWER) == {
         Notice.NOISY: "noisy: the worker lost 23% of its time to other work on the machine"
     }
+
+
+def test_a_slow_phase_is_time_lost() -> None:
+    assert lost(Load(slowed=2.0)) == 0.5
+    assert lost(Load(slowed=2.0, waited=0.6)) == 0.6
+    assert lost(Load(slowed=SLOW)) == 0.0  # by which the piece of work varies anyway
+    assert notices_of(Load(slowed=2.0, waited=0.4), ANSWER) == {
+        Notice.NOISY: "noisy: the machine was 2.0 times slower than at its best"
+    }
+    assert noise(Load(slowed=2.0, waited=0.6)) == "the worker lost 60% of its time to other work on the machine"
 
 
 def under(load: Load | None, rows: int = 1) -> Record:

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from cepbench.metrics import pace as module
-from cepbench.metrics.pace import APART, PIECES, PaceWatch, piece_seconds
+from cepbench.metrics.pace import APART, LEAST, PIECES, PaceWatch, piece_seconds
 
 
 class Clock:
@@ -31,15 +31,23 @@ def test_the_pace_is_the_median_of_all_looks(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_looks_are_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = Clock(monkeypatch, 1.0, 3.0)
+    clock = Clock(monkeypatch, 1.0, 3.0, 2.0, 9.0)
     watch = PaceWatch()
-    watch.look()
-    clock.now += 0.9 * APART
-    watch.look()
-    assert watch.seconds == 1.0
-    clock.now += 0.1 * APART
-    watch.look()
+    for _ in range(5):  # of which the first, the third and the last are apart
+        watch.look()
+        clock.now += 0.6 * APART
     assert watch.seconds == 2.0
+
+
+def test_a_moment_is_no_pace(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock(monkeypatch, *[1.0] * LEAST)
+    watch = PaceWatch()
+    found = []
+    for _ in range(LEAST):
+        watch.look()
+        clock.now += APART
+        found.append(watch.seconds)
+    assert found == [*[None] * (LEAST - 1), 1.0]
 
 
 def test_of_some_pieces_of_work_the_shortest_counts(monkeypatch: pytest.MonkeyPatch) -> None:
