@@ -95,6 +95,8 @@ def test_the_quickest_inputs_are_measured_anew_as_long_as_there_is_time(monkeypa
 def test_cells_on_the_same_input_go_together(monkeypatch: pytest.MonkeyPatch) -> None:
     cells = [measured("fast", 1.5, x=1, seconds=0.1), measured("slow", 1.5, x=1, seconds=2.0), measured("b", 1.5, x=2)]
     assert Machine(monkeypatch, cells, iter([1.0] * 3)).measure_anew(9.0) == ["b", "fast", "slow"]
+    again = Machine(monkeypatch, cells, iter([1.0, 1.5, 1.0, 1.0]))
+    assert again.measure_anew(9.0) == ["b", "fast", "slow", "fast"]
     assert Machine(monkeypatch, cells, iter([1.0])).measure_anew(3.0) == ["b"]
 
 
