@@ -109,6 +109,9 @@ def _call(arguments: Sequence[str] | None) -> int:
 
 def _interrupted(error: BaseException, given: Sequence[str]) -> int:
     """Says that a command was interrupted, and what becomes of its work; the status."""
+    # An interrupt that passed through exec of a text, as Numba and dataclasses use it, leaves CPython believing that
+    # nobody caught it: `python -m` would end by the signal, whatever status is given. Running another text clears that.
+    exec("")
     begun: BaseException | None = error
     while begun is not None and not isinstance(begun, KeyboardInterrupt):
         begun = begun.__cause__ or begun.__context__

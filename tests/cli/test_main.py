@@ -107,6 +107,14 @@ def test_interrupt():
     assert told == ["cepbench: interrupted"]
 
 
+def test_an_interrupt_of_generated_code_is_one(tmp_path):
+    plugin = tmp_path / "plugin.py"
+    plugin.write_text("exec('raise KeyboardInterrupt')\n")
+    ended = subprocess.run((*MODULE, "algorithms", "--plugin", plugin), capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout) == (130, "")
+    assert ended.stderr == "cepbench: interrupted\n"
+
+
 def test_help_is_fast():
     subprocess.run((*MODULE, "--help"), capture_output=True, check=True)
     seconds = []
