@@ -34,6 +34,8 @@ def compile_command(algorithms: tuple[str, ...], arithmetic: str) -> None:
     made = [make(name) for name in algorithms or [kind.name for kind in all_algorithms() if not kind.starts]]
     arithmetics = ("modular", "float") if arithmetic == "both" else (arithmetic,)
     work = [(algorithm, one) for one in arithmetics for algorithm in made]
+    # Neighbours share kernels, as A-Seq and Sharon do: apart, they do not both compile them.
+    work = [*work[::2], *work[1::2]]
 
     spawned = multiprocessing.get_context("spawn")
     with bar("algorithm") as shown, ProcessPoolExecutor(min(os.cpu_count() or 1, len(work)), spawned) as pool:

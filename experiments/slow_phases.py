@@ -12,7 +12,7 @@ from cepbench.metrics.load import SLOW
 from cepbench.metrics.notices import notices_of
 from cepbench.metrics.record import Record, Status
 
-SHARE = 0.2
+SHARE = 0.1
 """Of the time that cells take, for measuring some of them anew."""
 TIMES = 3
 """That a cell is measured anew, at most."""

@@ -115,6 +115,9 @@ def _draw(figure: Figure, records: Sequence[Record], look: Mapping[str, Style], 
     _legend(drawing, figure, records, look, series)
     if figure.data:
         drawing.supxlabel(f"Data: {figure.data}", fontsize="small")
+    # Every format would lay the panels out again, which takes longer than drawing them.
+    drawing.draw_without_rendering()
+    drawing.set_layout_engine("none")
     return drawing
 
 
@@ -225,7 +228,6 @@ def fitted_legend(drawing: Drawing, handles: Sequence[Any]) -> None:
             handlelength=2.2,
             borderpad=0.2,
         )
-        drawing.draw_without_rendering()
         if legend.get_window_extent().width <= room or columns == 1:
             return
         legend.remove()
