@@ -191,5 +191,5 @@ def test_a_listing_gives_an_upper_bound(tmp_path):
     lines = listing(planned, tmp_path / "results")
     assert len(lines) == 5
     assert "small-1.1 counting at events 100, within 50, time 1: at most 60 s" in lines
-    assert lines[-1] == "4 of 4 cells to run, at most 5 min, plus the streams"
+    assert lines[-1] == "4 of 4 cells to run, at most 4 min, plus the streams"
     assert not (tmp_path / "results").exists()
