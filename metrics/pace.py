@@ -14,8 +14,8 @@ PIECES = 3
 """At a look, of which the shortest counts: what falls on a single one is no pace."""
 APART = 0.005
 """Seconds between two looks at least."""
-LEAST = 3
-"""Looks of which a pace is made; fewer are moments."""
+LEAST = 2
+"""Looks of which a pace is made: before a run and after it; a single one is a moment."""
 ENTRIES = 600
 
 
