@@ -86,12 +86,6 @@ def test_documented_algorithm_tells_its_largest_state(documented: Algorithm) -> 
     assert whole.state().bytes == max(sizes) > whole.state().bytes
 
 
-def test_documented_classes_have_names_of_their_own() -> None:
-    code = "\n".join(file.read_text() for folder in FOLDERS for file in (ROOT / folder).rglob("*.py"))
-    for name in re.findall(r"^class (\w+)", "\n".join(EXAMPLES.values()), re.MULTILINE):
-        assert not re.search(rf"^class {name}\b", code, re.MULTILINE), name
-
-
 def test_documented_mutant_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     [text] = re.findall(r"```yaml\n(- name:.*?)```", GUIDE, re.DOTALL)
     [entry] = yaml.safe_load(text)

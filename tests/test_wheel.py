@@ -25,7 +25,7 @@ print(len(published(Overlay(file="gloria/bus-seq.csv", x="queries", y="gloria_ms
 """
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_an_installed_wheel_answers_beside_foreign_packages(tmp_path: Path) -> None:
     wheels = tmp_path / "wheels"
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]

@@ -115,7 +115,6 @@ def test_results_folder_that_cannot_be_written(cepbench, small, tmp_path):
 
 
 @pytest.mark.spark
-@pytest.mark.slow
 def test_run_report_plot_and_compare(cepbench, small, tmp_path):
     results = tmp_path / "results"
     command = ("run", small, "--report", "--results", results, "--master", "local[2]")

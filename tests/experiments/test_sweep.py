@@ -19,7 +19,7 @@ from tests.experiments.files import write
 from tests.pipeline.doubles import make
 
 ROOT = Path(__file__).resolve().parents[2]
-spark = [pytest.mark.spark, pytest.mark.slow]
+spark = pytest.mark.spark
 
 
 def sweep(path, results, *overrides):
@@ -103,6 +103,7 @@ class TestSweeps:
         assert record.status is Status.ERROR
         assert "events.csv, row 2" in record.reason
 
+    @pytest.mark.full
     def test_killed_at_any_moment(self, tmp_path):
         axes = {"events": [100, 120, 140, 160, 180, 200]}
         path, results = write(tmp_path, axes=axes), tmp_path / "results"
