@@ -22,6 +22,7 @@ PROFILES = ("smoke", "quick", "laptop", "paper")
 @click.option("--with", "include", multiple=True, metavar="SYSTEM", help="Measure a system that needs an extra: flink.")
 @click.option("--list", "listing", is_flag=True, help="List the experiments and stop.")
 @click.option("--dry-run", is_flag=True, help="List the cells that would run and stop.")
+@click.option("--again", type=click.Choice(["noisy"]), help="Measure finished cells that are noisy again.")
 @click.option("--report", "with_report", is_flag=True, help="Then draw the figures and write RESULTS/report.html.")
 @click.option("--by-commit", is_flag=True, help="Keep the results in RESULTS/commits/COMMIT, for `compare`.")
 @results
@@ -37,6 +38,7 @@ def run(
     include: tuple[str, ...],
     listing: bool,
     dry_run: bool,
+    again: str | None,
     with_report: bool,
     by_commit: bool,
     results: Path,
@@ -62,7 +64,7 @@ def run(
         results = commit_folder(results)
     planned = sweep.plan(experiments, profile, overrides, include=include)
     if dry_run:
-        click.echo("\n".join(sweep.listing(planned, results)))
+        click.echo("\n".join(sweep.listing(planned, results, again == "noisy")))
         return
 
     from cepbench.pipeline.session import stop
@@ -70,7 +72,9 @@ def run(
     try:
         # A terminal has a bar.
         each = _ignore if sys.stderr.isatty() else partial(click.echo, err=True)
-        swept = sweep.run_planned(planned, results, cluster, notify=click.echo, finished=each)
+        swept = sweep.run_planned(
+            planned, results, cluster, notify=click.echo, finished=each, again_noisy=again == "noisy"
+        )
     finally:
         stop()
     if with_report:
