@@ -21,6 +21,7 @@ from cepbench.experiments.digests import judged
 from cepbench.experiments.early_stop import EarlyStop
 from cepbench.experiments.estimate import Estimate, bound, total_bound, words
 from cepbench.experiments.figure import figure
+from cepbench.experiments.first_look import first_look
 from cepbench.experiments.load import experiments as experiment_files
 from cepbench.experiments.load import find, load
 from cepbench.experiments.mixing import check_panels
@@ -77,11 +78,11 @@ def plan(
     make_algorithm: MakeAlgorithm = make,
     include: Sequence[str] = (),
 ) -> list[Planned]:
-    """Experiments (ids or files; all if none) with their cells. Everything that can be refused is refused here.
+    """Experiments (ids or files; all if none, in the order of `first_look`) with their cells.
 
-    Systems to `include` are those that files call absent since they need an optional extra, such as flink. Raises
-    `CepbenchError`: one of them is not installed, an unknown experiment, profile or field, a malformed query, an
-    unknown algorithm, a stream that cannot be made.
+    Everything that can be refused is refused here. Systems to `include` are those that files call absent since they
+    need an optional extra, such as flink. Raises `CepbenchError`: one of them is not installed, an unknown experiment,
+    profile or field, a malformed query, an unknown algorithm, a stream that cannot be made.
     """
     for name in include:
         reason = make_algorithm(name).missing()
@@ -100,7 +101,7 @@ def plan(
             parse_workload(configuration["workload"])
             check_stream(configuration)
         planned.append(Planned(experiment, profile, found))
-    return planned
+    return planned if names else [planned[place] for place in first_look([entry.cells for entry in planned])]
 
 
 def listing(planned: Sequence[Planned], results: Path) -> list[str]:
@@ -159,11 +160,12 @@ def run_planned(
     notify: Callable[[str], None] = lambda line: None,
     progress: bool = True,
     finished: Callable[[str], None] = lambda line: None,
+    measured: Callable[[Path], None] = lambda folder: None,
 ) -> Swept:
     """Runs all cells that are not finished, and writes records and figures under `results`.
 
     `notify` is told one line per experiment, `finished` one per cell, and one more each time that it is measured anew.
-    Raises `CepbenchError` if the folder cannot be used or Spark does not run.
+    `measured` gets the folder of each that ended. Raises `CepbenchError`: the folder cannot be used, no Spark runs.
     """
     statuses: Counter[Status] = Counter()
     count = 0
@@ -173,7 +175,10 @@ def run_planned(
         with closing(sweep):
             sweep.open(planned)
             for entry in planned:
-                records, ran = sweep.run(entry)
+                try:
+                    records, ran = sweep.run(entry)
+                finally:
+                    measured(sweep.files[entry.experiment.id].folder)
                 count += ran
                 statuses.update(record.status for record in records.values())
             for entry in planned:

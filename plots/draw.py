@@ -43,9 +43,12 @@ MAX_COLUMNS = 3
 _UNDATED: dict[str, dict[str, Any]] = {"pdf": {"CreationDate": None, "ModDate": None}, "svg": {"Date": None}, "png": {}}
 
 
-def all_styles(everything: Sequence[Results]) -> dict[str, Style]:
-    """One style for each algorithm of all figures of a results folder."""
-    figures = [_names(found.figure, found.records) for found in everything]
+def all_styles(everything: Sequence[Results], planned: Sequence[Sequence[str]] = ()) -> dict[str, Style]:
+    """One style for each algorithm of all figures of a results folder.
+
+    `planned` are the algorithms of figures that are still to come: with them, the styles stay what they are.
+    """
+    figures = [*planned, *(_names(found.figure, found.records) for found in everything)]
     # Where variants that look alike meet in a figure, all of them are told apart, in every figure.
     alike = {name for names in figures for name in names if sum(variant(other) == variant(name) for other in names) > 1}
     seen = {name: name if name in alike else variant(name) for names in figures for name in names}
