@@ -48,7 +48,10 @@ def run(
 ) -> None:
     """Run experiments on Spark.
 
-    All, or the EXPERIMENTs: names of `cepbench experiments`, or .yaml files. Finished cells are not run again.
+    All, those first that show every system once, or the EXPERIMENTs in the order given: names of `cepbench
+    experiments`, or .yaml files. Finished cells are not run again. With --report the page is there after the first
+    experiment, grows with each, and refreshes by itself until all are done.
+
     The status is 1 if an answer is wrong or a cell ended with an error.
     """
     if listing:

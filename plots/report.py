@@ -114,8 +114,8 @@ class _Drawn:
 
 
 def _drawing_of(results: Results) -> tuple[Figure, list[Record]]:
-    """What a drawing shows. Which cells were noisy is known better later on, and not drawn."""
-    return results.figure, [record.model_copy(update={"notices": ()}) for record in results.records]
+    """What a drawing shows. How noisy cells were is known better at the end of a sweep, and is not drawn."""
+    return results.figure, [record.model_copy(update={"load": None, "notices": ()}) for record in results.records]
 
 
 def page(
