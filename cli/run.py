@@ -1,15 +1,19 @@
 """`cepbench run`: the experiments."""
 
 import sys
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from cepbench.cli.lists import experiments as list_experiments
 from cepbench.cli.options import cluster, plugins, results
-from cepbench.cli.results import report
 from cepbench.pipeline.cluster import SparkCluster
+
+if TYPE_CHECKING:
+    from cepbench.experiments.sweep import Planned
 
 PROFILES = ("smoke", "quick", "laptop", "paper")
 
@@ -23,7 +27,7 @@ PROFILES = ("smoke", "quick", "laptop", "paper")
 @click.option("--list", "listing", is_flag=True, help="List the experiments and stop.")
 @click.option("--dry-run", is_flag=True, help="List the cells that would run and stop.")
 @click.option("--again", type=click.Choice(["noisy"]), help="Measure finished cells that are noisy again.")
-@click.option("--report", "with_report", is_flag=True, help="Then draw the figures and write RESULTS/report.html.")
+@click.option("--report", "with_report", is_flag=True, help="Write RESULTS/report.html, figure by figure.")
 @click.option("--by-commit", is_flag=True, help="Keep the results in RESULTS/commits/COMMIT, for `compare`.")
 @results
 @plugins
@@ -46,7 +50,10 @@ def run(
 ) -> None:
     """Run experiments on Spark.
 
-    All, or the EXPERIMENTs: names of `cepbench experiments`, or .yaml files. Finished cells are not run again.
+    All, those first that show every system once, or the EXPERIMENTs in the order given: names of `cepbench
+    experiments`, or .yaml files. Finished cells are not run again. With --report the page is there after the first
+    experiment, grows with each, and refreshes by itself until all are done.
+
     The status is 1 if an answer is wrong or a cell ended with an error.
     """
     if listing:
@@ -69,19 +76,51 @@ def run(
 
     from cepbench.pipeline.session import stop
 
+    page = _Page(results, planned) if with_report else None
     try:
         # A terminal has a bar.
         each = _ignore if sys.stderr.isatty() else partial(click.echo, err=True)
+        measured = _ignore if page is None else page.show
         swept = sweep.run_planned(
-            planned, results, cluster, notify=click.echo, finished=each, again_noisy=again == "noisy"
+            planned, results, cluster, notify=click.echo, finished=each, measured=measured, again_noisy=again == "noisy"
         )
     finally:
         stop()
-    if with_report:
-        context.invoke(report, results=results, output=None)
+        if page is not None:
+            page.finish()
     if swept.statuses.get(Status.WRONG) or swept.statuses.get(Status.ERROR):
         context.exit(1)
 
 
-def _ignore(line: str) -> None:
+def _ignore(news: object) -> None:
     pass
+
+
+class _Page:
+    """The report while experiments run, and where it is."""
+
+    def __init__(self, results: Path, planned: "Sequence[Planned]") -> None:
+        from cepbench.plots.report import GrowingReport
+        from cepbench.verification.capabilities import measured_capabilities
+
+        place = results / "report.html"
+        algorithms = [entry.experiment.series for entry in planned]
+        self._report = GrowingReport(results, place, measured_capabilities, algorithms)
+        self._address = place.resolve().as_uri()
+        self._begun = False
+
+    def show(self, folder: Path) -> None:
+        """Adds the figure of one more experiment. What fails here ends no sweep: it fails again in `finish`."""
+        try:
+            if self._report.add(folder) and not self._begun:
+                click.echo(f"The first figure is on {self._address}, which grows and refreshes by itself.")
+                self._begun = True
+        except Exception as error:
+            click.echo(f"cepbench: the report could not be written: {' '.join(str(error).split())}", err=True)
+            self._begun = True
+
+    def finish(self) -> None:
+        """Writes the page as it stays, unless nothing was measured."""
+        if self._begun:
+            self._report.finish()
+            click.echo(f"Report: {self._address}")

@@ -21,6 +21,7 @@ from cepbench.experiments.digests import judged
 from cepbench.experiments.early_stop import EarlyStop
 from cepbench.experiments.estimate import Estimate, bound, total_bound, words
 from cepbench.experiments.figure import figure
+from cepbench.experiments.first_look import first_look
 from cepbench.experiments.load import experiments as experiment_files
 from cepbench.experiments.load import find, load
 from cepbench.experiments.mixing import check_panels
@@ -76,11 +77,11 @@ def plan(
     make_algorithm: MakeAlgorithm = make,
     include: Sequence[str] = (),
 ) -> list[Planned]:
-    """Experiments (ids or files; all if none) with their cells. Everything that can be refused is refused here.
+    """Experiments (ids or files; all if none, in the order of `first_look`) with their cells.
 
-    Systems to `include` are those that files call absent since they need an optional extra, such as flink. Raises
-    `CepbenchError`: one of them is not installed, an unknown experiment, profile or field, a malformed query, an
-    unknown algorithm, a stream that cannot be made.
+    Everything that can be refused is refused here. Systems to `include` are those that files call absent since they
+    need an optional extra, such as flink. Raises `CepbenchError`: one of them is not installed, an unknown experiment,
+    profile or field, a malformed query, an unknown algorithm, a stream that cannot be made.
     """
     for name in include:
         reason = make_algorithm(name).missing()
@@ -99,7 +100,7 @@ def plan(
             parse_workload(configuration["workload"])
             check_stream(configuration)
         planned.append(Planned(experiment, profile, found))
-    return planned
+    return planned if names else [planned[place] for place in first_look([entry.cells for entry in planned])]
 
 
 def listing(planned: Sequence[Planned], results: Path, again_noisy: bool = False) -> list[str]:
@@ -160,12 +161,14 @@ def run_planned(
     notify: Callable[[str], None] = lambda line: None,
     progress: bool = True,
     finished: Callable[[str], None] = lambda line: None,
+    measured: Callable[[Path], None] = lambda folder: None,
     again_noisy: bool = False,
 ) -> Swept:
     """Runs all cells that are not finished, and writes records and figures under `results`.
 
-    With `again_noisy`, finished cells that are noisy count as not finished. `notify` is told one line per experiment,
-    `finished` one per cell. Raises `CepbenchError` if the folder cannot be used or Spark does not run.
+    `notify` gets one line per experiment, `finished` one per cell, `measured` the folder of each experiment that ended.
+    With `again_noisy`, finished cells that are noisy count as not finished. Raises `CepbenchError` if the folder cannot
+    be used or Spark does not run.
     """
     statuses: Counter[Status] = Counter()
     count = 0
@@ -175,7 +178,10 @@ def run_planned(
         with closing(sweep):
             sweep.open(planned, again_noisy)
             for entry in planned:
-                records, ran = sweep.run(entry)
+                try:
+                    records, ran = sweep.run(entry)
+                finally:
+                    measured(sweep.files[entry.experiment.id].folder)
                 count += ran
                 statuses.update(record.status for record in records.values())
     return Swept(tuple(sweep.files[entry.experiment.id].folder for entry in planned), statuses, count)

@@ -69,7 +69,7 @@ def load_results(root: str | Path = "results") -> tuple[Results, ...]:
         for pattern in (FIGURE_FILE, f"*/{FIGURE_FILE}", f"*/*/{FIGURE_FILE}")
         for path in root.glob(pattern)
     )
-    return tuple(sorted((read(folder) for folder in folders), key=_natural))
+    return tuple(sorted((read(folder) for folder in folders), key=figure_order))
 
 
 def point_key(point: dict[str, Any]) -> tuple[tuple[str, bool, float, str], ...]:
@@ -82,6 +82,12 @@ def value_key(value: Any) -> tuple[bool, float, str]:
     if isinstance(value, int | float):
         return (False, float(value), "")
     return (True, 0.0, str(value))
+
+
+def figure_order(results: Results) -> tuple[list[tuple[bool, float, str]], str, str]:
+    """Sorts figures as the papers do, 13.4 before 13.10: the parts of the id as numbers."""
+    parts = [value_key(int(part) if part.isdigit() else part) for part in results.figure.id.split(".")]
+    return parts, results.figure.experiment, results.figure.profile
 
 
 def _figure(path: Path) -> Figure:
@@ -126,9 +132,3 @@ def _parsed(path: Path, parse: Callable[[Path], Model]) -> Model:
 
 def _parse(path: Path, model: type[Model]) -> Model:
     return _parsed(path, lambda file: model.model_validate_json(file.read_bytes()))
-
-
-def _natural(results: Results) -> tuple[list[tuple[bool, float, str]], str, str]:
-    """Figure 13.4 before 13.10: the parts of the id as numbers."""
-    parts = [value_key(int(part) if part.isdigit() else part) for part in results.figure.id.split(".")]
-    return parts, results.figure.experiment, results.figure.profile
