@@ -143,7 +143,7 @@ def run(
     - `overrides`: fields to change, such as `limits.seconds=5` or `algorithms=[cogra, greta]`.
     - `results`: the folder of records and figures, which `load_results` reads.
     - `master`: a Spark master URL; by default this machine. `settings`: of Spark, by name.
-    - `notify`: is told one line per experiment.
+    - `notify`: is told one line per experiment, and one more if cells of another configuration are put aside.
 
     Returns the folders of the experiments, and how many cells have each status. Raises `CepbenchError` before anything
     runs if an experiment cannot be used, and later only if Spark is gone.
@@ -166,9 +166,9 @@ def run_planned(
 ) -> Swept:
     """Runs all cells that are not finished, and writes records and figures under `results`.
 
-    `notify` gets one line per experiment, `finished` one per cell, `measured` the folder of each experiment that ended.
-    With `again_noisy`, finished cells that are noisy count as not finished. Raises `CepbenchError` if the folder cannot
-    be used or Spark does not run.
+    `notify` gets one line per experiment, and one more if cells of another configuration are put aside; `finished` one
+    per cell, `measured` the folder of each experiment that ended. With `again_noisy`, finished cells that are noisy
+    count as not finished. Raises `CepbenchError` if the folder cannot be used or Spark does not run.
     """
     statuses: Counter[Status] = Counter()
     count = 0
@@ -212,7 +212,10 @@ class _Sweep:
         """Finds what is finished."""
         for entry in planned:
             files = CellFiles(self._results, entry.experiment.id, entry.profile)
-            records = files.open({cell.id for cell in entry.cells})
+            wanted = {cell.id for cell in entry.cells}
+            if others := files.others(wanted):
+                self._notify(f"{entry.experiment.id}: {files.told(others)}")
+            records = files.open(wanted)
             for record in records.values():
                 self._slowed(record.load, record.hosts)
             if again_noisy:
