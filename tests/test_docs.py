@@ -32,7 +32,6 @@ from cepbench.verification.evaluators import subject_of
 from cepbench.verification.random_cases import split
 from cepbench.verification.verify import verify_subject
 from tests.contract.streams import batch
-from tests.mutants.catalogue import Mutant
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -90,16 +89,6 @@ def test_documented_classes_have_names_of_their_own() -> None:
     code = "\n".join(file.read_text() for folder in FOLDERS for file in (ROOT / folder).rglob("*.py"))
     for name in re.findall(r"^class (\w+)", "\n".join(EXAMPLES.values()), re.MULTILINE):
         assert not re.search(rf"^class {name}\b", code, re.MULTILINE), name
-
-
-def test_documented_mutant_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    [text] = re.findall(r"```yaml\n(- name:.*?)```", GUIDE, re.DOTALL)
-    [entry] = yaml.safe_load(text)
-    mutant = Mutant(**{**entry, "tests": tuple(entry["tests"])})
-    wrong = algorithm_of(mutant.applied_to(EXAMPLES["prefixes"]), tmp_path / "prefixes.py", monkeypatch)
-    assert verify_subject(subject_of(wrong), cases=150, seed=20, thorough=False).failure is not None
-    for test in mutant.tests:
-        assert f"def {test.partition('::')[2].partition('[')[0]}(" in (ROOT / test.partition("::")[0]).read_text()
 
 
 def test_query_of_the_language_page_parses() -> None:
