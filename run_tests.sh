@@ -2,7 +2,7 @@
 # Runs the tests. Arguments go to pytest: ./run_tests.sh -k window
 # Those that start a cluster on this machine take minutes: ./run_tests.sh -m cluster
 # With --flink, installs Flink first, so that its tests run, too: ./run_tests.sh --flink tests/algorithms/flink
-# With --mutants, runs them on code that was changed on purpose: ./run_tests.sh --mutants [NAME]
+# With --mutants, runs them on code that was changed on purpose: ./run_tests.sh --mutants --sample 10 [NAME...]
 set -euo pipefail
 # shellcheck source=scripts/setup.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/scripts/setup.sh"

@@ -1,92 +1,96 @@
-"""The curated mutants: small changes of meaning, each with the tests that must notice it.
+"""The curated mutants: changes of meaning that no operator makes, such as an algorithm of a paper read wrongly.
 
-A file of the catalogue (`tests/mutants/*.yaml`) is a list of mutants of one part of the project:
+`tests/mutants/catalogue.yaml` is a list of them:
 
-    - name: a-short-name
+    - name: queries/a-short-name
       changes: what goes wrong, in words
-      file: queries/automaton.py
-      old: text that occurs in the file once
-      new: what takes its place
-      tests: [tests/queries/test_automaton.py::test_name, "tests/contract/test_x.py::test_y[greta]"]
+      in: queries/automaton.py::_Builder.sequence
+      old: text that the function holds once; any white space counts as one blank
+      new: what takes its place; further lines are indented relative to the first
+      tests: [tests/queries/test_automaton.py::test_name]
 
-`equivalent: why` marks a change that no answer can show; its tests must pass. `needs: flink` names an algorithm without
-whose extra the tests are skipped, and the mutant with them.
+The function may stand anywhere in its file. Without `tests`, the nearest ones are found as for any mutant.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import ast
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
 
-from cepbench.algorithms.registry import make
+from tests.mutants.mutant import ROOT, BrokenMutant, Mutant
+from tests.mutants.operators import Source
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
-
-
-class BrokenMutant(Exception):
-    """A mutant that does not apply, or a name that no mutant has."""
+FILE = Path(__file__).with_name("catalogue.yaml")
 
 
 @dataclass(frozen=True)
-class Mutant:
-    """One change of one file. `name` starts with the name of its part: `queries/nullable-sequence`."""
+class Entry:
+    """One entry; `place` is `file::qualified.name`."""
 
     name: str
     changes: str
-    file: str
+    place: str
     old: str
     new: str
-    tests: tuple[str, ...]
-    equivalent: str | None = None
-    needs: str | None = None
+    tests: tuple[str, ...] = ()
 
-    def missing(self) -> str | None:
-        """Why its tests cannot run here, or None."""
-        return None if self.needs is None else make(self.needs).missing()
+    def mutant(self, root: Path = ROOT) -> Mutant:
+        """The change in the file as it is. Raises `BrokenMutant` unless there is exactly one place for it."""
+        file, _, function = self.place.partition("::")
+        if not (root / file).is_file():
+            raise BrokenMutant(f"{self.name}: there is no file {file}")
+        source = Source((root / file).read_text(encoding="utf-8"))
+        begin, end = _span(source, function, self)
+        pattern = re.compile(r"\s+".join(map(re.escape, self.old.split())))
+        found = list(pattern.finditer(source.text, begin, end))
+        if len(found) != 1:
+            raise BrokenMutant(f"{self.name}: {self.place} holds its old text {len(found)} times")
+        start = found[0].start()
+        before = source.text[source.text.rfind("\n", 0, start) + 1 : start]
+        indent = before[: len(before) - len(before.lstrip())]
+        new = self.new.strip().replace("\n", f"\n{indent}")
+        return Mutant(self.name, self.changes, file, start, found[0].group(), new, self.tests)
 
-    def applied_to(self, text: str) -> str:
-        """The file's text with the change. Raises `BrokenMutant` unless there is exactly one place for it."""
-        places = text.count(self.old)
-        if places != 1:
-            raise BrokenMutant(f"{self.name} no longer applies: its old text occurs {places} times in {self.file}")
-        if self.old == self.new:
-            raise BrokenMutant(f"{self.name} changes nothing")
-        return text.replace(self.old, self.new)
 
-
-def load(folder: Path = HERE) -> tuple[Mutant, ...]:
-    """All mutants, by part and in the order of its file. Raises `BrokenMutant` for a malformed one."""
-    mutants = [
-        _mutant(file.stem, entry)
-        for file in sorted(folder.glob("*.yaml"))
-        for entry in yaml.safe_load(file.read_text(encoding="utf-8"))
-    ]
-    names = [mutant.name for mutant in mutants]
+def load(file: Path = FILE) -> tuple[Entry, ...]:
+    """All entries. Raises `BrokenMutant` for a malformed one."""
+    entries = tuple(_entry(value) for value in yaml.safe_load(file.read_text(encoding="utf-8")))
+    names = [entry.name for entry in entries]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise BrokenMutant(f"two mutants are called {twice[0]}")
-    return tuple(mutants)
+    return entries
 
 
-def chosen(mutants: Sequence[Mutant], names: Sequence[str]) -> tuple[Mutant, ...]:
-    """Those with one of these names, or of a part with one of them; all for no name. Raises `BrokenMutant`."""
-    for name in names:
-        if not any(_is_called(mutant, name) for mutant in mutants):
-            parts = ", ".join(dict.fromkeys(mutant.name.partition("/")[0] for mutant in mutants))
-            raise BrokenMutant(f"no mutant is called {name!r}; give one of --list, or a part: {parts}")
-    return tuple(mutant for mutant in mutants if not names or any(_is_called(mutant, name) for name in names))
+def _span(source: Source, function: str, entry: Entry) -> tuple[int, int]:
+    """Where the function, or the class or name of the module, starts and ends."""
+    node: ast.AST = source.tree
+    for name in function.split("."):
+        inner = [child for child in ast.iter_child_nodes(node) if name in _names(child)]
+        if len(inner) != 1:
+            raise BrokenMutant(f"{entry.name}: {entry.place} is there {len(inner)} times")
+        node = inner[0]
+    assert isinstance(node, ast.stmt)
+    return source.span(node)
 
 
-def _is_called(mutant: Mutant, name: str) -> bool:
-    return name in (mutant.name, *mutant.name.split("/", 1))
+def _names(node: ast.AST) -> set[str]:
+    match node:
+        case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+            return {name}
+        case ast.Assign(targets=targets):
+            return {target.id for target in targets if isinstance(target, ast.Name)}
+        case _:
+            return set()
 
 
-def _mutant(part: str, entry: object) -> Mutant:
+def _entry(value: object) -> Entry:
     try:
-        assert isinstance(entry, dict)
-        return Mutant(**{**entry, "name": f"{part}/{entry['name']}", "tests": tuple(entry["tests"])})
-    except (AssertionError, KeyError, TypeError) as error:
-        raise BrokenMutant(f"{part}.yaml: {entry!r:.80} is no mutant: {error}") from None
+        assert isinstance(value, dict)
+        fields = {("place" if key == "in" else key): text for key, text in value.items()}
+        return Entry(**{**fields, "tests": tuple(fields.get("tests", ()))})
+    except (AssertionError, TypeError) as error:
+        raise BrokenMutant(f"{value!r:.80} is no mutant: {error}") from None

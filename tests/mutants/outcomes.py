@@ -1,14 +1,28 @@
-"""A pytest plugin that writes down which tests failed, for whoever started pytest: `-p tests.mutants.outcomes`."""
+"""A pytest plugin that writes down what happens to tests, for the process that started pytest."""
 
 import os
 from pathlib import Path
 
 import pytest
 
-FILE = "CEPBENCH_FAILED_TESTS"
+FILE = "CEPBENCH_OUTCOMES_OF_TESTS"
+STARTED, FAILED = "started", "failed"
+
+
+def pytest_runtest_logstart(nodeid: str) -> None:
+    _write(STARTED, nodeid)
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    if report.failed and report.when == "call":
-        with Path(os.environ[FILE]).open("a", encoding="utf-8") as file:
-            file.write(f"{report.nodeid}\n")
+    if report.failed:
+        _write(FAILED, report.nodeid)
+
+
+def pytest_collectreport(report: pytest.CollectReport) -> None:
+    if report.failed:
+        _write(FAILED, report.nodeid)
+
+
+def _write(what: str, test: str) -> None:
+    with Path(os.environ[FILE]).open("a", encoding="utf-8") as file:
+        file.write(f"{what} {test}\n")

@@ -4,43 +4,43 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from numba.core.caching import _CacheLocator
+
 from tests.mutants import outcomes
-from tests.mutants.catalogue import ROOT, Mutant
+from tests.mutants.mutant import ROOT, Mutant
 
-SECONDS = 900
-"""For the tests of one mutant; a kernel that never ends cannot be interrupted from within."""
-
-ENDED = {0: "passed", 1: "failed"}
-"""What pytest's exit codes say about tests that ran; all others mean that they did not."""
+PASSED, NO_TESTS = 0, 5
+"""Exit codes of pytest; one below 0 is the signal that ended it."""
+_CONFTEST = re.compile(r"while loading conftest '.*?(tests/.*)'")
 
 
 @dataclass(frozen=True)
 class TestRun:
-    """What came of a run of tests: `failed` node ids, whether it was cut off at the limit, and what was printed."""
+    """What came of a run of tests that ends at the first failure.
+
+    `failed` is the test (or file, if it could not be imported) that failed, or in which the run ended; `hung` says that
+    it took longer than a test may, and `late` that the time for the whole run was up.
+    """
 
     __test__ = False
 
-    failed: tuple[str, ...]
-    timed_out: bool
     code: int
+    failed: str | None
+    seconds: float
     output: str
-
-    @property
-    def ran(self) -> bool:
-        """Whether the tests could be run at all."""
-        return self.timed_out or self.code in ENDED
-
-    def noticed(self, test: str) -> bool:
-        """Whether a test failed, or one case of it."""
-        return self.timed_out or any(name == test or name.startswith(f"{test}[") for name in self.failed)
+    hung: bool = False
+    late: bool = False
 
 
 class Scratch:
@@ -61,37 +61,71 @@ class Scratch:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_bytes(source.read_bytes())
                 target.chmod(source.stat().st_mode & 0o777)
+        self._take_kernels()
+
+    def _take_kernels(self) -> None:
+        """Copies compiled kernels. Numba names their folders for the place of the source, and checks its content."""
+        for compiled in _kernels_below(ROOT):
+            sources = self.folder / compiled.relative_to(ROOT).parent.parent.parent
+            target = self.folder / compiled.relative_to(ROOT).parent
+            target /= _CacheLocator.get_suitable_cache_subpath(str(sources / "kernel.py"))
+            if not target.exists():
+                shutil.copytree(compiled, target)
 
     @contextmanager
     def changed_by(self, mutant: Mutant) -> Iterator[None]:
-        """With the mutant in place, and without it afterwards."""
+        """With the mutant in place, and afterwards without it and the kernels that were compiled of it."""
         file = self.folder / mutant.file
         before, times = file.read_text(encoding="utf-8"), file.stat()
+        compiled = set(_kernels_below(self.folder))
         file.write_text(mutant.applied_to(before), encoding="utf-8")
         try:
             yield
         finally:
             file.write_text(before, encoding="utf-8")
             os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
+            if "kernels" in file.parts or "queries" in file.parts:
+                for folder in set(_kernels_below(self.folder)) - compiled:
+                    shutil.rmtree(folder.parent, ignore_errors=True)
 
-    def run(self, tests: Sequence[str], seconds: float = SECONDS) -> TestRun:
-        """Runs tests in the copy, and only with its code."""
-        with tempfile.NamedTemporaryFile("r", encoding="utf-8") as failed:
-            environment = {**os.environ, outcomes.FILE: failed.name, "PYTHONPATH": str(self.folder.parent)}
-            command = [sys.executable, "-m", "pytest", "-q", "-p", "tests.mutants.outcomes"]
-            command += ["-p", "no:cacheprovider", "--no-header", "--tb=line", *tests]
-            process = subprocess.Popen(
-                command, cwd=self.folder, env=environment, text=True, start_new_session=True,
-                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            )  # fmt: skip
-            try:
-                output, _ = process.communicate(timeout=seconds)
-                timed_out = False
-            except subprocess.TimeoutExpired:
-                os.killpg(process.pid, 9)
-                output, _ = process.communicate()
-                timed_out = True
-            return TestRun(tuple(failed.read().splitlines()), timed_out, process.returncode, output)
+    def run(self, arguments: Sequence[str], test_seconds: float, seconds: float) -> TestRun:
+        """Runs tests in the copy, and only with its code, until one fails.
+
+        Gives up when a test takes longer than `test_seconds`, or all of them longer than `seconds`. A kernel that
+        never ends cannot be interrupted from within, so the processes are killed.
+        """
+        with tempfile.TemporaryDirectory() as folder:
+            told, printed = Path(folder, "outcomes"), Path(folder, "output")
+            told.touch()
+            environment = {**os.environ, outcomes.FILE: str(told), "PYTHONPATH": str(self.folder.parent)}
+            command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "tests.mutants.outcomes"]
+            command += ["-p", "no:cacheprovider", "--no-header", "--tb=line", *arguments]
+            begin = time.monotonic()
+            with printed.open("w", encoding="utf-8") as output:
+                process = subprocess.Popen(
+                    command, cwd=self.folder, env=environment, start_new_session=True,
+                    stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
+                )  # fmt: skip
+                hung = late = False
+                while not (hung or late):
+                    try:
+                        process.wait(1)
+                        break
+                    except subprocess.TimeoutExpired:
+                        hung = time.time() - told.stat().st_mtime > test_seconds
+                        late = time.monotonic() - begin > seconds
+                else:
+                    os.killpg(process.pid, 9)
+                    process.wait()
+            lines = [line.partition(" ") for line in told.read_text(encoding="utf-8").splitlines()]
+            failed = [test for what, _, test in lines if what == outcomes.FAILED]
+            text = printed.read_text(encoding="utf-8", errors="replace")
+            if process.returncode < 0:
+                failed += [test for _, _, test in lines[-1:]]
+            if found := _CONFTEST.search(text):
+                failed.append(found[1])
+            taken = time.monotonic() - begin
+            return TestRun(process.returncode, failed[0] if failed else None, taken, text, hung, late and not hung)
 
 
 @contextmanager
@@ -121,3 +155,8 @@ def _project_files() -> list[str]:
 
 def _files_below(folder: Path) -> list[str]:
     return [str(file.relative_to(folder)) for file in folder.rglob("*") if file.is_file()]
+
+
+def _kernels_below(folder: Path) -> list[Path]:
+    """Folders of compiled kernels, `__pycache__/<contents>/<place>`."""
+    return [path for path in (folder / "algorithms").rglob("__pycache__/*/*") if path.is_dir()]

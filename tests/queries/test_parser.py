@@ -117,6 +117,7 @@ Y = Operand("B", "y")
         ("A.x = -1.5e-3", Local(X, Op.EQ, -0.0015)),
         ("A.x >= .5", Local(X, Op.GE, 0.5)),
         ("A.x <= 9223372036854775807", Local(X, Op.LE, 2**63 - 1)),
+        ("A.x >= -9223372036854775808", Local(X, Op.GE, -(2**63))),
         ("A.x <> 'a; -- b'", Local(X, Op.NE, "a; -- b")),
         ('"it\'s" == A.x', Local(X, Op.EQ, "it's")),
         ("A.x = passive", Local(X, Op.EQ, "passive")),

@@ -47,6 +47,7 @@ def refused(text: str) -> tuple[str, str]:
         ("PATTERN A WHERE [", "", "expected an attribute"),
         ("PATTERN A WHERE A.x < 1e999", "1e999", "too large"),
         ("PATTERN A WHERE A.x < 9223372036854775808", "9223372036854775808", "must fit into 64 bits"),
+        ("PATTERN A WHERE A.x > -9223372036854775809", "-9223372036854775809", "must fit into 64 bits"),
         (f"PATTERN A WHERE A.x < {'9' * 5000}", "9" * 100, "at most 400 characters"),
         ("PATTERN A{2}", "}", "expected ','"),
         ("PATTERN A{-1,}", "-", "expected a whole number"),

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from cepbench.algorithms.base import NotEnoughMemory
+from cepbench.algorithms.cet import baseline
 from cepbench.algorithms.cet.algorithm import Cet
 from cepbench.algorithms.cet.output import FOUND_EVENTS, FOUND_MATCHES
 from cepbench.algorithms.oracle import answer
@@ -125,3 +126,9 @@ def test_a_pickled_executor_has_what_it_needs(options: dict[str, str]) -> None:
             assert isinstance(rows, MatchDigests)
             assert rows.digest.tolist() == other[query].digest.tolist()  # type: ignore[union-attr]
     assert plain.details()["trends"] == copied.details()["trends"] > 0
+
+
+def test_the_baseline_reports_within_its_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As plain Python, where an index that is out of bounds raises."""
+    monkeypatch.setattr(baseline, "report_trends", baseline.report_trends.py_func)
+    assert len(watch(Cet("baseline"), "RETURN COMPLETE MATCHES PATTERN A+", groups(3, 2)).matches) == 2**3

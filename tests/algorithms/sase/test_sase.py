@@ -40,6 +40,14 @@ def test_predicates_need_a_pointer_to_each_predecessor() -> None:
     assert (kinds["events"], kinds["edges"]) == (5, 2 + 3)
 
 
+def test_bytes_are_those_of_events_and_pointers() -> None:
+    """Per event six columns and its attributes, of 8 bytes each; per pointer two; and the cell of one count."""
+    text, cell = "RETURN COUNT(*) PATTERN SEQ(A, B)", 8 + 8
+    assert state(text, "A1 A2 A3 B4 B5").bytes == cell + 5 * 8 * 6 + 2 * 8 * 2
+    assert state(f"{text} WHERE A.x < B.x", "A1/1 A2/2 A3/3 B4/3 B5/9").bytes == cell + 5 * 8 * (6 + 1) + 5 * 8 * 2
+    assert state(f"{text} WHERE A.x < B.x", "A1/1.5 B4/3.0").bytes == cell + 2 * 8 * (6 + 1) + 8 * 2
+
+
 def test_events_without_predecessor_are_not_kept() -> None:
     assert state("RETURN COUNT(*) PATTERN SEQ(A, B)", "B1 B2 A3 A3 B3").kinds["events"] == 2
 
