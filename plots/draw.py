@@ -90,15 +90,19 @@ def render(drawing: Drawing, kind: str, page: Page = PAGE) -> bytes:
 
 def _print(drawing: Drawing, kind: str, buffer: io.BytesIO) -> None:
     """The same bytes as by `savefig`, which first draws everything once for nothing, in a third less time."""
+    canvas: Any  # matplotlib publishes no types of what prints
     if kind == "pdf":
-        FigureCanvasPdf(drawing).print_pdf(buffer, metadata=_UNDATED[kind])
+        canvas = FigureCanvasPdf(drawing)
+        canvas.print_pdf(buffer, metadata=_UNDATED[kind])
     elif kind == "svg":
-        FigureCanvasSVG(drawing).print_svg(buffer, metadata=_UNDATED[kind])
+        canvas = FigureCanvasSVG(drawing)
+        canvas.print_svg(buffer, metadata=_UNDATED[kind])
     else:
         dpi = drawing.dpi
         drawing.set_dpi(rcParams["savefig.dpi"])
+        canvas = FigureCanvasAgg(drawing)
         # Smaller files by more thorough compression took half the time of a drawing.
-        FigureCanvasAgg(drawing).print_png(buffer, pil_kwargs={"compress_level": 3})
+        canvas.print_png(buffer, pil_kwargs={"compress_level": 3})
         drawing.set_dpi(dpi)
 
 
