@@ -138,11 +138,11 @@ def describe(table: pd.DataFrame) -> str:
     """The table in words for a terminal: counts, changed statuses, configurations and answers, ratios per algorithm."""
     both = table["status_a"].notna() & table["status_b"].notna()
     lines = [
-        f"{int(both.sum())} cells in both, {int(table['status_b'].isna().sum())} only in a, "
+        f"{_counted(int(both.sum()))} in both, {int(table['status_b'].isna().sum())} only in a, "
         f"{int(table['status_a'].isna().sum())} only in b"
     ]
     for (experiment, profile, text), group in table.groupby(["experiment", "profile", "differs"], sort=False):
-        lines.append(f"{len(group)} cells of {experiment} {profile} are not compared: another configuration: {text}")
+        lines.append(f"not compared: {_counted(len(group))} of {experiment} {profile} of another configuration: {text}")
     lines += [
         f"status {row['status_a']} -> {row['status_b']}: {_place(row)}"
         for row in table[both & table["status_changed"]].to_dict("records")
@@ -192,8 +192,12 @@ def _block(found: Sequence[Ratio]) -> Iterator[str]:
     yield f"{found[0].experiment} {found[0].algorithm}"
     for each in found:
         a, b = (human(value, COMPARED[each.metric]) for value in (each.a, each.b))
-        cells = "1 cell" if each.cells == 1 else f"{each.cells} cells"
-        yield f"  {each.metric:<13} {f'x{each.ratio:.3g}':<9} {a:>15} -> {b:<15} {cells:<10} {each.verdict}"
+        ratio, cells = f"x{each.ratio:.3g}", _counted(each.cells)
+        yield f"  {each.metric:<13} {ratio:<9} {a:>15} -> {b:<15} {cells:<10} {each.verdict}"
+
+
+def _counted(cells: int) -> str:
+    return "1 cell" if cells == 1 else f"{cells} cells"
 
 
 def ratio_interval(cells: pd.DataFrame, metric: str, values: Sequence[float]) -> tuple[float, float] | None:

@@ -96,7 +96,7 @@ def test_a_trend_over_commits(cepbench: Cepbench, tmp_path: Path) -> None:
     assert [(row["commit"], row["ratio"]) for row in rows] == [("aaaaaaa", 1.0), ("bbbbbbb", 0.5), ("ccccccc", 0.25)]
     two = (kept / "aaaaaaaaaaaa", kept / "bbbbbbbbbbbb")
     assert "aaaaaaa, bbbbbbb" in cepbench("compare", *two, "--metric", "latency_p50").out
-    assert "1 cells in both" in cepbench("compare", *two).out
+    assert "1 cell in both" in cepbench("compare", *two).out
 
 
 @pytest.mark.parametrize(

@@ -167,8 +167,8 @@ def test_cells_of_another_query_are_named_and_not_compared(tmp_path, figure, rec
     after = configured(record, 2.0, workload=query.format(20), limits={"seconds": 10})
     after = [after.model_copy(update={"digest": "another"})]
     assert lines_of(tmp_path, figure, save, before, after).splitlines() == [
-        "1 cells in both, 0 only in a, 0 only in b",
-        "1 cells of greta-13.1 laptop are not compared: another configuration: "
+        "1 cell in both, 0 only in a, 0 only in b",
+        "not compared: 1 cell of greta-13.1 laptop of another configuration: "
         "query: WITHIN 40 s -> WITHIN 20 s; limits.seconds: 20 -> 10",
     ]
     [row] = compare(tmp_path / "a", tmp_path / "b").to_dict("records")
