@@ -57,8 +57,13 @@ class CellFiles:
 
     def told(self, others: Collection[str]) -> str:
         """Where `open` puts other cells, for a user."""
+        kept = (
+            "1 cell of another configuration is"
+            if len(others) == 1
+            else f"{len(others)} cells of another configuration are"
+        )
         return (
-            f"{len(others)} cells of another configuration are kept in {self.superseded}, which you may delete; "
+            f"{kept} kept in {self.superseded}, which you may delete; "
             f"to compare them: cepbench compare {self.superseded} {self.folder}"
         )
 
