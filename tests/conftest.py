@@ -1,9 +1,11 @@
 """The two tiers of tests, and fixtures that many folders use.
 
-Without `--all`, tests that are marked `full` or `cluster` are deselected. All tests that start Spark run in one
-process, so that they share its virtual machine.
+Without `--all`, tests that are marked `full` or `cluster` are deselected, and of the cases of a test that is marked
+`sampled(n)` about one in n is run, chosen by its name. All tests that start Spark run in one process, so that they
+share its virtual machine.
 """
 
+import zlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -26,12 +28,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if item.get_closest_marker("spark"):
             item.add_marker(pytest.mark.xdist_group("spark"))
-        if not config.getoption("--all") and any(map(item.get_closest_marker, ONLY_WITH_ALL)):
+        if not config.getoption("--all") and _is_left_out(item):
             left_out.append(item)
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         chosen = set(items) - set(left_out)
         items[:] = [item for item in items if item in chosen]
+
+
+def _is_left_out(item: pytest.Item) -> bool:
+    if any(map(item.get_closest_marker, ONLY_WITH_ALL)):
+        return True
+    sampled = item.get_closest_marker("sampled")
+    return sampled is not None and zlib.crc32(item.nodeid.encode()) % sampled.args[0] != 0
 
 
 @pytest.fixture

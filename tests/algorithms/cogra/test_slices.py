@@ -93,6 +93,7 @@ def sliced_rows(case: PaneCase, seed: int, arithmetic: str) -> AggregateRows | N
     return by_window(sliced(workload, case.pieces, edges, pickled=seed % 5 == 0))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("first", range(0, CASES or 500, EACH))
 def test_random_slices_get_the_rows_of_plain_cogra(first: int) -> None:
     answered = 0

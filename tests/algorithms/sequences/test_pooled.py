@@ -81,6 +81,7 @@ def test_room_for_more_substreams_is_no_state() -> None:
     assert 4 * pool.state().bytes == 5 * four.bytes
 
 
+@pytest.mark.full
 def test_queries_that_share_have_rows_of_their_own() -> None:
     texts = [
         f"RETURN g, {returns} PATTERN {pattern} GROUP-BY g WITHIN 20 s SLIDE 10 s"

@@ -53,6 +53,7 @@ def answers(plan: SharingPlan, events: Sequence[Mapping[str, Any]], random: Rand
     return [builder.frame() for builder in builders]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("benefit", ["paper", "executor"])
 @pytest.mark.parametrize("optimizer", OPTIMISERS)
 def test_rows_are_those_of_the_oracle(optimizer: str, benefit: str) -> None:

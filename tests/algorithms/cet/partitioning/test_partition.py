@@ -91,6 +91,7 @@ def test_exhaustive_finds_the_best_of_all_plans(seed: int) -> None:
         assert found is None or found.details["partition_nodes"] == len(plans) == 2 ** (len(costs.atoms) - 2)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("method", ["branch-and-bound", "greedy"])
 def test_feasible_wherever_exhaustive_is(method: str) -> None:
     feasible = better = 0
