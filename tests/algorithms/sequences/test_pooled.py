@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from cepbench.algorithms.base import Pieces, StateSize
 from cepbench.algorithms.registry import make
