@@ -82,12 +82,26 @@ def test_commands_take_a_file(own: Path) -> None:
 
 
 def test_contract_tests_take_a_file(own: Path) -> None:
-    tests = [f"{ROOT}/tests/contract/test_golden.py", f"{ROOT}/tests/contract/test_interface.py"]
-    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "-k", "counting", *tests]
+    tests = f"{ROOT}/tests/contract/test_checks.py"
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "-k", "counting", tests]
     environment = {**os.environ, plugins.VARIABLE: str(own)}
     ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300)
     assert ended.returncode == 0, ended.stdout[-2000:]
     assert int(re.findall(r"(\d+) passed", ended.stdout)[0]) > 20
+
+
+@pytest.mark.full
+def test_a_package_checks_itself_outside_of_the_checkout(own: Path) -> None:
+    package = own.parent / "my_cep"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "counting.py").write_text(COUNTING)
+    [checks] = [block for block in re.findall(r"```python\n(.*?)```", GUIDE, re.DOTALL) if "yield_checks" in block]
+    (own.parent / "test_contract.py").write_text(checks)
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "test_contract.py"]
+    ended = subprocess.run(command, cwd=own.parent, capture_output=True, text=True, timeout=300)
+    assert ended.returncode == 0, ended.stdout[-2000:]
+    assert int(re.findall(r"(\d+) passed", ended.stdout)[0]) > 30
 
 
 @pytest.mark.spark

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from cepbench.algorithms.base import Algorithm, OutOfOrder, Pieces
-from cepbench.algorithms.registry import make
+from cepbench.algorithms.registry import algorithms, make
 from cepbench.events.batch import EventBatch
 from tests.contract.pooling import SCHEMA, by_executors, by_pool, jobs_of, random_pieces, random_queries
 
@@ -16,12 +16,10 @@ CASES = int(os.environ.get("CEPBENCH_POOL_CASES", "40"))
 EACH = "RETURN g, COUNT(*) PATTERN SEQ(A, B) GROUP-BY g WITHIN 4 s SLIDE 2 s"
 
 
-@pytest.fixture
-def pooling(algorithm: Algorithm) -> Algorithm:
+@pytest.fixture(params=[kind.name for kind in algorithms() if kind.pool is not Algorithm.pool])
+def pooling(request: pytest.FixtureRequest) -> Algorithm:
     """An algorithm that has pools."""
-    if type(algorithm).pool is Algorithm.pool:
-        pytest.skip("it has no pools: each sub-stream has an executor")
-    return algorithm
+    return make(request.param)
 
 
 @pytest.mark.parametrize(("arithmetic", "cases"), [("modular", CASES), ("float", CASES // 4)], ids=["modular", "float"])
