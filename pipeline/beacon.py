@@ -78,7 +78,8 @@ class Beacon:
 
         self._server = Server((bind, port), Handler, bind_and_activate=True)
         self.address = Address(advertised or bind, self._server.server_address[1], token)
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+        self._ended = False
+        self._thread = threading.Thread(target=self._serve, daemon=True)
 
     def __enter__(self) -> Beacon:
         self._thread.start()
@@ -87,9 +88,10 @@ class Beacon:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+        self._ended = True
+        self._server.socket.shutdown(socket.SHUT_RDWR)  # which wakes the thread
         self._thread.join()
+        self._server.server_close()
 
     def longest(self, patience: float = float("inf")) -> float:
         """Seconds that the longest running worker has been inside its measured part; 0 if none is.
@@ -122,6 +124,11 @@ class Beacon:
         """All workers that ever lived, with the most bytes that they had."""
         with self._lock:
             return list(self._known)
+
+    def _serve(self) -> None:
+        """Until the end, which the server's own loop would notice at its next look only."""
+        while not self._ended:
+            self._server.handle_request()
 
     def _listen(self, line: bytes, token: str, handler: socketserver.StreamRequestHandler) -> None:
         try:
