@@ -84,3 +84,9 @@ def test_a_repeated_cell_has_the_interval_of_its_runs(figure, record):
 def test_idle_by_metric(record, metric, expected):
     realised = Realised(events=1, windows=3, rows=3, substreams=1)
     assert idle(record(summary=Summary(idle_total=6.0, idle_batch=0.5), realised=realised), metric) == expected
+    assert idle(record(summary=Summary(), realised=realised), metric) is None
+
+
+def test_idle_per_window_needs_windows(record):
+    for realised in (None, Realised(events=1, windows=0, rows=0, substreams=1)):
+        assert idle(record(summary=Summary(idle_total=6.0), realised=realised), "service_per_window") is None

@@ -118,6 +118,7 @@ def test_syntax(text: str, underlined: str, message: str) -> None:
         ("PATTERN A WITHIN 10 events SLIDE 5 s", "5 s", "both count events or both measure time"),
         ("PATTERN A WITHIN 5 s SLIDE 1 event", "1 event", "both count events or both measure time"),
         ("PATTERN A WITHIN 2.5 events", "2.5 events", "a window counts whole events"),
+        ("PATTERN NOT A, NOT B", "NOT A, NOT B", "a SEQ needs a part without NOT"),
     ],
 )
 def test_meaning(text: str, underlined: str, message: str) -> None:
@@ -175,3 +176,17 @@ def test_very_deep_and_very_long_texts(text: str) -> None:
     with pytest.raises(QueryError) as caught:
         parse_query(text)
     assert len(str(caught.value)) < 1000
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "stop", "place"),
+    [
+        ("ab cd", 3, 5, "line 1: ab cd\n           ^^"),
+        ("\nab", 0, None, "line 1: \n        ^"),
+        ("\nab", 1, 9, "line 2: ab\n        ^^"),
+        ("ab\n", 3, 3, "line 2: \n        ^"),
+        ("ab", -1, None, "line 1: ab\n        ^"),
+    ],
+)
+def test_a_place_is_shown_in_its_line(text: str, start: int, stop: int | None, place: str) -> None:
+    assert QueryError("no", text, start, stop).place == place

@@ -73,6 +73,13 @@ def test_pruning_loses_no_lightest_plan_of_larger_workloads(first: int, costs: t
         assert graph.decision("algorithm1").weight >= gloria.weight * (1 - 1e-9)
 
 
+def test_pruning_foresees_which_snapshots_the_last_pool_reuses() -> None:
+    """Few workloads need it: two of several thousand random ones."""
+    patterns = ["SEQ(A, B, A, C)", "SEQ(A, B, A, C)", "SEQ(A, B?, C)", "SEQ(A, B?, C)"]
+    graph = Graph(patterns, dict.fromkeys("ABC", 1), None, ExecutorCosts)
+    assert graph.decision("gloria").weight == pytest.approx(graph.decision("noprune").weight, rel=1e-9)
+
+
 SHAPES = ("SEQ({0}, {1}, {2})", "SEQ({0}, ({1})+, {2})", "(SEQ({0}, {1}))+", "SEQ({3}, (SEQ({0}, {1}))+, {2})",
           "(SEQ({0}, (SEQ({1}, {2}))+))+", "SEQ({0}, {1} | {2}, {3})", "SEQ({0}, NOT {1}, {2}, {3})",
           "SEQ({0}, {1}?, {2})", "SEQ({0}, {1}, {0}, {2})", "SEQ({0}?, ({1})+, {2}?)", "{0}{{2,}}", "{0}",

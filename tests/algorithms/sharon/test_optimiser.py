@@ -89,6 +89,8 @@ def test_details_name_every_phase() -> None:
     assert sharon["pruned_share_peak"] == sharon["candidates_pruned"] / sharon["options"]
     assert 0 < sharon["graph_share_peak"] < 1
     assert all(sharon[f"{phase}_bytes_peak"] > 0 for phase in ("graph", "expansion", "reduction"))
+    integer = planned(sequences(["ABCD", "ABCE", "FBCD"]), {}, "integer").details
+    assert integer["search_bytes_peak"] > integer["graph_bytes_peak"] == 0  # it needs the candidates alone
 
 
 def test_sharing_with_conflicts_resolved_scores_higher() -> None:
