@@ -111,13 +111,14 @@ class _Page:
 
     def show(self, folder: Path) -> None:
         """Adds the figure of one more experiment. What fails here ends no sweep: it fails again in `finish`."""
+        begun = self._begun
         try:
-            if self._report.add(folder) and not self._begun:
-                click.echo(f"The first figure is on {self._address}, which grows and refreshes by itself.")
-                self._begun = True
+            self._begun = self._report.add(folder) or begun
         except Exception as error:
             click.echo(f"cepbench: the report could not be written: {' '.join(str(error).split())}", err=True)
-            self._begun = True
+            self._begun = begun = True
+        if self._begun and not begun:
+            click.echo(f"The first figure is on {self._address}, which grows and refreshes by itself.")
 
     def finish(self) -> None:
         """Writes the page as it stays, unless nothing was measured."""

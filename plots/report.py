@@ -17,7 +17,6 @@ from cepbench.plots.draw import all_styles, write_drawings
 from cepbench.plots.html import Cell, Html, join, table, tag, trusted
 from cepbench.plots.page import REFRESHING, SCRIPT, STYLE
 from cepbench.plots.section import anchor, section
-from cepbench.plots.style import Style
 from cepbench.plots.tables import AGREEMENT_KIND, badge, counted, status_badge, verdicts
 
 TITLE = "cepbench report"
@@ -54,7 +53,6 @@ class GrowingReport:
     ) -> None:
         self._results_dir, self._out_path, self._capable, self._planned = results_dir, out_path, capable, planned
         self._drawn: dict[Path, _Drawn] = {}
-        self._look: dict[str, Style] = {}
         self._measured = 0
 
     def add(self, folder: Path) -> bool:
@@ -78,7 +76,7 @@ class GrowingReport:
         return self._write(everything, None if self._capable is None else self._capable(measured))
 
     def _draw(self, everything: Sequence[Results]) -> None:
-        self._look = self._look or all_styles(everything, self._planned)
+        look = all_styles([*(drawn.results for drawn in self._drawn.values()), *everything], self._planned)
         for results in everything:
             before = self._drawn.get(results.folder)
             if before is not None and before.results == results:
@@ -86,7 +84,7 @@ class GrowingReport:
             if before is not None and _drawing_of(before.results) == _drawing_of(results):
                 drawings = before.drawings
             else:
-                drawings = write_drawings(results, self._place(results), self._look)
+                drawings = write_drawings(results, self._place(results), look)
             self._drawn[results.folder] = _Drawn(results, drawings, section(results, drawings, self._out_path.parent))
 
     def _place(self, results: Results) -> Path | None:
