@@ -81,6 +81,7 @@ def test_commands_take_a_file(own: Path) -> None:
     assert "counting" in listed(run(own, "algorithms", "--plugin", own))
 
 
+@pytest.mark.full
 def test_contract_tests_take_a_file(own: Path) -> None:
     tests = f"{ROOT}/tests/contract/test_checks.py"
     command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "-k", "counting", tests]
@@ -104,6 +105,7 @@ def test_a_package_checks_itself_outside_of_the_checkout(own: Path) -> None:
     assert int(re.findall(r"(\d+) passed", ended.stdout)[0]) > 30
 
 
+@pytest.mark.full
 @pytest.mark.spark
 def test_a_figure_has_an_own_algorithm(own: Path) -> None:
     (own.parent / "own-1.yaml").write_text(EXPERIMENT)
@@ -115,6 +117,7 @@ def test_a_figure_has_an_own_algorithm(own: Path) -> None:
     assert "own_counting.py" in "".join(file.read_text() for file in own.parent.glob("results/**/*.json"))
 
 
+@pytest.mark.full
 def test_kernels_of_a_file_are_compiled(own: Path) -> None:
     ended = run(own, "compile", "counting", "--plugin", own)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
@@ -123,6 +126,7 @@ def test_kernels_of_a_file_are_compiled(own: Path) -> None:
     assert "unknown algorithm 'counting'" in ended.stderr
 
 
+@pytest.mark.full
 def test_an_installed_package_has_algorithms(own: Path) -> None:
     package, place = own.parent / "my-cep", own.parent / "site"
     (package / "my_cep").mkdir(parents=True)

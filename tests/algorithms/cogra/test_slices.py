@@ -129,6 +129,7 @@ def keep(kept: Crossings, key: RawKey, executor: Executor) -> None:
     kept.update(crossings_of({key: executor}))
 
 
+@pytest.mark.full
 def test_random_slices_get_the_answers_of_the_oracle() -> None:
     subject = Subject(BY_TIME, make(BY_TIME).unsupported, answer_by_slices)
     report = verify_subject(subject, CASES or 100, seed=43, thorough=False)
