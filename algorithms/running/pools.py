@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from cepbench.algorithms.base import KeyedBatch, Operator, OutOfOrder, Plan, StateSize
 from cepbench.algorithms.kernels.events import RowCells
-from cepbench.algorithms.kernels.pools import NO_END
+from cepbench.algorithms.kernels.lanes import NO_END
 from cepbench.algorithms.rows import KeyedRows, RowsOfKeys, joined
 from cepbench.algorithms.running.batches import aggregate_rows, new_rows
 from cepbench.algorithms.running.evaluator import WHOLE_STREAM
