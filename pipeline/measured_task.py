@@ -20,9 +20,9 @@ from pyspark import TaskContext
 from pyspark.sql import SparkSession
 
 from cepbench.algorithms.answers.builder import AnswerBuilder, Parts
-from cepbench.algorithms.base import Algorithm, NotEnoughMemory
+from cepbench.algorithms.base import Algorithm, NotEnoughMemory, Operator
 from cepbench.algorithms.kernels.compilation import loaded
-from cepbench.algorithms.rows import PooledRows, Rows
+from cepbench.algorithms.slices import slicing_of
 from cepbench.events.batch import EventBatch
 from cepbench.events.errors import CepbenchError
 from cepbench.events.windows import Window
@@ -32,17 +32,14 @@ from cepbench.metrics.record import Load, Status
 from cepbench.metrics.statistics import median
 from cepbench.pipeline.arrivals import ArrivalModel, Burst, OpenRate
 from cepbench.pipeline.beacon import Address, Pulse, Signal
-from cepbench.pipeline.idle import idle_family
 from cepbench.pipeline.jobs import Prepared, check_supported, plan
-from cepbench.pipeline.loop import Family
+from cepbench.pipeline.loop import into
 from cepbench.pipeline.parts import DamagedStore
-from cepbench.pipeline.pooled_loop import Numbering
 from cepbench.pipeline.repeated import keep_memory, release_memory, repeated, uncollected
 from cepbench.pipeline.replay import Measured, replay
 from cepbench.pipeline.sampling import stream_statistics
-from cepbench.pipeline.slicing import Crossings, Portion, portion_batches, portion_family, portions
+from cepbench.pipeline.slicing import Crossings, Portion, portion_batches, portion_operator, portions
 from cepbench.pipeline.store import Stream, read_stream, stream_batches
-from cepbench.pipeline.substreams import RawKey, decode
 from cepbench.pipeline.warmup import warm_up
 from cepbench.queries.compile import CompiledQuery, Workload, compile_workload
 from cepbench.queries.workloads import parse_workload
@@ -50,7 +47,7 @@ from cepbench.queries.workloads import parse_workload
 TRIES = 3
 """Runs of a bucket at most, until one finds all its kernels loaded."""
 IDLE_SECONDS = 0.03
-"""For which executors that do nothing are repeated."""
+"""For which operators that do nothing are repeated."""
 MEMORY_RUNS = 7
 """That look at memory, where they are short: the fewest with which a ratio of two cells has an interval."""
 MEMORY_SECONDS = 0.2
@@ -128,11 +125,11 @@ class Report:
 
     - `runs`: those that count, in their order; `rows`: those of the answer of all of them, None if there is none.
     - `crossings`: by job, what a slice of time has of windows that reach over its edges.
-    - `idle`: service time of executors that do nothing, in seconds. `load`: what the machine did besides.
+    - `idle`: service time of operators that do nothing, in seconds. `load`: what the machine did besides.
     - `host`, `began`, `ended`: where it ran and when, in seconds of that host's clock; `attempt`: Spark's, from 0.
     - `limit_bytes`: the address space that the system grants the worker; `base_bytes`: what of it was taken before the
       first event.
-    - `process_peaks`: of each run that looked at memory, bytes (PSS) above those of executors that do nothing.
+    - `process_peaks`: of each run that looked at memory, bytes (PSS) above those of operators that do nothing.
     - `damage`: what was wrong with the store.
     """
 
@@ -168,10 +165,10 @@ class _AnotherAnswer(Exception):
 class MeasuredTask:
     """The task of one bucket, or of a slice of time of it.
 
-    The bucket is first replayed with executors that do nothing, in the same worker after the same warm-up: the
+    The bucket is first replayed with operators that do nothing, in the same worker after the same warm-up: the
     difference of the two peaks of memory is what the algorithm holds, and the time is what the harness takes. A run
     that had to load a kernel, which the warm-up did not need, is done again: no time that counts includes compilation.
-    Short runs are repeated, each on fresh executors, and must give the same answer.
+    Short runs are repeated, each on fresh operators, and must give the same answer.
     """
 
     ready: Ready
@@ -238,11 +235,9 @@ class _Replays:
     """Replays one portion again and again; `answer` and `crossings` are those of all runs."""
 
     def __init__(self, ready: Ready, portion: Portion, beacon: Address | None) -> None:
-        job, prepared = ready.job, ready.prepared
         self._ready, self._portion, self._beacon = ready, portion, beacon
-        self._runs = [portion_family(part, job.algorithm, portion) for part in prepared.jobs]
-        self._nothing = [idle_family(family) for family in self._runs]
-        self._arrival = _arrival(job.arrival, prepared.workload)
+        self._nothing = [operator.idle() for operator in self._operators()]
+        self._arrival = _arrival(ready.job.arrival, ready.prepared.workload)
         self._digest: str | None = None
         self._kept: list[EventBatch] | None = None
         self.crossings: list[Crossings] = []
@@ -250,14 +245,15 @@ class _Replays:
 
     def idle(self, states: bool = False) -> Measured:
         """What the harness takes."""
-        return self._replay(self._nothing, AnswerBuilder(self._ready.prepared.workload), states)
+        nothing = [operator.idle() for operator in self._nothing]
+        return self._replay(nothing, AnswerBuilder(self._ready.prepared.workload), states)
 
     def idle_runs(self) -> list[Measured]:
         """That, repeated for a short while."""
         return repeated(self.idle, lambda run: sum(run.service), min(IDLE_SECONDS, self._ready.job.repeat))
 
     def memory_runs(self) -> tuple[list[Measured], list[int]]:
-        """Runs that are asked for their states, and of each the process memory above that of executors that do nothing.
+        """Runs that are asked for their states, and of each the process memory above that of operators that do nothing.
 
         Short ones are repeated, up to `MEMORY_RUNS`. Raises `_AnotherAnswer`.
         """
@@ -276,16 +272,16 @@ class _Replays:
                     return runs, peaks
 
     def run(self, memory: PeakMemory | None = None) -> Measured:
-        """One run on fresh executors, for which the time limit counts; `memory` watches it. Raises `_AnotherAnswer`."""
+        """One run on fresh operators, for which the time limit counts; `memory` watches it. Raises `_AnotherAnswer`."""
         prepared = self._ready.prepared
         for _ in range(TRIES):
-            gc.collect()  # the executors of the run before
+            gc.collect()  # the operators of the run before
             answer, before = AnswerBuilder(prepared.workload), loaded()
             if memory is not None:
                 release_memory()
                 memory.taken()
             with Signal(self._beacon, os.getpid()):
-                measured = self._replay(self._runs, answer, memory is not None, prepared.splits_groups)
+                measured = self._replay(self._operators(), answer, memory is not None, prepared.splits_groups)
             if loaded() == before:
                 break
         self._compare(answer, measured)
@@ -302,22 +298,17 @@ class _Replays:
         if answer.digest() != self._digest:
             raise _AnotherAnswer("two runs on the same events gave different answers")
 
+    def _operators(self) -> list[Operator]:
+        """A fresh one for each job."""
+        algorithm = self._ready.job.algorithm
+        return [portion_operator(part, algorithm, self._portion) for part in self._ready.prepared.jobs]
+
     def _replay(
-        self, families: Sequence[Family], answer: AnswerBuilder, states: bool, identify: bool = False
+        self, operators: Sequence[Operator], answer: AnswerBuilder, states: bool, identify: bool = False
     ) -> Measured:
         prepared = self._ready.prepared
-
-        def emit(number: int, key: RawKey, rows: Rows) -> None:
-            part = prepared.jobs[number]
-            decoded = decode(prepared.workload.schema, part.partition, key)
-            for query, found in rows.items():
-                answer.add(query, decoded, found)
-
-        def emit_many(number: int, numbering: Numbering, rows: PooledRows) -> None:
-            for query, found in rows.items():
-                answer.add_many(query, numbering.decoded, found)
-
-        measured = replay(self._batches(), self._arrival, families, emit, states, identify, emit_many)
+        jobs = list(zip(prepared.jobs, operators, strict=True))
+        measured = replay(self._batches(), self._arrival, jobs, into(answer), states, identify)
         if self._portion.slice is not None:  # which came before others that arrive at the same time: nothing was late
             measured.latency, measured.rows = [], []
         return measured
@@ -340,7 +331,7 @@ class _Replays:
 
 def portions_of(made: Ready) -> list[Portion]:
     """What workers run, one each: `buckets`, or slices of them in the order of time."""
-    slicing = made.prepared.algorithm.slicing()
+    slicing = slicing_of(made.prepared.algorithm)
     found = buckets(made.stream, made.prepared.workload)
     if found == [WHOLE_STREAM]:
         return [Portion(WHOLE_STREAM)]

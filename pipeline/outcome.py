@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cepbench.algorithms.answers.builder import AnswerBuilder
+from cepbench.algorithms.slices import slicing_of
 from cepbench.metrics.details import DETAILS, by_name, detailed, merged
 from cepbench.metrics.latency import of_rows, pooled
 from cepbench.metrics.load import worst
@@ -92,7 +93,7 @@ def _joined(made: Ready, reports: Sequence[Report], answer: AnswerBuilder) -> tu
         for number, crossings in enumerate(report.crossings):
             slices.setdefault((number, report.bucket), []).append(crossings)
     prepared = made.prepared
-    if prepared.algorithm.slicing() is None or reports[0].bucket == WHOLE_STREAM:
+    if slicing_of(prepared.algorithm) is None or reports[0].bucket == WHOLE_STREAM:
         return 0.0, None
     for into in (AnswerBuilder(prepared.workload), answer):
         began = time.perf_counter()

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from cepbench.algorithms.base import Algorithm, Plan
+from cepbench.algorithms.base import Algorithm, KeyedBatch, Plan
 from cepbench.events.batch import DTYPES, EventBatch
 from cepbench.events.schema import Attribute, Kind, Schema
 from cepbench.events.statistics import Statistics
-from cepbench.pipeline.jobs import Job, prepare
-from cepbench.pipeline.pooled_loop import PoolFamily, PoolLoop, fitting_family
+from cepbench.pipeline.jobs import prepare
+from cepbench.pipeline.slicing import operators
 from cepbench.queries.compile import CompiledQuery, Workload
 from cepbench.queries.model import occurrences
 from cepbench.queries.parser import parse_query
@@ -51,34 +51,15 @@ def warm_up(algorithm: Algorithm, plan: Plan) -> None:
     alone = [workload.part([query.index]) for query in workload.queries[:MOST_QUERIES]]
     plans = [algorithm.plan(some, Statistics()) for some in alone] if len(workload) > 1 else []
     for chosen in (plan, *plans):
-        algorithm.load(chosen)
-        some = chosen.workload
-        events = made_up(some)
-        half = len(events) // 2
-        if _warm_up_pool(algorithm, chosen, events, half):
-            continue
-        executor = algorithm.executor(chosen)
-        executor.process(events.slice(0, half))
-        executor.process(events.slice(half, len(events), until=int(events.time[-1])))
-        executor.state()
-        executor.process(events.slice(len(events), len(events), until=int(events.time[-1]) + _step(some)))
-        executor.finish()
-
-
-def _warm_up_pool(algorithm: Algorithm, plan: Plan, events: EventBatch, half: int) -> bool:
-    """Runs the pool of a plan instead of an executor, if runs do; tells whether it did."""
-    workload = plan.workload
-    partition = workload.queries[0].partition if len(workload) else ()
-    family = fitting_family(Job(partition, workload, plan), algorithm)
-    if not isinstance(family, PoolFamily):
-        return False
-    loop = PoolLoop(family, lambda numbering, rows: None)
-    loop.process(events.slice(0, half))
-    loop.process(events.slice(half, len(events), until=int(events.time[-1])))
-    loop.pool.state()
-    loop.process(events.slice(len(events), len(events), until=int(events.time[-1]) + _step(workload)))
-    loop.finish()
-    return True
+        events, step = made_up(chosen.workload), _step(chosen.workload)
+        half, end = len(events) // 2, int(events.time[-1])
+        for operator in operators(algorithm, chosen):
+            operator.load()
+            operator.process(KeyedBatch.of_one_key(events.slice(0, half)))
+            operator.process(KeyedBatch.of_one_key(events.slice(half, len(events), end)))
+            operator.state()
+            operator.process(KeyedBatch.of_one_key(events.slice(len(events), len(events), end + step)))
+            operator.finish()
 
 
 def made_up(workload: Workload) -> EventBatch:

@@ -157,6 +157,8 @@ def test_an_installed_package_has_algorithms(own: Path) -> None:
         ("x = 1\n", "no class of an algorithm"),
         ("1 / 0\n", "cannot be loaded: ZeroDivisionError: division by zero"),
         (COUNTING.replace('name: ClassVar[str] = "counting"', "pass"), "class PlainCounting has no `name`"),
+        (COUNTING.replace("def executor(", "def pool("), "class PlainCounting has `pool`, which is `operator` now"),
+        (COUNTING.replace("def executor(", "def evaluate("), "has neither `executor` nor `operator`"),
     ],
 )
 def test_wrong_files(own: Path, content: str, message: str) -> None:

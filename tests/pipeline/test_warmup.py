@@ -1,7 +1,10 @@
 """What is run before the clock starts."""
 
-from cepbench.algorithms.base import Plan
-from cepbench.algorithms.greta.algorithm import Greta
+from functools import partial
+
+from cepbench.algorithms.base import Executor, Plan
+from cepbench.algorithms.greta.algorithm import Greta, evaluator
+from cepbench.algorithms.running.per_query import IndependentQueries
 from cepbench.pipeline.warmup import warm_up
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query
@@ -15,7 +18,10 @@ class GretaThatLoads(Greta):
     def __init__(self) -> None:
         self.asked: list[list[int]] = []
 
-    def load(self, plan: Plan) -> None:
+    def executor(self, plan: Plan) -> Executor:
+        return IndependentQueries(plan.workload, evaluator, load=partial(self.ask, plan))
+
+    def ask(self, plan: Plan) -> None:
         self.asked.append([query.index for query in plan.workload])
 
 

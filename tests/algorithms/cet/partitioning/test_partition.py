@@ -168,7 +168,7 @@ def loaded():
     kernels = [f for module in (costs, plans) for f in vars(module).values() if hasattr(f, "signatures")]
     return sum(len(kernel.signatures) for kernel in kernels)
 
-Cet(partition=sys.argv[1]).load(Plan(compile_workload([], Schema(()))))
+Cet(partition=sys.argv[1]).operator(Plan(compile_workload([], Schema(())))).load()
 before = loaded()
 for limit in (1000, 2000, 10000):
     partition(homogeneous(9, 3), sys.argv[1], limit)
