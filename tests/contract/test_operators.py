@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from cepbench.algorithms.base import Algorithm, KeyedBatch, OutOfOrder, PerKey
-from cepbench.algorithms.registry import make
+from cepbench.algorithms.registry import algorithms, make
 from cepbench.events.batch import EventBatch
 from tests.contract.keyed_streams import SCHEMA, by_executors, by_operator, jobs_of, random_pieces, random_queries
 
@@ -19,12 +19,10 @@ CASES = int(os.environ.get("CEPBENCH_KEYED_CASES", "40"))
 EACH = "RETURN g, COUNT(*) PATTERN SEQ(A, B) GROUP-BY g WITHIN 4 s SLIDE 2 s"
 
 
-@pytest.fixture
-def keyed(algorithm: Algorithm) -> Algorithm:
-    """An algorithm that has operators of its own."""
-    if type(algorithm).operator is Algorithm.operator:
-        pytest.skip("it runs an executor per key")
-    return algorithm
+@pytest.fixture(params=[kind.name for kind in algorithms() if kind.operator is not Algorithm.operator])
+def keyed(request: pytest.FixtureRequest) -> Algorithm:
+    """An algorithm with an operator of its own."""
+    return make(request.param)
 
 
 @pytest.mark.parametrize(("arithmetic", "cases"), [("modular", CASES), ("float", CASES // 4)], ids=["modular", "float"])
@@ -90,7 +88,9 @@ def test_the_state_of_an_operator_is_that_of_its_executors(keyed: Algorithm) -> 
         assert 0 < found.reserved < 100_000
 
 
-def test_a_stream_without_keys_is_one_key(algorithm: Algorithm) -> None:
+@pytest.mark.parametrize("name", [kind.name for kind in algorithms() if kind.missing() is None])
+def test_a_stream_without_keys_is_one_key(name: str) -> None:
+    algorithm = make(name)
     text = EACH.replace("g, ", "").replace("GROUP-BY g ", "")
     if algorithm.detects:
         text = "PATTERN SEQ(A, B) WITHIN 4 s PER MATCH"
