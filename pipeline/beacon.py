@@ -14,6 +14,7 @@ import secrets
 import socket
 import socketserver
 import subprocess
+import sys
 import threading
 import time
 from contextlib import suppress
@@ -202,7 +203,7 @@ class Pulse:
         if self._address is not None:
             process = os.getpid()
             hello = {**_hello(self._address, process), "machine": pulse.machine_bytes()}
-            self._helper = pulse.start(self._address.host, self._address.port, hello, process)
+            self._helper = start_pulse(self._address, hello, process)
         return self
 
     def __exit__(
@@ -211,6 +212,14 @@ class Pulse:
         if self._helper is not None and self._helper.stdin is not None:
             self._helper.stdin.close()
             self._helper.wait()
+
+
+def start_pulse(address: Address, hello: dict[str, object], process: int) -> subprocess.Popen[bytes]:
+    """Starts the helper of `process`; closing its standard input ends it."""
+    arguments = json.dumps([address.host, address.port, hello, process])
+    with open(pulse.__file__, encoding="utf-8") as file:
+        source = file.read()
+    return subprocess.Popen([sys.executable, "-S", "-E", "-c", source, arguments], stdin=subprocess.PIPE)
 
 
 def _hello(address: Address, process: int) -> dict[str, object]:
