@@ -1,4 +1,4 @@
-"""What the interface of algorithms promises beyond right answers (docs/architecture.md, The executor interface)."""
+"""What the interface of algorithms promises beyond right answers (docs/architecture.md, The operator interface)."""
 
 from __future__ import annotations
 
