@@ -43,6 +43,7 @@ from cepbench.plots.style import (
 
 FORMATS = ("pdf", "svg", "png")
 MAX_COLUMNS = 3
+_CANVASES = {"pdf": FigureCanvasPdf, "svg": FigureCanvasSVG, "png": FigureCanvasAgg}
 _UNDATED: dict[str, dict[str, Any]] = {"pdf": {"CreationDate": None, "ModDate": None}, "svg": {"Date": None}, "png": {}}
 
 
@@ -90,15 +91,16 @@ def render(drawing: Drawing, kind: str, page: Page = PAGE) -> bytes:
 
 def _print(drawing: Drawing, kind: str, buffer: io.BytesIO) -> None:
     """The same bytes as by `savefig`, which first draws everything once for nothing, in a third less time."""
+    canvas: Any = _CANVASES[kind](drawing)
     if kind == "pdf":
-        FigureCanvasPdf(drawing).print_pdf(buffer, metadata=_UNDATED[kind])
+        canvas.print_pdf(buffer, metadata=_UNDATED[kind])
     elif kind == "svg":
-        FigureCanvasSVG(drawing).print_svg(buffer, metadata=_UNDATED[kind])
+        canvas.print_svg(buffer, metadata=_UNDATED[kind])
     else:
         dpi = drawing.dpi
         drawing.set_dpi(rcParams["savefig.dpi"])
-        # Smaller files by more thorough compression took half the time of a drawing.
-        FigureCanvasAgg(drawing).print_png(buffer, pil_kwargs={"compress_level": 3})
+        # More thorough compression took half the time of a drawing, for files that are a sixth smaller.
+        canvas.print_png(buffer, pil_kwargs={"compress_level": 3})
         drawing.set_dpi(dpi)
 
 
