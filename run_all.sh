@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs every experiment on Spark, then draws the figures and writes results/report.html.
+# Runs every experiment on Spark, and writes results/report.html, which grows with each of them.
 # Arguments go to `cepbench run`: ./run_all.sh --profile smoke
 # With --flink, installs Flink first and measures it, too: ./run_all.sh --flink greta-13.1
 set -euo pipefail

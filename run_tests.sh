@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Runs the tests. Arguments go to pytest: ./run_tests.sh -k window
-# Those that start a cluster on this machine take minutes: ./run_tests.sh -m cluster
+# Runs the quick tests. Arguments go to pytest: ./run_tests.sh -k window
+# With --all, runs every test, as CI does; some start a Spark cluster on this machine: ./run_tests.sh --all
+# With --bounds, runs the contract of all algorithms with kernels that check their indices: ./run_tests.sh --bounds
 # With --flink, installs Flink first, so that its tests run, too: ./run_tests.sh --flink tests/algorithms/flink
 # With --mutants, runs them on code that was changed on purpose: ./run_tests.sh --mutants --sample 10 [NAME...]
 set -euo pipefail
@@ -8,14 +9,22 @@ set -euo pipefail
 source "$(dirname -- "${BASH_SOURCE[0]}")/scripts/setup.sh"
 
 cd -- "$ROOT"
-prepare_kernels float # which experiments do not need
-if [ "${1:-}" = "--flink" ]; then
-  prepare_flink
-  shift
-fi
-if [ "${1:-}" = "--mutants" ]; then
-  exec "$PYTHON" -m tests.mutants "${@:2}"
-fi
+case "${1:-}" in
+  --all)
+    prepare_kernels float # which neither experiments nor quick tests need
+    ;;
+  --bounds)
+    # These kernels are compiled, and kept, apart from the others; their first compilation takes minutes.
+    export NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR="$VENV/bounds"
+    set -- tests/contract "${@:2}"
+    ;;
+  --flink)
+    prepare_flink
+    shift
+    ;;
+  --mutants)
+    exec "$PYTHON" -m tests.mutants "${@:2}"
+    ;;
+esac
 # One process more than cores: some tests wait, for Spark or for the processes that they start.
-exec "$PYTHON" -m pytest --numprocesses "$(($(getconf _NPROCESSORS_ONLN) + 1))" --maxprocesses 4 --dist worksteal \
-  -m "not cluster" "$@"
+exec "$PYTHON" -m pytest --numprocesses "$(($(getconf _NPROCESSORS_ONLN) + 1))" --maxprocesses 4 --dist loadgroup "$@"

@@ -26,6 +26,8 @@ from cepbench.events.errors import CepbenchError
 
 VARIABLE = "CEPBENCH_PLUGINS"
 GROUP = "cepbench.algorithms"
+RENAMED = {"pool": "operator", "load": "Executor.load"}
+"""What classes of algorithms had once, and what has taken its place."""
 
 __path__: list[str] = []  # modules of files are below this one
 
@@ -98,6 +100,11 @@ def _algorithms(module: ModuleType, file: str) -> list[type[Algorithm]]:
         for name in ("name", "paper"):
             if not isinstance(getattr(kind, name, None), str):
                 raise WrongPlugin(f"{file}: class {kind.__name__} has no `{name}`")
+        for name, instead in RENAMED.items():
+            if hasattr(kind, name):
+                raise WrongPlugin(f"{file}: class {kind.__name__} has `{name}`, which is `{instead}` now")
+        if kind.executor is Algorithm.executor and kind.operator is Algorithm.operator:
+            raise WrongPlugin(f"{file}: class {kind.__name__} has neither `executor` nor `operator`")
     return found
 
 

@@ -1,8 +1,8 @@
-"""What executors return: partial aggregates or matches of closed windows, by query."""
+"""What operators and executors return: partial aggregates or matches of closed windows, by query."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -96,6 +96,16 @@ class MatchRows:
         """The same matches, all of one window."""
         return replace(self, window=np.full(len(self), window, np.int64))
 
+    def slice(self, start: int, stop: int) -> MatchRows:
+        """Matches start..stop-1, as views but for their offsets."""
+        first, end = self.offsets[start], self.offsets[stop]
+        return MatchRows(
+            self.window[start:stop],
+            self.offsets[start : stop + 1] - first,
+            self.positions[first:end],
+            None if self.times is None else self.times[start:stop],
+        )
+
     @staticmethod
     def concatenate(parts: Sequence[MatchRows]) -> MatchRows:
         """All matches of `parts` (at least one), in order."""
@@ -146,35 +156,59 @@ Group = tuple[int | float | str, ...]
 """Values of the attributes that split the stream, as a user knows them."""
 
 Rows = dict[int, QueryRows]
-"""Rows by the query's index in the workload; queries without rows are absent."""
+"""Rows of one key by the query's index in the workload; queries without rows may be absent."""
 
 
 @dataclass(frozen=True, eq=False)
-class OwnedRows:
-    """Aggregates of many sub-streams; `owner` int64[n] is the number of each row's sub-stream."""
+class RowsOfKeys:
+    """Rows of one query and many keys; `key` int64[n] is the number of each row's key."""
 
-    owner: NDArray[np.int64]
-    rows: AggregateRows
+    key: NDArray[np.int64]
+    rows: QueryRows
 
     def __len__(self) -> int:
-        return len(self.owner)
+        return len(self.key)
 
     @staticmethod
-    def concatenate(parts: Sequence[OwnedRows]) -> OwnedRows:
+    def concatenate(parts: Sequence[RowsOfKeys]) -> RowsOfKeys:
         """All rows of `parts` (at least one), in order."""
         if len(parts) == 1:
             return parts[0]
-        return OwnedRows(
-            np.concatenate([part.owner for part in parts]), AggregateRows.concatenate([part.rows for part in parts])
-        )
+        return RowsOfKeys(np.concatenate([part.key for part in parts]), concatenate([part.rows for part in parts]))
 
 
-PooledRows = dict[int, OwnedRows]
-"""Rows of many sub-streams by the query's index in the workload; queries without rows are absent."""
+KeyedRows = dict[int, RowsOfKeys]
+"""Rows of many keys by the query's index in the workload; queries without rows may be absent."""
+
+
+def with_keys(parts: Iterable[tuple[int, Rows]]) -> KeyedRows:
+    """The rows of single keys together; those of a key may come in several parts."""
+    found: dict[int, tuple[list[int], list[QueryRows]]] = {}
+    for key, rows in parts:
+        for query, some in rows.items():
+            if len(some):
+                keys, of_query = found.setdefault(query, ([], []))
+                keys.append(key)
+                of_query.append(some)
+    return {
+        query: RowsOfKeys(np.repeat(np.array(keys, np.int64), [len(some) for some in of_query]), concatenate(of_query))
+        for query, (keys, of_query) in found.items()
+    }
+
+
+def joined(parts: Iterable[KeyedRows]) -> KeyedRows:
+    """The rows of several calls or operators as those of one."""
+    found: dict[int, list[RowsOfKeys]] = {}
+    for part in parts:
+        for query, rows in part.items():
+            found.setdefault(query, []).append(rows)
+    return {query: RowsOfKeys.concatenate(rows) for query, rows in found.items()}
 
 
 def concatenate(parts: Sequence[QueryRows]) -> QueryRows:
     """All rows of one query's parts (of one kind, at least one)."""
+    if len(parts) == 1:
+        return parts[0]
     aggregates = [p for p in parts if isinstance(p, AggregateRows)]
     if aggregates:
         return AggregateRows.concatenate(aggregates)

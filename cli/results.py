@@ -107,9 +107,11 @@ def compare(
 ) -> None:
     """Compare results folders, or two algorithms.
 
-    Tells how times, memory, statuses and answers of the same cells changed from the first FOLDER to the second, as
-    ratios with their intervals; one whose interval holds 1 is inconclusive. With --of and --to, the ratios are those of
-    one algorithm to another.
+    Reports how times, memory, statuses and answers of the same cells changed from the first FOLDER to the second, as
+    ratios with their intervals; one whose interval holds 1 is inconclusive, and one without an interval has no verdict.
+    Of several cells, ratio and values are those of the cell in the middle. Cells of which the query, the stream or a
+    limit changed are named and not compared. With --of and --to, the ratios are those of one algorithm to another.
+    csv and json have a row per cell.
 
     More folders, or a folder of them as `cepbench run --by-commit` leaves it, are compared with the first: one ratio
     per algorithm of a figure and commit.
@@ -125,7 +127,7 @@ def compare(
         raise click.UsageError(f"--metric {metric!r}: choose one of {', '.join(COMPARED)}")
     if of is not None or (len(folders) == 2 and trend is None and metric is None):
         table = table_of(folders[0], folders[-1], None if of is None or to is None else (to, of))
-        click.echo(describe(table) if form == "text" else answer_text(table, form).rstrip("\n"))
+        click.echo(describe(table) if form in ("text", "table") else answer_text(table, form).rstrip("\n"))
     else:
         _trend(folders, form, trend, metric)
 

@@ -1,15 +1,19 @@
 """`cepbench run`: the experiments."""
 
 import sys
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from cepbench.cli.lists import experiments as list_experiments
 from cepbench.cli.options import cluster, plugins, results
-from cepbench.cli.results import report
 from cepbench.pipeline.cluster import SparkCluster
+
+if TYPE_CHECKING:
+    from cepbench.experiments.sweep import Planned
 
 PROFILES = ("smoke", "quick", "laptop", "paper")
 
@@ -22,7 +26,8 @@ PROFILES = ("smoke", "quick", "laptop", "paper")
 @click.option("--with", "include", multiple=True, metavar="SYSTEM", help="Measure a system that needs an extra: flink.")
 @click.option("--list", "listing", is_flag=True, help="List the experiments and stop.")
 @click.option("--dry-run", is_flag=True, help="List the cells that would run and stop.")
-@click.option("--report", "with_report", is_flag=True, help="Then draw the figures and write RESULTS/report.html.")
+@click.option("--again", type=click.Choice(["noisy"]), help="Measure finished cells that are noisy again.")
+@click.option("--report", "with_report", is_flag=True, help="Write RESULTS/report.html, figure by figure.")
 @click.option("--by-commit", is_flag=True, help="Keep the results in RESULTS/commits/COMMIT, for `compare`.")
 @results
 @plugins
@@ -37,6 +42,7 @@ def run(
     include: tuple[str, ...],
     listing: bool,
     dry_run: bool,
+    again: str | None,
     with_report: bool,
     by_commit: bool,
     results: Path,
@@ -44,7 +50,10 @@ def run(
 ) -> None:
     """Run experiments on Spark.
 
-    All, or the EXPERIMENTs: names of `cepbench experiments`, or .yaml files. Finished cells are not run again.
+    All, those first that show every system once, or the EXPERIMENTs in the order given: names of `cepbench
+    experiments`, or .yaml files. Finished cells are not run again. With --report the page is there after the first
+    experiment, grows with each, and refreshes by itself until all are done.
+
     The status is 1 if an answer is wrong or a cell ended with an error.
     """
     if listing:
@@ -62,22 +71,57 @@ def run(
         results = commit_folder(results)
     planned = sweep.plan(experiments, profile, overrides, include=include)
     if dry_run:
-        click.echo("\n".join(sweep.listing(planned, results)))
+        click.echo("\n".join(sweep.listing(planned, results, again == "noisy")))
         return
 
     from cepbench.pipeline.session import stop
 
+    page = _Page(results, planned) if with_report else None
     try:
         # A terminal has a bar.
         each = _ignore if sys.stderr.isatty() else partial(click.echo, err=True)
-        swept = sweep.run_planned(planned, results, cluster, notify=click.echo, finished=each)
+        measured = _ignore if page is None else page.show
+        swept = sweep.run_planned(
+            planned, results, cluster, notify=click.echo, finished=each, measured=measured, again_noisy=again == "noisy"
+        )
     finally:
         stop()
-    if with_report:
-        context.invoke(report, results=results, output=None)
+        if page is not None:
+            page.finish()
     if swept.statuses.get(Status.WRONG) or swept.statuses.get(Status.ERROR):
         context.exit(1)
 
 
-def _ignore(line: str) -> None:
+def _ignore(news: object) -> None:
     pass
+
+
+class _Page:
+    """The report while experiments run, and where it is."""
+
+    def __init__(self, results: Path, planned: "Sequence[Planned]") -> None:
+        from cepbench.plots.report import GrowingReport
+        from cepbench.verification.capabilities import measured_capabilities
+
+        place = results / "report.html"
+        algorithms = [entry.experiment.series for entry in planned]
+        self._report = GrowingReport(results, place, measured_capabilities, algorithms)
+        self._address = place.resolve().as_uri()
+        self._begun = False
+
+    def show(self, folder: Path) -> None:
+        """Adds the figure of one more experiment. What fails here ends no sweep: it fails again in `finish`."""
+        begun = self._begun
+        try:
+            self._begun = self._report.add(folder) or begun
+        except Exception as error:
+            click.echo(f"cepbench: the report could not be written: {' '.join(str(error).split())}", err=True)
+            self._begun = begun = True
+        if self._begun and not begun:
+            click.echo(f"The first figure is on {self._address}, which grows and refreshes by itself.")
+
+    def finish(self) -> None:
+        """Writes the page as it stays, unless nothing was measured."""
+        if self._begun:
+            self._report.finish()
+            click.echo(f"Report: {self._address}")

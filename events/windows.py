@@ -34,6 +34,12 @@ class Window:
         """First unit after window k."""
         return k * self.slide + self.within
 
+    def ends_between(self, after: int, until: int) -> bool:
+        """Whether some window ends in (after, until]."""
+        if until < self.within:
+            return False
+        return (until - self.within) // self.slide > (after - self.within) // self.slide
+
     @property
     def overlap(self) -> int:
         """The most windows that hold one event."""

@@ -12,15 +12,13 @@ from pydantic import ValidationError
 
 from cepbench.events.paths import local_path
 from cepbench.experiments.errors import SweepError
-from cepbench.metrics.figure import CELLS_FOLDER, FIGURE_FILE, Figure
+from cepbench.metrics.figure import CELLS_FOLDER, FIGURE_FILE, SUPERSEDED, Figure
 from cepbench.metrics.files import write
 from cepbench.metrics.record import FORMAT, Record, Status
 from cepbench.metrics.record_files import NEXT_SUFFIX, SAMPLES_SUFFIX, SamplesError, read_record, write_record
 
 LOCK_FILE = ".lock"
 SAMPLES = (NEXT_SUFFIX, SAMPLES_SUFFIX)
-SUPERSEDED = "superseded"
-"""Beside the cells: records of other configurations, which come back into use when their configuration does."""
 
 
 @contextmanager
@@ -51,19 +49,44 @@ class CellFiles:
     def __init__(self, results: Path, experiment: str, profile: str) -> None:
         self.folder = results / experiment / profile
         self._cells = self.folder / CELLS_FOLDER
-        self._superseded = self.folder / SUPERSEDED
+        self.superseded = self.folder / SUPERSEDED
+
+    def others(self, wanted: Collection[str]) -> list[str]:
+        """Cells with a record that are not `wanted`: those of another configuration, which `open` puts aside."""
+        return [path.stem for path in sorted(self._cells.glob("*.json")) if path.stem not in wanted]
+
+    def told(self, others: Collection[str]) -> str:
+        """Where `open` puts other cells, for a user."""
+        kept = (
+            "1 cell of another configuration is"
+            if len(others) == 1
+            else f"{len(others)} cells of another configuration are"
+        )
+        return (
+            f"{kept} kept in {self.superseded}, which you may delete; "
+            f"to compare them: cepbench compare {self.superseded} {self.folder}"
+        )
 
     def open(self, wanted: Collection[str]) -> dict[str, Record]:
-        """Records of the `wanted` cells that are finished. Other records are put aside, none is deleted."""
+        """Records of the `wanted` cells that are finished.
+
+        Other records are moved to `superseded`, with the figure that was drawn of them, and come back when they are
+        wanted again. None is deleted.
+        """
+        kept = self.superseded / CELLS_FOLDER
         try:
             self._cells.mkdir(parents=True, exist_ok=True)
-            for path in sorted(self._cells.glob("*.json")):
-                if path.stem not in wanted:
-                    self._superseded.mkdir(exist_ok=True)
-                    _move(path.stem, self._cells, self._superseded, (".json", *SAMPLES))
+            others = self.others(wanted)
+            if others:
+                kept.mkdir(parents=True, exist_ok=True)
+                if (self.folder / FIGURE_FILE).exists():
+                    write(self.superseded / FIGURE_FILE, (self.folder / FIGURE_FILE).read_bytes())
+            for cell in others:
+                _move(cell, self._cells, kept, (".json", *SAMPLES))
             for cell in wanted:
-                if (self._superseded / f"{cell}.json").exists():
-                    _move(cell, self._superseded, self._cells, (*SAMPLES, ".json"))
+                for place in (kept, self.superseded):  # earlier versions had no folder of cells there
+                    if (place / f"{cell}.json").exists():
+                        _move(cell, place, self._cells, (*SAMPLES, ".json"))
         except OSError as error:
             raise SweepError(f"{self.folder}: the results folder is not writable: {_told(error)}") from None
         return self.read(wanted)
@@ -90,8 +113,11 @@ class CellFiles:
         write_record(self._cells, record)
 
     def write_figure(self, figure: Figure) -> None:
-        """Stores the figure's description."""
-        write(self.folder / FIGURE_FILE, figure.model_dump_json(indent=1).encode())
+        """Stores the figure's description, also beside superseded cells that have none since a sweep was killed."""
+        content = figure.model_dump_json(indent=1).encode()
+        write(self.folder / FIGURE_FILE, content)
+        if self.superseded.exists() and not (self.superseded / FIGURE_FILE).exists():
+            write(self.superseded / FIGURE_FILE, content)
 
 
 def _move(cell: str, source: Path, target: Path, suffixes: Sequence[str]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from cepbench.experiments.points import Cell
-from cepbench.experiments.slow_phases import SHARE
 
 PREPARATION = 8.0
 """Seconds that a cell takes besides its measured part: fresh workers, loading of kernels."""
@@ -44,8 +43,8 @@ def bound(cell: Cell) -> float:
 
 
 def total_bound(cells: Sequence[Cell]) -> float:
-    """The most that cells take together, with some of them measured anew."""
-    return (1 + SHARE) * sum(bound(cell) for cell in cells)
+    """The most that cells take together."""
+    return sum(bound(cell) for cell in cells)
 
 
 def words(seconds: float) -> str:

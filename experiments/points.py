@@ -69,16 +69,16 @@ def cells(experiment: Experiment, profile: str) -> list[Cell]:
     one after another in an order that changes from point to point, so that a drift of the machine falls on all of them
     alike. Memory is measured in the first repetition only, because it hardly varies.
     """
-    ordered = list(_chosen(experiment))
+    ordered = [(point, names, configuration(experiment, point)) for point, names in _chosen(experiment)]
     for axis, direction in reversed(experiment.monotone_axes.items()):
         ordered.sort(key=partial(_coordinate, axis), reverse=direction == "decreasing")
     result = []
     for repetition in range(1, experiment.repetitions + 1):
         for measurement in [kind for kind in experiment.measurements if repetition == 1 or kind == "time"]:
-            for point, specifications in ordered:
-                given = [name for name in specifications if not _excluded(experiment, series_name(name), point)]
-                random.Random(f"{experiment.id} {repetition} {point}").shuffle(given)
-                result += [_cell(experiment, profile, name, point, measurement, repetition) for name in given]
+            for point, specifications, given in ordered:
+                names = [name for name in specifications if not _excluded(experiment, series_name(name), point)]
+                random.Random(f"{experiment.id} {repetition} {point}").shuffle(names)
+                result += [_cell(experiment, profile, name, point, measurement, repetition, given) for name in names]
     return result
 
 
@@ -165,7 +165,7 @@ def _chosen(experiment: Experiment) -> list[tuple[dict[str, Any], list[str]]]:
     ]
 
 
-def _coordinate(axis: str, chosen: tuple[dict[str, Any], list[str]]) -> tuple[bool, float, str]:
+def _coordinate(axis: str, chosen: tuple[dict[str, Any], list[str], dict[str, Any]]) -> tuple[bool, float, str]:
     return value_key(chosen[0][axis])
 
 
@@ -182,12 +182,17 @@ def _excluded(experiment: Experiment, algorithm: str, point: Mapping[str, Any]) 
 
 
 def _cell(
-    experiment: Experiment, profile: str, template: str, point: dict[str, Any], measurement: str, repetition: int
+    experiment: Experiment,
+    profile: str,
+    template: str,
+    point: dict[str, Any],
+    measurement: str,
+    repetition: int,
+    given: dict[str, Any],
 ) -> Cell:
-    given = configuration(experiment, point)
     algorithm, specification = series_name(template), str(substituted(template, point, "algorithms"))
     if specification != algorithm:
-        given["algorithm"] = specification
+        given = {**given, "algorithm": specification}
     same = [given[name] for name in ("stream", "workload", "arithmetic", "buckets")]
     group = identity(experiment.id, profile, point, *same)
     cell = identity(FORMAT, experiment.id, profile, point, algorithm, measurement, repetition, given)

@@ -21,17 +21,17 @@ from cepbench.experiments.digests import judged
 from cepbench.experiments.early_stop import EarlyStop
 from cepbench.experiments.estimate import Estimate, bound, total_bound, words
 from cepbench.experiments.figure import figure
+from cepbench.experiments.first_look import first_look
 from cepbench.experiments.load import experiments as experiment_files
 from cepbench.experiments.load import find, load
 from cepbench.experiments.mixing import check_panels
 from cepbench.experiments.points import Cell, cells, identified
 from cepbench.experiments.provenance import environment
 from cepbench.experiments.schema import Experiment
-from cepbench.experiments.slow_phases import Budget, Paces, measure_anew
 from cepbench.experiments.store_data import check_axes
 from cepbench.experiments.streams import STREAMS_FOLDER, check_stream, prepare_stream
-from cepbench.metrics.notices import Notice, counted, noise, noisiest, notices_of
-from cepbench.metrics.record import Record, Status
+from cepbench.metrics.notices import Notice, counted, noise, noisiest, notices_of, of_record
+from cepbench.metrics.record import Load, Record, Status
 from cepbench.pipeline.cluster import SparkCluster, TooFewExecutors
 from cepbench.pipeline.measured import (
     ATTEMPTS,
@@ -77,11 +77,11 @@ def plan(
     make_algorithm: MakeAlgorithm = make,
     include: Sequence[str] = (),
 ) -> list[Planned]:
-    """Experiments (ids or files; all if none) with their cells. Everything that can be refused is refused here.
+    """Experiments (ids or files; all if none, in the order of `first_look`) with their cells.
 
-    Systems to `include` are those that files call absent since they need an optional extra, such as flink. Raises
-    `CepbenchError`: one of them is not installed, an unknown experiment, profile or field, a malformed query, an
-    unknown algorithm, a stream that cannot be made.
+    Everything that can be refused is refused here. Systems to `include` are those that files call absent since they
+    need an optional extra, such as flink. Raises `CepbenchError`: one of them is not installed, an unknown experiment,
+    profile or field, a malformed query, an unknown algorithm, a stream that cannot be made.
     """
     for name in include:
         reason = make_algorithm(name).missing()
@@ -100,14 +100,16 @@ def plan(
             parse_workload(configuration["workload"])
             check_stream(configuration)
         planned.append(Planned(experiment, profile, found))
-    return planned
+    return planned if names else [planned[place] for place in first_look([entry.cells for entry in planned])]
 
 
-def listing(planned: Sequence[Planned], results: Path) -> list[str]:
-    """What would run, a line per cell, and the most time that it takes."""
+def listing(planned: Sequence[Planned], results: Path, again_noisy: bool = False) -> list[str]:
+    """What `run_planned` would run, a line per cell, and the most time that it takes."""
     lines, missing = [], list[Cell]()
     for entry in planned:
         finished = CellFiles(results, entry.experiment.id, entry.profile).read([cell.id for cell in entry.cells])
+        if again_noisy:
+            finished = _quiet(finished)
         for cell in entry.cells:
             state = "finished" if cell.id in finished else f"at most {words(bound(cell))}"
             lines.append(f"{cell.experiment} {cell.name}, {cell.measurement} {cell.repetition}: {state}")
@@ -141,7 +143,7 @@ def run(
     - `overrides`: fields to change, such as `limits.seconds=5` or `algorithms=[cogra, greta]`.
     - `results`: the folder of records and figures, which `load_results` reads.
     - `master`: a Spark master URL; by default this machine. `settings`: of Spark, by name.
-    - `notify`: is told one line per experiment.
+    - `notify`: is told one line per experiment, and one more if cells of another configuration are put aside.
 
     Returns the folders of the experiments, and how many cells have each status. Raises `CepbenchError` before anything
     runs if an experiment cannot be used, and later only if Spark is gone.
@@ -159,11 +161,14 @@ def run_planned(
     notify: Callable[[str], None] = lambda line: None,
     progress: bool = True,
     finished: Callable[[str], None] = lambda line: None,
+    measured: Callable[[Path], None] = lambda folder: None,
+    again_noisy: bool = False,
 ) -> Swept:
     """Runs all cells that are not finished, and writes records and figures under `results`.
 
-    `notify` is told one line per experiment, `finished` one per cell, and one more each time that it is measured anew.
-    Raises `CepbenchError` if the folder cannot be used or Spark does not run.
+    `notify` gets one line per experiment, and one more if cells of another configuration are put aside; `finished` one
+    per cell, `measured` the folder of each experiment that ended. With `again_noisy`, finished cells that are noisy
+    count as not finished. Raises `CepbenchError` if the folder cannot be used or Spark does not run.
     """
     statuses: Counter[Status] = Counter()
     count = 0
@@ -171,13 +176,14 @@ def run_planned(
         cluster = cluster if isinstance(cluster, SparkCluster) else SparkCluster(cluster)
         sweep = _Sweep(results, cluster, make_algorithm, notify, progress, finished)
         with closing(sweep):
-            sweep.open(planned)
+            sweep.open(planned, again_noisy)
             for entry in planned:
-                records, ran = sweep.run(entry)
+                try:
+                    records, ran = sweep.run(entry)
+                finally:
+                    measured(sweep.files[entry.experiment.id].folder)
                 count += ran
                 statuses.update(record.status for record in records.values())
-            for entry in planned:
-                sweep.judge(entry)
     return Swept(tuple(sweep.files[entry.experiment.id].folder for entry in planned), statuses, count)
 
 
@@ -194,7 +200,7 @@ class _Sweep:
         self._results, self._cluster, self._make, self._notify = results, cluster, make_algorithm, notify
         self._progress, self._finished = progress, finished
         self._estimate = Estimate()
-        self._paces, self._budget = Paces(), Budget()
+        self._paces: dict[tuple[str, ...], float] = {}  # the best of `metrics.pace` so far, by hosts of the workers
         self._bar: tqdm[Any] | None = None
         self.files: dict[str, CellFiles] = {}
         self._records: dict[str, dict[str, Record]] = {}
@@ -202,13 +208,19 @@ class _Sweep:
         self._environment: dict[str, Any] | None = None
         self._asked: tuple[dict[str, str], list[Path]] | None = None  # of which configuration, and on which inputs
 
-    def open(self, planned: Sequence[Planned]) -> None:
+    def open(self, planned: Sequence[Planned], again_noisy: bool) -> None:
         """Finds what is finished."""
         for entry in planned:
             files = CellFiles(self._results, entry.experiment.id, entry.profile)
-            records = files.open({cell.id for cell in entry.cells})
+            wanted = {cell.id for cell in entry.cells}
+            if others := files.others(wanted):
+                self._notify(f"{entry.experiment.id}: {files.told(others)}")
+            records = files.open(wanted)
+            for record in records.values():
+                self._slowed(record.load, record.hosts)
+            if again_noisy:
+                records = _quiet(records)
             self.files[entry.experiment.id], self._records[entry.experiment.id] = files, records
-            self._paces.saw(records.values())
             self._waiting += [cell for cell in entry.cells if cell.id not in records]
         total = sum(len(entry.cells) for entry in planned)
         self._bar = tqdm(
@@ -235,10 +247,7 @@ class _Sweep:
             for cell in missing:
                 self._show(cell)
                 self._finish(cell, stop.skipped(cell) or self._measured(cell), stop)
-            if missing:
-                self._measure_anew(missing)
         finally:
-            self.judge(entry)
             self._write_figure(entry)
         self._notify(_told(entry, records, len(missing), time.monotonic() - started))
         return records, len(missing)
@@ -249,7 +258,6 @@ class _Sweep:
         files.write(record)
         records[cell.id] = record
         stop.saw(record)
-        self._budget.took(record.seconds)
         self._agree(cell.experiment, cell.group)
         self._waiting.remove(cell)
         told = f"{cell.name}, {cell.measurement} {cell.repetition}: {record.status.value}"
@@ -257,34 +265,6 @@ class _Sweep:
         self._finished(f"{cell.experiment} {told} in {words(record.seconds)}, {left}")
         if self._bar is not None:
             self._bar.update()
-
-    def judge(self, entry: Planned) -> None:
-        """Tells which cells are noisy, by the best pace of the machine that is known by now."""
-        for record in list(self._records[entry.experiment.id].values()):
-            judged = self._paces.judged(record)
-            if judged.notices != record.notices:
-                self._replace(judged)
-
-    def _measure_anew(self, cells: Sequence[Cell]) -> None:
-        """Measures cells of one experiment anew on which a slow phase of the machine fell."""
-        named = {cell.id: cell for cell in cells}
-
-        def measured(name: str) -> Record:
-            cell = named[name]
-            self._show(cell)
-            record = self._measured(cell)
-            told = f"{cell.name}, {cell.measurement} {cell.repetition}: measured anew: {record.status.value}"
-            self._finished(f"{cell.experiment} {told} in {words(record.seconds)}")
-            return record
-
-        records = self._records[cells[0].experiment]
-        measure_anew(named, records, self._budget, measured, self._replace, self._paces)
-
-    def _replace(self, record: Record) -> None:
-        """Stores a record in place of the one that the cell had."""
-        self.files[record.experiment].write(record)
-        self._records[record.experiment][record.cell] = record
-        self._agree(record.experiment, record.group)
 
     def _measured(self, cell: Cell) -> Record:
         """Runs one cell. Raises `CepbenchError` only if no cell could run: all else becomes a status."""
@@ -310,18 +290,25 @@ class _Sweep:
                 raise
             except CepbenchError as error:
                 outcome = Outcome(Status.ERROR, " ".join(str(error).split()))
-        outcome = replace(outcome, lost=(*lost, *outcome.lost))
+        load = self._slowed(outcome.load, outcome.hosts)
+        outcome = replace(outcome, lost=(*lost, *outcome.lost), load=load)
         record = Record(
             **identified(cell),
             **vars(outcome),
-            notices=tuple(notices_of(outcome.load, outcome.realised, outcome.unanswered).values()),
+            notices=tuple(notices_of(load, outcome.realised, outcome.unanswered).values()),
             provenance=self._environment or environment(),
             started=began.isoformat(timespec="seconds"),
             seconds=time.monotonic() - started,
         )
         self._estimate.finished(cell, record.seconds)
-        self._paces.saw([record])
-        return self._paces.judged(record)
+        return record
+
+    def _slowed(self, load: Load | None, hosts: tuple[str, ...]) -> Load | None:
+        """The load, with how much slower the machines were than at their best so far."""
+        if load is None or load.pace is None:
+            return load
+        best = self._paces[hosts] = min(load.pace, self._paces.get(hosts, load.pace))
+        return load.model_copy(update={"slowed": load.pace / best})
 
     def _session(self, cell: Cell) -> Session:
         """The session of a cell; executors that were not seen before have to pass the checks."""
@@ -374,6 +361,11 @@ class _Sweep:
             left = words(self._estimate.remaining(self._waiting))
             self._bar.set_description_str(f"{cell.experiment} {cell.algorithm}", refresh=False)
             self._bar.set_postfix_str(f"about {left} left, at most {words(total_bound(self._waiting))}")
+
+
+def _quiet(records: Mapping[str, Record]) -> dict[str, Record]:
+    """Those that are not noisy."""
+    return {name: record for name, record in records.items() if Notice.NOISY not in of_record(record)}
 
 
 def _told(entry: Planned, records: Mapping[str, Record], ran: int, seconds: float) -> str:

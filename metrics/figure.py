@@ -14,6 +14,7 @@ from cepbench.metrics.values import METRICS, known, measurement
 
 FIGURE_FILE = "figure.json"
 CELLS_FOLDER = "cells"
+SUPERSEDED = "superseded"  # beside the cells: those of other configurations, in the same layout
 COMMITS_FOLDER = "commits"  # of a results folder: one results folder per commit
 FIGURE_FORMAT: Literal[2] = 2  # verdicts of five kinds
 

@@ -52,7 +52,8 @@ def whole_pss(pid: int, without: int = 0) -> int:
 
 
 # The sampler is another process, started afresh: a thread would stand still while a kernel holds the interpreter, and
-# a forked child would share the pages that it is to count (PSS splits shared pages among their owners).
+# a forked child would share the pages that it is to count (PSS splits shared pages among their owners). It starts
+# without the packages of the environment, which take most of the time; they are found where a size needs them.
 _SAMPLER = f"""
 import os, select, sys
 from contextlib import suppress
@@ -60,49 +61,52 @@ from contextlib import suppress
 {inspect.getsource(_size_as_known)}
 {inspect.getsource(whole_pss)}
 pid, interval, peak = int(sys.argv[1]), float(sys.argv[2]), 0
-print("ready", flush=True)
+sys.path += sys.argv[3:]
 with suppress(OSError):
-    while not select.select([sys.stdin], [], [], interval)[0]:
+    while True:
+        if select.select([sys.stdin], [], [], interval)[0]:
+            if not os.read(0, 1):
+                break
+            print(peak, flush=True)
+            peak = 0
         peak = max(peak, whole_pss(pid, os.getpid()))
-print(peak, flush=True)
 """
 
 
 class PeakMemory:
-    """The peak PSS of this process, with its children, between entering and leaving, in `peak` (bytes).
+    """Watches the PSS of this process, with its children, between entering and leaving.
 
-    Sampled from outside every `INTERVAL` seconds; `look` adds a sample of its own.
+    Sampled from outside every `INTERVAL` seconds, and when a peak is taken.
     """
 
     def __init__(self) -> None:
-        self.peak = 0
-        self._sampler: subprocess.Popen[str] | None = None
+        self._sampler: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> "PeakMemory":
         if sys.platform == "linux":
             self._sampler = subprocess.Popen(
-                [sys.executable, "-E", "-c", _SAMPLER, str(os.getpid()), str(INTERVAL)],
+                [sys.executable, "-S", "-E", "-c", _SAMPLER, str(os.getpid()), str(INTERVAL), *sys.path],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                text=True,
+                bufsize=0,
             )
-            assert self._sampler.stdout is not None
-            self._sampler.stdout.readline()
-        self.look()
+            self.taken()  # which waits for it to run
         return self
 
-    def look(self) -> None:
-        """Takes a sample now."""
-        sampler = 0 if self._sampler is None else self._sampler.pid
-        self.peak = max(self.peak, whole_pss(os.getpid(), sampler))
+    def taken(self) -> int:
+        """The peak since entering, or since it was taken last, in bytes. The next one begins with what is held now."""
+        held = whole_pss(os.getpid(), 0 if self._sampler is None else self._sampler.pid)
+        if self._sampler is None:
+            return held
+        assert self._sampler.stdin is not None
+        assert self._sampler.stdout is not None
+        self._sampler.stdin.write(b"\n")
+        return max(held, int(self._sampler.stdout.readline() or 0))
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if kind is None or not issubclass(kind, MemoryError):
-            self.look()
         if self._sampler is not None:
-            answer, _ = self._sampler.communicate("\n")
-            self.peak = max(self.peak, int(answer.strip() or 0))
+            self._sampler.communicate()
             self._sampler = None

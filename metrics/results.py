@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from cepbench.events.errors import CepbenchError
-from cepbench.metrics.figure import CELLS_FOLDER, FIGURE_FILE, FIGURE_FORMAT, Figure
+from cepbench.metrics.figure import CELLS_FOLDER, FIGURE_FILE, FIGURE_FORMAT, SUPERSEDED, Figure
 from cepbench.metrics.record import FORMAT, Record
 from cepbench.metrics.record_files import SamplesError, read_record
 
@@ -53,7 +53,8 @@ def load_results(root: str | Path = "results") -> tuple[Results, ...]:
     >>> for found in load_results("results"):
     ...     print(found.figure.title, len(found.records))
 
-    - `root`: the results folder, or one of the folders in it.
+    - `root`: the results folder, or one of the folders in it. Cells of an earlier configuration (`superseded`) are read
+      only if `root` is their folder.
     - `Results.figure`: what the figure shows, with the verdicts on the paper's claims.
     - `Results.records`: one `Record` per cell: algorithm, point, status, raw samples and their summary, such as
       `record.summary.latency_p50` in seconds (docs/measurement.md, Metrics). Only a record with the status `ok` may be
@@ -68,8 +69,9 @@ def load_results(root: str | Path = "results") -> tuple[Results, ...]:
         path.parent
         for pattern in (FIGURE_FILE, f"*/{FIGURE_FILE}", f"*/*/{FIGURE_FILE}")
         for path in root.glob(pattern)
+        if SUPERSEDED not in path.relative_to(root).parts
     )
-    return tuple(sorted((read(folder) for folder in folders), key=_natural))
+    return tuple(sorted((read(folder) for folder in folders), key=figure_order))
 
 
 def point_key(point: dict[str, Any]) -> tuple[tuple[str, bool, float, str], ...]:
@@ -82,6 +84,12 @@ def value_key(value: Any) -> tuple[bool, float, str]:
     if isinstance(value, int | float):
         return (False, float(value), "")
     return (True, 0.0, str(value))
+
+
+def figure_order(results: Results) -> tuple[list[tuple[bool, float, str]], str, str]:
+    """Sorts figures as the papers do, 13.4 before 13.10: the parts of the id as numbers."""
+    parts = [value_key(int(part) if part.isdigit() else part) for part in results.figure.id.split(".")]
+    return parts, results.figure.experiment, results.figure.profile
 
 
 def _figure(path: Path) -> Figure:
@@ -126,9 +134,3 @@ def _parsed(path: Path, parse: Callable[[Path], Model]) -> Model:
 
 def _parse(path: Path, model: type[Model]) -> Model:
     return _parsed(path, lambda file: model.model_validate_json(file.read_bytes()))
-
-
-def _natural(results: Results) -> tuple[list[tuple[bool, float, str]], str, str]:
-    """Figure 13.4 before 13.10: the parts of the id as numbers."""
-    parts = [value_key(int(part) if part.isdigit() else part) for part in results.figure.id.split(".")]
-    return parts, results.figure.experiment, results.figure.profile

@@ -50,6 +50,14 @@ def interval_rank(n: int, confidence: float = CONFIDENCE) -> tuple[int, float] |
     return best
 
 
+def values_for(percent: int) -> int:
+    """How many values a percentile needs so that one of them is expected beyond it: 2 for the 50th, 100 for the 99th.
+
+    Of fewer, it says no more than their maximum.
+    """
+    return -(-100 // (100 - percent))
+
+
 def estimate(values: Sequence[float], confidence: float = CONFIDENCE) -> Estimate:
     """Median of `values` with its interval, or without one when there are too few (below six for 95 %)."""
     ordered = tuple(sorted(values))

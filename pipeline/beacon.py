@@ -14,6 +14,7 @@ import secrets
 import socket
 import socketserver
 import subprocess
+import sys
 import threading
 import time
 from contextlib import suppress
@@ -78,7 +79,8 @@ class Beacon:
 
         self._server = Server((bind, port), Handler, bind_and_activate=True)
         self.address = Address(advertised or bind, self._server.server_address[1], token)
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+        self._ended = False
+        self._thread = threading.Thread(target=self._serve, daemon=True)
 
     def __enter__(self) -> Beacon:
         self._thread.start()
@@ -87,9 +89,10 @@ class Beacon:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+        self._ended = True
+        self._server.socket.shutdown(socket.SHUT_RDWR)  # which wakes the thread
         self._thread.join()
+        self._server.server_close()
 
     def longest(self, patience: float = float("inf")) -> float:
         """Seconds that the longest running worker has been inside its measured part; 0 if none is.
@@ -122,6 +125,11 @@ class Beacon:
         """All workers that ever lived, with the most bytes that they had."""
         with self._lock:
             return list(self._known)
+
+    def _serve(self) -> None:
+        """Until the end, which the server's own loop would notice at its next look only."""
+        while not self._ended:
+            self._server.handle_request()
 
     def _listen(self, line: bytes, token: str, handler: socketserver.StreamRequestHandler) -> None:
         try:
@@ -195,7 +203,7 @@ class Pulse:
         if self._address is not None:
             process = os.getpid()
             hello = {**_hello(self._address, process), "machine": pulse.machine_bytes()}
-            self._helper = pulse.start(self._address.host, self._address.port, hello, process)
+            self._helper = start_pulse(self._address, hello, process)
         return self
 
     def __exit__(
@@ -204,6 +212,14 @@ class Pulse:
         if self._helper is not None and self._helper.stdin is not None:
             self._helper.stdin.close()
             self._helper.wait()
+
+
+def start_pulse(address: Address, hello: dict[str, object], process: int) -> subprocess.Popen[bytes]:
+    """Starts the helper of `process`; closing its standard input ends it."""
+    arguments = json.dumps([address.host, address.port, hello, process])
+    with open(pulse.__file__, encoding="utf-8") as file:
+        source = file.read()
+    return subprocess.Popen([sys.executable, "-S", "-E", "-c", source, arguments], stdin=subprocess.PIPE)
 
 
 def _hello(address: Address, process: int) -> dict[str, object]:

@@ -13,16 +13,18 @@ import pandas as pd
 from pyspark.sql import SparkSession
 
 from cepbench.algorithms.answers.builder import AnswerBuilder, Parts
+from cepbench.algorithms.slices import slicing_of
 from cepbench.events.reading import Reading
 from cepbench.pipeline.cluster import SparkCluster, is_local
 from cepbench.pipeline.generation import default_buckets
 from cepbench.pipeline.import_events import import_events
 from cepbench.pipeline.in_process import BATCH_ROWS, check_store_reading
 from cepbench.pipeline.jobs import Job, Prepared, parse_supported, prepare
+from cepbench.pipeline.loop import Loop, into
 from cepbench.pipeline.parts import DamagedStore
 from cepbench.pipeline.probe import check_workers
 from cepbench.pipeline.rebucketing import discard, rebucket
-from cepbench.pipeline.running import Counts, run_job
+from cepbench.pipeline.running import Counts, run
 from cepbench.pipeline.sampling import stream_statistics
 from cepbench.pipeline.session import session
 from cepbench.pipeline.slicing import (
@@ -31,7 +33,7 @@ from cepbench.pipeline.slicing import (
     crossings_of,
     join_slices,
     portion_batches,
-    portion_family,
+    portion_operator,
     portions,
 )
 from cepbench.pipeline.store import Stream, is_store, read_stream
@@ -54,16 +56,9 @@ class Buckets:
         job = self.prepared.jobs[number]
         answer = AnswerBuilder(self.prepared.workload)
         batches = portion_batches(self.streams[number], portion, BATCH_ROWS, job.attributes)
-        crossings: Crossings = {}
-        counts = run_job(
-            self.prepared,
-            job,
-            batches,
-            answer,
-            family=portion_family(job, self.prepared.algorithm, portion),
-            spent=lambda key, executor: crossings.update(crossings_of({key: executor})),
-        )
-        return answer.parts, counts, crossings
+        loop = Loop(job, portion_operator(job, self.prepared.algorithm, portion), into(answer))
+        counts = run(loop, batches)
+        return answer.parts, counts, crossings_of(loop)
 
 
 def evaluate_on_spark(
@@ -144,7 +139,7 @@ def _run(
         if events
     }
     # The largest first, so that none is left alone at the end; slices of a bucket in the order of time.
-    slicing = prepared.algorithm.slicing()
+    slicing = slicing_of(prepared.algorithm)
     tasks = [
         (number, portion)
         for number, bucket in sorted(sizes, key=lambda task: -sizes[task])

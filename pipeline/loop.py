@@ -1,160 +1,115 @@
-"""The one loop that runs executors: batches of a stream go to an executor per sub-stream, whoever asked."""
+"""The one loop that runs operators: batches of a stream go to an operator by key, whoever asked."""
 
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
 
-from cepbench.algorithms.base import Executor
-from cepbench.algorithms.rows import Rows
+import numpy as np
+
+from cepbench.algorithms.answers.builder import AnswerBuilder
+from cepbench.algorithms.base import KeyedBatch, Operator
+from cepbench.algorithms.rows import Group, KeyedRows
 from cepbench.events.batch import EventBatch
-from cepbench.events.windows import Window
-from cepbench.metrics.details import merged
+from cepbench.events.schema import Schema
 from cepbench.pipeline.jobs import Job
-from cepbench.pipeline.substreams import RawKey, split
+from cepbench.pipeline.substreams import RawKey, ordered, stored_keys
 
 
-@dataclass(frozen=True)
-class Family:
-    """Queries that split the stream alike.
+class Keys:
+    """Numbers the keys of a stream as they appear.
 
-    - `split`: a batch into sub-streams, with their keys.
-    - `executor`: a fresh one for a sub-stream.
-    - `windows`: of each query by its index, None for the whole stream.
-    - `groups`: of each query by its index, how many leading values of a sub-stream's key are its group.
-    - `prompt`: queries that have no rows but those that an event completes, so that no end of a window matters.
+    `stored` are the keys as they are stored, and `decoded` as a user knows them, by number.
     """
 
-    split: Callable[[EventBatch], Iterable[tuple[RawKey, EventBatch]]]
-    executor: Callable[[], Executor]
-    windows: Mapping[int, Window | None]
-    groups: Mapping[int, int]
-    prompt: frozenset[int] = field(default=frozenset())
+    def __init__(self, schema: Schema, attributes: Sequence[str]) -> None:
+        self.stored: list[RawKey] = []
+        self.decoded: list[Group] = []
+        self._schema, self._attributes = schema, attributes
+        self._numbers: dict[RawKey, int] = {}
 
-    @property
-    def closing(self) -> list[Window]:
-        """The windows of time whose ends bring rows."""
-        timed = (window for query, window in self.windows.items() if query not in self.prompt)
-        return [window for window in timed if window is not None and not window.counts_events]
+    def __len__(self) -> int:
+        return len(self.stored)
+
+    def batch(self, events: EventBatch, last: bool = False) -> KeyedBatch:
+        """The events of a batch by key, each key's in the order of the stream."""
+        found, offsets = ordered(events, self._attributes)
+        had, numbers = len(self), self._numbers
+        keys = [numbers.setdefault(key, len(numbers)) for key in stored_keys(found, self._attributes, offsets[:-1])]
+        if len(numbers) > had:
+            self._add(list(numbers)[had:])
+        return KeyedBatch(found, np.array(keys, np.int64), offsets, len(self), last)
+
+    def _add(self, keys: Sequence[RawKey]) -> None:
+        """Adds new keys. A decoded -0.0 is 0.0, since the two are one group."""
+        stored = zip(self._attributes, zip(*keys, strict=True), strict=True)
+        columns = [
+            [value + 0.0 if isinstance(value, float) else value for value in self._schema.decode(name, column)]
+            for name, column in stored
+        ]
+        self.stored += keys
+        self.decoded += zip(*columns, strict=True) if columns else [()]
 
 
-def family_of(job: Job, executor: Callable[[], Executor]) -> Family:
-    """The queries of a job, with what makes an executor for a sub-stream."""
-    return Family(
-        split=partial(split, attributes=job.partition),
-        executor=executor,
-        windows={query.index: query.window for query in job.workload},
-        groups={query.index: len(query.query.group_by) for query in job.workload},
-        prompt=frozenset(query.index for query in job.workload if query.is_prompt),
-    )
+Call = Callable[[Operator, KeyedBatch | None], KeyedRows]
+"""How an operator is called: with a batch, or with None when the stream ends."""
+Emit = Callable[[Keys, KeyedRows], None]
+"""Takes the rows of a call, with the keys so far."""
 
 
-Call = Callable[[RawKey, Executor, EventBatch | None], Rows]
-"""How an executor is called: with events, or with None when the stream ends."""
-Emit = Callable[[RawKey, Rows], None]
-"""Takes the rows of a sub-stream."""
+def plainly(operator: Operator, batch: KeyedBatch | None) -> KeyedRows:
+    """Calls the operator, and nothing else."""
+    return operator.finish() if batch is None else operator.process(batch)
 
 
-def plainly(key: RawKey, executor: Executor, events: EventBatch | None) -> Rows:
-    """Calls the executor, and nothing else."""
-    return executor.finish() if events is None else executor.process(events)
+def into(answer: AnswerBuilder) -> Emit:
+    """Adds the rows to an answer."""
+    return lambda keys, rows: answer.add_rows(keys.decoded, rows)
 
 
 class Loop:
-    """Hands batches of a stream, in time order, to a fresh executor per sub-stream of a family.
+    """Hands the batches of a stream, in time order, to a fresh operator of a job.
 
-    - `call` calls an executor, for instance under a clock; `emit` takes the rows that are not empty.
-    - A sub-stream without events in a batch hears of its `until` if that ends one of its windows.
+    - `call` calls the operator, for instance under a clock; `emit` takes the rows of a call, if there are any.
     - With `look`, windows are closed in a call of their own, and `look` is called before and after it.
-
-    `executors` are those of the sub-streams so far, without those that have come to their end.
     """
 
     def __init__(
-        self, family: Family, emit: Emit, call: Call = plainly, look: Callable[[], None] | None = None
+        self, job: Job, operator: Operator, emit: Emit, call: Call = plainly, look: Callable[[], None] | None = None
     ) -> None:
-        self.executors: dict[RawKey, Executor] = {}
-        self._family, self._emit, self._call, self._look = family, emit, call, look
-        self._closing = family.closing
-        self._ends: dict[RawKey, int] = {}  # sub-stream -> end of the last window that holds an event of it
+        self.operator = operator
+        self.keys = Keys(job.workload.schema, job.partition)
+        self._emit, self._call, self._look, self._closing = emit, call, look, job.workload.closing
         self._closed = 0  # windows that end by then are closed
-        self._gone = 0  # sub-streams that have come to their end
 
     def details(self) -> Mapping[str, float]:
-        """What the executors tell of their work, together."""
-        return merged(executor.details() for executor in self.executors.values())
+        """What the operator tells of its work."""
+        return self.operator.details()
 
-    def process(self, events: EventBatch) -> None:
-        """The next batch."""
-        until, windows = events.until, self._closing
-        closing = until is not None and any(ends_between(w, self._closed, until) for w in windows)
+    def process(self, events: EventBatch, last: bool = False) -> None:
+        """The next batch, perhaps the last one."""
+        until = events.until
+        closing = until is not None and any(w.ends_between(self._closed, until) for w in self._closing)
         apart = self._look is not None and closing
-        waiting = {key for key, end in self._ends.items() if end > self._closed} if closing else set()
-        for key, piece in self._family.split(events):
-            if key not in self.executors:
-                self.executors[key] = self._family.executor()
-            self._ends[key] = _last_end(windows, int(piece.time[-1]))
-            self._run(key, self.executors[key], piece.slice(0, len(piece), None if apart else until))
-            if apart:
-                waiting.add(key)
-            else:
-                waiting.discard(key)
+        if len(events) or (closing and not apart) or last:
+            self._run(self.keys.batch(events.slice(0, len(events), None if apart else until), last))
         if self._look is not None:
             self._look()
-        nothing = events.slice(len(events), len(events), until)
-        for key in waiting:
-            self._run(key, self.executors[key], nothing)
-        if waiting and self._look is not None:
-            self._look()
+            if apart:
+                self._run(self.keys.batch(events.slice(len(events), len(events), until)))
+                self._look()
         if until is not None:
             self._closed = max(self._closed, until)
 
     def finish(self) -> None:
         """The end of the stream."""
-        for key, executor in self.executors.items():
-            self._run(key, executor, None)
-
-    def finish_with(self, events: EventBatch, spent: Callable[[RawKey, Executor], None]) -> None:
-        """The last batch, and the end of the stream: one sub-stream after another comes to its end.
-
-        So those that have all of their events in this batch need no room at the same time. `spent` gets each executor.
-        """
-        for key, piece in self._family.split(events):
-            executor = self.executors.pop(key) if key in self.executors else self._family.executor()
-            self._run(key, executor, piece)
-            self._end(key, executor, spent)
-        while self.executors:
-            self._end(*self.executors.popitem(), spent)
+        self._run(None)
 
     def pickled(self) -> None:
-        """Pickles every executor, and goes on with the copies."""
-        self.executors.update(pickle.loads(pickle.dumps(self.executors)))
+        """Pickles the operator, and goes on with the copy."""
+        self.operator = pickle.loads(pickle.dumps(self.operator))
 
-    @property
-    def substreams(self) -> int:
-        """How many there are so far."""
-        return len(self.executors) + self._gone
-
-    def _end(self, key: RawKey, executor: Executor, spent: Callable[[RawKey, Executor], None]) -> None:
-        self._run(key, executor, None)
-        self._gone += 1
-        spent(key, executor)
-
-    def _run(self, key: RawKey, executor: Executor, events: EventBatch | None) -> None:
-        rows = self._call(key, executor, events)
+    def _run(self, batch: KeyedBatch | None) -> None:
+        rows = self._call(self.operator, batch)
         if rows:
-            self._emit(key, rows)
-
-
-def ends_between(window: Window, after: int, until: int) -> bool:
-    """Whether some window ends in (after, until]."""
-    if until < window.within:
-        return False
-    return (until - window.within) // window.slide > (after - window.within) // window.slide
-
-
-def _last_end(windows: Iterable[Window], time: int) -> int:
-    """When the last time window ends that holds an event of this time."""
-    return max((window.end(window.last_at(time)) for window in windows), default=0)
+            self._emit(self.keys, rows)

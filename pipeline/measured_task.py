@@ -11,9 +11,9 @@ import pickle
 import resource
 import socket
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 
 import psutil
@@ -21,11 +21,12 @@ from pyspark import TaskContext
 from pyspark.sql import SparkSession
 
 from cepbench.algorithms.answers.builder import AnswerBuilder, Parts
-from cepbench.algorithms.base import Algorithm, NotEnoughMemory
+from cepbench.algorithms.base import Algorithm, NotEnoughMemory, Operator
 from cepbench.algorithms.kernels.compilation import loaded
-from cepbench.algorithms.rows import PooledRows, Rows
+from cepbench.algorithms.slices import slicing_of
 from cepbench.events.batch import EventBatch
 from cepbench.events.errors import CepbenchError
+from cepbench.events.schema import Schema
 from cepbench.events.windows import Window
 from cepbench.metrics.load import LoadWatch
 from cepbench.metrics.memory import PeakMemory
@@ -33,25 +34,29 @@ from cepbench.metrics.record import Load, Status
 from cepbench.metrics.statistics import median
 from cepbench.pipeline.arrivals import ArrivalModel, Burst, OpenRate
 from cepbench.pipeline.beacon import Address, Pulse, Signal
-from cepbench.pipeline.idle import idle_family
 from cepbench.pipeline.jobs import Prepared, check_supported, plan
-from cepbench.pipeline.loop import Family
+from cepbench.pipeline.loop import into
 from cepbench.pipeline.parts import DamagedStore
-from cepbench.pipeline.pooled_loop import Numbering
-from cepbench.pipeline.repeated import keep_memory, repeated, uncollected
+from cepbench.pipeline.repeated import keep_memory, release_memory, repeated, uncollected
 from cepbench.pipeline.replay import Measured, replay
 from cepbench.pipeline.sampling import stream_statistics
-from cepbench.pipeline.slicing import Crossings, Portion, portion_batches, portion_family, portions
+from cepbench.pipeline.slicing import Crossings, Portion, portion_batches, portion_operator, portions
 from cepbench.pipeline.store import Stream, read_stream, stream_batches
-from cepbench.pipeline.substreams import RawKey, decode
 from cepbench.pipeline.warmup import warm_up
 from cepbench.queries.compile import CompiledQuery, Workload, compile_workload
+from cepbench.queries.model import Query
 from cepbench.queries.workloads import parse_workload
 
 TRIES = 3
 """Runs of a bucket at most, until one finds all its kernels loaded."""
-IDLE_SECONDS = 0.1
-"""For which executors that do nothing are repeated."""
+IDLE_SECONDS = 0.03
+"""For which operators that do nothing are repeated."""
+MEMORY_RUNS = 7
+"""That look at memory, where they are short: the fewest with which a ratio of two cells has an interval."""
+MEMORY_SECONDS = 0.2
+"""What these take together at most, unless a single one takes longer."""
+KEPT_EVENTS = 500_000
+"""Streams with at most so many are read once by a worker that is timed, and not by each of its runs."""
 WHOLE_STREAM = -1
 """Instead of a bucket: all buckets merged, for workloads that no bucketing fits."""
 
@@ -104,7 +109,7 @@ def ready(job: MeasuredRun, spark: SparkSession | None = None) -> Ready:
     queries = parse_workload(job.workload)
     check_supported(queries, job.algorithm)
     known = stream_statistics(stream, spark)
-    workload = compile_workload(queries, stream.schema, job.arithmetic, summarised=True)
+    workload = _compiled(queries, stream.schema, job.arithmetic)
     with uncollected():
         planned = repeated(
             lambda: plan(workload, job.algorithm, known),
@@ -117,17 +122,23 @@ def ready(job: MeasuredRun, spark: SparkSession | None = None) -> Ready:
     return Ready(job, stream, prepared, seconds, details)
 
 
+@lru_cache(maxsize=4)
+def _compiled(queries: tuple[Query, ...], schema: Schema, arithmetic: str) -> Workload:
+    """Once for all algorithms at a point: a hundred queries take 0.3 s, which is no part of planning."""
+    return compile_workload(queries, schema, arithmetic, summarised=True)
+
+
 @dataclass
 class Report:
     """What a worker hands back.
 
     - `runs`: those that count, in their order; `rows`: those of the answer of all of them, None if there is none.
     - `crossings`: by job, what a slice of time has of windows that reach over its edges.
-    - `idle`: service time of executors that do nothing, in seconds. `load`: what the machine did besides.
+    - `idle`: service time of operators that do nothing, in seconds. `load`: what the machine did besides.
     - `host`, `began`, `ended`: where it ran and when, in seconds of that host's clock; `attempt`: Spark's, from 0.
     - `limit_bytes`: the address space that the system grants the worker; `base_bytes`: what of it was taken before the
       first event.
-    - `process_peak`: bytes (PSS) above those of executors that do nothing.
+    - `process_peaks`: of each run that looked at memory, bytes (PSS) above those of operators that do nothing.
     - `damage`: what was wrong with the store.
     """
 
@@ -137,7 +148,7 @@ class Report:
     runs: list[Measured] = field(default_factory=list)
     rows: Parts | None = None
     crossings: list[Crossings] = field(default_factory=list)
-    process_peak: int | None = None
+    process_peaks: list[int] = field(default_factory=list)
     compile_seconds: float = 0.0
     idle: float | None = None
     load: Load | None = None
@@ -163,10 +174,10 @@ class _AnotherAnswer(Exception):
 class MeasuredTask:
     """The task of one bucket, or of a slice of time of it.
 
-    The bucket is first replayed with executors that do nothing, in the same worker after the same warm-up: the
+    The bucket is first replayed with operators that do nothing, in the same worker after the same warm-up: the
     difference of the two peaks of memory is what the algorithm holds, and the time is what the harness takes. A run
     that had to load a kernel, which the warm-up did not need, is done again: no time that counts includes compilation.
-    Runs that are timed are repeated, each on fresh executors, and must give the same answer.
+    Short runs are repeated, each on fresh operators, and must give the same answer.
     """
 
     ready: Ready
@@ -214,17 +225,11 @@ class MeasuredTask:
         )
 
         replays = _Replays(self.ready, portion, self.beacon)
-        floor = 0
-        if job.memory:
-            with PeakMemory() as memory:
-                replays.idle(states=True)
-            floor = memory.peak
         gc.collect()
         gc.freeze()
         with uncollected():
             if job.memory:
-                report.runs = [replays.run()]
-                report.process_peak = max(0, replays.peak - floor)
+                report.runs, report.process_peaks = replays.memory_runs()
             else:
                 report.idle = median([sum(run.service) for run in replays.idle_runs()])
                 with LoadWatch() as watch:
@@ -236,43 +241,58 @@ class MeasuredTask:
 
 
 class _Replays:
-    """Replays one portion again and again.
-
-    `answer` and `crossings` are those of all runs, `peak` is the memory of the last one.
-    """
+    """Replays one portion again and again; `answer` and `crossings` are those of all runs."""
 
     def __init__(self, ready: Ready, portion: Portion, beacon: Address | None) -> None:
-        job, prepared = ready.job, ready.prepared
         self._ready, self._portion, self._beacon = ready, portion, beacon
-        self._runs = [portion_family(part, job.algorithm, portion) for part in prepared.jobs]
-        self._nothing = [idle_family(family) for family in self._runs]
-        self._arrival = _arrival(job.arrival, prepared.workload)
+        self._nothing = [operator.idle() for operator in self._operators()]
+        self._arrival = _arrival(ready.job.arrival, ready.prepared.workload)
         self._digest: str | None = None
+        self._kept: list[EventBatch] | None = None
         self.crossings: list[Crossings] = []
         self.answer: AnswerBuilder | None = None
-        self.peak = 0
 
     def idle(self, states: bool = False) -> Measured:
         """What the harness takes."""
-        return self._replay(self._nothing, AnswerBuilder(self._ready.prepared.workload), states)
+        nothing = [operator.idle() for operator in self._nothing]
+        return self._replay(nothing, AnswerBuilder(self._ready.prepared.workload), states)
 
     def idle_runs(self) -> list[Measured]:
         """That, repeated for a short while."""
         return repeated(self.idle, lambda run: sum(run.service), min(IDLE_SECONDS, self._ready.job.repeat))
 
-    def run(self) -> Measured:
-        """One run on fresh executors, for which the time limit counts. Raises `_AnotherAnswer`."""
-        memory, prepared = self._ready.job.memory, self._ready.prepared
+    def memory_runs(self) -> tuple[list[Measured], list[int]]:
+        """Runs that are asked for their states, and of each the process memory above that of operators that do nothing.
+
+        Short ones are repeated, up to `MEMORY_RUNS`. Raises `_AnotherAnswer`.
+        """
+        runs: list[Measured] = []
+        peaks: list[int] = []
+        seconds = min(MEMORY_SECONDS, self._ready.job.repeat)
+        with PeakMemory() as memory:
+            self.idle(states=True)
+            floor = memory.taken()
+            began = time.perf_counter()
+            while True:
+                runs.append(self.run(memory))
+                peaks.append(max(0, memory.taken() - floor))
+                took = time.perf_counter() - began
+                if len(runs) == MEMORY_RUNS or took + took / len(runs) > seconds:
+                    return runs, peaks
+
+    def run(self, memory: PeakMemory | None = None) -> Measured:
+        """One run on fresh operators, for which the time limit counts; `memory` watches it. Raises `_AnotherAnswer`."""
+        prepared = self._ready.prepared
         for _ in range(TRIES):
-            gc.collect()  # the executors of the run before
+            gc.collect()  # the operators of the run before
             answer, before = AnswerBuilder(prepared.workload), loaded()
-            with ExitStack() as measuring:
-                sampler = measuring.enter_context(PeakMemory()) if memory else None
-                measuring.enter_context(Signal(self._beacon, os.getpid()))
-                measured = self._replay(self._runs, answer, memory, prepared.splits_groups)
+            if memory is not None:
+                release_memory()
+                memory.taken()
+            with Signal(self._beacon, os.getpid()):
+                measured = self._replay(self._operators(), answer, memory is not None, prepared.splits_groups)
             if loaded() == before:
                 break
-        self.peak = 0 if sampler is None else sampler.peak
         self._compare(answer, measured)
         return measured
 
@@ -287,31 +307,40 @@ class _Replays:
         if answer.digest() != self._digest:
             raise _AnotherAnswer("two runs on the same events gave different answers")
 
+    def _operators(self) -> list[Operator]:
+        """A fresh one for each job."""
+        algorithm = self._ready.job.algorithm
+        return [portion_operator(part, algorithm, self._portion) for part in self._ready.prepared.jobs]
+
     def _replay(
-        self, families: Sequence[Family], answer: AnswerBuilder, states: bool, identify: bool = False
+        self, operators: Sequence[Operator], answer: AnswerBuilder, states: bool, identify: bool = False
     ) -> Measured:
-        stream, prepared = self._ready.stream, self._ready.prepared
-
-        def emit(number: int, key: RawKey, rows: Rows) -> None:
-            part = prepared.jobs[number]
-            decoded = decode(prepared.workload.schema, part.partition, key)
-            for query, found in rows.items():
-                answer.add(query, decoded, found)
-
-        def emit_many(number: int, numbering: Numbering, rows: PooledRows) -> None:
-            for query, found in rows.items():
-                answer.add_many(query, numbering.decoded, found)
-
-        batches = _batches(stream, self._portion, prepared.workload)
-        measured = replay(batches, self._arrival, families, emit, states, identify, emit_many)
+        prepared = self._ready.prepared
+        jobs = list(zip(prepared.jobs, operators, strict=True))
+        measured = replay(self._batches(), self._arrival, jobs, into(answer), states, identify)
         if self._portion.slice is not None:  # which came before others that arrive at the same time: nothing was late
             measured.latency, measured.rows = [], []
         return measured
 
+    def _batches(self) -> Iterable[EventBatch]:
+        """The events of the portion."""
+        if self._kept is not None:
+            return self._kept
+        stream, portion = self._ready.stream, self._portion
+        needed = frozenset[str]().union(*self._ready.prepared.workload.needs.values())
+        if portion.bucket == WHOLE_STREAM:
+            batches = stream_batches(stream, attributes=needed)
+        else:
+            batches = portion_batches(stream, portion, attributes=needed)
+        if self._ready.job.memory or stream.events > KEPT_EVENTS:
+            return batches
+        self._kept = list(batches)
+        return self._kept
+
 
 def portions_of(made: Ready) -> list[Portion]:
     """What workers run, one each: `buckets`, or slices of them in the order of time."""
-    slicing = made.prepared.algorithm.slicing()
+    slicing = slicing_of(made.prepared.algorithm)
     found = buckets(made.stream, made.prepared.workload)
     if found == [WHOLE_STREAM]:
         return [Portion(WHOLE_STREAM)]
@@ -327,13 +356,6 @@ def buckets(stream: Stream, workload: Workload) -> list[int]:
         filled = [bucket for bucket, events in enumerate(stream.bucket_events) if events]
         return sorted(filled, key=lambda bucket: -stream.bucket_events[bucket])
     return [WHOLE_STREAM]
-
-
-def _batches(stream: Stream, portion: Portion, workload: Workload) -> Iterator[EventBatch]:
-    needed = frozenset[str]().union(*workload.needs.values())
-    if portion.bucket == WHOLE_STREAM:
-        return stream_batches(stream, attributes=needed)
-    return portion_batches(stream, portion, attributes=needed)
 
 
 def _arrival(given: OpenArrival | None, workload: Workload) -> ArrivalModel:

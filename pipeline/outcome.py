@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cepbench.algorithms.answers.builder import AnswerBuilder
+from cepbench.algorithms.slices import slicing_of
 from cepbench.metrics.details import DETAILS, by_name, detailed, merged
 from cepbench.metrics.latency import of_rows, pooled
 from cepbench.metrics.load import worst
@@ -92,7 +93,7 @@ def _joined(made: Ready, reports: Sequence[Report], answer: AnswerBuilder) -> tu
         for number, crossings in enumerate(report.crossings):
             slices.setdefault((number, report.bucket), []).append(crossings)
     prepared = made.prepared
-    if prepared.algorithm.slicing() is None or reports[0].bucket == WHOLE_STREAM:
+    if slicing_of(prepared.algorithm) is None or reports[0].bucket == WHOLE_STREAM:
         return 0.0, None
     for into in (AnswerBuilder(prepared.workload), answer):
         began = time.perf_counter()
@@ -108,30 +109,47 @@ Told = tuple[dict[str, object], Samples, dict[str, list[float]]]
 
 
 def _memory(made: Ready, reports: Sequence[Report]) -> Told:
-    """What a run tells that looked at memory."""
-    workers = [report.measured for report in reports]
+    """What runs tell that looked at memory: as many as every worker has."""
+    runs = _runs(reports)
+    states = [sum(worker.peak.bytes for worker in workers) for workers in runs]
+    processes = [sum(report.process_peaks[number] for report in reports) for number in range(len(runs))]
+    workers = runs[_middle(states)]
     kinds: dict[str, int] = {}
     for worker in workers:
         for kind, count in worker.peak.kinds.items():
             kinds[kind] = kinds.get(kind, 0) + count
     fields = {
         **_planned(made, merged(worker.details for worker in workers)),
-        "state_peak": sum(worker.peak.bytes for worker in workers),
+        "runs": len(runs),
+        "state_peak": states[_middle(states)],
         "state_kinds": kinds,
-        "process_peak": sum(report.process_peak or 0 for report in reports),
+        "process_peak": processes[_middle(processes)],
     }
-    return fields, Samples(state_bytes=list(chain.from_iterable(worker.state_bytes for worker in workers))), {}
+    samples = Samples(state_bytes=list(chain.from_iterable(worker.state_bytes for worker in workers)))
+    if len(runs) == 1:
+        return fields, samples, {}
+    return fields, samples, {"state_peak": [*map(float, states)], "process_peak": [*map(float, processes)]}
+
+
+def _runs(reports: Sequence[Report]) -> list[list[Measured]]:
+    """By run, what each worker measured."""
+    count = min(len(report.runs) for report in reports)
+    return [[report.runs[number] for report in reports] for number in range(count)]
+
+
+def _middle(values: Sequence[float]) -> int:
+    """Where the median is, or the lower one of two."""
+    return sorted(range(len(values)), key=values.__getitem__)[(len(values) - 1) // 2]
 
 
 def _times(made: Ready, reports: Sequence[Report], most: int, windows: int, join: float) -> Told:
     """What runs under the clock tell: as many as every worker has; `join` is the driver's part of each."""
-    count = min(len(report.runs) for report in reports)
-    runs = [[report.runs[number] for report in reports] for number in range(count)]
+    runs = _runs(reports)
     numbers = by_name([_numbers(made, reports, workers, most, windows, join) for workers in runs])
     joining = {"join_seconds": join} if join else {}
     details = by_name([merged([*(worker.details for worker in workers), joining]) for workers in runs])
     totals = numbers["service_total"]
-    middle = runs[sorted(range(count), key=totals.__getitem__)[(count - 1) // 2]]
+    middle = runs[_middle(totals)]
     idle = sum(report.idle or 0.0 for report in reports)
     batches = sum(len(worker.service) for worker in middle)
     known, bracket = estimate(totals), _bracket(made, middle)
@@ -141,7 +159,7 @@ def _times(made: Ready, reports: Sequence[Report], most: int, windows: int, join
     fields = {
         **{name: median(values) for name, values in numbers.items()},
         **_planned(made, {name: median(values) for name, values in details.items()}),
-        "runs": count,
+        "runs": len(runs),
         "service_low": known.low,
         "service_high": known.high,
         "idle_total": idle,

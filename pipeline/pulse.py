@@ -1,7 +1,7 @@
 """A small process beside a worker that tells the driver every second that the worker lives, and how large it is.
 
 A worker inside a kernel cannot do that itself: it holds the interpreter. The helper knows nothing of the project, so it
-starts in no time; it ends with its standard input, that is, with the worker.
+starts in no time, with few modules; it ends with its standard input, that is, with the worker.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import json
 import os
 import select
 import socket
-import subprocess
 import sys
 from contextlib import suppress
 
@@ -27,14 +26,6 @@ def beat(host: str, port: int, hello: dict[str, object], process: int) -> None:
                 connection.sendall(json.dumps({"resident": resident}).encode() + b"\n")
             if select.select([sys.stdin], [], [], SECONDS)[0]:
                 return
-
-
-def start(host: str, port: int, hello: dict[str, object], process: int) -> subprocess.Popen[bytes]:
-    """Starts the helper; closing its standard input ends it."""
-    arguments = json.dumps([host, port, hello, process])
-    with open(__file__, encoding="utf-8") as file:
-        source = file.read()
-    return subprocess.Popen([sys.executable, "-S", "-E", "-c", source, arguments], stdin=subprocess.PIPE)
 
 
 def machine_bytes() -> int:
@@ -62,3 +53,4 @@ def _look(process: int) -> tuple[int, str]:
 if __name__ == "__main__":
     with suppress(OSError):  # the driver has gone, or has heard enough
         beat(*json.loads(sys.argv[1]))
+    os._exit(0)  # at once: the worker waits

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from cepbench.events.units import seconds
 from cepbench.metrics.record import Realised
 from cepbench.pipeline.replay import Measured
 from cepbench.pipeline.store import Stream, stream_batches
-from cepbench.pipeline.substreams import split
+from cepbench.pipeline.substreams import ordered
 from cepbench.queries.compile import CompiledQuery, Workload
 from cepbench.queries.model import Comparison, Op, Operand, occurrences
 
@@ -70,9 +71,10 @@ def _selectivity(stream: Stream, query: CompiledQuery) -> float | None:
     passed = pairs = 0
     random = np.random.default_rng(0)
     for batch in stream_batches(stream, stop=SAMPLE_EVENTS, rows=SAMPLE_EVENTS):
-        parts = split(batch, query.partition)
-        for _, part in parts:
-            first, second = _pairs(part, query, predicates[0], max(100, SAMPLE_PAIRS // len(parts)), random)
+        found, bounds = ordered(batch, query.partition)
+        for start, stop in pairwise(bounds.tolist()):
+            part = found.slice(start, stop)
+            first, second = _pairs(part, query, predicates[0], max(100, SAMPLE_PAIRS // (len(bounds) - 1)), random)
             good = part.time[first] < part.time[second]
             pairs += int(good.sum())
             for predicate in predicates:

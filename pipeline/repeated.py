@@ -88,5 +88,12 @@ def keep_memory() -> None:
         mallopt(M_TRIM_THRESHOLD, -1)
 
 
+def release_memory() -> None:
+    """Has the allocator give back what is freed, where it can, as if nothing had run before."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
+
+
 def _system_seconds() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_stime

@@ -1,9 +1,9 @@
-"""Replays one bucket of a stream against executors, with only `process` and `finish` under the clock."""
+"""Replays one bucket of a stream against operators, with only `process` and `finish` under the clock."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from math import isnan
@@ -11,18 +11,20 @@ from math import isnan
 import numpy as np
 from numpy.typing import NDArray
 
-from cepbench.algorithms.base import Executor, ExecutorPool, Pieces, StateSize
-from cepbench.algorithms.rows import PooledRows, Rows
+from cepbench.algorithms.base import KeyedBatch, Operator, StateSize
+from cepbench.algorithms.rows import KeyedRows, MatchRows
 from cepbench.events.batch import EventBatch
+from cepbench.events.windows import Window
 from cepbench.metrics.clock import completions
 from cepbench.metrics.details import merged
 from cepbench.metrics.latency import row_latency
 from cepbench.pipeline.arrivals import ArrivalModel, Step
 from cepbench.pipeline.hashing import word
-from cepbench.pipeline.loop import Family, Loop, plainly
-from cepbench.pipeline.pooled_loop import Numbering, PoolFamily, PoolLoop, called
+from cepbench.pipeline.jobs import Job
+from cepbench.pipeline.loop import Emit, Keys, Loop, plainly
 from cepbench.pipeline.slicing import Crossings, crossings_of
 from cepbench.pipeline.substreams import RawKey
+from cepbench.queries.compile import Workload
 
 
 @dataclass
@@ -33,8 +35,8 @@ class Measured:
     - `latency`: seconds per result row, that is, per window of a query and group with matches on this worker.
     - `rows`: identifies the row of each latency, if asked for.
     - `state_bytes`: after every step and at the end, if asked for; `peak` is the largest state.
-    - `details`: what the executors tell of their work, together.
-    - `crossings`: by family, what slices of time have of windows that reach over their edges.
+    - `details`: what the operators tell of their work, together.
+    - `crossings`: by job, what slices of time have of windows that reach over their edges.
     """
 
     service: list[float] = field(default_factory=list)
@@ -52,44 +54,44 @@ class Measured:
 def replay(
     batches: Iterable[EventBatch],
     arrival: ArrivalModel,
-    families: Sequence[Family],
-    emit: Callable[[int, RawKey, Rows], None],
+    jobs: Sequence[tuple[Job, Operator]],
+    emit: Emit,
     states: bool = False,
     identify: bool = False,
-    emit_many: Callable[[int, Numbering, PooledRows], None] | None = None,
 ) -> Measured:
-    """Hands the events of a bucket to a fresh executor per family and sub-stream, on the schedule of `arrival`.
+    """Hands the events of a bucket to the fresh operator of each job, on the schedule of `arrival`.
 
-    A `PoolFamily` has a pool instead. `emit` takes the rows of a family (by index) and sub-stream, outside the clock;
-    `emit_many` those of a pool. With `states`, executors are asked for their state after every step, before windows are
-    closed: closing is then a call of its own. With `identify`, rows are told apart, since other workers may have parts
-    of them. Raises what the executors raise.
+    `emit` takes the rows, outside the clock. With `states`, operators are asked for their state after every step,
+    before windows are closed: closing is then a call of its own. With `identify`, rows are told apart, since other
+    workers may have parts of them. Raises what the operators raise.
     """
-    worker = _Worker(arrival, families, emit, states, identify, emit_many)
+    worker = _Worker(arrival, jobs, emit, states, identify)
     for step in arrival.steps(batches):
         worker.take(step)
     return worker.finish()
 
 
 class _Worker:
-    """Wraps a clock around the calls of the loops of all families."""
+    """Wraps a clock around the calls of the loops of all jobs."""
 
     def __init__(
         self,
         arrival: ArrivalModel,
-        families: Sequence[Family],
-        emit: Callable[[int, RawKey, Rows], None],
+        jobs: Sequence[tuple[Job, Operator]],
+        emit: Emit,
         states: bool,
         identify: bool,
-        emit_many: Callable[[int, Numbering, PooledRows], None] | None,
     ) -> None:
         self._identify = identify
         self._arrival = arrival
-        self._families = families
-        self._emit, self._emit_many = emit, emit_many
+        self._emit = emit
         self._states = states
-        self._loops = [self._loop(n, family) for n, family in enumerate(families)]
-        self._sizes: list[dict[RawKey, StateSize]] = [{} for _ in families]
+        look = self._look if states else None
+        self._loops = [
+            Loop(job, operator, partial(self._take_rows, job.workload), partial(self._timed, number), look)
+            for number, (job, operator) in enumerate(jobs)
+        ]
+        self._sizes = [StateSize()] * len(jobs)
         self._nanoseconds = 0  # of the current arrival batch
         self._due: dict[tuple[int, RawKey, int], float] = {}  # rows of the current arrival batch
         self._arrivals: list[float] = []
@@ -115,59 +117,36 @@ class _Worker:
             measured = self._measured
             measured.service[-1] += self._nanoseconds / 1e9
             self._rows.append((len(measured.service) - 1, self._take_due(self._arrivals[-1])))
-            measured.substreams = sum(loop.substreams for loop in self._loops)
-            measured.crossings = [
-                crossings_of(loop.executors) if isinstance(loop, Loop) else {} for loop in self._loops
-            ]
+            measured.substreams = sum(len(loop.keys) for loop in self._loops)
+            measured.crossings = [crossings_of(loop) for loop in self._loops]
             measured.details = merged(loop.details() for loop in self._loops)
             done = completions(np.array(self._arrivals), np.array(measured.service))
             for batch, due in self._rows:
                 measured.latency += row_latency(np.full(len(due), done[batch]), np.array(due)).tolist()
         return self._measured
 
-    def _loop(self, number: int, family: Family) -> Loop | PoolLoop:
-        look = self._look if self._states else None
-        if isinstance(family, PoolFamily):
-            return PoolLoop(family, partial(self._take_many, number), partial(self._timed_pool, number), look)
-        return Loop(family, partial(self._take_rows, number), partial(self._timed, number), look)
-
-    def _timed(self, number: int, key: RawKey, executor: Executor, events: EventBatch | None) -> Rows:
+    def _timed(self, number: int, operator: Operator, batch: KeyedBatch | None) -> KeyedRows:
         started = time.perf_counter_ns()
-        rows = plainly(key, executor, events)
+        rows = plainly(operator, batch)
         self._nanoseconds += time.perf_counter_ns() - started
         if self._states:
-            self._sizes[number][key] = executor.state()
+            self._sizes[number] = operator.state()
         return rows
 
-    def _timed_pool(self, number: int, pool: ExecutorPool, events: EventBatch | None, pieces: Pieces) -> PooledRows:
-        started = time.perf_counter_ns()
-        rows = called(pool, events, pieces)
-        self._nanoseconds += time.perf_counter_ns() - started
-        if self._states:
-            self._sizes[number][()] = pool.state()
-        return rows
-
-    def _take_rows(self, number: int, key: RawKey, rows: Rows) -> None:
-        self._emit(number, key, rows)
+    def _take_rows(self, workload: Workload, keys: Keys, rows: KeyedRows) -> None:
+        self._emit(keys, rows)
         for query, found in rows.items():
-            windows = np.unique(found.window)
-            group = key[: self._families[number].groups[query]]
-            for k, when in zip(windows.tolist(), self._due_of(number, query, windows), strict=True):
-                self._due[query, group, k] = when
+            of_keys, windows = found.key, found.rows.window
+            if isinstance(found.rows, MatchRows):
+                of_keys, windows = np.unique(np.stack([of_keys, windows]), axis=1)
+            compiled = workload[query]
+            due, width = self._due_of(compiled.window, windows), len(compiled.query.group_by)
+            for key, k, when in zip(of_keys.tolist(), windows.tolist(), due, strict=True):
+                self._due[query, keys.stored[key][:width], k] = when
 
-    def _take_many(self, number: int, numbering: Numbering, rows: PooledRows) -> None:
-        assert self._emit_many is not None
-        self._emit_many(number, numbering, rows)
-        keys = numbering.keys
-        for query, found in rows.items():
-            windows, width = found.rows.window, self._families[number].groups[query]
-            due = self._due_of(number, query, windows)
-            for owner, k, when in zip(found.owner.tolist(), windows.tolist(), due, strict=True):
-                self._due[query, keys[owner][:width], k] = when
-
-    def _due_of(self, number: int, query: int, windows: NDArray[np.int64]) -> list[float]:
+    def _due_of(self, window: Window | None, windows: NDArray[np.int64]) -> list[float]:
         """When the rows of these windows were due: NaN is when their arrival batch had arrived."""
-        step, window = self._step, self._families[number].windows[query]
+        step = self._step
         assert step is not None
         if window is None or window.counts_events:
             return [float("nan")] * len(windows)
@@ -194,12 +173,7 @@ class _Worker:
     def _look(self) -> None:
         if not self._states:
             return
-        total, kinds = 0, dict[str, int]()
-        for sizes in self._sizes:
-            for size in sizes.values():
-                total += size.bytes
-                for kind, count in size.kinds.items():
-                    kinds[kind] = kinds.get(kind, 0) + count
-        self._measured.state_bytes.append(total)
-        if total >= self._measured.peak.bytes:
-            self._measured.peak = StateSize(total, kinds)
+        size = sum(self._sizes, StateSize())
+        self._measured.state_bytes.append(size.bytes)
+        if size.bytes >= self._measured.peak.bytes:
+            self._measured.peak = StateSize(size.bytes, size.kinds)

@@ -1,4 +1,4 @@
-"""Sub-streams in slices of time, for algorithms that evaluate such side by side (`Algorithm.slicing`).
+"""Sub-streams in slices of time, for algorithms that evaluate such side by side (`algorithms.slices`).
 
 A task has a bucket of an event store, or the events of a bucket in a slice of time; what the slices of a sub-stream
 have of windows that reach over their edges is joined by the driver.
@@ -6,9 +6,8 @@ have of windows that reach over their edges is joined by the driver.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -16,13 +15,13 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from cepbench.algorithms.answers.builder import AnswerBuilder
-from cepbench.algorithms.base import Algorithm, Executor, SliceExecutor, Slicing
+from cepbench.algorithms.base import Algorithm, Operator, Plan
+from cepbench.algorithms.slices import SliceOperator, Slicing, slicing_of
 from cepbench.events.batch import EventBatch
 from cepbench.events.windows import END, TimeSlice
 from cepbench.pipeline.jobs import Job, Prepared
-from cepbench.pipeline.loop import Family, family_of
+from cepbench.pipeline.loop import Loop
 from cepbench.pipeline.parts import opened
-from cepbench.pipeline.pooled_loop import fitting_family
 from cepbench.pipeline.store import READ_ROWS, Stream, bucket_batches
 from cepbench.pipeline.substreams import RawKey, decode
 
@@ -80,17 +79,26 @@ def portion_batches(
             return
 
 
-def portion_family(job: Job, algorithm: Algorithm, portion: Portion) -> Family:
-    """The queries of a job, with what evaluates them on a portion."""
-    slicing = algorithm.slicing()
+def portion_operator(job: Job, algorithm: Algorithm, portion: Portion) -> Operator:
+    """A fresh operator for the queries of a job on a portion."""
+    slicing = slicing_of(algorithm)
     if slicing is None or portion.slice is None:
-        return fitting_family(job, algorithm)
-    return family_of(job, partial(slicing.executor, job.plan, portion.slice))
+        return algorithm.operator(job.plan)
+    return SliceOperator(slicing, job.plan, portion.slice)
 
 
-def crossings_of(executors: Mapping[RawKey, Executor]) -> Crossings:
-    """Of executors that have finished; those that do nothing have none."""
-    return {key: executor.crossing() for key, executor in executors.items() if isinstance(executor, SliceExecutor)}
+def operators(algorithm: Algorithm, plan: Plan) -> list[Operator]:
+    """Fresh operators of all kinds that the portions of a stream may need."""
+    slicing = slicing_of(algorithm)
+    sliced = [] if slicing is None else [SliceOperator(slicing, plan, TimeSlice(0, 1))]
+    return [algorithm.operator(plan), *sliced]
+
+
+def crossings_of(loop: Loop) -> Crossings:
+    """Of a loop that has finished; only slices have some."""
+    operator = loop.operator
+    found = operator.crossings() if isinstance(operator, SliceOperator) else {}
+    return {loop.keys.stored[key]: crossing for key, crossing in found.items()}
 
 
 def join_slices(prepared: Prepared, job: Job, crossings: Iterable[Crossings], answer: AnswerBuilder) -> int:
@@ -98,7 +106,7 @@ def join_slices(prepared: Prepared, job: Job, crossings: Iterable[Crossings], an
 
     Returns how many sub-streams there are.
     """
-    slicing = prepared.algorithm.slicing()
+    slicing = slicing_of(prepared.algorithm)
     assert slicing is not None
     found: dict[RawKey, list[Any]] = {}
     for slices in crossings:

@@ -1,4 +1,4 @@
-"""Splitting a batch into the sub-streams of its partition attributes."""
+"""The events of a batch by the sub-streams of its partition attributes."""
 
 from collections.abc import Iterator, Sequence
 
@@ -11,27 +11,6 @@ from cepbench.events.schema import Schema
 
 Key = tuple[int | float | str, ...]
 RawKey = tuple[int | float, ...]
-
-
-def split(events: EventBatch, attributes: Sequence[str]) -> list[tuple[RawKey, EventBatch]]:
-    """The sub-streams of a batch with their stored keys, each in the order of the stream.
-
-    Time is O(n) for n events of at most 2^32 sub-streams, and O(1) per sub-stream. Without attributes the batch is
-    handed through; so is a batch of one sub-stream.
-    """
-    if len(events) == 0:
-        return []
-    if not attributes:
-        return [((), events)]
-    codes, groups = _codes(events, attributes)
-    if groups == 1:
-        return [(_key(events, attributes, 0), events)]
-    found, begin = _by_code(events, codes, groups)
-    bounds = begin.tolist()
-    return [
-        (key, found.slice(start, stop, events.until))
-        for key, start, stop in zip(stored_keys(found, attributes, begin[:-1]), bounds, bounds[1:], strict=False)
-    ]
 
 
 def whole_parts(events: EventBatch, attributes: Sequence[str], rows: int) -> Iterator[EventBatch]:
@@ -49,7 +28,7 @@ def ordered(events: EventBatch, attributes: Sequence[str]) -> tuple[EventBatch, 
     """The events by sub-stream, each in the order of the stream, and int64[S + 1]: where each begins, and the end."""
     if len(events) == 0:
         return events, np.zeros(1, np.int64)
-    codes, groups = _codes(events, attributes)
+    codes, groups = _codes(events, attributes) if attributes else (np.zeros(0, np.int64), 1)
     if groups == 1:
         return events, np.array([0, len(events)])
     return _by_code(events, codes, groups)
@@ -57,6 +36,8 @@ def ordered(events: EventBatch, attributes: Sequence[str]) -> tuple[EventBatch, 
 
 def stored_keys(events: EventBatch, attributes: Sequence[str], rows: NDArray[np.int64]) -> list[RawKey]:
     """The stored keys of the events at `rows`."""
+    if not attributes:
+        return [()] * len(rows)
     return list(zip(*(events.columns[name][rows].tolist() for name in attributes), strict=True))
 
 
@@ -81,7 +62,3 @@ def _codes(events: EventBatch, attributes: Sequence[str]) -> tuple[NDArray[np.in
         codes, found = pd.factorize(codes * len(values) + more) if groups > 1 else (more, values)
         groups = len(found)
     return codes, groups
-
-
-def _key(events: EventBatch, attributes: Sequence[str], row: int) -> RawKey:
-    return tuple(events.columns[name][row].item() for name in attributes)

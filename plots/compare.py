@@ -3,21 +3,24 @@
 The interval of a ratio follows from those of both medians, each wide enough that both hold in 95 % of cases
 (Bonferroni): it needs seven runs on either side. That of several cells is the interval of the median of their ratios,
 from six cells on; of fewer, from the least to the greatest of their intervals. A ratio whose interval holds 1 is
-inconclusive.
+inconclusive, and one without an interval has no verdict. Cells of different configurations have no ratio.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from math import log
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count, groupby
+from math import sqrt
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from cepbench.metrics.configuration import differences
 from cepbench.metrics.record import Record, Status
 from cepbench.metrics.results import ResultsError, load_results
-from cepbench.metrics.statistics import CONFIDENCE, estimate, median
-from cepbench.metrics.values import measurement, repetitions, value
+from cepbench.metrics.statistics import CONFIDENCE, estimate, interval_rank, values_for
+from cepbench.metrics.values import MEMORY_METRICS, measurement, repetitions, value
 from cepbench.plots.points import HIGHER_IS_BETTER
 from cepbench.plots.units import human
 
@@ -32,9 +35,61 @@ COMPARED = {
     "state_peak": "B",
     "process_peak": "B",
 }
+LATENCIES = {
+    "latency_p50": values_for(50),
+    "latency_p95": values_for(95),
+    "latency_p99": values_for(99),
+    "latency_max": 2,
+}
+"""How many different latencies a cell needs for these to say more than its mean, or than one another."""
+
+EXACT = "state_peak"
+"""It follows from the input: runs that all have the same are an interval without width."""
+
+SURE = 1 - (1 - CONFIDENCE) / 2
+RUNS = next(runs for runs in count(1) if interval_rank(runs, SURE) is not None)
+SHOWN = 3  # differences of two configurations that are told in words
 IDENTITY = ["experiment", "profile", "algorithm", "point", "measurement", "repetition"]
 
 Key = tuple[str, str, str, str, str, int]
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """A metric of the cells of one algorithm: b over a, in the median over cells.
+
+    `a` and `b` are the values of the cell in the middle, whose ratio it is; of an even number of cells, all three are
+    geometric means over the two in the middle.
+    """
+
+    experiment: str
+    algorithm: str
+    metric: str
+    cells: int
+    a: float
+    b: float
+    interval: tuple[float, float] | None
+    runs: int  # the fewest of any cell
+
+    @property
+    def ratio(self) -> float:
+        """Of b to a."""
+        return self.b / self.a
+
+    @property
+    def verdict(self) -> str:
+        """Better, worse, unchanged or inconclusive, with the interval; without one no verdict, and why."""
+        if self.interval is None:
+            runs = "one run" if self.runs == 1 else f"{self.runs} runs, an interval needs {RUNS}"
+            return f"no verdict: {runs}"
+        low, high = self.interval
+        if low == high == 1:
+            return "unchanged"
+        if low <= 1 <= high:
+            word = "inconclusive"
+        else:
+            word = "better" if (low > 1) == (self.metric in HIGHER_IS_BETTER) else "worse"
+        return f"{word}: {low:.3g} to {high:.3g}"
 
 
 def compare(a: Path, b: Path, algorithms: tuple[str, str] | None = None) -> pd.DataFrame:
@@ -44,9 +99,11 @@ def compare(a: Path, b: Path, algorithms: tuple[str, str] | None = None) -> pd.D
 
     Columns: the cell's identity (experiment, profile, algorithm, point as JSON, measurement, repetition), `status_a`,
     `status_b` (None where the cell is missing), `status_changed`, `digest_changed` (None unless both have a digest),
-    and for every metric of `COMPARED` its value `<metric>_a`, `<metric>_b`, `<metric>_ratio`, b over a, and its
-    interval from `<metric>_low` to `<metric>_high`, if there are enough runs. Only cells that are ok have values; a
-    ratio needs both, and a positive a.
+    `differs` (how the configurations differ; None where they do not), `latencies` (how many different ones the cells
+    have at least, None if unknown), and for every metric of `COMPARED` its value `<metric>_a`, `<metric>_b`,
+    `<metric>_ratio`, b over a, its interval from `<metric>_low` to `<metric>_high`, if there are enough runs, and
+    `<metric>_runs`, the fewer of both sides. Only cells that are ok have values; a ratio needs both, a positive a, and
+    equal configurations.
     """
     names = (None, None) if algorithms is None else algorithms
     left, right = _of_algorithm(a, names[0]), _of_algorithm(b, names[1])
@@ -59,68 +116,93 @@ def compare(a: Path, b: Path, algorithms: tuple[str, str] | None = None) -> pd.D
 def side_by_side(left: Mapping[Key, Record], right: Mapping[Key, Record]) -> pd.DataFrame:
     """The table of `compare` for cells that were read already."""
     rows = [_row(key, left.get(key), right.get(key)) for key in dict.fromkeys((*left, *right))]
-    parts = ("a", "b", "ratio", "low", "high")
+    parts = ("a", "b", "ratio", "low", "high", "runs")
     columns = [
         *IDENTITY,
         "status_a",
         "status_b",
         "status_changed",
         "digest_changed",
+        "differs",
+        "latencies",
         *(f"{metric}_{part}" for metric in COMPARED for part in parts),
     ]
     table = pd.DataFrame(rows, columns=columns)
     numbers = {f"{metric}_{part}": "Float64" for metric in COMPARED for part in parts}
-    return table.astype({**numbers, "repetition": "int64", "status_changed": "bool", "digest_changed": "boolean"})
+    numbers |= {f"{metric}_runs": "Int64" for metric in COMPARED}
+    kinds = {"repetition": "int64", "latencies": "Int64", "status_changed": "bool", "digest_changed": "boolean"}
+    return table.astype({**numbers, **kinds})
 
 
 def describe(table: pd.DataFrame) -> str:
-    """The table in words for a terminal: counts, changed statuses and answers, and the ratios per algorithm.
-
-    A ratio is the median over the cells that are ok on both sides, with its interval.
-    """
+    """The table in words for a terminal: counts, changed statuses, configurations and answers, ratios per algorithm."""
     both = table["status_a"].notna() & table["status_b"].notna()
     lines = [
-        f"{int(both.sum())} cells in both, {int(table['status_b'].isna().sum())} only in a, "
+        f"{_counted(int(both.sum()))} in both, {int(table['status_b'].isna().sum())} only in a, "
         f"{int(table['status_a'].isna().sum())} only in b"
     ]
+    for (experiment, profile, text), group in table.groupby(["experiment", "profile", "differs"], sort=False):
+        lines.append(f"not compared: {_counted(len(group))} of {experiment} {profile} of another configuration: {text}")
     lines += [
         f"status {row['status_a']} -> {row['status_b']}: {_place(row)}"
         for row in table[both & table["status_changed"]].to_dict("records")
     ]
-    answers = table[table["digest_changed"].fillna(False)]
+    answers = table[table["digest_changed"].fillna(False) & table["differs"].isna()]
     lines += [f"another answer: {_place(row)}" for row in answers.to_dict("records")]
-    for (experiment, algorithm), group in table.groupby(["experiment", "algorithm"], sort=False):
-        for metric, unit in COMPARED.items():
-            known = group[group[f"{metric}_ratio"].fillna(0) > 0]
-            if len(known):
-                lines.append(_ratio_line(f"{experiment} {algorithm} {metric}", known, metric, unit))
+    for _, found in groupby(ratios(table), lambda ratio: (ratio.experiment, ratio.algorithm)):
+        lines += _block(list(found))
+    scarce = [
+        f"{metric} (below {least})"
+        for metric, least in LATENCIES.items()
+        if (table[f"{metric}_ratio"].notna() & (table["latencies"] < least).fillna(False)).any()
+    ]
+    if scarce:
+        lines.append(f"left out where a cell has too few different latencies: {', '.join(scarce)}")
     return "\n".join(lines)
 
 
-def _ratio_line(name: str, cells: pd.DataFrame, metric: str, unit: str) -> str:
-    ratios = [float(ratio) for ratio in cells[f"{metric}_ratio"]]
-    middle = median(ratios)
-    values = [human(float(cells[f"{metric}_{side}"].median()), unit) for side in ("a", "b")]
-    over = f"over {len(ratios)} cells" if len(ratios) > 1 else "one cell"
-    told = f"x{middle:.3g} ({{}}; {over}, median {values[0]} -> {values[1]})"
-    interval = ratio_interval(cells, metric, ratios)
-    better = middle > 1 if metric in HIGHER_IS_BETTER else middle < 1
-    word = "better" if better else "worse"
-    if unit == "B":  # not measured in runs
-        return f"{name}: " + told.format("unchanged" if abs(log(middle)) < log(1.02) else word)
-    if interval is None:
-        return f"{name}: " + told.format("inconclusive: too few runs for an interval")
-    low, high = interval
-    if low == high == 1:
-        word = "unchanged"
-    elif low <= 1 <= high:
-        word = "inconclusive"
-    return f"{name}: " + told.format(f"{word}: {low:.3g} to {high:.3g}")
+def ratios(table: pd.DataFrame) -> Iterator[Ratio]:
+    """The ratios of each algorithm of an experiment, over its cells that have one.
+
+    Quantiles of latencies are left out where the cells have too few latencies for them (`LATENCIES`).
+    """
+    for (experiment, algorithm), group in table.groupby(["experiment", "algorithm"], sort=False):
+        for metric in COMPARED:
+            enough = group["latencies"].fillna(LATENCIES.get(metric, 0)) >= LATENCIES.get(metric, 0)
+            known = group[enough & (group[f"{metric}_ratio"].fillna(0) > 0)].sort_values(f"{metric}_ratio")
+            if len(known):
+                a, b = (_middle(known[f"{metric}_{side}"].tolist()) for side in ("a", "b"))
+                runs = int(known[f"{metric}_runs"].min())
+                single = metric in MEMORY_METRICS and runs == 1
+                interval = None if single else ratio_interval(known, metric, known[f"{metric}_ratio"].tolist())
+                yield Ratio(str(experiment), str(algorithm), metric, len(known), a, b, interval, runs)
 
 
-def ratio_interval(cells: pd.DataFrame, metric: str, ratios: Sequence[float]) -> tuple[float, float] | None:
-    """The interval of the median of `ratios`, those of rows of a table; None if there are too few runs."""
-    found = estimate(ratios)
+def median_ratio(values: Sequence[float]) -> float:
+    """The median, of an even number the geometric mean of both in the middle: the same whichever side is the first."""
+    return _middle(sorted(values))
+
+
+def _middle(ordered: Sequence[float]) -> float:
+    return sqrt(ordered[(len(ordered) - 1) // 2] * ordered[len(ordered) // 2])
+
+
+def _block(found: Sequence[Ratio]) -> Iterator[str]:
+    """The ratios of an algorithm below its name, in at most 120 columns."""
+    yield f"{found[0].experiment} {found[0].algorithm}"
+    for each in found:
+        a, b = (human(value, COMPARED[each.metric]) for value in (each.a, each.b))
+        ratio, cells = f"x{each.ratio:.3g}", _counted(each.cells)
+        yield f"  {each.metric:<13} {ratio:<9} {a:>15} -> {b:<15} {cells:<10} {each.verdict}"
+
+
+def _counted(cells: int) -> str:
+    return "1 cell" if cells == 1 else f"{cells} cells"
+
+
+def ratio_interval(cells: pd.DataFrame, metric: str, values: Sequence[float]) -> tuple[float, float] | None:
+    """The interval of the median of ratios, the `values` of rows of a table; None if there are too few runs."""
+    found = estimate(values)
     if found.low is not None and found.high is not None:
         return found.low, found.high
     lows, highs = cells[f"{metric}_low"], cells[f"{metric}_high"]
@@ -128,8 +210,13 @@ def ratio_interval(cells: pd.DataFrame, metric: str, ratios: Sequence[float]) ->
 
 
 def cells_of(records: Iterable[Record]) -> dict[Key, Record]:
-    """Records by what makes two cells the same measurement."""
-    return {_key(record): record for record in records}
+    """Records by what makes two cells the same measurement; of several, as superseded ones may be, the latest."""
+    found: dict[Key, Record] = {}
+    for record in records:
+        key = _key(record)
+        if key not in found or record.started >= found[key].started:
+            found[key] = record
+    return found
 
 
 def _of_algorithm(folder: Path, algorithm: str | None) -> dict[Key, Record]:
@@ -154,14 +241,35 @@ def _row(key: Key, a: Record | None, b: Record | None) -> dict[str, Any]:
     row["status_changed"] = row["status_a"] != row["status_b"]
     digests = [None if r is None else r.digest for r in (a, b)]
     row["digest_changed"] = None if None in digests else digests[0] != digests[1]
+    row["differs"] = None if a is None or b is None else _differs(a, b)
+    row["latencies"] = min((found for r in (a, b) if r is not None and (found := _latencies(r))), default=None)
     for metric in COMPARED:
         x, y = (_value(r, metric) for r in (a, b))
-        row |= {f"{metric}_a": x, f"{metric}_b": y, f"{metric}_ratio": y / x if x and y is not None else None}
-        if x and y is not None and a is not None and b is not None:
+        row |= {f"{metric}_a": x, f"{metric}_b": y}
+        if x is not None and x > 0 and y is not None and a is not None and b is not None and row["differs"] is None:
+            row[f"{metric}_ratio"] = y / x
+            row[f"{metric}_runs"] = min(len(repetitions(r, metric)) or 1 for r in (a, b))
             (a_low, a_high), (b_low, b_high) = _spread(a, metric), _spread(b, metric)
             if a_low and b_high is not None and a_high and b_low is not None:
                 row |= {f"{metric}_low": b_low / a_high, f"{metric}_high": b_high / a_low}
     return row
+
+
+def _differs(a: Record, b: Record) -> str | None:
+    """How the configurations differ; two algorithms may have any specifications."""
+    same = a.algorithm == b.algorithm
+    left, right = ({k: v for k, v in r.configuration.items() if same or k != "algorithm"} for r in (a, b))
+    found = differences(left, right)
+    more = f"; and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
+    return "; ".join(found[:SHOWN]) + more if found else None
+
+
+def _latencies(record: Record) -> int | None:
+    """How many different latencies a cell can have had: those of its samples, a window one at most."""
+    known = [len(set(record.samples.latency))] if record.samples.latency else []
+    if record.realised is not None:
+        known.append(record.realised.windows)
+    return min(known, default=None)
 
 
 def _spread(record: Record, metric: str) -> tuple[float | None, float | None]:
@@ -169,7 +277,9 @@ def _spread(record: Record, metric: str) -> tuple[float | None, float | None]:
     runs = repetitions(record, metric)
     if not runs:
         return None, None
-    found = estimate(runs, 1 - (1 - CONFIDENCE) / 2)
+    if metric == EXACT and len(runs) > 1 and len(set(runs)) == 1:
+        return runs[0], runs[0]
+    found = estimate(runs, SURE)
     return found.low, found.high
 
 

@@ -68,6 +68,7 @@ th[aria-sort=descending] button::after { content: " \\2193"; color: inherit; }
 .departures { font-size: .93rem; margin: .4rem 0; padding-left: 1.2rem; } .departures li { margin: .25rem 0; }
 .good { color: var(--good); background: var(--good-band); } .bad { color: var(--bad); background: var(--bad-band); }
 .mid { color: var(--mid); background: var(--mid-band); }
+.running { border-left: .25rem solid var(--mid); background: var(--mid-band); padding: .5rem .8rem; margin: .8rem 0; }
 .warning { border-left: .25rem solid var(--bad); background: var(--bad-band); padding: .5rem .8rem; margin: .8rem 0; }
 details { margin: .6rem 0; } summary { cursor: pointer; font-weight: 600; }
 dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: .15rem 1rem; font-size: .86rem; }
@@ -98,3 +99,14 @@ for (const table of document.querySelectorAll("table.sortable")) {
 }
 addEventListener("beforeprint", () => document.querySelectorAll("details").forEach(part => part.open = true));
 """
+
+REFRESHING = """
+const refreshing = setInterval(() => getSelection().isCollapsed && location.reload(), 15000);
+document.addEventListener("click", event => {
+  if (!event.target.closest("summary, th button")) return;
+  clearInterval(refreshing);
+  document.getElementById("refreshing").textContent =
+    "It no longer refreshes by itself, since you opened or sorted a table: reload it for newer figures.";
+});
+"""
+"""Of a page that is still growing. A reload would close what a reader has opened."""

@@ -1,19 +1,21 @@
 """The report: one self-contained page over all figures of a results folder."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from cepbench.metrics.capabilities import Capabilities
-from cepbench.metrics.figure import Figure, Verdict
+from cepbench.metrics.figure import FIGURE_FILE, Figure, Verdict
 from cepbench.metrics.files import write
-from cepbench.metrics.record import Status
-from cepbench.metrics.results import Results, load_results
+from cepbench.metrics.record import Record, Status
+from cepbench.metrics.results import Results, figure_order, load_results, read
 from cepbench.plots.agreement import Agreement, groups
 from cepbench.plots.capabilities import ANCHOR, HEADING, capability_section
 from cepbench.plots.censored import LABELS
 from cepbench.plots.draw import all_styles, write_drawings
 from cepbench.plots.html import Cell, Html, join, table, tag, trusted
-from cepbench.plots.page import SCRIPT, STYLE
+from cepbench.plots.page import REFRESHING, SCRIPT, STYLE
 from cepbench.plots.section import anchor, section
 from cepbench.plots.tables import AGREEMENT_KIND, badge, counted, status_badge, verdicts
 
@@ -32,25 +34,95 @@ def write_report(
 
     Equal results give equal bytes. Raises `ResultsError` for a missing folder, an unreadable file or an unwritable one.
     """
-    everything = load_results(results_dir)
-    look = all_styles(everything)
-    sections = []
-    for results in everything:
-        drawings = write_drawings(results, _place(results, results_dir, out_path), look)
-        sections.append(section(results, drawings, out_path.parent))
-    measured = dict.fromkeys(name for results in everything for name in results.figure.algorithms)
-    return write(out_path, page(everything, sections, None if capable is None else capable(measured)).encode())
+    return GrowingReport(results_dir, out_path, capable).finish()
 
 
-def _place(results: Results, results_dir: Path, out_path: Path) -> Path | None:
-    """The folder for the drawings of a figure; None is beside its cells."""
-    if out_path.resolve().is_relative_to(results_dir.resolve()):
-        return None
-    return out_path.parent / f"{out_path.stem}-figures" / results.figure.experiment / results.figure.profile
+class GrowingReport:
+    """The report of a sweep, from its first figure on. What was drawn is drawn again only if it has changed.
+
+    `planned` are the algorithms of each experiment of the sweep. The other arguments, and the errors, are those of
+    `write_report`.
+    """
+
+    def __init__(
+        self,
+        results_dir: Path,
+        out_path: Path,
+        capable: Callable[[Iterable[str]], Capabilities] | None = None,
+        planned: Sequence[Sequence[str]] = (),
+    ) -> None:
+        self._results_dir, self._out_path, self._capable, self._planned = results_dir, out_path, capable, planned
+        self._drawn: dict[Path, _Drawn] = {}
+        self._measured = 0
+
+    def add(self, folder: Path) -> bool:
+        """Counts one more experiment, and writes the page with its figure and with how far the sweep is.
+
+        Without a figure in the folder there is nothing to write: False.
+        """
+        self._measured += 1
+        if not (folder / FIGURE_FILE).is_file():
+            return False
+        self._draw([read(folder)] if self._drawn else load_results(self._results_dir))
+        everything = sorted((drawn.results for drawn in self._drawn.values()), key=figure_order)
+        self._write(everything, progress=(self._measured, len(self._planned)))
+        return True
+
+    def finish(self) -> Path:
+        """Writes the page of all that is there, and returns its path."""
+        everything = load_results(self._results_dir)
+        self._draw(everything)
+        measured = dict.fromkeys(name for results in everything for name in results.figure.algorithms)
+        return self._write(everything, None if self._capable is None else self._capable(measured))
+
+    def _draw(self, everything: Sequence[Results]) -> None:
+        look = all_styles([*(drawn.results for drawn in self._drawn.values()), *everything], self._planned)
+        for results in everything:
+            before = self._drawn.get(results.folder)
+            if before is not None and before.results == results:
+                continue
+            if before is not None and _drawing_of(before.results) == _drawing_of(results):
+                drawings = before.drawings
+            else:
+                drawings = write_drawings(results, self._place(results), look)
+            self._drawn[results.folder] = _Drawn(results, drawings, section(results, drawings, self._out_path.parent))
+
+    def _place(self, results: Results) -> Path | None:
+        """The folder for the drawings of a figure; None is beside its cells."""
+        if self._out_path.resolve().is_relative_to(self._results_dir.resolve()):
+            return None
+        beside = self._out_path.parent / f"{self._out_path.stem}-figures"
+        return beside / results.figure.experiment / results.figure.profile
+
+    def _write(
+        self,
+        everything: Sequence[Results],
+        capable: Capabilities | None = None,
+        progress: tuple[int, int] | None = None,
+    ) -> Path:
+        sections = [self._drawn[results.folder].section for results in everything]
+        return write(self._out_path, page(everything, sections, capable, progress).encode())
 
 
-def page(everything: Sequence[Results], sections: Sequence[Html], capable: Capabilities | None = None) -> str:
-    """The whole document."""
+@dataclass(frozen=True)
+class _Drawn:
+    results: Results
+    drawings: dict[str, Path]  # by format
+    section: Html
+
+
+def _drawing_of(results: Results) -> tuple[Figure, list[Record]]:
+    """What a drawing shows. How noisy cells were is known better at the end of a sweep, and is not drawn."""
+    return results.figure, [record.model_copy(update={"load": None, "notices": ()}) for record in results.records]
+
+
+def page(
+    everything: Sequence[Results],
+    sections: Sequence[Html],
+    capable: Capabilities | None = None,
+    progress: tuple[int, int] | None = None,
+) -> str:
+    """The whole document. That of a sweep that goes on says how many of its experiments were measured."""
     contents = [tag("li", tag("a", "Summary", href="#summary"))]
     contents += [
         tag(
@@ -68,10 +140,11 @@ def page(everything: Sequence[Results], sections: Sequence[Html], capable: Capab
         tag(
             "div",
             tag("nav", tag("h2", "Contents"), tag("ol", contents), aria_label="Contents"),
-            tag("main", _summary(everything), list(sections), last, id="main"),
+            tag("main", _summary(everything, progress), list(sections), last, id="main"),
             class_="layout",
         ),
         tag("script", trusted(SCRIPT)),
+        None if progress is None else tag("script", trusted(REFRESHING)),
     )
     head = tag(
         "head",
@@ -83,11 +156,13 @@ def page(everything: Sequence[Results], sections: Sequence[Html], capable: Capab
     return f"<!DOCTYPE html>\n{tag('html', head, body, lang='en')}\n"
 
 
-def _summary(everything: Sequence[Results]) -> Html:
+def _summary(everything: Sequence[Results], progress: tuple[int, int] | None) -> Html:
     records = [record for results in everything for record in results.records]
     claims = [claim for results in everything for claim in results.figure.claims]
     inputs = [group for results in everything for group in groups(results.records)]
     parts = [tag("h1", TITLE, id="summary"), tag("p", _period([record.started for record in records]), class_="meta")]
+    if progress is not None:
+        parts.append(_progress(*progress))
     if not everything:
         parts.append(tag("p", "There are no results here yet: run an experiment first.", class_="warning"))
         return join(parts)
@@ -119,6 +194,12 @@ def _summary(everything: Sequence[Results]) -> Html:
         )
     )
     return join(parts)
+
+
+def _progress(measured: int, planned: int) -> Html:
+    now = datetime.now(UTC).strftime("%H:%M:%S")
+    told = f"{measured} of {planned} experiment{'s' if planned > 1 else ''} so far, at {now} (UTC). "
+    return tag("p", told, tag("span", "This page refreshes by itself.", id="refreshing"), class_="running")
 
 
 def _row(results: Results) -> list[Cell]:

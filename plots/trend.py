@@ -16,9 +16,9 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullForma
 from cepbench.metrics.figure import Axis, Figure, Scale
 from cepbench.metrics.kept import Kept
 from cepbench.metrics.record import Record
-from cepbench.metrics.statistics import Estimate, median
+from cepbench.metrics.statistics import Estimate
 from cepbench.plots.axes import category_axis
-from cepbench.plots.compare import COMPARED, Key, cells_of, ratio_interval, side_by_side
+from cepbench.plots.compare import COMPARED, Key, cells_of, median_ratio, ratio_interval, side_by_side
 from cepbench.plots.draw import MAX_COLUMNS, all_styles, fitted_legend, joined, line_handle
 from cepbench.plots.lines import coincide, draw_curve
 from cepbench.plots.points import Curve, Point
@@ -55,7 +55,7 @@ class Change:
     @property
     def ratio(self) -> float | None:
         """The median over cells."""
-        return median(self.ratios) if self.ratios else None
+        return median_ratio(self.ratios) if self.ratios else None
 
 
 def changes(kept: Sequence[Kept], metric: str | None = None) -> list[Change]:
@@ -130,7 +130,7 @@ def _of_algorithm(records: Sequence[Sequence[Record]], figure: Figure, algorithm
     found = []
     for place, now in enumerate(cells):
         compared = side_by_side(now if first is None else first, now)
-        told = compared[compared[f"{metric}_a"].fillna(0) > 0]
+        told = compared[(compared[f"{metric}_a"].fillna(0) > 0) & compared["differs"].isna()]
         if first is None and told.empty:
             continue
         known = told[told[f"{metric}_ratio"].fillna(0) > 0]

@@ -129,6 +129,12 @@ class Workload:
     def _by_index(self) -> dict[int, CompiledQuery]:
         return {query.index: query for query in self.queries}
 
+    @cached_property
+    def closing(self) -> tuple[Window, ...]:
+        """The windows of time whose ends bring rows: not those of queries whose matches their last events decide."""
+        timed = (query.window for query in self if not query.is_prompt)
+        return tuple(dict.fromkeys(window for window in timed if window is not None and not window.counts_events))
+
     def part(self, indices: Sequence[int]) -> Workload:
         """Some of the queries, as they were compiled; they keep their index."""
         return replace(self, queries=tuple(self[index] for index in indices))

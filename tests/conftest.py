@@ -1,5 +1,11 @@
-"""Fixtures that many folders use."""
+"""The two tiers of tests, and fixtures that many folders use.
 
+Without `--all`, tests that are marked `full` or `cluster` are deselected, and of the cases of a test that is marked
+`sampled(n)` about one in n is run, chosen by its name. All tests that start Spark run in one process, so that they
+share its virtual machine.
+"""
+
+import zlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -9,6 +15,32 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SPARK_MASTER = "local[2]"
+ONLY_WITH_ALL = ("full", "cluster")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--all", action="store_true", help="also run tests marked `full` or `cluster`, as CI does")
+
+
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    left_out = []
+    for item in items:
+        if item.get_closest_marker("spark"):
+            item.add_marker(pytest.mark.xdist_group("spark"))
+        if not config.getoption("--all") and _is_left_out(item):
+            left_out.append(item)
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        chosen = set(items) - set(left_out)
+        items[:] = [item for item in items if item in chosen]
+
+
+def _is_left_out(item: pytest.Item) -> bool:
+    if any(map(item.get_closest_marker, ONLY_WITH_ALL)):
+        return True
+    sampled = item.get_closest_marker("sampled")
+    return sampled is not None and zlib.crc32(item.nodeid.encode()) % sampled.args[0] != 0
 
 
 @pytest.fixture

@@ -20,12 +20,14 @@ assert cepbench.__file__.startswith(sys.prefix), cepbench.__file__
 frame = pd.DataFrame({"time": [1, 2, 3], "type": ["A", "A", "B"]})
 print(evaluate("RETURN COUNT(*) PATTERN SEQ(A+, B)", frame, "cogra")["COUNT(*)"].tolist())
 print(cepbench.make("cet[detect=hybrid]").name, callable(cepbench.run), callable(cepbench.load_results))
+from cepbench.checks import yield_checks
+next(check for check in yield_checks(cepbench.make("cogra")) if str(check) == "semantics-any")()
 from cepbench.experiments.overlay import Overlay, published
 print(len(published(Overlay(file="gloria/bus-seq.csv", x="queries", y="gloria_ms")).points))
 """
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_an_installed_wheel_answers_beside_foreign_packages(tmp_path: Path) -> None:
     wheels = tmp_path / "wheels"
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]

@@ -61,6 +61,18 @@ def difference_of_rows(expected: Sequence[Mapping[str, Any]], found: Sequence[Ma
     return None
 
 
+def expect(kept: bool, what: str) -> None:
+    """Raises `AssertionError` with what is expected, in words, unless it is kept."""
+    if not kept:
+        raise AssertionError(what)
+
+
+def expect_rows(expected: Sequence[Mapping[str, Any]], frame: pd.DataFrame, where: str = "") -> None:
+    """Raises `AssertionError` if the answer to one query differs, and says how and `where`."""
+    reason = difference(expected, frame)
+    expect(reason is None, f"{reason} {where}".strip())
+
+
 def rows_of(frame: pd.DataFrame) -> Rows:
     """Rows of an answer as plain values, <NA> as None."""
     columns = {str(name): [_plain(value) for value in frame[name]] for name in frame.columns}

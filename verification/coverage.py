@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from cepbench.verification.features import Feature, Pair, all_pairs
 
 PATIENCE = 60
-"""Cases drawn for a pair per case that is compared, until it counts as one that the algorithm refuses."""
+"""By default; few enough that what is refused does not take most of the time, and enough for what is rarely drawn."""
 RARELY = 0.1
 """Share of the cases drawn for a pair that are compared, below which its features rather do without each other."""
 
@@ -21,10 +21,12 @@ POSSIBLE = frozenset(PAIRS)
 class Coverage:
     """Counts of compared cases by pair of features, and of the cases that were drawn for a pair: hits, and in vain.
 
-    `impossible` names features that need not be tried.
+    `impossible` names features that need not be tried. `patience` is how many cases are drawn for a pair per case that
+    is compared, until it counts as one that the algorithm refuses.
     """
 
     impossible: frozenset[Feature] = frozenset()
+    patience: int = PATIENCE
     counts: Counter[Pair] = field(default_factory=Counter)
     hits: Counter[Pair] = field(default_factory=Counter)
     vain: Counter[Pair] = field(default_factory=Counter)
@@ -37,7 +39,7 @@ class Coverage:
             self.hits[wanted] += 1
         elif len(wanted) <= 2:  # who misses more of them may have any one of them
             self.vain[wanted] += 1
-            if self.vain[wanted] >= PATIENCE * (self.hits[wanted] + 1):
+            if self.vain[wanted] >= self.patience * (self.hits[wanted] + 1):
                 self._given_up.add(wanted)
 
     def avoided(self, wanted: frozenset[Feature]) -> frozenset[Feature]:

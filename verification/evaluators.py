@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
 
 from cepbench.algorithms.answers.builder import AnswerBuilder
-from cepbench.algorithms.base import Algorithm, UnsupportedQuery
+from cepbench.algorithms.base import Algorithm, Executor, StateSize, UnsupportedQuery
+from cepbench.algorithms.rows import Rows
 from cepbench.events.batch import EventBatch
+from cepbench.events.schema import Schema
 from cepbench.events.statistics import Statistics
 from cepbench.pipeline.jobs import prepare
 from cepbench.pipeline.running import run_job
@@ -83,6 +86,43 @@ def answer_of(
     for job in prepared.jobs:
         run_job(prepared, job, told, answer, pickled=pickled)
     return answer
+
+
+class Evaluation:
+    """Queries on one sub-stream, a call at a time; `process` and `finish` return how many rows were reported."""
+
+    def __init__(self, algorithm: Algorithm, queries: Query | Sequence[Query], schema: Schema) -> None:
+        asked = (queries,) if isinstance(queries, Query) else tuple(queries)
+        prepared = prepare(asked, algorithm, schema, "modular", Statistics())
+        self._executors: list[Executor] = [algorithm.executor(job.plan) for job in prepared.jobs]
+        self._answer = AnswerBuilder(prepared.workload)
+
+    def process(self, events: EventBatch) -> int:
+        """The next batch. Raises `OutOfOrder`."""
+        return sum(self._add(executor.process(events)) for executor in self._executors)
+
+    def finish(self) -> int:
+        """The end of the stream."""
+        return sum(self._add(executor.finish()) for executor in self._executors)
+
+    def state(self) -> StateSize:
+        """The largest state since it was last asked for."""
+        return sum((executor.state() for executor in self._executors), StateSize())
+
+    def copy(self) -> Evaluation:
+        """One that goes on from here by itself, as another process would."""
+        copied: Evaluation = pickle.loads(pickle.dumps(self))
+        return copied
+
+    def frame(self) -> pd.DataFrame:
+        """The answer so far."""
+        return self._answer.frame()
+
+    def _add(self, rows: Rows) -> int:
+        for query, found in rows.items():
+            if len(found):
+                self._answer.add(query, (), found)
+        return sum(map(len, rows.values()))
 
 
 def _promising(batch: EventBatch, later: Sequence[EventBatch]) -> EventBatch:

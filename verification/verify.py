@@ -20,7 +20,7 @@ from cepbench.events.errors import CepbenchError, is_interrupt
 from cepbench.queries.errors import QueryError
 from cepbench.queries.model import Query
 from cepbench.verification.agreement import case_difference, expected_rows
-from cepbench.verification.coverage import Coverage
+from cepbench.verification.coverage import PATIENCE, Coverage
 from cepbench.verification.evaluators import Subject, subject_of
 from cepbench.verification.failure import Failure
 from cepbench.verification.features import DETECTION, NEVER_DETECTED, Feature, Pair, query_features
@@ -102,9 +102,13 @@ def verify_subject(
     *,
     times: int = 0,
     thorough: bool = True,
+    patience: int = PATIENCE,
 ) -> VerifyReport:
-    """As `verify`; a case that is not run thoroughly is run on its own cuts only. Stops at the first failure."""
-    run = _Run(subject, seed, thorough)
+    """As `verify`; a case that is not run thoroughly is run on its own cuts only. Stops at the first failure.
+
+    With less `patience` (see `Coverage`) pairs of features that are rarely drawn together may be missed.
+    """
+    run = _Run(subject, seed, thorough, patience)
     while run.failure is None and run.drawn < MOST_DRAWN * max(cases, 100):
         rarest = run.coverage.rarest()
         if rarest is None and not run.compared:
@@ -120,12 +124,12 @@ def verify_subject(
 class _Run:
     """The state of one verification."""
 
-    def __init__(self, subject: Subject, seed: int, thorough: bool) -> None:
+    def __init__(self, subject: Subject, seed: int, thorough: bool, patience: int) -> None:
         self.subject, self.thorough = subject, thorough
         self.random = Random(seed)
         no_large_counts = subject.enumerates or subject.flattens
         impossible = {Feature.COUNT_OVERFLOW} if no_large_counts else set()
-        self.coverage = Coverage(frozenset(impossible | (NEVER_DETECTED if subject.detects else set())))
+        self.coverage = Coverage(frozenset(impossible | (NEVER_DETECTED if subject.detects else set())), patience)
         self.refused: Counter[str] = Counter()
         self.left_out: Counter[str] = Counter()
         self.drawn = self.compared = self.with_rows = self.missed = 0

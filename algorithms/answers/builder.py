@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,16 @@ from cepbench.algorithms.answers.digest import digest_lines
 from cepbench.algorithms.answers.grouped import Answered, GroupedRows
 from cepbench.algorithms.answers.matches import digested, merge_digests, sorted_matches
 from cepbench.algorithms.answers.table import answer_table, arrow_table, with_lists
-from cepbench.algorithms.rows import AggregateRows, Group, MatchDigests, MatchRows, OwnedRows, QueryRows, concatenate
+from cepbench.algorithms.rows import (
+    AggregateRows,
+    Group,
+    KeyedRows,
+    MatchDigests,
+    MatchRows,
+    QueryRows,
+    RowsOfKeys,
+    concatenate,
+)
 from cepbench.queries.compile import CompiledQuery, Workload
 
 Parts = dict[int, GroupedRows]
@@ -40,15 +50,24 @@ class AnswerBuilder:
         found = self._of(query)
         found.add(found.number(self._group(query, key)), rows)
 
-    def add_many(self, query: int, keys: Sequence[Group], rows: OwnedRows) -> None:
-        """Rows of many sub-streams, of which `keys` holds the decoded partition values by number.
+    def add_rows(self, keys: Sequence[Group], rows: KeyedRows) -> None:
+        """Rows of many keys, of which `keys` holds the decoded partition values by number.
 
         No value is -0.0.
         """
+        for query, found in rows.items():
+            if isinstance(found.rows, MatchRows):  # which are kept by key
+                bounds = [0, *(np.flatnonzero(np.diff(found.key)) + 1).tolist(), len(found)]
+                for start, stop in pairwise(bounds):
+                    self.add(query, keys[found.key[start]], found.rows.slice(start, stop))
+            else:
+                self._add_many(query, keys, found)
+
+    def _add_many(self, query: int, keys: Sequence[Group], rows: RowsOfKeys) -> None:
         found = self._of(query)
-        owners, place = np.unique(rows.owner, return_inverse=True)
+        occurring, place = np.unique(rows.key, return_inverse=True)
         width = len(self.workload[query].query.group_by)
-        cut = [keys[owner][:width] for owner in owners.tolist()]  # a whole tuple is not copied
+        cut = [keys[key][:width] for key in occurring.tolist()]  # a whole tuple is not copied
         numbers = [found.number(group) for group in cut]
         found.add(np.array(numbers, np.int64)[place], rows.rows)
 

@@ -6,7 +6,7 @@ from functools import partial
 from typing import ClassVar
 
 from cepbench.algorithms.aseq.growth import GrowingSequences
-from cepbench.algorithms.base import Algorithm, Executor, ExecutorPool, Plan
+from cepbench.algorithms.base import Algorithm, Executor, Operator, Plan
 from cepbench.algorithms.options import Option
 from cepbench.algorithms.sequences.evaluator import SequenceEvaluator
 from cepbench.algorithms.sequences.executor import SequenceExecutor
@@ -57,10 +57,11 @@ class ASeq(Algorithm):
         assert isinstance(plan, SharingPlan)
         return SequenceExecutor(plan, partial(_evaluator, plan.workload.schema, self.max_length))
 
-    def pool(self, plan: Plan) -> ExecutorPool | None:
+    def operator(self, plan: Plan) -> Operator:
         """A pool of the counters of sequences without Kleene closure (`sequences.pooled`)."""
         assert isinstance(plan, SharingPlan)
-        return sequence_pool(plan)
+        pools = sequence_pool(plan)
+        return super().operator(plan) if pools is None else pools
 
     def _grows(self, query: CompiledQuery) -> bool:
         """Whether sequences are found during the run, or on their own for the sides of AND."""

@@ -113,11 +113,9 @@ class Cet(Algorithm):
 
     def executor(self, plan: Plan) -> Executor:
         """A graph and a detector per query, each with its share of the memory."""
-        return IndependentQueries(plan.workload, partial(self._evaluator, self.memory // max(1, len(plan.workload))))
-
-    def load(self, plan: Plan) -> None:
-        if self.detect in ("hybrid", "plan") and self.graphlets is None and self.intervals is None:
-            load(self.partition)
+        make = partial(self._evaluator, self.memory // max(1, len(plan.workload)))
+        searches = self.detect in ("hybrid", "plan") and self.graphlets is None and self.intervals is None
+        return IndependentQueries(plan.workload, make, load=partial(load, self.partition) if searches else None)
 
     def _evaluator(self, memory: int, query: CompiledQuery, part: Part, window: Window) -> Evaluator:
         if query.window is not None and query.window.counts_events:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import ClassVar
 
-from cepbench.algorithms.base import Algorithm, Executor, ExecutorPool, Plan, Slicing
+from cepbench.algorithms.base import Algorithm, Executor, Operator, Plan
 from cepbench.algorithms.cogra.granularity import (
     Granularity,
     has_adjacent_predicates,
@@ -27,7 +27,8 @@ from cepbench.algorithms.options import Option, WrongOption
 from cepbench.algorithms.running.evaluator import Evaluator
 from cepbench.algorithms.running.per_query import IndependentQueries
 from cepbench.algorithms.running.pools import independent_pools
-from cepbench.events.windows import TimeSlice, Window
+from cepbench.algorithms.slices import Slicing
+from cepbench.events.windows import Window
 from cepbench.queries.analysis import analyse
 from cepbench.queries.compile import CompiledQuery, Part
 from cepbench.queries.model import Aggregates, Query
@@ -91,18 +92,14 @@ class Cogra(Algorithm):
         """Slices of time, if asked for."""
         return TimeSlices(self.slices) if self.by_time else None
 
-    def load(self, plan: Plan) -> None:
-        """The kernels of windows that go on after a slice."""
-        if (slicing := self.slicing()) is not None:
-            slicing.executor(plan, TimeSlice(0, 1))
-
     def executor(self, plan: Plan) -> Executor:
         """Independent evaluators of the plan's queries."""
         return IndependentQueries(plan.workload, partial(evaluator, windows=self.windows))
 
-    def pool(self, plan: Plan) -> ExecutorPool | None:
+    def operator(self, plan: Plan) -> Operator:
         """Pools, if there are some for all queries (`pooled.pooled`) and events update each window."""
-        return independent_pools(plan.workload, pooled) if self.windows == "each" else None
+        pools = independent_pools(plan, pooled) if self.windows == "each" else None
+        return super().operator(plan) if pools is None else pools
 
 
 def evaluator(query: CompiledQuery, part: Part, window: Window, windows: str = "each") -> Evaluator:

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from cepbench.algorithms.base import Pieces, StateSize
+from cepbench.algorithms.base import KeyedBatch, StateSize
 from cepbench.algorithms.cogra.granularity import (
     Granularity,
     has_adjacent_predicates,
@@ -22,12 +22,11 @@ from cepbench.algorithms.greta.pooled import PooledGraphs
 from cepbench.algorithms.kernels.arrays import Ints, readonly
 from cepbench.algorithms.kernels.clock import HIGH, LOW
 from cepbench.algorithms.kernels.windows import TOUCHED
-from cepbench.algorithms.rows import AggregateRows, OwnedRows, PooledRows
+from cepbench.algorithms.rows import AggregateRows, KeyedRows, RowsOfKeys
 from cepbench.algorithms.running.batches import kernel_events, no_events
 from cepbench.algorithms.running.evaluator import WHOLE_STREAM
 from cepbench.algorithms.running.peak import largest_of_all
 from cepbench.algorithms.running.pools import POOL_ROWS, PooledCells, PooledEvaluator, owners
-from cepbench.events.batch import EventBatch
 from cepbench.queries.compile import CompiledQuery
 
 
@@ -55,7 +54,7 @@ class PooledCount(PooledEvaluator):
     states: TypeCounts
 
     def __init__(self, query: CompiledQuery, one: TypeGrainedCount) -> None:
-        super().__init__(one.counts)
+        super().__init__(one.counts, query.window or WHOLE_STREAM)
         self.query, self.arithmetic = query.index, query.arithmetic
         self.template, self.window = one.template, one.window
         self.capacity = max(POOL_ROWS, 2 * (len(one.counts.trends) // len(one.template.start)))
@@ -65,10 +64,10 @@ class PooledCount(PooledEvaluator):
         """Room for rows."""
         return _count_rows(self.capacity, self.arithmetic)
 
-    def step(self, at: int, done: int, events: EventBatch, pieces: Pieces) -> tuple[int, int, int]:
+    def step(self, at: int, done: int, batch: KeyedBatch) -> tuple[int, int, int]:
         return count_pooled(
-            at, done, pieces.number, pieces.begin, readonly(events.time), readonly(events.type), self.template,
-            self.window, self.states, self.ends, self.rows, owners(self.capacity),
+            at, done, batch.keys, batch.offsets, readonly(batch.events.time), readonly(batch.events.type),
+            self.template, self.window, self.states, self.ends, self.rows, owners(self.capacity),
         )  # fmt: skip
 
     def close(self, at: int, until: int) -> tuple[int, int]:
@@ -76,7 +75,7 @@ class PooledCount(PooledEvaluator):
             at, until, self.template, self.window, self.states, self.ends, self.rows, owners(self.capacity)
         )
 
-    def taken(self, size: int) -> PooledRows:
+    def taken(self, size: int) -> KeyedRows:
         rows = self.rows
         found = AggregateRows(
             rows.window[:size].copy(),
@@ -85,7 +84,7 @@ class PooledCount(PooledEvaluator):
             np.empty((size, 0)),
             np.empty((size, 0), np.int64),
         )
-        return {self.query: OwnedRows(owners(self.capacity)[:size].copy(), found)}
+        return {self.query: RowsOfKeys(owners(self.capacity)[:size].copy(), found)}
 
     def live(self) -> StateSize:
         windows, waiting = _largest(self.states.clock)
@@ -103,9 +102,9 @@ class PooledTypeGrained(PooledCells):
         self.template, self.shape, self.window, self.span = one.template, one.shape, one.window, one.span
         self.positions, self.cell_bytes = one.positions, one.cell_bytes
 
-    def step(self, at: int, done: int, events: EventBatch, pieces: Pieces) -> tuple[int, int, int]:
+    def step(self, at: int, done: int, batch: KeyedBatch) -> tuple[int, int, int]:
         return aggregate_pooled(
-            at, done, pieces.number, pieces.begin, kernel_events(self.query.columns, events), self.template,
+            at, done, batch.keys, batch.offsets, kernel_events(self.query.columns, batch.events), self.template,
             self.shape, self.span, self.window, self.states, self.ends, self.rows, self.owner,
         )  # fmt: skip
 

@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from cepbench.algorithms.base import Plan, SliceExecutor, Slicing, StateSize
+from cepbench.algorithms.base import Plan, StateSize
 from cepbench.algorithms.cogra.joining import Crossing, joined
 from cepbench.algorithms.cogra.panes import PaneGrained
 from cepbench.algorithms.kernels.cells import Cells
@@ -17,6 +17,7 @@ from cepbench.algorithms.rows import AggregateRows, Rows
 from cepbench.algorithms.running.conjunction import Conjunction, pairs
 from cepbench.algorithms.running.evaluator import WHOLE_STREAM, Evaluator
 from cepbench.algorithms.running.per_query import IndependentQueries
+from cepbench.algorithms.slices import SliceExecutor, Slicing
 from cepbench.events.batch import EventBatch
 from cepbench.events.windows import END, FOREVER, TimeSlice, Window
 from cepbench.queries.compile import CompiledQuery, Part

@@ -86,11 +86,7 @@ class Flink(Algorithm):
     def executor(self, plan: Plan) -> Executor:
         """A sub-stream of a job per query."""
         assert isinstance(plan, FlinkPlan)
-        return IndependentQueries(plan.workload, partial(self._evaluator, plan), DetectionOnFlink)
-
-    def load(self, plan: Plan) -> None:
-        """Starts Flink."""
-        current()
+        return IndependentQueries(plan.workload, partial(self._evaluator, plan), DetectionOnFlink, load=current)
 
     def _evaluator(self, plan: FlinkPlan, query: CompiledQuery, part: Part, window: Window) -> FlinkEvaluator:
         parts = plan.parts[query.index]

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from cepbench.algorithms.base import Algorithm, Executor, ExecutorPool, Plan
+from cepbench.algorithms.base import Algorithm, Executor, Operator, Plan
 from cepbench.algorithms.greta.evaluator import GraphGrained
 from cepbench.algorithms.greta.pooled import pooled_graphs
 from cepbench.algorithms.running.evaluator import Evaluator
@@ -46,12 +46,14 @@ class Greta(Algorithm):
 
     def executor(self, plan: Plan) -> Executor:
         """A graph per query."""
-        return IndependentQueries(plan.workload, _evaluator)
+        return IndependentQueries(plan.workload, evaluator)
 
-    def pool(self, plan: Plan) -> ExecutorPool | None:
+    def operator(self, plan: Plan) -> Operator:
         """Pools of graphs, if no query has negation, conjunction or windows of events."""
-        return independent_pools(plan.workload, pooled_graphs)
+        pools = independent_pools(plan, pooled_graphs)
+        return super().operator(plan) if pools is None else pools
 
 
-def _evaluator(query: CompiledQuery, part: Part, window: Window) -> Evaluator:
+def evaluator(query: CompiledQuery, part: Part, window: Window) -> Evaluator:
+    """Of a query with vertices for all positions."""
     return GraphGrained(query, part, window, np.ones(len(part.automaton.positions), np.bool_))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepbench.algorithms.base import Pieces, StateSize
+from cepbench.algorithms.base import KeyedBatch, StateSize
 from cepbench.algorithms.greta.evaluator import GraphGrained, grown, new_graph
 from cepbench.algorithms.greta.kernels.pooled import GraphStates, close_graphs, propagate_pooled
 from cepbench.algorithms.greta.kernels.propagation import ROOM
@@ -14,7 +14,6 @@ from cepbench.algorithms.running.evaluator import WHOLE_STREAM
 from cepbench.algorithms.running.negation import latest_starts
 from cepbench.algorithms.running.peak import largest_of_all
 from cepbench.algorithms.running.pools import PooledCells, PooledEvaluator, room_of
-from cepbench.events.batch import EventBatch
 from cepbench.queries.compile import CompiledQuery
 
 WIDTH = 32
@@ -52,10 +51,10 @@ class PooledGraphs(PooledCells):
         self.cell_bytes = one.cell_bytes
         self.nothing_negated = latest_starts(())
 
-    def step(self, at: int, done: int, events: EventBatch, pieces: Pieces) -> tuple[int, int, int]:
+    def step(self, at: int, done: int, batch: KeyedBatch) -> tuple[int, int, int]:
         at, done, size, stopped = propagate_pooled(
-            at, done, pieces.number, pieces.begin, kernel_events(self.query.columns, events), self.tables, self.slots,
-            self.window, self.graph, self.states, self.ends, self.rows, self.owner,
+            at, done, batch.keys, batch.offsets, kernel_events(self.query.columns, batch.events), self.tables,
+            self.slots, self.window, self.graph, self.states, self.ends, self.rows, self.owner,
         )  # fmt: skip
         if stopped == ROOM:
             self.graph = grown(self.graph)

@@ -7,7 +7,6 @@ from functools import partial
 from math import inf, isinf
 from typing import ClassVar
 
-from cepbench.algorithms.answers.distinct_matches import load_distinct
 from cepbench.algorithms.base import Algorithm, Executor, Plan
 from cepbench.algorithms.mcep.adaptivity import SAMPLE, AdaptivePlanner
 from cepbench.algorithms.mcep.aggregation import detection_workload, not_countable
@@ -112,11 +111,6 @@ class Mcep(Algorithm):
             planner = AdaptivePlanner(plan.detecting, options, plan.adapt, self.sample)
             return AdaptiveExecutor(planner, plan.tables, plan.queries, plan.windows, plan.planned_for)
         return DetectionExecutor(plan.detecting, plan.tables, plan.queries, plan.windows)
-
-    def load(self, plan: Plan) -> None:
-        assert isinstance(plan, MultiPatternPlan)
-        DetectionExecutor(plan.detecting, plan.tables, plan.queries, plan.windows).load()
-        load_distinct()
 
     def planning_options(self, patterns: int) -> PlanningOptions:
         """What the optimiser is asked to do for so many patterns."""

@@ -77,6 +77,9 @@ class AdaptiveExecutor(Executor):
         now = self.engine.details()
         return {**{name: value + self.before.get(name, 0.0) for name, value in now.items()}, **self.numbers}
 
+    def load(self) -> None:
+        self.engine.load()
+
     def migrate(self, tables: EngineTables) -> None:
         """Goes on with another plan of the same patterns."""
         old = self.engine

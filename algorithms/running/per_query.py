@@ -19,16 +19,24 @@ from cepbench.queries.compile import CompiledQuery, Workload
 
 
 class IndependentQueries(Executor):
-    """Runs an evaluator per query, without sharing; `detect` makes those of detection queries. Raises `OutOfOrder`."""
+    """Runs an evaluator per query, without sharing. Raises `OutOfOrder`.
+
+    `detect` makes the evaluators of detection queries; `load` is called before a run under the clock.
+    """
 
     def __init__(
-        self, workload: Workload, make: MakeEvaluator, detect: Callable[[CompiledQuery], Evaluator] | None = None
+        self,
+        workload: Workload,
+        make: MakeEvaluator,
+        detect: Callable[[CompiledQuery], Evaluator] | None = None,
+        load: Callable[[], object] | None = None,
     ) -> None:
         self.evaluators = {
             query.index: detect(query) if detect is not None and query.detects else _evaluator(query, make)
             for query in workload
         }
         self.now = 0
+        self._load = load
 
     def process(self, events: EventBatch) -> Rows:
         self.now = check_order(events, self.now)
@@ -42,6 +50,10 @@ class IndependentQueries(Executor):
 
     def details(self) -> Mapping[str, float]:
         return merged(evaluator.details() for evaluator in self.evaluators.values())
+
+    def load(self) -> None:
+        if self._load is not None:
+            self._load()
 
 
 def check_order(events: EventBatch, now: int) -> int:

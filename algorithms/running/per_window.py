@@ -47,6 +47,10 @@ class PerWindow(Executor):
     def details(self) -> Mapping[str, float]:
         return merged(shared.details() for shared in self.sets)
 
+    def load(self) -> None:
+        for shared in self.sets:
+            shared.load()
+
 
 def _union(parts: Iterable[Rows]) -> Rows:
     return {query: rows for part in parts for query, rows in part.items()}

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cepbench.algorithms.base import ExecutorPool, OutOfOrder, Pieces, StateSize
+from cepbench.algorithms.base import KeyedBatch, Operator, OutOfOrder, Plan, StateSize
 from cepbench.algorithms.kernels.events import RowCells
-from cepbench.algorithms.kernels.pools import NO_END
-from cepbench.algorithms.rows import OwnedRows, PooledRows
+from cepbench.algorithms.kernels.lanes import NO_END
+from cepbench.algorithms.rows import KeyedRows, RowsOfKeys, joined
 from cepbench.algorithms.running.batches import aggregate_rows, new_rows
-from cepbench.events.batch import EventBatch
-from cepbench.events.windows import FOREVER
+from cepbench.algorithms.running.evaluator import WHOLE_STREAM
+from cepbench.events.windows import FOREVER, Window
 from cepbench.metrics.details import merged
 from cepbench.queries.compile import CompiledQuery
 
@@ -33,16 +33,18 @@ class PooledEvaluator(ABC):
     `ends` int64[S] holds when the last window ends that holds an event of the sub-stream, or `NO_END` if it is closed.
     """
 
-    def __init__(self, fresh: Any) -> None:
-        self.fresh = fresh
+    def __init__(self, fresh: Any, window: Window) -> None:
+        self.fresh, self.timed = fresh, window
         self.states = copies(fresh)
         self.ends: Ints = np.empty(0, np.int64)
+        self._closed = 0  # windows that end by then are closed
 
     @abstractmethod
-    def step(self, at: int, done: int, events: EventBatch, pieces: Pieces) -> tuple[int, int, int]:
-        """Processes pieces `at..`, the first of them from event `done` on; returns the next two and the rows written.
+    def step(self, at: int, done: int, batch: KeyedBatch) -> tuple[int, int, int]:
+        """Processes keys `at..` of a batch, the first of them from event `done` on; returns the next two and the rows
+        written.
 
-        A piece that ended leads to the next one. Stops where the room for rows might not suffice.
+        A key whose events ended leads to the next one. Stops where the room for rows might not suffice.
         """
 
     @abstractmethod
@@ -50,7 +52,7 @@ class PooledEvaluator(ABC):
         """Closes windows that end by `until` in sub-streams `at..`; returns the next one and the rows written."""
 
     @abstractmethod
-    def taken(self, size: int) -> PooledRows:
+    def taken(self, size: int) -> KeyedRows:
         """Copies of the first rows that were written (at least one), by query."""
 
     @abstractmethod
@@ -61,17 +63,21 @@ class PooledEvaluator(ABC):
         """As `Executor.details`."""
         return {}
 
-    def process(self, events: EventBatch, pieces: Pieces) -> list[PooledRows]:
-        """Rows of the windows that these events and their `until` closed."""
-        self._make_room(pieces.known)
-        parts: list[PooledRows] = []
+    def process(self, batch: KeyedBatch) -> list[KeyedRows]:
+        """Rows of the windows that these events and the watermark closed."""
+        self._make_room(batch.known)
+        parts: list[KeyedRows] = []
         at = done = 0
-        while at < len(pieces.number):
-            at, done, size = self.step(at, done, events, pieces)
+        while at < len(batch.keys):
+            at, done, size = self.step(at, done, batch)
             parts += [self.taken(size)] if size else []
-        return parts if events.until is None else parts + self._close(events.until)
+        watermark = batch.watermark
+        if watermark is not None and self.timed.ends_between(self._closed, watermark):
+            parts += self._close(watermark)
+            self._closed = watermark
+        return parts
 
-    def finish(self) -> list[PooledRows]:
+    def finish(self) -> list[KeyedRows]:
         """Rows of the windows that are still open."""
         return self._close(2 * FOREVER - 1)
 
@@ -80,8 +86,8 @@ class PooledEvaluator(ABC):
         found = self.live()
         return StateSize(found.bytes, found.kinds, found.reserved + room_of(self.states) + self.ends.nbytes)
 
-    def _close(self, until: int) -> list[PooledRows]:
-        parts: list[PooledRows] = []
+    def _close(self, until: int) -> list[KeyedRows]:
+        parts: list[KeyedRows] = []
         at = 0
         while at < len(self.ends):
             at, size = self.close(at, until)
@@ -103,7 +109,7 @@ class PooledCells(PooledEvaluator):
     """One query whose kernels write rows as cells, with room for those of `span` windows of a sub-stream at least."""
 
     def __init__(self, fresh: Any, query: CompiledQuery, span: int) -> None:
-        super().__init__(fresh)
+        super().__init__(fresh, query.window or WHOLE_STREAM)
         self.query = query
         self.capacity = max(POOL_ROWS, 2 * span)
 
@@ -117,25 +123,25 @@ class PooledCells(PooledEvaluator):
         """Room for their sub-streams."""
         return owners(self.capacity)
 
-    def taken(self, size: int) -> PooledRows:
+    def taken(self, size: int) -> KeyedRows:
         rows = self.rows
         found = aggregate_rows(rows.window[:size].copy(), rows.cells, size)
-        return {self.query.index: OwnedRows(self.owner[:size].copy(), found)}
+        return {self.query.index: RowsOfKeys(self.owner[:size].copy(), found)}
 
 
-class PooledQueries(ExecutorPool):
-    """A pool of evaluators that share nothing. Raises `OutOfOrder`."""
+class PooledQueries(Operator):
+    """An operator of evaluators that share nothing. Raises `OutOfOrder`."""
 
     def __init__(self, evaluators: list[PooledEvaluator]) -> None:
         self.evaluators = evaluators
         self.now = 0
 
-    def process(self, events: EventBatch, pieces: Pieces) -> PooledRows:
-        self._check_order(events, pieces)
-        return joined([rows for evaluator in self.evaluators for rows in evaluator.process(events, pieces)])
+    def process(self, batch: KeyedBatch) -> KeyedRows:
+        self._check_order(batch)
+        return joined(rows for evaluator in self.evaluators for rows in evaluator.process(batch))
 
-    def finish(self) -> PooledRows:
-        return joined([rows for evaluator in self.evaluators for rows in evaluator.finish()])
+    def finish(self) -> KeyedRows:
+        return joined(rows for evaluator in self.evaluators for rows in evaluator.finish())
 
     def state(self) -> StateSize:
         return sum((evaluator.state() for evaluator in self.evaluators), StateSize())
@@ -143,33 +149,24 @@ class PooledQueries(ExecutorPool):
     def details(self) -> Mapping[str, float]:
         return merged(evaluator.details() for evaluator in self.evaluators)
 
-    def _check_order(self, events: EventBatch, pieces: Pieces) -> None:
-        """No event is older than one of its sub-stream, or than what an earlier batch told of all of them."""
-        time = events.time
+    def _check_order(self, batch: KeyedBatch) -> None:
+        """No event is older than one of its key, or than the latest event or watermark of an earlier batch."""
+        time = batch.events.time
         if len(time):
             back = np.flatnonzero(time[1:] < time[:-1]) + 1
-            earliest = time[pieces.begin[:-1]].min()
-            if earliest < self.now or not np.isin(back, pieces.begin).all():
-                raise OutOfOrder(f"an event at time {time.min()} came after a later one of its sub-stream")
-        self.now = max(self.now, int(time.max(initial=0)), events.until or 0)
+            earliest = time[batch.offsets[:-1]].min()
+            if earliest < self.now or not np.isin(back, batch.offsets).all():
+                raise OutOfOrder(f"an event at time {time.min()} came after a later one of its key")
+        self.now = max(self.now, int(time.max(initial=0)), batch.watermark or 0)
 
 
-def independent_pools(
-    queries: Iterable[CompiledQuery], make: Callable[[CompiledQuery], PooledEvaluator | None]
-) -> PooledQueries | None:
-    """A pool of an evaluator per query, or None where a query has none."""
-    found = [make(query) for query in queries]
+def independent_pools(plan: Plan, make: Callable[[CompiledQuery], PooledEvaluator | None]) -> PooledQueries | None:
+    """An operator with an evaluator per query, or None where a query has none, or nothing splits the stream."""
+    if not all(query.partition for query in plan.workload):
+        return None
+    found = [make(query) for query in plan.workload]
     pools = [one for one in found if one is not None]
     return PooledQueries(pools) if pools and len(pools) == len(found) else None
-
-
-def joined(parts: list[PooledRows]) -> PooledRows:
-    """Rows of several steps as one."""
-    found: dict[int, list[OwnedRows]] = {}
-    for part in parts:
-        for query, rows in part.items():
-            found.setdefault(query, []).append(rows)
-    return {query: OwnedRows.concatenate(rows) for query, rows in found.items()}
 
 
 def mapped(function: Callable[..., Any], *states: Any) -> Any:

@@ -94,11 +94,12 @@ class Sase(Algorithm):
         """Stacks per query, or per sequence of it."""
         if isinstance(plan, FlattenedPlan):
             return IndependentQueries(plan.workload, partial(_flattened, plan, self.max_length))
-        return IndependentQueries(plan.workload, SaseEvaluator, SpanEvaluator)
+        return IndependentQueries(plan.workload, SaseEvaluator, SpanEvaluator, partial(_load, plan.workload))
 
-    def load(self, plan: Plan) -> None:
-        for query in [query for query in plan.workload if query.detects][:1]:  # all have the same kernels
-            SpanEvaluator(query).load()
+
+def _load(workload: Workload) -> None:
+    for query in [query for query in workload if query.detects][:1]:  # all have the same kernels
+        SpanEvaluator(query).load()
 
 
 class SaseEvaluator(StackEvaluator):

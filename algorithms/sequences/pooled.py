@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cepbench.algorithms.base import ExecutorPool, Pieces, StateSize
+from cepbench.algorithms.base import KeyedBatch, Operator, StateSize
 from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.events import KernelEvents
-from cepbench.algorithms.rows import OwnedRows, PooledRows
+from cepbench.algorithms.rows import KeyedRows, RowsOfKeys
 from cepbench.algorithms.running.batches import kernel_events, no_events
 from cepbench.algorithms.running.per_window import by_window
 from cepbench.algorithms.running.pools import POOL_ROWS, PooledEvaluator, PooledQueries, mapped, owners, room_of
@@ -24,19 +24,21 @@ from cepbench.algorithms.sequences.kernels.pooled import APART, close_sequences,
 from cepbench.algorithms.sequences.kernels.stream import NONE, count_sequences
 from cepbench.algorithms.sequences.plan import SharingPlan
 from cepbench.algorithms.sequences.state import enlarged, largest_size, largest_sizes
-from cepbench.events.batch import EventBatch
+from cepbench.events.windows import Window
 
 
-def sequence_pool(plan: SharingPlan) -> ExecutorPool | None:
-    """A pool for a plan, or None: where a query is counted alone, or a Kleene pattern's matches have a length to check.
+def sequence_pool(plan: SharingPlan) -> Operator | None:
+    """A pool for a plan, or None: where nothing splits the stream, a query is counted alone, or a Kleene pattern's
+    matches have a length to check.
 
-    A sub-stream has a state of its own as soon as it needs room for more START events than others have.
+    A key has a state of its own as soon as it needs room for more START events than others have.
     """
     queries = list(plan.workload)
-    if any(counted_alone(query, plan.max_length) or is_kleene(query.parts[0].automaton) for query in queries):
+    alone = (counted_alone(query, plan.max_length) or is_kleene(query.parts[0].automaton) for query in queries)
+    if not all(query.partition for query in queries) or any(alone):
         return None
     windows = by_window(queries).items()
-    return PooledQueries([PooledSequences(WindowSequences(plan, window, found)) for window, found in windows])
+    return PooledQueries([PooledSequences(WindowSequences(plan, window, found), window) for window, found in windows])
 
 
 class PooledSequences(PooledEvaluator):
@@ -47,9 +49,9 @@ class PooledSequences(PooledEvaluator):
 
     states: CounterState
 
-    def __init__(self, one: WindowSequences) -> None:
+    def __init__(self, one: WindowSequences, window: Window) -> None:
         counter = one.counter
-        super().__init__(counter.cells)
+        super().__init__(counter.cells, window)
         self.queries, self.counting, self.window, self.modular = (
             one.queries, counter.counting, counter.window, counter.modular,
         )  # fmt: skip
@@ -57,19 +59,19 @@ class PooledSequences(PooledEvaluator):
         self.rows = new_rows(self.program.chains, self.modular, POOL_ROWS)
         self.apart: dict[int, CounterState] = {}
 
-    def step(self, at: int, done: int, events: EventBatch, pieces: Pieces) -> tuple[int, int, int]:
-        batch, s = kernel_events(self.counting.columns, events), int(pieces.number[at])
+    def step(self, at: int, done: int, batch: KeyedBatch) -> tuple[int, int, int]:
+        events, s = kernel_events(self.counting.columns, batch.events), int(batch.keys[at])
         if s in self.apart:
-            stop = int(pieces.begin[at + 1])
-            piece = batch._replace(time=batch.time[:stop])
-            done, size = self._count_apart(s, max(done, int(pieces.begin[at])), 0, piece)
+            stop = int(batch.offsets[at + 1])
+            piece = events._replace(time=events.time[:stop])
+            done, size = self._count_apart(s, max(done, int(batch.offsets[at])), 0, piece)
             return (at, done, size) if done <= stop else (at + 1, stop, size)
         at, done, size, segment = count_pooled(
-            at, done, pieces.number, pieces.begin, batch, self.window, self.program, self.states, self.modular,
+            at, done, batch.keys, batch.offsets, events, self.window, self.program, self.states, self.modular,
             self.ends, self.rows, self._owner,
         )  # fmt: skip
         if segment != NONE:
-            self._set_apart(int(pieces.number[at]))
+            self._set_apart(int(batch.keys[at]))
         return at, done, size
 
     def close(self, at: int, until: int) -> tuple[int, int]:
@@ -84,12 +86,12 @@ class PooledSequences(PooledEvaluator):
             self._set_apart(at)
         return at, size
 
-    def taken(self, size: int) -> PooledRows:
+    def taken(self, size: int) -> KeyedRows:
         found = rows_by_query(self.rows, size, self.program.chains)
         owner = self._owner[np.argsort(self.rows.query[:size], kind="stable")]
         first = np.cumsum([0, *map(len, found.values())])
         return {
-            self.queries[query]: OwnedRows(owner[begin : begin + len(rows)], rows)
+            self.queries[query]: RowsOfKeys(owner[begin : begin + len(rows)], rows)
             for begin, (query, rows) in zip(first.tolist(), found.items(), strict=False)
         }
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence as Many
 from functools import partial
 from typing import ClassVar
 
-from cepbench.algorithms.base import Algorithm, Executor, ExecutorPool, Plan
+from cepbench.algorithms.base import Algorithm, Executor, Operator, Plan
 from cepbench.algorithms.options import Option
 from cepbench.algorithms.sequences.event_sequence import Sequence
 from cepbench.algorithms.sequences.executor import SequenceExecutor
@@ -99,10 +99,11 @@ class Sharon(Algorithm):
         assert isinstance(plan, SharingPlan)
         return SequenceExecutor(plan)
 
-    def pool(self, plan: Plan) -> ExecutorPool | None:
+    def operator(self, plan: Plan) -> Operator:
         """A pool of the counters of sequences without Kleene closure (`sequences.pooled`)."""
         assert isinstance(plan, SharingPlan)
-        return sequence_pool(plan)
+        pools = sequence_pool(plan)
+        return super().operator(plan) if pools is None else pools
 
     def _model(self, queries: Many[CompiledQuery], sequences: Many[Sequence], statistics: Statistics) -> BenefitModel:
         windows = [_window(query, statistics) for query in queries]

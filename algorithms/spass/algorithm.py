@@ -53,13 +53,6 @@ class Spass(Algorithm):
 
     def executor(self, plan: Plan) -> Executor:
         """One for the queries of each window."""
-        return PerWindow(_sets(plan))
-
-    def load(self, plan: Plan) -> None:
-        for shared in _sets(plan):
-            shared.load()
-
-
-def _sets(plan: Plan) -> list[SharedConstruction]:
-    assert isinstance(plan, SpassPlan)
-    return [SharedConstruction(plan, window, queries) for window, queries in by_window(plan.workload).items()]
+        assert isinstance(plan, SpassPlan)
+        windows = by_window(plan.workload).items()
+        return PerWindow([SharedConstruction(plan, window, queries) for window, queries in windows])

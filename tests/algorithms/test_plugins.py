@@ -81,15 +81,31 @@ def test_commands_take_a_file(own: Path) -> None:
     assert "counting" in listed(run(own, "algorithms", "--plugin", own))
 
 
+@pytest.mark.full
 def test_contract_tests_take_a_file(own: Path) -> None:
-    tests = [f"{ROOT}/tests/contract/test_golden.py", f"{ROOT}/tests/contract/test_interface.py"]
-    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "-k", "counting", *tests]
+    tests = f"{ROOT}/tests/contract/test_checks.py"
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "-k", "counting", tests]
     environment = {**os.environ, plugins.VARIABLE: str(own)}
     ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300)
     assert ended.returncode == 0, ended.stdout[-2000:]
     assert int(re.findall(r"(\d+) passed", ended.stdout)[0]) > 20
 
 
+@pytest.mark.full
+def test_a_package_checks_itself_outside_of_the_checkout(own: Path) -> None:
+    package = own.parent / "my_cep"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "counting.py").write_text(COUNTING)
+    [checks] = [block for block in re.findall(r"```python\n(.*?)```", GUIDE, re.DOTALL) if "yield_checks" in block]
+    (own.parent / "test_contract.py").write_text(checks)
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "test_contract.py"]
+    ended = subprocess.run(command, cwd=own.parent, capture_output=True, text=True, timeout=300)
+    assert ended.returncode == 0, ended.stdout[-2000:]
+    assert int(re.findall(r"(\d+) passed", ended.stdout)[0]) > 30
+
+
+@pytest.mark.full
 @pytest.mark.spark
 def test_a_figure_has_an_own_algorithm(own: Path) -> None:
     (own.parent / "own-1.yaml").write_text(EXPERIMENT)
@@ -101,6 +117,7 @@ def test_a_figure_has_an_own_algorithm(own: Path) -> None:
     assert "own_counting.py" in "".join(file.read_text() for file in own.parent.glob("results/**/*.json"))
 
 
+@pytest.mark.full
 def test_kernels_of_a_file_are_compiled(own: Path) -> None:
     ended = run(own, "compile", "counting", "--plugin", own)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
@@ -109,6 +126,7 @@ def test_kernels_of_a_file_are_compiled(own: Path) -> None:
     assert "unknown algorithm 'counting'" in ended.stderr
 
 
+@pytest.mark.full
 def test_an_installed_package_has_algorithms(own: Path) -> None:
     package, place = own.parent / "my-cep", own.parent / "site"
     (package / "my_cep").mkdir(parents=True)
@@ -139,6 +157,8 @@ def test_an_installed_package_has_algorithms(own: Path) -> None:
         ("x = 1\n", "no class of an algorithm"),
         ("1 / 0\n", "cannot be loaded: ZeroDivisionError: division by zero"),
         (COUNTING.replace('name: ClassVar[str] = "counting"', "pass"), "class PlainCounting has no `name`"),
+        (COUNTING.replace("def executor(", "def pool("), "class PlainCounting has `pool`, which is `operator` now"),
+        (COUNTING.replace("def executor(", "def evaluate("), "has neither `executor` nor `operator`"),
     ],
 )
 def test_wrong_files(own: Path, content: str, message: str) -> None:

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 from cepbench.algorithms.kernels.compilation import common_marker
 
 MODULE = (sys.executable, "-m", "cepbench.cli.main")
@@ -27,6 +29,7 @@ def run(*arguments):
     return subprocess.run((*MODULE, *map(str, arguments)), capture_output=True, text=True, check=True)
 
 
+@pytest.mark.full
 def test_a_query_after_it_compiles_nothing(query_file, event_file):
     # Where the kernels are on disk already, this takes seconds instead of a minute.
     compiled = run("compile", "cogra")

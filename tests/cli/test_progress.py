@@ -13,6 +13,7 @@ import pytest
 from cepbench.cli.progress import compilation_told
 
 
+@pytest.mark.full
 def test_compilation_is_told_once_and_only_if_something_is_compiled(tmp_path, query_file, event_file):
     command = (sys.executable, "-m", "cepbench.cli.main", "query", "-a", "cogra", "-q", query_file, "-e", event_file)
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "kernels")}

@@ -6,9 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from cepbench.events.errors import CepbenchError
 from cepbench.experiments.provenance import commit
 from cepbench.experiments.sweep import Swept
+from cepbench.metrics.files import Unwritable
 from cepbench.metrics.record import Status
+from tests.plots.conftest import make_figure, make_record, write_results
 
 EXPERIMENT = """
 id: small
@@ -115,7 +118,6 @@ def test_results_folder_that_cannot_be_written(cepbench, small, tmp_path):
 
 
 @pytest.mark.spark
-@pytest.mark.slow
 def test_run_report_plot_and_compare(cepbench, small, tmp_path):
     results = tmp_path / "results"
     command = ("run", small, "--report", "--results", results, "--master", "local[2]")
@@ -126,6 +128,7 @@ def test_run_report_plot_and_compare(cepbench, small, tmp_path):
     assert [cell["status"] for cell in cells] == ["ok"] * 4
     assert len({cell["digest"] for cell in cells}) == 2
     page = (results / "report.html").read_text()
+    assert ended.out.count((results / "report.html").as_uri()) == 2  # where it is, at its first figure and at the end
     assert "COGRA is at least a little faster than GRETA." in page
 
     assert "(0 run" in cepbench(*command).out
@@ -142,7 +145,7 @@ def test_run_report_plot_and_compare(cepbench, small, tmp_path):
 
 def test_results_are_kept_by_commit(cepbench, tmp_path, monkeypatch):
     asked = []
-    monkeypatch.setattr("cepbench.experiments.sweep.listing", lambda planned, results: asked.append(results) or [])
+    monkeypatch.setattr("cepbench.experiments.sweep.listing", lambda planned, results, _: asked.append(results) or [])
     origin = {"rev-parse": "0123456789abcdef" * 2, "status": "", "show": "1767225600"}
     monkeypatch.setattr("cepbench.experiments.provenance._git", lambda *words: origin[words[0]])
     command = ("run", "greta-13.1", "--profile", "smoke", "--dry-run", "--results", tmp_path)
@@ -157,3 +160,62 @@ def test_results_are_kept_by_commit(cepbench, tmp_path, monkeypatch):
     refused = cepbench(*command, "--by-commit")
     assert refused.status == 2
     assert "not run from a Git checkout" in refused.err
+
+
+@pytest.fixture
+def measuring(monkeypatch):
+    """A sweep that runs nothing, leaves one figure and ends as it is told to; and the pages that it saw."""
+
+    def sweep(planned, results, *_, measured, **__):
+        measured(results / "none" / "laptop")
+        measured(write_results(results, make_figure(), [make_record()]))
+        page = results / "report.html"
+        pages.append(page.read_text() if page.exists() else None)
+        if ends:
+            raise ends[0]
+        return Swept((), Counter([Status.OK]), run=1)
+
+    ends, pages = [], []
+    monkeypatch.setattr("cepbench.experiments.sweep.run_planned", sweep)
+    return ends, pages
+
+
+def test_the_report_is_there_before_the_sweep_ends(cepbench, small, measuring, tmp_path):
+    ended = cepbench("run", small, "--report", "--results", tmp_path / "results")
+    assert ended.status == 0
+    assert "so far" in measuring[1][0]
+    assert "so far" not in (tmp_path / "results" / "report.html").read_text()
+    assert [line.split(": ")[0] for line in ended.out.splitlines()][-1] == "Report"
+
+
+def test_an_interrupted_sweep_leaves_the_page_of_what_is_there(cepbench, small, measuring, tmp_path):
+    measuring[0].append(KeyboardInterrupt())
+    assert cepbench("run", small, "--report", "--results", tmp_path / "results").status == 130
+    page = (tmp_path / "results" / "report.html").read_text()
+    assert "Figure 13.1" in page
+    assert "so far" not in page
+
+
+def test_a_report_that_cannot_be_written_fails_after_the_sweep(cepbench, small, measuring, tmp_path, monkeypatch):
+    def full(*_):
+        raise Unwritable("report.html: cannot be written: no space left on device")
+
+    monkeypatch.setattr("cepbench.plots.report.write_drawings", full)
+    ended = cepbench("run", small, "--report", "--results", tmp_path / "results")
+    assert ended.status == 2
+    assert measuring[1] == [None]  # the sweep went on to its end
+    first, last = ended.err.splitlines()
+    assert first == "cepbench: the report could not be written: report.html: cannot be written: no space left on device"
+    assert last == "cepbench: report.html: cannot be written: no space left on device"
+
+
+def test_a_sweep_that_cannot_begin_leaves_the_page_alone(cepbench, small, tmp_path, monkeypatch):
+    def refused(*_, **__):
+        raise CepbenchError("another sweep runs in this folder")
+
+    page = tmp_path / "results" / "report.html"
+    page.parent.mkdir()
+    page.write_text("of the other sweep")
+    monkeypatch.setattr("cepbench.experiments.sweep.run_planned", refused)
+    assert cepbench("run", small, "--report", "--results", page.parent).status == 2
+    assert page.read_text() == "of the other sweep"

@@ -12,7 +12,7 @@ SAMPLES = Path(__file__).resolve().parents[3] / "shared" / "data"
 
 pytestmark = [
     pytest.mark.spark,
-    pytest.mark.slow,
+    pytest.mark.full,
     pytest.mark.skipif(not SAMPLES.is_dir(), reason="the published samples are not here"),
 ]
 

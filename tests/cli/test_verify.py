@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 
+@pytest.mark.full
 def test_verify_tells_what_it_compared(cepbench):
     ended = cepbench("verify", "-a", "greta", "-a", "cogra", "--cases", "20", "--seed", "3")
     assert ended.status == 0

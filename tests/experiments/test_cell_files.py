@@ -7,7 +7,9 @@ import pytest
 
 from cepbench.experiments.cell_files import CellFiles, locked
 from cepbench.experiments.errors import SweepError
+from cepbench.metrics.figure import Axis, Figure
 from cepbench.metrics.record import FORMAT, Samples, Status
+from cepbench.metrics.results import load_results
 from tests.experiments.records import record
 
 
@@ -90,6 +92,82 @@ def test_other_configurations_are_put_aside_and_taken_back(tmp_path):
     assert files.open(["b"]) == {}
     assert list((tmp_path / "e/quick/cells").iterdir()) == []
     assert files.open(["a", "b"]) == {"a": a}
+
+
+def described(title):
+    axis = Axis(name="n", label="n")
+    return Figure(id="1", experiment="e", profile="quick", title=title, paper="p", x=axis, panels=(), algorithms=())
+
+
+def cell(name):
+    return record("fast", {"n": 1}).model_copy(update={"cell": name, "experiment": "e", "profile": "quick"})
+
+
+def test_what_was_put_aside_can_be_read_with_its_figure_and_only_there(tmp_path):
+    files = CellFiles(tmp_path, "e", "quick")
+    files.open(["a"])
+    files.write(cell("a"))
+    files.write_figure(described("before"))
+    assert files.others(["b"]) == ["a"]
+    files.open(["b"])
+    assert files.others(["b"]) == []
+    files.write(cell("b"))
+    files.write_figure(described("after"))
+    [kept] = load_results(tmp_path / "e/quick/superseded")
+    assert (kept.figure.title, kept.records) == ("before", (cell("a"),))
+    for root in (tmp_path, tmp_path / "e", tmp_path / "e/quick"):
+        [found] = load_results(root)
+        assert (found.figure.title, found.records) == ("after", (cell("b"),))
+
+
+def test_what_is_put_aside_is_counted_and_its_folder_named(tmp_path):
+    told = CellFiles(tmp_path, "e", "quick").told
+    kept = f"kept in {tmp_path}/e/quick/superseded, which you may delete; "
+    assert told(["a"]).startswith(f"1 cell of another configuration is {kept}")
+    assert told(["a", "b"]).startswith(f"2 cells of another configuration are {kept}")
+
+
+def test_cells_put_aside_after_a_kill_have_a_figure_too(tmp_path):
+    files = CellFiles(tmp_path, "e", "quick")
+    files.open(["a"])
+    files.write(cell("a"))  # killed before the figure
+    files.open(["b"])
+    files.write(cell("b"))
+    files.write_figure(described("after"))
+    assert load_results(tmp_path / "e/quick/superseded")[0].records == (cell("a"),)
+
+
+def test_cells_that_an_earlier_version_put_aside_come_back(tmp_path):
+    files = CellFiles(tmp_path, "e", "quick")
+    files.open(["a"])
+    files.write(cell("a"))
+    (tmp_path / "e/quick/cells").rename(tmp_path / "e/quick/superseded")
+    assert files.open(["a"]) == {"a": cell("a")}
+
+
+@pytest.mark.parametrize("moves", [0, 1, 2, 3])
+def test_putting_aside_goes_on_after_a_kill(tmp_path, monkeypatch, moves):
+    files = CellFiles(tmp_path, "e", "quick")
+    files.open(["a", "b"])
+    for name in "ab":
+        files.write(cell(name))
+
+    class Killed(BaseException):
+        pass
+
+    done, replace = [], os.replace
+
+    def killing(source, target):
+        if len(done) == moves:
+            raise Killed
+        done.append(replace(source, target))
+
+    monkeypatch.setattr(os, "replace", killing)
+    with pytest.raises(Killed):
+        files.open(["c"])
+    monkeypatch.undo()
+    assert files.open(["c"]) == {}
+    assert files.open(["a", "b"]) == {"a": cell("a"), "b": cell("b")}
 
 
 def test_a_broken_file_is_an_unfinished_cell(tmp_path):

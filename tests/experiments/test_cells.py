@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 
 from cepbench.events.errors import CepbenchError
-from cepbench.experiments import slow_phases, sweep
-from cepbench.experiments.slow_phases import TIMES
-from cepbench.experiments.sweep import Swept, plan, run_planned
+from cepbench.experiments import sweep
+from cepbench.experiments.sweep import Swept, listing, plan, run_planned
 from cepbench.metrics.record import Load, Record, Status
 from cepbench.metrics.results import read
 from cepbench.pipeline.cluster import TooFewExecutors
@@ -138,46 +137,19 @@ def paced(slowed: float, digest: str = "100 and 0 more") -> Outcome:
     return Outcome(Status.OK, digest=digest, load=Load(pace=slowed * 2e-5))
 
 
-@pytest.fixture
-def patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(slow_phases, "SHARE", 1000.0)
-
-
 POINT = {"axes": {"events": [100]}}
 
 
-@pytest.mark.usefixtures("patience")
-def test_a_cell_in_a_slow_phase_is_measured_anew(tmp_path: Path, measuring: Measuring) -> None:
-    measuring.in_turn["counting", 100] = [paced(2.0), paced(1.5), paced(1.0)]
-    measuring.in_turn["slow", 100] = [paced(1.0)]
-    told: list[str] = []
-    found, cells = swept(tmp_path, told, **POINT)
-    assert measuring.ran == [("counting", 100), ("slow", 100), ("counting", 100), ("counting", 100)]
-    quiet = cells["counting", 100]
-    assert (quiet.load, quiet.notices, len(quiet.lost)) == (Load(pace=2e-5, slowed=1.0), (), 2)
-    assert (found.run, found.statuses) == (2, {Status.OK: 2})
-    assert "noisy" not in told[0]
-    measuring.ran.clear()
-    swept(tmp_path, **POINT)  # what is finished is not measured anew
-    assert measuring.ran == []
-
-
-@pytest.mark.usefixtures("patience")
-def test_a_phase_that_goes_on_is_told(tmp_path: Path, measuring: Measuring) -> None:
-    measuring.in_turn["counting", 100] = [paced(1.5), *[paced(1.6)] * TIMES]
-    measuring.in_turn["slow", 100] = [paced(1.0)]
+def test_a_slow_phase_is_reported_and_not_acted_on(tmp_path: Path, measuring: Measuring) -> None:
+    measuring.in_turn["counting", 100] = [paced(1.0)]
+    measuring.in_turn["slow", 100] = [paced(2.0)]
     told: list[str] = []
     _, cells = swept(tmp_path, told, **POINT)
-    still = cells["counting", 100]
-    assert (still.notices, len(still.lost)) == (("noisy: the machine was 1.5 times slower than at its best",), TIMES)
+    assert len(measuring.ran) == 2
+    assert cells["counting", 100].load == Load(pace=2e-5, slowed=1.0)
+    assert cells["slow", 100].load == Load(pace=4e-5, slowed=2.0)
+    assert cells["slow", 100].notices == ("noisy: the machine was 2.0 times slower than at its best",)
     assert "1 of 2 noisy" in told[0]
-
-
-def test_a_slow_phase_is_known_when_a_fast_one_was_seen(tmp_path: Path, measuring: Measuring) -> None:
-    measuring.in_turn.update({("counting", 100): [paced(1.5)], ("slow", 100): [paced(1.0)]})
-    _, cells = swept(tmp_path, **POINT)
-    slowed = {name: record.load.slowed for (name, _), record in cells.items() if record.load is not None}
-    assert slowed == {"counting": pytest.approx(1.5), "slow": 1.0}
 
 
 def test_a_slow_phase_is_known_from_an_earlier_sweep(tmp_path: Path, measuring: Measuring) -> None:
@@ -191,28 +163,20 @@ def test_a_slow_phase_is_known_from_an_earlier_sweep(tmp_path: Path, measuring: 
     assert cells["slow", 100].notices == ("noisy: the machine was 1.5 times slower than at its best",)
 
 
-@pytest.mark.usefixtures("patience")
-def test_what_is_measured_anew_when_spark_goes_stays_as_it_was(tmp_path: Path, measuring: Measuring) -> None:
-    measuring.in_turn.update({("counting", 100): [paced(1.5)], ("slow", 100): [paced(1.0)]})
-    measuring.ends["counting", 100] = SparkGone("it is gone")
-    with pytest.raises(SparkGone):
-        swept(tmp_path, **POINT)
-    finished = read(tmp_path / "results" / "small-1.1" / "quick")
-    assert {record.algorithm: record.notices for record in finished.records} == {
-        "counting": ("noisy: the machine was 1.5 times slower than at its best",),
-        "slow": (),
-    }
+def test_noisy_cells_are_measured_again_for_who_asks(tmp_path: Path, measuring: Measuring) -> None:
+    measuring.in_turn.update({("counting", 100): [paced(1.0)], ("slow", 100): [paced(1.5)]})
+    swept(tmp_path, **POINT)
+    [planned] = plan([str(write(tmp_path, **POINT))], make_algorithm=make)
+    results = tmp_path / "results"
+    assert listing([planned], results)[-1].startswith("0 of 2 cells to run")
+    assert listing([planned], results, again_noisy=True)[-1].startswith("1 of 2 cells to run")
     measuring.ran.clear()
-    assert swept(tmp_path, **POINT)[0].statuses == {Status.OK: 2}
-    assert measuring.ran == []
-
-
-@pytest.mark.usefixtures("patience")
-def test_a_cell_that_answers_otherwise_when_measured_anew_is_wrong(tmp_path: Path, measuring: Measuring) -> None:
-    measuring.in_turn["counting", 100] = [paced(2.0), paced(1.0, "other")]
     measuring.in_turn["slow", 100] = [paced(1.0)]
-    _, cells = swept(tmp_path, **POINT)
-    assert {name: record.status for (name, _), record in cells.items()} == {"counting": Status.WRONG, "slow": Status.OK}
+    found = run_planned([planned], results, make_algorithm=make, progress=False, again_noisy=True)
+    assert (found.run, measuring.ran) == (1, [("slow", 100)])
+    again = {record.algorithm: record for record in read(found.folders[0]).records}
+    assert {name: record.notices for name, record in again.items()} == {"counting": (), "slow": ()}
+    assert again["slow"].load == Load(pace=2e-5, slowed=1.0)
 
 
 ONE = {"axes": {"events": [100]}, "algorithms": ["counting"], "claims": None, "measurements": ["time"]}

@@ -24,7 +24,6 @@ OVERRIDES = (
 
 
 @pytest.mark.cluster
-@pytest.mark.slow
 def test_a_figure_on_a_cluster(tmp_path, cluster, monkeypatch):  # noqa: F811
     # Workers must find the packages in the job, not where the tests happen to run.
     monkeypatch.delenv("PYTHONPATH", raising=False)
@@ -40,7 +39,6 @@ def test_a_figure_on_a_cluster(tmp_path, cluster, monkeypatch):  # noqa: F811
 
 
 @pytest.mark.cluster
-@pytest.mark.slow
 def test_eight_slots_of_one_executor_have_a_gigabyte_each_and_share_a_secret(tmp_path: Path) -> None:
     """On a cluster that wants its connections authenticated."""
     secret = {"spark.authenticate": "true", "spark.authenticate.secret": "between us"}

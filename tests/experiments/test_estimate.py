@@ -2,7 +2,6 @@ import pytest
 
 from cepbench.experiments.estimate import PREPARATION, Estimate, bound, total_bound, words
 from cepbench.experiments.points import Cell
-from cepbench.experiments.slow_phases import SHARE
 
 
 def cell(algorithm: str = "fast", measurement: str = "time", experiment: str = "e", seconds: float = 20) -> Cell:
@@ -12,7 +11,7 @@ def cell(algorithm: str = "fast", measurement: str = "time", experiment: str = "
 
 def test_the_bound_is_the_limit_and_preparation() -> None:
     assert bound(cell()) == 20 + PREPARATION > 20
-    assert total_bound([cell(), cell(seconds=5)]) == (1 + SHARE) * (25 + 2 * PREPARATION)  # some are measured anew
+    assert total_bound([cell(), cell(seconds=5)]) == 25 + 2 * PREPARATION
     assert bound(cell(seconds=1)) == 2 + PREPARATION  # runs are repeated for so long
 
 

@@ -67,7 +67,6 @@ def spark(tmp_path: Path) -> Iterator[Standalone]:
 
 
 @pytest.mark.cluster
-@pytest.mark.slow
 def test_whatever_dies_every_cell_is_measured_once(tmp_path: Path, spark: Standalone) -> None:
     chance = random.Random(int(os.environ.get("CEPBENCH_SEED", "1")))
     kinds = ["worker", "driver", "stop", "all workers"]

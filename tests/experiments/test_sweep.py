@@ -19,7 +19,7 @@ from tests.experiments.files import write
 from tests.pipeline.doubles import make
 
 ROOT = Path(__file__).resolve().parents[2]
-spark = [pytest.mark.spark, pytest.mark.slow]
+spark = pytest.mark.spark
 
 
 def sweep(path, results, *overrides):
@@ -62,9 +62,20 @@ class TestSweeps:
         assert sweep(path, results)[0].run == 0
         assert by_cell(results) == before
         # Another configuration has cells of its own; going back, the first ones are still there.
-        assert sweep(path, results, "limits.seconds=29", "axes.events=[100]", "measurements=[time]")[0].run == 2
+        changed = ("limits.seconds=29", "axes.events=[100]", "measurements=[time]")
+        swept, told = sweep(path, results, *changed)
+        assert swept.run == 2
+        folder = results / "small-1.1/quick"
+        assert told[0] == (
+            f"small-1.1: 8 cells of another configuration are kept in {folder}/superseded, "
+            f"which you may delete; to compare them: cepbench compare {folder}/superseded {folder}"
+        )
         assert len(by_cell(results)) == 2
-        assert sweep(path, results)[0].run == 0
+        assert {r.cell: r for r in read(folder / "superseded").records} == before
+        assert len(sweep(path, results, *changed)[1]) == 1  # nothing more was put aside
+        swept, told = sweep(path, results)
+        assert swept.run == 0
+        assert told[0].startswith("small-1.1: 2 cells of another configuration are kept in ")
         assert by_cell(results) == before
 
     def test_all_ends_in_one_sweep(self, tmp_path):
@@ -103,6 +114,7 @@ class TestSweeps:
         assert record.status is Status.ERROR
         assert "events.csv, row 2" in record.reason
 
+    @pytest.mark.full
     def test_killed_at_any_moment(self, tmp_path):
         axes = {"events": [100, 120, 140, 160, 180, 200]}
         path, results = write(tmp_path, axes=axes), tmp_path / "results"

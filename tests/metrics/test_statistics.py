@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cepbench.metrics.statistics import estimate, interval_rank, median
+from cepbench.metrics.statistics import estimate, interval_rank, median, values_for
 
 
 def test_medians():
@@ -45,3 +45,7 @@ def test_the_interval_holds_the_median_and_keeps_its_promise(values):
     if found.low is not None:
         assert found.low <= found.median <= found.high
         assert found.coverage >= 0.95
+
+
+def test_a_percentile_needs_values_of_which_one_is_beyond_it():
+    assert [values_for(percent) for percent in (0, 50, 90, 95, 99)] == [1, 2, 10, 20, 100]

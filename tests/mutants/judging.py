@@ -74,7 +74,8 @@ class Judge:
             return ERROR, f"its tests cannot be run\n{run.output[-2000:]}"
         test = run.failed or arguments[0]
         if test not in self._unchanged:
-            without = self._run([test] if "::" in test else ["--collect-only", str(Path(test).parent)], math.inf)
+            alone = [test] if "::" in test else ["--collect-only", str(Path(test).parent)]
+            without = self._run(["--all", *alone], math.inf)
             if without.late:
                 return NOT_JUDGED, ""
             self._unchanged[test] = without.seconds if without.code == PASSED else None

@@ -6,8 +6,7 @@ import subprocess
 import sys
 import time
 
-from cepbench.pipeline import pulse
-from cepbench.pipeline.beacon import Beacon, Pulse, Signal
+from cepbench.pipeline.beacon import Beacon, Pulse, Signal, start_pulse
 
 
 def wait_for(condition, seconds=5.0):
@@ -79,7 +78,7 @@ def test_a_stopped_worker_is_silent():
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as worker:
         with Beacon("127.0.0.1") as beacon:
             hello = {"token": beacon.address.token, "process": worker.pid, "host": "h", "machine": 2**40}
-            helper = pulse.start(beacon.address.host, beacon.address.port, hello, worker.pid)
+            helper = start_pulse(beacon.address, hello, worker.pid)
             assert wait_for(lambda: beacon.living() == 1)
             assert beacon.silent(3) is None
             worker.send_signal(signal.SIGSTOP)

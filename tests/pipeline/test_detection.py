@@ -5,7 +5,7 @@ from collections import Counter as Counts
 import pytest
 
 from cepbench.algorithms.answers.builder import AnswerBuilder
-from cepbench.algorithms.base import Executor
+from cepbench.algorithms.base import IdleExecutor, PerKey
 from cepbench.algorithms.registry import make
 from cepbench.algorithms.rows import Rows
 from cepbench.events.batch import EventBatch
@@ -14,10 +14,9 @@ from cepbench.events.windows import Window
 from cepbench.pipeline import replay as replaying
 from cepbench.pipeline.arrivals import Burst, OpenRate
 from cepbench.pipeline.jobs import Job, prepare
-from cepbench.pipeline.loop import Loop, family_of, plainly
+from cepbench.pipeline.loop import Loop, into
 from cepbench.pipeline.measured_task import _arrival
 from cepbench.pipeline.replay import replay
-from cepbench.pipeline.substreams import RawKey
 from cepbench.queries.parser import parse_query
 from tests.contract.streams import batch
 from tests.streams import stream
@@ -37,23 +36,27 @@ def calls(text: str, events: EventBatch) -> dict[str, int]:
     """How often the executor of each sub-stream is called with every event as a batch, and the answer's rows."""
     job, counted = job_of(text, events), Counts[str]()
     answer = AnswerBuilder(job.workload)
+    names = list(dict.fromkeys(events.schema.strings[code] for code in events.columns["g"].tolist()))
+    made: list[str] = []
 
-    def call(key: RawKey, executor: Executor, events: EventBatch | None) -> Rows:
-        counted[batch_key(key)] += 1
-        return plainly(key, executor, events)
+    class Counting(IdleExecutor):
+        """The executor of the next sub-stream, whose calls are counted."""
 
-    def batch_key(key: RawKey) -> str:
-        return events.schema.strings[int(key[0])]
+        def __init__(self) -> None:
+            self.name, self.inner = names[len(made)], make("sase").executor(job.plan)
+            made.append(self.name)
 
-    def emit(key: RawKey, rows: Rows) -> None:
-        for query, found in rows.items():
-            answer.add(query, (batch_key(key),), found)
-            counted["rows"] += len(found)
+        def process(self, events: EventBatch) -> Rows:
+            counted[self.name] += 1
+            rows = self.inner.process(events)
+            counted["rows"] += sum(map(len, rows.values()))
+            return rows
 
-    loop = Loop(family_of(job, lambda: make("sase").executor(job.plan)), emit, call)
+    loop = Loop(job, PerKey(Counting, job.workload), into(answer))
     for n in range(len(events)):
         until = int(events.time[n + 1]) if n + 1 < len(events) else None
         loop.process(events.slice(n, n + 1, until))
+    assert answer.rows == counted["rows"]
     return dict(counted)
 
 
@@ -91,8 +94,7 @@ def test_a_match_is_due_when_it_can_be_decided(
     events = batch(stream("A1@u B2@u A3@u B6@u A7@u A8@u"))
     monkeypatch.setattr(replaying, "time", Clock())
     job = job_of(text, events, summarised=summarised)
-    family = family_of(job, lambda: make("sase").executor(job.plan))
-    measured = replay([events], OpenRate(1.0, 1), [family], lambda *_: None)
+    measured = replay([events], OpenRate(1.0, 1), [(job, make("sase").operator(job.plan))], lambda *_: None)
     assert measured.latency == latency
 
 

@@ -10,6 +10,7 @@ import pytest
 import cepbench
 from cepbench.algorithms.base import Algorithm, UnsupportedQuery
 from cepbench.algorithms.registry import ALGORITHMS, make
+from cepbench.algorithms.rows import Group
 from cepbench.events.batch import EventBatch
 from cepbench.events.errors import CepbenchError, InputError
 from cepbench.events.files import read_events
@@ -18,8 +19,9 @@ from cepbench.generators.registry import from_spec
 from cepbench.pipeline.generation import generate
 from cepbench.pipeline.in_process import answer_of, evaluate_batches
 from cepbench.pipeline.jobs import prepare
+from cepbench.pipeline.loop import Keys
 from cepbench.pipeline.rebucketing import rebucket
-from cepbench.pipeline.substreams import decode, split
+from cepbench.pipeline.substreams import RawKey
 from cepbench.queries.errors import QueryError
 from cepbench.queries.workloads import parse_workload
 
@@ -45,24 +47,30 @@ def frame() -> pd.DataFrame:
     )
 
 
-def test_split_is_a_partition_in_stream_order() -> None:
+def split(events: EventBatch, attributes: tuple[str, ...]) -> list[tuple[RawKey, Group, EventBatch]]:
+    """The keys of a batch, as they are stored and as a user knows them, and their events."""
+    keys = Keys(events.schema, attributes)
+    pieces = keys.batch(events).pieces()
+    return [(keys.stored[key], keys.decoded[key], piece) for key, piece in pieces]
+
+
+def test_a_batch_by_key_is_a_partition_in_stream_order() -> None:
     events = read_events(frame()).batch
     for attributes in (("key",), ("value",), ("key", "value"), ("value", "key", "value")):
         pieces = split(events, attributes)
-        assert sorted(p for _, piece in pieces for p in piece.position.tolist()) == list(range(400))
-        keys = [key for key, _ in pieces]
+        assert sorted(p for *_, piece in pieces for p in piece.position.tolist()) == list(range(400))
+        keys = [key for key, *_ in pieces]
         assert len(set(keys)) == len(keys)
-        for key, piece in pieces:
+        for key, decoded, piece in pieces:
             assert (np.diff(piece.position) > 0).all()
             assert {tuple(row) for row in zip(*(piece.columns[a].tolist() for a in attributes), strict=True)} == {key}
-            decoded = decode(events.schema, attributes, key)
             assert all(isinstance(value, str) == (a == "key") for a, value in zip(attributes, decoded, strict=True))
-    assert split(events, ()) == [((), events)]
-    assert {piece.until for _, piece in split(events.slice(0, 50, 77), ("key",))} == {77}
+    assert split(events, ()) == [((), (), events)]
+    assert {piece.until for *_, piece in split(events.slice(0, 50, 77), ("key",))} == {77}
     assert split(events.slice(5, 5), ("key",)) == []
-    assert split(events.slice(5, 6), ("key",))[0][1].position.tolist() == [5]
+    assert split(events.slice(5, 6), ("key",))[0][2].position.tolist() == [5]
     zeros = pd.DataFrame({"time": [1, 1, 2], "type": "A", "x": [0.0, -0.0, 1.5]})
-    assert [len(piece) for _, piece in split(read_events(zeros).batch, ("x",))] == [2, 1]
+    assert [len(piece) for *_, piece in split(read_events(zeros).batch, ("x",))] == [2, 1]
 
 
 def test_counts_are_those_of_a_plain_loop() -> None:

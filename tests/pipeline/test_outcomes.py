@@ -226,12 +226,23 @@ def test_memory_of_all_workers(store: Stream, reports: list[Report]) -> None:
     one, two = reports
     one.measured.peak, two.measured.peak = StateSize(100, {"events": 3, "edges": 5}), StateSize(30, {"events": 2})
     one.measured.state_bytes, two.measured.state_bytes = [100, 8], [30]
-    one.process_peak, two.process_peak = 7, 4
+    one.process_peaks, two.process_peaks = [7], [4]
     outcome = run(Workers(lambda task: reports), MeasuredRun(store.path, QUERY, Counting(), memory=True))
     assert (outcome.summary.state_peak, outcome.summary.process_peak) == (130, 11)
     assert outcome.summary.state_kinds == {"events": 5, "edges": 5}
     assert outcome.samples.state_bytes == [100, 8, 30]
     assert (outcome.samples.service, outcome.summary.service_total, outcome.summary.latency_max) == ([], None, None)
+
+
+def test_memory_is_the_median_of_the_runs_that_looked_at_it(store: Stream, reports: list[Report]) -> None:
+    one, two = reports
+    one.runs = [replace(one.measured, peak=StateSize(size, {"events": size}), state_bytes=[size]) for size in (5, 9, 7)]
+    two.runs = [replace(two.measured, peak=StateSize(size, {"events": 1}), state_bytes=[size]) for size in (1, 1, 1, 9)]
+    one.process_peaks, two.process_peaks = [30, 10, 20], [1, 2, 3, 99]
+    outcome = run(Workers(lambda task: reports), MeasuredRun(store.path, QUERY, Counting(), memory=True))
+    assert (outcome.summary.state_peak, outcome.summary.process_peak, outcome.summary.runs) == (8, 23, 3)
+    assert outcome.runs == {"state_peak": [6.0, 10.0, 8.0], "process_peak": [31.0, 12.0, 23.0]}
+    assert (outcome.summary.state_kinds, outcome.samples.state_bytes) == ({"events": 8}, [7, 1])
 
 
 def test_the_slowest_worker_bounds_the_rate(store: Stream, reports: list[Report]) -> None:

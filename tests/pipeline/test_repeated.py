@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from cepbench.pipeline import repeated as module
-from cepbench.pipeline.repeated import LEAST, MOST, is_narrow, keep_memory, repeated
+from cepbench.pipeline.repeated import LEAST, MOST, is_narrow, keep_memory, release_memory, repeated
 
 
 class Clock:
@@ -124,3 +124,23 @@ print(faults(), faults())
 
     kept, given_back = faults("keep"), faults("leave")
     assert kept[1] < 5 < min(kept[0], given_back[1])
+
+
+def test_freed_memory_is_given_back() -> None:
+    """Also below what is still held."""
+    program = """
+import psutil
+from cepbench.pipeline.repeated import release_memory
+def resident():
+    return psutil.Process().memory_info().rss
+blocks = [b"x" * 10_000 for _ in range(10_000)]
+del blocks[:-1]
+held = resident()
+release_memory()
+print(held - resident())
+"""
+    if not hasattr(ctypes.CDLL(None), "malloc_trim"):
+        release_memory()
+        pytest.skip("not glibc")
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert int(done.stdout) > 50 * 10**6

@@ -1,10 +1,8 @@
-from functools import partial
-
 import numpy as np
 import pytest
 
 from cepbench.algorithms.answers.builder import AnswerBuilder
-from cepbench.algorithms.base import Executor, Plan
+from cepbench.algorithms.base import Executor, PerKey, Plan
 from cepbench.algorithms.cet.algorithm import Cet
 from cepbench.algorithms.rows import Rows
 from cepbench.events.batch import EventBatch
@@ -12,9 +10,9 @@ from cepbench.events.schema import Attribute, Kind, Schema
 from cepbench.metrics.clock import completions
 from cepbench.pipeline import replay as replaying
 from cepbench.pipeline.arrivals import Burst, OpenRate
-from cepbench.pipeline.loop import Family
+from cepbench.pipeline.jobs import Job
+from cepbench.pipeline.loop import into
 from cepbench.pipeline.replay import Measured, replay
-from cepbench.pipeline.substreams import split
 from cepbench.queries.compile import Workload, compile_workload
 from cepbench.queries.workloads import parse_workload
 from tests.pipeline.doubles import Counter
@@ -58,23 +56,16 @@ class Ticking(Executor):
 
 def run(batch: EventBatch, arrival, clock: Clock, query: str = QUERY, states: bool = False):
     workload: Workload = compile_workload(parse_workload(query), SCHEMA)
-    answer = AnswerBuilder(workload)
-    first = workload.queries[0]
-
-    def emit(number, key, rows):
-        for index, found in rows.items():
-            answer.add(index, key, found)
-
-    family = Family(
-        partial(split, attributes=first.partition),
-        lambda: Ticking(clock, Counter(Plan(workload))),
-        {first.index: first.window},
-        {first.index: len(first.query.group_by)},
-    )
+    answer, job = AnswerBuilder(workload), job_of(workload)
     cut = len(batch) // 2
     pieces = [batch.slice(0, cut), batch.slice(cut, len(batch))]
-    measured: Measured = replay(pieces, arrival(workload), [family], emit, states)
+    operator = PerKey(lambda: Ticking(clock, Counter(Plan(workload))), workload)
+    measured: Measured = replay(pieces, arrival(workload), [(job, operator)], into(answer), states)
     return measured, answer
+
+
+def job_of(workload: Workload) -> Job:
+    return Job(workload.queries[0].partition, workload, Plan(workload))
 
 
 @pytest.fixture
@@ -175,9 +166,8 @@ def test_states_are_seen_at_the_end_of_the_stream():
     """T-CET stores the trends of a whole stream when it ends, and not before."""
     batch = stream([time for time in range(6) for _ in range(3)], [0] * 18)
     workload = compile_workload(parse_workload("RETURN COMPLETE MATCHES PATTERN A+"), SCHEMA)
-    algorithm = Cet(detect="time")
-    family = Family(partial(split, attributes=()), partial(algorithm.executor, Plan(workload)), {0: None}, {0: 0})
-    measured = replay([batch], burst(workload), [family], lambda *_: None, True)
+    job = job_of(workload)
+    measured = replay([batch], burst(workload), [(job, Cet(detect="time").operator(job.plan))], lambda *_: None, True)
     assert measured.peak.kinds["trends"] == 3**6
     assert measured.peak.bytes == max(measured.state_bytes) > 3**6 * (12 + 4 * 6)
 

@@ -1,20 +1,21 @@
 """Runs without a clock: sub-streams that have all of their events in one batch come to their ends one after another."""
 
 import weakref
-from functools import partial
 
 import numpy as np
 import pytest
 
-from cepbench.algorithms.base import Executor, Plan, StateSize
+from cepbench.algorithms.base import Executor, PerKey, Plan, StateSize
 from cepbench.algorithms.registry import make
 from cepbench.algorithms.rows import Rows
 from cepbench.algorithms.sase.algorithm import Sase
 from cepbench.events.batch import EventBatch
+from cepbench.events.statistics import Statistics
 from cepbench.pipeline import in_process
 from cepbench.pipeline.in_process import answer_of
-from cepbench.pipeline.loop import Family, Loop
-from cepbench.pipeline.substreams import RawKey, split, whole_parts
+from cepbench.pipeline.jobs import prepare
+from cepbench.pipeline.loop import Loop
+from cepbench.pipeline.substreams import whole_parts
 from cepbench.queries.parser import parse_query
 from cepbench.verification.evaluators import run
 from cepbench.verification.random_cases import split as cut
@@ -46,14 +47,17 @@ def test_substreams_of_the_last_batch_are_finished_one_after_another() -> None:
         def state(self) -> StateSize:
             return StateSize()
 
-    ended: list[RawKey] = []
-    loop = Loop(Family(partial(split, attributes=["g"]), Tracing, {0: None}, {0: 1}), lambda key, rows: None)
+    query = parse_query("RETURN g, COUNT(*) PATTERN A GROUP-BY g")
+    [job] = prepare([query], make("greta"), keyed("0").schema, "modular", Statistics()).jobs
+    operator = PerKey(Tracing, job.workload)
+    loop = Loop(job, operator, lambda keys, rows: None)
     loop.process(keyed("120"))
-    loop.finish_with(keyed("3141"), lambda key, executor: ended.append(key))
+    loop.process(keyed("3141"), last=True)
     assert log[3:] == ["+3", "-3", "+1+1", "-1", "+4", "-4", "-0", "-2"]
-    assert ended == [(3,), (1,), (4,), (0,), (2,)]
-    assert loop.substreams == 5
-    assert not loop.executors
+    assert len(loop.keys) == 5
+    assert not operator.executors
+    loop.finish()
+    assert len(log) == 3 + 8
 
 
 @pytest.mark.parametrize("cuts", [(), (3,), (1, 2, 5)])

@@ -154,7 +154,6 @@ stop()
 
 
 @pytest.mark.spark
-@pytest.mark.slow
 def test_what_an_administrator_set_holds_below_what_we_and_the_user_set(tmp_path: Path) -> None:
     (tmp_path / "spark-defaults.conf").write_text(
         "spark.site theirs\nspark.other theirs\nspark.speculation true\nspark.driver.extraJavaOptions -Dsite=yes\n"

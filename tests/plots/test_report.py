@@ -5,12 +5,13 @@ import pytest
 
 from cepbench.metrics.capabilities import Capabilities, Capability
 from cepbench.metrics.figure import Axis, ClaimResult, Panel, Scale, Verdict
-from cepbench.metrics.record import Status, Summary
+from cepbench.metrics.record import Load, Status, Summary
 from cepbench.metrics.results import ResultsError
 from cepbench.plots.agreement import Agreement, groups
+from cepbench.plots.draw import write_drawings
 from cepbench.plots.html import Html, tag
 from cepbench.plots.provenance import common, differences
-from cepbench.plots.report import write_report
+from cepbench.plots.report import GrowingReport, write_report
 
 ATTACK = '<script>alert("x")</script>\'"&<img src=x onerror=alert(1)>'
 
@@ -217,3 +218,89 @@ def test_what_algorithms_can_evaluate_is_the_last_section(tmp_path, figure, swee
     assert "GRETA refuses 1 of 2" in shown
     assert "&lt;never&gt;: <span" in shown
     assert "refuses nothing of this" in shown
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """The experiments whose figures were drawn, in order."""
+    names = []
+
+    def counting(results, *others):
+        names.append(results.figure.experiment)
+        return write_drawings(results, *others)
+
+    monkeypatch.setattr("cepbench.plots.report.write_drawings", counting)
+    return names
+
+
+def three(figure):
+    return [figure(id=f"1.{n}", experiment=f"own-{n}", title=f"Title {n}") for n in (1, 2, 3)]
+
+
+def named(records, experiment):
+    return [record.model_copy(update={"experiment": experiment}) for record in records]
+
+
+def test_the_page_grows_with_a_sweep_and_draws_nothing_twice(tmp_path, figure, sweep, save, drawn):
+    out, figures = tmp_path / "report.html", three(figure)
+    report = GrowingReport(tmp_path, out, planned=[one.algorithms for one in figures])
+    for place, number in enumerate((2, 0, 1), 1):
+        one = figures[number]
+        assert report.add(save(tmp_path, one, named(sweep, one.experiment)))
+        text = out.read_text()
+        parse(text)
+        assert f"{place} of 3 experiments so far" in text
+        assert "refreshes by itself" in text
+        assert "location.reload" in text
+    titles = [text.index(f"Title {n}</h2>") for n in (1, 2, 3)]
+    assert titles == sorted(titles)
+    assert report.finish() == out
+    last = out.read_text()
+    assert "so far" not in last
+    assert "location.reload" not in last
+    assert drawn == ["own-3", "own-1", "own-2"]
+    assert write_report(tmp_path, tmp_path / "again.html").read_text() == last
+
+
+def test_only_what_has_changed_is_drawn_again(tmp_path, figure, sweep, save, drawn):
+    out, (first, second, _) = tmp_path / "report.html", three(figure)
+    save(tmp_path, first, named(sweep, "own-1"))
+    report = GrowingReport(tmp_path, out, planned=[first.algorithms, second.algorithms])
+    assert report.add(save(tmp_path, second, named(sweep[:3], "own-2")))
+    assert drawn == ["own-1", "own-2"]  # those of an earlier sweep stay on the page
+    assert report.add(tmp_path / "own-1" / "laptop")
+    assert drawn == ["own-1", "own-2"]
+    update = {"load": Load(waited=0.5), "notices": ("noisy",)}
+    noisy = [one.model_copy(update=update) for one in named(sweep, "own-1")]
+    save(tmp_path, first, noisy)
+    save(tmp_path, second, named(sweep, "own-2"))
+    report.finish()
+    assert drawn == ["own-1", "own-2", "own-2"]
+    assert "cells are noisy" in out.read_text()
+    assert write_report(tmp_path, tmp_path / "again.html").read_bytes() == out.read_bytes()
+
+
+def test_an_experiment_without_a_figure_counts_and_leaves_the_page_alone(tmp_path, figure, sweep, save):
+    out, (first, second, _) = tmp_path / "report.html", three(figure)
+    report = GrowingReport(tmp_path, out, planned=[first.algorithms, second.algorithms])
+    assert not report.add(tmp_path / "own-1" / "laptop")
+    assert not out.exists()
+    assert report.add(save(tmp_path, second, named(sweep, "own-2")))
+    assert "2 of 2 experiments so far" in out.read_text()
+
+
+def test_styles_do_not_change_with_the_figures_that_come(tmp_path, figure, record, save):
+    """Variants that look alike are told apart in a figure that was drawn before they met in another."""
+    one = figure(id="1.1", experiment="own-1", algorithms=("mine[a=1]",))
+    two = figure(id="1.2", experiment="own-2", algorithms=("mine[a=1]", "mine[a=2]"))
+    report = GrowingReport(tmp_path, tmp_path / "report.html", planned=[one.algorithms, two.algorithms])
+    for made in (one, two):
+        records = [
+            record(name, {"events": n}, experiment=made.experiment, summary=Summary(latency_p50=1.0 + n))
+            for name in made.algorithms
+            for n in (1, 2)
+        ]
+        report.add(save(tmp_path, made, records))
+    before = (tmp_path / "own-1" / "laptop" / "own-1.svg").read_bytes()
+    write_report(tmp_path, tmp_path / "report.html")
+    assert (tmp_path / "own-1" / "laptop" / "own-1.svg").read_bytes() == before

@@ -60,6 +60,13 @@ def test_cells_that_are_lost_are_told(tmp_path: Path) -> None:
     assert list(crosses.get_xdata()) == [1, 2, 3]
 
 
+def test_a_commit_that_changed_the_query_has_no_ratio_and_lost_nothing(tmp_path: Path) -> None:
+    workloads = [{"workload": f"PATTERN A+ WITHIN {seconds} s"} for seconds in (40, 20)]
+    cells = [timed(seconds, configuration=given) for seconds, given in ((1.0, workloads[0]), (0.2, workloads[1]))]
+    found = changes(kept(tmp_path, cells[:1], cells[1:], cells[:1]))
+    assert [(change.ratios, change.lost) for change in found] == [((1.0,), 0), ((), 0), ((1.0,), 0)]
+
+
 def test_an_algorithm_and_a_figure_begin_where_they_are_first_measured(tmp_path: Path) -> None:
     later = make_figure(experiment="cogra-19.1", id="19.1")
     entries = kept(tmp_path, [timed(1.0)], [timed(1.0)], [timed(1.0)])

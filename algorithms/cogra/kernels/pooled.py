@@ -17,7 +17,7 @@ from cepbench.algorithms.kernels.cells import Cells
 from cepbench.algorithms.kernels.clock import HIGH, LOW, has_ended
 from cepbench.algorithms.kernels.compilation import inlined, kernel
 from cepbench.algorithms.kernels.events import KernelEvents, RowCells, Sliding
-from cepbench.algorithms.kernels.pools import NO_END, last_end, own, until_place
+from cepbench.algorithms.kernels.lanes import NO_END, lane, last_end, own, until_place
 
 AT_FIRST: Any = np.int64(0)
 NEVER: Any = np.int64(-1)
@@ -39,14 +39,14 @@ def count_pooled(
     rows: CountRows,
     owner: Ints,
 ) -> tuple[int, int, int]:
-    """Processes pieces `at..` (`base.Pieces`), the first of them from event `done` on; returns (next piece, next event,
+    """Processes keys `at..` of a batch, the first of them from event `done` on; returns (next key, next event,
     rows written): it stops where `rows` might not suffice. O(1) per piece beside its events.
     """
     written = 0
     for j in range(at, len(number)):
         s, stop, before = number[j], begin[j + 1], written
         first = max(done, begin[j])
-        done, written = count_trends(first, time[:stop], kind, template, window, _counts(counts, s), rows, written)
+        done, written = count_trends(first, time[:stop], kind, template, window, lane(counts, s), rows, written)
         own(owner, before, written, s)
         if done < stop:
             return j, done, written
@@ -73,7 +73,7 @@ def close_counts(
             if written + span > len(rows.window):
                 return s, written
             before = written
-            written = close(until, template, window, _counts(counts, s), rows, written)
+            written = close(until, template, window, lane(counts, s), rows, written)
             own(owner, before, written, s)
             if ends[s] <= until:
                 ends[s] = NO_END
@@ -102,7 +102,7 @@ def aggregate_pooled(
         s, stop = number[j], begin[j + 1]
         first = max(done, begin[j])
         done, more = aggregate_trends(
-            first, NEVER, until_place(events, stop), template, shape, span, window, _cells(states, s),
+            first, NEVER, until_place(events, stop), template, shape, span, window, lane(states, s),
             _from(out, written),
         )  # fmt: skip
         own(owner, written, written + more, s)
@@ -135,7 +135,7 @@ def close_cells(
             if written + span > len(out.window):
                 return s, written
             _, more = aggregate_trends(
-                AT_FIRST, until, until_place(events, 0), template, shape, span, window, _cells(states, s),
+                AT_FIRST, until, until_place(events, 0), template, shape, span, window, lane(states, s),
                 _from(out, written),
             )  # fmt: skip
             own(owner, written, written + more, s)
@@ -143,22 +143,6 @@ def close_cells(
             if ends[s] <= until:
                 ends[s] = NO_END
     return len(ends), written
-
-
-@inlined
-def _counts(counts: TypeCounts, s: int) -> TypeCounts:
-    """The counts of a sub-stream."""
-    return TypeCounts(
-        counts.trends[s], counts.over[s], counts.pending[s], counts.pending_over[s], counts.waiting[s], counts.clock[s]
-    )
-
-
-@inlined
-def _cells(states: TypeCells, s: int) -> TypeCells:
-    """The cells of a sub-stream."""
-    cells = states.cells
-    own_cells = Cells(cells.ring[s], cells.over[s], cells.real[s], cells.least[s])
-    return TypeCells(own_cells, states.waiting[s], states.consumed[s], states.clock[s])
 
 
 @inlined

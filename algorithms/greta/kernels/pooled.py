@@ -11,11 +11,10 @@ from cepbench.algorithms.greta.kernels.panes import advance_graph
 from cepbench.algorithms.greta.kernels.propagation import DONE, propagate
 from cepbench.algorithms.greta.kernels.vertices import FREE, Graph
 from cepbench.algorithms.kernels.arrays import Ints
-from cepbench.algorithms.kernels.cells import Cells
 from cepbench.algorithms.kernels.clock import HIGH, LOW, has_ended
 from cepbench.algorithms.kernels.compilation import inlined, kernel
 from cepbench.algorithms.kernels.events import KernelEvents, RowCells, Sliding
-from cepbench.algorithms.kernels.pools import NO_END, last_end, own, until_place
+from cepbench.algorithms.kernels.lanes import NO_END, lane, last_end, own, until_place
 from cepbench.algorithms.kernels.windows import OpenWindows, Slots
 from cepbench.queries.records import Records
 from cepbench.queries.tables import Tables
@@ -46,16 +45,17 @@ def propagate_pooled(
     out: RowCells,
     owner: Ints,
 ) -> tuple[int, int, int, int]:
-    """Processes pieces `at..` (`base.Pieces`), the first of them from event `done` on; returns (next piece, next event,
+    """Processes keys `at..` of a batch, the first of them from event `done` on; returns (next key, next event,
     rows written, why it stopped as `propagate`). O(1) per piece beside its events.
     """
     written = 0
     for j in range(at, len(number)):
         s, stop, before = number[j], begin[j + 1], written
-        mine = _graph(graph, states, s)
+        alone = lane(states, s)
+        mine = _graph(graph, alone)
         mine.counters[FREE] = graph.counters[FREE]
         done, written, stopped = propagate(
-            max(done, begin[j]), until_place(events, stop), tables, slots, window, mine, _windows(states.windows, s),
+            max(done, begin[j]), until_place(events, stop), tables, slots, window, mine, alone.windows,
             out, written,
         )  # fmt: skip
         graph.counters[FREE] = mine.counters[FREE]
@@ -89,11 +89,10 @@ def close_graphs(
             if written + span > len(out.window):
                 return s, written
             before = written
-            mine = _graph(graph, states, s)
+            alone = lane(states, s)
+            mine = _graph(graph, alone)
             mine.counters[FREE] = graph.counters[FREE]
-            written = advance_graph(
-                until, negated, tables, slots, window, mine, _windows(states.windows, s), out, written
-            )
+            written = advance_graph(until, negated, tables, slots, window, mine, alone.windows, out, written)
             graph.counters[FREE] = mine.counters[FREE]
             own(owner, before, written, s)
             if ends[s] <= until:
@@ -102,23 +101,9 @@ def close_graphs(
 
 
 @inlined
-def _graph(graph: Graph, states: GraphStates, s: int) -> Graph:
-    """The graph of a sub-stream."""
+def _graph(graph: Graph, own_states: GraphStates) -> Graph:
+    """The graph of a key."""
     return Graph(
-        states.position[s], graph.block, graph.free, graph.time, graph.order, graph.ints, graph.reals, graph.cells,
-        states.counters[s], states.waiting[s], graph.selected,
+        own_states.position, graph.block, graph.free, graph.time, graph.order, graph.ints, graph.reals, graph.cells,
+        own_states.counters, own_states.waiting, graph.selected,
     )  # fmt: skip
-
-
-@inlined
-def _windows(windows: OpenWindows, s: int) -> OpenWindows:
-    """The open windows of a sub-stream."""
-    return OpenWindows(
-        _cells(windows.cells, s), _cells(windows.pending, s), _cells(windows.final, s), _cells(windows.reached, s),
-        windows.touched[s], windows.marked[s], windows.consumed[s], windows.clock[s], windows.seen[s],
-    )  # fmt: skip
-
-
-@inlined
-def _cells(cells: Cells, s: int) -> Cells:
-    return Cells(cells.ring[s], cells.over[s], cells.real[s], cells.least[s])

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from cepbench.algorithms.answers.distinct_matches import DistinctMatches
+from cepbench.algorithms.answers.distinct_matches import DistinctMatches, load_distinct
 from cepbench.algorithms.answers.matches import taken
 from cepbench.algorithms.base import Executor, StateSize
 from cepbench.algorithms.kernels.arrays import readonly
@@ -145,6 +145,7 @@ class DetectionExecutor(Executor):
         """Calls the kernels that a few events may not reach."""
         settle(self.tables.tables, self.state_arrays, self.output)
         purge(self.tables.longest, self.tables.tables, self.state_arrays)
+        load_distinct()
 
     def _make_room(self) -> None:
         """Of what there is too little for the next event; twice as much if that event has asked for it before."""

@@ -13,14 +13,10 @@ from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.clock import has_ended
 from cepbench.algorithms.kernels.compilation import inlined, kernel
 from cepbench.algorithms.kernels.events import KernelEvents, Sliding
-from cepbench.algorithms.kernels.pools import NO_END, last_end, own, until_place
+from cepbench.algorithms.kernels.lanes import NO_END, lane, last_end, own, until_place
 from cepbench.algorithms.sequences.kernels.counters import (
-    Counters,
     CounterState,
-    Gathered,
-    LiveSlots,
     SequenceRows,
-    Values,
 )
 from cepbench.algorithms.sequences.kernels.program import Program
 from cepbench.algorithms.sequences.kernels.stream import NONE, count_sequences
@@ -47,7 +43,7 @@ def count_pooled(
     out: SequenceRows,
     owner: Ints,
 ) -> tuple[int, int, int, int]:
-    """Processes pieces `at..` (`base.Pieces`), the first of them from event `done` on; returns (next piece, next event,
+    """Processes keys `at..` of a batch, the first of them from event `done` on; returns (next key, next event,
     rows written, a segment of that piece's sub-stream that needs more slots or `NONE`).
 
     Stops where `out` might not suffice, and at a sub-stream that is `APART`. O(1) per piece beside its events.
@@ -59,7 +55,7 @@ def count_pooled(
             return j, done, written, NONE
         first = max(done, begin[j])
         done, more, segment = count_sequences(
-            first, NO_TIME, until_place(events, stop), window, program, _state(states, s), modular, _from(out, written)
+            first, NO_TIME, until_place(events, stop), window, program, lane(states, s), modular, _from(out, written)
         )
         own(owner, written, written + more, s)
         written += more
@@ -93,7 +89,7 @@ def close_sequences(
             return s, written, NONE
         if ends[s] != NO_END and has_ended(clock.low, clock.high, until, window):
             done, more, segment = count_sequences(
-                AT_FIRST, until, until_place(events, 0), window, program, _state(states, s), modular,
+                AT_FIRST, until, until_place(events, 0), window, program, lane(states, s), modular,
                 _from(out, written),
             )  # fmt: skip
             own(owner, written, written + more, s)
@@ -103,28 +99,6 @@ def close_sequences(
             if ends[s] <= until:
                 ends[s] = NO_END
     return len(ends), written, NONE
-
-
-@inlined
-def _state(states: CounterState, s: int) -> CounterState:
-    """The state of a sub-stream."""
-    slots, values, gathered = states.slots, states.values, states.gathered
-    return CounterState(
-        LiveSlots(slots.clock[s], slots.place[s], slots.opened[s], slots.snapshot[s]),
-        Values(values.ring[s], values.over[s], values.real[s], values.least[s]),
-        Counters(states.plain.ring[s], states.plain.over[s]),
-        Counters(states.change.ring[s], states.change.over[s]),
-        Gathered(
-            gathered.number[s],
-            gathered.ring[s],
-            gathered.over[s],
-            gathered.real[s],
-            gathered.least[s],
-            gathered.touched[s],
-            gathered.cursor[s],
-        ),
-        states.peak[s],
-    )
 
 
 @inlined

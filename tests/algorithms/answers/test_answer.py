@@ -9,7 +9,7 @@ import pytest
 
 from cepbench.algorithms.answers.builder import AnswerBuilder
 from cepbench.algorithms.answers.matches import digested
-from cepbench.algorithms.rows import AggregateRows, MatchDigests, MatchRows, OwnedRows
+from cepbench.algorithms.rows import AggregateRows, MatchDigests, MatchRows, RowsOfKeys
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.workloads import parse_workload
 from cepbench.verification.agreement import rows_of
@@ -270,8 +270,8 @@ def test_rows_of_many_substreams_reach_their_groups_in_order() -> None:
     pooled, other = builder(), builder()
     keys = [(7,), (-2,), (5,)]
     found = rows([1, 0, 0, 1], [10, 20, 30, 40], [1.0, 2.0, 3.0, 4.0])
-    pooled.add_many(0, keys, OwnedRows(np.array([2, 0, 1, 2]), found))
-    other.add_many(0, [(3,), (5,)], OwnedRows(np.array([1, 0]), rows([1, 0], [100, 200], [0.5, 0.5])))
+    pooled.add_rows(keys, {0: RowsOfKeys(np.array([2, 0, 1, 2]), found)})
+    other.add_rows([(3,), (5,)], {0: RowsOfKeys(np.array([1, 0]), rows([1, 0], [100, 200], [0.5, 0.5]))})
     other.add(0, (5,), rows([0], [1], [1.0]))
     pooled.merge(other.parts)
     frame = pooled.frame()
@@ -290,10 +290,20 @@ def test_rows_of_many_substreams_reach_their_groups_in_order() -> None:
     assert pooled.digest() == alone.digest()
 
 
+def test_matches_of_many_keys_are_kept_by_group() -> None:
+    whole, alone = matching(summarised=False), matching(summarised=False)
+    found = matches((0, [1, 2]), (0, [3]), (1, [4]), (0, [5, 6]))
+    whole.add_rows([(2, "u"), (1, "u")], {0: RowsOfKeys(np.array([0, 0, 1, 0]), found)})
+    alone.add(0, (2, "u"), matches((0, [1, 2]), (0, [3]), (0, [5, 6])))
+    alone.add(0, (1, "u"), matches((1, [4])))
+    assert whole.frame().equals(alone.frame())
+    assert whole.digest() == alone.digest()
+
+
 def test_groups_of_strings_are_in_the_order_of_their_characters() -> None:
     answer = builder()
-    answer.add_many(1, [("v",), ("u",), ("é",), ("Z",)], OwnedRows(np.arange(4), AggregateRows(
+    answer.add_rows([("v",), ("u",), ("é",), ("Z",)], {1: RowsOfKeys(np.arange(4), AggregateRows(
         np.zeros(4, np.int64), np.ones((4, 1), np.uint64), np.zeros(4, np.uint64), np.empty((4, 0)),
         np.arange(4).reshape(4, 1),
-    )))  # fmt: skip
+    ))})  # fmt: skip
     assert answer.frame()["s"].tolist() == ["Z", "u", "v", "é"]

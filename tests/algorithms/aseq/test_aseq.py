@@ -129,6 +129,7 @@ def random_events(random: Random, types: str = "ABC", most: int = 11) -> list[di
     return [*events, {"time": time + 30, "type": "C", "x": 0, "y": 0.0}]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("within", WITHIN)
 @pytest.mark.parametrize("pattern", KLEENE)
 def test_kleene_patterns_grow_with_the_stream(pattern: str, within: str) -> None:
@@ -143,6 +144,7 @@ def test_kleene_patterns_grow_with_the_stream(pattern: str, within: str) -> None
                 assert difference(expected, frame) is None, seed
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("within", ["", "WITHIN 6 s", "WITHIN 8 s SLIDE 3 s"])
 @pytest.mark.parametrize("pattern", ["A+", "SEQ(A+, B)", "SEQ(A+, NOT C, B)", "SEQ(A, B?)"])
 def test_max_length_bounds_matches_or_raises(pattern: str, within: str) -> None:

@@ -65,6 +65,7 @@ class InPieces(TwoStep):
         return IndependentQueries(plan.workload, partial(Scattered, detect="hybrid", limit=PLENTY))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("detect", DETECTORS)
 def test_random_queries(detect: str) -> None:
     report = verify_subject(subject_of(TwoStep(detect)), 60, seed=5)
@@ -72,6 +73,7 @@ def test_random_queries(detect: str) -> None:
     assert report.compared >= 60
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("seed", [1, 2])
 def test_graphlets_may_be_cut_anywhere(seed: int) -> None:
     report = verify_subject(subject_of(InPieces("hybrid")), 60, seed=seed)

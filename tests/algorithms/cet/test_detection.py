@@ -47,6 +47,7 @@ def test_the_papers_groups(options: dict[str, str], size: int, trends: int) -> N
     assert all(len(match) == 12 // size for match in matches)
 
 
+@pytest.mark.sampled(6)
 @names
 @pytest.mark.parametrize("seed", SEEDS)
 def test_random_streams(options: dict[str, str], seed: int) -> None:
@@ -54,6 +55,7 @@ def test_random_streams(options: dict[str, str], seed: int) -> None:
     check_complete_matches(Cet(**options), seed, patterns)
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("partition", PARTITIONERS)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_random_streams_in_as_little_memory_as_may_do(partition: str, seed: int) -> None:

@@ -112,6 +112,7 @@ def test_the_state_holds_the_trends_that_are_kept_for_the_next_window() -> None:
     assert states[4] == StateSize(33 * 2 + 8, {"events": 2, "edges": 1, "trends": 0})
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("sizes", ["1133336111", "2222225522", "11114444"])
 def test_sharing_refuses_nothing_that_windows_on_their_own_have_room_for(sizes: str) -> None:
     """Bursts need more memory than shared graphlets leave: they give way to new ones."""

@@ -79,11 +79,13 @@ def assert_equal(expected: AggregateRows | None, found: AggregateRows | None) ->
     np.testing.assert_allclose(found.real[finite], expected.real[finite], rtol=1e-9)
 
 
+@pytest.mark.full
 def test_random_cases_get_the_answers_of_the_oracle() -> None:
     report = verify_subject(subject_of(make(PANES)), CASES or 60, seed=31, thorough=bool(CASES))
     assert report.clean, str(report)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("patterns", [PATTERNS, NEGATED], ids=["plain", "negated"])
 @pytest.mark.parametrize("first", range(0, CASES or 300, EACH))
 def test_random_streams_get_the_rows_of_plain_cogra(first: int, patterns: tuple[str, ...]) -> None:

@@ -6,7 +6,6 @@
 import os
 import pickle
 from collections.abc import Sequence
-from functools import partial
 from itertools import pairwise
 from random import Random
 
@@ -15,18 +14,19 @@ import pandas as pd
 import pytest
 
 from cepbench.algorithms.answers.builder import AnswerBuilder
-from cepbench.algorithms.base import Executor, Plan, UnsupportedQuery
+from cepbench.algorithms.base import Plan, UnsupportedQuery
 from cepbench.algorithms.cogra.slices import SlicedQueries
 from cepbench.algorithms.options import WrongOption
 from cepbench.algorithms.registry import make
 from cepbench.algorithms.rows import AggregateRows, Rows, join
+from cepbench.algorithms.slices import slicing_of
 from cepbench.events.batch import EventBatch
 from cepbench.events.statistics import Statistics
 from cepbench.events.windows import END, TimeSlice
 from cepbench.pipeline.jobs import check_supported, prepare
-from cepbench.pipeline.running import run_job
-from cepbench.pipeline.slicing import Crossings, Portion, crossings_of, join_slices, portion_family
-from cepbench.pipeline.substreams import RawKey
+from cepbench.pipeline.loop import Loop, into
+from cepbench.pipeline.running import run
+from cepbench.pipeline.slicing import Crossings, Portion, crossings_of, join_slices, portion_operator
 from cepbench.queries.compile import Workload, compile_workload
 from cepbench.queries.parser import parse_query
 from cepbench.verification.evaluators import Subject
@@ -48,7 +48,7 @@ def compiled(query: str, events: EventBatch, arithmetic: str) -> Workload:
 
 def sliced(workload: Workload, pieces: Sequence[EventBatch], edges: Sequence[int], *, pickled: bool = False) -> Rows:
     """The rows of all slices between `edges`, which need not have events, and of the windows that reach over them."""
-    slicing = make(BY_TIME).slicing()
+    slicing = slicing_of(make(BY_TIME))
     assert slicing is not None
     plan = Plan(workload)
     found: list[Rows] = []
@@ -93,6 +93,7 @@ def sliced_rows(case: PaneCase, seed: int, arithmetic: str) -> AggregateRows | N
     return by_window(sliced(workload, case.pieces, edges, pickled=seed % 5 == 0))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("first", range(0, CASES or 500, EACH))
 def test_random_slices_get_the_rows_of_plain_cogra(first: int) -> None:
     answered = 0
@@ -116,18 +117,14 @@ def answer_by_slices(case: Case) -> pd.DataFrame:
         for begin, end in pairwise([0, *edges_of(Random(str(case)), events), END]):
             pieces = split(events, case.cuts)
             inside = [piece.slice(*np.searchsorted(piece.time, [begin, end]).tolist()) for piece in pieces]
-            family = portion_family(job, algorithm, Portion(0, TimeSlice(begin, end)))
-            crossings.append({})
-            spent = partial(keep, crossings[-1])
-            run_job(prepared, job, inside, answer, pickled=case.pickled, family=family, spent=spent)
+            loop = Loop(job, portion_operator(job, algorithm, Portion(0, TimeSlice(begin, end))), into(answer))
+            run(loop, inside, pickled=case.pickled)
+            crossings.append(crossings_of(loop))
         join_slices(prepared, job, crossings, answer)
     return answer.frame()
 
 
-def keep(kept: Crossings, key: RawKey, executor: Executor) -> None:
-    kept.update(crossings_of({key: executor}))
-
-
+@pytest.mark.full
 def test_random_slices_get_the_answers_of_the_oracle() -> None:
     subject = Subject(BY_TIME, make(BY_TIME).unsupported, answer_by_slices)
     report = verify_subject(subject, CASES or 100, seed=43, thorough=False)
@@ -194,8 +191,8 @@ def test_what_slices_cannot_evaluate_is_refused(query: str, reason: str) -> None
 
 
 def test_options_of_slices() -> None:
-    assert make("cogra").slicing() is None
-    slicing = make("cogra[parallel=time, slices=3]").slicing()
+    assert slicing_of(make("cogra")) is None
+    slicing = slicing_of(make("cogra[parallel=time, slices=3]"))
     assert slicing is not None
     assert slicing.slices == 3
     with pytest.raises(WrongOption, match=r"cogra\[parallel=space\]: parallel is keys or time"):

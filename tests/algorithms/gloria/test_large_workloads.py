@@ -24,6 +24,7 @@ LOOPS = ("SEQ({1}, (SEQ(A+, {2}))+)", "(SEQ({1}, A+, {2}))+", "SEQ({1}, {2}, A+,
 """Patterns in which A follows A, so that there can be predicates on both."""
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("visited", [False, True], ids=["summed", "visited"])
 @pytest.mark.parametrize("seed", range(STREAMS))
 def test_random_plans_give_the_answers_of_cogra(seed: int, visited: bool) -> None:

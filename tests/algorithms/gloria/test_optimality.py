@@ -41,6 +41,7 @@ def graph_of(
     return Graph([f"SEQ({', '.join(q)})" for q in queries], frequencies, lengths, costs)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("first", range(0, CASES, EACH))
 def test_the_plan_is_the_lightest_of_all(first: int) -> None:
     tried = 0

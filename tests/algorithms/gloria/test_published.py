@@ -31,7 +31,10 @@ FOLDERS = (
 )
 OPTIMIZERS = ("gloria", "gloria[optimizer=noprune]", "gloria[optimizer=greedy]")
 
-pytestmark = pytest.mark.skipif(not PUBLISHED.exists(), reason="needs the published material beside the repository")
+pytestmark = [
+    pytest.mark.full,
+    pytest.mark.skipif(not PUBLISHED.exists(), reason="needs the published material beside the repository"),
+]
 
 
 def files_of(folder: str) -> list[Path]:

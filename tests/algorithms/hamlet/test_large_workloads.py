@@ -36,6 +36,7 @@ def check(case: LargeCase, seed: int, arithmetic: str) -> tuple[int, int]:
     return len(expected), sum(not row["overflow"] for row in expected)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("visited", [False, True], ids=["summed", "visited"])
 @pytest.mark.parametrize("first", range(0, STREAMS, EACH))
 def test_all_decisions_give_the_answers_of_cogra(first: int, visited: bool) -> None:

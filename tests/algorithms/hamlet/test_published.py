@@ -29,7 +29,10 @@ FILES = int(os.environ.get("CEPBENCH_HAMLET_FILES", "1"))
 EVENTS = int(os.environ.get("CEPBENCH_HAMLET_EVENTS", "1500"))
 ATTRIBUTES = ("open_level", "open", "vol", "Line_ID", "delay", "congestion")
 
-pytestmark = pytest.mark.skipif(not REFERENCE.exists(), reason="needs the published material beside the repository")
+pytestmark = [
+    pytest.mark.full,
+    pytest.mark.skipif(not REFERENCE.exists(), reason="needs the published material beside the repository"),
+]
 
 
 def smallest(folder: str, pattern: str = "*.txt") -> list[Path]:

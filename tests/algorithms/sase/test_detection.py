@@ -18,7 +18,6 @@ from cepbench.queries.parser import parse_query
 from cepbench.verification.agreement import difference
 from cepbench.verification.evaluators import answer_of, run
 from cepbench.verification.random_cases import split
-from tests.algorithms.detection import FIRSTS, check_random_detection
 from tests.contract.streams import batch
 from tests.streams import stream
 
@@ -43,11 +42,6 @@ def told(text: str, events: str) -> list[list[list[int]]]:
     given = batch(stream(events))
     made = executor(text, given)
     return [*(matches(made.process(given.slice(n, n + 1))) for n in range(len(given))), matches(made.finish())]
-
-
-@pytest.mark.parametrize("first", FIRSTS)
-def test_random_cases(first: int) -> None:
-    check_random_detection(Sase(), first)
 
 
 def test_matches_are_reported_with_their_last_event() -> None:

@@ -4,14 +4,15 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
+import pytest
 
-from cepbench.algorithms.base import Pieces, StateSize
+from cepbench.algorithms.base import KeyedBatch, StateSize
 from cepbench.algorithms.registry import make
 from cepbench.algorithms.running.pools import PooledQueries
 from cepbench.algorithms.sequences.pooled import PooledSequences
 from cepbench.events.batch import EventBatch
 from cepbench.pipeline.jobs import Job
-from tests.contract.pooling import SCHEMA, by_executors, by_pool, jobs_of
+from tests.contract.keyed_streams import SCHEMA, by_executors, by_operator, jobs_of
 
 ASEQ = make("aseq")
 LONG = "RETURN g, COUNT(*), SUM(A.x) PATTERN SEQ(A, B) GROUP-BY g WITHIN 1000 s SLIDE 300 s"
@@ -33,7 +34,7 @@ def batch(times: Sequence[int], groups: Sequence[int], kinds: Sequence[int]) -> 
 
 def pool_of(job: Job) -> tuple[PooledQueries, PooledSequences]:
     """A pool, and its only evaluator."""
-    pool = ASEQ.pool(job.plan)
+    pool = ASEQ.operator(job.plan)
     assert isinstance(pool, PooledQueries)
     [evaluator] = pool.evaluators
     assert isinstance(evaluator, PooledSequences)
@@ -51,9 +52,8 @@ def test_a_crowded_substream_has_a_state_of_its_own() -> None:
         numbers.integers(0, 2, n).tolist(),
     )
     pieces = [events.slice(start, start + 200, until=start + 200) for start in range(0, n, 200)]
-    found = by_pool(ASEQ, job, pieces, pickled=True, look=True)
-    assert found is not None
-    pd.testing.assert_frame_equal(found[0].frame(), by_executors(ASEQ, job, pieces).frame())
+    found, _ = by_operator(ASEQ.operator(job.plan), job, pieces, pickled=True, look=True)
+    pd.testing.assert_frame_equal(found.frame(), by_executors(ASEQ, job, pieces).frame())
 
     pool, evaluator = pool_of(job)
     executors = [ASEQ.executor(job.plan) for _ in range(3)]
@@ -61,7 +61,7 @@ def test_a_crowded_substream_has_a_state_of_its_own() -> None:
     order = np.argsort(whole.columns["g"], kind="stable")
     begin = np.searchsorted(whole.columns["g"][order], np.arange(4))
     by_group = whole.take(order)
-    pool.process(by_group, Pieces(np.arange(3), begin, 3))
+    pool.process(KeyedBatch(by_group, np.arange(3), begin, 3))
     assert list(evaluator.apart) == [1]
     for executor, start, stop in zip(executors, begin[:-1], begin[1:], strict=True):
         executor.process(by_group.slice(int(start), int(stop)))
@@ -74,13 +74,14 @@ def test_a_crowded_substream_has_a_state_of_its_own() -> None:
 def test_room_for_more_substreams_is_no_state() -> None:
     [job] = jobs_of(ASEQ, ["RETURN g, COUNT(*), SUM(A.x) PATTERN SEQ(A, B) GROUP-BY g WITHIN 10 s"])
     pool, evaluator = pool_of(job)
-    pool.process(batch([1] * 4, range(4), [0] * 4), Pieces(np.arange(4), np.arange(5), 4))
+    pool.process(KeyedBatch(batch([1] * 4, range(4), [0] * 4), np.arange(4), np.arange(5), 4))
     four = pool.state()
-    pool.process(batch([1], [4], [0]), Pieces(np.array([4]), np.array([0, 1]), 5))
+    pool.process(KeyedBatch(batch([1], [4], [0]), np.array([4]), np.array([0, 1]), 5))
     assert len(evaluator.ends) > 5
     assert 4 * pool.state().bytes == 5 * four.bytes
 
 
+@pytest.mark.full
 def test_queries_that_share_have_rows_of_their_own() -> None:
     texts = [
         f"RETURN g, {returns} PATTERN {pattern} GROUP-BY g WITHIN 20 s SLIDE 10 s"
@@ -94,6 +95,5 @@ def test_queries_that_share_have_rows_of_their_own() -> None:
             (np.arange(n) // 3).tolist(), numbers.integers(0, 7, n).tolist(), numbers.integers(0, 3, n).tolist()
         )
         pieces = [events.slice(0, 100), events.slice(100, n)]
-        found = by_pool(algorithm, job, pieces)
-        assert found is not None
-        pd.testing.assert_frame_equal(found[0].frame(), by_executors(algorithm, job, pieces).frame())
+        found, _ = by_operator(algorithm.operator(job.plan), job, pieces)
+        pd.testing.assert_frame_equal(found.frame(), by_executors(algorithm, job, pieces).frame())

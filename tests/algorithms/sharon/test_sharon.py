@@ -53,6 +53,7 @@ def answers(plan: SharingPlan, events: Sequence[Mapping[str, Any]], random: Rand
     return [builder.frame() for builder in builders]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("benefit", ["paper", "executor"])
 @pytest.mark.parametrize("optimizer", OPTIMISERS)
 def test_rows_are_those_of_the_oracle(optimizer: str, benefit: str) -> None:
@@ -144,6 +145,7 @@ def test_kleene_needs_a_length() -> None:
     assert Sharon(max_length="4").unsupported(query) is None
 
 
+@pytest.mark.full
 def test_flattened_kleene_counts_are_exact() -> None:
     query = parse_query("RETURN COUNT(*) PATTERN A+")
     for size, count in ((63, 2**63 - 1), (64, 2**64 - 1), (65, None)):

@@ -91,6 +91,7 @@ def test_exhaustive_finds_the_best_of_all_plans(seed: int) -> None:
         assert found is None or found.details["partition_nodes"] == len(plans) == 2 ** (len(costs.atoms) - 2)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("method", ["branch-and-bound", "greedy"])
 def test_feasible_wherever_exhaustive_is(method: str) -> None:
     feasible = better = 0
@@ -167,7 +168,7 @@ def loaded():
     kernels = [f for module in (costs, plans) for f in vars(module).values() if hasattr(f, "signatures")]
     return sum(len(kernel.signatures) for kernel in kernels)
 
-Cet(partition=sys.argv[1]).load(Plan(compile_workload([], Schema(()))))
+Cet(partition=sys.argv[1]).operator(Plan(compile_workload([], Schema(())))).load()
 before = loaded()
 for limit in (1000, 2000, 10000):
     partition(homogeneous(9, 3), sys.argv[1], limit)

@@ -1,22 +1,8 @@
-"""Small cases on which a small mistake shows: all algorithms against the oracle, and against counts worked out by hand.
+"""Small cases on which a small mistake shows: queries and streams, and counts worked out by hand.
 
 They combine what random cases rarely bring together: semantics, predicates, overlapping windows, negation, ties and
 batches, and counts that overflow in the middle of a pattern.
 """
-
-from typing import Any
-
-import pytest
-
-from cepbench.algorithms.base import Algorithm
-from cepbench.algorithms.oracle import answer
-from cepbench.queries.parser import parse_query
-from cepbench.verification.agreement import difference, frame_of, rows_of
-from cepbench.verification.evaluators import run
-from cepbench.verification.random_cases import split
-from tests.contract.streams import batch
-from tests.contract.test_golden import CUTS, cuts_of
-from tests.streams import stream
 
 
 def times(name: str, size: int, first: int = 0, each: int = 1, x: int = 0) -> str:
@@ -40,7 +26,7 @@ LEADING = "C2 A3 B4 A4 B5 C6 A6 B7 A8 B8 B9"
 TRAILING = "A1/1 C1 A2/2 A3/3 C3 A5/4 A6/5 C7 A7/6 A9/7"
 SEQUENCE = "COUNT(*) PATTERN SEQ(A, NOT SEQ(C, D), B)"
 
-CASES: dict[str, tuple[str, str]] = {
+WITNESSES: dict[str, tuple[str, str]] = {
     **{f"loop-{s}": (f"COUNT(*) PATTERN A+ SEMANTICS {s} {SLIDING}", RISING) for s in SEMANTICS},
     **{
         f"rising-{s}": (f"COUNT(*) PATTERN A+ SEMANTICS {s} WHERE A.x < NEXT(A).x {SLIDING}", RISING) for s in SEMANTICS
@@ -119,7 +105,7 @@ CASES: dict[str, tuple[str, str]] = {
     "huge-product": ("SUM(B.x) PATTERN SEQ(A, B)", f"{times('A', 32)} B40/{2**60}"),
     "huge-that-cancel": ("SUM(B.x), AVG(B.x), MAX(B.x) PATTERN SEQ(A, B)", f"{times('A', 8)} B8/{2**60} B9/-{2**60}"),
     "huge-that-fit": ("SUM(B.x), AVG(B.x), MAX(B.x) PATTERN SEQ(A+, B)", f"{times('A', 3)} B8/{2**60} B8/-{2**57}"),
-    "equivalence": (
+    "equivalence-in-windows": (
         "COUNT(*), MIN(A.x), MAX(A.x), SUM(A.x), AVG(A.x) PATTERN A+ WHERE [g] WITHIN 4 s",
         "A1/3@u A1/9@v A2/1@v A3/2@u A5/7@v A6/8@v A9/1@u A10/1@v",
     ),
@@ -135,8 +121,18 @@ CASES: dict[str, tuple[str, str]] = {
     "matches": (f"MATCHES PATTERN SEQ(A+, B) WHERE A.x < B.x {SLIDING}", MIXED),
     "complete": (f"COMPLETE MATCHES PATTERN SEQ(A+, B) WHERE A.x < B.x {SLIDING}", MIXED),
     "complete-dead-end": ("COMPLETE MATCHES PATTERN SEQ(A, SEQ(B, C)?)", "A1 B2 A3 B4 C5 A6 B7"),
+    "matches-in-windows-of-events": ("MATCHES PATTERN A+ WITHIN 3 events SLIDE 1 events", times("A", 6)),
+    "complete-in-windows-of-events": ("COMPLETE MATCHES PATTERN A+ WITHIN 3 events SLIDE 1 events", times("A", 6)),
     "complete-loop": ("COMPLETE MATCHES PATTERN A+ WHERE A.x < NEXT(A).x WITHIN 3 s SLIDE 1 s", RISING),
 }
+
+SUBSTREAMS = "A1 A1 B1 N2 B2 A2 B3 A3 B3 B4 N4 A5 B6 A7 B7 B8 A8 B9 N9 A9 B11 B11"
+DETECTED_APART = (
+    "PATTERN A, NOT N, B WHERE [h] WITHIN 3 s PER MATCH",
+    "PATTERN A AND B+ GROUP-BY g WITHIN 3 events PER MATCH",
+    "PATTERN SEQ(A, B, NOT N) WHERE [h] AND A.x <= B.x GROUP-BY g WITHIN 3 s PER MATCH",
+)
+"""Queries of detection by sub-stream; the attributes are those of `examples`."""
 
 MOST = 2**64 - 1
 """The trends of A+ on 64 events, each a non-empty subset; so many come before a later B."""
@@ -145,8 +141,6 @@ LOW = f"{times('A', 64)} A64/-1"
 FLAT, UP = "WHERE A.x <= NEXT(A).x", "WHERE A.x <= B.x"
 HALF = 2**59
 """Of 2^60 subsets of 60 events, those that hold a certain one."""
-
-LIMITS = {"COUNT": 2**64, "SUM": 2**63}
 
 HUGE: dict[str, tuple[str, str, dict[int, tuple[float, ...]]]] = {
     # 66 events have 2^66 - 1 trends; those that end at the 65th or 66th are 2^64 and 2^65, 0 in the ring.
@@ -210,6 +204,12 @@ HUGE: dict[str, tuple[str, str, dict[int, tuple[float, ...]]]] = {
         )
         for number, (more, where, least) in enumerate((("", "", ()), (", MIN(A.x)", "", (0,)), ("", FLAT, ())))
     },
+    **{f"a-loop-of-{size}": ("COUNT(*) PATTERN A+", times("A", size), {0: (2**size - 1,)}) for size in (63, 64, 65)},
+    "all-aggregates": (  # a loop of 70: each event is in half of the 2^70 subsets
+        "COUNT(*), COUNT(A), MIN(A.x), SUM(A.x), AVG(A.x) PATTERN A+",
+        " ".join(f"A{time}/{time + 1}" for time in range(70)),
+        {0: (2**70 - 1, 70 * 2**69, 1, 2485 * 2**69, 35.5)},
+    ),
     "zero-optional": (f"MIN(B.x) PATTERN SEQ(A+, B?) {FLAT}", f"{LOW} B70/3", {0: (3,)}),
     "not-seen": ("COUNT(*) PATTERN SEQ(A+, B) OR C", f"{times('A', 70)} C71", {0: (1,)}),
     "bound": (
@@ -227,68 +227,3 @@ HUGE: dict[str, tuple[str, str, dict[int, tuple[float, ...]]]] = {
     "sum-of-zeros": ("SUM(B.x) PATTERN SEQ(A+, B)", f"{times('A', 70)} B70/0", {0: (0,)}),
 }
 """Counts that no enumeration reaches: the exact values of a window's row, in the order of the items."""
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_the_oracle_agrees_on_every_cut(algorithm: Algorithm, name: str) -> None:
-    text, events = CASES[name]
-    query, plain = parse_query(f"RETURN {text}"), _events(events)
-    _skip_unless_supported(algorithm, text)
-    expected = answer(query, plain, modular=True)
-    assert expected, "a case without rows witnesses nothing"
-    for cut in CUTS:
-        batches = split(batch(plain), cuts_of(cut, [event["time"] for event in plain]))
-        for promise in (False, True):
-            frame = run(algorithm, query, batches, promise=promise, pickled=promise)
-            assert difference(expected, frame) is None, cut
-
-
-@pytest.mark.parametrize("arithmetic", ["modular", "float"])
-@pytest.mark.parametrize("name", HUGE)
-def test_what_overflows_is_told_on_every_cut(algorithm: Algorithm, name: str, arithmetic: str) -> None:
-    text, events, exact = HUGE[name]
-    query, plain = parse_query(f"RETURN {text}"), _events(events)
-    _skip_unless_supported(algorithm, text)
-    if algorithm.enumerates:
-        pytest.skip("constructs every trend")
-    shown = _in_floats if arithmetic == "float" else _in_the_ring
-    for cut in CUTS:
-        batches = split(batch(plain), cuts_of(cut, [event["time"] for event in plain]))
-        found = rows_of(run(algorithm, query, batches, arithmetic))
-        wanted = [
-            {"query": query.name, "window_start": start, "window_end": start + 100 if "WITHIN" in text else None}
-            | shown(dict(zip(_items(text), values, strict=True)))
-            for start, values in exact.items()
-        ]
-        assert difference(wanted, frame_of(found)) is None, cut
-
-
-def _skip_unless_supported(algorithm: Algorithm, text: str) -> None:
-    reason = algorithm.unsupported(parse_query(f"RETURN {text}"))
-    if reason is not None:
-        pytest.skip(reason)
-
-
-def _events(text: str) -> list[dict[str, Any]]:
-    """As `stream`, with x and y = 0 where none is given: `A1/2,0.5` has y = 0.5."""
-    words = [word.partition(",") for word in text.split()]
-    found = stream(" ".join(word for word, _, _ in words))
-    return [
-        {**event, "x": event.get("x", 0), "y": float(y or 0)} for event, (_, _, y) in zip(found, words, strict=True)
-    ]
-
-
-def _items(text: str) -> list[str]:
-    return text.partition(" PATTERN")[0].split(", ")
-
-
-def _in_the_ring(row: dict[str, float]) -> dict[str, Any]:
-    """What does not fit is null, and so is the average of such a sum."""
-    over = {name for name, value in row.items() if value >= LIMITS.get(name.partition("(")[0], value + 1)}
-    over |= {name for name in row if name.startswith("AVG") and name.replace("AVG", "SUM") in over}
-    return {**row, **dict.fromkeys(over), "overflow": bool(over)}
-
-
-def _in_floats(row: dict[str, float]) -> dict[str, Any]:
-    """Counts and sums as magnitudes; none is beyond them."""
-    return {name: float(v) if name[0] in "CS" else v for name, v in row.items()} | {"overflow": False}

@@ -1,8 +1,7 @@
-"""Random grouped streams, evaluated by a pool and by an executor per sub-stream."""
+"""Random grouped streams, evaluated by operators of many keys and by an executor per key."""
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
@@ -12,15 +11,12 @@ from random import Random
 import numpy as np
 
 from cepbench.algorithms.answers.builder import AnswerBuilder
-from cepbench.algorithms.base import Algorithm, StateSize
-from cepbench.algorithms.rows import PooledRows, Rows
+from cepbench.algorithms.base import Algorithm, Operator, PerKey, StateSize
 from cepbench.events.batch import EventBatch
 from cepbench.events.schema import Attribute, Kind, Schema
 from cepbench.events.statistics import Statistics
 from cepbench.pipeline.jobs import Job, plan
-from cepbench.pipeline.loop import Loop, family_of
-from cepbench.pipeline.pooled_loop import Numbering, PoolFamily, PoolLoop, fitting_family
-from cepbench.pipeline.substreams import RawKey, decode
+from cepbench.pipeline.loop import Loop, into
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.errors import QueryError
 from cepbench.queries.parser import parse_query
@@ -99,38 +95,20 @@ def jobs_of(algorithm: Algorithm, texts: Sequence[str], arithmetic: str = "modul
 
 
 def by_executors(algorithm: Algorithm, job: Job, pieces: Sequence[EventBatch]) -> AnswerBuilder:
-    """The answer of an executor per sub-stream."""
-    answer = AnswerBuilder(job.workload)
-
-    def emit(key: RawKey, rows: Rows) -> None:
-        for query, found in rows.items():
-            answer.add(query, decode(SCHEMA, job.partition, key), found)
-
-    loop = Loop(family_of(job, partial(algorithm.executor, job.plan)), emit)
-    for piece in pieces:
-        loop.process(piece)
-    loop.finish()
-    return answer
+    """The answer of an executor per key."""
+    found, _ = by_operator(PerKey(partial(algorithm.executor, job.plan), job.workload), job, pieces)
+    return found
 
 
-def by_pool(
-    algorithm: Algorithm, job: Job, pieces: Sequence[EventBatch], *, pickled: bool = False, look: bool = False
-) -> tuple[AnswerBuilder, list[StateSize]] | None:
-    """The answer of a pool, and its states after each batch, or None if there is no pool for the job."""
-    family = fitting_family(job, algorithm)
-    if not isinstance(family, PoolFamily):
-        return None
-    answer = AnswerBuilder(job.workload)
-
-    def emit(numbering: Numbering, rows: PooledRows) -> None:
-        for query, found in rows.items():
-            answer.add_many(query, numbering.decoded, found)
-
-    states: list[StateSize] = []
-    loop = PoolLoop(family, emit, look=(lambda: states.append(loop.pool.state())) if look else None)
+def by_operator(
+    operator: Operator, job: Job, pieces: Sequence[EventBatch], *, pickled: bool = False, look: bool = False
+) -> tuple[AnswerBuilder, list[StateSize]]:
+    """The answer of an operator, and its states after each batch."""
+    answer, states = AnswerBuilder(job.workload), list[StateSize]()
+    loop = Loop(job, operator, into(answer), look=(lambda: states.append(loop.operator.state())) if look else None)
     for piece in pieces:
         loop.process(piece)
         if pickled:
-            loop.pool = pickle.loads(pickle.dumps(loop.pool))
+            loop.pickled()
     loop.finish()
     return answer, states

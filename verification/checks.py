@@ -1,0 +1,144 @@
+"""The contract of an algorithm as checks that need nothing but the installed package.
+
+The tests of an algorithm, wherever it is, are five lines of pytest:
+
+    import pytest
+    from cepbench.checks import yield_checks
+
+    @pytest.mark.parametrize("check", list(yield_checks(MyAlgorithm())), ids=str)
+    def test_contract(check):
+        check()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from unittest import SkipTest
+from zlib import crc32
+
+from cepbench.algorithms.base import Algorithm
+from cepbench.queries.model import Aggregates
+from cepbench.verification.agreement import difference, expect
+from cepbench.verification.evaluators import run
+from cepbench.verification.examples import Example, examples
+from cepbench.verification.promises import PLAIN, promises
+from cepbench.verification.random_cases import split
+from cepbench.verification.random_checks import expect_digest, random_checks
+
+CUTS = ("in one batch", "in single events", "cut inside time stamps", "cut in two")
+
+
+@dataclass(frozen=True)
+class Check:
+    """One property of an algorithm.
+
+    Parameters
+    ----------
+    name
+        What is checked, in words.
+    function
+        Raises `AssertionError` if the algorithm does not have the property, and `unittest.SkipTest` with the
+        algorithm's own reason if it cannot be checked. May return what was compared, in words.
+    thorough
+        Whether it belongs to the full form only.
+    drawn
+        Whether it draws tens to hundreds of random cases.
+    """
+
+    name: str
+    function: Callable[[], str | None]
+    thorough: bool = False
+    drawn: bool = False
+
+    def __call__(self) -> str | None:
+        """Checks the property."""
+        return self.function()
+
+    def __str__(self) -> str:
+        """The name."""
+        return self.name
+
+
+def yield_checks(algorithm: Algorithm, *, thorough: bool = False) -> Iterator[Check]:
+    """The checks of the contract that concern an algorithm.
+
+    A query that `Algorithm.unsupported` refuses has no check but that the reason is one in words; an algorithm that
+    refuses nearly all, or that gives no reason, fails. Examples with too many matches to construct are not for
+    algorithms that declare `enumerates`.
+
+    Parameters
+    ----------
+    algorithm
+        An instance with the parameters that are to be checked. It need not be registered.
+    thorough
+        Adds what takes long: all ways of cutting an example, float arithmetic, and hundreds of random cases. The small
+        form has one way of cutting each example, another one for each algorithm, and random cases with each pair of
+        features three times.
+
+    Yields:
+    ------
+    Check
+        A function without arguments that raises `AssertionError` with what is wrong. Its `str` is its name.
+    """
+    if (missing := algorithm.missing()) is not None:
+        yield Check("it runs here", partial(_skip, missing))
+        return
+    yield from (check for check in _checks(algorithm) if thorough or not check.thorough)
+
+
+def _checks(algorithm: Algorithm) -> Iterator[Check]:
+    yield from (Check(name, promise) for name, promise in promises(algorithm))
+    reasons = [algorithm.unsupported(query) for query in PLAIN]
+    if None not in reasons:
+        yield Check("the promises of the interface", partial(_skip, str(reasons[0])))
+    for example in examples():
+        if algorithm.unsupported(example.query) is None and not (example.exact and algorithm.enumerates):
+            own = crc32(f"{algorithm.name} {example.name}".encode()) % len(CUTS)
+            others = CUTS[:own] + CUTS[own + 1 :]
+            yield Check(example.name, partial(_answers, algorithm, example, CUTS[own : own + 1]))
+            yield Check(f"{example.name} on other cuts", partial(_answers, algorithm, example, others), thorough=True)
+            if example.exact:
+                yield Check(f"{example.name} in floats", partial(_answers_in_floats, algorithm, example), thorough=True)
+    for name, function, thorough in random_checks(algorithm):
+        yield Check(name, function, thorough, drawn=True)
+
+
+def _answers(algorithm: Algorithm, example: Example, cuts: Iterable[str]) -> None:
+    """In plain batches, and with a watermark after each and executors that are pickled, unless the example is large."""
+    for cut in cuts:
+        batches = split(example.batch, _ends(cut, example))
+        for both in (False,) if example.exact else (False, True):
+            where = f"({cut}, with watermarks and pickled)" if both else f"({cut})"
+            frame = run(algorithm, example.query, batches, promise=both, pickled=both)
+            if example.known:
+                frame = frame[[name for name in example.known[0] if name in frame]]
+            reason = difference(example.rows, frame)
+            expect(reason is None, f"{reason} {where}")
+            if not isinstance(example.query.returns, Aggregates):
+                summarised = expect_digest(
+                    algorithm, (example.query,), batches, len(example.rows), where, promise=both, pickled=both
+                )
+                if example.query.span is None:
+                    windows = {tuple(v for name, v in row.items() if name != "match") for row in example.rows}
+                    expect(summarised.rows == len(windows), f"matches are counted by window {where}")
+
+
+def _answers_in_floats(algorithm: Algorithm, example: Example) -> None:
+    for cut in CUTS:
+        batches = split(example.batch, _ends(cut, example))
+        reason = difference(example.magnitudes, run(algorithm, example.query, batches, "float"))
+        expect(reason is None, f"{reason} (in float arithmetic, {cut})")
+
+
+def _ends(cut: str, example: Example) -> tuple[int, ...]:
+    """The indices before which batches end."""
+    times = [event["time"] for event in example.events]
+    every = tuple(range(1, len(times)))
+    inside = tuple(index for index in every if times[index - 1] == times[index])
+    return {CUTS[0]: (), CUTS[1]: every, CUTS[2]: inside, CUTS[3]: (len(times) // 2,)}[cut]
+
+
+def _skip(reason: str) -> None:
+    raise SkipTest(reason)
