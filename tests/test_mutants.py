@@ -224,7 +224,7 @@ def test_a_mutant_is_judged_by_the_nearest_tests_then_by_the_tiers(tmp_path: Pat
     verdict, asked = judged(tmp_path, {"tests": FAILS})
     assert (verdict.outcome, verdict.stage, asked) == (KILLED, DEFAULT, ["near.py", "tests"])
     verdict, asked = judged(tmp_path, {"near.py": TestRun(NO_TESTS, None, 1.0, "")})
-    assert (verdict.outcome, asked) == (SURVIVED, ["near.py", "tests", "--all"])
+    assert (verdict.outcome, asked) == (SURVIVED, ["near.py", "tests", "tests"])
 
 
 def test_a_test_that_fails_anyway_kills_nothing(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ KILLED, SURVIVED, NOT_JUDGED, ERROR = "killed", "SURVIVED", "not judged in time"
 
 TEST_SECONDS = 60.0
 COMPILATION = 240.0
-"""How long a test may take, and how much longer one whose kernels are compiled anew."""
+"""Processor time that a test may take, and how much more one whose kernels are compiled anew."""
 SLOWER = 5
 """A test that takes as many times as long as without the mutant has hung."""
 
@@ -70,11 +70,12 @@ class Judge:
             return NOT_JUDGED, ""
         if run.code in (PASSED, NO_TESTS) and not run.failed:
             return SURVIVED, ""
-        if run.failed is None:
+        if run.failed is None and not run.hung:
             return ERROR, f"its tests cannot be run\n{run.output[-2000:]}"
-        test = run.failed
+        test = run.failed or arguments[0]
         if test not in self._unchanged:
-            without = self._run([test] if "::" in test else ["--collect-only", str(Path(test).parent)], math.inf)
+            alone = [test] if "::" in test else ["--collect-only", str(Path(test).parent)]
+            without = self._run(["--all", *alone], math.inf)
             if without.late:
                 return NOT_JUDGED, ""
             self._unchanged[test] = without.seconds if without.code == PASSED else None
@@ -100,7 +101,7 @@ def commands(mutant: Mutant, stage: str) -> Iterator[list[str]]:
     elif stage == DEFAULT:
         yield ["tests", *NOT_THESE]
     else:
-        yield ["--all", "tests", *NOT_THESE]
+        yield ["tests", "--all", *NOT_THESE]
 
 
 def _compiles(mutant: Mutant) -> bool:

@@ -11,10 +11,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
 from numba.core.caching import _CacheLocator
 
 from tests.mutants import outcomes
@@ -22,6 +23,7 @@ from tests.mutants.mutant import ROOT, Mutant
 
 PASSED, NO_TESTS = 0, 5
 """Exit codes of pytest; one below 0 is the signal that ended it."""
+HUNG, LATE = "hung", "late"
 _CONFTEST = re.compile(r"while loading conftest '.*?(tests/.*)'")
 
 
@@ -91,8 +93,9 @@ class Scratch:
     def run(self, arguments: Sequence[str], test_seconds: float, seconds: float) -> TestRun:
         """Runs tests in the copy, and only with its code, until one fails.
 
-        Gives up when a test takes longer than `test_seconds`, or all of them longer than `seconds`. A kernel that
-        never ends cannot be interrupted from within, so the processes are killed.
+        Gives up when a test, or what comes before the first one, takes more than `test_seconds` of processor time (or
+        ten times as long, for it may wait), or all of them more than `seconds`. A kernel that never ends cannot be
+        interrupted from within, so the processes are killed.
         """
         with tempfile.TemporaryDirectory() as folder:
             told, printed = Path(folder, "outcomes"), Path(folder, "output")
@@ -106,17 +109,7 @@ class Scratch:
                     command, cwd=self.folder, env=environment, start_new_session=True,
                     stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
                 )  # fmt: skip
-                hung = late = False
-                while not (hung or late):
-                    try:
-                        process.wait(1)
-                        break
-                    except subprocess.TimeoutExpired:
-                        hung = time.time() - told.stat().st_mtime > test_seconds
-                        late = time.monotonic() - begin > seconds
-                else:
-                    os.killpg(process.pid, 9)
-                    process.wait()
+                why = _watched(process, told, test_seconds, begin + seconds)
             lines = [line.partition(" ") for line in told.read_text(encoding="utf-8").splitlines()]
             failed = [test for what, _, test in lines if what == outcomes.FAILED]
             text = printed.read_text(encoding="utf-8", errors="replace")
@@ -125,7 +118,33 @@ class Scratch:
             if found := _CONFTEST.search(text):
                 failed.append(found[1])
             taken = time.monotonic() - begin
-            return TestRun(process.returncode, failed[0] if failed else None, taken, text, hung, late and not hung)
+            return TestRun(process.returncode, failed[0] if failed else None, taken, text, why == HUNG, why == LATE)
+
+
+def _watched(process: subprocess.Popen[bytes], told: Path, test_seconds: float, deadline: float) -> str:
+    """Waits for the end of a run of tests, or kills it and returns why."""
+    news, since, spent = -1.0, 0.0, 0.0
+    while True:
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(1)
+            return ""
+        if told.stat().st_mtime != news:
+            news, since, spent = told.stat().st_mtime, time.monotonic(), _processor_seconds(process.pid)
+        hung = max(_processor_seconds(process.pid) - spent, (time.monotonic() - since) / 10) > test_seconds
+        if hung or time.monotonic() > deadline:
+            os.killpg(process.pid, 9)
+            process.wait()
+            return HUNG if hung else LATE
+
+
+def _processor_seconds(pid: int) -> float:
+    """Of a process and those that it started."""
+    total = 0.0
+    with suppress(psutil.Error):
+        for one in (psutil.Process(pid), *psutil.Process(pid).children(recursive=True)):
+            with suppress(psutil.Error):
+                total += sum(one.cpu_times()[:2])
+    return total
 
 
 @contextmanager

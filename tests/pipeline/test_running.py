@@ -1,11 +1,14 @@
 """Runs without a clock: sub-streams that have all of their events in one batch come to their ends one after another."""
 
+import weakref
+
 import numpy as np
 import pytest
 
-from cepbench.algorithms.base import Executor, PerKey, StateSize
+from cepbench.algorithms.base import Executor, PerKey, Plan, StateSize
 from cepbench.algorithms.registry import make
 from cepbench.algorithms.rows import Rows
+from cepbench.algorithms.sase.algorithm import Sase
 from cepbench.events.batch import EventBatch
 from cepbench.events.statistics import Statistics
 from cepbench.pipeline import in_process
@@ -86,3 +89,20 @@ def test_frames_are_evaluated_part_by_part(algorithm: str, monkeypatch: pytest.M
     found = answer_of(WORKLOAD, frame(), algorithm, progress=lambda total, more: told.append(more)).frame()
     assert found.equals(wanted)
     assert max(told) <= 37
+
+
+@pytest.mark.parametrize(("cuts", "together"), [((), False), ((3,), True)])
+def test_only_substreams_of_earlier_batches_live_side_by_side(cuts: tuple[int, ...], together: bool) -> None:
+    living: weakref.WeakSet[Executor] = weakref.WeakSet()
+    found: list[int] = []
+
+    class Counted(Sase):
+        def executor(self, plan: Plan) -> Executor:
+            made = super().executor(plan)
+            living.add(made)
+            found.append(len(living))
+            return made
+
+    query = parse_query("RETURN g, COUNT(*) PATTERN A+ GROUP-BY g")
+    assert len(run(Counted(), query, cut(keyed("120012"), cuts), pickled=False)) == 3
+    assert (found[-1] == 3) is together
