@@ -1,8 +1,9 @@
 """The two tiers of tests, and fixtures that many folders use.
 
 Without `--all`, tests that are marked `full` or `cluster` are deselected, and of the cases of a test that is marked
-`sampled(n)` about one in n is run, chosen by its name. Tests that start Spark are one group of pytest-xdist, so that one
-process runs them in one virtual machine. (pytest 9.2 hides the groups from pytest-xdist 3.8; then every process has one.)
+`sampled(n)` about one in n is run, chosen by its name. Tests that start Spark are one group of pytest-xdist, so that
+one process runs them in one virtual machine. (pytest 9.2 hides groups from pytest-xdist 3.8: then every process has
+one.)
 """
 
 import zlib
