@@ -5,9 +5,9 @@ import weakref
 import numpy as np
 import pytest
 
-from cepbench.algorithms.base import Executor, PerKey, Plan, StateSize
+from cepbench.algorithms.base import Executor, KeyedBatch, Operator, PerKey, Plan, StateSize
 from cepbench.algorithms.registry import make
-from cepbench.algorithms.rows import Rows
+from cepbench.algorithms.rows import KeyedRows, Rows
 from cepbench.algorithms.sase.algorithm import Sase
 from cepbench.events.batch import EventBatch
 from cepbench.events.statistics import Statistics
@@ -106,3 +106,19 @@ def test_only_substreams_of_earlier_batches_live_side_by_side(cuts: tuple[int, .
     query = parse_query("RETURN g, COUNT(*) PATTERN A+ GROUP-BY g")
     assert len(run(Counted(), query, cut(keyed("120012"), cuts), pickled=False)) == 3
     assert (found[-1] == 3) is together
+
+
+def test_a_batch_without_events_is_passed_on_if_a_window_ends() -> None:
+    query = parse_query("RETURN COUNT(*) PATTERN A WITHIN 10 s")
+    events = keyed("0")
+    calls: list[int | None] = []
+
+    def call(operator: Operator, keyed: KeyedBatch | None) -> KeyedRows:
+        calls.append(keyed.watermark if keyed else None)
+        return {}
+
+    [job] = prepare([query], make("greta"), events.schema, "modular", Statistics()).jobs
+    loop = Loop(job, make("greta").operator(job.plan), lambda keys, rows: None, call)
+    for watermark in (9, 12, 15, 19, 20, 29, 31):
+        loop.process(events.slice(0, 0, watermark))
+    assert calls == [12, 20, 31]

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 from cepbench.events.batch import EventBatch
@@ -89,3 +90,14 @@ def test_nulls_are_still_refused_in_other_buckets(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"e\.csv, row 4, column 's': null or NaN in an event of type 'B'"):
         copy.check_needed({"B": ["s"]})
     copy.check_needed({"A": ["s"]})
+
+
+@pytest.mark.parametrize(("buckets", "groups"), [(1, 1), (1024, 3)])
+def test_buckets_are_written_in_groups_that_fit_into_memory_together(tmp_path: Path, buckets: int, groups: int) -> None:
+    """Of at least 4096 rows, however many buckets there are."""
+    events = batch([{"time": 1, "type": "A", "g": 0}] * 4096)
+    with BucketWriter(tmp_path, events.schema, ("g",), buckets, 0) as writer:
+        for _ in range(3):
+            writer.write(events)
+    [file] = tmp_path.rglob("*.parquet")
+    assert pq.ParquetFile(file).metadata.num_row_groups == groups
