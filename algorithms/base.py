@@ -350,5 +350,5 @@ class Algorithm(ABC):
         return PerKey(partial(self.executor, plan), plan.workload)
 
     def executor(self, plan: Plan) -> Executor:
-        """A fresh executor for one key, where there is one; else `operator` is overridden."""
+        """A fresh executor for one key, where there is one; otherwise `operator` is overridden."""
         raise NotImplementedError(f"{self.name} has neither an executor nor an operator")

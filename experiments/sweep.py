@@ -143,7 +143,7 @@ def run(
     - `overrides`: fields to change, such as `limits.seconds=5` or `algorithms=[cogra, greta]`.
     - `results`: the folder of records and figures, which `load_results` reads.
     - `master`: a Spark master URL; by default this machine. `settings`: of Spark, by name.
-    - `notify`: is told one line per experiment, and one more if cells of another configuration are put aside.
+    - `notify`: gets one line per experiment, and one more if cells of another configuration are put aside.
 
     Returns the folders of the experiments, and how many cells have each status. Raises `CepbenchError` before anything
     runs if an experiment cannot be used, and later only if Spark is gone.

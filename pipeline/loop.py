@@ -1,4 +1,4 @@
-"""The one loop that runs operators: batches of a stream go to an operator by key, whoever asked."""
+"""The one loop that runs operators: batches of a stream go to an operator by key."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Loop:
         self._closed = 0  # windows that end by then are closed
 
     def details(self) -> Mapping[str, float]:
-        """What the operator tells of its work."""
+        """Numbers of the operator's work so far."""
         return self.operator.details()
 
     def process(self, events: EventBatch, last: bool = False) -> None:

@@ -109,7 +109,7 @@ Told = tuple[dict[str, object], Samples, dict[str, list[float]]]
 
 
 def _memory(made: Ready, reports: Sequence[Report]) -> Told:
-    """What runs tell that looked at memory: as many as every worker has."""
+    """What the runs that looked at memory report: as many runs as every worker has."""
     runs = _runs(reports)
     states = [sum(worker.peak.bytes for worker in workers) for workers in runs]
     processes = [sum(report.process_peaks[number] for report in reports) for number in range(len(runs))]

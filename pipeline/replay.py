@@ -35,7 +35,7 @@ class Measured:
     - `latency`: seconds per result row, that is, per window of a query and group with matches on this worker.
     - `rows`: identifies the row of each latency, if asked for.
     - `state_bytes`: after every step and at the end, if asked for; `peak` is the largest state.
-    - `details`: what the operators tell of their work, together.
+    - `details`: what the operators report of their work, together.
     - `crossings`: by job, what slices of time have of windows that reach over their edges.
     """
 
@@ -62,7 +62,7 @@ def replay(
     """Hands the events of a bucket to the fresh operator of each job, on the schedule of `arrival`.
 
     `emit` takes the rows, outside the clock. With `states`, operators are asked for their state after every step,
-    before windows are closed: closing is then a call of its own. With `identify`, rows are told apart, since other
+    before windows are closed: closing is then a call of its own. With `identify`, rows are distinguished, since other
     workers may have parts of them. Raises what the operators raise.
     """
     worker = _Worker(arrival, jobs, emit, states, identify)

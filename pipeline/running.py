@@ -45,7 +45,7 @@ def run(
 ) -> Counts:
     """Hands all batches to a loop, and ends it.
 
-    With `pickled`, the operator is pickled and goes on as a copy after each batch. `progress` is told of each how many
+    With `pickled`, the operator is pickled and goes on as a copy after each batch. `progress` gets of each how many
     events it had.
     """
     events = 0

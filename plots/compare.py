@@ -48,7 +48,7 @@ EXACT = "state_peak"
 
 SURE = 1 - (1 - CONFIDENCE) / 2
 RUNS = next(runs for runs in count(1) if interval_rank(runs, SURE) is not None)
-SHOWN = 3  # differences of two configurations that are told in words
+SHOWN = 3  # differences of two configurations that are named
 IDENTITY = ["experiment", "profile", "algorithm", "point", "measurement", "repetition"]
 
 Key = tuple[str, str, str, str, str, int]
