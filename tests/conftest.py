@@ -1,11 +1,13 @@
 """The two tiers of tests, and fixtures that many folders use.
 
 Without `--all`, tests that are marked `full` or `cluster` are deselected, and of the cases of a test that is marked
-`sampled(n)` about one in n is run, chosen by its name. Tests that start Spark are one group of pytest-xdist, so that
-one process runs them in one virtual machine. (pytest 9.2 hides groups from pytest-xdist 3.8: then every process has
-one.)
+`sampled(n)` about one in n is run, chosen by its name.
+
+One process of pytest-xdist runs all tests of a group: those that start Spark, so that they share its virtual machine;
+the contract of an algorithm, and the tests of a file, so that no two processes compile the same kernels.
 """
 
+import re
 import zlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -27,14 +29,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     left_out = []
     for item in items:
-        if item.get_closest_marker("spark"):
-            item.add_marker(pytest.mark.xdist_group("spark"))
+        item.add_marker(pytest.mark.xdist_group(_group(item)))
         if not config.getoption("--all") and _is_left_out(item):
             left_out.append(item)
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         chosen = set(items) - set(left_out)
         items[:] = [item for item in items if item in chosen]
+
+
+def _group(item: pytest.Item) -> str:
+    if item.get_closest_marker("spark"):
+        return "spark"
+    contract = re.search(r"test_contract\[(\w+):", item.nodeid)
+    return contract[1] if contract else item.nodeid.partition("::")[0]
 
 
 def _is_left_out(item: pytest.Item) -> bool:

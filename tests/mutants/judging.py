@@ -94,7 +94,7 @@ def commands(mutant: Mutant, stage: str) -> Iterator[list[str]]:
     """The arguments of each run of pytest in a stage."""
     if stage == NEAREST:
         if mutant.tests:
-            yield ["--all", *mutant.tests]  # which need not be in the default tier
+            yield [*mutant.tests, "--all"]  # since they need not be in the default tier
         elif tests := nearest_tests(mutant.file):
             yield list(tests)
         systems = [] if mutant.tests else systems_of(mutant.file)
