@@ -146,8 +146,9 @@ class _Compiling(Listener):
 
     def on_start(self, event: Any) -> None:
         function = event.data["dispatcher"].py_func
-        if function.__module__.startswith("cepbench."):
-            self._tell(f"{function.__module__.removeprefix('cepbench.algorithms.')}.{function.__name__}")
+        module = function.__module__ or ""  # a function that was made by `exec` may have none
+        if module.startswith("cepbench."):
+            self._tell(f"{module.removeprefix('cepbench.algorithms.')}.{function.__name__}")
 
     def on_end(self, event: Any) -> None:
         pass

@@ -3,10 +3,11 @@ from types import FunctionType
 from typing import Any
 
 import pytest
+from numba import njit
 
 from cepbench.algorithms import greta
 from cepbench.algorithms.kernels import cells, compilation
-from cepbench.algorithms.kernels.compilation import cache_folder, kernel, sources
+from cepbench.algorithms.kernels.compilation import cache_folder, kernel, sources, watched
 
 KERNELS = Path(compilation.__file__).parent
 
@@ -42,3 +43,18 @@ def test_kernels_without_a_folder_are_compiled_all_the_same(monkeypatch: pytest.
     assert in_an_archive(4) == 8
     assert type(in_an_archive._cache).__name__ == "NullCache"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_only_kernels_of_this_project_are_reported() -> None:
+    scope: dict[str, Any] = {}
+    exec("def written_out(): return 1", scope)  # of no module
+
+    def nearest(x: int) -> int:
+        return x + 1
+
+    reported: list[str] = []
+    with watched(reported.append):
+        njit(scope["written_out"])()
+        nearest.__module__ = "cepbench.algorithms.greta"
+        njit(nearest)(1)
+    assert reported == ["greta.nearest"]
