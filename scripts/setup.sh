@@ -7,6 +7,8 @@
 ROOT="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)"
 VENV="$ROOT/.venv"
 PYTHON="$VENV/bin/python"
+# Every process would else compile the project's modules and the tests again: twice the time to collect the tests.
+unset PYTHONDONTWRITEBYTECODE
 
 missing() {
   printf '%s: %s\n' "$(basename -- "$0")" "$1" >&2

@@ -67,6 +67,7 @@ def documented(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPath
         yield algorithm
 
 
+@pytest.mark.full
 def test_documented_algorithm_gives_right_answers(documented: Algorithm) -> None:
     report = verify_subject(subject_of(documented), cases=30, seed=1)
     assert report.clean, str(report)

@@ -70,6 +70,7 @@ def test_a_file_is_an_algorithm_like_others(own: Path) -> None:
     assert list(plugins.digests()) == ["own_counting.py"]
 
 
+@pytest.mark.full
 def test_commands_take_a_file(own: Path) -> None:
     (own.parent / "q.sase").write_text("RETURN COUNT(*) PATTERN SEQ(A+, B)")
     (own.parent / "e.csv").write_text("time,type\n1,A\n2,A\n3,B\n")

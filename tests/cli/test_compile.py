@@ -37,6 +37,7 @@ def test_a_query_after_it_compiles_nothing(query_file, event_file):
     assert run("query", "-a", "cogra", "-q", query_file, "-e", event_file).stderr == ""
 
 
+@pytest.mark.full
 def test_only_all_algorithms_together_are_marked(tmp_path, monkeypatch, cepbench):
     marker = tmp_path / "marker"
     monkeypatch.setattr("cepbench.algorithms.kernels.compilation.common_marker", lambda: marker)

@@ -217,6 +217,7 @@ def test_linear_road(spark: SparkSession, tmp_path: Path) -> None:
 
 
 @published
+@pytest.mark.full
 def test_published_files(spark: SparkSession, tmp_path: Path) -> None:
     nasdaq = rows(spark, dataset("nasdaq").typed("ticker"), PUBLISHED, tmp_path)
     assert len(nasdaq) == 1769

@@ -32,6 +32,7 @@ def test_vehicles_report_every_30_seconds_for_one_trip(road: EventBatch) -> None
     assert gaps.max() < 60
 
 
+@pytest.mark.full
 def test_vehicles_move_along_consecutive_segments(road: EventBatch) -> None:
     vehicle, segment, position, speed, direction = (
         road.columns[name].astype(np.int64) for name in ("vehicle", "segment", "position", "speed", "direction")

@@ -31,6 +31,7 @@ def test_without_slowing_both_are_independent() -> None:
     assert np.corrcoef(batch.columns["speed"], batch.columns["vehicles"])[0, 1] == pytest.approx(0, abs=0.03)
 
 
+@pytest.mark.full
 def test_points_differ_so_that_pairs_of_them_do() -> None:
     batch = stream("sensors", points=30, events=60_000, rate=1)
     speeds = [batch.columns["speed"][batch.type == point] for point in range(30)]

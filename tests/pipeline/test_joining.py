@@ -14,6 +14,7 @@ from cepbench.pipeline.store import bucket_batches, read_stream
 
 
 @pytest.mark.parametrize(("partitions", "parts"), [(MOST_PARTS, MOST_PARTS), (MOST_PARTS + 1, None), (40, MOST_PARTS)])
+@pytest.mark.full
 def test_many_tasks_leave_few_files(tmp_path: Path, partitions: int, parts: int | None) -> None:
     generator = from_spec("uniform", {"events": 3_000_000, "types": 2, "groups": 9, "rate": 100})
     few = generate(generator, tmp_path / "few", spark=None, key=("key",), buckets=2, partitions=1)

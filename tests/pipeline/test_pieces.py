@@ -56,6 +56,7 @@ def read(path: Path) -> InputEvents | str:
 @example(b"time,type,x\n2,A,1\n1,A,2\n1,A,3\n2,B,4\n", 8)
 @example(b"time,type\n1,A\n1970-01-01T00:00:05,A\n", 10)
 @example(b"\n\n\ntime,type\n1,A\n", 1)
+@pytest.mark.full
 def test_pieces_are_the_whole(content: bytes, most_bytes: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "e.csv"

@@ -158,6 +158,7 @@ def test_bars_over_categories(figure, record):
 @pytest.mark.parametrize("scale", ["log", "linear"])
 @pytest.mark.parametrize("x", [Scale.LOG, Scale.LINEAR, Scale.CATEGORY])
 @pytest.mark.parametrize("case", ["empty", "single", "censored", "zero", "text", "negative"])
+@pytest.mark.sampled(3)
 def test_whatever_was_measured_can_be_drawn(figure, record, case, x, scale):
     records = {
         "empty": [],

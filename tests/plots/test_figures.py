@@ -42,6 +42,7 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> list[Results]:
     return list(load_results(folder))
 
 
+@pytest.mark.full
 def test_an_algorithm_looks_alike_in_all_figures(everything: list[Results]) -> None:
     assert len(everything) == len(experiments())
     look = all_styles(everything)
@@ -75,6 +76,7 @@ def test_what_differs_in_limits_only_looks_alike() -> None:
     assert style("gloria[costs=paper]") != style("gloria")
 
 
+@pytest.mark.full
 def test_panels_are_told_apart_in_words(everything: list[Results]) -> None:
     for found in everything:
         titles = [axes.get_title(loc="left") for axes in draw(found.figure, found.records).axes if axes.get_visible()]

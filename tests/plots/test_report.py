@@ -262,6 +262,7 @@ def test_the_page_grows_with_a_sweep_and_draws_nothing_twice(tmp_path, figure, s
     assert write_report(tmp_path, tmp_path / "again.html").read_text() == last
 
 
+@pytest.mark.full
 def test_only_what_has_changed_is_drawn_again(tmp_path, figure, sweep, save, drawn):
     out, (first, second, _) = tmp_path / "report.html", three(figure)
     save(tmp_path, first, named(sweep, "own-1"))

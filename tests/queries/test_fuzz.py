@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -55,6 +56,7 @@ def test_random_texts(text: str) -> None:
 
 @given(queries().map(to_text), st.data())
 @settings(SETTINGS, max_examples=400)
+@pytest.mark.full
 def test_mutated_queries(text: str, data: st.DataObject) -> None:
     for _ in range(data.draw(st.integers(1, 3))):
         start = data.draw(st.integers(0, len(text)))

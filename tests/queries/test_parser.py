@@ -222,6 +222,7 @@ def test_golden_queries() -> None:
 
 
 @pytest.mark.skipif(not SHARED.exists(), reason="needs the published material beside the repository")
+@pytest.mark.full
 def test_published_workloads() -> None:
     paths = sorted((SHARED / "reference" / "gloria" / "workloads").rglob("*.txt"))
     assert paths

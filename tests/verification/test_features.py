@@ -116,6 +116,7 @@ def test_queries_without_rows_show_nothing() -> None:
 
 
 @pytest.mark.parametrize("feature", Feature)
+@pytest.mark.sampled(4)
 def test_a_feature_that_is_wanted_is_drawn(feature: Feature) -> None:
     found = 0
     random = Random(feature)

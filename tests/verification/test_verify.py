@@ -151,6 +151,7 @@ def test_right_answers_are_accepted() -> None:
     assert "all answers are right" in str(report)
 
 
+@pytest.mark.full
 def test_it_goes_on_until_every_pair_was_compared_often_enough() -> None:
     report = verify_subject(subject(right, any_aggregates), 10, 1, times=3, thorough=False)
     assert report.compared > 10
@@ -229,6 +230,7 @@ def test_reasons_are_counted() -> None:
     assert "refused: any only" in str(report)
 
 
+@pytest.mark.full
 def test_an_algorithm_that_refuses_everything_is_not_clean(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cepbench.verification.coverage.PATIENCE", 5)
     assert not verify_subject(subject(right, lambda _: "nothing"), 1, 1).clean

@@ -67,6 +67,7 @@ class InPieces(TwoStep):
 
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("detect", DETECTORS)
+@pytest.mark.full
 def test_random_queries(detect: str) -> None:
     report = verify_subject(subject_of(TwoStep(detect)), 60, seed=5)
     assert report.clean, str(report)

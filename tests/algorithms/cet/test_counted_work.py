@@ -131,6 +131,7 @@ def counted(seen: Watched) -> tuple[float, float]:
     return seen.details["traversals"], seen.details["updates"]
 
 
+@pytest.mark.full
 def test_every_plan_gives_all_trends() -> None:
     assert len(runs()) > 300
     for run in runs():

@@ -75,6 +75,7 @@ def test_random_streams_in_as_little_memory_as_may_do(partition: str, seed: int)
 
 @pytest.mark.parametrize("detect", ["memory", "time", "hybrid"])
 @pytest.mark.parametrize(("number", "simultaneous"), [(11, 3), (1300, 1)], ids=["many trends", "one long trend"])
+@pytest.mark.full
 def test_more_matches_than_the_output_has_room_for(detect: str, number: int, simultaneous: int) -> None:
     events = groups(number, simultaneous)
     memory = "20KiB" if detect == "hybrid" and simultaneous > 1 else "64MiB"

@@ -29,6 +29,7 @@ WINDOWS = ("", " WITHIN 6 s", " WITHIN 9 s SLIDE 3 s", " WITHIN 8 s SLIDE 1 s")
     partition=st.sampled_from(PARTITIONERS),
     cut=st.integers(1, 9),
 )
+@pytest.mark.full
 def test_the_state_never_exceeds_the_limit(
     steps: list[tuple[int, int]], memory: int, window: str, detect: str, partition: str, cut: int
 ) -> None:

@@ -31,7 +31,7 @@ def workload_of(seed: int) -> Case:
     return random_workload(seed, 30, patterns=patterns, orders=orders, bursts=SHORT_BURSTS)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.full
 @pytest.mark.parametrize("first", range(0, CASES, EACH))
 def test_random_plans_give_the_answers_of_the_oracle(first: int) -> None:
     compared = 0
@@ -49,7 +49,7 @@ def test_random_plans_give_the_answers_of_the_oracle(first: int) -> None:
     assert compared > EACH / 2
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.full
 @pytest.mark.parametrize("arithmetic", ["modular", "float"])
 @pytest.mark.parametrize("seed", range(12))
 def test_random_plans_give_the_answers_of_greta_on_long_streams(seed: int, arithmetic: str) -> None:

@@ -23,7 +23,7 @@ EACH = 50
 CASES = int(os.environ.get("CEPBENCH_HAMLET_CASES", "250"))
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.full
 @pytest.mark.parametrize("first", range(0, CASES, EACH))
 def test_all_decisions_give_the_answers_of_the_oracle(first: int) -> None:
     compared = 0
@@ -41,7 +41,7 @@ def test_all_decisions_give_the_answers_of_the_oracle(first: int) -> None:
     assert compared > EACH / 2
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.full
 @pytest.mark.parametrize("arithmetic", ["modular", "float"])
 @pytest.mark.parametrize("seed", range(12))
 def test_all_decisions_give_the_answers_of_greta_on_long_streams(seed: int, arithmetic: str) -> None:

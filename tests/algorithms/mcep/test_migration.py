@@ -31,6 +31,7 @@ SAMPLE = 4096
 
 @pytest.mark.parametrize("shape", ["orders", "trees"])
 @pytest.mark.parametrize("first", FIRSTS)
+@pytest.mark.full
 def test_migration_loses_and_doubles_no_match(shape: str, first: int) -> None:
     nonempty = 0
     for seed in range(first, first + EACH):

@@ -23,6 +23,7 @@ WISHES = (
 
 @settings(max_examples=300, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(seed=st.integers(0, 2**48))
+@pytest.mark.full
 def test_it_agrees_with_the_list(seed: int) -> None:
     case = random_case(seed, WISHES[seed % len(WISHES)])
     for modular in (False, True):

@@ -149,6 +149,7 @@ def test_more_instances_than_the_stacks_have_room_for(joined: str) -> None:
         )
 
 
+@pytest.mark.full
 def test_a_long_stream_agrees_with_the_oracle() -> None:
     events = [{"time": n // 3, "type": "ABCN"[(n * n // 5 + n // 7) % 4], "x": n * 13 % 11} for n in range(700)]
     for text in (

@@ -121,6 +121,7 @@ def test_a_length_needs_flattening() -> None:
         make("sase[max_length=3]")
 
 
+@pytest.mark.full
 def test_random_cases() -> None:
     report = verify_subject(subject_of(flat(6)), 80, seed=21, thorough=False)
     assert report.clean, str(report)

@@ -81,6 +81,7 @@ def test_pairwise_predicates_hold_for_every_pair(semantics: str) -> None:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.sampled(4)
 def test_complete_matches(seed: int) -> None:
     check_complete_matches(Sase(), seed)
 

@@ -72,6 +72,7 @@ def test_windows_that_count_events_go_on_from_batch_to_batch() -> None:
     assert [follow.follow(piece) for piece in pieces] == [1, 2, 3]
 
 
+@pytest.mark.full
 def test_random_cases_however_they_are_cut() -> None:
     compared = 0
     for seed in range(1200):

@@ -113,6 +113,7 @@ def test_a_prefix_that_is_shared_is_counted_once() -> None:
 @pytest.mark.parametrize("window", ["", "WITHIN 10000 s SLIDE 1000 s"])
 @pytest.mark.parametrize("cuts", [(), (4,), (1, 5), (3, 6), (2, 4, 6), (1, 2, 3, 4, 5, 6, 7)])
 @pytest.mark.parametrize("apart", [False, True])
+@pytest.mark.sampled(4)
 def test_the_range_of_counts_is_exact(window: str, cuts: tuple[int, ...], apart: bool) -> None:
     """256 events of each of 8 types, in order: 2^64 sequences, too many; with one event less, 255 * 2^56."""
     text = f"RETURN COUNT(*), COUNT(A), SUM(H.x), MIN(H.x) PATTERN SEQ(A, B, C, D, E, F, G, H) {window}"

@@ -39,6 +39,7 @@ def events_of(seed: int, size: int, types: str = "ABCDE", ties: float = 0.3, ste
 
 @pytest.mark.parametrize("window", WINDOWS)
 @pytest.mark.parametrize("shared", SHARED, ids=SHARED_IDS)
+@pytest.mark.sampled(4)
 def test_every_query_has_its_own_aggregates(shared: tuple[str, ...], window: str) -> None:
     texts = [f"q{i}: RETURN {items} PATTERN SEQ({p}) {window}" for i, (items, p) in enumerate(ITEMS)]
     for seed in range(3):
@@ -80,6 +81,7 @@ def test_one_query_counts_and_another_one_sums(window: str) -> None:
 @pytest.mark.parametrize("window", WINDOWS)
 @pytest.mark.parametrize("shared", [(), ("AB",), ("CD",)], ids="+".join)
 @pytest.mark.parametrize("items", ["COUNT(*)", "COUNT(*), SUM(B.x), MIN(A.y)"])
+@pytest.mark.sampled(4)
 def test_negated_events_between_places(items: str, shared: tuple[str, ...], window: str) -> None:
     """An N clears what came before its time, but neither what comes at its time nor what that may follow."""
     places = ("A, B, C, NOT N, E", "A, B, E, NOT N, C, D", "E, NOT N, A, B, C, D", "B, NOT E, A, C, D", "A, B, D")

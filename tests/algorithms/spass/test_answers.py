@@ -88,6 +88,7 @@ def test_each_sum_has_an_overflow_of_its_own(overflowing: str, window: str) -> N
 
 
 @pytest.mark.parametrize("slide", [20, 120])
+@pytest.mark.full
 def test_what_is_kept_of_many_events(slide: int) -> None:
     """Stores grow while windows open and close; each row keeps its time, its window and what is negated before it."""
     random = Random(slide)

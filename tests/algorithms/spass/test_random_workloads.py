@@ -23,6 +23,7 @@ def check(plan: SpassPlan, queries: Sequence[Query], events: Sequence[Mapping[st
 
 
 @pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.sampled(4)
 def test_its_own_plan(seed: int) -> None:
     random = Random(seed)
     queries = random_workload(random, random.randint(1, 12))
@@ -31,6 +32,7 @@ def test_its_own_plan(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.sampled(4)
 def test_any_valid_plan(seed: int) -> None:
     random = Random(1000 + seed)
     queries = random_workload(random, random.randint(2, 12))

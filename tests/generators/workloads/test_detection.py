@@ -55,6 +55,7 @@ def test_defaults_are_those_of_the_paper() -> None:
     assert len({name for one in found for name in types_of(one)}) > 350
 
 
+@pytest.mark.full
 def test_a_negation_stands_between_others_and_is_not_compared() -> None:
     found = [one for one in patterns(queries=400, special=1, conjunctions=0) if one.negated]
     assert 180 < len(found) <= 200
@@ -85,6 +86,7 @@ def test_sensors_compare_speed_and_vehicles_in_the_same_way() -> None:
                 assert (x, y, z, w) == ("speed", "speed", "vehicles", "vehicles")
 
 
+@pytest.mark.full
 def test_sizes_vary_around_the_average() -> None:
     sizes = [len(types_of(pattern)) for pattern in patterns(queries=300, spread=2)]
     assert set(sizes) == {3, 4, 5, 6, 7}
@@ -102,6 +104,7 @@ def test_two_types_are_compared_alike_wherever_they_are() -> None:
 
 
 @pytest.mark.parametrize(("wanted", "cores"), [(0.1, 1), (0.5, 1), (1, 1), (0.25, 2), (0.2, 5)])
+@pytest.mark.full
 def test_the_multi_pattern_graph_is_as_dense_as_asked(wanted: float, cores: int) -> None:
     found = patterns(density=wanted, cores=cores, private=True, special=0)
     # A pattern is no neighbour of itself, and numbers of patterns are whole.
@@ -111,6 +114,7 @@ def test_the_multi_pattern_graph_is_as_dense_as_asked(wanted: float, cores: int)
         assert len(common) == 3
 
 
+@pytest.mark.full
 def test_without_cores_nothing_but_chance_makes_patterns_neighbours() -> None:
     assert density(patterns(private=True)) == 0
     assert 0 < density(patterns()) < 0.05
@@ -130,6 +134,7 @@ def test_cores_are_shared_whole_and_come_at_any_place() -> None:
 
 
 @pytest.mark.parametrize("difference", [0.0, 0.2, 0.6, 1.0])
+@pytest.mark.full
 def test_rates_in_a_pattern_differ_as_asked(difference: float) -> None:
     skew, count = 0.413, 2100
     rates = zipf_weights(count, skew)

@@ -137,6 +137,7 @@ def test_balanced_plans_of_a_level_take_the_least(atoms: int, width: int, degree
             assert cost.cpu >= least.cpu >= stitching
 
 
+@pytest.mark.full
 def test_counts_beyond_any_number_are_infinite() -> None:
     costs = Costs(homogeneous(1500, 3))
     top, bottom = one_graphlet(homogeneous(1500, 3)), costs.cost(costs.atoms)

@@ -55,6 +55,7 @@ def interesting_limits(graph: WindowGraph) -> list[int]:
 
 @pytest.mark.parametrize(("width", "degree"), [(1, 1), (2, 1), (2, 2), (3, 2), (3, 3), (4, 4)])
 @pytest.mark.parametrize("atoms", range(1, 15))
+@pytest.mark.sampled(4)
 def test_branch_and_bound_is_optimal_on_homogeneous_graphs(atoms: int, width: int, degree: int) -> None:
     graph = homogeneous(atoms, width, degree)
     feasible = 0
@@ -177,6 +178,7 @@ print(before, loaded())
 
 
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.full
 def test_an_algorithm_loads_all_kernels_of_its_search(method: str) -> None:
     """So that none is loaded while a search is timed; in a process of its own."""
     run = subprocess.run([sys.executable, "-c", LOADED, method], check=True, capture_output=True, text=True)
@@ -218,6 +220,7 @@ def test_windows_with_more_cuts_than_a_word_has_bits(method: str) -> None:
 
 
 @pytest.mark.parametrize("method", ["branch-and-bound", "greedy"])
+@pytest.mark.full
 def test_windows_with_thousands_of_cuts(method: str) -> None:
     """A long chain that fits whole, and dense parts that only fit in their atomic graphlets."""
     chain = homogeneous(3000, 1)

@@ -68,6 +68,7 @@ def digest(rows: list[Rows], query: int) -> dict[int, tuple[int, int]]:
 
 @pytest.mark.parametrize("shape", ["orders", "trees", "searched"])
 @pytest.mark.parametrize("first", FIRSTS)
+@pytest.mark.sampled(3)
 def test_every_plan_finds_the_matches_of_the_oracle(shape: str, first: int) -> None:
     nonempty = 0
     for seed in range(first, first + EACH):
