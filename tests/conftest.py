@@ -36,6 +36,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=left_out)
         chosen = set(items) - set(left_out)
         items[:] = [item for item in items if item in chosen]
+    items.sort(key=lambda item: item.get_closest_marker("spark") is None)  # the longest group begins first
 
 
 def _group(item: pytest.Item) -> str:

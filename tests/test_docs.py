@@ -74,6 +74,7 @@ def test_documented_algorithm_gives_right_answers(documented: Algorithm) -> None
     assert report.with_rows > 5
 
 
+@pytest.mark.full
 def test_documented_algorithm_tells_its_largest_state(documented: Algorithm) -> None:
     events = batch([{"time": time, "type": "AB"[time % 2]} for time in range(40)])
     query = parse_query("RETURN COUNT(*) PATTERN SEQ(A+, B) WITHIN 7 s SLIDE 2 s")

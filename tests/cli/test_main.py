@@ -90,6 +90,7 @@ def catches(pid, number):
     return bool(int(caught[0], 16) >> (number - 1) & 1)
 
 
+@pytest.mark.full
 def test_interrupt():
     command = (*MODULE, "verify", "-a", "cogra", "--cases", "1000000")
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:

@@ -72,6 +72,7 @@ def test_stocks(spark: SparkSession, tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.full
 def test_nasdaq_differences_are_to_the_stocks_bar_before(spark: SparkSession, tmp_path: Path) -> None:
     bars = [("A", 3, 10.1), ("B", 1, 7.0), ("A", 1, 10.0), ("B", 3, 6.5), ("A", 2, 9.75), ("B", 2, 7.0), ("C", 2, 1)]
     (tmp_path / "NASDAQ_TINY.txt").write_text(
@@ -102,6 +103,7 @@ def test_physical_activity(spark: SparkSession, tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.full
 def test_taxi_trips_of_both_formats(spark: SparkSession, tmp_path: Path) -> None:
     header = "VendorID,tpep_pickup_datetime,tpep_dropoff_datetime,passenger_count,trip_distance,RatecodeID"
     header += ",store_and_fwd_flag,PULocationID,DOLocationID,payment_type,fare_amount,total_amount"
@@ -138,6 +140,7 @@ def test_taxi_trips_of_both_formats(spark: SparkSession, tmp_path: Path) -> None
         rows(spark, dataset("nyc_taxi"), tmp_path)
 
 
+@pytest.mark.full
 def test_smart_plugs(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "sorted.csv").write_text(
         "2967740693,1379879533,82.042,0,1,0,12\n2967740694,1379879533,0,1,1,2,12\n2967740695,1379879534,1,2,0,0,0\n"
@@ -174,6 +177,7 @@ def test_bus_positions(spark: SparkSession, tmp_path: Path) -> None:
     assert reasons(spark, dataset("dublin_bus"), tmp_path) == [malformed, "no line"]
 
 
+@pytest.mark.full
 def test_road_traffic(spark: SparkSession, tmp_path: Path) -> None:
     header = "status,avgMeasuredTime,avgSpeed,extID,medianMeasuredTime,TIMESTAMP,vehicleCount,_id,REPORT_ID"
     (tmp_path / "trafficData158324.csv").write_text(
@@ -192,6 +196,7 @@ def test_road_traffic(spark: SparkSession, tmp_path: Path) -> None:
     assert reasons(spark, dataset("aarhus_traffic"), tmp_path) == ["no avgSpeed"]
 
 
+@pytest.mark.full
 def test_linear_road(spark: SparkSession, tmp_path: Path) -> None:
     def report(time: int, vehicle: int, position: int) -> str:
         return f"0,{time},{vehicle},32,0,0,1,{position // 5280},{position},-1,-1,-1,-1,-1,-1\n"

@@ -116,6 +116,7 @@ def test_the_limit_is_that_of_each_worker_and_told(spark, store):
     assert (without.status, without.summary.worker_limit_bytes) == (Status.OK, None)
 
 
+@pytest.mark.full
 def test_memory_is_that_above_an_idle_worker(spark, store):
     outcome = measure(spark, job(store, Holding(), memory=True), seconds=60)
     assert outcome.status is Status.OK, outcome.reason

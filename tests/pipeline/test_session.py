@@ -154,6 +154,7 @@ stop()
 
 
 @pytest.mark.spark
+@pytest.mark.full
 def test_what_an_administrator_set_holds_below_what_we_and_the_user_set(tmp_path: Path) -> None:
     (tmp_path / "spark-defaults.conf").write_text(
         "spark.site theirs\nspark.other theirs\nspark.speculation true\nspark.driver.extraJavaOptions -Dsite=yes\n"
@@ -183,6 +184,7 @@ def test_a_session_that_spark_ended_can_be_stopped(monkeypatch: pytest.MonkeyPat
     context.stop.assert_called_once_with()
 
 
+@pytest.mark.spark
 def test_failures_of_tasks_are_one_line(spark: "SparkSession") -> None:
     assert run_tasks(spark, _fail, [0, 2, 3]) == [0, 2, 3]
     assert run_tasks(spark, _fail, []) == []
@@ -195,6 +197,7 @@ def test_failures_of_tasks_are_one_line(spark: "SparkSession") -> None:
 
 
 @pytest.mark.spark
+@pytest.mark.full
 def test_options_of_the_session(spark: "SparkSession") -> None:
     assert session("local[2]").sparkContext is spark.sparkContext
     unreachable = "spark://127.0.0.1:1"

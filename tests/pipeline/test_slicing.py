@@ -87,6 +87,7 @@ def test_measured_slices_give_the_answer_and_tell_what_joining_took(keyed: Strea
     assert whole.summary.latency_max > 0
 
 
+@pytest.mark.full
 def test_memory_of_slices(keyed: Stream) -> None:
     workload = "q: RETURN key, COUNT(*) PATTERN SEQ(A+, B) GROUP-BY key WITHIN 900 s SLIDE 300 s"
     _, found = reported(keyed.path, workload, BY_TIME, memory=True)

@@ -29,6 +29,7 @@ def _found(item: int) -> tuple[int, int, bool, int]:
 
 
 @pytest.mark.spark
+@pytest.mark.full
 def test_fresh_workers_begin_with_packages_and_kernels(spark: "SparkSession") -> None:
     assert session("local[2]").sparkContext is spark.sparkContext
     found = run_tasks(session("local[2]", reuse_workers=False), _found, [0, 1, 2])

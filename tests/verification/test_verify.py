@@ -223,6 +223,7 @@ def test_the_smallest_failing_stream_can_be_pasted() -> None:
     assert answered != expected.replace("expected", "answered")
 
 
+@pytest.mark.full
 def test_reasons_are_counted() -> None:
     report = verify_subject(subject(right, any_aggregates), 100, 1)
     assert report.refused["any only"] > 20

@@ -140,6 +140,7 @@ def test_every_plan_gives_all_trends() -> None:
         assert run.seen.details["graphlets_built"] == len(run.bounds) - 1
 
 
+@pytest.mark.full
 def test_the_state_is_the_graph_and_exactly_the_bytes_of_the_plan() -> None:
     for run in runs():
         whole, live = graph_of(run.text, batch(run.events))

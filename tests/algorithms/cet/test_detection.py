@@ -47,7 +47,7 @@ def test_the_papers_groups(options: dict[str, str], size: int, trends: int) -> N
     assert all(len(match) == 12 // size for match in matches)
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @names
 @pytest.mark.parametrize("seed", SEEDS)
 def test_random_streams(options: dict[str, str], seed: int) -> None:

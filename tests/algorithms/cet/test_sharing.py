@@ -147,6 +147,7 @@ def test_pickled_trends_are_found_again(sizes: str) -> None:
 
 
 @pytest.mark.parametrize("seed", range(150))
+@pytest.mark.sampled(4)
 def test_random_overlapping_windows(seed: int) -> None:
     random = Random(seed)
     pattern, types = random.choice((("A+", "A"), ("SEQ(A, B*)", "ABB"), ("SEQ(A+, B)", "AB"), ("(SEQ(A+, B))+", "AB")))

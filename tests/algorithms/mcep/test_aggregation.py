@@ -28,6 +28,7 @@ WINDOWS = ("WITHIN 4 s SLIDE 2 s", "WITHIN 5 s", "WITHIN 3 s SLIDE 5 s", "WITHIN
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
+@pytest.mark.sampled(3)
 def test_counts_are_those_of_the_oracle(pattern: str) -> None:
     random = Random(pattern)
     for _ in range(6):

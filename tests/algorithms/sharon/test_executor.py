@@ -31,7 +31,7 @@ from tests.contract.streams import batch
 from tests.streams import stream
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("seed", range(150))
 def test_any_valid_plan_is_right(seed: int) -> None:
     random = Random(seed)

@@ -48,6 +48,7 @@ def events_of(seed: int, size: int, types: str, xs: Sequence[int] = range(-3, 6)
 
 
 @pytest.mark.parametrize("window", WINDOWS)
+@pytest.mark.full
 def test_every_query_has_its_own_aggregates(window: str) -> None:
     texts = [f"q{i}: RETURN {items} PATTERN SEQ({pattern}) {window}" for i, (items, pattern) in enumerate(ITEMS)]
     for seed in range(6):

@@ -135,6 +135,7 @@ def test_what_cannot_be_made_is_refused(parameters: dict[str, object], reason: s
         ("MixWorkload/kleeneRatio/workload_4.txt", {"block": 10, "kleene": 0.4, "layers": 2}),
     ],
 )
+@pytest.mark.full
 def test_shared_sub_patterns_are_those_of_the_published_workloads(file: str, parameters: dict[str, object]) -> None:
     published = (PUBLISHED / file).read_text()
     ours, theirs = patterns_of(**parameters), patterns_in(published)
