@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import partial
 
 from cepbench.algorithms.greta.evaluator import GraphGrained
+from cepbench.algorithms.running.lanes import OneLane
 from cepbench.algorithms.running.per_query import IndependentQueries
 from streams import best_of, evaluate, random_stream
 
@@ -29,7 +30,9 @@ def main() -> None:
             stream = random_stream(size)
             executor, _ = evaluate("greta", query, stream)
             assert isinstance(executor, IndependentQueries)
-            (evaluator,) = executor.evaluators.values()
+            (one,) = executor.evaluators.values()
+            assert isinstance(one, OneLane)
+            evaluator = one.lanes
             assert isinstance(evaluator, GraphGrained)
             seconds = best_of(partial(evaluate, "greta", query, stream), 3)
             ratio = "" if before is None else f"{seconds / before:.2f}"

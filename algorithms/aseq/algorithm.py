@@ -9,10 +9,9 @@ from cepbench.algorithms.aseq.growth import GrowingSequences
 from cepbench.algorithms.base import Algorithm, Executor, Operator, Plan
 from cepbench.algorithms.options import Option
 from cepbench.algorithms.sequences.evaluator import SequenceEvaluator
-from cepbench.algorithms.sequences.executor import SequenceExecutor
+from cepbench.algorithms.sequences.executor import SequenceExecutor, sequence_lanes
 from cepbench.algorithms.sequences.flattening import is_kleene, sequences_of, unsupported_as_sequences
 from cepbench.algorithms.sequences.plan import SharingPlan
-from cepbench.algorithms.sequences.pooled import sequence_pool
 from cepbench.events.schema import Schema
 from cepbench.events.statistics import Statistics
 from cepbench.events.windows import Window
@@ -58,10 +57,9 @@ class ASeq(Algorithm):
         return SequenceExecutor(plan, partial(_evaluator, plan.workload.schema, self.max_length))
 
     def operator(self, plan: Plan) -> Operator:
-        """A pool of the counters of sequences without Kleene closure (`sequences.pooled`)."""
+        """Lanes of counters, if all patterns are without Kleene closure."""
         assert isinstance(plan, SharingPlan)
-        pools = sequence_pool(plan)
-        return super().operator(plan) if pools is None else pools
+        return sequence_lanes(plan) or super().operator(plan)
 
     def _grows(self, query: CompiledQuery) -> bool:
         """Whether sequences are found during the run, or on their own for the sides of AND."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from cepbench.algorithms.rows import QueryRows
+from cepbench.algorithms.running.lanes import OneLane, mapped
 from cepbench.algorithms.sequences.channels import FAMILIES
 from cepbench.algorithms.sequences.counter import SequenceCounter
 from cepbench.algorithms.sequences.evaluator import SequenceEvaluator
@@ -39,29 +40,33 @@ class GrowingSequences(SequenceEvaluator):
         if self.longest.partial + self.beyond > self.bound:
             self.bound = self.longest.partial + self.beyond
             longer = self.counter_of(self.bound)
-            longer.cells = inherited(longer, self.counter, known)
-            self.counter = longer
-        return self.counter.process(events).get(0)
+            inherit(longer, self.lanes, known)
+            self.lanes = longer
+        return OneLane.process(self, events)
 
 
-def inherited(longer: SequenceCounter, shorter: SequenceCounter, known: int) -> CounterState:
-    """The state of `longer` after what `shorter` has seen, in which no partial match had more than `known` events.
+def inherit(longer: SequenceCounter, shorter: SequenceCounter, known: int) -> None:
+    """Gives `longer` what `shorter` has counted of its key, in which no partial match had more than `known` events.
 
     Both count sequences of one query on their own, those of `shorter` first. Every beginning of `known + 1` places of a
     sequence is that of a shorter one, and no sequence that `shorter` lacks has been matched. Only a donor of one event,
     from which there is nothing to copy, has room for fewer START events than its heir. O(counters) time.
     """
-    old, state = shorter.cells, longer.cells
+    if not len(shorter.ends):
+        return
+    longer.follow(shorter)
+    old, slots = shorter.state_of_key(0), longer.state_of_key(0).slots
     program, before = longer.counting.program, shorter.counting.program
     donors = _donors(longer, shorter, known)
-    place, opened, span = state.slots.place, state.slots.opened, state.slots.opened.shape[1]
+    place, opened, span = slots.place, slots.opened, slots.opened.shape[1]
     for field in ("head", "tail"):
         place[field] = old.slots.place[field][donors]
     place["capacity"] = np.maximum(place["capacity"], old.slots.place["capacity"][donors])
     opened[:] = old.slots.opened[donors]
-    values = lay_out(longer.counting, place, state.slots.snapshot, span)
-    slots = state.slots._replace(clock=old.slots.clock)
-    state = state._replace(slots=slots, values=values, gathered=old.gathered)
+    slots.clock[:] = old.slots.clock
+    longer.lanes.size[0] = lay_out(longer.counting, place, slots.snapshot, span)
+    state = longer.moved(0)
+    mapped(np.copyto, state.gathered, old.gathered)
     state.plain.ring[: len(old.plain.ring)] = old.plain.ring
     state.plain.over[: len(old.plain.over)] = old.plain.over
     for g, donor in enumerate(donors):
@@ -74,7 +79,6 @@ def inherited(longer: SequenceCounter, shorter: SequenceCounter, known: int) -> 
             state.plain.over[begin : begin + known] = old.plain.over[was : was + known]
         else:
             _inherit(g, donor, known, program, before, state, old)
-    return state
 
 
 def _donors(longer: SequenceCounter, shorter: SequenceCounter, known: int) -> list[int]:

@@ -18,15 +18,14 @@ from cepbench.algorithms.cogra.granularity import (
 from cepbench.algorithms.cogra.negated import NegatedTypeGrained
 from cepbench.algorithms.cogra.panes import PaneGrained, VoidablePaneGrained
 from cepbench.algorithms.cogra.pattern_grained import PatternGrained
-from cepbench.algorithms.cogra.pooled import pooled
 from cepbench.algorithms.cogra.slices import TimeSlices
 from cepbench.algorithms.cogra.type_grained import TypeGrained, TypeGrainedCount
 from cepbench.algorithms.cogra.window_costs import ChosenByCost
 from cepbench.algorithms.greta.evaluator import GraphGrained
 from cepbench.algorithms.options import Option, WrongOption
 from cepbench.algorithms.running.evaluator import Evaluator
+from cepbench.algorithms.running.lanes import Lanes, OneLane, lanes_of
 from cepbench.algorithms.running.per_query import IndependentQueries
-from cepbench.algorithms.running.pools import independent_pools
 from cepbench.algorithms.slices import Slicing
 from cepbench.events.windows import Window
 from cepbench.queries.analysis import analyse
@@ -49,7 +48,7 @@ class Cogra(Algorithm):
 
     - `windows`: `each`, the chapters' own: an event updates each window that holds it; `panes`: under
       skip-till-any-match without predicates on adjacent events and negated sequences it updates its pane, whatever the
-      overlap of windows (`panes`); `auto`: either, by its cost (`window_costs`).
+      overlap of windows (`panes`); `auto`: either, by its cost for the rate of a key (`window_costs`).
     - `parallel`: `keys`: workers have sub-streams whole; `time`: on Spark each sub-stream is cut by time into at most
       `slices` slices that workers evaluate by panes side by side (`slices.SliceGrained`). What panes do not evaluate is
       refused, and so are windows of events and any `windows` but `panes`; in one process `time` is `windows=panes`.
@@ -93,28 +92,36 @@ class Cogra(Algorithm):
         return TimeSlices(self.slices) if self.by_time else None
 
     def executor(self, plan: Plan) -> Executor:
-        """Independent evaluators of the plan's queries."""
-        return IndependentQueries(plan.workload, partial(evaluator, windows=self.windows))
+        """Independent evaluators of the plan's queries; with `windows=auto`, of each window."""
+        return IndependentQueries(plan.workload, partial(_evaluator, self.windows == "panes"))
 
     def operator(self, plan: Plan) -> Operator:
-        """Pools, if there are some for all queries (`pooled.pooled`) and events update each window."""
-        pools = independent_pools(plan, pooled) if self.windows == "each" else None
-        return super().operator(plan) if pools is None else pools
+        """Lanes, if all queries have them and events update each window."""
+        if self.windows == "auto":
+            each, panes = (partial(Cogra(windows).operator, plan) for windows in ("each", "panes"))
+            return ChosenByCost(plan.workload, each, panes)
+        lanes = lanes_of(plan, _lanes) if self.windows == "each" else None
+        return lanes or super().operator(plan)
 
 
-def evaluator(query: CompiledQuery, part: Part, window: Window, windows: str = "each") -> Evaluator:
-    """An evaluator of the selected granularity, and of the way to deal with windows (`WINDOWS`) where there are two."""
-    if windows != "each" and not_linear(part.automaton, query.query.semantics) is None:
-        each = partial(evaluator, query, part, window)
-        panes = partial(VoidablePaneGrained if part.negations else PaneGrained, query, part, window)
-        return panes() if windows == "panes" else ChosenByCost(query, part, window, each, panes)
+def _evaluator(by_panes: bool, query: CompiledQuery, part: Part, window: Window) -> Evaluator:
+    """Of the selected granularity, or by panes where they can evaluate the query."""
+    if by_panes and not_linear(part.automaton, query.query.semantics) is None:
+        return VoidablePaneGrained(query, part, window) if part.negations else PaneGrained(query, part, window)
+    lanes = _lanes(query, part, window)
+    if lanes is not None:
+        return OneLane(lanes)
+    waits = has_adjacent_predicates(part.automaton)
+    return PatternGrained(query, part, window) if waits else NegatedTypeGrained(query, part, window)
+
+
+def _lanes(query: CompiledQuery, part: Part, window: Window) -> Lanes | None:
+    """Lanes of the selected granularity, or None: events that wait, and negation at type granularity, have none."""
     granularity = select(part.automaton, query.query.semantics)
     if granularity is Granularity.MIXED:
         return GraphGrained(query, part, window, needed_by_predicates(part.automaton))
-    if granularity is Granularity.PATTERN and has_adjacent_predicates(part.automaton):
-        return PatternGrained(query, part, window)
-    if part.negations:
-        return NegatedTypeGrained(query, part, window)
+    if part.negations or has_adjacent_predicates(part.automaton):
+        return None
     if TypeGrainedCount.suits(query, part):
         return TypeGrainedCount(query, part, window)
     return TypeGrained(query, part, window)

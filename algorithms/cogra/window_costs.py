@@ -1,4 +1,4 @@
-"""The selector of `cogra[windows=auto]`: each window, or panes, whichever costs less by the first batch."""
+"""The selector of `cogra[windows=auto]`: each window, or panes, whichever costs less by the first events."""
 
 from __future__ import annotations
 
@@ -6,74 +6,78 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from cepbench.algorithms.base import StateSize
+from cepbench.algorithms.base import KeyedBatch, Operator, StateSize
+from cepbench.algorithms.cogra.granularity import not_linear
 from cepbench.algorithms.cogra.kernels.pane_tables import pane_tables_of
 from cepbench.algorithms.cogra.kernels.voidable_tables import voidable_tables_of
-from cepbench.algorithms.rows import QueryRows
-from cepbench.algorithms.running.evaluator import Evaluator
-from cepbench.events.batch import EventBatch
-from cepbench.events.windows import Window
-from cepbench.queries.compile import CompiledQuery, Part
+from cepbench.algorithms.rows import KeyedRows
+from cepbench.queries.compile import CompiledQuery, Part, Workload
 
 PER_EVENT = 3
 """What an event costs by panes beside its rows, in updates of a cell (measured: `benchmarks/panes.py`)."""
 PER_PRODUCT = 6
 """What a product of two cells costs, in updates of a cell."""
+PER_CALL = 5000
+"""What a key with events in a batch costs by panes, which have an executor per key, in updates of a cell."""
 
 
-class ChosenByCost(Evaluator):
-    """Becomes one of two evaluators with the first events of its sub-stream, by which their rate is estimated."""
+class ChosenByCost(Operator):
+    """Becomes one of two operators with the first events, by the rate of a key."""
 
-    def __init__(
-        self,
-        query: CompiledQuery,
-        part: Part,
-        window: Window,
-        each: Callable[[], Evaluator],
-        panes: Callable[[], Evaluator],
-    ) -> None:
-        self.window = window
+    def __init__(self, workload: Workload, each: Callable[[], Operator], panes: Callable[[], Operator]) -> None:
+        self.workload = workload
         self.each, self.panes = each, panes
-        tables = part.tables
-        self.bound = np.diff(tables.binding_ptr) > 0
-        maps = voidable_tables_of(tables, len(part.negations)).panes if part.negations else pane_tables_of(tables)
-        self.entries, columns = maps.enters.shape
-        self.products = 2 * self.entries * columns**2 + columns * int(maps.end.sum())
-        self.chosen: Evaluator | None = None
+        self.chosen: Operator | None = None
         self.by_panes = False
 
-    def process(self, events: EventBatch) -> QueryRows | None:
+    def process(self, batch: KeyedBatch) -> KeyedRows:
         if self.chosen is None:
-            if len(events) == 0:
-                return None
-            self.by_panes = self.panes_pay(_per_unit(events, self.bound))
+            if len(batch.keys) == 0:
+                return {}
+            self.by_panes = sum(panes_gain(query, batch) for query in self.workload) > PER_CALL * len(batch.keys)
             self.chosen = self.panes() if self.by_panes else self.each()
-        return self.chosen.process(events)
+        return self.chosen.process(batch)
 
-    def finish(self) -> QueryRows | None:
-        return None if self.chosen is None else self.chosen.finish()
+    def finish(self) -> KeyedRows:
+        return {} if self.chosen is None else self.chosen.finish()
 
     def state(self) -> StateSize:
         return StateSize() if self.chosen is None else self.chosen.state()
 
     def details(self) -> Mapping[str, float]:
-        """`by_panes`: how many evaluators chose panes."""
+        """`by_panes`: how many operators chose panes."""
         return {"by_panes": float(self.by_panes), **(self.chosen.details() if self.chosen else {})}
 
-    def panes_pay(self, rate: float) -> bool:
-        """Whether panes cost less for so many events of the pattern's types per unit of time.
-
-        An event costs an update per window that holds it, or one per entry (`kernels.pane_tables`) and its share of
-        the products that its pane takes. A slide has a pane, or two if windows also end inside of it.
-        """
-        window = self.window
-        pane = window.slide if window.within % window.slide == 0 else window.slide / 2
-        shared = max(rate * pane, 1e-9)
-        least = self.entries + PER_EVENT + PER_PRODUCT * self.products / shared
-        return bool(window.within > least * window.slide)
+    def idle(self) -> Operator:
+        return self.each().idle() if self.chosen is None else self.chosen.idle()
 
 
-def _per_unit(events: EventBatch, bound: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> float:
-    """Events of the types that are `bound` per unit of time."""
-    found = int(np.count_nonzero(bound[events.type]))
-    return max(found - 1, 0) / max(int(events.time[-1] - events.time[0]), 1)
+def panes_gain(query: CompiledQuery, batch: KeyedBatch) -> float:
+    """Updates of cells that panes save a query with the events of a batch; 0 where they do not evaluate it.
+
+    An event costs an update per window that holds it, or one per entry (`kernels.pane_tables`) and its share of
+    the products that its pane takes. A slide has a pane, or two if windows also end inside of it.
+    """
+    window = query.window
+    if window is None or window.counts_events or not_linear(query.parts[0].automaton, query.query.semantics):
+        return 0.0
+    pane = window.slide if window.within % window.slide == 0 else window.slide / 2
+    return sum(_gain(part, window.within / window.slide, pane, batch) for part in query.parts)
+
+
+def _gain(part: Part, windows: float, pane: float, batch: KeyedBatch) -> float:
+    tables = part.tables
+    maps = voidable_tables_of(tables, len(part.negations)).panes if part.negations else pane_tables_of(tables)
+    entries, columns = maps.enters.shape
+    products = 2 * entries * columns**2 + columns * int(maps.end.sum())
+    found = int(np.count_nonzero((np.diff(tables.binding_ptr) > 0)[batch.events.type]))
+    shared = max(_per_unit(found, batch) * pane, 1e-9)
+    saved: float = windows - entries - PER_EVENT - PER_PRODUCT * products / shared
+    return found * saved
+
+
+def _per_unit(events: int, batch: KeyedBatch) -> float:
+    """So many events per unit of time and key."""
+    time = batch.events.time
+    span = int(time.max()) - int(time.min())
+    return max(events - 1, 0) / max(span, 1) / len(batch.keys)

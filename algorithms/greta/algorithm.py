@@ -8,10 +8,9 @@ import numpy as np
 
 from cepbench.algorithms.base import Algorithm, Executor, Operator, Plan
 from cepbench.algorithms.greta.evaluator import GraphGrained
-from cepbench.algorithms.greta.pooled import pooled_graphs
 from cepbench.algorithms.running.evaluator import Evaluator
+from cepbench.algorithms.running.lanes import OneLane, lanes_of
 from cepbench.algorithms.running.per_query import IndependentQueries
-from cepbench.algorithms.running.pools import independent_pools
 from cepbench.events.windows import Window
 from cepbench.queries.analysis import analyse
 from cepbench.queries.compile import CompiledQuery, Part
@@ -49,11 +48,15 @@ class Greta(Algorithm):
         return IndependentQueries(plan.workload, evaluator)
 
     def operator(self, plan: Plan) -> Operator:
-        """Pools of graphs, if no query has negation, conjunction or windows of events."""
-        pools = independent_pools(plan, pooled_graphs)
-        return super().operator(plan) if pools is None else pools
+        """Lanes, if no query has negation, conjunction or windows of events."""
+        return lanes_of(plan, graph) or super().operator(plan)
+
+
+def graph(query: CompiledQuery, part: Part, window: Window) -> GraphGrained:
+    """Of a query with vertices for all positions."""
+    return GraphGrained(query, part, window, np.ones(len(part.automaton.positions), np.bool_))
 
 
 def evaluator(query: CompiledQuery, part: Part, window: Window) -> Evaluator:
-    """Of a query with vertices for all positions."""
-    return GraphGrained(query, part, window, np.ones(len(part.automaton.positions), np.bool_))
+    """A graph for one key."""
+    return OneLane(graph(query, part, window))

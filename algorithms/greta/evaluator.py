@@ -7,23 +7,25 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from cepbench.algorithms.greta.kernels.panes import advance_graph
-from cepbench.algorithms.greta.kernels.propagation import ROOM, propagate
+from cepbench.algorithms.base import StateSize
+from cepbench.algorithms.greta.kernels.propagation import Propagation, close_graphs, propagate_keys
 from cepbench.algorithms.greta.kernels.vertices import (
     EDGES,
-    FREE,
     LIVE,
     NO_BLOCK,
     BlockRecord,
-    Graph,
+    Blocks,
     GraphPositionRecord,
+    KeyGraph,
 )
-from cepbench.algorithms.kernels.cells import empty_cells
-from cepbench.algorithms.kernels.events import KernelEvents
+from cepbench.algorithms.kernels.cells import cell_bytes, empty_cells
 from cepbench.algorithms.kernels.growth import widened, wider
-from cepbench.algorithms.kernels.windows import Slots, make_slots, slot_count
-from cepbench.algorithms.running.negation import latest_starts
-from cepbench.algorithms.running.window_cells import CellEvaluator
+from cepbench.algorithms.kernels.peak import new_clock
+from cepbench.algorithms.kernels.windows import Slots, make_slots, new_state, slot_count
+from cepbench.algorithms.running.batches import sliding
+from cepbench.algorithms.running.lanes import CellLanes
+from cepbench.algorithms.running.negation import negations_of
+from cepbench.algorithms.running.peak import largest_of_all
 from cepbench.events.windows import Window
 from cepbench.queries.compile import CompiledQuery, Part
 from cepbench.queries.model import Op
@@ -33,60 +35,66 @@ from cepbench.queries.tables import OPERATORS, Tables
 VERTICES = 256
 """Vertices per block: sorted insertion moves at most so many; larger blocks were not faster to sum."""
 FEWEST_VERTICES = 8
+OF_MANY_KEYS = 32
+"""The same where there are many keys: one with an event has a block for each of its positions."""
 BLOCK_CELLS = 4096
 """Cells per block, about: a pane needs a block per position even if it has one vertex, so blocks that lie in many
 windows hold fewer vertices (measured: 3.5 GB for 6 MB of cells at 600 windows per event without this)."""
 FIRST_BLOCKS = 8
 
 
-class GraphGrained(CellEvaluator):
+class GraphGrained(CellLanes):
     """Skip-till-any-match over a graph of the positions in `kept` (bool[P]) and cells of the others.
 
     O(n**2 k) time and O(n k) space for n kept events per window that lie in k windows each (Theorem 11.5);
-    O(n (t + n_e) k) for COGRA with n_e kept events and t other positions (Theorem 15.4).
+    O(n (t + n_e) k) for COGRA with n_e kept events and t other positions (Theorem 15.4). Each key has O(K P) space for
+    K windows and P positions beside; the graphs of all keys take their blocks from one place.
     """
 
+    over, close = staticmethod(propagate_keys), staticmethod(close_graphs)
+    arena: Blocks
+    lanes: KeyGraph
+
     def __init__(self, query: CompiledQuery, part: Part, window: Window, kept: NDArray[np.bool_]) -> None:
-        slots, positions = _template(part, kept.tobytes())
-        is_sorted = bool(np.any(positions["sort_column"] >= 0))
-        super().__init__(
-            query,
-            part,
-            window,
-            slots,
-            window_cells=1 + slot_count(slots),
-            kept_cells=window.overlap,
-            kept_bytes=8 * (1 + len(query.ints) + len(query.reals) + is_sorted),
-        )
-        self.span = window.overlap
-        self.graph = new_graph(query, positions.copy(), self.span, VERTICES)
+        slots, position = _template(part, kept.tobytes())
+        is_sorted = bool(np.any(position["sort_column"] >= 0))
+        self.window_cells, self.cell_bytes = 1 + slot_count(slots), cell_bytes(part.tables)
+        self.kept_cells, self.kept_bytes = window.overlap, 8 * (1 + len(query.ints) + len(query.reals) + is_sorted)
+        clock = new_clock(self.window_cells * self.cell_bytes, self.kept_cells * self.cell_bytes + self.kept_bytes)
+        windows = new_state(window.overlap, slots, query.layout, query.arithmetic, clock)
+        fresh = KeyGraph(position, np.zeros(3, np.int64), np.zeros(len(position), np.int64), windows)
+        blocks = _new_blocks(query, len(position), window.overlap, OF_MANY_KEYS if query.partition else VERTICES)
+        super().__init__(query, window, Propagation(part.tables, slots, sliding(window)), fresh, blocks)
+        self.negations = negations_of(query, part, window)
 
-    def step(self, first: int, events: KernelEvents) -> tuple[int, int]:
-        done, size, stopped = propagate(
-            first, events, self.tables, self.slots, self.window, self.graph, self.cells, self.rows, 0
-        )
-        if stopped == ROOM:
-            self.graph = grown(self.graph)
-        return done, size
+    def grow(self, key: int) -> None:
+        """Twice the blocks."""
+        arena, blocks = self.arena, len(self.arena.block)
+        count = int(arena.left[0])
+        free = wider(arena.free, blocks)
+        free[count : count + blocks] = np.arange(blocks, 2 * blocks)
+        arena.left[0] += blocks
+        vertices = arena.ints.shape[1]
+        arena = widened(widened(arena, ("block", "time", "order"), blocks, axis=0), ("ints", "reals"), vertices)
+        cells = widened(arena.cells, arena.cells._fields, len(arena.cells.over), axis=0)
+        self.arena = arena._replace(cells=cells, free=free)
 
-    def advance(self, now: int) -> int:
-        latest = latest_starts(self.negations)
-        return advance_graph(now, latest, self.tables, self.slots, self.window, self.graph, self.cells, self.rows, 0)
+    def live(self) -> StateSize:
+        """Cells of open windows and of vertices, and their events; the largest state since the last call."""
+        windows, kept = largest_of_all(self.lanes.counters[:, LIVE], self.lanes.windows.clock)
+        cells = windows * self.window_cells + kept * self.kept_cells
+        size = cells * self.cell_bytes + kept * self.kept_bytes
+        return StateSize(size, {"aggregates": cells, "events": kept if self.kept_bytes else 0})
 
     @property
     def edges(self) -> int:
         """Edges visited so far."""
-        return int(self.graph.counters[EDGES])
-
-    @property
-    def kept(self) -> int:
-        """Live vertices."""
-        return int(self.graph.counters[LIVE])
+        return int(self.lanes.counters[:, EDGES].sum())
 
 
 @lru_cache(maxsize=256)
 def _template(part: Part, kept: bytes) -> tuple[Slots, Records]:
-    """What all graphs of an automaton have in common, once for many sub-streams: its slots, and empty positions."""
+    """What all graphs of an automaton have in common, once for many keys: its slots, and empty positions."""
     flags = np.frombuffer(kept, np.bool_)
     slots = make_slots(part.tables, len(part.negations), ~flags, ~flags, contiguous=False)
     return slots, _positions(part.tables, flags)
@@ -104,22 +112,19 @@ def _positions(tables: Tables, kept: NDArray[np.bool_]) -> Records:
     return position
 
 
-def new_graph(query: CompiledQuery, position: Records, span: int, vertices: int) -> Graph:
-    """An empty graph of these positions, in blocks of so many vertices at most, for `span` windows at a time."""
-    positions = len(position)
+def _new_blocks(query: CompiledQuery, positions: int, span: int, vertices: int) -> Blocks:
+    """Free blocks of so many vertices at most, for `span` windows at a time."""
     blocks = FIRST_BLOCKS + 2 * positions
     width = min(vertices, max(FEWEST_VERTICES, BLOCK_CELLS // span))
-    return Graph(
-        position=position,
+    return Blocks(
         block=np.zeros(blocks, records_of(BlockRecord)),
         free=np.arange(blocks, dtype=np.int64),
+        left=np.array([blocks], np.int64),
         time=np.zeros((blocks, width), np.int64),
         order=np.zeros((blocks, width), np.int64),
         ints=np.zeros((len(query.ints), blocks * width), np.int64),
         reals=np.zeros((len(query.reals), blocks * width), np.float64),
         cells=empty_cells(blocks * span * width, query.layout, query.arithmetic),
-        counters=np.array([0, 0, 0, blocks], np.int64),
-        waiting=np.zeros(positions, np.int64),
         selected=np.zeros(width, np.int64),
     )
 
@@ -144,16 +149,3 @@ def _sort_columns(tables: Tables) -> tuple[NDArray[np.int64], NDArray[np.bool_]]
             if column[source] < 0 and one["op"] != OPERATORS[Op.NE] and one["left_factor"] > 0:
                 column[source], real[source] = one["left_column"], one["real"]
     return column, real
-
-
-def grown(graph: Graph) -> Graph:
-    """The same graph with twice the blocks."""
-    blocks = len(graph.block)
-    count = int(graph.counters[FREE])
-    free = wider(graph.free, blocks)
-    free[count : count + blocks] = np.arange(blocks, 2 * blocks)
-    vertices = graph.ints.shape[1]
-    graph = widened(widened(graph, ("block", "time", "order"), blocks, axis=0), ("ints", "reals"), vertices)
-    cells = widened(graph.cells, graph.cells._fields, len(graph.cells.over), axis=0)
-    graph.counters[FREE] += blocks
-    return graph._replace(cells=cells, free=free)

@@ -14,7 +14,8 @@ from cepbench.queries.tables import Predicates
 class KernelEvents(NamedTuple):
     """A batch: `time` int64[n], `kind` int32[n] type codes, `ints` int64[I, n], `reals` float64[F, n], all read-only.
 
-    `negated` int64[n, J] holds, per event, the latest START among the matches of each negation that ended earlier.
+    `negated` int64[n + 1, J] holds, per event and for what comes behind them, the latest START among the matches of
+    each negation that ended earlier.
     """
 
     time: Ints

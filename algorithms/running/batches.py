@@ -36,7 +36,7 @@ def kernel_events(columns: ColumnSet, events: EventBatch, negations: Sequence[Ne
 
 def _converted(columns: ColumnSet, events: EventBatch) -> KernelEvents:
     """Read-only arrays, since Numba compiles a kernel per kind of array."""
-    nothing = np.empty((len(events), 0), np.int64)
+    nothing = np.empty((len(events) + 1, 0), np.int64)
     arrays = (events.time, events.type, *columns.matrices(events), nothing)
     return KernelEvents(*(readonly(np.ascontiguousarray(array)) for array in arrays))
 
@@ -46,7 +46,7 @@ def no_events(ints: int, reals: int) -> KernelEvents:
     """A batch without events of so many columns."""
     arrays: tuple[NDArray[Any], ...] = (
         np.empty(0, np.int64), np.empty(0, np.int32), np.empty((ints, 0), np.int64), np.empty((reals, 0), np.float64),
-        np.empty((0, 0), np.int64),
+        np.empty((1, 0), np.int64),
     )  # fmt: skip
     return KernelEvents(*(readonly(array) for array in arrays))
 

@@ -86,10 +86,11 @@ class Negation:
 
 
 def with_negated(negations: Sequence[Negation], events: KernelEvents) -> KernelEvents:
-    """`events` with what each negation says of them: `follow`, a column per negation."""
-    negated = np.empty((len(events.time), len(negations)), np.int64)
+    """`events` with what each negation says of them (`follow`), and of what comes behind them."""
+    negated = np.empty((len(events.time) + 1, len(negations)), np.int64)
     for j, negation in enumerate(negations):
-        negated[:, j] = negation.follow(events)
+        negated[:-1, j] = negation.follow(events)
+    negated[-1] = latest_starts(negations)
     negated.flags.writeable = False
     return events._replace(negated=negated)
 

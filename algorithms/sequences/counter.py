@@ -1,37 +1,42 @@
-"""Counts the sequences of queries that share their window: the state of A-Seq and Sharon on one sub-stream."""
+"""Counts the sequences of queries that share their window: the state of A-Seq and Sharon."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from collections.abc import Sequence as Sequences
+from functools import lru_cache
 
 import numpy as np
 
 from cepbench.algorithms.base import StateSize
-from cepbench.algorithms.kernels.events import KernelEvents
-from cepbench.algorithms.rows import AggregateRows, Rows, join
-from cepbench.algorithms.running.batches import kernel_events, no_events, sliding
+from cepbench.algorithms.kernels.arrays import Ints
+from cepbench.algorithms.rows import AggregateRows, KeyedRows, RowsOfKeys
+from cepbench.algorithms.running.batches import sliding
+from cepbench.algorithms.running.lanes import ROOM_FOR_ROWS, Lanes, mapped
 from cepbench.algorithms.sequences.candidates import Candidate
 from cepbench.algorithms.sequences.channels import FAMILIES, Member
 from cepbench.algorithms.sequences.event_sequence import Sequence
-from cepbench.algorithms.sequences.kernels.counters import SequenceRows
+from cepbench.algorithms.sequences.kernels.counters import CounterState, KeyCounters, SequenceRows, Values, state_of
 from cepbench.algorithms.sequences.kernels.program import Chains
-from cepbench.algorithms.sequences.kernels.stream import NONE, count_sequences
+from cepbench.algorithms.sequences.kernels.stream import Sequencing, close_sequences, count_keys
 from cepbench.algorithms.sequences.program import make_counting
 from cepbench.algorithms.sequences.segments import cut
-from cepbench.algorithms.sequences.state import enlarged, largest_size, new_state
-from cepbench.events.batch import EventBatch
+from cepbench.algorithms.sequences.state import enlarge, largest_sizes, new_lane, new_values
 from cepbench.events.schema import Schema
-from cepbench.events.windows import FOREVER, Window
-
-ROOM = 1024
-"""Rows of closed windows that a kernel may write before they are taken."""
+from cepbench.events.windows import Window
 
 
-class SequenceCounter:
-    """Counters of sequences in windows of time, fed in batches.
+class SequenceCounter(Lanes):
+    """Counters of sequences in windows of time: O(l K) space per key for the places l of segments and K windows, and
+    O(n l) for n live START events.
 
-    Sequences are in order of their `query`, an index into `members`, by which rows are returned.
+    Sequences are in order of their `query`, an index into `members`. Each key has a stretch of the values, and moves to
+    a longer one behind all others when it needs room for more START events.
     """
+
+    over, close = staticmethod(count_keys), staticmethod(close_sequences)
+    arena: Values
+    lanes: KeyCounters
 
     def __init__(
         self,
@@ -42,57 +47,78 @@ class SequenceCounter:
         window: Window,
     ) -> None:
         self.sequences = tuple(sequences)
+        self.queries = tuple(member.query.index for member in members)
         self.counting = make_counting(schema, members, self.sequences, cut(self.sequences, shared), window.overlap)
-        self.modular = members[0].query.arithmetic == "modular"
-        self.window = sliding(window)
-        self.cells = new_state(self.counting, window.overlap)
-        self.rows = new_rows(self.counting.program.chains, self.modular)
+        self.program = self.counting.program
+        fixed = Sequencing(self.program, sliding(window), members[0].query.arithmetic == "modular")
+        fresh = new_lane(self.counting, window.overlap)
+        self.used = np.zeros(3, np.int64)  # values of each family
+        super().__init__(fixed, fresh, new_values(self.used, self.program.unit.dtype), window, self.counting.columns)
 
-    def process(self, events: EventBatch) -> Rows:
-        """Rows of the windows that these events and their `until` closed."""
-        return self._count(kernel_events(self.counting.columns, events), events.until or 0)
+    @property
+    def rows(self) -> SequenceRows:
+        widths = (int(self.program.chains.query["width"][family].max(initial=0)) for family in FAMILIES)
+        return _new_rows(max(ROOM_FOR_ROWS, len(self.queries)), *widths, self.program.unit.dtype.char)
 
-    def finish(self) -> Rows:
-        """Rows of the windows that are still open."""
-        columns = self.counting.columns
-        return self._count(no_events(len(columns.ints), len(columns.reals)), 2 * FOREVER - 1)
+    def settle(self, first: int) -> None:
+        size = self.fresh.size
+        count = len(self.lanes.begin) - first
+        self.lanes.begin[first:] = self.used + np.arange(count)[:, np.newaxis] * size
+        self._use(count * size)
 
-    def state(self) -> StateSize:
-        """Counters of live START events, results of open windows, snapshots; the most since this was asked for."""
-        return largest_size(self.cells, self.counting.program)
+    def grow(self, key: int) -> None:
+        """Twice the slots for crowded segments."""
+        old = self.state_of_key(key).values
+        copy = enlarge(mapped(lambda array: array[key], self.lanes), self.counting)
+        copy(old, self.moved(key).values)
 
-    def details(self) -> dict[str, float]:
-        """Counter updates and count combinations so far."""
-        clock = self.cells.slots.clock[0]
-        return {name: float(clock[name]) for name in ("updates", "combinations")}
+    def moved(self, key: int) -> CounterState:
+        """The state of a key with empty values, as many as its `size` says."""
+        self.lanes.begin[key] = self.used
+        self._use(self.lanes.size[key])
+        return self.state_of_key(key)
 
-    def _count(self, events: KernelEvents, until: int) -> Rows:
-        """Feeds a batch to the kernel, and calls it again where it stopped because rows or slots ran out."""
-        program = self.counting.program
-        parts: list[Rows] = []
-        done = 0
-        while done <= len(events.time):
-            done, size, segment = count_sequences(
-                done, until, events, self.window, program, self.cells, self.modular, self.rows
-            )
-            if size:
-                parts.append({**rows_by_query(self.rows, size, program.chains)})
-            if segment != NONE:
-                self.cells = enlarged(self.cells, self.counting)
-        return join(parts)
+    def state_of_key(self, key: int) -> CounterState:
+        """Views of the arrays."""
+        return state_of.py_func(self.arena, mapped(lambda array: array[key], self.lanes))  # type: ignore[attr-defined, no-any-return]
+
+    def taken(self, size: int, owner: Ints) -> KeyedRows:
+        rows = self.rows
+        found = rows_by_query(rows, size, self.program.chains)
+        owner = owner[np.argsort(rows.query[:size], kind="stable")]
+        first = np.cumsum([0, *map(len, found.values())])
+        return {
+            self.queries[query]: RowsOfKeys(owner[begin : begin + len(some)], some)
+            for begin, (query, some) in zip(first.tolist(), found.items(), strict=False)
+        }
+
+    def live(self) -> StateSize:
+        return largest_sizes(self.lanes, self.program)
+
+    def details(self) -> Mapping[str, float]:
+        """`updates` of counters and `combinations`, products of a snapshot and a counter, so far."""
+        return {name: float(self.lanes.slots.clock[name].sum()) for name in ("updates", "combinations")}
+
+    def _use(self, more: Ints) -> None:
+        """Room for more values; of those before, some may belong to no key any more."""
+        self.used = self.used + more
+        known = np.array([len(self.arena.ring), len(self.arena.real), len(self.arena.least)])
+        if (self.used > known).any():
+            wide = new_values(np.maximum(self.used, known * 3 // 2), self.program.unit.dtype)
+            for old, new in zip(self.arena, wide, strict=True):
+                new[: len(old)] = old
+            self.arena = wide
 
 
-def new_rows(chains: Chains, modular: bool, least: int = ROOM) -> SequenceRows:
-    """Room for so many rows, and for one of each query."""
-    room = max(least, len(chains.query))
-    ring, real, minima = (int(chains.query["width"][family].max(initial=0)) for family in FAMILIES)
+@lru_cache(maxsize=16)
+def _new_rows(room: int, ring: int, real: int, least: int, dtype: str) -> SequenceRows:
     return SequenceRows(
         np.empty(room, np.int64),
         np.empty(room, np.int64),
-        np.empty((room, ring), np.uint64 if modular else np.float64),
+        np.empty((room, ring), dtype),
         np.empty((room, ring), np.bool_),
         np.empty((room, real), np.float64),
-        np.empty((room, minima), np.int64),
+        np.empty((room, least), np.int64),
     )
 
 

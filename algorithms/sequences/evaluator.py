@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
-from cepbench.algorithms.base import StateSize
 from cepbench.algorithms.rows import QueryRows
-from cepbench.algorithms.running.evaluator import Evaluator
+from cepbench.algorithms.running.lanes import OneLane
 from cepbench.algorithms.sequences.channels import Member
 from cepbench.algorithms.sequences.counter import SequenceCounter
 from cepbench.algorithms.sequences.flattening import is_kleene, sequences_of_part
@@ -18,32 +16,25 @@ from cepbench.events.windows import Window
 from cepbench.queries.compile import CompiledQuery, Part
 
 
-class SequenceEvaluator(Evaluator):
+class SequenceEvaluator(OneLane):
     """The sequences of one automaton, each counted on its own; a Kleene pattern is flattened up to `max_length`.
 
     Raises `LongerMatch` for a match beyond it.
     """
+
+    lanes: SequenceCounter
 
     def __init__(
         self, schema: Schema, max_length: int | None, query: CompiledQuery, part: Part, window: Window
     ) -> None:
         self.schema, self.member, self.window = schema, Member(query, part), window
         self.longest = LongestMatch(query, part, window, max_length) if is_kleene(part.automaton) else None
-        self.counter = self.counter_of(max_length)
+        super().__init__(self.counter_of(max_length))
 
     def process(self, events: EventBatch) -> QueryRows | None:
         if self.longest is not None:
             self.longest.check(events)
-        return self.counter.process(events).get(0)
-
-    def finish(self) -> QueryRows | None:
-        return self.counter.finish().get(0)
-
-    def state(self) -> StateSize:
-        return self.counter.state()
-
-    def details(self) -> Mapping[str, float]:
-        return self.counter.details()
+        return super().process(events)
 
     def counter_of(self, max_length: int | None) -> SequenceCounter:
         """A counter of the sequences up to a length."""

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
-from cepbench.algorithms.base import Executor, StateSize
+from cepbench.algorithms.base import Executor, KeyedBatch, StateSize
 from cepbench.algorithms.rows import Rows
 from cepbench.algorithms.running.evaluator import MakeEvaluator
+from cepbench.algorithms.running.lanes import QueryLanes, of_one_key
 from cepbench.algorithms.running.per_query import IndependentQueries
 from cepbench.algorithms.running.per_window import PerWindow, by_window
 from cepbench.algorithms.sequences.candidates import Candidate
@@ -52,30 +53,22 @@ class SequenceExecutor(PerWindow):
 
 
 class WindowSequences(Executor):
-    """Counts the sequences of queries that share their window, with the plan's sharing among them."""
+    """The sequences of queries that share their window, for one key.
+
+    Raises `LongerMatch` for a match beyond the plan's `max_length`.
+    """
 
     def __init__(self, plan: SharingPlan, window: Window, queries: list[CompiledQuery]) -> None:
-        self.queries = tuple(query.index for query in queries)
         self.lengths = longest_matches(queries, window, plan.max_length)
-        member = {query: number for number, query in enumerate(self.queries)}
-        order = sorted((member[s.query], old) for old, s in enumerate(plan.sequences) if s.query in member)
-        number = {old: new for new, (_, old) in enumerate(order)}
-        sequences = [replace(plan.sequences[old], query=query) for query, old in order]
-        shared = []
-        for candidate in plan.shared:
-            occurrences = tuple(sorted((number[s], offset) for s, offset in candidate.occurrences if s in number))
-            if len(occurrences) > 1:
-                shared.append(Candidate(candidate.pattern, occurrences))
-        members = [Member(query, query.parts[0]) for query in queries]
-        self.counter = SequenceCounter(plan.workload.schema, members, sequences, shared, window)
+        self.counter = shared_counter(plan, window, queries)
 
     def process(self, events: EventBatch) -> Rows:
         for lengths in self.lengths:
             lengths.check(events)
-        return self._renumbered(self.counter.process(events))
+        return of_one_key(self.counter.process(KeyedBatch.of_one_key(events)))
 
     def finish(self) -> Rows:
-        return self._renumbered(self.counter.finish())
+        return of_one_key(self.counter.finish())
 
     def state(self) -> StateSize:
         return self.counter.state()
@@ -84,8 +77,30 @@ class WindowSequences(Executor):
         """`updates` of counters and `combinations`, products of a snapshot and a counter, so far."""
         return self.counter.details()
 
-    def _renumbered(self, rows: Rows) -> Rows:
-        return {self.queries[member]: found for member, found in rows.items()}
+
+def shared_counter(plan: SharingPlan, window: Window, queries: list[CompiledQuery]) -> SequenceCounter:
+    """Counts the sequences of queries that share their window, with the plan's sharing among them."""
+    member = {query.index: number for number, query in enumerate(queries)}
+    order = sorted((member[s.query], old) for old, s in enumerate(plan.sequences) if s.query in member)
+    number = {old: new for new, (_, old) in enumerate(order)}
+    sequences = [replace(plan.sequences[old], query=query) for query, old in order]
+    shared = []
+    for candidate in plan.shared:
+        occurrences = tuple(sorted((number[s], offset) for s, offset in candidate.occurrences if s in number))
+        if len(occurrences) > 1:
+            shared.append(Candidate(candidate.pattern, occurrences))
+    members = [Member(query, query.parts[0]) for query in queries]
+    return SequenceCounter(plan.workload.schema, members, sequences, shared, window)
+
+
+def sequence_lanes(plan: SharingPlan) -> QueryLanes | None:
+    """Lanes for a plan, or None where a query is counted alone, or matches of a Kleene pattern have a length to
+    check.
+    """
+    queries = list(plan.workload)
+    if any(counted_alone(query, plan.max_length) or is_kleene(query.parts[0].automaton) for query in queries):
+        return None
+    return QueryLanes([shared_counter(plan, window, found) for window, found in by_window(queries).items()])
 
 
 def counted_alone(query: CompiledQuery, max_length: int | None) -> bool:

@@ -1,21 +1,21 @@
-"""The arrays of a sequence counter: made, and made anew with room for more START events."""
+"""The arrays of a sequence counter: made, and laid out anew with room for more START events."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cepbench.algorithms.base import StateSize
-from cepbench.algorithms.running.pools import mapped
 from cepbench.algorithms.sequences.channels import FAMILIES
 from cepbench.algorithms.sequences.kernels.counters import (
     BLOCK,
     ClockRecord,
     Counters,
-    CounterState,
     Gathered,
+    KeyCounters,
     LiveSlots,
     PlaceRecord,
     Values,
@@ -39,8 +39,8 @@ FAMILY_OF = {"ring": "ring", "over": "ring", "real": "real", "least": "least"}
 """Of the arrays in `Values`."""
 
 
-def new_state(counting: Counting, span: int) -> CounterState:
-    """The state of `span` windows before the first event."""
+def new_lane(counting: Counting, span: int) -> KeyCounters:
+    """The counters of a key in `span` windows before the first event, without values."""
     program = counting.program
     segments, symbols, plain = len(program.chains.segment), len(program.plain_ptr) - 1, len(program.plain)
     dtype, weights = program.unit.dtype, counting.weights
@@ -50,10 +50,11 @@ def new_state(counting: Counting, span: int) -> CounterState:
     place["tail"] = np.choose(program.chains.segment["slots"], (0, 1, span))
     place["capacity"] = np.choose(program.chains.segment["slots"], (AT_FIRST, 1, span))
     snapshot = np.zeros(len(program.chains.link), records_of(PerFamily))
-    values = lay_out(counting, place, snapshot, span)
-    return CounterState(
+    size = lay_out(counting, place, snapshot, span)
+    return KeyCounters(
         LiveSlots(clock, place, np.zeros((segments, span), np.int64), snapshot),
-        values,
+        np.zeros(3, np.int64),
+        size,
         Counters(program.unit.copy(), np.zeros(len(program.unit), np.bool_)),
         Counters(np.zeros(plain, dtype), np.zeros(plain, np.bool_)),
         Gathered(
@@ -69,14 +70,17 @@ def new_state(counting: Counting, span: int) -> CounterState:
     )
 
 
-def largest_size(state: CounterState, program: Program) -> StateSize:
-    """Counters of live START events, results of open windows, snapshots; the most since this was asked for."""
-    return largest_sizes(mapped(lambda array: array[np.newaxis], state), program)
+def new_values(size: Ints, dtype: Any) -> Values:
+    """So many values of each family."""
+    ring, real, least = size.tolist()
+    return Values(np.zeros(ring, dtype), np.zeros(ring, np.bool_), np.zeros(real), np.full(least, NO_VALUE, np.int64))
 
 
-def largest_sizes(states: CounterState, program: Program) -> StateSize:
-    """As `largest_size`, added up over the sub-streams that are the first axis of the arrays."""
-    clock, place, peak = states.slots.clock[:, 0], states.slots.place, states.peak
+def largest_sizes(lanes: KeyCounters, program: Program) -> StateSize:
+    """Counters of live START events, results of open windows, snapshots of all keys; the most of each since this was
+    asked for.
+    """
+    clock, place, peak = lanes.slots.clock[:, 0], lanes.slots.place, lanes.peak
     some = clock["now"] >= 0
     now = _sizes(program, np.maximum(clock["high"] - clock["low"] + 1, 0)[some], (place["tail"] - place["head"])[some])
     most = _sizes(program, peak[some, 1], peak[some, 2:])
@@ -104,25 +108,32 @@ def _sizes(program: Program, windows: Ints, live: Ints) -> Ints:
     return np.stack([size, aggregates, kept.sum(axis=1), (live * by_start).sum(axis=1)])
 
 
-def enlarged(state: CounterState, counting: Counting) -> CounterState:
-    """The same state with twice the slots for segments that are more than half full."""
-    chains, was, span = counting.program.chains, state.slots, state.slots.opened.shape[1]
-    place, snapshot = was.place.copy(), was.snapshot.copy()
+def enlarge(own: KeyCounters, counting: Counting) -> Callable[[Values, Values], None]:
+    """Gives segments that are more than half full twice the slots, and `own.size` what the values then take.
+
+    Returns what copies the old values of the key to the new ones, which are empty.
+    """
+    chains, place, snapshot = counting.program.chains, own.slots.place, own.slots.snapshot
+    span = own.slots.opened.shape[1]
+    was, snapshot_was = place.copy(), snapshot.copy()
     crowded = (2 * (place["tail"] - place["head"]) > place["capacity"]) & (chains.segment["slots"] == BY_START)
     place["capacity"] *= np.where(crowded, 2, 1)
-    values = lay_out(counting, place, snapshot, span)
-    capacities = list(zip(was.place["capacity"].tolist(), place["capacity"].tolist(), strict=True))
-    for array, family in FAMILY_OF.items():
-        old, new, results = getattr(state.values, array), getattr(values, array), getattr(counting.results, family)
-        new[:results] = old[:results]
-        rows = chains.segment["width"][family] * chains.segment["rows"]
-        for g, count in enumerate(rows.tolist()):
-            _copy(old, new, was.place["at"][family][g], place["at"][family][g], count, *capacities[g])
-        kept = _snapshot_rows(chains, family, span)
-        for u, count in enumerate(kept.tolist()):
-            size = count * capacities[chains.link["segment"][u]][0]
-            _copy(old, new, was.snapshot[family][u], snapshot[family][u], 1, size, size)
-    return state._replace(slots=was._replace(place=place, snapshot=snapshot), values=values)
+    own.size[:] = lay_out(counting, place, snapshot, span)
+    capacities = list(zip(was["capacity"].tolist(), place["capacity"].tolist(), strict=True))
+
+    def copy(values: Values, wider: Values) -> None:
+        for array, family in FAMILY_OF.items():
+            old, new, results = getattr(values, array), getattr(wider, array), getattr(counting.results, family)
+            new[:results] = old[:results]
+            rows = chains.segment["width"][family] * chains.segment["rows"]
+            for g, count in enumerate(rows.tolist()):
+                _copy(old, new, was["at"][family][g], place["at"][family][g], count, *capacities[g])
+            kept = _snapshot_rows(chains, family, span)
+            for u, count in enumerate(kept.tolist()):
+                size = count * capacities[chains.link["segment"][u]][0]
+                _copy(old, new, snapshot_was[family][u], snapshot[family][u], 1, size, size)
+
+    return copy
 
 
 def _copy(old: NDArray[Any], new: NDArray[Any], was: int, at: int, rows: int, size: int, wider: int) -> None:
@@ -138,8 +149,8 @@ def _snapshot_rows(chains: Chains, family: str, span: int) -> Ints:
     return rows
 
 
-def lay_out(counting: Counting, place: Records, snapshot: Records, span: int) -> Values:
-    """Writes to `place` and `snapshot` where counters and snapshots begin, and makes the values."""
+def lay_out(counting: Counting, place: Records, snapshot: Records, span: int) -> Ints:
+    """Writes to `place` and `snapshot` where counters and snapshots begin; returns the values of each family."""
     chains, slots = counting.program.chains, place["capacity"]
     segments = chains.link["segment"]
     by_start = chains.segment["slots"][segments] == BY_START
@@ -152,6 +163,4 @@ def lay_out(counting: Counting, place: Records, snapshot: Records, span: int) ->
         at[:] = begins[: len(place)]
         snapshot[family] = np.where(by_start, begins[len(place) :], at[segments])
         sizes.append(end)
-    ring, real, least = sizes
-    dtype = counting.program.unit.dtype
-    return Values(np.zeros(ring, dtype), np.zeros(ring, np.bool_), np.zeros(real), np.full(least, NO_VALUE, np.int64))
+    return np.array(sizes, np.int64)

@@ -10,10 +10,9 @@ from typing import ClassVar
 from cepbench.algorithms.base import Algorithm, Executor, Operator, Plan
 from cepbench.algorithms.options import Option
 from cepbench.algorithms.sequences.event_sequence import Sequence
-from cepbench.algorithms.sequences.executor import SequenceExecutor
+from cepbench.algorithms.sequences.executor import SequenceExecutor, sequence_lanes
 from cepbench.algorithms.sequences.flattening import sequences_of, unsupported_as_sequences
 from cepbench.algorithms.sequences.plan import SharingPlan
-from cepbench.algorithms.sequences.pooled import sequence_pool
 from cepbench.algorithms.sharon.optimiser import OPTIMISERS, BenefitModel, ExecutorBenefit, optimise
 from cepbench.algorithms.sharon.optimiser.limits import Limits
 from cepbench.events.statistics import Statistics
@@ -100,10 +99,9 @@ class Sharon(Algorithm):
         return SequenceExecutor(plan)
 
     def operator(self, plan: Plan) -> Operator:
-        """A pool of the counters of sequences without Kleene closure (`sequences.pooled`)."""
+        """Lanes of counters, if all patterns are without Kleene closure."""
         assert isinstance(plan, SharingPlan)
-        pools = sequence_pool(plan)
-        return super().operator(plan) if pools is None else pools
+        return sequence_lanes(plan) or super().operator(plan)
 
     def _model(self, queries: Many[CompiledQuery], sequences: Many[Sequence], statistics: Statistics) -> BenefitModel:
         windows = [_window(query, statistics) for query in queries]

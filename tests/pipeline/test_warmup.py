@@ -5,7 +5,7 @@ from itertools import count
 
 import pytest
 
-from cepbench.algorithms.base import Executor, Plan
+from cepbench.algorithms.base import Algorithm, Executor, Operator, Plan
 from cepbench.algorithms.greta.algorithm import Greta, evaluator
 from cepbench.algorithms.running.per_query import IndependentQueries
 from cepbench.pipeline import warmup
@@ -21,6 +21,9 @@ class GretaThatLoads(Greta):
 
     def __init__(self) -> None:
         self.asked: list[list[int]] = []
+
+    def operator(self, plan: Plan) -> Operator:
+        return Algorithm.operator(self, plan)
 
     def executor(self, plan: Plan) -> Executor:
         return IndependentQueries(plan.workload, evaluator, load=partial(self.ask, plan))

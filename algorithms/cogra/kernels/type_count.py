@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cepbench.algorithms.kernels.arrays import Codes, Flags, Index, Ints
+from cepbench.algorithms.kernels.arrays import Flags, Index, Ints
 from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, has_ended, next_boundary, opened
 from cepbench.algorithms.kernels.compilation import kernel
-from cepbench.algorithms.kernels.events import Sliding
+from cepbench.algorithms.kernels.events import KernelEvents, Sliding
+from cepbench.algorithms.kernels.lanes import DONE, ROWS, close_keys, over_keys
 from cepbench.algorithms.kernels.peak import note
 
 TOUCHED = 3
@@ -31,6 +32,13 @@ class Template(NamedTuple):
     end: Flags
     enter_ptr: Index
     source: Index
+
+
+class Counting(NamedTuple):
+    """What does not change."""
+
+    template: Template
+    window: Sliding
 
 
 class TypeCounts(NamedTuple):
@@ -74,18 +82,16 @@ def new_counts(span: int, positions: int, arithmetic: str, clock: Ints) -> TypeC
 @kernel
 def count_trends(
     first: int,
-    time: Ints,
-    kind: Codes,
-    template: Template,
-    window: Sliding,
+    until: int,
+    events: KernelEvents,
+    fixed: Counting,
+    arena: tuple[()],
     counts: TypeCounts,
     rows: CountRows,
     written: int,
-) -> tuple[int, int]:
-    """Processes events `first..`; returns (next event, rows written): it stops where `rows` might not suffice.
-
-    O(w * l) per event of w windows and l predecessor positions; O(K * P) space.
-    """
+) -> tuple[int, int, int]:
+    """Counts trends of one key (`kernels.lanes`): O(w * l) per event of w windows and l predecessor positions."""
+    time, kind, template, window = events.time, events.kind, fixed.template, fixed.window
     size = np.uint64(len(counts.waiting))
     span = np.uint64(len(counts.trends)) // size
     one = np.uint64(1)
@@ -104,7 +110,7 @@ def count_trends(
                 clock[NOW], clock[TOUCHED] = now, waiting
                 note(max(most, waiting) * np.int64(windows), clock)
                 if written + np.int64(span) > len(rows.window):
-                    return i, written
+                    return i, written, ROWS
                 written = close(time[i], template, window, counts, rows, written)
                 most = 1
                 low, high = clock[LOW], clock[HIGH]
@@ -149,9 +155,32 @@ def count_trends(
             base += size
             if base == span * size:
                 base = np.uint64(0)
-    clock[NOW], clock[TOUCHED] = now, waiting
-    note(max(most, waiting) * np.int64(windows), clock)
-    return len(time), written
+    if first < len(time):
+        clock[NOW], clock[TOUCHED] = now, waiting
+        note(max(most, waiting) * np.int64(windows), clock)
+    if has_ended(low, high, until, window):
+        if written + np.int64(span) > len(rows.window):
+            return len(time), written, ROWS
+        written = close(until, template, window, counts, rows, written)
+    return len(time), written, DONE
+
+
+@kernel
+def count_keys(
+    at: int, done: int, keys: Ints, offsets: Ints, events: KernelEvents, fixed: Counting, arena: tuple[()],
+    lanes: TypeCounts, ends: Ints, rows: CountRows, owner: Ints,
+) -> tuple[int, int, int, int]:  # fmt: skip
+    """`count_trends` over keys."""
+    return over_keys(count_trends, at, done, keys, offsets, events, fixed, arena, lanes, ends, rows, owner)
+
+
+@kernel
+def close_counts(
+    at: int, until: int, nothing: KernelEvents, fixed: Counting, arena: tuple[()], lanes: TypeCounts, ends: Ints,
+    rows: CountRows, owner: Ints,
+) -> tuple[int, int, int]:  # fmt: skip
+    """The ends of windows of all keys."""
+    return close_keys(count_trends, at, until, nothing, fixed, arena, lanes, ends, rows, owner)
 
 
 @kernel

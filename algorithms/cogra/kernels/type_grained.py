@@ -27,6 +27,7 @@ from cepbench.algorithms.kernels.cells import (
 from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, has_ended, next_boundary, opened
 from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.events import KernelEvents, RowCells, Sliding, fits
+from cepbench.algorithms.kernels.lanes import DONE, ROWS, close_keys, over_keys
 from cepbench.algorithms.kernels.peak import note
 from cepbench.algorithms.kernels.windows import ANY, CONTIGUOUS, NEXT, OCCUPIED, TOUCHED
 from cepbench.queries.aggregates import NO_VALUE, Layout
@@ -35,6 +36,15 @@ TWO = np.uint64(2)
 
 ALL = END
 """In place of the position that holds trends: any may."""
+
+
+class Typed(NamedTuple):
+    """What does not change; `span` is the number of windows that hold an event."""
+
+    template: TypeTables
+    shape: Shape
+    span: int
+    window: Sliding
 
 
 class TypeCells(NamedTuple):
@@ -72,18 +82,16 @@ def aggregate_trends(
     first: int,
     until: int,
     events: KernelEvents,
-    template: TypeTables,
-    shape: Shape,
-    span: int,
-    window: Sliding,
+    fixed: Typed,
+    arena: tuple[()],
     stored: TypeCells,
     out: RowCells,
-) -> tuple[int, int]:
-    """Processes events `first..`, then closes the windows that end by `until`; returns (next event, rows in `out`).
-
-    Stops before an event, or the end, that might close more windows than `out` has room for; one more than all events
-    is returned at the end. O(w l) per event in w windows, for l transitions into its positions.
+    written: int,
+) -> tuple[int, int, int]:
+    """Aggregates trends of one key (`kernels.lanes`): O(w l) per event in w windows, for l transitions into its
+    positions.
     """
+    template, shape, window, span = fixed.template, fixed.shape, fixed.window, fixed.span
     state = _cell_by_cell(stored)
     clock, cells = state.clock, state.cells
     count = np.uint64(span)
@@ -92,7 +100,7 @@ def aggregate_trends(
     half = count * stride
     results = half + half
     now, occupied = clock[NOW], clock[OCCUPIED] != 0
-    size = 0
+    size = written
     boundary = next_boundary(clock[LOW], clock[HIGH], window)  # divisions are left to the boundaries of panes
     row = np.uint64(clock[LOW]) % count
     windows = np.uint64(clock[HIGH] - clock[LOW] + 1)
@@ -105,11 +113,11 @@ def aggregate_trends(
         alone = False
         if time != now:
             if time >= boundary or i == number:
-                if i == number and time <= now:
+                if i == number and not has_ended(clock[LOW], clock[HIGH], time, window):
                     break
                 clock[NOW], clock[OCCUPIED] = now, occupied
                 if size + span > len(out.window):
-                    return int(i), size
+                    return int(i), size, ROWS
                 size = _advance(time, template, shape, count, window, state, out, size)
                 boundary = next_boundary(clock[LOW], clock[HIGH], window)
                 row = np.uint64(clock[LOW]) % count
@@ -183,7 +191,25 @@ def aggregate_trends(
         i += ONE
     clock[NOW], clock[OCCUPIED] = now, occupied
     note(max(clock[TOUCHED], 1) * (clock[HIGH] - clock[LOW] + 1), clock)
-    return len(events.time) + 1, size
+    return len(events.time), size, DONE
+
+
+@kernel
+def aggregate_keys(
+    at: int, done: int, keys: Ints, offsets: Ints, events: KernelEvents, fixed: Typed, arena: tuple[()],
+    lanes: TypeCells, ends: Ints, rows: RowCells, owner: Ints,
+) -> tuple[int, int, int, int]:  # fmt: skip
+    """`aggregate_trends` over keys."""
+    return over_keys(aggregate_trends, at, done, keys, offsets, events, fixed, arena, lanes, ends, rows, owner)
+
+
+@kernel
+def close_cells(
+    at: int, until: int, nothing: KernelEvents, fixed: Typed, arena: tuple[()], lanes: TypeCells, ends: Ints,
+    rows: RowCells, owner: Ints,
+) -> tuple[int, int, int]:  # fmt: skip
+    """The ends of windows of all keys."""
+    return close_keys(aggregate_trends, at, until, nothing, fixed, arena, lanes, ends, rows, owner)
 
 
 @inlined

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from cepbench.algorithms.greta.kernels.vertices import FREE, LIVE, NO_BLOCK, PENDING, Graph, show
+from cepbench.algorithms.greta.kernels.vertices import LIVE, NO_BLOCK, PENDING, Graph, show
 from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.cells import add
 from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, has_ended, opened
@@ -86,8 +86,8 @@ def _purge(p: int, negated: Ints, tables: Tables, graph: Graph, low: int) -> Non
             break
         following = graph.block[block].next
         graph.counters[LIVE] -= size
-        graph.free[graph.counters[FREE]] = block
-        graph.counters[FREE] += 1
+        graph.free[graph.left[0]] = block
+        graph.left[0] += 1
         block = following
     graph.position[p].head = block
     if block == NO_BLOCK:

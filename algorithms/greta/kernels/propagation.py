@@ -6,47 +6,67 @@ Positions that are not kept per event use the cells of `algorithms.kernels.windo
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from cepbench.algorithms.greta.kernels.panes import advance_graph
-from cepbench.algorithms.greta.kernels.vertices import EDGES, FREE, LIVE, NO_BLOCK, PENDING, Graph, select
+from cepbench.algorithms.greta.kernels.vertices import (
+    EDGES,
+    LIVE,
+    NO_BLOCK,
+    PENDING,
+    Blocks,
+    Graph,
+    KeyGraph,
+    graph_of,
+    select,
+)
 from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.cells import Cells, add, clear, copy
-from cepbench.algorithms.kernels.clock import LOW, NOW
+from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, has_ended
 from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.events import KernelEvents, RowCells, Sliding, fits, keep_columns
+from cepbench.algorithms.kernels.lanes import DONE, ROOM, ROWS, close_keys, over_keys
 from cepbench.algorithms.kernels.windows import OpenWindows, Slots, append
 from cepbench.queries.tables import Tables
 
-ROOM, OUTPUT, DONE = 0, 1, 2
+
+class Propagation(NamedTuple):
+    """What does not change."""
+
+    tables: Tables
+    slots: Slots
+    window: Sliding
 
 
 @kernel
 def propagate(
     first: int,
+    until: int,
     events: KernelEvents,
-    tables: Tables,
-    slots: Slots,
-    window: Sliding,
-    graph: Graph,
-    state: OpenWindows,
+    fixed: Propagation,
+    blocks: Blocks,
+    own: KeyGraph,
     out: RowCells,
     size: int,
 ) -> tuple[int, int, int]:
-    """Inserts events `first..`; returns (next event, rows in `out`, why it stopped: ROOM for vertices, OUTPUT, DONE).
+    """Inserts the events of one key into its graph (`kernels.lanes`).
 
     Each event visits every vertex that may precede it, in every window that both share: O(n**2 k) for n events per
     window of which each lies in k windows, O(n k) space (Theorem 11.5).
     """
+    tables, slots, window, state = fixed.tables, fixed.slots, fixed.window, own.windows
+    graph = graph_of(blocks, own)
     span = len(state.final.over)
     clock = state.clock
     for i in range(first, len(events.time)):
         now = events.time[i]
         if now != clock[NOW]:
             if size + span > len(out.window):
-                return i, size, OUTPUT
+                return i, size, ROWS
             size = advance_graph(now, events.negated[i], tables, slots, window, graph, state, out, size)
-        if graph.counters[FREE] < tables.binding_ptr[events.kind[i] + 1] - tables.binding_ptr[events.kind[i]]:
+        if graph.left[0] < tables.binding_ptr[events.kind[i] + 1] - tables.binding_ptr[events.kind[i]]:
             return i, size, ROOM
         low, high = clock[LOW], now // window.slide
         if low > high:
@@ -55,7 +75,30 @@ def propagate(
             p = tables.binding[b]
             if fits(p, i, events, tables):
                 _insert(i, p, low, high, events, tables, slots, window, graph, state)
-    return len(events.time), size, DONE
+    n = len(events.time)
+    if has_ended(clock[LOW], clock[HIGH], until, window):
+        if size + span > len(out.window):
+            return n, size, ROWS
+        size = advance_graph(until, events.negated[n], tables, slots, window, graph, state, out, size)
+    return n, size, DONE
+
+
+@kernel
+def propagate_keys(
+    at: int, done: int, keys: Ints, offsets: Ints, events: KernelEvents, fixed: Propagation, blocks: Blocks,
+    lanes: KeyGraph, ends: Ints, rows: RowCells, owner: Ints,
+) -> tuple[int, int, int, int]:  # fmt: skip
+    """`propagate` over keys."""
+    return over_keys(propagate, at, done, keys, offsets, events, fixed, blocks, lanes, ends, rows, owner)
+
+
+@kernel
+def close_graphs(
+    at: int, until: int, nothing: KernelEvents, fixed: Propagation, blocks: Blocks, lanes: KeyGraph, ends: Ints,
+    rows: RowCells, owner: Ints,
+) -> tuple[int, int, int]:  # fmt: skip
+    """The ends of windows of all keys."""
+    return close_keys(propagate, at, until, nothing, fixed, blocks, lanes, ends, rows, owner)
 
 
 @inlined
@@ -107,8 +150,8 @@ def _block_for(p: int, pane: int, low: int, high: int, graph: Graph) -> int:
     fresh = block == NO_BLOCK or graph.block[block].pane != pane or graph.block[block].size == width
     if fresh:
         last = block
-        graph.counters[FREE] -= 1
-        block = graph.free[graph.counters[FREE]]
+        graph.left[0] -= 1
+        block = graph.free[graph.left[0]]
         graph.block[block].size, graph.block[block].shown = 0, 0
         graph.block[block].low, graph.block[block].high, graph.block[block].pane = low, high, pane
         graph.block[block].next = NO_BLOCK

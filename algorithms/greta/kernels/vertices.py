@@ -19,6 +19,7 @@ from cepbench.algorithms.kernels.cells import Cells
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.kernels.predicates import hold
+from cepbench.algorithms.kernels.windows import OpenWindows
 from cepbench.queries.records import Records
 from cepbench.queries.tables import (
     EQUAL,
@@ -32,7 +33,7 @@ from cepbench.queries.tables import (
 )
 
 NO_BLOCK = -1
-EDGES, LIVE, PENDING, FREE = 0, 1, 2, 3
+EDGES, LIVE, PENDING = 0, 1, 2
 
 
 class GraphPositionRecord:
@@ -67,19 +68,46 @@ class BlockRecord:
     pane: int
 
 
-class Graph(NamedTuple):
-    """N blocks of B vertices; window k of block b has cells from `(b * K + k % K) * B` on.
+class Blocks(NamedTuple):
+    """N blocks of B vertices, those of all keys; window k of block b has cells from `(b * K + k % K) * B` on.
 
-    - `position[P]` (`GraphPositionRecord`), `block[N]` (`BlockRecord`).
-    - `free[N]`: a stack of free blocks, of which there are `counters[FREE]`.
+    - `block[N]` (`BlockRecord`); `free[N]`: a stack of free blocks, of which there are `left[0]`.
     - `time[N, B]`, `order[N, B]` (first `shown`, sorted), `ints[I, N * B]`, `reals[F, N * B]`.
-    - `counters`: edges visited, live vertices, positions with vertices that are not shown, free blocks; `waiting[P]`:
-      the list of those positions; `selected[B]`: to work with.
+    - `selected[B]`: to work with.
     """
+
+    block: Records
+    free: Ints
+    left: Ints
+    time: Ints
+    order: Ints
+    ints: Ints
+    reals: Reals
+    cells: Cells
+    selected: Ints
+
+
+class KeyGraph(NamedTuple):
+    """What the graph of a key has of its own: the chains of its blocks, and its open windows.
+
+    - `position[P]` (`GraphPositionRecord`).
+    - `counters`: edges visited, live vertices, positions with vertices that are not shown; `waiting[P]`: the list of
+      those positions.
+    """
+
+    position: Records
+    counters: Ints
+    waiting: Ints
+    windows: OpenWindows
+
+
+class Graph(NamedTuple):
+    """The graph of a key with the blocks of all: the fields of `Blocks` and of `KeyGraph`."""
 
     position: Records
     block: Records
     free: Ints
+    left: Ints
     time: Ints
     order: Ints
     ints: Ints
@@ -88,6 +116,15 @@ class Graph(NamedTuple):
     counters: Ints
     waiting: Ints
     selected: Ints
+
+
+@inlined
+def graph_of(blocks: Blocks, own: KeyGraph) -> Graph:
+    """The graph of a key."""
+    return Graph(
+        own.position, blocks.block, blocks.free, blocks.left, blocks.time, blocks.order, blocks.ints, blocks.reals,
+        blocks.cells, own.counters, own.waiting, blocks.selected,
+    )  # fmt: skip
 
 
 @inner

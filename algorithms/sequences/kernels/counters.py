@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cepbench.algorithms.kernels.arrays import Flags, Ints, Reals
+from cepbench.algorithms.kernels.compilation import inlined
 from cepbench.algorithms.sequences.kernels.program import PerFamily
 from cepbench.queries.records import Records
 
@@ -74,8 +75,8 @@ class Counters(NamedTuple):
 
 
 class Values(NamedTuple):
-    """All values: first the channels of two cells, each of the size of the widest query or segment, then the results
-    of segments that begin a sequence, then counters, then snapshots. `over[i]` tells that `ring[i]` overflowed.
+    """All values of a key: first the channels of two cells, each of the size of the widest query or segment, then the
+    results of segments that begin a sequence, then counters, then snapshots. `over[i]` tells that `ring[i]` overflowed.
     """
 
     ring: NDArray[Any]
@@ -110,12 +111,25 @@ class Arrivals(NamedTuple):
     least: Ints
 
 
-class CounterState(NamedTuple):
-    """Counters of all open windows.
+class KeyCounters(NamedTuple):
+    """What the counters of a key have of their own.
 
+    - `begin[3]`, `size[3]`: its stretch of each family of the `Values` that all keys share.
     - `plain`: plain counters; `change`: what simultaneous events add to them.
     - `peak[2 + G]`: the most bytes of live slots before windows were closed, and then the windows and live slots.
     """
+
+    slots: LiveSlots
+    begin: Ints
+    size: Ints
+    plain: Counters
+    change: Counters
+    gathered: Gathered
+    peak: Ints
+
+
+class CounterState(NamedTuple):
+    """Counters of all open windows of a key: the fields of `KeyCounters`, and its own values."""
 
     slots: LiveSlots
     values: Values
@@ -123,6 +137,25 @@ class CounterState(NamedTuple):
     change: Counters
     gathered: Gathered
     peak: Ints
+
+
+@inlined
+def state_of(values: Values, own: KeyCounters) -> CounterState:
+    """The counters of a key."""
+    ring, real, least = own.begin[0], own.begin[1], own.begin[2]
+    return CounterState(
+        own.slots,
+        Values(
+            values.ring[ring : ring + own.size[0]],
+            values.over[ring : ring + own.size[0]],
+            values.real[real : real + own.size[1]],
+            values.least[least : least + own.size[2]],
+        ),
+        own.plain,
+        own.change,
+        own.gathered,
+        own.peak,
+    )
 
 
 class SequenceRows(NamedTuple):

@@ -6,13 +6,23 @@ its last place to its first: an event at place j extends what had reached place 
 
 from __future__ import annotations
 
-from cepbench.algorithms.kernels.clock import next_boundary
+from typing import NamedTuple
+
+from cepbench.algorithms.kernels.arrays import Ints
+from cepbench.algorithms.kernels.clock import has_ended, next_boundary
 from cepbench.algorithms.kernels.compilation import inlined, kernel
 from cepbench.algorithms.kernels.events import KernelEvents, Sliding
+from cepbench.algorithms.kernels.lanes import DONE, ROOM, ROWS, close_keys, over_keys
 from cepbench.algorithms.kernels.predicates import hold
 from cepbench.algorithms.sequences.kernels.closing import advance
 from cepbench.algorithms.sequences.kernels.combination import take_snapshots
-from cepbench.algorithms.sequences.kernels.counters import CounterState, SequenceRows
+from cepbench.algorithms.sequences.kernels.counters import (
+    CounterState,
+    KeyCounters,
+    SequenceRows,
+    Values,
+    state_of,
+)
 from cepbench.algorithms.sequences.kernels.gathering import forget, gather
 from cepbench.algorithms.sequences.kernels.levels import update_segments
 from cepbench.algorithms.sequences.kernels.plain import update_plain
@@ -22,36 +32,43 @@ from cepbench.algorithms.sequences.kernels.room import move_to_front
 NONE = -1
 
 
+class Sequencing(NamedTuple):
+    """What does not change."""
+
+    program: Program
+    window: Sliding
+    modular: bool
+
+
 @kernel
 def count_sequences(
     first: int,
     until: int,
     events: KernelEvents,
-    window: Sliding,
-    program: Program,
-    state: CounterState,
-    modular: bool,
+    fixed: Sequencing,
+    values: Values,
+    own: KeyCounters,
     out: SequenceRows,
+    size: int,
 ) -> tuple[int, int, int]:
-    """Processes events `first..` and moves the time on to `until`; returns where to go on (n + 1: it is done), the rows
-    in `out`, and a segment that needs more slots or `NONE`.
-
-    Stops where rows or slots run out. O(k n) per event for the k places that it matches and n live START events.
+    """Counts the sequences of one key (`kernels.lanes`): O(k n) per event for the k places that it matches and n live
+    START events.
     """
+    program, window, modular = fixed.program, fixed.window, fixed.modular
+    state = state_of(values, own)
     clock, gathered = state.slots.clock[0], state.gathered
-    size = 0
     boundary = next_boundary(clock.low, clock.high, window)
     for i in range(first, len(events.time) + 1):
-        now = events.time[i] if i < len(events.time) else max(until, clock.now)
+        if i == len(events.time) and not has_ended(clock.low, clock.high, until, window):
+            break
+        now = events.time[i] if i < len(events.time) else until
         if now != clock.now:
-            if clock.touched > 0:
-                segment = _act(program, state, modular)
-                if segment != NONE:
-                    return i, size, segment
+            if clock.touched > 0 and _act(program, state, modular) != NONE:
+                return i, size, ROOM
             if now >= boundary:
                 size, done = advance(now, size, window, program, state, modular, out)
                 if not done:
-                    return i, size, NONE
+                    return i, size, ROWS
                 boundary = next_boundary(clock.low, clock.high, window)
             clock.now = now
         if i == len(events.time) or clock.low > clock.high:
@@ -60,7 +77,25 @@ def count_sequences(
             symbol = program.binding[b]
             if hold(program.local, symbol, events.ints, events.reals, i, events.ints, events.reals, i):
                 gather(i, symbol, events, program, clock, gathered)
-    return len(events.time) + 1, size, NONE
+    return len(events.time), size, DONE
+
+
+@kernel
+def count_keys(
+    at: int, done: int, keys: Ints, offsets: Ints, events: KernelEvents, fixed: Sequencing, values: Values,
+    lanes: KeyCounters, ends: Ints, rows: SequenceRows, owner: Ints,
+) -> tuple[int, int, int, int]:  # fmt: skip
+    """`count_sequences` over keys."""
+    return over_keys(count_sequences, at, done, keys, offsets, events, fixed, values, lanes, ends, rows, owner)
+
+
+@kernel
+def close_sequences(
+    at: int, until: int, nothing: KernelEvents, fixed: Sequencing, values: Values, lanes: KeyCounters, ends: Ints,
+    rows: SequenceRows, owner: Ints,
+) -> tuple[int, int, int]:  # fmt: skip
+    """The ends of windows of all keys."""
+    return close_keys(count_sequences, at, until, nothing, fixed, values, lanes, ends, rows, owner)
 
 
 @inlined

@@ -10,10 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cepbench.algorithms.base import Executor
+from cepbench.algorithms.base import Executor, KeyedBatch, Operator
 from cepbench.algorithms.cogra.kernels.pane_tables import pane_tables_of
-from cepbench.algorithms.cogra.panes import PaneGrained
-from cepbench.algorithms.cogra.window_costs import ChosenByCost
 from cepbench.algorithms.options import WrongOption
 from cepbench.algorithms.registry import make
 from cepbench.algorithms.rows import AggregateRows
@@ -37,6 +35,12 @@ def executor_of(specification: str, query: str, events: EventBatch, arithmetic: 
     algorithm = make(specification)
     workload = compile_workload([parse_query(query)], events.schema, arithmetic)
     return algorithm.executor(algorithm.plan(workload, Statistics()))
+
+
+def operator_of(query: str, events: EventBatch) -> Operator:
+    """That of `windows=auto`."""
+    auto = make("cogra[windows=auto]")
+    return auto.operator(auto.plan(compile_workload([parse_query(query)], events.schema, "modular"), Statistics()))
 
 
 def evaluator_of(executor: Executor) -> Any:
@@ -106,10 +110,9 @@ def test_random_streams_overflow_here_and_there() -> None:
     assert 5 < sum(some) < len(some) / 2
 
 
-@pytest.mark.parametrize("windows", ["panes", "auto"])
 @pytest.mark.parametrize("overlap", [1, 7, 60])
 @pytest.mark.parametrize("returns", ["COUNT(*)", "SUM(A.x), AVG(A.y)", "MIN(A.x), MAX(A.y)"])
-def test_long_streams_get_the_rows_of_plain_cogra(windows: str, overlap: int, returns: str) -> None:
+def test_long_streams_get_the_rows_of_plain_cogra(overlap: int, returns: str) -> None:
     """About 24 events of each window count, so that hardly one overflows."""
     size = 20_000
     generator = np.random.default_rng(overlap)
@@ -121,7 +124,7 @@ def test_long_streams_get_the_rows_of_plain_cogra(windows: str, overlap: int, re
     expected = rows_of("cogra", query, (events,))
     assert expected is not None
     assert (expected.overflow & np.uint64(1) == 0).sum() > 50
-    assert_equal(expected, rows_of(f"cogra[windows={windows}]", query, (events,)))
+    assert_equal(expected, rows_of(PANES, query, (events,)))
 
 
 def test_a_product_overflows_from_2_to_the_64_on() -> None:
@@ -228,15 +231,22 @@ def test_events_between_windows_take_no_space() -> None:
 )
 def test_auto_takes_panes_where_they_cost_less(window: str, chosen: bool) -> None:
     events = batch([{"time": time, "type": "AB"[time % 2]} for time in range(1000)])
-    executor = executor_of("cogra[windows=auto]", f"RETURN COUNT(*) PATTERN (SEQ(A+, B))+ {window}", events)
-    assert executor.details() == {"by_panes": 0.0}
-    assert executor.state().bytes == 0
-    executor.process(events)
-    evaluator = evaluator_of(executor)
-    assert isinstance(evaluator, ChosenByCost)
-    assert isinstance(evaluator.chosen, PaneGrained) is chosen
-    assert executor.details() == {"by_panes": float(chosen)}
-    assert executor.state().bytes > 0
+    operator = operator_of(f"RETURN COUNT(*) PATTERN (SEQ(A+, B))+ {window}", events)
+    assert operator.details() == {"by_panes": 0.0}
+    assert operator.state().bytes == 0
+    operator.process(KeyedBatch.of_one_key(events.slice(0, 0)))
+    operator.process(KeyedBatch.of_one_key(events))
+    assert operator.details() == {"by_panes": float(chosen)}
+    assert operator.state().bytes > 0
+
+
+def test_auto_chooses_by_the_rate_of_a_key() -> None:
+    """Of many keys each has few events in a batch, which a call per key would be too expensive for."""
+    size = 1000
+    events = batch([{"time": time, "type": "AB"[time % 2]} for time in range(size)])
+    operator = operator_of("RETURN COUNT(*) PATTERN (SEQ(A+, B))+ WITHIN 600 s SLIDE 1 s", events)
+    operator.process(KeyedBatch(events, np.arange(size), np.arange(size + 1), size))
+    assert operator.details() == {"by_panes": 0.0}
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import pytest
 
 from cepbench.algorithms.greta.algorithm import Greta
 from cepbench.algorithms.greta.evaluator import VERTICES, GraphGrained
+from cepbench.algorithms.running.lanes import OneLane
 from cepbench.algorithms.running.per_query import IndependentQueries
 from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import compile_workload
@@ -34,9 +35,10 @@ def graph(text: str, events: Events) -> GraphGrained:
     assert isinstance(executor, IndependentQueries)
     executor.process(given)
     [evaluator] = executor.evaluators.values()
-    assert isinstance(evaluator, GraphGrained)
+    assert isinstance(evaluator, OneLane)
+    assert isinstance(evaluator.lanes, GraphGrained)
     evaluator.state()  # the largest so far: later ones are of now
-    return evaluator
+    return evaluator.lanes
 
 
 def live(evaluator: GraphGrained) -> int:
@@ -85,4 +87,4 @@ def test_room_grows_with_events_not_with_panes() -> None:
     events: Events = [{"time": time, "type": "A"} for time in range(700)]
     found = graph("RETURN COUNT(*) PATTERN A+ WITHIN 600 s SLIDE 1 s", events)
     assert live(found) == 600
-    assert len(found.graph.cells.over) < 20 * 600 * 600
+    assert len(found.arena.cells.over) < 20 * 600 * 600

@@ -1,4 +1,4 @@
-"""Pools of sequence counters: sub-streams that need more room than others, and queries that share."""
+"""Lanes of sequence counters: keys that need more room than others, and queries that share."""
 
 from collections.abc import Sequence
 
@@ -8,8 +8,8 @@ import pytest
 
 from cepbench.algorithms.base import KeyedBatch, StateSize
 from cepbench.algorithms.registry import make
-from cepbench.algorithms.running.pools import PooledQueries
-from cepbench.algorithms.sequences.pooled import PooledSequences
+from cepbench.algorithms.running.lanes import QueryLanes
+from cepbench.algorithms.sequences.counter import SequenceCounter
 from cepbench.events.batch import EventBatch
 from cepbench.pipeline.jobs import Job
 from tests.contract.keyed_streams import SCHEMA, by_executors, by_operator, jobs_of
@@ -32,16 +32,16 @@ def batch(times: Sequence[int], groups: Sequence[int], kinds: Sequence[int]) -> 
     )
 
 
-def pool_of(job: Job) -> tuple[PooledQueries, PooledSequences]:
-    """A pool, and its only evaluator."""
-    pool = ASEQ.operator(job.plan)
-    assert isinstance(pool, PooledQueries)
-    [evaluator] = pool.evaluators
-    assert isinstance(evaluator, PooledSequences)
-    return pool, evaluator
+def lanes_of(job: Job) -> tuple[QueryLanes, SequenceCounter]:
+    """Lanes, and their only evaluator."""
+    lanes = ASEQ.operator(job.plan)
+    assert isinstance(lanes, QueryLanes)
+    [evaluator] = lanes.evaluators
+    assert isinstance(evaluator, SequenceCounter)
+    return lanes, evaluator
 
 
-def test_a_crowded_substream_has_a_state_of_its_own() -> None:
+def test_a_crowded_key_moves_to_more_room() -> None:
     """Two thirds of the events are those of group 1, which has more START events at a time than there is room for."""
     [job] = jobs_of(ASEQ, [LONG])
     numbers = np.random.default_rng(3)
@@ -55,30 +55,31 @@ def test_a_crowded_substream_has_a_state_of_its_own() -> None:
     found, _ = by_operator(ASEQ.operator(job.plan), job, pieces, pickled=True, look=True)
     pd.testing.assert_frame_equal(found.frame(), by_executors(ASEQ, job, pieces).frame())
 
-    pool, evaluator = pool_of(job)
+    lanes, evaluator = lanes_of(job)
     executors = [ASEQ.executor(job.plan) for _ in range(3)]
     whole = events.slice(0, 300)
     order = np.argsort(whole.columns["g"], kind="stable")
     begin = np.searchsorted(whole.columns["g"][order], np.arange(4))
     by_group = whole.take(order)
-    pool.process(KeyedBatch(by_group, np.arange(3), begin, 3))
-    assert list(evaluator.apart) == [1]
+    lanes.process(KeyedBatch(by_group, np.arange(3), begin, 3))
+    capacity = evaluator.lanes.slots.place["capacity"][:, 0]
+    assert capacity[1] > capacity[0] == capacity[2]
     for executor, start, stop in zip(executors, begin[:-1], begin[1:], strict=True):
         executor.process(by_group.slice(int(start), int(stop)))
-    state, wanted = pool.state(), sum((executor.state() for executor in executors), StateSize())
+    state, wanted = lanes.state(), sum((executor.state() for executor in executors), StateSize())
     assert (state.bytes, state.kinds) == (wanted.bytes, wanted.kinds)
     updates = sum(executor.details()["updates"] for executor in executors)
-    assert pool.details()["updates"] == updates > 0
+    assert lanes.details()["updates"] == updates > 0
 
 
-def test_room_for_more_substreams_is_no_state() -> None:
+def test_room_for_more_keys_is_no_state() -> None:
     [job] = jobs_of(ASEQ, ["RETURN g, COUNT(*), SUM(A.x) PATTERN SEQ(A, B) GROUP-BY g WITHIN 10 s"])
-    pool, evaluator = pool_of(job)
-    pool.process(KeyedBatch(batch([1] * 4, range(4), [0] * 4), np.arange(4), np.arange(5), 4))
-    four = pool.state()
-    pool.process(KeyedBatch(batch([1], [4], [0]), np.array([4]), np.array([0, 1]), 5))
+    lanes, evaluator = lanes_of(job)
+    lanes.process(KeyedBatch(batch([1] * 4, range(4), [0] * 4), np.arange(4), np.arange(5), 4))
+    four = lanes.state()
+    lanes.process(KeyedBatch(batch([1], [4], [0]), np.array([4]), np.array([0, 1]), 5))
     assert len(evaluator.ends) > 5
-    assert 4 * pool.state().bytes == 5 * four.bytes
+    assert 4 * lanes.state().bytes == 5 * four.bytes
 
 
 @pytest.mark.full

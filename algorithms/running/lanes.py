@@ -1,0 +1,274 @@
+"""Lanes: one kernel evaluates a query on all keys, whose states lie in arrays that they share."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cepbench.algorithms.base import KeyedBatch, Operator, OutOfOrder, Plan, StateSize
+from cepbench.algorithms.kernels.events import KernelEvents
+from cepbench.algorithms.kernels.lanes import DONE, NO_END, ROOM
+from cepbench.algorithms.rows import KeyedRows, QueryRows, Rows, RowsOfKeys, joined
+from cepbench.algorithms.running.batches import aggregate_rows, kernel_events, new_rows, no_events
+from cepbench.algorithms.running.evaluator import WHOLE_STREAM, Evaluator
+from cepbench.algorithms.running.negation import Negation, largest_state, latest_starts
+from cepbench.events.batch import EventBatch
+from cepbench.events.windows import FOREVER, Window
+from cepbench.metrics.details import merged
+from cepbench.queries.columns import ColumnSet
+from cepbench.queries.compile import CompiledQuery, Part
+
+ROOM_FOR_ROWS = 1 << 15
+"""Rows of closed windows that a kernel may write before they are taken, if windows overlap less than that."""
+
+Ints = NDArray[np.int64]
+
+
+class Lanes(ABC):
+    """Evaluates one query, or queries that share, on all keys over windows of time.
+
+    A subclass has two kernels (`kernels.lanes`): `over`, its `over_keys`, and `close`, its `close_keys`.
+
+    Parameters
+    ----------
+    fixed
+        A named tuple of what does not change.
+    fresh
+        The state of a key before its first event, a named tuple of arrays; `lanes` holds copies of it, with a first
+        axis of keys.
+    arena
+        Named tuple of arrays that all keys share, which `grow` makes larger.
+    window
+        Of time.
+    columns
+        The attributes that the kernel reads.
+    """
+
+    over: ClassVar[Callable[..., tuple[int, int, int, int]]]
+    close: ClassVar[Callable[..., tuple[int, int, int]]]
+
+    def __init__(self, fixed: Any, fresh: Any, arena: Any, window: Window, columns: ColumnSet) -> None:
+        self.fixed, self.fresh, self.arena, self.timed, self.columns = fixed, fresh, arena, window, columns
+        self.lanes = copies(fresh)
+        self.ends: Ints = np.empty(0, np.int64)
+        """When the last window ends that holds an event of a key, or `NO_END` if it is closed."""
+        self.negations: Sequence[Negation] = ()
+        """Where there is one key only."""
+        self._closed = 0  # windows that end by then are closed
+
+    @property
+    @abstractmethod
+    def rows(self) -> Any:
+        """Room for rows, which evaluators may share."""
+
+    @abstractmethod
+    def taken(self, size: int, owner: Ints) -> KeyedRows:
+        """Copies of the first rows that were written (at least one), by query; `owner` are their keys."""
+
+    @abstractmethod
+    def live(self) -> StateSize:
+        """What is live of all keys, as `Executor.state`."""
+
+    def settle(self, first: int) -> None:
+        """Gives the lanes of keys `first..` what they need in the arena; nothing by default."""
+        return
+
+    def grow(self, key: int) -> None:
+        """More room, for which the kernel stopped at a key."""
+        raise NotImplementedError
+
+    def details(self) -> Mapping[str, float]:
+        """As `Executor.details`."""
+        return {}
+
+    def process(self, batch: KeyedBatch) -> list[KeyedRows]:
+        """Rows of the windows that these events and the watermark closed."""
+        self._make_room(batch.known)
+        events = kernel_events(self.columns, batch.events, self.negations)
+        parts: list[KeyedRows] = []
+        at = done = 0
+        while at < len(batch.keys):
+            rows, owner = self.rows, self._owner()
+            at, done, size, why = self.over(
+                at, done, batch.keys, batch.offsets, events, self.fixed, self.arena, self.lanes, self.ends, rows, owner
+            )
+            self._take(size, why, int(batch.keys[at]) if why != DONE else 0, parts)
+        watermark = batch.watermark
+        if watermark is not None and self.timed.ends_between(self._closed, watermark):
+            self._close(watermark, parts)
+            self._closed = watermark
+        return parts
+
+    def follow(self, other: Lanes) -> None:
+        """Has the keys, and closed the windows, of other lanes."""
+        self._make_room(len(other.ends))
+        self.ends[: len(other.ends)], self._closed = other.ends, other._closed
+
+    def finish(self) -> list[KeyedRows]:
+        """Rows of the windows that are still open."""
+        parts: list[KeyedRows] = []
+        self._close(2 * FOREVER - 1, parts)
+        return parts
+
+    def state(self) -> StateSize:
+        """What is live, and what the arrays take."""
+        found = self.live()
+        reserved = room_of(self.lanes) + room_of(self.arena) + self.ends.nbytes
+        return StateSize(found.bytes, found.kinds, found.reserved + reserved) + largest_state(self.negations)
+
+    def _close(self, until: int, parts: list[KeyedRows]) -> None:
+        nothing = self._nothing()
+        at = 0
+        while at < len(self.ends):
+            rows, owner = self.rows, self._owner()
+            at, size, why = self.close(at, until, nothing, self.fixed, self.arena, self.lanes, self.ends, rows, owner)
+            self._take(size, why, at, parts)
+
+    def _take(self, size: int, why: int, key: int, parts: list[KeyedRows]) -> None:
+        if size:
+            parts.append(self.taken(size, self._owner()[:size].copy()))
+        if why == ROOM:
+            self.grow(key)
+
+    def _nothing(self) -> KernelEvents:
+        events = no_events(len(self.columns.ints), len(self.columns.reals))
+        return events._replace(negated=latest_starts(self.negations)[np.newaxis]) if self.negations else events
+
+    def _owner(self) -> Ints:
+        return _owners(len(self.rows.window))
+
+    def _make_room(self, known: int) -> None:
+        """Room for the keys known: for half as many more, where there were any before."""
+        had = len(self.ends)
+        if known > had:
+            size = max(known, had * 3 // 2)
+            self.lanes = copies(self.fresh, self.lanes, size)
+            self.settle(had)
+            ends = np.full(size, NO_END, np.int64)
+            ends[:had] = self.ends
+            self.ends = ends
+
+
+class CellLanes(Lanes):
+    """One query whose kernels write rows as cells."""
+
+    def __init__(self, query: CompiledQuery, window: Window, fixed: Any, fresh: Any, arena: Any = ()) -> None:
+        super().__init__(fixed, fresh, arena, window, query.columns)
+        self.query = query
+
+    @property
+    def rows(self) -> Any:
+        return new_rows(self.query, max(ROOM_FOR_ROWS, 2 * self.timed.overlap) // 2)
+
+    def taken(self, size: int, owner: Ints) -> KeyedRows:
+        rows = self.rows
+        found = aggregate_rows(rows.window[:size].copy(), rows.cells, size)
+        return {self.query.index: RowsOfKeys(owner, found)}
+
+
+class OneLane(Evaluator):
+    """The evaluator of a single key and query."""
+
+    def __init__(self, lanes: Lanes) -> None:
+        self.lanes = lanes
+
+    def process(self, events: EventBatch) -> QueryRows | None:
+        return next(iter(of_one_key(self.lanes.process(KeyedBatch.of_one_key(events))).values()), None)
+
+    def finish(self) -> QueryRows | None:
+        return next(iter(of_one_key(self.lanes.finish()).values()), None)
+
+    def state(self) -> StateSize:
+        return self.lanes.state()
+
+    def details(self) -> Mapping[str, float]:
+        return self.lanes.details()
+
+
+def of_one_key(parts: list[KeyedRows]) -> Rows:
+    """The rows of the only key."""
+    return {query: found.rows for query, found in joined(parts).items()}
+
+
+class QueryLanes(Operator):
+    """An operator of lanes that share nothing. Raises `OutOfOrder`."""
+
+    def __init__(self, evaluators: list[Lanes]) -> None:
+        self.evaluators = evaluators
+        self.now = 0
+
+    def process(self, batch: KeyedBatch) -> KeyedRows:
+        self._check_order(batch)
+        return joined(rows for evaluator in self.evaluators for rows in evaluator.process(batch))
+
+    def finish(self) -> KeyedRows:
+        return joined(rows for evaluator in self.evaluators for rows in evaluator.finish())
+
+    def state(self) -> StateSize:
+        return sum((evaluator.state() for evaluator in self.evaluators), StateSize())
+
+    def details(self) -> Mapping[str, float]:
+        return merged(evaluator.details() for evaluator in self.evaluators)
+
+    def _check_order(self, batch: KeyedBatch) -> None:
+        """No event is older than one of its key, or than the latest event or watermark of an earlier batch."""
+        time = batch.events.time
+        if len(time):
+            back = np.flatnonzero(time[1:] < time[:-1]) + 1
+            earliest = time[batch.offsets[:-1]].min()
+            if earliest < self.now or not np.isin(back, batch.offsets).all():
+                raise OutOfOrder(f"an event at time {time.min()} came after a later one of its key")
+        self.now = max(self.now, int(time.max(initial=0)), batch.watermark or 0)
+
+
+def lanes_of(plan: Plan, make: Callable[[CompiledQuery, Part, Window], Lanes | None]) -> QueryLanes | None:
+    """An operator with lanes for each query, or None: one has none, or a conjunction, negation or windows of events."""
+    found = [_lanes(query, make) for query in plan.workload]
+    lanes = [one for one in found if one is not None]
+    return QueryLanes(lanes) if lanes and len(lanes) == len(found) else None
+
+
+def _lanes(query: CompiledQuery, make: Callable[[CompiledQuery, Part, Window], Lanes | None]) -> Lanes | None:
+    window = query.window or WHOLE_STREAM
+    plain = not (query.analysis.conjunction or query.parts[0].negations or window.counts_events)
+    return make(query, query.parts[0], window) if plain else None
+
+
+def mapped(function: Callable[..., Any], *states: Any) -> Any:
+    """The named tuple of what a function makes of the arrays that lie at the same place in named tuples."""
+    if not isinstance(states[0], tuple):
+        return function(*states)
+    made: Any = type(states[0])
+    return made(*(mapped(function, *parts) for parts in zip(*states, strict=True)))
+
+
+def copies(fresh: Any, states: Any = None, size: int = 0) -> Any:
+    """So many copies of a named tuple of arrays, as arrays with a first axis; the first are `states`."""
+    if states is None:
+        states = mapped(lambda array: np.empty((0, *array.shape), array.dtype), fresh)
+    return mapped(lambda array, known: _more(array, known, size), fresh, states)
+
+
+def _more(fresh: NDArray[Any], known: NDArray[Any], size: int) -> NDArray[Any]:
+    wide = np.empty((size, *fresh.shape), fresh.dtype)
+    wide[: len(known)] = known
+    wide[len(known) :] = fresh
+    return wide
+
+
+def room_of(states: Any) -> int:
+    """Bytes of a named tuple of arrays."""
+    if isinstance(states, tuple):
+        return sum(map(room_of, states))
+    return int(states.nbytes)
+
+
+@lru_cache(maxsize=4)
+def _owners(size: int) -> Ints:
+    """Room for the keys of rows, shared as rows themselves are (`running.batches.new_rows`)."""
+    return np.empty(size, np.int64)
