@@ -82,7 +82,7 @@ class KeyedBatch:
     Attributes
     ----------
     events
-        The events. `events.until` is the watermark: no later event of any key is older. None is no watermark.
+        The events. `events.watermark` is the watermark: no later event of any key is older. None is no watermark.
     keys
         int64[m], the keys that have events in the batch.
     offsets
@@ -109,11 +109,11 @@ class KeyedBatch:
     @property
     def watermark(self) -> int | None:
         """No later event is older; None if nothing is known."""
-        return self.events.until
+        return self.events.watermark
 
     def pieces(self) -> Iterator[tuple[int, EventBatch]]:
         """Each key with its events, which bear the watermark."""
-        events, watermark = self.events, self.events.until
+        events, watermark = self.events, self.events.watermark
         if len(self.keys) == 1:
             yield int(self.keys[0]), events
             return
@@ -180,7 +180,7 @@ class Executor(ABC):
 
     @abstractmethod
     def process(self, events: EventBatch) -> Rows:
-        """Rows of every window that these events (and their `until`) closed. Raises `OutOfOrder`."""
+        """Rows of every window that these events (and their watermark) closed. Raises `OutOfOrder`."""
 
     @abstractmethod
     def finish(self) -> Rows:

@@ -74,7 +74,7 @@ def detect_windows(specification: str, events: EventBatch, groups: int) -> tuple
             last = first + 3 * groups
             closed = int(events.time[first]) + groups
             began = perf_counter()
-            [rows] = executor.process(events.slice(first, last, until=closed)).values()
+            [rows] = executor.process(events.slice(first, last, watermark=closed)).values()
             seconds.append(perf_counter() - began)
             size = max(size, executor.state().bytes)
             assert isinstance(rows, MatchDigests)

@@ -15,9 +15,7 @@ from cepbench.pipeline.cluster import SparkCluster
 @click.option("-o", "--output", required=True, type=Place(), help="The store, or the workload file.")
 @click.option("-p", "parameters", type=Pair(), multiple=True, help="A parameter; `datasets NAME` lists them.")
 @click.option("--seed", type=click.IntRange(min=0), help="Seed of all randomness; the same as -p seed=N.")
-@click.option(
-    "--key", metavar="A,B", help="Attributes that queries split the stream by; buckets hold sub-streams whole."
-)
+@click.option("--key", metavar="A,B", help="Attributes that queries split the stream by; buckets hold keys whole.")
 @click.option("--buckets", type=click.IntRange(min=1), help="Buckets of the store; by default as many as cores.")
 @click.option("--replace", is_flag=True, help="Replace a store that is already there.")
 @click.option("--raw", type=Place(exists=True, file_okay=False), help="Downloaded files of a data set.")

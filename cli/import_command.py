@@ -18,9 +18,7 @@ from cepbench.pipeline.cluster import SparkCluster
 @reading
 @click.option("--typed-by", metavar="WAY", help="How events of a data set are typed; `datasets NAME` lists the ways.")
 @click.option("--where", metavar="SQL", help="Keep events for which this Spark SQL condition is true.")
-@click.option(
-    "--key", metavar="A,B", help="Attributes that queries split the stream by; buckets hold sub-streams whole."
-)
+@click.option("--key", metavar="A,B", help="Attributes that queries split the stream by; buckets hold keys whole.")
 @click.option("--buckets", type=click.IntRange(min=1), help="Buckets of the store; by default as many as cores.")
 @click.option("--replace", is_flag=True, help="Replace a store that is already there.")
 @cluster

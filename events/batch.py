@@ -22,7 +22,7 @@ class EventBatch:
     - `type`: int32[n], codes into `schema.types`.
     - `columns`: an array[n] per attribute, of the dtype in `DTYPES` (strings are codes into `schema.strings`).
     - `position`: int64[n], each event's place in the whole time-ordered input (stable for equal times).
-    - `until`: no later batch holds an event before this time, so windows that end by then are complete. None says
+    - `watermark`: no later batch holds an event before this time, so windows that end by then are complete. None says
       nothing beyond the order of the stream.
 
     Arrays are views wherever possible and are never written. What readers compute of a batch is kept with it (`once`);
@@ -34,21 +34,21 @@ class EventBatch:
     type: NDArray[np.int32]
     columns: Mapping[str, NDArray[np.generic]]
     position: NDArray[np.int64]
-    until: int | None = None
+    watermark: int | None = None
     _computed: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.time)
 
-    def slice(self, start: int, stop: int, until: int | None = None) -> "EventBatch":
-        """Events start..stop-1 as views; `until` as given."""
+    def slice(self, start: int, stop: int, watermark: int | None = None) -> "EventBatch":
+        """Events start..stop-1 as views; `watermark` as given."""
         return EventBatch(
             self.schema,
             self.time[start:stop],
             self.type[start:stop],
             {name: column[start:stop] for name, column in self.columns.items()},
             self.position[start:stop],
-            until,
+            watermark,
         )
 
     def take(self, rows: NDArray[np.int64]) -> "EventBatch":
@@ -59,7 +59,7 @@ class EventBatch:
             self.type[rows],
             {name: column[rows] for name, column in self.columns.items()},
             self.position[rows],
-            self.until,
+            self.watermark,
         )
 
     def once(self, key: Hashable, compute: Callable[[], _Value]) -> _Value:

@@ -11,7 +11,7 @@ FOREVER = 2**62
 class Window:
     """Window k covers `[k * slide, (k + 1) * slide + within - slide)`, k >= 0 (docs/semantics.md, rule 6).
 
-    Units are those of the stream's time, or events of the sub-stream when `counts_events` is set.
+    Units are those of the stream's time, or events of the key when `counts_events` is set.
     """
 
     within: int

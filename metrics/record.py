@@ -29,7 +29,7 @@ class Samples(Strict):
     """Raw measurements of one cell, lists of equal meaning per entry; times in seconds.
 
     - `latency`: one per result row: completion - scheduled arrival of the last event of its window.
-    - `service`: one per processed arrival batch (all sub-streams of one worker).
+    - `service`: one per processed arrival batch (all keys of one worker).
     - `state_bytes`: `Executor.state().bytes` summed over the live executors of a worker, over time (memory runs only).
 
     Of a cell that was repeated, they are those of the run whose service time is the median.

@@ -26,7 +26,7 @@ class Step:
     """Some events of an arrival batch, perhaps none.
 
     - `arrival`: when the arrival batch was complete, in seconds; None if more of it follows.
-    - `events.until`: set on the last step only.
+    - `events.watermark`: set on the last step only.
     - `before`: position of the last event of earlier steps, -1 if there is none.
     """
 

@@ -42,7 +42,7 @@ from cepbench.pipeline.tasks import run_tasks
 
 @dataclass(frozen=True)
 class Buckets:
-    """Runs one bucket of the store that holds the sub-streams of a job (by its number) whole, or a slice of one.
+    """Runs one bucket of the store that holds the keys of a job (by its number) whole, or a slice of one.
 
     Dictionaries may be large: they travel once, with what is prepared, neither with every task nor with its answer.
     """
@@ -163,7 +163,7 @@ def _run(
 
 
 def bucketed_for(job: Job, stream: Stream, spark: SparkSession) -> Stream:
-    """The stream in buckets that hold the job's sub-streams whole, as many as there are cores if they can be split."""
+    """The stream in buckets that hold the job's keys whole, as many as there are cores if they can be split."""
     buckets = default_buckets(spark, job.partition)
     if stream.holds_whole(job.partition) and (stream.buckets > 1 or buckets == 1):
         found = stream

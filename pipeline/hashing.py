@@ -1,4 +1,4 @@
-"""Hashes of events, vectorised: the fingerprint of a stream, and the bucket of a sub-stream key.
+"""Hashes of events, vectorised: the fingerprint of a stream, and the bucket of a key.
 
 Both mix one 64-bit word per column with the finaliser of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom
 number generators, 2014). Neither is meant to withstand an adversary.

@@ -15,10 +15,10 @@ from cepbench.events.reading import Reading
 from cepbench.events.schema import Schema
 from cepbench.events.statistics import Statistics
 from cepbench.pipeline.jobs import Job, parse_supported, prepare
+from cepbench.pipeline.keys import whole_parts
 from cepbench.pipeline.running import Counts, run_job
 from cepbench.pipeline.sampling import input_statistics, stream_statistics
 from cepbench.pipeline.store import Stream, bucket_batches, is_store, read_stream, stream_batches
-from cepbench.pipeline.substreams import whole_parts
 
 BATCH_ROWS = 1 << 20
 
@@ -136,7 +136,7 @@ def _statistics(source: InputEvents | Stream) -> Statistics:
 
 
 def _parts(source: InputEvents | Stream, job: Job) -> Iterator[Iterable[EventBatch]]:
-    """The events of a job as parts that hold their sub-streams whole, each in time order."""
+    """The events of a job as parts that hold their keys whole, each in time order."""
     if isinstance(source, InputEvents):
         for part in whole_parts(source.batch, job.partition, BATCH_ROWS):
             yield (part.slice(start, start + BATCH_ROWS) for start in range(0, len(part), BATCH_ROWS))

@@ -49,7 +49,7 @@ class Prepared:
 
     @property
     def splits_groups(self) -> bool:
-        """Whether several sub-streams may have a part in one row."""
+        """Whether several keys may have a part in one row."""
         return any(len(query.query.group_by) < len(query.partition) for query in self.workload)
 
     @property

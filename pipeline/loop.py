@@ -13,7 +13,7 @@ from cepbench.algorithms.rows import Group, KeyedRows
 from cepbench.events.batch import EventBatch
 from cepbench.events.schema import Schema
 from cepbench.pipeline.jobs import Job
-from cepbench.pipeline.substreams import RawKey, ordered, stored_keys
+from cepbench.pipeline.keys import RawKey, ordered, stored_keys
 
 
 class Keys:
@@ -88,18 +88,18 @@ class Loop:
 
     def process(self, events: EventBatch, last: bool = False) -> None:
         """The next batch, perhaps the last one."""
-        until = events.until
-        closing = until is not None and any(w.ends_between(self._closed, until) for w in self._closing)
+        watermark = events.watermark
+        closing = watermark is not None and any(w.ends_between(self._closed, watermark) for w in self._closing)
         apart = self._look is not None and closing
         if len(events) or (closing and not apart) or last:
-            self._run(self.keys.batch(events.slice(0, len(events), None if apart else until), last))
+            self._run(self.keys.batch(events.slice(0, len(events), None if apart else watermark), last))
         if self._look is not None:
             self._look()
             if apart:
-                self._run(self.keys.batch(events.slice(len(events), len(events), until)))
+                self._run(self.keys.batch(events.slice(len(events), len(events), watermark)))
                 self._look()
-        if until is not None:
-            self._closed = max(self._closed, until)
+        if watermark is not None:
+            self._closed = max(self._closed, watermark)
 
     def finish(self) -> None:
         """The end of the stream."""

@@ -348,7 +348,7 @@ def portions_of(made: Ready) -> list[Portion]:
 
 
 def buckets(stream: Stream, workload: Workload) -> list[int]:
-    """The buckets to run, one worker each: a sub-stream must lie in one bucket whole, for every query.
+    """The buckets to run, one worker each: a key must lie in one bucket whole, for every query.
 
     The largest first, so that none is left alone at the end.
     """

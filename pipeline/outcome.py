@@ -85,7 +85,7 @@ def outcome_of(made: Ready, reports: Sequence[Report], most: int) -> Outcome:
 def _joined(made: Ready, reports: Sequence[Report], answer: AnswerBuilder) -> tuple[float, int | None]:
     """Adds the rows of windows that lie in no slice of time whole.
 
-    Returns the seconds that it took, once kernels were loaded, and how many sub-streams there are; 0 and None if there
+    Returns the seconds that it took, once kernels were loaded, and how many keys there are; 0 and None if there
     are no slices.
     """
     slices: dict[tuple[int, int], list[Crossings]] = {}

@@ -12,9 +12,9 @@ from cepbench.algorithms.answers.builder import AnswerBuilder
 from cepbench.events.batch import EventBatch
 from cepbench.events.units import seconds
 from cepbench.metrics.record import Realised
+from cepbench.pipeline.keys import ordered
 from cepbench.pipeline.replay import Measured
 from cepbench.pipeline.store import Stream, stream_batches
-from cepbench.pipeline.substreams import ordered
 from cepbench.queries.compile import CompiledQuery, Workload
 from cepbench.queries.model import Comparison, Op, Operand, occurrences
 
@@ -64,7 +64,7 @@ def _events_per_window(stream: Stream, query: CompiledQuery) -> float:
 
 
 def _selectivity(stream: Stream, query: CompiledQuery) -> float | None:
-    """Share of pairs of events of a sub-stream, one before the other, that pass the adjacent predicates; sampled."""
+    """Share of pairs of events of a key, one before the other, that pass the adjacent predicates; sampled."""
     predicates = [p for p in query.query.predicates if isinstance(p, Comparison)]
     if not predicates:
         return None

@@ -21,9 +21,9 @@ from cepbench.metrics.latency import row_latency
 from cepbench.pipeline.arrivals import ArrivalModel, Step
 from cepbench.pipeline.hashing import word
 from cepbench.pipeline.jobs import Job
+from cepbench.pipeline.keys import RawKey
 from cepbench.pipeline.loop import Emit, Keys, Loop, plainly
 from cepbench.pipeline.slicing import Crossings, crossings_of
-from cepbench.pipeline.substreams import RawKey
 from cepbench.queries.compile import Workload
 
 

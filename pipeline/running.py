@@ -13,7 +13,7 @@ from cepbench.pipeline.loop import Loop, into
 
 @dataclass(frozen=True)
 class Counts:
-    """What a run met: events handed to operators, and sub-streams, summed over jobs."""
+    """What a run met: events handed to operators, and keys, summed over jobs."""
 
     events: int = 0
     substreams: int = 0
@@ -31,7 +31,7 @@ def run_job(
     pickled: bool = False,
     progress: Callable[[int], None] = lambda more: None,
 ) -> Counts:
-    """Runs a job on all events of its sub-streams in time order; rows go to `answer`. Otherwise as `run`."""
+    """Runs a job on all events of its keys in time order; rows go to `answer`. Otherwise as `run`."""
     loop = Loop(job, prepared.algorithm.operator(job.plan), into(answer))
     return run(loop, batches, pickled=pickled, progress=progress)
 

@@ -1,6 +1,6 @@
-"""Sub-streams in slices of time, for algorithms that evaluate such side by side (`algorithms.slices`).
+"""Keys in slices of time, for algorithms that evaluate such side by side (`algorithms.slices`).
 
-A task has a bucket of an event store, or the events of a bucket in a slice of time; what the slices of a sub-stream
+A task has a bucket of an event store, or the events of a bucket in a slice of time; what the slices of a key
 have of windows that reach over their edges is joined by the driver.
 """
 
@@ -20,13 +20,13 @@ from cepbench.algorithms.slices import SliceOperator, Slicing, slicing_of
 from cepbench.events.batch import EventBatch
 from cepbench.events.windows import END, TimeSlice
 from cepbench.pipeline.jobs import Job, Prepared
+from cepbench.pipeline.keys import RawKey, decode
 from cepbench.pipeline.loop import Loop
 from cepbench.pipeline.parts import opened
 from cepbench.pipeline.store import READ_ROWS, Stream, bucket_batches
-from cepbench.pipeline.substreams import RawKey, decode
 
 Crossings = dict[RawKey, Any]
-"""What slices have of windows that reach over their edges (`SliceExecutor.crossing`), by sub-stream."""
+"""What slices have of windows that reach over their edges (`SliceExecutor.crossing`), by key."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def crossings_of(loop: Loop) -> Crossings:
 def join_slices(prepared: Prepared, job: Job, crossings: Iterable[Crossings], answer: AnswerBuilder) -> int:
     """Adds the rows of windows that lie in no slice whole, from those of all slices of a bucket in the order of time.
 
-    Returns how many sub-streams there are.
+    Returns how many keys there are.
     """
     slicing = slicing_of(prepared.algorithm)
     assert slicing is not None

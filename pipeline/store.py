@@ -1,7 +1,7 @@
 """The event store: a folder with `stream.json` and Parquet files `bucket=NNNN/part-NNNNN.parquet`.
 
 Columns are `time` int64, `type` int32 code, attributes (int64, float64, or int32 code of a string) and `_position`
-int64. A sub-stream of the key lies in one bucket whole; parts of a bucket follow one another in time. A store appears
+int64. A key of the key lies in one bucket whole; parts of a bucket follow one another in time. A store appears
 complete or not at all (`pipeline.creation`), and is never changed. Its description names every file, and readers check
 each (`pipeline.parts`).
 """
@@ -103,7 +103,7 @@ class Stream:
         return found
 
     def holds_whole(self, partition: tuple[str, ...]) -> bool:
-        """Whether every sub-stream of the partition lies in one bucket."""
+        """Whether every key of the partition lies in one bucket."""
         return self.buckets == 1 or (bool(self.key) and set(self.key) <= set(partition))
 
     def check_read(self, events: int) -> None:

@@ -89,7 +89,7 @@ class CompiledQuery:
 
     @property
     def partition(self) -> tuple[str, ...]:
-        """Attributes that split the stream into sub-streams."""
+        """Attributes whose values are the key that splits the stream."""
         return self.query.partition
 
     @property

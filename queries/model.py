@@ -273,5 +273,5 @@ class Query:
 
     @property
     def partition(self) -> tuple[str, ...]:
-        """Attributes that split the stream into sub-streams: grouping, then equivalence."""
+        """Attributes whose values are the key that splits the stream: grouping, then equivalence."""
         return self.group_by + self.equivalence

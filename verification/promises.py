@@ -123,7 +123,7 @@ def _nothing_comes_of_no_events(algorithm: Algorithm) -> None:
         queries = parse_workload(asked.workload)
         if len(_supported(algorithm, queries)) < len(queries):
             continue
-        for batches in ((), (events.slice(0, 0),), (events.slice(0, 0), events.slice(0, 0, until=40))):
+        for batches in ((), (events.slice(0, 0),), (events.slice(0, 0), events.slice(0, 0, watermark=40))):
             evaluation = Evaluation(algorithm, queries, events.schema)
             rows = sum(evaluation.process(empty) for empty in batches) + evaluation.copy().finish()
             expect(rows == 0, f"{rows} rows without events ({len(batches)} empty batches) for {asked.workload}")
@@ -163,7 +163,7 @@ def _types_that_no_event_has_are_waited_for(algorithm: Algorithm, query: Query) 
 def _a_watermark_closes_windows_without_later_events(algorithm: Algorithm, query: Query) -> None:
     events = batch(stream("A1 B2"))
     evaluation = Evaluation(algorithm, query, events.schema)
-    evaluation.process(events.slice(0, 2, until=4))
+    evaluation.process(events.slice(0, 2, watermark=4))
     expect_rows(answer(query, stream("A1 B2")), evaluation.frame())
     expect(evaluation.finish() == 0, "rows are reported once")
 
@@ -172,7 +172,7 @@ def _a_watermark_alone_closes_windows(algorithm: Algorithm, query: Query) -> Non
     events = batch(stream("A1 B2"))
     evaluation = Evaluation(algorithm, query, events.schema)
     expect(evaluation.process(events) == 0, "a row is reported when its window has ended")
-    expect(evaluation.process(events.slice(0, 0, until=4)) == 1, "an empty batch with a watermark closes windows")
+    expect(evaluation.process(events.slice(0, 0, watermark=4)) == 1, "an empty batch with a watermark closes windows")
 
 
 def _a_copy_goes_on_by_itself(algorithm: Algorithm, query: Query) -> None:
@@ -245,7 +245,7 @@ def _the_largest_state_inside_a_call_is_reported(algorithm: Algorithm, query: Qu
 def _a_watermark_reaches_negated_patterns(algorithm: Algorithm, query: Query) -> None:
     events = stream("C0 A1 C2 D4 A5")
     whole = batch(events)
-    pieces = [whole.slice(0, 3), whole.slice(0, 0, until=4), whole.slice(3, 5)]
+    pieces = [whole.slice(0, 3), whole.slice(0, 0, watermark=4), whole.slice(3, 5)]
     expect_rows(answer(query, events), run(algorithm, query, pieces))
 
 

@@ -42,7 +42,7 @@ Rows = list[dict[str, Any]]
 class Case:
     """Queries on one stream of the schema of `random_queries`, events in time order; None is a null.
 
-    Batches end before the indices `cuts`. With `promise` a batch tells in `until` when the next event comes; with
+    Batches end before the indices `cuts`. With `promise` a batch says in `watermark` when the next event comes; with
     `pickled` executors are pickled after every batch.
     """
 

@@ -1,4 +1,4 @@
-"""From the partial rows of all sub-streams to the answer of a workload."""
+"""From the partial rows of all keys to the answer of a workload."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Parts = dict[int, GroupedRows]
 
 
 class AnswerBuilder:
-    """Collects rows per query and group; partial aggregates of a group's sub-streams are merged per window.
+    """Collects rows per query and group; partial aggregates of a group's keys are merged per window.
 
     Where the workload is summarised, matches are kept as their number and digest per window, however they come in.
     Builders of parts of a stream merge to the same answer in any order, and can be pickled.
@@ -44,7 +44,7 @@ class AnswerBuilder:
         self.parts: Parts = {}
 
     def add(self, query: int, key: Group, rows: QueryRows) -> None:
-        """Rows of one sub-stream; `key` holds its decoded partition values in the order of `query.partition`."""
+        """Rows of one key; `key` holds its decoded partition values in the order of `query.partition`."""
         if self.workload.summarised and isinstance(rows, MatchRows):
             rows = digested(rows)
         found = self._of(query)

@@ -61,7 +61,7 @@ class Cet(Algorithm):
     - Table 5.1 counts one update per extension but the space of whole trends, O(y l). With shared prefixes, space is as
       small as the number of updates.
     - `baseline` replays the events of a window when it closes.
-    - Who cannot keep within `memory` ends with `NotEnoughMemory`, as a rule before any trend is stored. Each sub-stream
+    - Who cannot keep within `memory` ends with `NotEnoughMemory`, as a rule before any trend is stored. Each key
       has `memory` bytes, shared evenly between queries, and between the windows of a query that count events.
 
     Aggregation queries construct all trends, complete or not, and aggregate them (`algorithms.cet.aggregation`).

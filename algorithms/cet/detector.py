@@ -18,7 +18,7 @@ from cepbench.algorithms.rows import QueryRows
 
 
 class Detector(ABC):
-    """Detects the complete trends of one window after the other in the graph of a sub-stream."""
+    """Detects the complete trends of one window after the other in the graph of a key."""
 
     connected: ClassVar[bool] = True
     """Whether the graph has edges."""

@@ -19,7 +19,7 @@ from cepbench.queries.compile import CompiledQuery, Part
 
 
 class CetEvaluator(Evaluator):
-    """The CET graph of one sub-stream and a detector that reads it whenever a window closes.
+    """The CET graph of one key and a detector that reads it whenever a window closes.
 
     The whole state keeps within the detector's limit: trends kept for the next window give way to the graph.
     """
@@ -45,8 +45,8 @@ class CetEvaluator(Evaluator):
                 most = self.detector.limit.bytes - self.detector.bytes
                 done = self.graph.insert(done, last, batch, place, start, most)
                 self._hold_graph()
-        if events.until is not None:
-            parts += self._close(events.until)
+        if events.watermark is not None:
+            parts += self._close(events.watermark)
         return concatenate(parts) if parts else None
 
     def finish(self) -> QueryRows | None:

@@ -1,4 +1,4 @@
-"""The CET graph of a sub-stream, shared by its windows, and the live part of one window (dissertation Section 5.1)."""
+"""The CET graph of a key, shared by its windows, and the live part of one window (dissertation Section 5.1)."""
 
 from __future__ import annotations
 

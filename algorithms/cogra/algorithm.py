@@ -49,7 +49,7 @@ class Cogra(Algorithm):
     - `windows`: `each`, the chapters' own: an event updates each window that holds it; `panes`: under
       skip-till-any-match without predicates on adjacent events and negated sequences it updates its pane, whatever the
       overlap of windows (`panes`); `auto`: either, by its cost for the rate of a key (`window_costs`).
-    - `parallel`: `keys`: workers have sub-streams whole; `time`: on Spark each sub-stream is cut by time into at most
+    - `parallel`: `keys`: workers have keys whole; `time`: on Spark each key is cut by time into at most
       `slices` slices that workers evaluate by panes side by side (`slices.SliceGrained`). What panes do not evaluate is
       refused, and so are windows of events and any `windows` but `panes`; in one process `time` is `windows=panes`.
 

@@ -62,7 +62,7 @@ class ByPanes(Evaluator):
 
     def process(self, events: EventBatch) -> AggregateRows | None:
         """Rows of the windows that these events closed."""
-        until = NEVER if events.until is None else events.until
+        until = NEVER if events.watermark is None else events.watermark
         return self._rows(kernel_events(self.query.columns, events, self.negations), until)
 
     def finish(self) -> AggregateRows | None:

@@ -1,4 +1,4 @@
-"""One sub-stream in slices of time, side by side: `cogra[parallel=time]`."""
+"""One key in slices of time, side by side: `cogra[parallel=time]`."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _sides(evaluator: Evaluator) -> Sequence[Evaluator]:
 
 
 class SliceGrained(Evaluator):
-    """The events of one sub-stream in a slice of time, by panes.
+    """The events of one key in a slice of time, by panes.
 
     Windows that lie in the slice are evaluated as ever. Of those that begin in it and end later it tells the rows of
     `kernels.slices`; of those that began before, the map of its events up to the end of each window, or of all. These
@@ -93,12 +93,12 @@ class SliceGrained(Evaluator):
 
     def process(self, events: EventBatch) -> AggregateRows | None:
         """Rows of the windows of the slice that these events closed."""
-        until = None if events.until is None else min(events.until, self.slice.end)
+        until = None if events.watermark is None else min(events.watermark, self.slice.end)
         self._follow(events, until)
         if not self.begins:
             return None
         first = int(np.searchsorted(events.time, self.begun * self.window.slide))
-        if first == 0 and until == events.until:
+        if first == 0 and until == events.watermark:
             return self.inside.process(events)
         return self.inside.process(events.slice(first, len(events), until))
 

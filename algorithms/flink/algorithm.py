@@ -36,8 +36,8 @@ class Flink(Algorithm):
     """Apache Flink's CEP library constructs every match, and a second operator aggregates it (docs/flink.md).
 
     A Java process per worker runs a job per query, without network or checkpoints. Events are copied into their windows
-    and keyed by sub-stream and window. skip-till-any-match is `followedByAny` with `allowCombinations`; next is
-    emulated by conditions on it; contiguous is `next` with `consecutive` as long as no two events of a sub-stream are
+    and keyed by this key and the window. skip-till-any-match is `followedByAny` with `allowCombinations`; next is
+    emulated by conditions on it; contiguous is `next` with `consecutive` as long as no two events of a key are
     simultaneous, then it is emulated, too. Matches that Flink repeats count once. Time and space are Flink's own: each
     event searches the partial matches of its window for each of them, so O(p²) for p of them, which are exponential
     in events for Kleene patterns.
@@ -84,7 +84,7 @@ class Flink(Algorithm):
         return FlinkPlan(workload, parts)
 
     def executor(self, plan: Plan) -> Executor:
-        """A sub-stream of a job per query."""
+        """A key of a job per query."""
         assert isinstance(plan, FlinkPlan)
         return IndependentQueries(plan.workload, partial(self._evaluator, plan), DetectionOnFlink, load=current)
 

@@ -19,7 +19,7 @@ class DetectionOnFlink(Evaluator):
 
     - `held`: the events that a span may still reach, for an evaluator that is unpickled. Its job gets them again, and
       what it answers to that was told before.
-    - `seen`: events of the sub-stream so far, `first` the number of the first one that was sent to the job.
+    - `seen`: events of the key so far, `first` the number of the first one that was sent to the job.
     """
 
     def __init__(self, query: CompiledQuery) -> None:
@@ -50,7 +50,7 @@ class DetectionOnFlink(Evaluator):
         return rows_of_spans(numbers, (self.first if self.counts else 0) - self.query.reach)
 
     def finish(self) -> QueryRows | None:
-        """Nothing: no match waits. Flink forgets the sub-stream."""
+        """Nothing: no match waits. Flink forgets the key."""
         if self._session is not None and self.held:
             self._session.send(self.held[-1].slice(0, 0), EVERY_WINDOW)
         return None

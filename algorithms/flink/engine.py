@@ -86,15 +86,15 @@ class Engine:
         return int(number)
 
     def open(self, job: int) -> int:
-        """A sub-stream of a job."""
+        """A key of a job."""
         self._next += 1
         self._users[job].add(self._next)
         return self._next
 
     def process(self, job: int, name: int, low: int, first: int, time: Ints, columns: list[bytes]) -> Ints:
-        """The rows of a sub-stream's windows before `low`, after events at `time` with their other columns.
+        """The rows of a key's windows before `low`, after events at `time` with their other columns.
 
-        Windows before `first` were answered before, by another sub-stream. Numbers are as `java/Answer.java` says.
+        Windows before `first` were answered before, by another key. Numbers are as `java/Answer.java` says.
         """
         head = struct.pack("<cicqqqi", b"E", job, b"E", name, low, first, len(time))
         try:
@@ -104,11 +104,11 @@ class Engine:
             raise
 
     def state(self, job: int, name: int) -> Ints:
-        """The largest state of a sub-stream since the last call: bytes, partial matches, events."""
+        """The largest state of a key since the last call: bytes, partial matches, events."""
         return self._call(struct.pack("<cicq", b"S", job, b"S", name))
 
     def close(self, job: int, name: int) -> None:
-        """Forgets a sub-stream; may be called at any moment, and is done before the next call."""
+        """Forgets a key; may be called at any moment, and is done before the next call."""
         self._dropped.append((job, name))
 
     def memory(self) -> dict[str, float]:

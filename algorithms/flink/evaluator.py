@@ -1,4 +1,4 @@
-"""One query of one sub-stream on Flink."""
+"""One query of one key on Flink."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from cepbench.queries.compile import CompiledQuery
 class FlinkEvaluator(Evaluator):
     """Sends batches to the job of its query and takes the rows of the windows that they closed.
 
-    - `specifications`: of the query while no two events of the sub-stream were simultaneous, and from then on. Where
+    - `specifications`: of the query while no two events of the key were simultaneous, and from then on. Where
       they differ, the events of the open windows are sent again to the job of the latter.
     - `held`: the events of the open windows, for that and for an evaluator that is unpickled; they are no state of
       Flink's.
@@ -58,8 +58,8 @@ class FlinkEvaluator(Evaluator):
         low = self.low
         if len(events):
             low = max(low, self.window.first_at(int(events.time[-1])))
-        if events.until is not None:
-            low = max(low, self.window.first_at(events.until))
+        if events.watermark is not None:
+            low = max(low, self.window.first_at(events.watermark))
         if not len(events) and low == self.low:
             return None
         return self._advance(events, low)

@@ -1,4 +1,4 @@
-"""A sub-stream of a job, and the rows that the job answers."""
+"""A key of a job, and the rows that the job answers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ EVERY_WINDOW = 2**63 - 1
 
 
 class JobSession:
-    """A sub-stream of the engine, which forgets it when this is gone."""
+    """A key of the engine, which forgets it when this is gone."""
 
     def __init__(self, query: CompiledQuery, specification: str) -> None:
         self.engine: Engine = current()

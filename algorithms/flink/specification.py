@@ -82,7 +82,7 @@ def specification(query: CompiledQuery, parts: Sequence[Part], window: Window, s
     """The text of a query whose flows are `parts`: one for its whole pattern, or event sequences.
 
     `strict` evaluates contiguous queries by Flink's own strict contiguity, which is right while no two events of a
-    sub-stream are simultaneous.
+    key are simultaneous.
     """
     semantics = SEMANTICS[query.query.semantics]
     native = len(parts) == 1 and parts[0] is query.parts[0]

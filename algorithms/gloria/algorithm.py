@@ -42,7 +42,7 @@ class Gloria(Algorithm):
     - `costs`: `paper` (Equations 2-4), or `executor`, not in the paper: what events cost here; its plans run faster.
     - `seconds`: of the search. After them `noprune` gives up with an error, and the others fall back to the greedy plan
       (`details.fell_back`).
-    - `substreams`: how many sub-streams the rates of the stream are divided among; its statistics do not know.
+    - `substreams`: how many keys the rates of the stream are divided among; its statistics do not know.
 
     Time of the search: linear in nodes and edges where transitions form trees, exponential in how much they hang
     together else; where a transition has too many plans, not all are looked at (`details.thinned`). The number of plans

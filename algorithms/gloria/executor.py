@@ -15,7 +15,7 @@ from cepbench.events.schema import Schema
 from cepbench.queries.compile import CompiledQuery
 
 _KNOWN: WeakKeyDictionary[PlannedSet, tuple[CompiledPlan, ...]] = WeakKeyDictionary()
-"""Sets that were compiled: there is an executor of the same plan for every sub-stream."""
+"""Sets that were compiled: there is an executor of the same plan for every key."""
 
 
 class GloriaExecutor(SetsExecutor):

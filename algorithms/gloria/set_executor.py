@@ -1,4 +1,4 @@
-"""Evaluates one sharable set of members on one sub-stream."""
+"""Evaluates one sharable set of members on one key."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ class PlanExecutor:
         return self.compiled.members
 
     def process(self, events: EventBatch) -> MemberAnswers:
-        """Rows of the windows that these events and their `until` closed."""
+        """Rows of the windows that these events and their watermark closed."""
         batch = kernel_events(self.compiled.columns, events, self.negations)
-        return self._run(batch, max(int(events.time[-1]) if len(events) else -1, events.until or -1))
+        return self._run(batch, max(int(events.time[-1]) if len(events) else -1, events.watermark or -1))
 
     def finish(self) -> MemberAnswers:
         """Rows of the windows that are still open."""

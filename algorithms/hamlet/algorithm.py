@@ -24,7 +24,7 @@ class Hamlet(Algorithm):
     - `sharing`: `dynamic` decides burst by burst by the benefit of sharing (Section 4), `static` shares whatever can be
       shared, `never` shares nothing.
     - `benefit`: `executor`, what this executor does for a burst, or `paper`, Equation 8.
-    - `trace`: `none`, or how many decisions each sharable set of a sub-stream keeps (`HamletExecutor.trace`); with
+    - `trace`: `none`, or how many decisions each sharable set of a key keeps (`HamletExecutor.trace`); with
       any number, `details` have all decisions added up by size of burst.
 
     For s snapshots that are propagated, u queries times windows, and n live events of E: a shared graphlet keeps the

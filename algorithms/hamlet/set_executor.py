@@ -1,4 +1,4 @@
-"""Evaluates one sharable set of queries on one sub-stream."""
+"""Evaluates one sharable set of queries on one key."""
 
 from __future__ import annotations
 
@@ -63,9 +63,9 @@ class SetExecutor:
         return self.compiled.members
 
     def process(self, events: EventBatch) -> MemberAnswers:
-        """Rows of the windows that these events and their `until` closed."""
+        """Rows of the windows that these events and their watermark closed."""
         batch = kernel_events(self.compiled.columns, events, self.negations)
-        now = max(int(events.time[-1]) if len(events) else -1, -1 if events.until is None else events.until)
+        now = max(int(events.time[-1]) if len(events) else -1, -1 if events.watermark is None else events.watermark)
         return self._run(self._with_buffered(batch), now)
 
     def finish(self) -> MemberAnswers:

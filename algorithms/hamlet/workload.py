@@ -51,7 +51,7 @@ def sharable_sets(members: Sequence[SetMember]) -> tuple[SharableSet, ...]:
     """The sharable query sets of a workload; a member that shares with nobody is a set of its own.
 
     Queries share if they have E+ in common, their aggregates are of one class, and they group alike (an executor sees
-    one sub-stream, so they do). Windows begin with the stream, so those of any two queries overlap. A set takes no more
+    one key, so they do). Windows begin with the stream, so those of any two queries overlap. A set takes no more
     members than have `MOST_RING` counts and sums together.
     """
     root = list(range(len(members)))

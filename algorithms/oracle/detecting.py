@@ -99,7 +99,7 @@ def detect(
 ) -> list[tuple[tuple[Any, ...], list[tuple[int, int, list[int]]]]]:
     """Per group, in order: the times of the first and the last event of each match, and the positions of its events.
 
-    `limit` bounds the choices of events for a prefix of the operands, in a sub-stream.
+    `limit` bounds the choices of events for a prefix of the operands, in a key.
     """
     meaning = detection_meaning(query)
     found: dict[tuple[Any, ...], set[tuple[int, int, tuple[int, ...]]]] = {}
@@ -115,7 +115,7 @@ def detect(
 
 
 class DetectionSearch:
-    """All matches of an alternative in a sub-stream. `length`: of the span, in units of time or in events."""
+    """All matches of an alternative in a key. `length`: of the span, in units of time or in events."""
 
     def __init__(self, meaning: DetectionMeaning, events: Sequence[StreamEvent], length: int, limit: int) -> None:
         self._meaning = meaning
@@ -136,7 +136,7 @@ class DetectionSearch:
         """Every choice of events, each for one operand, that lies within the span."""
         self._visited += 1
         if self._visited > self._limit:
-            raise TooManyMatches(f"more than {self._limit} choices of events in one sub-stream; raise the limit")
+            raise TooManyMatches(f"more than {self._limit} choices of events in one key; raise the limit")
         if len(chosen) == len(operands):
             yield list(chosen)
             return

@@ -1,4 +1,4 @@
-"""All matches of a query in one window of one sub-stream, by exhaustive search (docs/semantics.md, rules 1 to 5)."""
+"""All matches of a query in one window of one key, by exhaustive search (docs/semantics.md, rules 1 to 5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The stream as the oracle sees it: plain values in time order, cut into sub-streams and windows."""
+"""The stream as the oracle sees it: plain values in time order, cut into keys and windows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Value = int | float | str
 
 @dataclass(frozen=True, eq=False)
 class StreamEvent:
-    """One event; `position` is its place in the time-ordered input, `ordinal` in its sub-stream."""
+    """One event; `position` is its place in the time-ordered input, `ordinal` in its key."""
 
     time: int
     type: str
@@ -53,7 +53,7 @@ def plain_events(batch: EventBatch) -> list[dict[str, Any]]:
 
 
 def substreams(query: Query, stream: Sequence[StreamEvent]) -> dict[tuple[Value, ...], list[StreamEvent]]:
-    """Sub-streams by the values of the partition attributes."""
+    """Keys by the values of the partition attributes."""
     found: dict[tuple[Value, ...], list[StreamEvent]] = {}
     for event in stream:
         key = tuple(value_of(event, attribute) for attribute in query.partition)
@@ -65,7 +65,7 @@ def substreams(query: Query, stream: Sequence[StreamEvent]) -> dict[tuple[Value,
 def windows(
     clause: WindowClause | None, substream: Sequence[StreamEvent], time_unit: str
 ) -> Iterator[tuple[int, int | None, list[StreamEvent]]]:
-    """Start, end and events of every window of a sub-stream that holds an event."""
+    """Start, end and events of every window of a key that holds an event."""
     if clause is None:
         if substream:
             yield 0, None, list(substream)

@@ -47,7 +47,7 @@ def tally(
             if matches:
                 key = (partition[: len(query.group_by)], start, end)
                 before, tallied = found.get(key, (0, {}))
-                found[key] = (before + matches, tallied | bound)  # events of two sub-streams are never the same
+                found[key] = (before + matches, tallied | bound)  # events of two keys are never the same
     floats = frozenset(name for event in stream for name, value in event.attributes.items() if isinstance(value, float))
     rows = []
     for key in sorted(found, key=lambda key: key[:2]):

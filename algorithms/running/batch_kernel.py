@@ -43,8 +43,8 @@ class KernelEvaluator(Evaluator):
         while done < len(events):
             done, size = self.step(done, batch)
             parts += first_rows(self.rows, size)
-        if events.until is not None and events.until > self.now:
-            parts += first_rows(self.rows, self.advance(events.until))
+        if events.watermark is not None and events.watermark > self.now:
+            parts += first_rows(self.rows, self.advance(events.watermark))
         return concatenated(parts)
 
     def finish(self) -> AggregateRows | None:

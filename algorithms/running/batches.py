@@ -60,7 +60,7 @@ def new_rows(query: CompiledQuery, span: int) -> RowCells:
     """Room for the rows of closed windows: `ROWS`, or two generations of `span` windows.
 
     Evaluators of one layout share it, since rows are copied as soon as a kernel has written them: each of many
-    sub-streams would else have at least 8 KiB per channel of its own.
+    keys would else have at least 8 KiB per channel of its own.
     """
     return _room(max(ROWS, 2 * span), query.layout, query.arithmetic)
 

@@ -15,11 +15,11 @@ WHOLE_STREAM = Window(FOREVER, FOREVER)
 
 
 class Evaluator(ABC):
-    """Evaluates one automaton on one sub-stream over windows of time."""
+    """Evaluates one automaton on one key over windows of time."""
 
     @abstractmethod
     def process(self, events: EventBatch) -> QueryRows | None:
-        """Rows of the windows that `events` and their `until` closed."""
+        """Rows of the windows that `events` and their watermark closed."""
 
     @abstractmethod
     def finish(self) -> QueryRows | None:

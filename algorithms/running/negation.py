@@ -1,4 +1,4 @@
-"""Negated sub-patterns of a query on one sub-stream, for the evaluators of all systems."""
+"""Negated sub-patterns of a query on one key, for the evaluators of all systems."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EVENT_BYTES = 24
 
 
 class Negation:
-    """Follows one negated sub-pattern, and those nested in it, on one sub-stream.
+    """Follows one negated sub-pattern, and those nested in it, on one key.
 
     `horizon` is the window length, beyond which events are forgotten, or None.
     """

@@ -62,7 +62,7 @@ def check_order(events: EventBatch, now: int) -> int:
         if events.time[0] < now or (len(events) > 1 and np.any(events.time[1:] < events.time[:-1])):
             raise OutOfOrder(f"an event at time {events.time.min()} came after one at time {now}")
         now = int(events.time[-1])
-    return max(now, events.until or 0)
+    return max(now, events.watermark or 0)
 
 
 def _present(rows: dict[int, QueryRows | None]) -> Rows:

@@ -10,7 +10,7 @@ from cepbench.events.windows import Window
 
 
 class Points:
-    """The points of the events of one sub-stream, batch by batch. O(1) time per event."""
+    """The points of the events of one key, batch by batch. O(1) time per event."""
 
     def __init__(self, window: Window) -> None:
         self.window = window
@@ -23,7 +23,7 @@ class Points:
 
     def reached(self, events: EventBatch) -> int | None:
         """The point before which no event lies after this batch, the latest one, if anything is known."""
-        return self.seen if self.window.counts_events else events.until
+        return self.seen if self.window.counts_events else events.watermark
 
     def first_windows(self, points: Ints) -> Ints:
         """int64[n]: the first window that holds each point."""

@@ -56,8 +56,8 @@ class StackEvaluator(Evaluator):
                 done = push_events(done, last, batch, place, self.tables, self.pointers, oldest, self.stacks)
                 if done < last:
                     self.grow()
-        if events.until is not None:
-            parts += self._close(events.until, latest_starts(self.negations))
+        if events.watermark is not None:
+            parts += self._close(events.watermark, latest_starts(self.negations))
         return concatenate(parts) if parts else None
 
     def finish(self) -> QueryRows | None:

@@ -1,4 +1,4 @@
-"""The runs of one clause of detection on one sub-stream: what kernels need, and the matches that they decide."""
+"""The runs of one clause of detection on one key: what kernels need, and the matches that they decide."""
 
 from __future__ import annotations
 

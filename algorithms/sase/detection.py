@@ -15,7 +15,7 @@ from cepbench.queries.compile import CompiledQuery
 
 
 class SpanEvaluator(Evaluator):
-    """Evaluates the clauses of a detection query side by side on one sub-stream."""
+    """Evaluates the clauses of a detection query side by side on one key."""
 
     def __init__(self, query: CompiledQuery) -> None:
         self.query = query
@@ -29,7 +29,7 @@ class SpanEvaluator(Evaluator):
         batch = kernel_events(self.query.columns, events)
         parts: list[QueryRows] = []
         for clause in self.clauses:
-            parts += clause.process(batch, events.position, events.until)
+            parts += clause.process(batch, events.position, events.watermark)
         self.now = max(clause.now for clause in self.clauses)
         return self.distinct.once(parts, self.now)
 

@@ -25,7 +25,7 @@ from cepbench.queries.compile import CompiledQuery
 
 
 class SequenceExecutor(PerWindow):
-    """Counts the sequences of all queries of a workload on one sub-stream, each shared pattern once.
+    """Counts the sequences of all queries of a workload on one key, each shared pattern once.
 
     For n live START events of a segment and k places that an event matches: O(k n) time per event, and for each START
     event of a shared segment that continues a sequence, O(w m) for m START events of the segment before in each of w

@@ -25,7 +25,7 @@ class LongerMatch(CepbenchError):
 class LongestMatch:
     """Follows the length of the longest match of one automaton, whose transitions have no predicates.
 
-    Windows are those of the query, over one sub-stream. O(1) per event, transition and window that holds the event.
+    Windows are those of the query, over one key. O(1) per event, transition and window that holds the event.
     """
 
     def __init__(self, query: CompiledQuery, part: Part, window: Window, max_length: int | None) -> None:

@@ -90,7 +90,7 @@ def largest_sizes(lanes: KeyCounters, program: Program) -> StateSize:
 
 
 def _sizes(program: Program, windows: Ints, live: Ints) -> Ints:
-    """int64[4, S]: bytes, aggregates, snapshots and events of S sub-streams.
+    """int64[4, S]: bytes, aggregates, snapshots and events of S keys.
 
     `windows` int64[S] are open in each, `live` int64[S, G] the live slots of each segment.
     """

@@ -36,7 +36,7 @@ class Sharon(Algorithm):
       `sharon` falls back to the best of GWMIN's plans and those that it has seen, and tells `fell_back`; so does
       `integer`, while `exhaustive` gives up with an error.
     - `benefit`: `paper` (Equations 22.1-22.11), or `executor`, not in the paper: what sharing saves here.
-    - `substreams`: how many sub-streams the rates of the stream are divided among; its statistics do not know.
+    - `substreams`: how many keys the rates of the stream are divided among; its statistics do not know.
     - `max_length`: Kleene patterns are flattened into sequences of up to so many events, and refused without it.
 
     Time and space of the search are exponential in the number of options in the worst case (Equation 23.5), those of

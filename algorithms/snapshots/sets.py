@@ -19,14 +19,14 @@ from cepbench.queries.compile import CompiledQuery, Workload
 
 
 class SetRunner(Protocol):
-    """Evaluates one sharable set on one sub-stream."""
+    """Evaluates one sharable set on one key."""
 
     @property
     def members(self) -> Sequence[SetMember]:
         """The members, as their rows are numbered."""
 
     def process(self, events: EventBatch) -> MemberAnswers:
-        """Rows of the windows that these events and their `until` closed."""
+        """Rows of the windows that these events and their watermark closed."""
 
     def finish(self) -> MemberAnswers:
         """Rows of the windows that are still open."""

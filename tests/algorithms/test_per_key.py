@@ -27,7 +27,7 @@ class Log(Executor):
         self.calls: list[tuple[int, int | None]] = []
 
     def process(self, events: EventBatch) -> Rows:
-        self.calls.append((len(events), events.until))
+        self.calls.append((len(events), events.watermark))
         return self._row(len(events))
 
     def finish(self) -> Rows:

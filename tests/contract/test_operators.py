@@ -115,5 +115,5 @@ def test_an_idle_key_of_cogra_takes_less_than_2_kb(query: str) -> None:
     size = 5000
     operator = cogra.operator(job.plan)
     events = grouped([1] * size, list(range(size)))
-    operator.process(KeyedBatch(events.slice(0, size, until=40), np.arange(size), np.arange(size + 1), size))
+    operator.process(KeyedBatch(events.slice(0, size, watermark=40), np.arange(size), np.arange(size + 1), size))
     assert operator.state().reserved / size < 2000

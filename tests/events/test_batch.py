@@ -8,7 +8,7 @@ from cepbench.events.batch import EventBatch
 from tests.contract.streams import batch
 from tests.streams import stream
 
-WHOLE = replace(batch(stream("A1/5 B2/6 A2/7 C4/8 B5/9")), until=6)
+WHOLE = replace(batch(stream("A1/5 B2/6 A2/7 C4/8 B5/9")), watermark=6)
 
 
 def rows(events: EventBatch) -> list[tuple[int, str, int, int]]:
@@ -28,14 +28,14 @@ def test_a_slice_keeps_the_places_in_the_stream() -> None:
 
 def test_a_slice_promises_only_what_it_is_told() -> None:
     # The whole batch may say that time 6 is next; for a piece of it that would close windows too early.
-    assert WHOLE.slice(0, 2).until is None
-    assert WHOLE.slice(0, 2, until=2).until == 2
+    assert WHOLE.slice(0, 2).watermark is None
+    assert WHOLE.slice(0, 2, watermark=2).watermark == 2
 
 
 def test_events_that_are_taken_keep_places_and_promise() -> None:
     piece = WHOLE.take(np.array([0, 2, 4]))
     assert rows(piece) == [(1, "A", 5, 0), (2, "A", 7, 2), (5, "B", 9, 4)]
-    assert piece.until == 6
+    assert piece.watermark == 6
 
 
 def test_bytes_are_those_of_all_columns() -> None:

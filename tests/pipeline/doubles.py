@@ -32,7 +32,7 @@ class Counter(Executor):
         for moment in events.time.tolist():
             for k in range(window.first_at(moment), window.last_at(moment) + 1):
                 self.counts[k] = self.counts.get(k, 0) + 1
-        now = max([events.until or 0, *events.time[-1:].tolist()])
+        now = max([events.watermark or 0, *events.time[-1:].tolist()])
         return self._rows([k for k in sorted(self.counts) if window.end(k) <= now])
 
     def finish(self) -> Rows:

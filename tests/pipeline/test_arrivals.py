@@ -16,7 +16,7 @@ def stream(*times: int, position: int = 0) -> EventBatch:
 
 
 def steps(model: ArrivalModel, *batches: EventBatch) -> list[tuple[list[int], int | None, float | None]]:
-    return [(step.events.time.tolist(), step.events.until, step.arrival) for step in model.steps(batches)]
+    return [(step.events.time.tolist(), step.events.watermark, step.arrival) for step in model.steps(batches)]
 
 
 def test_burst_hands_over_each_slide_interval_at_its_end():

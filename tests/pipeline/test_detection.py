@@ -104,4 +104,4 @@ def test_bursts_are_as_long_as_the_span() -> None:
     assert job.workload.queries[0].window == Window(4, 1)
     arrival = _arrival(None, job.workload)
     assert isinstance(arrival, Burst)
-    assert [int(step.events.until or -1) for step in arrival.steps([events])] == [4, 8, 12, 16]
+    assert [int(step.events.watermark or -1) for step in arrival.steps([events])] == [4, 8, 12, 16]

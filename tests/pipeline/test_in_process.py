@@ -19,9 +19,9 @@ from cepbench.generators.registry import from_spec
 from cepbench.pipeline.generation import generate
 from cepbench.pipeline.in_process import answer_of, evaluate_batches
 from cepbench.pipeline.jobs import prepare
+from cepbench.pipeline.keys import RawKey
 from cepbench.pipeline.loop import Keys
 from cepbench.pipeline.rebucketing import rebucket
-from cepbench.pipeline.substreams import RawKey
 from cepbench.queries.errors import QueryError
 from cepbench.queries.workloads import parse_workload
 
@@ -66,7 +66,7 @@ def test_a_batch_by_key_is_a_partition_in_stream_order() -> None:
             assert {tuple(row) for row in zip(*(piece.columns[a].tolist() for a in attributes), strict=True)} == {key}
             assert all(isinstance(value, str) == (a == "key") for a, value in zip(attributes, decoded, strict=True))
     assert split(events, ()) == [((), (), events)]
-    assert {piece.until for *_, piece in split(events.slice(0, 50, 77), ("key",))} == {77}
+    assert {piece.watermark for *_, piece in split(events.slice(0, 50, 77), ("key",))} == {77}
     assert split(events.slice(5, 5), ("key",)) == []
     assert split(events.slice(5, 6), ("key",))[0][2].position.tolist() == [5]
     zeros = pd.DataFrame({"time": [1, 1, 2], "type": "A", "x": [0.0, -0.0, 1.5]})

@@ -1,4 +1,4 @@
-"""Runs without a clock: sub-streams that have all of their events in one batch come to their ends one after another."""
+"""Runs without a clock: keys that have all of their events in one batch come to their ends one after another."""
 
 import weakref
 
@@ -14,8 +14,8 @@ from cepbench.events.statistics import Statistics
 from cepbench.pipeline import in_process
 from cepbench.pipeline.in_process import answer_of
 from cepbench.pipeline.jobs import prepare
+from cepbench.pipeline.keys import whole_parts
 from cepbench.pipeline.loop import Loop
-from cepbench.pipeline.substreams import whole_parts
 from cepbench.queries.parser import parse_query
 from cepbench.verification.evaluators import run
 from cepbench.verification.random_cases import split as cut

@@ -1,4 +1,4 @@
-"""Runs a global plan on one sub-stream (MCEP, Sections 3 and 5)."""
+"""Runs a global plan on one key (MCEP, Sections 3 and 5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The arrays of an engine on one sub-stream, and more room in them: kernels own none."""
+"""The arrays of an engine on one key, and more room in them: kernels own none."""
 
 from __future__ import annotations
 

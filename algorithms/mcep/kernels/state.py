@@ -176,7 +176,7 @@ class HindranceRecord:
 class BindingRecord:
     """An event, with the binding of the events before it in its set (`below`), of which it has `length`.
 
-    `time` of it and of the `first` event; its `number` in the sub-stream, and `place` in the input.
+    `time` of it and of the `first` event; its `number` among those of its key, and `place` in the input.
     """
 
     time: int
@@ -238,7 +238,7 @@ class PlanTables(NamedTuple):
 
 
 class EngineState(NamedTuple):
-    """State of an engine on one sub-stream.
+    """State of an engine on one key.
 
     - `store[N]` (`StoreRecord`), `slab`: words of the rows.
     - `binding[V]` (`BindingRecord`), `ints[I, V]`, `reals[F, V]`: their columns. Binding b is at b - counters[ORIGIN].

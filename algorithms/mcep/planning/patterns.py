@@ -67,7 +67,7 @@ class PairCondition:
 
 @dataclass(frozen=True)
 class PatternScope:
-    """What two patterns must have in common to share anything: the kind of their windows and their sub-streams."""
+    """What two patterns must have in common to share anything: the kind of their windows and their keys."""
 
     counts_events: bool = False
     partition: frozenset[str] = frozenset()

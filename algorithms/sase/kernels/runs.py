@@ -42,7 +42,7 @@ class ClauseRecord:
 class InstanceRecord:
     """An event at an operand.
 
-    - `point`: where it lies on the axis of the span: its time, or its number in the sub-stream.
+    - `point`: where it lies on the axis of the span: its time, or its number among those of its key.
     - `place`: its position in the input.
     - `below`: the instance below it on the stack of its operand.
     - `barrier`: the latest event before it that is negated in front of its operand: its time; at operand 0 its point.

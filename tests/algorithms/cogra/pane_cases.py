@@ -31,7 +31,7 @@ LOCAL = ("", "WHERE A.x > 2", "WHERE A.x != 0 AND A.y < 0.8")
 
 @dataclass(frozen=True)
 class PaneCase:
-    """A query on a stream, in pieces: events from a place on to the next, and what a piece tells in `until`."""
+    """A query on a stream, in pieces: events from a place on to the next, and what a piece says in `watermark`."""
 
     query: str
     events: EventBatch

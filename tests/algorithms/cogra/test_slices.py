@@ -58,9 +58,9 @@ def sliced(workload: Workload, pieces: Sequence[EventBatch], edges: Sequence[int
         some = False
         for piece in pieces:
             first, last = np.searchsorted(piece.time, [begin, end]).tolist()
-            if last > first or (some and piece.until is not None):
+            if last > first or (some and piece.watermark is not None):
                 some = True
-                found.append(executor.process(piece.slice(first, last, piece.until)))
+                found.append(executor.process(piece.slice(first, last, piece.watermark)))
             if pickled:
                 executor = pickle.loads(pickle.dumps(executor))
         if some:

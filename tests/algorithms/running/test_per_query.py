@@ -34,14 +34,16 @@ def test_the_state_of_a_workload_is_that_of_its_queries() -> None:
     [whole] = states(started(*texts), [EVENTS])
     parts = [states(started(text), [EVENTS])[0] for text in texts]
     assert whole == StateSize(
-        sum(part.bytes for part in parts), {kind: sum(part.kinds[kind] for part in parts) for kind in whole.kinds}
+        sum(part.bytes for part in parts),
+        {kind: sum(part.kinds[kind] for part in parts) for kind in whole.kinds},
+        sum(part.reserved for part in parts),
     )
     assert whole.kinds["events"] == 6 + 3 + 3
 
 
 def test_time_that_has_passed_does_not_come_back() -> None:
     executor = started("SEQ(A, B) WITHIN 4 s")
-    executor.process(EVENTS.slice(0, 2, until=4))
+    executor.process(EVENTS.slice(0, 2, watermark=4))
     with pytest.raises(OutOfOrder):
         executor.process(EVENTS.slice(2, 3))
 

@@ -49,7 +49,7 @@ def test_rows_states_and_details_are_those_of_all_sets() -> None:
 
 def test_order_is_checked_for_all_sets() -> None:
     together, _ = started()
-    together.process(EVENTS.slice(0, 3, until=4))
+    together.process(EVENTS.slice(0, 3, watermark=4))
     with pytest.raises(OutOfOrder):
         together.process(EVENTS.slice(2, 3))
     with pytest.raises(OutOfOrder):

@@ -18,14 +18,14 @@ def test_time_windows_see_times() -> None:
     assert points.of(EVENTS.slice(0, 3)).tolist() == [1, 1, 4]
     assert points.of(EVENTS.slice(3, 4)).tolist() == [7]
     assert points.reached(EVENTS) is None
-    assert points.reached(replace(EVENTS, until=9)) == 9
+    assert points.reached(replace(EVENTS, watermark=9)) == 9
 
 
 def test_count_windows_see_numbers_that_go_on_from_batch_to_batch() -> None:
     points = Points(Window(4, 2, counts_events=True))
     assert points.of(EVENTS.slice(0, 3)).tolist() == [0, 1, 2]
     assert points.of(EVENTS.slice(3, 4)).tolist() == [3]
-    assert points.reached(replace(EVENTS, until=9)) == 4
+    assert points.reached(replace(EVENTS, watermark=9)) == 4
 
 
 @pytest.mark.parametrize("window", [Window(4, 2), Window(4, 3), Window(4, 4), Window(2, 5), Window(1, 1)])

@@ -86,8 +86,8 @@ def test_borders_of_time(text: str, events: str, found: list[list[int]]) -> None
 def test_until_decides_without_later_events() -> None:
     events = batch(stream("A1 B2"))
     made = executor("SEQ(A, NOT N) WITHIN 2 s", events)
-    assert not made.process(events.slice(0, 2, until=3))
-    assert matches(made.process(events.slice(2, 2, until=4))) == [[0]]
+    assert not made.process(events.slice(0, 2, watermark=3))
+    assert matches(made.process(events.slice(2, 2, watermark=4))) == [[0]]
     assert not made.finish()
 
 
@@ -197,7 +197,7 @@ def test_instances_out_of_reach_are_dropped() -> None:
     made.process(events.slice(10, 20 * FIRST_INSTANCES))
     assert made.state() == before
     assert before.kinds == {"events": 5, "edges": 10, "trends": 0}
-    made.process(events.slice(0, 0, until=20 * FIRST_INSTANCES + 50))
+    made.process(events.slice(0, 0, watermark=20 * FIRST_INSTANCES + 50))
     assert made.state().kinds["events"] == 0
 
 

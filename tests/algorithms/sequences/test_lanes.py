@@ -51,7 +51,7 @@ def test_a_crowded_key_moves_to_more_room() -> None:
         np.where(np.arange(n) % 3 > 0, 1, numbers.choice([0, 2], n)).tolist(),
         numbers.integers(0, 2, n).tolist(),
     )
-    pieces = [events.slice(start, start + 200, until=start + 200) for start in range(0, n, 200)]
+    pieces = [events.slice(start, start + 200, watermark=start + 200) for start in range(0, n, 200)]
     found, _ = by_operator(ASEQ.operator(job.plan), job, pieces, pickled=True, look=True)
     pd.testing.assert_frame_equal(found.frame(), by_executors(ASEQ, job, pieces).frame())
 

@@ -124,7 +124,7 @@ def test_state_does_not_grow_with_the_stream(unit: str) -> None:
         pickles.append(len(pickle.dumps(executor)))
     assert max(sizes[5:]) < 2 * max(sizes[:5])
     assert pickles[-1] < 2 * pickles[3]
-    executor.process(whole.slice(0, 0, until=10**9))
+    executor.process(whole.slice(0, 0, watermark=10**9))
     executor.state()
     assert executor.state().bytes <= (0 if unit == "s" else sizes[0])
 

@@ -1,4 +1,4 @@
-"""The events of a batch by the sub-streams of its partition attributes."""
+"""The events of a batch by their keys, the values of its partition attributes."""
 
 from collections.abc import Iterator, Sequence
 
@@ -14,7 +14,7 @@ RawKey = tuple[int | float, ...]
 
 
 def whole_parts(events: EventBatch, attributes: Sequence[str], rows: int) -> Iterator[EventBatch]:
-    """The events in parts of about `rows` that hold their sub-streams whole, each in the order of the stream."""
+    """The events in parts of about `rows` that hold their keys whole, each in the order of the stream."""
     parts = -(-len(events) // rows)
     if parts < 2 or not attributes:
         yield events
@@ -25,7 +25,7 @@ def whole_parts(events: EventBatch, attributes: Sequence[str], rows: int) -> Ite
 
 
 def ordered(events: EventBatch, attributes: Sequence[str]) -> tuple[EventBatch, NDArray[np.int64]]:
-    """The events by sub-stream, each in the order of the stream, and int64[S + 1]: where each begins, and the end."""
+    """The events by key, each in the order of the stream, and int64[S + 1]: where each begins, and the end."""
     if len(events) == 0:
         return events, np.zeros(1, np.int64)
     codes, groups = _codes(events, attributes) if attributes else (np.zeros(0, np.int64), 1)
@@ -55,7 +55,7 @@ def _by_code(events: EventBatch, codes: NDArray[np.int64], groups: int) -> tuple
 
 
 def _codes(events: EventBatch, attributes: Sequence[str]) -> tuple[NDArray[np.int64], int]:
-    """Codes 0..groups-1 of the sub-streams, in the order in which they appear."""
+    """Codes 0..groups-1 of the keys, in the order in which they appear."""
     codes, groups = np.zeros(len(events), np.int64), 1
     for name in attributes:
         more, values = pd.factorize(events.columns[name])
