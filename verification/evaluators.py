@@ -59,7 +59,7 @@ def run(
 ) -> pd.DataFrame:
     """The answer of queries over the batches of a stream (at least one), with an executor per sub-stream.
 
-    With `promise` a batch says in `watermark` when the next event comes; with `pickled` executors are pickled after each.
+    With `promise` a batch has a watermark: when the next event comes. With `pickled` executors are pickled after each.
     """
     return answer_of(algorithm, queries, batches, arithmetic, promise=promise, pickled=pickled).frame()
 
