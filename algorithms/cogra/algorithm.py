@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import ClassVar
 
-from cepbench.algorithms.base import Algorithm, Executor, Operator, Plan
+from cepbench.algorithms.base import Operator, Plan
 from cepbench.algorithms.cogra.granularity import (
     Granularity,
     has_adjacent_predicates,
@@ -24,8 +24,8 @@ from cepbench.algorithms.cogra.window_costs import ChosenByCost
 from cepbench.algorithms.greta.evaluator import GraphGrained
 from cepbench.algorithms.options import Option, WrongOption
 from cepbench.algorithms.running.evaluator import Evaluator
-from cepbench.algorithms.running.lanes import Lanes, OneLane, lanes_of
-from cepbench.algorithms.running.per_query import IndependentQueries
+from cepbench.algorithms.running.independent import IndependentAlgorithm
+from cepbench.algorithms.running.lanes import Lanes, OneLane
 from cepbench.algorithms.slices import Slicing
 from cepbench.events.windows import Window
 from cepbench.queries.analysis import analyse
@@ -38,7 +38,7 @@ OWN = "each or panes"
 """`windows` where it is not given: `panes` for slices of time, else `each`."""
 
 
-class Cogra(Algorithm):
+class Cogra(IndependentAlgorithm):
     """Aggregates at the coarsest granularity that is exact (dissertation Chapters 14-18, Table 14.1).
 
     - skip-till-any-match without predicates on adjacent events: type-grained, O(n l) time, O(l) space per window;
@@ -91,37 +91,35 @@ class Cogra(Algorithm):
         """Slices of time, if asked for."""
         return TimeSlices(self.slices) if self.by_time else None
 
-    def executor(self, plan: Plan) -> Executor:
-        """Independent evaluators of the plan's queries; with `windows=auto`, of each window."""
-        return IndependentQueries(plan.workload, partial(_evaluator, self.windows == "panes"))
-
     def operator(self, plan: Plan) -> Operator:
-        """Lanes, if all queries have them and events update each window."""
+        """With `windows=auto`, of each window or of panes; else lanes, if all queries have them."""
         if self.windows == "auto":
             each, panes = (partial(Cogra(windows).operator, plan) for windows in ("each", "panes"))
             return ChosenByCost(plan.workload, each, panes)
-        lanes = lanes_of(plan, _lanes) if self.windows == "each" else None
-        return lanes or super().operator(plan)
+        return super().operator(plan)
 
+    def evaluator(self, query: CompiledQuery, part: Part, window: Window) -> Evaluator:
+        """By panes where they are asked for and can evaluate the query; else of the selected granularity."""
+        if self._takes_panes(query, part):
+            return VoidablePaneGrained(query, part, window) if part.negations else PaneGrained(query, part, window)
+        lanes = self.lanes(query, part, window)
+        if lanes is not None:
+            return OneLane(lanes)
+        waits = has_adjacent_predicates(part.automaton)
+        return PatternGrained(query, part, window) if waits else NegatedTypeGrained(query, part, window)
 
-def _evaluator(by_panes: bool, query: CompiledQuery, part: Part, window: Window) -> Evaluator:
-    """Of the selected granularity, or by panes where they can evaluate the query."""
-    if by_panes and not_linear(part.automaton, query.query.semantics) is None:
-        return VoidablePaneGrained(query, part, window) if part.negations else PaneGrained(query, part, window)
-    lanes = _lanes(query, part, window)
-    if lanes is not None:
-        return OneLane(lanes)
-    waits = has_adjacent_predicates(part.automaton)
-    return PatternGrained(query, part, window) if waits else NegatedTypeGrained(query, part, window)
+    def lanes(self, query: CompiledQuery, part: Part, window: Window) -> Lanes | None:
+        """Of the selected granularity; panes, events that wait, and negation at type granularity have none."""
+        if self._takes_panes(query, part):
+            return None
+        granularity = select(part.automaton, query.query.semantics)
+        if granularity is Granularity.MIXED:
+            return GraphGrained(query, part, window, needed_by_predicates(part.automaton))
+        if part.negations or has_adjacent_predicates(part.automaton):
+            return None
+        if TypeGrainedCount.suits(query, part):
+            return TypeGrainedCount(query, part, window)
+        return TypeGrained(query, part, window)
 
-
-def _lanes(query: CompiledQuery, part: Part, window: Window) -> Lanes | None:
-    """Lanes of the selected granularity, or None: events that wait, and negation at type granularity, have none."""
-    granularity = select(part.automaton, query.query.semantics)
-    if granularity is Granularity.MIXED:
-        return GraphGrained(query, part, window, needed_by_predicates(part.automaton))
-    if part.negations or has_adjacent_predicates(part.automaton):
-        return None
-    if TypeGrainedCount.suits(query, part):
-        return TypeGrainedCount(query, part, window)
-    return TypeGrained(query, part, window)
+    def _takes_panes(self, query: CompiledQuery, part: Part) -> bool:
+        return self.windows == "panes" and not_linear(part.automaton, query.query.semantics) is None

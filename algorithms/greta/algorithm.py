@@ -6,18 +6,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from cepbench.algorithms.base import Algorithm, Executor, Operator, Plan
 from cepbench.algorithms.greta.evaluator import GraphGrained
-from cepbench.algorithms.running.evaluator import Evaluator
-from cepbench.algorithms.running.lanes import OneLane, lanes_of
-from cepbench.algorithms.running.per_query import IndependentQueries
+from cepbench.algorithms.running.independent import IndependentAlgorithm
 from cepbench.events.windows import Window
 from cepbench.queries.analysis import analyse
 from cepbench.queries.compile import CompiledQuery, Part
 from cepbench.queries.model import Aggregates, Query, Semantics
 
 
-class Greta(Algorithm):
+class Greta(IndependentAlgorithm):
     """Propagates aggregates along the edges of a graph of all matched events (Algorithm 6, Theorem 11.5).
 
     Every event visits each of its predecessors in the graph: O(n**2 k) time, O(n k) space for n events per window of
@@ -43,20 +40,6 @@ class Greta(Algorithm):
             return "predicates on events that are not adjacent need constructed trends"
         return None
 
-    def executor(self, plan: Plan) -> Executor:
-        """A graph per query."""
-        return IndependentQueries(plan.workload, evaluator)
-
-    def operator(self, plan: Plan) -> Operator:
-        """Lanes, if no query has negation, conjunction or windows of events."""
-        return lanes_of(plan, graph) or super().operator(plan)
-
-
-def graph(query: CompiledQuery, part: Part, window: Window) -> GraphGrained:
-    """Of a query with vertices for all positions."""
-    return GraphGrained(query, part, window, np.ones(len(part.automaton.positions), np.bool_))
-
-
-def evaluator(query: CompiledQuery, part: Part, window: Window) -> Evaluator:
-    """A graph for one key."""
-    return OneLane(graph(query, part, window))
+    def lanes(self, query: CompiledQuery, part: Part, window: Window) -> GraphGrained:
+        """A graph with vertices for all positions."""
+        return GraphGrained(query, part, window, np.ones(len(part.automaton.positions), np.bool_))

@@ -6,7 +6,7 @@ from itertools import count
 import pytest
 
 from cepbench.algorithms.base import Algorithm, Executor, Operator, Plan
-from cepbench.algorithms.greta.algorithm import Greta, evaluator
+from cepbench.algorithms.greta.algorithm import Greta
 from cepbench.algorithms.running.per_query import IndependentQueries
 from cepbench.pipeline import warmup
 from cepbench.pipeline.warmup import warm_up
@@ -26,7 +26,7 @@ class GretaThatLoads(Greta):
         return Algorithm.operator(self, plan)
 
     def executor(self, plan: Plan) -> Executor:
-        return IndependentQueries(plan.workload, evaluator, load=partial(self.ask, plan))
+        return IndependentQueries(plan.workload, self.evaluator, load=partial(self.ask, plan))
 
     def ask(self, plan: Plan) -> None:
         self.asked.append([query.index for query in plan.workload])
