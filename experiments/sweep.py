@@ -104,10 +104,13 @@ def plan(
 
 
 def listing(planned: Sequence[Planned], results: Path, again_noisy: bool = False) -> list[str]:
-    """What `run_planned` would run, a line per cell, and the most time that it takes."""
-    lines, missing = [], list[Cell]()
+    """What `run_planned` would run, a line per cell, the most time that it takes, and what it would put aside."""
+    lines, missing, aside = [], list[Cell](), []
     for entry in planned:
-        finished = CellFiles(results, entry.experiment.id, entry.profile).read([cell.id for cell in entry.cells])
+        files, wanted = CellFiles(results, entry.experiment.id, entry.profile), [cell.id for cell in entry.cells]
+        if others := files.others(wanted):
+            aside.append(f"{entry.experiment.id}: on a run, {files.told(others)}")
+        finished = files.read(wanted)
         if again_noisy:
             finished = _quiet(finished)
         for cell in entry.cells:
@@ -115,10 +118,8 @@ def listing(planned: Sequence[Planned], results: Path, again_noisy: bool = False
             lines.append(f"{cell.experiment} {cell.name}, {cell.measurement} {cell.repetition}: {state}")
             if cell.id not in finished:
                 missing.append(cell)
-    lines.append(
-        f"{len(missing)} of {len(lines)} cells to run, at most {words(total_bound(missing))}, plus the streams"
-    )
-    return lines
+    total = f"{len(missing)} of {len(lines)} cells to run, at most {words(total_bound(missing))}, plus the streams"
+    return [*lines, *aside, total]
 
 
 def run(

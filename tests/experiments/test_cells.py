@@ -163,6 +163,16 @@ def test_a_slow_phase_is_known_from_an_earlier_sweep(tmp_path: Path, measuring: 
     assert cells["slow", 100].notices == ("noisy: the machine was 1.5 times slower than at its best",)
 
 
+def test_a_dry_run_says_what_a_run_would_put_aside(tmp_path: Path, measuring: Measuring) -> None:
+    swept(tmp_path, **POINT)
+    [same] = plan([str(write(tmp_path, **POINT))], make_algorithm=make)
+    [other] = plan([str(write(tmp_path, **POINT))], overrides=["limits.seconds=29"], make_algorithm=make)
+    results = tmp_path / "results"
+    assert not any("another configuration" in line for line in listing([same], results))
+    assert "on a run, 2 cells of another configuration are kept in" in listing([other], results)[-2]
+    assert len(listing([same], results)) == 3  # nothing was moved
+
+
 def test_noisy_cells_are_measured_again_for_who_asks(tmp_path: Path, measuring: Measuring) -> None:
     measuring.in_turn.update({("counting", 100): [paced(1.0)], ("slow", 100): [paced(1.5)]})
     swept(tmp_path, **POINT)
