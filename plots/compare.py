@@ -168,14 +168,20 @@ def ratios(table: pd.DataFrame) -> Iterator[Ratio]:
     """
     for (experiment, algorithm), group in table.groupby(["experiment", "algorithm"], sort=False):
         for metric in COMPARED:
-            enough = group["latencies"].fillna(LATENCIES.get(metric, 0)) >= LATENCIES.get(metric, 0)
-            known = group[enough & (group[f"{metric}_ratio"].fillna(0) > 0)].sort_values(f"{metric}_ratio")
+            known = with_enough(group, metric)
+            known = known[known[f"{metric}_ratio"].fillna(0) > 0].sort_values(f"{metric}_ratio")
             if len(known):
                 a, b = (_middle(known[f"{metric}_{side}"].tolist()) for side in ("a", "b"))
                 runs = int(known[f"{metric}_runs"].min())
                 single = metric in MEMORY_METRICS and runs == 1
                 interval = None if single else ratio_interval(known, metric, known[f"{metric}_ratio"].tolist())
                 yield Ratio(str(experiment), str(algorithm), metric, len(known), a, b, interval, runs)
+
+
+def with_enough(table: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """The cells whose samples distinguish a metric: all, but for quantiles of few latencies (`LATENCIES`)."""
+    least = LATENCIES.get(metric, 0)
+    return table[table["latencies"].fillna(least) >= least]
 
 
 def median_ratio(values: Sequence[float]) -> float:

@@ -18,7 +18,7 @@ from cepbench.metrics.kept import Kept
 from cepbench.metrics.record import Record
 from cepbench.metrics.statistics import Estimate
 from cepbench.plots.axes import category_axis
-from cepbench.plots.compare import COMPARED, Key, cells_of, median_ratio, ratio_interval, side_by_side
+from cepbench.plots.compare import COMPARED, Key, cells_of, median_ratio, ratio_interval, side_by_side, with_enough
 from cepbench.plots.draw import MAX_COLUMNS, all_styles, fitted_legend, joined, line_handle
 from cepbench.plots.lines import coincide, draw_curve
 from cepbench.plots.points import Curve, Point
@@ -62,7 +62,8 @@ def changes(kept: Sequence[Kept], metric: str | None = None) -> list[Change]:
     """Figure by figure, algorithm by algorithm, commit by commit.
 
     The first commit is, for each algorithm of a figure, the first one at which it has numbers. `metric` is one of
-    `COMPARED`; by default, for each figure, that of its first panel that is, else the service time.
+    `COMPARED`; by default, for each figure, that of its first panel that is, else the service time. Quantiles of cells
+    with too few latencies for them are left out, as by `cepbench compare`.
     """
     found = []
     figures = {(f.figure.experiment, f.figure.profile): f.figure for entry in reversed(kept) for f in entry.results}
@@ -129,7 +130,7 @@ def _of_algorithm(records: Sequence[Sequence[Record]], figure: Figure, algorithm
     first: dict[Key, Record] | None = None
     found = []
     for place, now in enumerate(cells):
-        compared = side_by_side(now if first is None else first, now)
+        compared = with_enough(side_by_side(now if first is None else first, now), metric)
         told = compared[(compared[f"{metric}_a"].fillna(0) > 0) & compared["differs"].isna()]
         if first is None and told.empty:
             continue

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cepbench.metrics.kept import Kept, load_kept
-from cepbench.metrics.record import Record, Status, Summary
+from cepbench.metrics.record import Realised, Record, Samples, Status, Summary
 from cepbench.plots.style import style
 from cepbench.plots.trend import changes, describe_trend, draw_trend, table
 from tests.plots.conftest import make_figure, make_record, write_results
@@ -132,3 +132,11 @@ def test_two_commits_are_markers_in_the_legend_too(tmp_path: Path) -> None:
         [handle] = draw_trend(entries, changes(entries)).legends[0].legend_handles
         assert handle is not None
         assert (handle.get_label(), handle.get_linestyle()) == ("GRETA", line)
+
+
+def test_quantiles_need_latencies_that_tell_them_apart(tmp_path: Path) -> None:
+    for different in (1, 1000):
+        realised = Realised(events=9, windows=different, rows=1000, substreams=1)
+        samples = Samples(latency=[1.0 + n % different for n in range(1000)])
+        entries = kept(tmp_path / str(different), *([timed(1.0, realised=realised, samples=samples)] for _ in range(2)))
+        assert len(changes(entries, "latency_p50")) == (2 if different > 1 else 0)
