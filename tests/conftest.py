@@ -36,11 +36,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=left_out)
         chosen = set(items) - set(left_out)
         items[:] = [item for item in items if item in chosen]
-    items.sort(key=_is_without_spark)  # the longest groups begin first
-
-
-def _is_without_spark(item: pytest.Item) -> bool:
-    return not any(map(item.get_closest_marker, ("spark", "cluster")))
+    items.sort(key=lambda item: item.get_closest_marker("spark") is None)  # the longest group begins first
 
 
 def _group(item: pytest.Item) -> str:
