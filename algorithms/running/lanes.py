@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from cepbench.algorithms.base import KeyedBatch, Operator, OutOfOrder, Plan, StateSize
 from cepbench.algorithms.kernels.events import KernelEvents
-from cepbench.algorithms.kernels.lanes import DONE, NO_END, ROOM
+from cepbench.algorithms.kernels.lanes import NO_END, ROOM
 from cepbench.algorithms.rows import KeyedRows, QueryRows, Rows, RowsOfKeys, joined
 from cepbench.algorithms.running.batches import aggregate_rows, kernel_events, new_rows, no_events
 from cepbench.algorithms.running.evaluator import WHOLE_STREAM, Evaluator
@@ -90,14 +90,16 @@ class Lanes(ABC):
         """Rows of the windows that these events and the watermark closed."""
         self._make_room(batch.known)
         events = kernel_events(self.columns, batch.events, self.negations)
-        parts: list[KeyedRows] = []
+        rows, parts = self.rows, list[KeyedRows]()
+        owner = _owners(len(rows.window))
         at = done = 0
         while at < len(batch.keys):
-            rows, owner = self.rows, self._owner()
             at, done, size, why = self.over(
                 at, done, batch.keys, batch.offsets, events, self.fixed, self.arena, self.lanes, self.ends, rows, owner
             )
-            self._take(size, why, int(batch.keys[at]) if why != DONE else 0, parts)
+            self._take(size, owner, parts)
+            if why == ROOM:
+                self.grow(int(batch.keys[at]))
         watermark = batch.watermark
         if watermark is not None and self.timed.ends_between(self._closed, watermark):
             self._close(watermark, parts)
@@ -105,7 +107,7 @@ class Lanes(ABC):
         return parts
 
     def follow(self, other: Lanes) -> None:
-        """Has the keys, and closed the windows, of other lanes."""
+        """Takes over which keys other lanes have, and which windows they have closed, but no state."""
         self._make_room(len(other.ends))
         self.ends[: len(other.ends)], self._closed = other.ends, other._closed
 
@@ -122,25 +124,22 @@ class Lanes(ABC):
         return StateSize(found.bytes, found.kinds, found.reserved + reserved) + largest_state(self.negations)
 
     def _close(self, until: int, parts: list[KeyedRows]) -> None:
-        nothing = self._nothing()
+        nothing, rows = self._nothing(), self.rows
+        owner = _owners(len(rows.window))
         at = 0
         while at < len(self.ends):
-            rows, owner = self.rows, self._owner()
             at, size, why = self.close(at, until, nothing, self.fixed, self.arena, self.lanes, self.ends, rows, owner)
-            self._take(size, why, at, parts)
+            self._take(size, owner, parts)
+            if why == ROOM:
+                self.grow(at)
 
-    def _take(self, size: int, why: int, key: int, parts: list[KeyedRows]) -> None:
+    def _take(self, size: int, owner: Ints, parts: list[KeyedRows]) -> None:
         if size:
-            parts.append(self.taken(size, self._owner()[:size].copy()))
-        if why == ROOM:
-            self.grow(key)
+            parts.append(self.taken(size, owner[:size].copy()))
 
     def _nothing(self) -> KernelEvents:
         events = no_events(len(self.columns.ints), len(self.columns.reals))
         return events._replace(negated=latest_starts(self.negations)[np.newaxis]) if self.negations else events
-
-    def _owner(self) -> Ints:
-        return _owners(len(self.rows.window))
 
     def _make_room(self, known: int) -> None:
         """Room for the keys known: for half as many more, where there were any before."""

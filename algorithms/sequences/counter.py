@@ -52,13 +52,13 @@ class SequenceCounter(Lanes):
         self.program = self.counting.program
         fixed = Sequencing(self.program, sliding(window), members[0].query.arithmetic == "modular")
         fresh = new_lane(self.counting, window.overlap)
+        self.widths = tuple(int(self.program.chains.query["width"][family].max(initial=0)) for family in FAMILIES)
         self.used = np.zeros(3, np.int64)  # values of each family
         super().__init__(fixed, fresh, new_values(self.used, self.program.unit.dtype), window, self.counting.columns)
 
     @property
     def rows(self) -> SequenceRows:
-        widths = (int(self.program.chains.query["width"][family].max(initial=0)) for family in FAMILIES)
-        return _new_rows(max(ROOM_FOR_ROWS, len(self.queries)), *widths, self.program.unit.dtype.char)
+        return _new_rows(max(ROOM_FOR_ROWS, len(self.queries)), self.widths, self.program.unit.dtype.char)
 
     def settle(self, first: int) -> None:
         size = self.fresh.size
@@ -111,7 +111,9 @@ class SequenceCounter(Lanes):
 
 
 @lru_cache(maxsize=16)
-def _new_rows(room: int, ring: int, real: int, least: int, dtype: str) -> SequenceRows:
+def _new_rows(room: int, widths: tuple[int, ...], dtype: str) -> SequenceRows:
+    """Room for so many rows, of so many channels of each family."""
+    ring, real, least = widths
     return SequenceRows(
         np.empty(room, np.int64),
         np.empty(room, np.int64),

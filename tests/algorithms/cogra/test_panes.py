@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cepbench.algorithms.base import Executor, KeyedBatch, Operator
+from cepbench.algorithms.base import Executor, Idle, KeyedBatch, Operator
 from cepbench.algorithms.cogra.kernels.pane_tables import pane_tables_of
+from cepbench.algorithms.cogra.window_costs import ChosenByCost, panes_gain
 from cepbench.algorithms.options import WrongOption
 from cepbench.algorithms.registry import make
-from cepbench.algorithms.rows import AggregateRows
+from cepbench.algorithms.rows import AggregateRows, KeyedRows
 from cepbench.algorithms.running.per_query import IndependentQueries
 from cepbench.events.batch import EventBatch
 from cepbench.events.statistics import Statistics
@@ -238,6 +239,34 @@ def test_auto_takes_panes_where_they_cost_less(window: str, chosen: bool) -> Non
     operator.process(KeyedBatch.of_one_key(events))
     assert operator.details() == {"by_panes": float(chosen)}
     assert operator.state().bytes > 0
+
+
+def test_auto_loads_the_kernels_of_both_ways() -> None:
+    """The few events of a warm-up choose each window, where a run may choose panes."""
+    operator = operator_of("RETURN COUNT(*) PATTERN A+ WITHIN 600 s SLIDE 1 s", batch(stream("A1 B2")))
+    assert isinstance(operator, ChosenByCost)
+    asked = []
+
+    class Noted(Idle):
+        def process(self, given: KeyedBatch) -> KeyedRows:
+            asked.append(len(given.events))
+            return {}
+
+    operator.each = operator.panes = Noted
+    operator.load()
+    assert asked == [1, 1]
+    assert operator.chosen is None
+
+
+def test_auto_weighs_the_sides_of_and_that_panes_evaluate() -> None:
+    """What has predicates on adjacent events saves nothing by panes."""
+    events = batch([{"time": time, "type": "AB"[time % 2], "x": time} for time in range(1000)])
+    saved = []
+    for pattern in ("B+ AND A+", "B+ AND A+ WHERE A.x < NEXT(A).x", "A+ WHERE A.x < NEXT(A).x"):
+        operator = operator_of(f"RETURN COUNT(*) PATTERN {pattern} WITHIN 3000 s SLIDE 50 s", events)
+        assert isinstance(operator, ChosenByCost)
+        saved.append(panes_gain(operator.workload.queries[0], KeyedBatch.of_one_key(events)))
+    assert saved[0] > saved[1] > saved[2] == 0
 
 
 def test_auto_chooses_by_the_rate_of_a_key() -> None:
