@@ -22,12 +22,15 @@ from pathlib import Path
 from types import ModuleType
 
 from cepbench.algorithms.base import Algorithm
+from cepbench.algorithms.running.independent import IndependentAlgorithm
 from cepbench.events.errors import CepbenchError
 
 VARIABLE = "CEPBENCH_PLUGINS"
 GROUP = "cepbench.algorithms"
 RENAMED = {"pool": "operator", "load": "Executor.load"}
 """What classes of algorithms had once, and what has taken its place."""
+
+_UNANSWERED = (IndependentAlgorithm.evaluator, IndependentAlgorithm.lanes)
 
 __path__: list[str] = []  # modules of files are below this one
 
@@ -105,6 +108,8 @@ def _algorithms(module: ModuleType, file: str) -> list[type[Algorithm]]:
                 raise WrongPlugin(f"{file}: class {kind.__name__} has `{name}`, which is `{instead}` now")
         if kind.executor is Algorithm.executor and kind.operator is Algorithm.operator:
             raise WrongPlugin(f"{file}: class {kind.__name__} has neither `executor` nor `operator`")
+        if issubclass(kind, IndependentAlgorithm) and (kind.evaluator, kind.lanes) == _UNANSWERED:
+            raise WrongPlugin(f"{file}: class {kind.__name__} has neither `evaluator` nor `lanes`")
     return found
 
 

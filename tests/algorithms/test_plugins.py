@@ -152,14 +152,29 @@ def test_an_installed_package_has_algorithms(own: Path) -> None:
     assert ended.stdout.splitlines()[1].split(",")[3] == "3"
 
 
+NAMED = 'name, paper, evaluator = "counting", "Poppe 2018 (dissertation), Section 15.1", staticmethod(Counters)'
+UNNAMED = 'paper, evaluator = "Poppe 2018", staticmethod(Counters)'
+WITHOUT = 'name, paper = "counting", "Poppe 2018"'
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("x = 1\n", "no class of an algorithm"),
-        ("1 / 0\n", "cannot be loaded: ZeroDivisionError: division by zero"),
-        (COUNTING.replace('name: ClassVar[str] = "counting"', "pass"), "class PlainCounting has no `name`"),
-        (COUNTING.replace("def executor(", "def pool("), "class PlainCounting has `pool`, which is `operator` now"),
-        (COUNTING.replace("def executor(", "def evaluate("), "has neither `executor` nor `operator`"),
+        pytest.param("x = 1\n", "no class of an algorithm", id="no class"),
+        pytest.param("1 / 0\n", "cannot be loaded: ZeroDivisionError: division by zero", id="raises"),
+        pytest.param(COUNTING.replace(NAMED, UNNAMED), "class Counting has no `name`", id="no name"),
+        pytest.param(
+            f"{COUNTING}\n    pool = None\n", "class Counting has `pool`, which is `operator` now", id="renamed"
+        ),
+        pytest.param(
+            COUNTING.replace(NAMED, WITHOUT), "class Counting has neither `evaluator` nor `lanes`", id="no evaluator"
+        ),
+        pytest.param(
+            "from cepbench.algorithms.base import Algorithm\n\n\nclass Idle(Algorithm):\n"
+            f"    {WITHOUT}\n\n    def unsupported(self, query):\n        return None\n",
+            "class Idle has neither `executor` nor `operator`",
+            id="no executor",
+        ),
     ],
 )
 def test_wrong_files(own: Path, content: str, message: str) -> None:
