@@ -25,7 +25,7 @@ from cepbench.algorithms.greta.evaluator import GraphGrained
 from cepbench.algorithms.options import Option, WrongOption
 from cepbench.algorithms.running.evaluator import Evaluator
 from cepbench.algorithms.running.independent import IndependentAlgorithm
-from cepbench.algorithms.running.lanes import Lanes, OneLane
+from cepbench.algorithms.running.lanes import Lanes
 from cepbench.algorithms.slices import Slicing
 from cepbench.events.windows import Window
 from cepbench.queries.analysis import analyse
@@ -102,21 +102,18 @@ class Cogra(IndependentAlgorithm):
         """By panes where they are asked for and can evaluate the query; else of the selected granularity."""
         if self._takes_panes(query, part):
             return VoidablePaneGrained(query, part, window) if part.negations else PaneGrained(query, part, window)
-        lanes = self.lanes(query, part, window)
-        if lanes is not None:
-            return OneLane(lanes)
-        waits = has_adjacent_predicates(part.automaton)
-        return PatternGrained(query, part, window) if waits else NegatedTypeGrained(query, part, window)
+        return super().evaluator(query, part, window)
 
     def lanes(self, query: CompiledQuery, part: Part, window: Window) -> Lanes | None:
-        """Of the selected granularity; panes, events that wait, and negation at type granularity have none."""
+        """Of the selected granularity; panes have none."""
         if self._takes_panes(query, part):
             return None
-        granularity = select(part.automaton, query.query.semantics)
-        if granularity is Granularity.MIXED:
+        if select(part.automaton, query.query.semantics) is Granularity.MIXED:
             return GraphGrained(query, part, window, needed_by_predicates(part.automaton))
-        if part.negations or has_adjacent_predicates(part.automaton):
-            return None
+        if has_adjacent_predicates(part.automaton):
+            return PatternGrained(query, part, window)
+        if part.negations:
+            return NegatedTypeGrained(query, part, window)
         if TypeGrainedCount.suits(query, part):
             return TypeGrainedCount(query, part, window)
         return TypeGrained(query, part, window)

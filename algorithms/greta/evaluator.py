@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cepbench.algorithms.base import StateSize
-from cepbench.algorithms.greta.kernels.propagation import Propagation, close_graphs, propagate_keys
+from cepbench.algorithms.greta.kernels.propagation import close_graphs, propagate_keys
 from cepbench.algorithms.greta.kernels.vertices import (
     EDGES,
     LIVE,
@@ -18,14 +17,11 @@ from cepbench.algorithms.greta.kernels.vertices import (
     GraphPositionRecord,
     KeyGraph,
 )
-from cepbench.algorithms.kernels.cells import cell_bytes, empty_cells
-from cepbench.algorithms.kernels.growth import widened, wider
-from cepbench.algorithms.kernels.peak import new_clock
-from cepbench.algorithms.kernels.windows import Slots, make_slots, new_state, slot_count
-from cepbench.algorithms.running.batches import sliding
-from cepbench.algorithms.running.lanes import CellLanes
-from cepbench.algorithms.running.negation import negations_of
-from cepbench.algorithms.running.peak import largest_of_all
+from cepbench.algorithms.kernels.arrays import Ints
+from cepbench.algorithms.kernels.cells import empty_cells
+from cepbench.algorithms.kernels.growth import with_more_places
+from cepbench.algorithms.kernels.windows import ANY, Slots, make_slots, slot_count
+from cepbench.algorithms.running.window_cells import WindowLanes
 from cepbench.events.windows import Window
 from cepbench.queries.compile import CompiledQuery, Part
 from cepbench.queries.model import Op
@@ -43,7 +39,7 @@ windows hold fewer vertices (measured: 3.5 GB for 6 MB of cells at 600 windows p
 FIRST_BLOCKS = 8
 
 
-class GraphGrained(CellLanes):
+class GraphGrained(WindowLanes):
     """Skip-till-any-match over a graph of the positions in `kept` (bool[P]) and cells of the others.
 
     O(n**2 k) time and O(n k) space for n kept events per window that lie in k windows each (Theorem 11.5);
@@ -58,33 +54,27 @@ class GraphGrained(CellLanes):
     def __init__(self, query: CompiledQuery, part: Part, window: Window, kept: NDArray[np.bool_]) -> None:
         slots, position = _template(part, kept.tobytes())
         is_sorted = bool(np.any(position["sort_column"] >= 0))
-        self.window_cells, self.cell_bytes = 1 + slot_count(slots), cell_bytes(part.tables)
-        self.kept_cells, self.kept_bytes = window.overlap, 8 * (1 + len(query.ints) + len(query.reals) + is_sorted)
-        clock = new_clock(self.window_cells * self.cell_bytes, self.kept_cells * self.cell_bytes + self.kept_bytes)
-        windows = new_state(window.overlap, slots, query.layout, query.arithmetic, clock)
-        fresh = KeyGraph(position, np.zeros(3, np.int64), np.zeros(len(position), np.int64), windows)
-        blocks = _new_blocks(query, len(position), window.overlap, OF_MANY_KEYS if query.partition else VERTICES)
-        super().__init__(query, window, Propagation(part.tables, slots, sliding(window)), fresh, blocks)
-        self.negations = negations_of(query, part, window)
+        super().__init__(
+            query,
+            part,
+            window,
+            slots,
+            ANY,
+            partial(KeyGraph, position, np.zeros(3, np.int64), np.zeros(len(position), np.int64)),
+            _new_blocks(query, len(position), window.overlap, OF_MANY_KEYS if query.partition else VERTICES),
+            window_cells=1 + slot_count(slots),
+            kept_cells=window.overlap,
+            kept_bytes=8 * (1 + len(query.ints) + len(query.reals) + is_sorted),
+        )
 
     def grow(self, key: int) -> None:
         """Twice the blocks."""
-        arena, blocks = self.arena, len(self.arena.block)
-        count = int(arena.left[0])
-        free = wider(arena.free, blocks)
-        free[count : count + blocks] = np.arange(blocks, 2 * blocks)
-        arena.left[0] += blocks
-        vertices = arena.ints.shape[1]
-        arena = widened(widened(arena, ("block", "time", "order"), blocks, axis=0), ("ints", "reals"), vertices)
-        cells = widened(arena.cells, arena.cells._fields, len(arena.cells.over), axis=0)
-        self.arena = arena._replace(cells=cells, free=free)
+        self.arena = with_more_places(self.arena, ("block", "time", "order"))
 
-    def live(self) -> StateSize:
-        """Cells of open windows and of vertices, and their events; the largest state since the last call."""
-        windows, kept = largest_of_all(self.lanes.counters[:, LIVE], self.lanes.windows.clock)
-        cells = windows * self.window_cells + kept * self.kept_cells
-        size = cells * self.cell_bytes + kept * self.kept_bytes
-        return StateSize(size, {"aggregates": cells, "events": kept if self.kept_bytes else 0})
+    @property
+    def kept(self) -> Ints:
+        """Vertices."""
+        return self.lanes.counters[:, LIVE]
 
     @property
     def edges(self) -> int:

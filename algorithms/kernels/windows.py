@@ -44,8 +44,17 @@ class Slots(NamedTuple):
     void: Ints
 
 
+class Windowed(NamedTuple):
+    """What does not change of a query whose open windows have cells (`kernels.lanes`)."""
+
+    tables: Tables
+    slots: Slots
+    semantics: int
+    window: Sliding
+
+
 class OpenWindows(NamedTuple):
-    """Cells of all open windows.
+    """Cells of the open windows of a key.
 
     `cells`, `pending`: K * S cells; `final`, `reached`: K cells. `touched[S]`: slots with pending cells,
     `marked[S]`: whether a slot is listed there, `consumed[S]`: whether it was read at the current time.

@@ -5,11 +5,14 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.cells import add, clear
-from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, next_boundary
+from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, has_ended, next_boundary
 from cepbench.algorithms.kernels.compilation import inlined, kernel
-from cepbench.algorithms.kernels.events import KernelEvents, RowCells, Sliding, fits
+from cepbench.algorithms.kernels.events import KernelEvents, RowCells, fits
+from cepbench.algorithms.kernels.lanes import DONE, ROWS, close_keys, over_keys
 from cepbench.algorithms.kernels.peak import note
 from cepbench.algorithms.kernels.windows import (
     NEXT,
@@ -17,6 +20,7 @@ from cepbench.algorithms.kernels.windows import (
     TOUCHED,
     OpenWindows,
     Slots,
+    Windowed,
     advance,
     append,
     commit,
@@ -24,23 +28,27 @@ from cepbench.algorithms.kernels.windows import (
 from cepbench.queries.tables import Tables
 
 
+class VoidableCells(NamedTuple):
+    """What a key has."""
+
+    windows: OpenWindows
+
+
 @kernel
 def aggregate_voidable(
     first: int,
+    until: int,
     events: KernelEvents,
-    tables: Tables,
-    slots: Slots,
-    semantics: int,
-    window: Sliding,
-    state: OpenWindows,
+    fixed: Windowed,
+    arena: tuple[()],
+    lane: VoidableCells,
     out: RowCells,
     size: int,
-) -> tuple[int, int]:
-    """Processes events `first..`; returns (next event, rows in `out`, `size` before).
-
-    Stops before an event that might close more windows than `out` has room for. O(w l) per event in w windows, for l
-    transitions into its positions.
+) -> tuple[int, int, int]:
+    """Aggregates the trends of one key (`kernels.lanes`): O(w l) per event in w windows, for l transitions into its
+    positions.
     """
+    tables, slots, semantics, window, state = fixed.tables, fixed.slots, fixed.semantics, fixed.window, lane.windows
     span = len(state.final.over)
     clock = state.clock
     boundary = next_boundary(clock[LOW], clock[HIGH], window)
@@ -52,7 +60,7 @@ def aggregate_voidable(
                 commit(events.negated[i], slots, semantics, state)
                 clock[NOW] = now
             elif size + span > len(out.window):
-                return i, size
+                return i, size, ROWS
             else:
                 size = advance(now, events.negated[i], slots, semantics, window, state, out, size)
                 boundary = next_boundary(clock[LOW], clock[HIGH], window)
@@ -69,7 +77,30 @@ def aggregate_voidable(
             _collect(p, low, high, tables, slots, state)
             append(i, p, low, high, events, tables, slots, window, state)
     note(_pending_cells(clock), clock)
-    return len(events.time), size
+    n = len(events.time)
+    if has_ended(clock[LOW], clock[HIGH], until, window):
+        if size + span > len(out.window):
+            return n, size, ROWS
+        size = advance(until, events.negated[n], slots, semantics, window, state, out, size)
+    return n, size, DONE
+
+
+@kernel
+def aggregate_voidable_keys(
+    at: int, done: int, keys: Ints, offsets: Ints, events: KernelEvents, fixed: Windowed, arena: tuple[()],
+    lanes: VoidableCells, ends: Ints, rows: RowCells, owner: Ints,
+) -> tuple[int, int, int, int]:  # fmt: skip
+    """`aggregate_voidable` over keys."""
+    return over_keys(aggregate_voidable, at, done, keys, offsets, events, fixed, arena, lanes, ends, rows, owner)
+
+
+@kernel
+def close_voidable(
+    at: int, until: int, nothing: KernelEvents, fixed: Windowed, arena: tuple[()], lanes: VoidableCells, ends: Ints,
+    rows: RowCells, owner: Ints,
+) -> tuple[int, int, int]:  # fmt: skip
+    """The ends of windows of all keys."""
+    return close_keys(aggregate_voidable, at, until, nothing, fixed, arena, lanes, ends, rows, owner)
 
 
 @inlined

@@ -10,58 +10,71 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from cepbench.algorithms.kernels.arrays import Flags, Ints, Reals
+from cepbench.algorithms.kernels.arrays import Ints, Reals
 from cepbench.algorithms.kernels.cells import Cells, add, clear, copy
-from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, next_boundary
+from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, has_ended, next_boundary
 from cepbench.algorithms.kernels.compilation import inlined, kernel
-from cepbench.algorithms.kernels.events import KernelEvents, RowCells, Sliding, fits, keep_columns
+from cepbench.algorithms.kernels.events import KernelEvents, RowCells, fits, keep_columns
+from cepbench.algorithms.kernels.lanes import DONE, ROOM, ROWS, close_keys, over_keys
 from cepbench.algorithms.kernels.peak import note
 from cepbench.algorithms.kernels.predicates import hold
-from cepbench.algorithms.kernels.windows import (
-    CONTIGUOUS,
-    OCCUPIED,
-    OpenWindows,
-    Slots,
-    advance,
-    append,
-    commit,
-)
-from cepbench.queries.tables import Tables
+from cepbench.algorithms.kernels.windows import CONTIGUOUS, OCCUPIED, OpenWindows, Windowed, advance, append, commit
+from cepbench.queries.records import Records
 
-ROOM, OUTPUT, DONE = 0, 1, 2
-SHOWN, SIZE = 0, 1
+FIRST, LAST, SIZE = 0, 1, 2
+NOBODY = -1
+
+
+class WaitingRecord:
+    """An event without a successor: the `next` one of its key, its `time` and `position`, its last window (`high`).
+
+    `taken`: it was extended at the current time.
+    """
+
+    next: int
+    time: int
+    position: int
+    high: int
+    taken: bool
 
 
 class Waiting(NamedTuple):
-    """Events without a successor: `counters[SIZE]` in all, the first `counters[SHOWN]` before the current time stamp.
+    """Places for the V waiting events of all keys; cell `v * K + k % K` is that of event v in window k.
 
-    `position[V]`, `high[V]` (the last window of the event), `taken[V]` (extended at the current time), attributes
-    `ints[I, V]`, `reals[F, V]`; cell `v * K + k % K` is that of window k.
+    `event[V]` (`WaitingRecord`); `free[V]`: a stack of free places, of which there are `left[0]`; attributes
+    `ints[I, V]`, `reals[F, V]`.
     """
 
-    position: Ints
-    high: Ints
-    taken: Flags
+    event: Records
+    free: Ints
+    left: Ints
     ints: Ints
     reals: Reals
     cells: Cells
-    counters: Ints
+
+
+class KeyWaiting(NamedTuple):
+    """What a key has: `list`, the places of its first and its last waiting event and how many there are, in order of
+    time; and its open windows.
+    """
+
+    list: Ints
+    windows: OpenWindows
 
 
 @kernel
 def extend_waiting(
     first: int,
+    until: int,
     events: KernelEvents,
-    tables: Tables,
-    slots: Slots,
-    semantics: int,
-    window: Sliding,
+    fixed: Windowed,
     waiting: Waiting,
-    state: OpenWindows,
+    own: KeyWaiting,
     out: RowCells,
     size: int,
 ) -> tuple[int, int, int]:
-    """Processes events `first..`; returns (next event, rows in `out`, why it stopped: ROOM, OUTPUT or DONE)."""
+    """Extends the waiting events of one key by its events (`kernels.lanes`)."""
+    tables, slots, semantics, window, state = fixed.tables, fixed.slots, fixed.semantics, fixed.window, own.windows
     span = len(state.final.over)
     clock = state.clock
     boundary = next_boundary(clock[LOW], clock[HIGH], window)
@@ -69,107 +82,131 @@ def extend_waiting(
         now = events.time[i]
         if now != clock[NOW]:
             if now < boundary:
-                note(waiting.counters[SIZE], clock)
-                only_last = semantics == CONTIGUOUS and clock[OCCUPIED] == 1
+                note(own.list[SIZE], clock)
+                ended = _ended(semantics, clock)
                 commit(events.negated[i], slots, semantics, state)
                 clock[NOW] = now
-                _settle(only_last, waiting, clock[LOW], span)
+                _settle(ended, waiting, own)
             elif size + span > len(out.window):
-                return i, size, OUTPUT
+                return i, size, ROWS
             else:
-                size = advance_waiting(now, events.negated[i], slots, semantics, window, waiting, state, out, size)
+                size = _advance(now, events.negated[i], fixed, waiting, own, out, size)
                 boundary = next_boundary(clock[LOW], clock[HIGH], window)
         clock[OCCUPIED] = 1
-        positions = tables.binding_ptr[events.kind[i] + 1] - tables.binding_ptr[events.kind[i]]
-        if waiting.counters[SIZE] + positions > len(waiting.position):
+        if waiting.left[0] < tables.binding_ptr[events.kind[i] + 1] - tables.binding_ptr[events.kind[i]]:
             return i, size, ROOM
         low, high = clock[LOW], now // window.slide
         for b in range(tables.binding_ptr[events.kind[i]], tables.binding_ptr[events.kind[i] + 1]):
             p = tables.binding[b]
             if fits(p, i, events, tables):
-                _bind(i, p, low, high, events, tables, slots, window, waiting, state)
-    return len(events.time), size, DONE
+                _bind(i, p, low, high, events, fixed, waiting, own)
+    n = len(events.time)
+    if has_ended(clock[LOW], clock[HIGH], until, window):
+        if size + span > len(out.window):
+            return n, size, ROWS
+        size = _advance(until, events.negated[n], fixed, waiting, own, out, size)
+    return n, size, DONE
+
+
+@kernel
+def extend_keys(
+    at: int, done: int, keys: Ints, offsets: Ints, events: KernelEvents, fixed: Windowed, waiting: Waiting,
+    lanes: KeyWaiting, ends: Ints, rows: RowCells, owner: Ints,
+) -> tuple[int, int, int, int]:  # fmt: skip
+    """`extend_waiting` over keys."""
+    return over_keys(extend_waiting, at, done, keys, offsets, events, fixed, waiting, lanes, ends, rows, owner)
+
+
+@kernel
+def close_waiting(
+    at: int, until: int, nothing: KernelEvents, fixed: Windowed, waiting: Waiting, lanes: KeyWaiting, ends: Ints,
+    rows: RowCells, owner: Ints,
+) -> tuple[int, int, int]:  # fmt: skip
+    """The ends of windows of all keys."""
+    return close_keys(extend_waiting, at, until, nothing, fixed, waiting, lanes, ends, rows, owner)
 
 
 @inlined
 def _bind(
-    i: int,
-    p: int,
-    low: int,
-    high: int,
-    events: KernelEvents,
-    tables: Tables,
-    slots: Slots,
-    window: Sliding,
-    waiting: Waiting,
-    state: OpenWindows,
+    i: int, p: int, low: int, high: int, events: KernelEvents, fixed: Windowed, waiting: Waiting, own: KeyWaiting
 ) -> None:
     """Event i at position p extends the waiting events that it may follow, and waits.
 
     Inlined, since to hand over so many arrays took as long as the work.
     """
+    tables, state, event = fixed.tables, own.windows, waiting.event
+    now = events.time[i]
     span = len(state.final.over)
     for k in range(high - low + 1):
         clear(state.reached, k)
     for e in range(tables.enter_ptr[p], tables.enter_ptr[p + 1]):
-        for v in range(waiting.counters[SHOWN]):
-            if waiting.position[v] != tables.source[e]:
-                continue
-            if not hold(tables.adjacent, e, waiting.ints, waiting.reals, v, events.ints, events.reals, i):
-                continue
-            waiting.taken[v] = True
-            for k in range(low, min(high, waiting.high[v]) + 1):
-                add(state.reached, k - low, waiting.cells, v * span + k % span)
-    if not append(i, p, low, high, events, tables, slots, window, state):
+        v = own.list[FIRST]
+        while v != NOBODY and event[v].time < now:
+            if event[v].position == tables.source[e] and hold(
+                tables.adjacent, e, waiting.ints, waiting.reals, v, events.ints, events.reals, i
+            ):
+                event[v].taken = True
+                for k in range(low, min(high, event[v].high) + 1):
+                    add(state.reached, k - low, waiting.cells, v * span + k % span)
+            v = event[v].next
+    if not append(i, p, low, high, events, tables, fixed.slots, fixed.window, state):
         return
-    v = waiting.counters[SIZE]
-    waiting.counters[SIZE] = v + 1
-    waiting.position[v], waiting.high[v], waiting.taken[v] = p, high, False
+    waiting.left[0] -= 1
+    v = waiting.free[waiting.left[0]]
+    event[v].next, event[v].time, event[v].position = NOBODY, now, p
+    event[v].high, event[v].taken = high, False
+    _link(own.list[LAST], v, waiting, own)
+    own.list[LAST] = v
+    own.list[SIZE] += 1
     keep_columns(i, events, waiting.ints, waiting.reals, v)
     for k in range(low, high + 1):
         copy(waiting.cells, v * span + k % span, state.reached, k - low)
 
 
+@inlined
+def _link(v: int, following: int, waiting: Waiting, own: KeyWaiting) -> None:
+    """Lets an event follow event v in the list, or be the first."""
+    if v == NOBODY:
+        own.list[FIRST] = following
+    else:
+        waiting.event[v].next = following
+
+
+@inlined
+def _ended(semantics: int, clock: Ints) -> int:
+    """Older events than this cannot be extended any more: those of earlier time stamps than the current one, if there
+    were others at it and trends are contiguous.
+    """
+    time: int = clock[NOW] if semantics == CONTIGUOUS and clock[OCCUPIED] == 1 else 0
+    return time
+
+
 @kernel
-def advance_waiting(
-    now: int,
-    negated: Ints,
-    slots: Slots,
-    semantics: int,
-    window: Sliding,
-    waiting: Waiting,
-    state: OpenWindows,
-    out: RowCells,
-    size: int,
+def _advance(
+    now: int, negated: Ints, fixed: Windowed, waiting: Waiting, own: KeyWaiting, out: RowCells, size: int
 ) -> int:
     """Ends the current time stamp, closes windows, settles the waiting events; returns rows in `out`."""
-    note(waiting.counters[SIZE], state.clock)
-    only_last = semantics == CONTIGUOUS and state.clock[OCCUPIED] == 1
-    size = advance(now, negated, slots, semantics, window, state, out, size)
-    _settle(only_last, waiting, state.clock[LOW], len(state.final.over))
+    clock = own.windows.clock
+    note(own.list[SIZE], clock)
+    ended = _ended(fixed.semantics, clock)
+    size = advance(now, negated, fixed.slots, fixed.semantics, fixed.window, own.windows, out, size)
+    _settle(ended, waiting, own)
     return size
 
 
 @kernel
-def _settle(only_last: bool, waiting: Waiting, low: int, span: int) -> None:
-    """Drops events that were extended or left all windows (all older ones if `only_last`); the rest are shown."""
-    kept = 0
-    for v in range(waiting.counters[SIZE]):
-        old = v < waiting.counters[SHOWN]
-        if waiting.high[v] < low or waiting.taken[v] or (only_last and old):
-            continue
-        if kept < v:
-            waiting.position[kept], waiting.high[kept], waiting.taken[kept] = (
-                waiting.position[v],
-                waiting.high[v],
-                False,
-            )
-            for c in range(waiting.ints.shape[0]):
-                waiting.ints[c, kept] = waiting.ints[c, v]
-            for c in range(waiting.reals.shape[0]):
-                waiting.reals[c, kept] = waiting.reals[c, v]
-            for k in range(span):
-                copy(waiting.cells, kept * span + k, waiting.cells, v * span + k)
-        kept += 1
-    waiting.counters[SHOWN] = kept
-    waiting.counters[SIZE] = kept
+def _settle(ended: int, waiting: Waiting, own: KeyWaiting) -> None:
+    """Drops events that were extended, left all windows or are older than `ended`."""
+    event, low = waiting.event, own.windows.clock[LOW]
+    before, v = NOBODY, own.list[FIRST]
+    while v != NOBODY:
+        following = event[v].next
+        if event[v].high < low or event[v].taken or event[v].time < ended:
+            _link(before, following, waiting, own)
+            waiting.free[waiting.left[0]] = v
+            waiting.left[0] += 1
+            own.list[SIZE] -= 1
+        else:
+            before = v
+        v = following
+    own.list[LAST] = before

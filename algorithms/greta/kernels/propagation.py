@@ -6,8 +6,6 @@ Positions that are not kept per event use the cells of `algorithms.kernels.windo
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from cepbench.algorithms.greta.kernels.panes import advance_graph
@@ -28,16 +26,8 @@ from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, has_ended
 from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.events import KernelEvents, RowCells, Sliding, fits, keep_columns
 from cepbench.algorithms.kernels.lanes import DONE, ROOM, ROWS, close_keys, over_keys
-from cepbench.algorithms.kernels.windows import OpenWindows, Slots, append
+from cepbench.algorithms.kernels.windows import OpenWindows, Slots, Windowed, append
 from cepbench.queries.tables import Tables
-
-
-class Propagation(NamedTuple):
-    """What does not change."""
-
-    tables: Tables
-    slots: Slots
-    window: Sliding
 
 
 @kernel
@@ -45,7 +35,7 @@ def propagate(
     first: int,
     until: int,
     events: KernelEvents,
-    fixed: Propagation,
+    fixed: Windowed,
     blocks: Blocks,
     own: KeyGraph,
     out: RowCells,
@@ -85,7 +75,7 @@ def propagate(
 
 @kernel
 def propagate_keys(
-    at: int, done: int, keys: Ints, offsets: Ints, events: KernelEvents, fixed: Propagation, blocks: Blocks,
+    at: int, done: int, keys: Ints, offsets: Ints, events: KernelEvents, fixed: Windowed, blocks: Blocks,
     lanes: KeyGraph, ends: Ints, rows: RowCells, owner: Ints,
 ) -> tuple[int, int, int, int]:  # fmt: skip
     """`propagate` over keys."""
@@ -94,7 +84,7 @@ def propagate_keys(
 
 @kernel
 def close_graphs(
-    at: int, until: int, nothing: KernelEvents, fixed: Propagation, blocks: Blocks, lanes: KeyGraph, ends: Ints,
+    at: int, until: int, nothing: KernelEvents, fixed: Windowed, blocks: Blocks, lanes: KeyGraph, ends: Ints,
     rows: RowCells, owner: Ints,
 ) -> tuple[int, int, int]:  # fmt: skip
     """The ends of windows of all keys."""
