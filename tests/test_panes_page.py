@@ -8,7 +8,7 @@ import pytest
 
 from cepbench.algorithms.cogra.panes import PaneGrained, VoidablePaneGrained
 from cepbench.algorithms.running.evaluator import WHOLE_STREAM
-from cepbench.events.windows import FOREVER
+from cepbench.algorithms.running.lanes import OneLane
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query
 from tests.algorithms.cases import stream
@@ -29,8 +29,7 @@ def test_the_maps_of_the_example(events: str) -> None:
     given = batch(stream(events))
     [query] = compile_workload([parse_query(QUERY[1])], given.schema).queries
     evaluator = PaneGrained(query, query.parts[0], WHOLE_STREAM)
-    evaluator.process(given)
-    evaluator.advance(FOREVER - 1)
+    OneLane(evaluator).process(given)
     expected = [[int(count) for count in row[2:]] for row in ROWS if row[0] == events]
     assert evaluator.current().ring[:, 0].reshape(2, 2).tolist() == expected
 
@@ -56,8 +55,7 @@ def test_the_maps_of_the_example_with_negation(events: str) -> None:
     [query] = compile_workload([parse_query(NEGATED[1])], given.schema).queries
     evaluator = VoidablePaneGrained(query, query.parts[0], WHOLE_STREAM)
     first, last = (0, 2) if events == "A1 B2" else (2, 4)
-    evaluator.process(given.slice(first, last))
-    evaluator.advance(FOREVER - 1)
+    OneLane(evaluator).process(given.slice(first, last))
     found = evaluator.current().ring[:, 0].reshape(4, 3)[:, ::-1]  # columns: B, A, no event
     assert found[0].tolist() == found[3].tolist() == negated_map(events)[0].tolist()
     assert found[:0:-1].tolist() == negated_map(events).tolist()

@@ -23,7 +23,6 @@ from cepbench.algorithms.cogra.type_grained import TypeGrained, TypeGrainedCount
 from cepbench.algorithms.cogra.window_costs import ChosenByCost
 from cepbench.algorithms.greta.evaluator import GraphGrained
 from cepbench.algorithms.options import Option, WrongOption
-from cepbench.algorithms.running.evaluator import Evaluator
 from cepbench.algorithms.running.independent import IndependentAlgorithm
 from cepbench.algorithms.running.lanes import Lanes
 from cepbench.algorithms.slices import Slicing
@@ -98,16 +97,10 @@ class Cogra(IndependentAlgorithm):
             return ChosenByCost(plan.workload, each, panes)
         return super().operator(plan)
 
-    def evaluator(self, query: CompiledQuery, part: Part, window: Window) -> Evaluator:
+    def lanes(self, query: CompiledQuery, part: Part, window: Window) -> Lanes:
         """By panes where they are asked for and can evaluate the query; else of the selected granularity."""
-        if self._takes_panes(query, part):
+        if self.windows == "panes" and not_linear(part.automaton, query.query.semantics) is None:
             return VoidablePaneGrained(query, part, window) if part.negations else PaneGrained(query, part, window)
-        return super().evaluator(query, part, window)
-
-    def lanes(self, query: CompiledQuery, part: Part, window: Window) -> Lanes | None:
-        """Of the selected granularity; panes have none."""
-        if self._takes_panes(query, part):
-            return None
         if select(part.automaton, query.query.semantics) is Granularity.MIXED:
             return GraphGrained(query, part, window, needed_by_predicates(part.automaton))
         if has_adjacent_predicates(part.automaton):
@@ -117,6 +110,3 @@ class Cogra(IndependentAlgorithm):
         if TypeGrainedCount.suits(query, part):
             return TypeGrainedCount(query, part, window)
         return TypeGrained(query, part, window)
-
-    def _takes_panes(self, query: CompiledQuery, part: Part) -> bool:
-        return self.windows == "panes" and not_linear(part.automaton, query.query.semantics) is None

@@ -11,7 +11,7 @@ from cepbench.algorithms.cogra.kernels.pane_tables import PaneTables, pane_table
 from cepbench.algorithms.cogra.kernels.slices import close_windows, extend_windows
 from cepbench.algorithms.kernels.cells import ONE, ZERO, Cells, empty_cells
 from cepbench.algorithms.rows import AggregateRows
-from cepbench.algorithms.running.batches import aggregate_rows, concatenated
+from cepbench.algorithms.running.batches import aggregate_rows
 from cepbench.events.windows import TimeSlice, Window
 from cepbench.queries.compile import CompiledQuery, Part
 
@@ -54,7 +54,7 @@ def joined(query: CompiledQuery, part: Part, window: Window, crossings: Sequence
         found += _closed(crossing.low, ended, tables, query)
         rows = _behind(rows, crossing.rows)
     found += _closed(first, rows, tables, query)
-    return concatenated(found)
+    return AggregateRows.concatenate(found) if found else None
 
 
 def _extended(rows: Cells, crossing: Crossing, tables: PaneTables, query: CompiledQuery) -> Cells:

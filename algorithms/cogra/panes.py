@@ -2,103 +2,77 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from typing import Any
 
-import numpy as np
-
-from cepbench.algorithms.base import StateSize
 from cepbench.algorithms.cogra.kernels.pane_tables import (
     BACK,
-    PaneShape,
+    PaneCells,
+    Panes,
     PaneTables,
     new_pane_cells,
     pane_shape_of,
     pane_tables_of,
     varying_shape_of,
 )
-from cepbench.algorithms.cogra.kernels.panes import aggregate_panes, live_cells
+from cepbench.algorithms.cogra.kernels.panes import aggregate_panes_keys, live_cells, show
 from cepbench.algorithms.cogra.kernels.slices import open_windows
-from cepbench.algorithms.cogra.kernels.voidable_panes import aggregate_voidable_panes
-from cepbench.algorithms.cogra.kernels.voidable_tables import voidable_tables_of
-from cepbench.algorithms.kernels.cells import Cells, cell_bytes, empty_cells
-from cepbench.algorithms.kernels.events import KernelEvents
-from cepbench.algorithms.kernels.growth import widened
-from cepbench.algorithms.kernels.peak import largest, new_clock
-from cepbench.algorithms.kernels.windows import TOUCHED
-from cepbench.algorithms.rows import AggregateRows
-from cepbench.algorithms.running.batches import (
-    NEVER,
-    concatenated,
-    first_rows,
-    kernel_events,
-    new_rows,
-    no_events,
-    sliding,
+from cepbench.algorithms.cogra.kernels.voidable_panes import (
+    VoidablePanes,
+    aggregate_voidable_panes_keys,
 )
-from cepbench.algorithms.running.evaluator import Evaluator
-from cepbench.algorithms.running.negation import Negation, latest_starts, negations_of
-from cepbench.events.batch import EventBatch
-from cepbench.events.windows import END, Window
+from cepbench.algorithms.cogra.kernels.voidable_tables import voidable_tables_of
+from cepbench.algorithms.kernels.arrays import Ints
+from cepbench.algorithms.kernels.cells import Cells, cell_bytes, empty_cells
+from cepbench.algorithms.kernels.growth import widened
+from cepbench.algorithms.running.batches import sliding
+from cepbench.algorithms.running.lanes import CellLanes, mapped
+from cepbench.algorithms.running.negation import negations_of
+from cepbench.algorithms.running.peak import Sizes
+from cepbench.events.windows import Window
 from cepbench.queries.compile import CompiledQuery, Part
 
 FIRST_PANES = 8
 
 
-class ByPanes(Evaluator):
-    """What evaluators by panes share: maps of panes, on stacks, and rows of the windows that they make up."""
+class ByPanes(CellLanes):
+    """What evaluators by panes share: maps of panes, on stacks, and rows of the windows that they make up.
 
-    def __init__(self, query: CompiledQuery, part: Part, window: Window, tables: PaneTables, shape: PaneShape) -> None:
-        self.query, self.tables, self.shape = query, tables, shape
-        self.window, self.span = sliding(window), window.overlap
-        self.cell_bytes = cell_bytes(part.tables)
-        clock = new_clock(0, self.cell_bytes)
-        self.panes = new_pane_cells(tables, FIRST_PANES, query.layout, query.arithmetic, clock)
-        self.rows = new_rows(query, self.span)
-        self.negations: list[Negation] = []
+    All keys have room for as many panes, at most twice those of a window: they share its length.
+    """
 
-    @abstractmethod
-    def step(self, first: int, until: int, events: KernelEvents) -> tuple[int, int]:
-        """Processes events `first..`, then closes the windows that end by `until`; returns (next event, rows)."""
+    lanes: PaneCells
 
-    def process(self, events: EventBatch) -> AggregateRows | None:
-        """Rows of the windows that these events closed."""
-        until = NEVER if events.watermark is None else events.watermark
-        return self._rows(kernel_events(self.query.columns, events, self.negations), until)
+    def __init__(self, query: CompiledQuery, part: Part, window: Window, tables: PaneTables, fixed: Any) -> None:
+        self.tables, sizes, negations = tables, Sizes(cell_bytes(part.tables), 0), negations_of(query, part, window)
+        fresh = new_pane_cells(tables, FIRST_PANES, query.layout, query.arithmetic, sizes.clock(), len(negations))
+        super().__init__(query, window, fixed, fresh, sizes)
+        self.negations = negations
 
-    def finish(self) -> AggregateRows | None:
-        """Rows of the windows that are still open."""
-        return self.advance(END)
-
-    def advance(self, now: int) -> AggregateRows | None:
-        """Rows of the windows that end by `now`, before which no event will come."""
-        return self._rows(no_events(len(self.query.ints), len(self.query.reals)), now)
+    def grow(self, key: int) -> None:
+        """Room for twice as many panes."""
+        more = len(self.fresh.back_first)
+        entries, positions = self.tables.enters.shape
+        for axis, name in enumerate(("fresh", "lanes")):
+            states: PaneCells = getattr(self, name)
+            cells = widened(states.cells, states.cells._fields, more * (entries + 1) * positions, axis)
+            setattr(self, name, widened(states, ("back_first", "front_first"), more, axis)._replace(cells=cells))
 
     def current(self) -> Cells:
-        """A copy of the map of the current pane; what waits is not in it, as nothing does after `advance`."""
-        return Cells._make(array[: self.tables.enters.size].copy() for array in self.panes.cells)
+        """A copy of the map of the current pane of the only key, which ends the current time stamp."""
+        state = self._only()
+        show(self.tables, state)
+        return Cells._make(array[: self.tables.enters.size].copy() for array in state.cells)
 
-    def state(self) -> StateSize:
-        """Cells of the current pane and of those of open windows, and cells that wait; the largest state."""
-        clock = self.panes.clock
-        _, cells = largest(live_cells(self.tables, self.panes.counters, int(clock[TOUCHED])), clock)
-        return StateSize(cells * self.cell_bytes, {"aggregates": cells})
+    @property
+    def kept(self) -> Ints:
+        """Cells of the current pane and of those of open windows, and cells that wait."""
+        return live_cells(self.tables, self.lanes)
 
-    def _rows(self, events: KernelEvents, until: int) -> AggregateRows | None:
-        parts: list[AggregateRows] = []
-        done = 0
-        while done <= len(events.time):
-            if self.panes.counters[BACK] == len(self.panes.back_first):
-                self._grow()
-            done, size = self.step(done, until, events)
-            parts += first_rows(self.rows, size)
-        return concatenated(parts)
-
-    def _grow(self) -> None:
-        """Room for twice as many panes."""
-        panes, more = self.panes, len(self.panes.back_first)
-        entries, positions = self.tables.enters.shape
-        cells = widened(panes.cells, panes.cells._fields, more * (entries + 1) * positions, axis=0)
-        self.panes = widened(panes, ("back_first", "front_first"), more)._replace(cells=cells)
+    def _only(self) -> PaneCells:
+        """The state of the only key."""
+        self.make_room(1)
+        state: PaneCells = mapped(lambda array: array[0], self.lanes)
+        return state
 
 
 class PaneGrained(ByPanes):
@@ -108,24 +82,20 @@ class PaneGrained(ByPanes):
     C <= P + 1 entries (`kernels.pane_tables`); O(q C P) space for q panes of the open windows that hold an event.
     """
 
-    def __init__(self, query: CompiledQuery, part: Part, window: Window) -> None:
-        shape = pane_shape_of(query.layout, part.tables, query.arithmetic)
-        super().__init__(query, part, window, pane_tables_of(part.tables), shape)
+    over = staticmethod(aggregate_panes_keys)
 
-    def step(self, first: int, until: int, events: KernelEvents) -> tuple[int, int]:
-        return aggregate_panes(
-            first, until, events, self.tables, self.shape, self.span, self.window, self.panes, self.rows
-        )
+    def __init__(self, query: CompiledQuery, part: Part, window: Window) -> None:
+        tables, shape = pane_tables_of(part.tables), pane_shape_of(query.layout, part.tables, query.arithmetic)
+        super().__init__(query, part, window, tables, Panes(tables, shape, window.overlap, sliding(window)))
 
     def open_rows(self, first: int, count: int) -> Cells:
-        """Rows of P cells of `count` windows from window `first` on, of which none has ended; the evaluator is spent.
-
-        Nothing waits.
+        """Rows of P cells of `count` windows of the only key from window `first` on, of which none has ended; the
+        evaluator is spent.
         """
         rows = empty_cells(count * len(self.tables.after), self.query.layout, self.query.arithmetic)
-        if self.panes.counters[BACK] == len(self.panes.back_first):
-            self._grow()
-        open_windows(first, count, self.window.slide, self.tables, self.panes, rows)
+        if self._only().counters[BACK] == len(self.fresh.back_first):
+            self.grow(0)
+        open_windows(first, count, self.timed.slide, self.tables, self._only(), rows)
         return rows
 
 
@@ -135,14 +105,9 @@ class VoidablePaneGrained(ByPanes):
     O(n C l + m C^3) time, O(q C^2) space for q panes of the open windows that hold an event or a negated one.
     """
 
-    def __init__(self, query: CompiledQuery, part: Part, window: Window) -> None:
-        self.voidable = voidable_tables_of(part.tables, len(part.negations))
-        super().__init__(query, part, window, self.voidable.panes, varying_shape_of(query.layout))
-        self.negations = negations_of(query, part, window)
-        self.seen = np.full(len(self.negations), -1, np.int64)
+    over = staticmethod(aggregate_voidable_panes_keys)
 
-    def step(self, first: int, until: int, events: KernelEvents) -> tuple[int, int]:
-        return aggregate_voidable_panes(
-            first, until, events, latest_starts(self.negations), self.seen, self.voidable, self.shape, self.span,
-            self.window, self.panes, self.rows,
-        )  # fmt: skip
+    def __init__(self, query: CompiledQuery, part: Part, window: Window) -> None:
+        tables = voidable_tables_of(part.tables, len(part.negations))
+        fixed = VoidablePanes(tables, varying_shape_of(query.layout), window.overlap, sliding(window))
+        super().__init__(query, part, window, tables.panes, fixed)

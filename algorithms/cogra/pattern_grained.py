@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from cepbench.algorithms.cogra.granularity import SEMANTICS
@@ -11,14 +13,13 @@ from cepbench.algorithms.cogra.kernels.waiting import (
     KeyWaiting,
     Waiting,
     WaitingRecord,
-    close_waiting,
     extend_keys,
 )
 from cepbench.algorithms.kernels.arrays import Ints
-from cepbench.algorithms.kernels.cells import empty_cells
-from cepbench.algorithms.kernels.growth import with_more_places
-from cepbench.algorithms.kernels.windows import CONTIGUOUS, OpenWindows, make_slots
-from cepbench.algorithms.running.window_cells import WindowLanes
+from cepbench.algorithms.kernels.cells import cell_bytes, empty_cells
+from cepbench.algorithms.kernels.windows import CONTIGUOUS, make_slots
+from cepbench.algorithms.running.peak import Sizes
+from cepbench.algorithms.running.places import PlaceLanes
 from cepbench.events.windows import Window
 from cepbench.queries.compile import CompiledQuery, Part
 from cepbench.queries.records import records_of
@@ -26,7 +27,7 @@ from cepbench.queries.records import records_of
 FIRST_EVENTS = 64
 
 
-class PatternGrained(WindowLanes):
+class PatternGrained(PlaceLanes):
     """Skip-till-next-match and contiguous semantics with predicates on adjacent events.
 
     O(n u k) time and O(u k) space for u waiting events and k windows per event. Algorithm 9 assumes u = 1 and
@@ -34,47 +35,33 @@ class PatternGrained(WindowLanes):
     keys and over time: a key has room for the events that it keeps, and one that is idle for none.
     """
 
-    over, close = staticmethod(extend_keys), staticmethod(close_waiting)
+    over = staticmethod(extend_keys)
     arena: Waiting
     lanes: KeyWaiting
+
+    by_place = ("event",)
 
     def __init__(self, query: CompiledQuery, part: Part, window: Window) -> None:
         semantics = SEMANTICS[query.query.semantics]
         nothing, all_ends = np.zeros(len(part.tables.start), np.bool_), part.tables.end
         slots = make_slots(part.tables, len(part.negations), nothing, all_ends, semantics == CONTIGUOUS)
-        super().__init__(
-            query,
-            part,
-            window,
-            slots,
-            semantics,
-            _no_events,
-            _new_waiting(query, window.overlap, FIRST_EVENTS + len(part.tables.start)),
-            window_cells=1 + len(slots.late),
-            kept_cells=window.overlap,
-            kept_bytes=8 * (2 + len(query.ints) + len(query.reals)),
-        )
+        kept_bytes = 8 * (2 + len(query.ints) + len(query.reals))
+        sizes = Sizes(cell_bytes(part.tables), 1 + len(slots.late), window.overlap, kept_bytes)
+        own = partial(KeyWaiting, np.array([NOBODY, NOBODY, 0]))
+        super().__init__(query, part, window, slots, semantics, own, sizes)
+        self.arena = self.new_arena(FIRST_EVENTS + len(part.tables.start))
 
-    def grow(self, key: int) -> None:
-        """Twice the events."""
-        self.arena = with_more_places(self.arena, ("event",))
+    def new_arena(self, places: int) -> Waiting:
+        return Waiting(
+            event=np.zeros(places, records_of(WaitingRecord)),
+            free=np.arange(places, dtype=np.int64),
+            left=np.array([places], np.int64),
+            ints=np.zeros((len(self.query.ints), places), np.int64),
+            reals=np.zeros((len(self.query.reals), places), np.float64),
+            cells=empty_cells(places * self.timed.overlap, self.query.layout, self.query.arithmetic),
+        )
 
     @property
     def kept(self) -> Ints:
         """Waiting events."""
         return self.lanes.list[:, SIZE]
-
-
-def _no_events(windows: OpenWindows) -> KeyWaiting:
-    return KeyWaiting(np.array([NOBODY, NOBODY, 0]), windows)
-
-
-def _new_waiting(query: CompiledQuery, span: int, events: int) -> Waiting:
-    return Waiting(
-        event=np.zeros(events, records_of(WaitingRecord)),
-        free=np.arange(events, dtype=np.int64),
-        left=np.array([events], np.int64),
-        ints=np.zeros((len(query.ints), events), np.int64),
-        reals=np.zeros((len(query.reals), events), np.float64),
-        cells=empty_cells(events * span, query.layout, query.arithmetic),
-    )

@@ -11,11 +11,12 @@ import numpy as np
 from cepbench.algorithms.base import Plan, StateSize
 from cepbench.algorithms.cogra.joining import Crossing, joined
 from cepbench.algorithms.cogra.panes import PaneGrained
-from cepbench.algorithms.kernels.cells import Cells
+from cepbench.algorithms.kernels.cells import Cells, empty_cells
 from cepbench.algorithms.kernels.clock import LOW
-from cepbench.algorithms.rows import AggregateRows, Rows
+from cepbench.algorithms.rows import QueryRows, Rows
 from cepbench.algorithms.running.conjunction import Conjunction, pairs
 from cepbench.algorithms.running.evaluator import WHOLE_STREAM, Evaluator
+from cepbench.algorithms.running.lanes import OneLane
 from cepbench.algorithms.running.per_query import IndependentQueries
 from cepbench.algorithms.slices import SliceExecutor, Slicing
 from cepbench.events.batch import EventBatch
@@ -85,13 +86,13 @@ class SliceGrained(Evaluator):
         self.begun = -(-time_slice.begin // window.slide)  # the first window that begins in the slice
         self.cuts = _cuts(window, time_slice, range(self.low, self.begun))
         self.begins = self.begun * window.slide < time_slice.end
-        self.inside = PaneGrained(query, part, window)
-        self.inside.panes.clock[LOW] = self.begun
-        self.prefix = PaneGrained(query, part, WHOLE_STREAM)
+        self.inside, self.prefix = PaneGrained(query, part, window), PaneGrained(query, part, WHOLE_STREAM)
+        self.inside.fresh.clock[LOW] = self.begun
+        self._inside, self._prefix = OneLane(self.inside), OneLane(self.prefix)
         self.maps: list[Cells] = []
-        self.rows = self.inside.open_rows(0, 0)
+        self.rows = empty_cells(0, query.layout, query.arithmetic)
 
-    def process(self, events: EventBatch) -> AggregateRows | None:
+    def process(self, events: EventBatch) -> QueryRows | None:
         """Rows of the windows of the slice that these events closed."""
         until = None if events.watermark is None else min(events.watermark, self.slice.end)
         self._follow(events, until)
@@ -99,17 +100,15 @@ class SliceGrained(Evaluator):
             return None
         first = int(np.searchsorted(events.time, self.begun * self.window.slide))
         if first == 0 and until == events.watermark:
-            return self.inside.process(events)
-        return self.inside.process(events.slice(first, len(events), until))
+            return self._inside.process(events)
+        return self._inside.process(events.slice(first, len(events), until))
 
-    def finish(self) -> AggregateRows | None:
+    def finish(self) -> QueryRows | None:
         """Rows of the windows of the slice that are still open; those that end later stay so."""
-        for cut in self.cuts[len(self.maps) :]:
-            self.prefix.advance(cut)
-            self.maps.append(self.prefix.current())
+        self.maps += [self.prefix.current() for _ in self.cuts[len(self.maps) :]]
         if not self.begins:
             return None
-        found = self.inside.advance(self.slice.end)
+        found = self._inside.advance(self.slice.end)
         if self.slice.end < END:
             first = max(self.begun, self.window.first_at(self.slice.end))
             self.rows = self.inside.open_rows(first, max(0, self.window.last_at(self.slice.end - 1) + 1 - first))
@@ -118,7 +117,7 @@ class SliceGrained(Evaluator):
     def state(self) -> StateSize:
         """That of the panes, and the maps of windows that began before the slice."""
         cells = sum(len(cells.over) for cells in self.maps) + len(self.rows.over)
-        kept = StateSize(cells * self.inside.cell_bytes, {"aggregates": cells})
+        kept = StateSize(cells * self.inside.sizes.cell_bytes, {"aggregates": cells})
         return self.inside.state() + self.prefix.state() + kept
 
     def crossing(self) -> Crossing:
@@ -132,9 +131,9 @@ class SliceGrained(Evaluator):
             cut = self.cuts[len(self.maps)]
             stop = int(np.searchsorted(events.time, cut))
             if stop == len(events) and (until is None or until < cut):
-                self.prefix.process(events.slice(start, stop) if start else events)
+                self._prefix.process(events.slice(start, stop) if start else events)
                 return
-            self.prefix.process(events.slice(start, stop, cut))
+            self._prefix.process(events.slice(start, stop, cut))
             self.maps.append(self.prefix.current())
             start = stop
 

@@ -7,7 +7,7 @@ from functools import lru_cache, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from cepbench.algorithms.greta.kernels.propagation import close_graphs, propagate_keys
+from cepbench.algorithms.greta.kernels.propagation import propagate_keys
 from cepbench.algorithms.greta.kernels.vertices import (
     EDGES,
     LIVE,
@@ -18,10 +18,10 @@ from cepbench.algorithms.greta.kernels.vertices import (
     KeyGraph,
 )
 from cepbench.algorithms.kernels.arrays import Ints
-from cepbench.algorithms.kernels.cells import empty_cells
-from cepbench.algorithms.kernels.growth import with_more_places
+from cepbench.algorithms.kernels.cells import cell_bytes, empty_cells
 from cepbench.algorithms.kernels.windows import ANY, Slots, make_slots, slot_count
-from cepbench.algorithms.running.window_cells import WindowLanes
+from cepbench.algorithms.running.peak import Sizes
+from cepbench.algorithms.running.places import PlaceLanes
 from cepbench.events.windows import Window
 from cepbench.queries.compile import CompiledQuery, Part
 from cepbench.queries.model import Op
@@ -39,7 +39,7 @@ windows hold fewer vertices (measured: 3.5 GB for 6 MB of cells at 600 windows p
 FIRST_BLOCKS = 8
 
 
-class GraphGrained(WindowLanes):
+class GraphGrained(PlaceLanes):
     """Skip-till-any-match over a graph of the positions in `kept` (bool[P]) and cells of the others.
 
     O(n**2 k) time and O(n k) space for n kept events per window that lie in k windows each (Theorem 11.5);
@@ -47,29 +47,35 @@ class GraphGrained(WindowLanes):
     K windows and P positions beside; the graphs of all keys take their blocks from one place.
     """
 
-    over, close = staticmethod(propagate_keys), staticmethod(close_graphs)
+    over = staticmethod(propagate_keys)
+    by_place = ("block", "time", "order")
     arena: Blocks
     lanes: KeyGraph
 
     def __init__(self, query: CompiledQuery, part: Part, window: Window, kept: NDArray[np.bool_]) -> None:
         slots, position = _template(part, kept.tobytes())
         is_sorted = bool(np.any(position["sort_column"] >= 0))
-        super().__init__(
-            query,
-            part,
-            window,
-            slots,
-            ANY,
-            partial(KeyGraph, position, np.zeros(3, np.int64), np.zeros(len(position), np.int64)),
-            _new_blocks(query, len(position), window.overlap, OF_MANY_KEYS if query.partition else VERTICES),
-            window_cells=1 + slot_count(slots),
-            kept_cells=window.overlap,
-            kept_bytes=8 * (1 + len(query.ints) + len(query.reals) + is_sorted),
-        )
+        kept_bytes = 8 * (1 + len(query.ints) + len(query.reals) + is_sorted)
+        sizes = Sizes(cell_bytes(part.tables), 1 + slot_count(slots), window.overlap, kept_bytes)
+        own = partial(KeyGraph, position, np.zeros(3, np.int64), np.zeros(len(position), np.int64))
+        super().__init__(query, part, window, slots, ANY, own, sizes)
+        vertices = OF_MANY_KEYS if query.partition else VERTICES
+        self.width = min(vertices, max(FEWEST_VERTICES, BLOCK_CELLS // window.overlap))
+        self.arena = self.new_arena(FIRST_BLOCKS + 2 * len(position))
 
-    def grow(self, key: int) -> None:
-        """Twice the blocks."""
-        self.arena = with_more_places(self.arena, ("block", "time", "order"))
+    def new_arena(self, places: int) -> Blocks:
+        query, vertices = self.query, places * self.width
+        return Blocks(
+            block=np.zeros(places, records_of(BlockRecord)),
+            free=np.arange(places, dtype=np.int64),
+            left=np.array([places], np.int64),
+            time=np.zeros((places, self.width), np.int64),
+            order=np.zeros((places, self.width), np.int64),
+            ints=np.zeros((len(query.ints), vertices), np.int64),
+            reals=np.zeros((len(query.reals), vertices), np.float64),
+            cells=empty_cells(vertices * self.timed.overlap, query.layout, query.arithmetic),
+            selected=np.zeros(self.width, np.int64),
+        )
 
     @property
     def kept(self) -> Ints:
@@ -100,23 +106,6 @@ def _positions(tables: Tables, kept: NDArray[np.bool_]) -> Records:
     position["sort_column"], position["sort_real"] = column, real
     position["head"] = position["tail"] = NO_BLOCK
     return position
-
-
-def _new_blocks(query: CompiledQuery, positions: int, span: int, vertices: int) -> Blocks:
-    """Free blocks of so many vertices at most, for `span` windows at a time."""
-    blocks = FIRST_BLOCKS + 2 * positions
-    width = min(vertices, max(FEWEST_VERTICES, BLOCK_CELLS // span))
-    return Blocks(
-        block=np.zeros(blocks, records_of(BlockRecord)),
-        free=np.arange(blocks, dtype=np.int64),
-        left=np.array([blocks], np.int64),
-        time=np.zeros((blocks, width), np.int64),
-        order=np.zeros((blocks, width), np.int64),
-        ints=np.zeros((len(query.ints), blocks * width), np.int64),
-        reals=np.zeros((len(query.reals), blocks * width), np.float64),
-        cells=empty_cells(blocks * span * width, query.layout, query.arithmetic),
-        selected=np.zeros(width, np.int64),
-    )
 
 
 def _leads_over_negation(tables: Tables) -> NDArray[np.bool_]:

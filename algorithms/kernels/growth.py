@@ -25,19 +25,3 @@ def widened(arrays: _Arrays, names: Iterable[str], more: int, axis: int = -1) ->
     """A named tuple with the arrays of these names made `wider`; it shares the others."""
     grown: dict[str, Any] = {name: wider(getattr(arrays, name), more, axis) for name in names}
     return arrays._replace(**grown)
-
-
-def with_more_places(arena: _Arrays, names: Iterable[str]) -> _Arrays:
-    """Twice the places of an arena; the arrays of these names have them along their first axis.
-
-    It has a stack `free[N]` of free places, of which there are `left[0]`, and `ints`, `reals` and `cells` with as many
-    entries for each place as for any other.
-    """
-    more: Any = arena
-    places, count = len(more.free), int(more.left[0])
-    free = wider(more.free, places)
-    free[count : count + places] = np.arange(places, 2 * places)
-    more = widened(widened(more, names, places, axis=0), ("ints", "reals"), more.ints.shape[1])
-    cells = widened(more.cells, more.cells._fields, len(more.cells.over), axis=0)
-    grown: _Arrays = more._replace(cells=cells, free=free, left=more.left + places)
-    return grown

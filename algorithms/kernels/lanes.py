@@ -10,15 +10,14 @@ kernel of a system advances one lane:
 - `fixed`: a named tuple of what does not change, with the `window`; `arena`: arrays that all keys share.
 - Rows are written from place `written` on.
 
-Each system has two kernels of its own for that loop, which name its `advance`: Numba keeps no kernel on disk that was
-handed another one.
+Each system has a kernel of its own for that loop (`over_keys`), which names its `advance`: Numba keeps no kernel on
+disk that was handed another one.
 """
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-import numpy as np
 from numba import types
 from numba.extending import overload
 
@@ -31,10 +30,6 @@ DONE, ROWS, ROOM = 0, 1, 2
 
 NO_END = -1
 """Of a key whose windows with events are closed."""
-
-_FIRST: Any = np.int64(0)
-_NEVER: Any = np.int64(-1)
-"""A time by which no window ends. Not literals, for each of which Numba would compile a kernel anew."""
 
 _States = TypeVar("_States")
 
@@ -61,79 +56,58 @@ def _lane(states: Any, key: Any) -> Any:
     return scope["written_out"]
 
 
+class Calls(NamedTuple):
+    """What the lanes of m keys do: they process events, and then close the windows that end by `until`.
+
+    - `keys[m]`, `offsets[m + 1]`: events `offsets[j]..offsets[j + 1] - 1` are those of `keys[j]`.
+    - Written: `ends[K]`, by key the end of the last window that holds an event of it, or `NO_END`; `owner[N]`, the keys
+      of the rows.
+    """
+
+    keys: Ints
+    offsets: Ints
+    events: KernelEvents
+    until: int
+    ends: Ints
+    owner: Ints
+
+
 @inlined
 def over_keys(
     advance: Any,
     at: int,
     done: int,
-    keys: Ints,
-    offsets: Ints,
-    events: KernelEvents,
+    calls: Calls,
     fixed: Any,
     arena: Any,
     lanes: Any,
-    ends: Ints,
     rows: Any,
-    owner: Ints,
 ) -> tuple[int, int, int, int]:
-    """Processes keys `at..` of a batch, the first of them from event `done` on; returns (next key, next event,
-    rows written, why it stopped). O(1) per key beside its events.
-
-    `ends[k]` becomes the end of the last window that holds an event of key k, `owner` the keys of the rows.
+    """Processes keys `at..`, the first of them from event `done` on; returns (next key, next event, rows written, why
+    it stopped). O(1) per key beside its events.
     """
     written = 0
+    keys, offsets, events, until, ends = calls.keys, calls.offsets, calls.events, calls.until, calls.ends
     for j in range(at, len(keys)):
-        key, stop, before = keys[j], offsets[j + 1], written
+        key, begin, stop, before = keys[j], offsets[j], offsets[j + 1], written
         done, written, why = advance(
-            max(done, offsets[j]), _NEVER, _until_place(events, stop), fixed, arena, lane(lanes, key), rows, written
+            max(done, begin), until, _until_place(events, stop), fixed, arena, lane(lanes, key), rows, written
         )
-        _own(owner, before, written, key)
+        for row in range(before, written):
+            calls.owner[row] = key
         if why != DONE:
             return j, done, written, why
-        ends[key] = _last_end(events.time[stop - 1], fixed.window)
+        if begin < stop:
+            ends[key] = _last_end(events.time[stop - 1], fixed.window)
+        if ends[key] <= until:
+            ends[key] = NO_END
     return len(keys), done, written, DONE
-
-
-@inlined
-def close_keys(
-    advance: Any,
-    at: int,
-    until: int,
-    nothing: KernelEvents,
-    fixed: Any,
-    arena: Any,
-    lanes: Any,
-    ends: Ints,
-    rows: Any,
-    owner: Ints,
-) -> tuple[int, int, int]:
-    """Closes the windows that end by `until` of keys `at..`; returns the next key, the rows written, and why it
-    stopped. `nothing` are no events.
-    """
-    written = 0
-    for key in range(at, len(ends)):
-        if ends[key] != NO_END:
-            before = written
-            _, written, why = advance(_FIRST, until, nothing, fixed, arena, lane(lanes, key), rows, written)
-            _own(owner, before, written, key)
-            if why != DONE:
-                return key, written, why
-            if ends[key] <= until:
-                ends[key] = NO_END
-    return len(ends), written, DONE
 
 
 @inlined
 def _last_end(time: int, window: Sliding) -> int:
     """When the last window ends that holds an event of this time."""
     return time // window.slide * window.slide + window.within
-
-
-@inlined
-def _own(owner: Ints, first: int, stop: int, key: int) -> None:
-    """Rows `first..stop - 1` are those of a key."""
-    for row in range(first, stop):
-        owner[row] = key
 
 
 @inlined

@@ -18,11 +18,6 @@ from cepbench.events.batch import EventBatch
 from cepbench.events.windows import Window
 from cepbench.queries.aggregates import Layout
 from cepbench.queries.columns import ColumnSet
-from cepbench.queries.compile import CompiledQuery
-
-ROWS = 1024
-NEVER = -1
-"""A time by which no window ends."""
 
 
 def kernel_events(columns: ColumnSet, events: EventBatch, negations: Sequence[Negation] = ()) -> KernelEvents:
@@ -56,23 +51,14 @@ def sliding(window: Window) -> Sliding:
     return Sliding(window.within, window.slide, window.pane)
 
 
-def new_rows(query: CompiledQuery, span: int) -> RowCells:
-    """Room for the rows of closed windows: `ROWS`, or two generations of `span` windows.
-
-    Evaluators of one layout share it, since rows are copied as soon as a kernel has written them: each of many
-    keys would else have at least 8 KiB per channel of its own.
-    """
-    return _room(max(ROWS, 2 * span), query.layout, query.arithmetic)
-
-
 @lru_cache(maxsize=64)
-def _room(capacity: int, layout: Layout, arithmetic: str) -> RowCells:
+def new_rows(capacity: int, layout: Layout, arithmetic: str) -> RowCells:
+    """Room for so many rows of closed windows.
+
+    Evaluators of one layout share it, since rows are copied as soon as a kernel has written them: each would else have
+    at least 256 KiB per channel of its own.
+    """
     return RowCells(np.empty(capacity, np.int64), empty_cells(capacity, layout, arithmetic))
-
-
-def first_rows(rows: RowCells, size: int) -> list[AggregateRows]:
-    """A copy of the first `size` rows, if there are any."""
-    return [aggregate_rows(rows.window[:size].copy(), rows.cells, size)] if size else []
 
 
 def aggregate_rows(window: NDArray[np.int64], cells: Cells, size: int) -> AggregateRows:
@@ -80,10 +66,3 @@ def aggregate_rows(window: NDArray[np.int64], cells: Cells, size: int) -> Aggreg
     return AggregateRows(
         window, cells.ring[:size].copy(), cells.over[:size].copy(), cells.real[:size].copy(), cells.least[:size].copy()
     )
-
-
-def concatenated(parts: list[AggregateRows]) -> AggregateRows | None:
-    """All rows as one, or None."""
-    if len(parts) == 1:
-        return parts[0]
-    return AggregateRows.concatenate(parts) if parts else None

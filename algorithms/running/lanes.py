@@ -11,12 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cepbench.algorithms.base import KeyedBatch, Operator, OutOfOrder, Plan, StateSize
-from cepbench.algorithms.kernels.events import KernelEvents
-from cepbench.algorithms.kernels.lanes import NO_END, ROOM
+from cepbench.algorithms.kernels.clock import HIGH, LOW
+from cepbench.algorithms.kernels.events import KernelEvents, RowCells
+from cepbench.algorithms.kernels.lanes import NO_END, ROOM, Calls
+from cepbench.algorithms.kernels.windows import TOUCHED
 from cepbench.algorithms.rows import KeyedRows, QueryRows, Rows, RowsOfKeys, joined
 from cepbench.algorithms.running.batches import aggregate_rows, kernel_events, new_rows, no_events
 from cepbench.algorithms.running.evaluator import WHOLE_STREAM, Evaluator
 from cepbench.algorithms.running.negation import Negation, largest_state, latest_starts
+from cepbench.algorithms.running.peak import Sizes
 from cepbench.events.batch import EventBatch
 from cepbench.events.windows import FOREVER, Window
 from cepbench.metrics.details import merged
@@ -32,7 +35,7 @@ Ints = NDArray[np.int64]
 class Lanes(ABC):
     """Evaluates one query, or queries that share, on all keys over windows of time.
 
-    A subclass has two kernels (`kernels.lanes`): `over`, its `over_keys`, and `close`, its `close_keys`.
+    A subclass has a kernel `over`, its `over_keys` (`kernels.lanes`).
 
     Parameters
     ----------
@@ -50,7 +53,6 @@ class Lanes(ABC):
     """
 
     over: ClassVar[Callable[..., tuple[int, int, int, int]]]
-    close: ClassVar[Callable[..., tuple[int, int, int]]]
 
     def __init__(self, fixed: Any, fresh: Any, arena: Any, window: Window, columns: ColumnSet) -> None:
         self.fixed, self.fresh, self.arena, self.timed, self.columns = fixed, fresh, arena, window, columns
@@ -60,6 +62,32 @@ class Lanes(ABC):
         self.negations: Sequence[Negation] = ()
         """Where there is one key only."""
         self._closed = 0  # windows that end by then are closed
+        self._worked: Mapping[str, float] = {}  # by lanes that begin anew
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickles keep the keys that have an open window with an event; the lanes of all others begin anew.
+
+        What they did before stays in `details`; ask for `state` first, which knows how large they were.
+        """
+        live = np.flatnonzero(self.ends != NO_END)
+        lanes = mapped(lambda array: array[live], self.lanes)
+        worked, kept = self.details(), self.work(lanes)
+        return {
+            **self.__dict__,
+            "lanes": lanes,
+            "arena": self.packed(live),
+            "ends": (len(self.ends), live, self.ends[live]),
+            "_worked": {name: number - kept.get(name, 0) for name, number in worked.items()},
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        size, live, ends = state["ends"]
+        self.__dict__.update(state)
+        self.ends = np.full(size, NO_END, np.int64)
+        self.ends[live] = ends
+        self.lanes = copies(self.fresh, size=size)
+        mapped(lambda array, kept: array.__setitem__(live, kept), self.lanes, state["lanes"])
+        self.arena = self.unpacked(live, state["arena"])
 
     @property
     @abstractmethod
@@ -82,66 +110,72 @@ class Lanes(ABC):
         """More room, for which the kernel stopped at a key."""
         raise NotImplementedError
 
+    def packed(self, live: Ints) -> Any:
+        """What live keys have in the arena; nothing by default."""
+        return ()
+
+    def unpacked(self, live: Ints, packed: Any) -> Any:
+        """An arena with that; it may change where the lanes look for it."""
+        return ()
+
+    def work(self, lanes: Any) -> Mapping[str, float]:
+        """Numbers of the work of lanes so far, by name; none by default."""
+        return {}
+
     def details(self) -> Mapping[str, float]:
         """As `Executor.details`."""
-        return {}
+        return merged([self._worked, self.work(self.lanes)])
 
     def process(self, batch: KeyedBatch) -> list[KeyedRows]:
         """Rows of the windows that these events and the watermark closed."""
-        self._make_room(batch.known)
+        self.make_room(batch.known)
         events = kernel_events(self.columns, batch.events, self.negations)
-        rows, parts = self.rows, list[KeyedRows]()
-        owner = _owners(len(rows.window))
-        at = done = 0
-        while at < len(batch.keys):
-            at, done, size, why = self.over(
-                at, done, batch.keys, batch.offsets, events, self.fixed, self.arena, self.lanes, self.ends, rows, owner
-            )
-            self._take(size, owner, parts)
-            if why == ROOM:
-                self.grow(int(batch.keys[at]))
+        parts = self._run(batch.keys, batch.offsets, events, -1)
         watermark = batch.watermark
         if watermark is not None and self.timed.ends_between(self._closed, watermark):
-            self._close(watermark, parts)
+            parts += self.advance(watermark)
             self._closed = watermark
         return parts
 
     def follow(self, other: Lanes) -> None:
         """Takes over which keys other lanes have, and which windows they have closed, but no state."""
-        self._make_room(len(other.ends))
+        self.make_room(len(other.ends))
         self.ends[: len(other.ends)], self._closed = other.ends, other._closed
 
     def finish(self) -> list[KeyedRows]:
         """Rows of the windows that are still open."""
-        parts: list[KeyedRows] = []
-        self._close(2 * FOREVER - 1, parts)
-        return parts
+        return self.advance(2 * FOREVER - 1)
+
+    def advance(self, until: int) -> list[KeyedRows]:
+        """Rows of the windows that end by then, before which no event will come."""
+        keys = np.flatnonzero(self.ends != NO_END)
+        return self._run(keys, np.zeros(len(keys) + 1, np.int64), self._nothing(), until)
 
     def state(self) -> StateSize:
         """What is live, and what the arrays take."""
         found = self.live()
         reserved = room_of(self.lanes) + room_of(self.arena) + self.ends.nbytes
-        return StateSize(found.bytes, found.kinds, found.reserved + reserved) + largest_state(self.negations)
+        size = StateSize(found.bytes, found.kinds, found.reserved + reserved)
+        return size + largest_state(self.negations) if self.negations else size
 
-    def _close(self, until: int, parts: list[KeyedRows]) -> None:
-        nothing, rows = self._nothing(), self.rows
+    def _run(self, keys: Ints, offsets: Ints, events: KernelEvents, until: int) -> list[KeyedRows]:
+        parts, rows = list[KeyedRows](), self.rows
         owner = _owners(len(rows.window))
-        at = 0
-        while at < len(self.ends):
-            at, size, why = self.close(at, until, nothing, self.fixed, self.arena, self.lanes, self.ends, rows, owner)
-            self._take(size, owner, parts)
+        calls = Calls(keys, offsets, events, until, self.ends, owner)
+        at = done = 0
+        while at < len(keys):
+            at, done, size, why = self.over(at, done, calls, self.fixed, self.arena, self.lanes, rows)
+            if size:
+                parts.append(self.taken(size, owner[:size].copy()))
             if why == ROOM:
-                self.grow(at)
-
-    def _take(self, size: int, owner: Ints, parts: list[KeyedRows]) -> None:
-        if size:
-            parts.append(self.taken(size, owner[:size].copy()))
+                self.grow(int(keys[at]))
+        return parts
 
     def _nothing(self) -> KernelEvents:
         events = no_events(len(self.columns.ints), len(self.columns.reals))
         return events._replace(negated=latest_starts(self.negations)[np.newaxis]) if self.negations else events
 
-    def _make_room(self, known: int) -> None:
+    def make_room(self, known: int) -> None:
         """Room for the keys known: for half as many more, where there were any before."""
         had = len(self.ends)
         if known > had:
@@ -154,20 +188,36 @@ class Lanes(ABC):
 
 
 class CellLanes(Lanes):
-    """One query whose kernels write rows as cells."""
+    """One query whose kernels write rows as cells; `sizes` says what its state is made of."""
 
-    def __init__(self, query: CompiledQuery, window: Window, fixed: Any, fresh: Any, arena: Any = ()) -> None:
+    def __init__(
+        self, query: CompiledQuery, window: Window, fixed: Any, fresh: Any, sizes: Sizes, arena: Any = ()
+    ) -> None:
         super().__init__(fixed, fresh, arena, window, query.columns)
-        self.query = query
+        self.query, self.sizes = query, sizes
 
     @property
-    def rows(self) -> Any:
-        return new_rows(self.query, max(ROOM_FOR_ROWS, 2 * self.timed.overlap) // 2)
+    def rows(self) -> RowCells:
+        return new_rows(max(ROOM_FOR_ROWS, 2 * self.timed.overlap), self.query.layout, self.query.arithmetic)
 
     def taken(self, size: int, owner: Ints) -> KeyedRows:
         rows = self.rows
         found = aggregate_rows(rows.window[:size].copy(), rows.cells, size)
         return {self.query.index: RowsOfKeys(owner, found)}
+
+    @property
+    def clocks(self) -> Ints:
+        """The clock of each key."""
+        clocks: Ints = self.lanes.clock
+        return clocks
+
+    @property
+    def kept(self) -> Ints:
+        """How many things each key keeps: by default the cells that wait, one in each window."""
+        return self.clocks[:, TOUCHED] * (self.clocks[:, HIGH] - self.clocks[:, LOW] + 1)
+
+    def live(self) -> StateSize:
+        return self.sizes.largest(self.kept, self.clocks)
 
 
 class OneLane(Evaluator):
@@ -180,7 +230,11 @@ class OneLane(Evaluator):
         return next(iter(of_one_key(self.lanes.process(KeyedBatch.of_one_key(events))).values()), None)
 
     def finish(self) -> QueryRows | None:
-        return next(iter(of_one_key(self.lanes.finish()).values()), None)
+        return self.advance(2 * FOREVER - 1)
+
+    def advance(self, until: int) -> QueryRows | None:
+        """As `Lanes.advance`."""
+        return next(iter(of_one_key(self.lanes.advance(until)).values()), None)
 
     def state(self) -> StateSize:
         return self.lanes.state()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from cepbench.algorithms.base import StateSize
 from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.clock import HIGH, LOW
+from cepbench.algorithms.kernels.peak import new_clock
 
 
 class Peak:
@@ -42,3 +45,26 @@ def largest_of_all(kept: Ints, clocks: Ints) -> tuple[int, int]:
     windows, kept = np.where(smaller, noted_windows, windows), np.where(smaller, noted_kept, kept)
     noted[:] = 0
     return int(windows.sum()), int(kept.sum())
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """What a state is made of: `window_cells` per open window, and `kept_cells` and `kept_bytes` per thing that is kept
+    beside; a cell has `cell_bytes`. A thing with bytes of its own is an event.
+    """
+
+    cell_bytes: int
+    window_cells: int
+    kept_cells: int = 1
+    kept_bytes: int = 0
+
+    def clock(self) -> Ints:
+        """A clock before the first event (`kernels.peak`)."""
+        return new_clock(self.window_cells * self.cell_bytes, self.kept_cells * self.cell_bytes + self.kept_bytes)
+
+    def largest(self, kept: Ints, clocks: Ints) -> StateSize:
+        """The largest state of all keys since this was last asked, with so many things kept now."""
+        windows, things = largest_of_all(kept, clocks)
+        cells = windows * self.window_cells + things * self.kept_cells
+        size = cells * self.cell_bytes + things * self.kept_bytes
+        return StateSize(size, {"aggregates": cells, "events": things} if self.kept_bytes else {"aggregates": cells})

@@ -18,7 +18,7 @@ from cepbench.algorithms.sequences.channels import FAMILIES, Member
 from cepbench.algorithms.sequences.event_sequence import Sequence
 from cepbench.algorithms.sequences.kernels.counters import CounterState, KeyCounters, SequenceRows, Values, state_of
 from cepbench.algorithms.sequences.kernels.program import Chains
-from cepbench.algorithms.sequences.kernels.stream import Sequencing, close_sequences, count_keys
+from cepbench.algorithms.sequences.kernels.stream import Sequencing, count_keys
 from cepbench.algorithms.sequences.program import make_counting
 from cepbench.algorithms.sequences.segments import cut
 from cepbench.algorithms.sequences.state import enlarge, largest_sizes, new_lane, new_values
@@ -34,7 +34,7 @@ class SequenceCounter(Lanes):
     a longer one behind all others when it needs room for more START events.
     """
 
-    over, close = staticmethod(count_keys), staticmethod(close_sequences)
+    over = staticmethod(count_keys)
     arena: Values
     lanes: KeyCounters
 
@@ -95,9 +95,32 @@ class SequenceCounter(Lanes):
     def live(self) -> StateSize:
         return largest_sizes(self.lanes, self.program)
 
-    def details(self) -> Mapping[str, float]:
-        """`updates` of counters and `combinations`, products of a snapshot and a counter, so far."""
-        return {name: float(self.lanes.slots.clock[name].sum()) for name in ("updates", "combinations")}
+    def work(self, lanes: KeyCounters) -> Mapping[str, float]:
+        """`updates` of counters and `combinations`, products of a snapshot and a counter."""
+        return {name: float(lanes.slots.clock[name].sum()) for name in ("updates", "combinations")}
+
+    def packed(self, live: Ints) -> Values:
+        """The values of live keys one after another."""
+        return Values._make(array[place] for array, place in zip(self.arena, self._stretches(live), strict=True))
+
+    def unpacked(self, live: Ints, packed: Values) -> Values:
+        """The stretches of all keys one after another."""
+        ends = np.cumsum(self.lanes.size, axis=0)
+        self.lanes.begin[:] = ends - self.lanes.size
+        self.used = ends[-1] if len(ends) else np.zeros(3, np.int64)
+        values = new_values(self.used, self.program.unit.dtype)
+        for array, place, kept in zip(values, self._stretches(live), packed, strict=True):
+            array[place] = kept
+        return values
+
+    def _stretches(self, live: Ints) -> Sequences[Ints]:
+        """Where live keys have their values, one after another, in each array of the arena."""
+        found = []
+        for begin, size in zip(self.lanes.begin[live].T, self.lanes.size[live].T, strict=True):
+            ahead = np.cumsum(size) - size
+            found.append(np.repeat(begin - ahead, size) + np.arange(size.sum()))
+        ring, real, least = found
+        return ring, ring, real, least
 
     def _use(self, more: Ints) -> None:
         """Room for more values; of those before, some may belong to no key any more."""

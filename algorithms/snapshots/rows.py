@@ -6,10 +6,11 @@ import numpy as np
 
 from cepbench.algorithms.kernels.cells import empty_cells
 from cepbench.algorithms.rows import AggregateRows
-from cepbench.algorithms.running.batches import ROWS
 from cepbench.algorithms.snapshots.channels import MemberChannels
 from cepbench.algorithms.snapshots.kernels.rows import ClosedRecord, MemberRows
 from cepbench.queries.records import records_of
+
+ROWS = 1024
 
 MemberAnswers = dict[int, AggregateRows]
 """Rows by the number of a member in its set."""

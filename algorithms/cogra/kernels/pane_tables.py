@@ -10,6 +10,7 @@ import numpy as np
 from cepbench.algorithms.cogra.kernels.type_tables import END, PAIR, Size, has_pairs, template_of
 from cepbench.algorithms.kernels.arrays import Flags, Index, Ints
 from cepbench.algorithms.kernels.cells import Cells, empty_cells
+from cepbench.algorithms.kernels.events import Sliding
 from cepbench.algorithms.kernels.windows import ANY
 from cepbench.queries.aggregates import Layout
 from cepbench.queries.tables import Predicates, Tables, Weights
@@ -63,9 +64,18 @@ class PaneShape(NamedTuple):
     sources: tuple[bool, ...]
 
 
+class Panes(NamedTuple):
+    """What does not change (`kernels.lanes`); `span` is the most windows that hold one event."""
+
+    tables: PaneTables
+    shape: PaneShape
+    span: int
+    window: Sliding
+
+
 class PaneCells(NamedTuple):
-    """Maps of panes: for C entries and P positions, cell `c * P + p` of a map has the trends of events in the pane that
-    begin after entry c and end at position p.
+    """Maps of the panes of a key: for C entries and P positions, cell `c * P + p` of a map has the trends of events in
+    the pane that begin after entry c and end at position p.
 
     - `cells`: six maps behind one another: that of the current pane, as events before the current time stamp made it;
       what those of the current time stamp add, and waits; the product of the panes at the back; two for products that
@@ -77,7 +87,7 @@ class PaneCells(NamedTuple):
     - The front, rows of P cells: trends of no event before, over a pane and all later ones up to the last turn; the
       oldest on top, at `counters[FRONT] - 1`; `front_first[S]` as before.
     - `waiting[P]`: positions with trends that wait, `clock[TOUCHED]` of them. `counters[FIRST]`: the time of the first
-      event of the current pane, -1 if it has none.
+      event of the current pane, -1 if it has none. `seen[J]`: the latest match known of each negation.
     """
 
     cells: Cells
@@ -86,6 +96,7 @@ class PaneCells(NamedTuple):
     waiting: Ints
     counters: Ints
     clock: Ints
+    seen: Ints
 
 
 def pane_tables_of(tables: Tables) -> PaneTables:
@@ -150,7 +161,9 @@ def varying_shape_of(layout: Layout) -> PaneShape:
     return PaneShape(ring, real, least, ())
 
 
-def new_pane_cells(tables: PaneTables, panes: int, layout: Layout, arithmetic: str, clock: Ints) -> PaneCells:
+def new_pane_cells(
+    tables: PaneTables, panes: int, layout: Layout, arithmetic: str, clock: Ints, negations: int
+) -> PaneCells:
     """The state before the first event, with room for so many panes."""
     entries, positions = tables.enters.shape
     size = entries * positions
@@ -164,4 +177,5 @@ def new_pane_cells(tables: PaneTables, panes: int, layout: Layout, arithmetic: s
         np.zeros(positions, np.int64),
         np.array([-1, 0, 0], np.int64),
         clock,
+        np.full(negations, -1, np.int64),
     )

@@ -13,13 +13,14 @@ import numpy as np
 
 from cepbench.algorithms.cogra.kernels.appending import append
 from cepbench.algorithms.cogra.kernels.pane_products import evict_panes, push_pane, window_result
-from cepbench.algorithms.cogra.kernels.pane_tables import BACK, FIRST, FRONT, PaneCells, PaneShape, PaneTables
+from cepbench.algorithms.cogra.kernels.pane_tables import BACK, FIRST, FRONT, PaneCells, Panes, PaneShape, PaneTables
 from cepbench.algorithms.cogra.kernels.type_tables import END
 from cepbench.algorithms.kernels.arrays import Ints, Place
 from cepbench.algorithms.kernels.cells import ONE, ZERO, add, clear, is_empty
 from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, has_ended, next_boundary, opened
 from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.events import KernelEvents, RowCells, Sliding, fits
+from cepbench.algorithms.kernels.lanes import DONE, ROOM, ROWS, Calls, over_keys
 from cepbench.algorithms.kernels.peak import note
 from cepbench.algorithms.kernels.windows import TOUCHED
 
@@ -29,36 +30,34 @@ def aggregate_panes(
     first: int,
     until: int,
     events: KernelEvents,
-    tables: PaneTables,
-    shape: PaneShape,
-    span: int,
-    window: Sliding,
+    fixed: Panes,
+    arena: tuple[()],
     state: PaneCells,
     out: RowCells,
-) -> tuple[int, int]:
-    """Processes events `first..`, then closes the windows that end by `until`; returns (next event, rows in `out`).
+    size: int,
+) -> tuple[int, int, int]:
+    """Aggregates the trends of one key (`kernels.lanes`).
 
     Stops before an event, or the end, at which `out` might not have room for the windows that close (`span` at most)
-    or the back for a pane; one more than all events is returned at the end. O(C l) per event for C entries and l
-    transitions into its positions, O(C P^2) per pane of P positions, O(P^2) per window.
+    or the back for a pane. O(C l) per event for C entries and l transitions into its positions, O(C P^2) per pane of P
+    positions, O(P^2) per window.
     """
+    tables, shape, window = fixed.tables, fixed.shape, fixed.window
     clock = state.clock
     now = clock[NOW]
-    size = 0
     boundary = next_boundary(clock[LOW], clock[HIGH], window)  # divisions are left to the boundaries of panes
     inside = clock[LOW] <= clock[HIGH]
     number = np.uint64(len(events.time))
     checked = len(tables.local.one) > 0
-    for i in range(np.uint64(first), number + ONE):
+    for i in range(np.uint64(first), number):
         alone = False
-        time = until if i == number else events.time[i]
+        time = events.time[i]
         if time != now:
-            if i == number and time <= now:
-                break
             if time >= boundary:
                 clock[NOW] = now
-                if size + span > len(out.window) or state.counters[BACK] == len(state.back_first):
-                    return int(i), size
+                why = lacking(fixed.span, state, out, size)
+                if why != DONE:
+                    return int(i), size, why
                 size = advance_panes(time, tables, window, state, out, size)
                 boundary = next_boundary(clock[LOW], clock[HIGH], window)
                 inside = clock[LOW] <= clock[HIGH]
@@ -66,8 +65,6 @@ def aggregate_panes(
                 show(tables, state)
             now = time
             alone = bool(i + ONE < number and events.time[i + ONE] != now)
-        if i == number:
-            break
         if not inside:  # between windows
             continue
         b = tables.first_binding[np.uint64(events.kind[i])]
@@ -84,7 +81,28 @@ def aggregate_panes(
             p = tables.binding[b]
     clock[NOW] = now
     note(live(tables, state), clock)
-    return len(events.time) + 1, size
+    if has_ended(clock[LOW], clock[HIGH], until, window):
+        why = lacking(fixed.span, state, out, size)
+        if why != DONE:
+            return int(number), size, why
+        size = advance_panes(until, tables, window, state, out, size)
+    return int(number), size, DONE
+
+
+@kernel
+def aggregate_panes_keys(
+    at: int, done: int, calls: Calls, fixed: Panes, arena: tuple[()], lanes: PaneCells, rows: RowCells
+) -> tuple[int, int, int, int]:
+    """`aggregate_panes` over keys."""
+    return over_keys(aggregate_panes, at, done, calls, fixed, arena, lanes, rows)
+
+
+@inlined
+def lacking(span: int, state: PaneCells, out: RowCells, size: int) -> int:
+    """What there may not be room for when a pane ends: `ROWS`, or `ROOM` at the back, or `DONE`, nothing."""
+    if size + span > len(out.window):
+        return ROWS
+    return ROOM if state.counters[BACK] == len(state.back_first) else DONE
 
 
 @inlined
@@ -121,7 +139,7 @@ def wait(p: np.uint64, state: PaneCells) -> None:
         state.clock[TOUCHED] += 1
 
 
-@inner
+@kernel
 def show(tables: PaneTables, state: PaneCells) -> None:
     """Lets later events see the trends that ended at the current time stamp."""
     note(live(tables, state), state.clock)
@@ -163,8 +181,10 @@ def live(tables: PaneTables, state: PaneCells) -> int:
     return cells
 
 
-def live_cells(tables: PaneTables, counters: Ints, touched: int) -> int:
-    """As `live`, outside of kernels."""
+def live_cells(tables: PaneTables, states: PaneCells) -> Ints:
+    """int64[K]: as `live`, of K keys, outside of kernels; a key without an event so far has none."""
     entries, positions = tables.enters.shape
-    maps = 1 + int(counters[BACK]) + min(int(counters[BACK]), 1)
-    return maps * entries * positions + int(counters[FRONT]) * positions + touched * entries
+    back, front, touched = states.counters[:, BACK], states.counters[:, FRONT], states.clock[:, TOUCHED]
+    maps = (states.clock[:, NOW] >= 0) + back + np.minimum(back, 1)
+    cells: Ints = maps * entries * positions + front * positions + touched * entries
+    return cells

@@ -11,6 +11,7 @@ import numpy as np
 
 from cepbench.algorithms.cogra.kernels.pane_products import PRODUCT, SLOTS, concatenate_row, evict_panes, push_pane
 from cepbench.algorithms.cogra.kernels.pane_tables import BACK, FRONT, PaneCells, PaneTables
+from cepbench.algorithms.cogra.kernels.panes import show
 from cepbench.algorithms.kernels.cells import ONE, ZERO, Cells, add, clear, copy
 from cepbench.algorithms.kernels.compilation import kernel
 
@@ -19,11 +20,12 @@ from cepbench.algorithms.kernels.compilation import kernel
 def open_windows(first: int, count: int, slide: int, tables: PaneTables, state: PaneCells, out: Cells) -> None:
     """Sets each P cells of `out` to the row of a window, `count` of them from window `first` on.
 
-    Ends all panes, of which nothing waits. The back must have room for a pane. O(P^2) products per window, O(C P^2)
+    Ends all panes, and their last time stamp. The back must have room for a pane. O(P^2) products per window, O(C P^2)
     per pane that is turned over.
     """
     positions, size = np.uint64(tables.enters.shape[1]), np.uint64(tables.enters.size)
     counters, cells = state.counters, state.cells
+    show(tables, state)
     push_pane(tables, state)
     for k in range(count):
         evict_panes((first + k) * slide, tables, state)

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from cepbench.algorithms.kernels.arrays import Flags, Index, Ints
 from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, has_ended, next_boundary, opened
 from cepbench.algorithms.kernels.compilation import kernel
-from cepbench.algorithms.kernels.events import KernelEvents, Sliding
-from cepbench.algorithms.kernels.lanes import DONE, ROWS, close_keys, over_keys
+from cepbench.algorithms.kernels.events import KernelEvents, RowCells, Sliding
+from cepbench.algorithms.kernels.lanes import DONE, ROWS, Calls, over_keys
 from cepbench.algorithms.kernels.peak import note
 
 TOUCHED = 3
@@ -57,14 +57,6 @@ class TypeCounts(NamedTuple):
     clock: Ints
 
 
-class CountRows(NamedTuple):
-    """Output: window, count, overflow."""
-
-    window: Ints
-    trends: NDArray[Any]
-    over: Flags
-
-
 def new_counts(span: int, positions: int, arithmetic: str, clock: Ints) -> TypeCounts:
     """Counts of `span` windows before the first event."""
     dtype = np.uint64 if arithmetic == "modular" else np.float64
@@ -87,7 +79,7 @@ def count_trends(
     fixed: Counting,
     arena: tuple[()],
     counts: TypeCounts,
-    rows: CountRows,
+    rows: RowCells,
     written: int,
 ) -> tuple[int, int, int]:
     """Counts trends of one key (`kernels.lanes`): O(w * l) per event of w windows and l predecessor positions."""
@@ -167,24 +159,14 @@ def count_trends(
 
 @kernel
 def count_keys(
-    at: int, done: int, keys: Ints, offsets: Ints, events: KernelEvents, fixed: Counting, arena: tuple[()],
-    lanes: TypeCounts, ends: Ints, rows: CountRows, owner: Ints,
-) -> tuple[int, int, int, int]:  # fmt: skip
+    at: int, done: int, calls: Calls, fixed: Counting, arena: tuple[()], lanes: TypeCounts, rows: RowCells
+) -> tuple[int, int, int, int]:
     """`count_trends` over keys."""
-    return over_keys(count_trends, at, done, keys, offsets, events, fixed, arena, lanes, ends, rows, owner)
+    return over_keys(count_trends, at, done, calls, fixed, arena, lanes, rows)
 
 
 @kernel
-def close_counts(
-    at: int, until: int, nothing: KernelEvents, fixed: Counting, arena: tuple[()], lanes: TypeCounts, ends: Ints,
-    rows: CountRows, owner: Ints,
-) -> tuple[int, int, int]:  # fmt: skip
-    """The ends of windows of all keys."""
-    return close_keys(count_trends, at, until, nothing, fixed, arena, lanes, ends, rows, owner)
-
-
-@kernel
-def close(now: int, template: Template, window: Sliding, counts: TypeCounts, rows: CountRows, written: int) -> int:
+def close(now: int, template: Template, window: Sliding, counts: TypeCounts, rows: RowCells, written: int) -> int:
     """Ends the current time stamp, closes windows that end by `now`, opens those of `now`; needs room for K rows."""
     clock = counts.clock
     size = np.uint64(len(counts.waiting))
@@ -203,8 +185,8 @@ def close(now: int, template: Template, window: Sliding, counts: TypeCounts, row
                 over |= counts.over[base + p] | (trends < more)
         if trends != 0 or over:
             rows.window[written] = clock[LOW]
-            rows.trends[written] = trends
-            rows.over[written] = over
+            rows.cells.ring[written, 0] = trends
+            rows.cells.over[written] = np.uint64(over)
             written += 1
         for p in range(size):
             counts.trends[base + p] = 0

@@ -27,7 +27,7 @@ from cepbench.algorithms.kernels.cells import (
 from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, has_ended, next_boundary, opened
 from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.events import KernelEvents, RowCells, Sliding, fits
-from cepbench.algorithms.kernels.lanes import DONE, ROWS, close_keys, over_keys
+from cepbench.algorithms.kernels.lanes import DONE, ROWS, Calls, over_keys
 from cepbench.algorithms.kernels.peak import note
 from cepbench.algorithms.kernels.windows import ANY, CONTIGUOUS, NEXT, OCCUPIED, TOUCHED
 from cepbench.queries.aggregates import NO_VALUE, Layout
@@ -196,20 +196,10 @@ def aggregate_trends(
 
 @kernel
 def aggregate_keys(
-    at: int, done: int, keys: Ints, offsets: Ints, events: KernelEvents, fixed: Typed, arena: tuple[()],
-    lanes: TypeCells, ends: Ints, rows: RowCells, owner: Ints,
-) -> tuple[int, int, int, int]:  # fmt: skip
+    at: int, done: int, calls: Calls, fixed: Typed, arena: tuple[()], lanes: TypeCells, rows: RowCells
+) -> tuple[int, int, int, int]:
     """`aggregate_trends` over keys."""
-    return over_keys(aggregate_trends, at, done, keys, offsets, events, fixed, arena, lanes, ends, rows, owner)
-
-
-@kernel
-def close_cells(
-    at: int, until: int, nothing: KernelEvents, fixed: Typed, arena: tuple[()], lanes: TypeCells, ends: Ints,
-    rows: RowCells, owner: Ints,
-) -> tuple[int, int, int]:  # fmt: skip
-    """The ends of windows of all keys."""
-    return close_keys(aggregate_trends, at, until, nothing, fixed, arena, lanes, ends, rows, owner)
+    return over_keys(aggregate_trends, at, done, calls, fixed, arena, lanes, rows)
 
 
 @inlined

@@ -12,7 +12,7 @@ from cepbench.algorithms.kernels.cells import add, clear
 from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, has_ended, next_boundary
 from cepbench.algorithms.kernels.compilation import inlined, kernel
 from cepbench.algorithms.kernels.events import KernelEvents, RowCells, fits
-from cepbench.algorithms.kernels.lanes import DONE, ROWS, close_keys, over_keys
+from cepbench.algorithms.kernels.lanes import DONE, ROWS, Calls, over_keys
 from cepbench.algorithms.kernels.peak import note
 from cepbench.algorithms.kernels.windows import (
     NEXT,
@@ -87,20 +87,10 @@ def aggregate_voidable(
 
 @kernel
 def aggregate_voidable_keys(
-    at: int, done: int, keys: Ints, offsets: Ints, events: KernelEvents, fixed: Windowed, arena: tuple[()],
-    lanes: VoidableCells, ends: Ints, rows: RowCells, owner: Ints,
-) -> tuple[int, int, int, int]:  # fmt: skip
+    at: int, done: int, calls: Calls, fixed: Windowed, arena: tuple[()], lanes: VoidableCells, rows: RowCells
+) -> tuple[int, int, int, int]:
     """`aggregate_voidable` over keys."""
-    return over_keys(aggregate_voidable, at, done, keys, offsets, events, fixed, arena, lanes, ends, rows, owner)
-
-
-@kernel
-def close_voidable(
-    at: int, until: int, nothing: KernelEvents, fixed: Windowed, arena: tuple[()], lanes: VoidableCells, ends: Ints,
-    rows: RowCells, owner: Ints,
-) -> tuple[int, int, int]:  # fmt: skip
-    """The ends of windows of all keys."""
-    return close_keys(aggregate_voidable, at, until, nothing, fixed, arena, lanes, ends, rows, owner)
+    return over_keys(aggregate_voidable, at, done, calls, fixed, arena, lanes, rows)
 
 
 @inlined

@@ -8,21 +8,33 @@ before the pane among them: a linear map, too, for which a map has to have what 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from cepbench.algorithms.cogra.kernels.appending import append
 from cepbench.algorithms.cogra.kernels.pane_products import RESULT
-from cepbench.algorithms.cogra.kernels.pane_tables import BACK, FIRST, PaneCells, PaneShape
-from cepbench.algorithms.cogra.kernels.panes import advance_panes, live, show, wait
+from cepbench.algorithms.cogra.kernels.pane_tables import FIRST, PaneCells, PaneShape
+from cepbench.algorithms.cogra.kernels.panes import advance_panes, lacking, live, show, wait
 from cepbench.algorithms.cogra.kernels.type_tables import END
 from cepbench.algorithms.cogra.kernels.voidable_tables import VoidableTables
 from cepbench.algorithms.kernels.arrays import Ints, Place
 from cepbench.algorithms.kernels.cells import ONE, add, clear
-from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, next_boundary
+from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, has_ended, next_boundary
 from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.events import KernelEvents, RowCells, Sliding, fits
+from cepbench.algorithms.kernels.lanes import DONE, Calls, over_keys
 from cepbench.algorithms.kernels.peak import note
 from cepbench.algorithms.kernels.windows import TOUCHED
+
+
+class VoidablePanes(NamedTuple):
+    """As `Panes`."""
+
+    tables: VoidableTables
+    shape: PaneShape
+    span: int
+    window: Sliding
 
 
 @kernel
@@ -30,51 +42,42 @@ def aggregate_voidable_panes(
     first: int,
     until: int,
     events: KernelEvents,
-    latest: Ints,
-    seen: Ints,
-    tables: VoidableTables,
-    shape: PaneShape,
-    span: int,
-    window: Sliding,
+    fixed: VoidablePanes,
+    arena: tuple[()],
     state: PaneCells,
     out: RowCells,
-) -> tuple[int, int]:
-    """As `panes.aggregate_panes`, with the latest match of each negation after all events, and before the next one.
+    size: int,
+) -> tuple[int, int, int]:
+    """As `panes.aggregate_panes`.
 
     O(C l + C f) per event for C rows, l transitions into its positions and f slots that they feed, O(C) per slot that
     a negated event empties, O(C^3) per pane, O(C^2) per window.
     """
+    tables, shape, window = fixed.tables, fixed.shape, fixed.window
     clock = state.clock
     now = clock[NOW]
-    size = 0
     boundary = next_boundary(clock[LOW], clock[HIGH], window)
     inside = clock[LOW] <= clock[HIGH]
     number = np.uint64(len(events.time))
     checked = len(tables.panes.local.one) > 0
-    for i in range(np.uint64(first), number + ONE):
-        time = until if i == number else events.time[i]
+    for i in range(np.uint64(first), number):
+        time = events.time[i]
         if time != now:
-            if i == number and time <= now:
-                break
-            if time >= boundary and (size + span > len(out.window) or state.counters[BACK] == len(state.back_first)):
-                clock[NOW] = now
-                return int(i), size
-            for j in range(len(seen)):
-                match = latest[j] if i == number else events.negated[i, j]
-                if match > seen[j]:
-                    seen[j] = match
-                    if inside:
-                        _void(j, now, tables, state)
             if time >= boundary:
                 clock[NOW] = now
+                why = lacking(fixed.span, state, out, size)
+                if why != DONE:
+                    return int(i), size, why
+                _void_all(events.negated[i], inside, tables, state)
                 size = advance_panes(time, tables.panes, window, state, out, size)
                 boundary = next_boundary(clock[LOW], clock[HIGH], window)
                 inside = clock[LOW] <= clock[HIGH]
-            elif clock[TOUCHED] > 0:
-                show(tables.panes, state)
+            else:
+                clock[NOW] = now
+                _void_all(events.negated[i], inside, tables, state)
+                if clock[TOUCHED] > 0:
+                    show(tables.panes, state)
             now = time
-        if i == number:
-            break
         if not inside:  # between windows
             continue
         b = tables.panes.first_binding[np.uint64(events.kind[i])]
@@ -87,7 +90,21 @@ def aggregate_voidable_panes(
             b += ONE
     clock[NOW] = now
     note(live(tables.panes, state), clock)
-    return len(events.time) + 1, size
+    if has_ended(clock[LOW], clock[HIGH], until, window):
+        why = lacking(fixed.span, state, out, size)
+        if why != DONE:
+            return int(number), size, why
+        _void_all(events.negated[number], inside, tables, state)
+        size = advance_panes(until, tables.panes, window, state, out, size)
+    return int(number), size, DONE
+
+
+@kernel
+def aggregate_voidable_panes_keys(
+    at: int, done: int, calls: Calls, fixed: VoidablePanes, arena: tuple[()], lanes: PaneCells, rows: RowCells
+) -> tuple[int, int, int, int]:
+    """`aggregate_voidable_panes` over keys."""
+    return over_keys(aggregate_voidable_panes, at, done, calls, fixed, arena, lanes, rows)
 
 
 @inlined
@@ -111,12 +128,22 @@ def _bind(
         base = panes.row[k]
 
 
+@inlined
+def _void_all(latest: Ints, inside: bool, tables: VoidableTables, state: PaneCells) -> None:
+    """Notes the matches of negations at the time stamp that ends, which empty columns."""
+    for j in range(len(latest)):
+        if latest[j] > state.seen[j]:
+            state.seen[j] = latest[j]
+            if inside:
+                _void(j, tables, state)
+
+
 @inner
-def _void(j: int, now: int, tables: VoidableTables, state: PaneCells) -> None:
+def _void(j: int, tables: VoidableTables, state: PaneCells) -> None:
     """Empties what a match of negation j at the time stamp that ends takes away, but not what ended at that time."""
     columns, size = np.uint64(tables.panes.enters.shape[1]), np.uint64(tables.panes.enters.size)
     if state.counters[FIRST] < 0:
-        state.counters[FIRST] = now
+        state.counters[FIRST] = state.clock[NOW]
     for v in range(tables.void_ptr[j], tables.void_ptr[j + 1]):
         for at in range(np.uint64(tables.void[v]), size, columns):
             clear(state.cells, at)

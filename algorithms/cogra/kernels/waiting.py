@@ -15,7 +15,7 @@ from cepbench.algorithms.kernels.cells import Cells, add, clear, copy
 from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, has_ended, next_boundary
 from cepbench.algorithms.kernels.compilation import inlined, kernel
 from cepbench.algorithms.kernels.events import KernelEvents, RowCells, fits, keep_columns
-from cepbench.algorithms.kernels.lanes import DONE, ROOM, ROWS, close_keys, over_keys
+from cepbench.algorithms.kernels.lanes import DONE, ROOM, ROWS, Calls, over_keys
 from cepbench.algorithms.kernels.peak import note
 from cepbench.algorithms.kernels.predicates import hold
 from cepbench.algorithms.kernels.windows import CONTIGUOUS, OCCUPIED, OpenWindows, Windowed, advance, append, commit
@@ -110,20 +110,10 @@ def extend_waiting(
 
 @kernel
 def extend_keys(
-    at: int, done: int, keys: Ints, offsets: Ints, events: KernelEvents, fixed: Windowed, waiting: Waiting,
-    lanes: KeyWaiting, ends: Ints, rows: RowCells, owner: Ints,
-) -> tuple[int, int, int, int]:  # fmt: skip
+    at: int, done: int, calls: Calls, fixed: Windowed, waiting: Waiting, lanes: KeyWaiting, rows: RowCells
+) -> tuple[int, int, int, int]:
     """`extend_waiting` over keys."""
-    return over_keys(extend_waiting, at, done, keys, offsets, events, fixed, waiting, lanes, ends, rows, owner)
-
-
-@kernel
-def close_waiting(
-    at: int, until: int, nothing: KernelEvents, fixed: Windowed, waiting: Waiting, lanes: KeyWaiting, ends: Ints,
-    rows: RowCells, owner: Ints,
-) -> tuple[int, int, int]:  # fmt: skip
-    """The ends of windows of all keys."""
-    return close_keys(extend_waiting, at, until, nothing, fixed, waiting, lanes, ends, rows, owner)
+    return over_keys(extend_waiting, at, done, calls, fixed, waiting, lanes, rows)
 
 
 @inlined

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.clock import has_ended, next_boundary
 from cepbench.algorithms.kernels.compilation import inlined, kernel
 from cepbench.algorithms.kernels.events import KernelEvents, Sliding
-from cepbench.algorithms.kernels.lanes import DONE, ROOM, ROWS, close_keys, over_keys
+from cepbench.algorithms.kernels.lanes import DONE, ROOM, ROWS, Calls, over_keys
 from cepbench.algorithms.kernels.predicates import hold
 from cepbench.algorithms.sequences.kernels.closing import advance
 from cepbench.algorithms.sequences.kernels.combination import take_snapshots
@@ -82,20 +81,10 @@ def count_sequences(
 
 @kernel
 def count_keys(
-    at: int, done: int, keys: Ints, offsets: Ints, events: KernelEvents, fixed: Sequencing, values: Values,
-    lanes: KeyCounters, ends: Ints, rows: SequenceRows, owner: Ints,
-) -> tuple[int, int, int, int]:  # fmt: skip
+    at: int, done: int, calls: Calls, fixed: Sequencing, values: Values, lanes: KeyCounters, rows: SequenceRows
+) -> tuple[int, int, int, int]:
     """`count_sequences` over keys."""
-    return over_keys(count_sequences, at, done, keys, offsets, events, fixed, values, lanes, ends, rows, owner)
-
-
-@kernel
-def close_sequences(
-    at: int, until: int, nothing: KernelEvents, fixed: Sequencing, values: Values, lanes: KeyCounters, ends: Ints,
-    rows: SequenceRows, owner: Ints,
-) -> tuple[int, int, int]:  # fmt: skip
-    """The ends of windows of all keys."""
-    return close_keys(count_sequences, at, until, nothing, fixed, values, lanes, ends, rows, owner)
+    return over_keys(count_sequences, at, done, calls, fixed, values, lanes, rows)
 
 
 @inlined

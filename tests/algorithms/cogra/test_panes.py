@@ -5,7 +5,6 @@
 
 import os
 import pickle
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +15,7 @@ from cepbench.algorithms.cogra.window_costs import ChosenByCost, panes_gain
 from cepbench.algorithms.options import WrongOption
 from cepbench.algorithms.registry import make
 from cepbench.algorithms.rows import AggregateRows, KeyedRows
+from cepbench.algorithms.running.lanes import Lanes, OneLane
 from cepbench.algorithms.running.per_query import IndependentQueries
 from cepbench.events.batch import EventBatch
 from cepbench.events.statistics import Statistics
@@ -44,9 +44,11 @@ def operator_of(query: str, events: EventBatch) -> Operator:
     return auto.operator(auto.plan(compile_workload([parse_query(query)], events.schema, "modular"), Statistics()))
 
 
-def evaluator_of(executor: Executor) -> Any:
+def evaluator_of(executor: Executor) -> Lanes:
     assert isinstance(executor, IndependentQueries)
-    return executor.evaluators[0]
+    evaluator = executor.evaluators[0]
+    assert isinstance(evaluator, OneLane)
+    return evaluator.lanes
 
 
 def rows_of(
@@ -152,7 +154,7 @@ def test_what_overflows_in_a_map_alone_raises_nothing(arithmetic: str) -> None:
     rows = executor.finish()[0]
     assert first == {}
     assert isinstance(rows, AggregateRows)
-    maps = evaluator_of(executor).panes.cells
+    maps = evaluator_of(executor).lanes.cells
     assert np.isinf(maps.ring).any() if arithmetic == "float" else maps.over.any()
     assert rows.window.tolist() == [1, 2]
     assert rows.ring[:, 0].tolist() == [1, 1]
@@ -270,7 +272,7 @@ def test_auto_weighs_the_sides_of_and_that_panes_evaluate() -> None:
 
 
 def test_auto_chooses_by_the_rate_of_a_key() -> None:
-    """Of many keys each has few events in a batch, which a call per key would be too expensive for."""
+    """Of many keys each has few events in a pane, which the products of panes would be too expensive for."""
     size = 1000
     events = batch([{"time": time, "type": "AB"[time % 2]} for time in range(size)])
     operator = operator_of("RETURN COUNT(*) PATTERN (SEQ(A+, B))+ WITHIN 600 s SLIDE 1 s", events)
