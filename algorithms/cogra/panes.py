@@ -43,7 +43,8 @@ class ByPanes(CellLanes):
     lanes: PaneCells
 
     def __init__(self, query: CompiledQuery, part: Part, window: Window, tables: PaneTables, fixed: Any) -> None:
-        self.tables, sizes, negations = tables, Sizes(cell_bytes(part.tables), 0), negations_of(query, part, window)
+        self.tables, sizes = tables, Sizes(cell_bytes(part.tables), 0)
+        negations = negations_of(part.negations, window, query.columns)
         fresh = new_pane_cells(tables, FIRST_PANES, query.layout, query.arithmetic, sizes.clock(), len(negations))
         super().__init__(query, window, fixed, fresh, sizes)
         self.negations = negations

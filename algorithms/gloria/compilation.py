@@ -36,14 +36,12 @@ from cepbench.algorithms.gloria.kernels.program import (
 from cepbench.algorithms.gloria.plan import PlannedSet
 from cepbench.algorithms.gloria.sharing_plan import QSet
 from cepbench.algorithms.gloria.template import TypeState, TypeTransition
-from cepbench.algorithms.snapshots.channels import MemberChannels
 from cepbench.algorithms.snapshots.compilation import Row, compile_part, joined, negated_codes, offsets, records
 from cepbench.algorithms.snapshots.kernels.records import NegationRecord
-from cepbench.algorithms.snapshots.members import SetMember
 from cepbench.algorithms.snapshots.predicates import anonymous
+from cepbench.algorithms.snapshots.sets import CompiledMembers
 from cepbench.algorithms.snapshots.slots import slots_of
 from cepbench.events.schema import Schema
-from cepbench.events.windows import Window
 from cepbench.queries.automaton import Transition
 from cepbench.queries.columns import ColumnSet
 from cepbench.queries.compile import Part
@@ -51,18 +49,10 @@ from cepbench.queries.tables import Columns
 
 
 @dataclass(frozen=True, eq=False)
-class CompiledPlan:
-    """A sharable set: what kernels read, the columns that its tables refer to, and its channels.
+class CompiledPlan(CompiledMembers):
+    """A sharable set; `masks` is the length of `Expressions.masks`."""
 
-    `negations` are the negated sub-patterns of all members, as they are numbered, with the length of their windows;
-    `masks` is the length of `Expressions.masks`.
-    """
-
-    members: tuple[SetMember, ...]
     program: GloriaProgram
-    columns: ColumnSet
-    channels: MemberChannels
-    negations: tuple[tuple[Part, Window], ...]
     masks: int
 
 
@@ -80,7 +70,7 @@ def compile_set(planned: PlannedSet, schema: Schema) -> CompiledPlan:
     tables = compiler.tables(cell, 40 + 8 * (len(read.ints) + len(read.reals)))
     predicates = joined([part.tables.local for part in parts] + [part.tables.adjacent for part in parts])
     negations = tuple((n, member.window) for member, part in zip(members, parts, strict=True) for n in part.negations)
-    return CompiledPlan(members, GloriaProgram(tables, predicates, weights), read, channels, negations, compiler.masks)
+    return CompiledPlan(members, read, channels, negations, GloriaProgram(tables, predicates, weights), compiler.masks)
 
 
 class _Compiler(RecordCollector):

@@ -30,26 +30,19 @@ from cepbench.algorithms.snapshots.compilation import Row, compile_part, joined,
 from cepbench.algorithms.snapshots.kernels.cells import Weighing
 from cepbench.algorithms.snapshots.kernels.records import NegationRecord
 from cepbench.algorithms.snapshots.members import SetMember
+from cepbench.algorithms.snapshots.sets import CompiledMembers
 from cepbench.algorithms.snapshots.slots import MemberSlots, slots_of
 from cepbench.events.schema import Schema
-from cepbench.events.windows import Window
 from cepbench.queries.columns import ColumnSet
 from cepbench.queries.compile import Part
 from cepbench.queries.tables import Columns
 
 
 @dataclass(frozen=True, eq=False)
-class CompiledSet:
-    """A sharable set: what kernels read, the columns that its tables refer to, and its channels.
+class CompiledSet(CompiledMembers):
+    """A sharable set."""
 
-    `negations` are the negated sub-patterns of all members, as they are numbered, with the length of their windows.
-    """
-
-    members: tuple[SetMember, ...]
     program: HamletProgram
-    columns: ColumnSet
-    channels: MemberChannels
-    negations: tuple[tuple[Part, Window], ...]
 
     @property
     def contexts(self) -> int:
@@ -72,7 +65,7 @@ def compile_set(chosen: SharableSet, schema: Schema) -> CompiledSet:
     read = ColumnSet(tuple(columns.ints), tuple(columns.reals))
     program = HamletProgram(merged.template(weights, read), merged.groups(), predicates, weights)
     negations = tuple((n, member.window) for member, part in zip(members, parts, strict=True) for n in part.negations)
-    return CompiledSet(members, program, read, channels, negations)
+    return CompiledSet(members, read, channels, negations, program)
 
 
 class _Merger:

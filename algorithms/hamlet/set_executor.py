@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -18,15 +18,12 @@ from cepbench.algorithms.hamlet.state import SetState
 from cepbench.algorithms.hamlet.trace import DecisionTrace
 from cepbench.algorithms.kernels.arrays import Flags, readonly
 from cepbench.algorithms.kernels.events import KernelEvents
-from cepbench.algorithms.running.batches import kernel_events, no_events
-from cepbench.algorithms.running.negation import Negation, largest_state, latest_starts
-from cepbench.algorithms.snapshots.members import SetMember
-from cepbench.algorithms.snapshots.rows import MemberAnswers, RowBuffer
-from cepbench.events.batch import EventBatch
+from cepbench.algorithms.running.negation import largest_state, latest_starts
+from cepbench.algorithms.snapshots.rows import MemberAnswers
+from cepbench.algorithms.snapshots.sets import SetRunner
 from cepbench.events.windows import FOREVER
 from cepbench.queries.records import Records, records_of
 
-END_OF_TIME = 2 * FOREVER - 1
 DETAILS = ("edges", "bursts", "shared_bursts", "graphlet_snapshots", "event_snapshots", "splits", "merges")
 """Counted work that is told under its own name."""
 TOGETHER = {
@@ -36,45 +33,29 @@ TOGETHER = {
 """Counted work that is told as a sum."""
 
 
-class SetExecutor:
+class SetExecutor(SetRunner):
     """Buffers the last, incomplete burst of a sharable type, and hands complete ones to the kernels.
 
     Events of a batch are read where they lie, unless a burst was buffered before it: then they are copied once.
     """
 
     def __init__(self, compiled: CompiledSet, arithmetic: str, sharing: Sharing) -> None:
-        self.compiled, self.arithmetic, self.sharing = compiled, arithmetic, sharing
+        super().__init__(compiled, arithmetic, int(compiled.program.template.whole["open"][0]))
+        self.compiled, self.sharing = compiled, sharing
         self.state = SetState(compiled, arithmetic)
         groups = compiled.program.groups
         self.decisions = sharing.decisions(len(groups.unit), len(groups.alike))
         self.units = [slice(int(group["unit"]), int(group["unit_end"])) for group in groups.group]
-        columns = compiled.columns
-        self.negations = [
-            Negation(part, None if window.within >= FOREVER else window.within, len(columns.ints), len(columns.reals))
-            for part, window in compiled.negations
-        ]
-        self.rows = RowBuffer(compiled.channels, arithmetic, int(compiled.program.template.whole["open"][0]))
         self.buffered: KernelEvents | None = None
         self.deciding = 0.0
         self.trace = DecisionTrace(sharing.traced)
 
-    @property
-    def members(self) -> Sequence[SetMember]:
-        return self.compiled.members
-
-    def process(self, events: EventBatch) -> MemberAnswers:
-        """Rows of the windows that these events and their watermark closed."""
-        batch = kernel_events(self.compiled.columns, events, self.negations)
-        now = max(int(events.time[-1]) if len(events) else -1, -1 if events.watermark is None else events.watermark)
-        return self._run(self._with_buffered(batch), now)
-
     def finish(self) -> MemberAnswers:
         """Rows of the windows that are still open."""
         if self.buffered is None:
-            columns = self.compiled.columns
-            return self._run(no_events(len(columns.ints), len(columns.reals)), END_OF_TIME)
+            return super().finish()
         events, self.buffered = self.buffered, None
-        return self._run(events, END_OF_TIME)
+        return self.run(events, 2 * FOREVER - 1)
 
     def size(self) -> StateSize:
         """As `Executor.state`."""
@@ -99,8 +80,9 @@ class SetExecutor:
             )
         )
 
-    def _run(self, events: KernelEvents, now: int) -> MemberAnswers:
+    def run(self, events: KernelEvents, now: int) -> MemberAnswers:
         """Processes the complete bursts of some events, keeps the rest, and closes windows that end by `now`."""
+        events = self._with_buffered(events)
         program, state = self.compiled.program, self.state
         bursts, scans, matches, rest = self._find_bursts(events, now)
         if rest < len(events.time):
@@ -115,7 +97,7 @@ class SetExecutor:
         while stopped != DONE:
             done, size, stopped = run_bursts(
                 done, len(bursts), now, negated, bursts, scans, events, program, decisions, state.arrays,
-                self.rows.arrays, self.arithmetic == "modular",
+                self.rows.arrays, self.modular,
             )  # fmt: skip
             self.rows.take(size)
             if stopped == ROOM:

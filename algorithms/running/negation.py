@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -12,7 +12,8 @@ from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.kernels.growth import wider
 from cepbench.algorithms.kernels.negation import NEVER, starts_by_event, starts_by_type
 from cepbench.events.windows import FOREVER, Window
-from cepbench.queries.compile import CompiledQuery, Part
+from cepbench.queries.columns import ColumnSet
+from cepbench.queries.compile import Part
 
 EVENT_BYTES = 24
 """A vertex: time, position and greatest start."""
@@ -95,10 +96,10 @@ def with_negated(negations: Sequence[Negation], events: KernelEvents) -> KernelE
     return events._replace(negated=negated)
 
 
-def negations_of(query: CompiledQuery, part: Part, window: Window) -> list[Negation]:
-    """The negations of an automaton; events are forgotten once they have left all windows."""
+def negations_of(negated: Iterable[Part], window: Window, columns: ColumnSet) -> list[Negation]:
+    """Those of some negated sub-patterns; events are forgotten once they have left all windows."""
     horizon = None if window.within >= FOREVER else window.within
-    return [Negation(negation, horizon, len(query.ints), len(query.reals)) for negation in part.negations]
+    return [Negation(part, horizon, len(columns.ints), len(columns.reals)) for part in negated]
 
 
 def largest_state(negations: Sequence[Negation]) -> StateSize:

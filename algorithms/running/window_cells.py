@@ -30,7 +30,7 @@ class WindowLanes(CellLanes):
     ) -> None:
         windows = new_state(window.overlap, slots, query.layout, query.arithmetic, sizes.clock())
         super().__init__(query, window, Windowed(part.tables, slots, semantics, sliding(window)), own(windows), sizes)
-        self.negations = negations_of(query, part, window)
+        self.negations = negations_of(part.negations, window, query.columns)
 
     @property
     def clocks(self) -> Ints:

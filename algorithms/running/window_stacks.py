@@ -32,7 +32,7 @@ class StackEvaluator(Evaluator):
 
     def __init__(self, query: CompiledQuery, part: Part, window: Window, pointers: int) -> None:
         self.query, self.tables, self.window, self.pointers = query, part.tables, window, pointers
-        self.negations = negations_of(query, part, window)
+        self.negations = negations_of(part.negations, window, query.columns)
         self.stacks = _new_stacks(query, len(part.tables.start))
         self.peak = Peak()
         self.low = 0

@@ -30,7 +30,7 @@ class LongestMatch:
 
     def __init__(self, query: CompiledQuery, part: Part, window: Window, max_length: int | None) -> None:
         self.query, self.tables, self.max_length = query, part.tables, max_length
-        self.negations = negations_of(query, part, window)
+        self.negations = negations_of(part.negations, window, query.columns)
         transitions, positions = len(part.tables.source), len(part.tables.start)
         self.lengths = Lengths(
             np.zeros((transitions, window.overlap), np.int64),

@@ -2,38 +2,75 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
+from dataclasses import dataclass
 
 from cepbench.algorithms.base import Executor, StateSize
+from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.rows import AggregateRows, QueryRows, Rows
+from cepbench.algorithms.running.batches import kernel_events, no_events
 from cepbench.algorithms.running.conjunction import pairs
 from cepbench.algorithms.running.count_windows import CountWindows
 from cepbench.algorithms.running.evaluator import Evaluator
+from cepbench.algorithms.running.negation import negations_of
 from cepbench.algorithms.running.per_query import check_order
+from cepbench.algorithms.snapshots.channels import MemberChannels
 from cepbench.algorithms.snapshots.members import SetMember, counts_events
-from cepbench.algorithms.snapshots.rows import MemberAnswers
+from cepbench.algorithms.snapshots.rows import MemberAnswers, RowBuffer
 from cepbench.events.batch import EventBatch
+from cepbench.events.windows import FOREVER, Window
 from cepbench.metrics.details import merged
-from cepbench.queries.compile import CompiledQuery, Workload
+from cepbench.queries.columns import ColumnSet
+from cepbench.queries.compile import CompiledQuery, Part, Workload
 
 
-class SetRunner(Protocol):
-    """Evaluates one sharable set on one key."""
+@dataclass(frozen=True)
+class CompiledMembers:
+    """What all kernels of a sharable set read: the columns that its tables refer to, and its channels.
 
-    @property
-    def members(self) -> Sequence[SetMember]:
-        """The members, as their rows are numbered."""
+    `negations` are the negated sub-patterns of all members, as they are numbered, with the length of their windows.
+    """
+
+    members: tuple[SetMember, ...]
+    columns: ColumnSet
+    channels: MemberChannels
+    negations: tuple[tuple[Part, Window], ...]
+
+
+class SetRunner(ABC):
+    """Evaluates one sharable set on one key: hands batches to kernels, and takes the rows of windows that they close.
+
+    `most` windows may be open at a time.
+    """
+
+    def __init__(self, compiled: CompiledMembers, arithmetic: str, most: int) -> None:
+        self.members, self.columns, self.modular = compiled.members, compiled.columns, arithmetic == "modular"
+        self.negations = [
+            negation
+            for part, window in compiled.negations
+            for negation in negations_of([part], window, compiled.columns)
+        ]
+        self.rows = RowBuffer(compiled.channels, arithmetic, most)
 
     def process(self, events: EventBatch) -> MemberAnswers:
         """Rows of the windows that these events and their watermark closed."""
+        now = max(int(events.time[-1]) if len(events) else -1, -1 if events.watermark is None else events.watermark)
+        return self.run(kernel_events(self.columns, events, self.negations), now)
 
     def finish(self) -> MemberAnswers:
         """Rows of the windows that are still open."""
+        return self.run(no_events(len(self.columns.ints), len(self.columns.reals)), 2 * FOREVER - 1)
 
+    @abstractmethod
+    def run(self, events: KernelEvents, now: int) -> MemberAnswers:
+        """Processes some events, and closes windows that end by `now`."""
+
+    @abstractmethod
     def size(self) -> StateSize:
         """As `Executor.state`."""
 
+    @abstractmethod
     def details(self) -> Mapping[str, float]:
         """As `Executor.details`."""
 
