@@ -20,6 +20,7 @@ from cepbench.algorithms.cet.kernels.aggregation import (
 from cepbench.algorithms.cet.kernels.graph import turn_round
 from cepbench.algorithms.cet.limit import MemoryLimit
 from cepbench.algorithms.kernels.cells import cell_bytes, clear, empty_cells, is_empty
+from cepbench.algorithms.kernels.compilation import in_python
 from cepbench.algorithms.kernels.stacks import ANY
 from cepbench.algorithms.rows import QueryRows
 from cepbench.algorithms.running.batches import aggregate_rows
@@ -106,12 +107,12 @@ class TwoStepEvaluator(StackEvaluator):
     def construct(self, k: int, latest: NDArray[np.int64]) -> list[QueryRows]:
         """Rows of window k. Raises `NotEnoughMemory`."""
         graph = self._graph(self.window.start(k))
-        clear(self.total, 0)
+        in_python(clear)(self.total, 0)
         if self.detect == "memory":
             self._search(graph)
         else:
             self._store(graph)
-        if is_empty(self.total, 0):
+        if in_python(is_empty)(self.total, 0):
             return []
         self.trends += float(self.total.ring[0, 0])
         return [aggregate_rows(np.array([k], np.int64), self.total, 1)]

@@ -15,7 +15,13 @@ import numba
 from numba import njit
 from numba.core.event import Listener, install_listener
 
-_OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
+_OPTIONS: dict[str, Any] = {
+    "cache": True,
+    "error_model": "numpy",
+    "_nrt": False,
+    "no_cfunc_wrapper": True,
+    "forceinline": False,  # a kernel that an inlined one calls would otherwise be inlined, too
+}
 _INNER: dict[str, Any] = {**_OPTIONS, "no_cpython_wrapper": True}
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _KERNELS: list[Any] = []
@@ -103,7 +109,8 @@ def kernel(function: _Function) -> _Function:
 
 
 def inner(function: _Function) -> _Function:
-    """A kernel that only kernels call: without the way in from Python, which takes as long to compile as a small body.
+    """A kernel that only kernels call: without the way in from Python, which takes as long to compile as a small body,
+    and without which a call from Python ends the process.
 
     Constants are handed to it as `np.int64(0)`: Numba compiles it anew for each literal.
     """
@@ -116,7 +123,22 @@ def loaded() -> int:
 
 
 def inlined(function: _Function) -> _Function:
-    """A part of kernels that is compiled into each of them."""
+    """A part of kernels that LLVM copies into each of them, with its arguments in registers; Python cannot call it.
+
+    Numba types and lowers it once. Numba's own inlining copies the part before that, and two thirds of the time to
+    compile large kernels went there.
+    """
+    return _compiled(function, {**_INNER, "forceinline": True})
+
+
+def in_python(function: _Function) -> _Function:
+    """A part of kernels as Python runs it, on the same arrays."""
+    plain: _Function = function.py_func  # type: ignore[attr-defined]
+    return plain
+
+
+def written_out(function: _Function) -> _Function:
+    """A part of kernels that Numba copies into each of them, since it is handed another kernel."""
     return _compiled(function, {**_OPTIONS, "inline": "always"})
 
 

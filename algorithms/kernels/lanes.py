@@ -18,11 +18,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, TypeVar
 
+import numpy as np
 from numba import types
 from numba.extending import overload
 
 from cepbench.algorithms.kernels.arrays import Ints
-from cepbench.algorithms.kernels.compilation import inlined
+from cepbench.algorithms.kernels.compilation import inlined, written_out
 from cepbench.algorithms.kernels.events import KernelEvents, Sliding
 
 DONE, ROWS, ROOM = 0, 1, 2
@@ -30,6 +31,9 @@ DONE, ROWS, ROOM = 0, 1, 2
 
 NO_END = -1
 """Of a key whose windows with events are closed."""
+
+_NONE: Any = np.int64(0)
+"""No rows yet. For the literal 0 Numba would compile each `advance` a second time."""
 
 _States = TypeVar("_States")
 
@@ -72,7 +76,7 @@ class Calls(NamedTuple):
     owner: Ints
 
 
-@inlined
+@written_out
 def over_keys(
     advance: Any,
     at: int,
@@ -86,7 +90,7 @@ def over_keys(
     """Processes keys `at..`, the first of them from event `done` on; returns (next key, next event, rows written, why
     it stopped). O(1) per key beside its events.
     """
-    written = 0
+    written = _NONE
     keys, offsets, events, until, ends = calls.keys, calls.offsets, calls.events, calls.until, calls.ends
     for j in range(at, len(keys)):
         key, begin, stop, before = keys[j], offsets[j], offsets[j + 1], written

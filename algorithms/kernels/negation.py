@@ -12,7 +12,7 @@ vertices are kept and each event visits its predecessors, as GRETA does: O(n) pe
 from __future__ import annotations
 
 from cepbench.algorithms.kernels.arrays import Ints, Reals
-from cepbench.algorithms.kernels.compilation import kernel
+from cepbench.algorithms.kernels.compilation import inner, kernel
 from cepbench.algorithms.kernels.events import KernelEvents, fits, keep_columns
 from cepbench.algorithms.kernels.predicates import hold
 from cepbench.queries.tables import Tables
@@ -39,7 +39,7 @@ def starts_by_type(events: KernelEvents, tables: Tables, best: Ints, clock: Ints
                 clock[2] = max(clock[2], start)
 
 
-@kernel
+@inner
 def _commit(best: Ints, clock: Ints, now: int) -> None:
     for p in range(best.shape[1]):
         best[0, p] = max(best[0, p], best[1, p])

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cepbench.algorithms.kernels.arrays import Flags, Ints, Reals
-from cepbench.algorithms.kernels.compilation import inlined, kernel
+from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.events import KernelEvents, fits, keep_columns
 from cepbench.algorithms.kernels.predicates import hold
 from cepbench.queries.tables import Tables
@@ -89,7 +89,7 @@ def push_events(
     return last
 
 
-@kernel
+@inner
 def _push(
     i: int, p: int, place: int, events: KernelEvents, tables: Tables, semantics: int, oldest: int, stacks: Stacks
 ) -> None:
@@ -130,7 +130,7 @@ def _point(target: int, floor: int, stacks: Stacks) -> None:
     stacks.counters[POINTERS] = at + 1
 
 
-@kernel
+@inner
 def _point_down(i: int, e: int, floor: int, events: KernelEvents, tables: Tables, stacks: Stacks) -> None:
     """Pointers over transition e under skip-till-any-match."""
     u = stacks.shown[tables.source[e]]
@@ -144,7 +144,7 @@ def _point_down(i: int, e: int, floor: int, events: KernelEvents, tables: Tables
         u = stacks.below[u]
 
 
-@kernel
+@inner
 def _point_without_detour(i: int, p: int, oldest: int, events: KernelEvents, tables: Tables, stacks: Stacks) -> None:
     """Pointers to position p for complete matches (Algorithm 4): the latest first, and to none on a way that exists."""
     for v in range(stacks.counters[EVENTS] - 1, -1, -1):
@@ -164,7 +164,7 @@ def _point_without_detour(i: int, p: int, oldest: int, events: KernelEvents, tab
                     stacks.taken[stacks.target[at]] = True
 
 
-@kernel
+@inner
 def _point_to_waiting(i: int, e: int, floor: int, events: KernelEvents, tables: Tables, stacks: Stacks) -> None:
     """Pointers over transition e to events that have no earlier successor (Definition 2.7)."""
     for w in range(stacks.counters[SHOWN]):
@@ -176,7 +176,7 @@ def _point_to_waiting(i: int, e: int, floor: int, events: KernelEvents, tables: 
             stacks.taken[u] = True
 
 
-@kernel
+@inner
 def _show(semantics: int, stacks: Stacks) -> None:
     """Ends a time stamp: its events may now precede others."""
     count = stacks.counters

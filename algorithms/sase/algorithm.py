@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from cepbench.algorithms.base import Algorithm, Executor, Plan, StateSize
 from cepbench.algorithms.kernels.cells import cell_bytes, clear, empty_cells, is_empty
+from cepbench.algorithms.kernels.compilation import in_python
 from cepbench.algorithms.kernels.stacks import ANY, COMPLETE, CONTIGUOUS, EVENTS, NEXT
 from cepbench.algorithms.rows import MatchDigests, MatchRows, QueryRows
 from cepbench.algorithms.running.batches import aggregate_rows
@@ -131,7 +132,7 @@ class SaseEvaluator(StackEvaluator):
             mark_roles(start, self.tables, self.stacks, role)
         search, found = _new_search(room), self._new_found(room)
         parts: list[QueryRows] = []
-        clear(self.total, 0)
+        in_python(clear)(self.total, 0)
         ended = False
         while not ended:
             ended = construct(start, ends_from, role, self.tables, self.stacks, search, self.total, found)
@@ -141,7 +142,7 @@ class SaseEvaluator(StackEvaluator):
         assert search.place[DEPTH] == 0
         self.longest = max(self.longest, int(search.place[LONGEST]))
         self.updates += int(search.place[UPDATES])
-        if not self.matches and not is_empty(self.total, 0):
+        if not self.matches and not in_python(is_empty)(self.total, 0):
             parts.append(aggregate_rows(np.array([k], np.int64), self.total, 1))
         return parts
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from cepbench.algorithms.base import StateSize
 from cepbench.algorithms.kernels.arrays import Ints
+from cepbench.algorithms.kernels.compilation import in_python
 from cepbench.algorithms.rows import AggregateRows, KeyedRows, RowsOfKeys
 from cepbench.algorithms.running.batches import sliding
 from cepbench.algorithms.running.lanes import ROOM_FOR_ROWS, Lanes, mapped
@@ -80,7 +81,7 @@ class SequenceCounter(Lanes):
 
     def state_of_key(self, key: int) -> CounterState:
         """Views of the arrays."""
-        return state_of.py_func(self.arena, mapped(lambda array: array[key], self.lanes))  # type: ignore[attr-defined, no-any-return]
+        return in_python(state_of)(self.arena, mapped(lambda array: array[key], self.lanes))
 
     def taken(self, size: int, owner: Ints) -> KeyedRows:
         rows = self.rows

@@ -9,7 +9,7 @@ import numpy as np
 from cepbench.algorithms.cet.kernels.graph import VERTICES, GraphArrays, adjacent
 from cepbench.algorithms.cet.kernels.trends import TRAVERSALS, TRENDS, UPDATES, WRITTEN, FoundTrends, full
 from cepbench.algorithms.kernels.arrays import Codes, Ints
-from cepbench.algorithms.kernels.compilation import inlined, kernel
+from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.trend_hash import BASE, Hashes, finished
 from cepbench.queries.tables import Tables
 
@@ -49,7 +49,7 @@ def extend_trends(graph: GraphArrays, tables: Tables, link: Ints, most: int, sto
     return True
 
 
-@kernel
+@inner
 def _extend_all(
     v: int, graph: GraphArrays, tables: Tables, link: Ints, stored: StoredTrends, work: Ints
 ) -> tuple[int, int]:
@@ -87,7 +87,7 @@ def _extend_all(
     return size, trends
 
 
-@kernel
+@inner
 def _eliminate_incomplete(size: int, previous: Codes, new: Codes) -> int:
     """Copies the trends of `new` that no other contains to `previous`, one of equal ones; returns its words."""
     kept, here = 0, 0

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from cepbench.algorithms.cet.kernels.trends import TRAVERSALS, UPDATES
 from cepbench.algorithms.cet.kernels.window_graph import WindowGraph
 from cepbench.algorithms.kernels.arrays import Flags, Ints, Reals
-from cepbench.algorithms.kernels.compilation import inlined, kernel
+from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.trend_hash import BASE, Hashes
 
 Words = NDArray[np.uint32]
@@ -107,7 +107,7 @@ def _begin(at: int, vertex: int, term: np.uint64, tree: TrendTree) -> None:
     tree.hash[at] = term
 
 
-@kernel
+@inner
 def _extend_over_edges(
     u: int,
     low: int,

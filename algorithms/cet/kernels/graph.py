@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cepbench.algorithms.kernels.arrays import Flags, Ints, Reals
-from cepbench.algorithms.kernels.compilation import inlined, kernel
+from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.events import KernelEvents, fits, keep_columns
 from cepbench.algorithms.kernels.predicates import hold
 from cepbench.queries.tables import Tables
@@ -93,7 +93,7 @@ def adjacent(u: int, e: int, graph: GraphArrays, tables: Tables, ints: Ints, rea
     return e != NO_TRANSITION and hold(tables.adjacent, e, graph.ints, graph.reals, u, ints, reals, i)
 
 
-@kernel
+@inner
 def _connect(i: int, p: int, events: KernelEvents, tables: Tables, link: Ints, graph: GraphArrays) -> None:
     """In-edges of event i at position p: from vertices that may precede it and have no black successor.
 

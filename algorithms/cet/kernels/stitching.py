@@ -12,7 +12,7 @@ from cepbench.algorithms.cet.kernels.breadth_first import Graphlets, TrendTree, 
 from cepbench.algorithms.cet.kernels.trends import TRAVERSALS, TRENDS, UPDATES, WRITTEN, FoundTrends, full
 from cepbench.algorithms.cet.kernels.window_graph import WindowGraph
 from cepbench.algorithms.kernels.arrays import Ints
-from cepbench.algorithms.kernels.compilation import inlined, kernel
+from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.trend_hash import Hashes, finished
 
 CURSOR, DEPTH = 0, 1
@@ -121,7 +121,7 @@ def stitch(
     return ended
 
 
-@kernel
+@inner
 def _digest_stored(graph: WindowGraph, graphlets: Graphlets, tree: TrendTree, found: FoundTrends) -> None:
     """All stored trends of the one graphlet that are complete."""
     for v in range(len(graph.time)):

@@ -25,7 +25,7 @@ from cepbench.algorithms.kernels.peak import note
 from cepbench.algorithms.kernels.windows import TOUCHED
 
 
-@kernel
+@inner
 def aggregate_panes(
     first: int,
     until: int,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from cepbench.algorithms.kernels.arrays import Flags, Index, Ints
 from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, has_ended, next_boundary, opened
-from cepbench.algorithms.kernels.compilation import kernel
+from cepbench.algorithms.kernels.compilation import inner, kernel
 from cepbench.algorithms.kernels.events import KernelEvents, RowCells, Sliding
 from cepbench.algorithms.kernels.lanes import DONE, ROWS, Calls, over_keys
 from cepbench.algorithms.kernels.peak import note
@@ -71,7 +71,7 @@ def new_counts(span: int, positions: int, arithmetic: str, clock: Ints) -> TypeC
     )
 
 
-@kernel
+@inner
 def count_trends(
     first: int,
     until: int,
@@ -165,7 +165,7 @@ def count_keys(
     return over_keys(count_trends, at, done, calls, fixed, arena, lanes, rows)
 
 
-@kernel
+@inner
 def close(now: int, template: Template, window: Sliding, counts: TypeCounts, rows: RowCells, written: int) -> int:
     """Ends the current time stamp, closes windows that end by `now`, opens those of `now`; needs room for K rows."""
     clock = counts.clock
@@ -196,7 +196,7 @@ def close(now: int, template: Template, window: Sliding, counts: TypeCounts, row
     return written
 
 
-@kernel
+@inner
 def _show(waiting: int, row: np.uint64, windows: np.uint64, size: np.uint64, counts: TypeCounts) -> None:
     """Moves pending counts to where later events see them, in the windows from cell `row` on."""
     cells = np.uint64(len(counts.trends))

@@ -77,7 +77,7 @@ def new_cells(span: int, positions: int, layout: Layout, arithmetic: str, clock:
     )
 
 
-@kernel
+@inner
 def aggregate_trends(
     first: int,
     until: int,

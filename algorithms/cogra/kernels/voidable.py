@@ -10,7 +10,7 @@ from typing import NamedTuple
 from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.cells import add, clear
 from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, has_ended, next_boundary
-from cepbench.algorithms.kernels.compilation import inlined, kernel
+from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.events import KernelEvents, RowCells, fits
 from cepbench.algorithms.kernels.lanes import DONE, ROWS, Calls, over_keys
 from cepbench.algorithms.kernels.peak import note
@@ -34,7 +34,7 @@ class VoidableCells(NamedTuple):
     windows: OpenWindows
 
 
-@kernel
+@inner
 def aggregate_voidable(
     first: int,
     until: int,

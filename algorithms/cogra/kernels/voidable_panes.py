@@ -37,7 +37,7 @@ class VoidablePanes(NamedTuple):
     window: Sliding
 
 
-@kernel
+@inner
 def aggregate_voidable_panes(
     first: int,
     until: int,

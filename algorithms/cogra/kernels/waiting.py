@@ -13,7 +13,7 @@ from typing import NamedTuple
 from cepbench.algorithms.kernels.arrays import Ints, Reals
 from cepbench.algorithms.kernels.cells import Cells, add, clear, copy
 from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, has_ended, next_boundary
-from cepbench.algorithms.kernels.compilation import inlined, kernel
+from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.events import KernelEvents, RowCells, fits, keep_columns
 from cepbench.algorithms.kernels.lanes import DONE, ROOM, ROWS, Calls, over_keys
 from cepbench.algorithms.kernels.peak import note
@@ -62,7 +62,7 @@ class KeyWaiting(NamedTuple):
     windows: OpenWindows
 
 
-@kernel
+@inner
 def extend_waiting(
     first: int,
     until: int,
@@ -171,7 +171,7 @@ def _ended(semantics: int, clock: Ints) -> int:
     return time
 
 
-@kernel
+@inner
 def _advance(
     now: int, negated: Ints, fixed: Windowed, waiting: Waiting, own: KeyWaiting, out: RowCells, size: int
 ) -> int:
@@ -184,7 +184,7 @@ def _advance(
     return size
 
 
-@kernel
+@inner
 def _settle(ended: int, waiting: Waiting, own: KeyWaiting) -> None:
     """Drops events that were extended, left all windows or are older than `ended`."""
     event, low = waiting.event, own.windows.clock[LOW]

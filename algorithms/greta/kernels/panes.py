@@ -8,14 +8,14 @@ from cepbench.algorithms.greta.kernels.vertices import LIVE, NO_BLOCK, PENDING, 
 from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.cells import add
 from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, has_ended, opened
-from cepbench.algorithms.kernels.compilation import inlined, kernel
+from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import RowCells
 from cepbench.algorithms.kernels.peak import note
 from cepbench.algorithms.kernels.windows import ANY, Windowed, close_window, commit
 from cepbench.queries.tables import Tables
 
 
-@kernel
+@inner
 def advance_graph(
     now: int,
     negated: Ints,

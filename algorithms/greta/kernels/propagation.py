@@ -28,7 +28,7 @@ from cepbench.algorithms.kernels.windows import Windowed, append
 from cepbench.queries.tables import Tables
 
 
-@kernel
+@inner
 def propagate(
     first: int,
     until: int,

@@ -10,7 +10,7 @@ import numpy as np
 
 from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.cells import Cells, add_trend
-from cepbench.algorithms.kernels.compilation import inlined, kernel
+from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.predicates import hold
 from cepbench.algorithms.kernels.stacks import ALONE, EVENTS, NOBODY, Stacks
 from cepbench.algorithms.kernels.trend_hash import BASE, Hashes, finished, mixed
@@ -100,7 +100,7 @@ def construct(
                 add_trend(total, 0, tables, search.path, depth + 1, stacks.position, stacks.ints, stacks.reals)
 
 
-@kernel
+@inner
 def _next_end(earliest: int, ends_from: Ints, role: Ints, tables: Tables, stacks: Stacks, place: Ints) -> int:
     """The next END event of the window, or NOBODY."""
     while place[CURSOR] < stacks.counters[EVENTS]:
@@ -138,7 +138,7 @@ def _next_predecessor(earliest: int, role: Ints, stacks: Stacks, search: Search)
     return NOBODY
 
 
-@kernel
+@inner
 def _step_back(search: Search, place: Ints, v: int) -> None:
     """Undoes the choice of event v, so that the search finds it again."""
     if place[DEPTH] == 0:
@@ -150,7 +150,7 @@ def _step_back(search: Search, place: Ints, v: int) -> None:
     search.candidate[d] = v
 
 
-@kernel
+@inner
 def _pairs_hold(depth: int, tables: Tables, stacks: Stacks, search: Search) -> bool:
     """Whether the earliest event of the path satisfies the pairwise predicates with all later ones."""
     e = search.path[depth]
@@ -166,7 +166,7 @@ def _pairs_hold(depth: int, tables: Tables, stacks: Stacks, search: Search) -> b
     return True
 
 
-@kernel
+@inner
 def _write(length: int, stacks: Stacks, search: Search, found: FoundMatches) -> None:
     place = search.place
     at = place[WRITTEN]

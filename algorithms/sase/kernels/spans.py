@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cepbench.algorithms.kernels.arrays import Ints
-from cepbench.algorithms.kernels.compilation import inlined, kernel
+from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.kernels.predicates import hold
 from cepbench.algorithms.kernels.trend_hash import BASE as FACTOR
@@ -101,7 +101,7 @@ def detect(
         i += 1
 
 
-@kernel
+@inner
 def _search(clause: Records, tables: DetectionTables, runs: Runs, search: SpanSearch, found: SpanMatches) -> bool:
     """Goes on from where the search is, or from the next instance; False if there is no room for a match."""
     count = runs.counters

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cepbench.algorithms.kernels.cells import ONE, ZERO, product_exceeds, sum_exceeds
-from cepbench.algorithms.kernels.compilation import inlined, kernel
+from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.sequences.kernels.counters import BLOCK, BLOCK_BITS, PlaceRecord, Values
 from cepbench.algorithms.sequences.kernels.program import BY_WINDOW, SegmentRecord
 from cepbench.queries.aggregates import NO_VALUE
@@ -104,7 +104,7 @@ def _bits(value: np.uint64) -> int:
     return bits
 
 
-@kernel
+@inner
 def _exact_overflow(values: Values, one: SlotRow, other: SlotRow, low: int, high: int) -> bool:
     total = ZERO
     for i in range(low, high):

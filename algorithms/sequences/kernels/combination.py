@@ -6,7 +6,7 @@ The result is the first cell of `Values`.
 
 from __future__ import annotations
 
-from cepbench.algorithms.kernels.compilation import inlined, kernel
+from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.sequences.kernels.blocks import (
     SlotRow,
     between_channels,
@@ -29,7 +29,7 @@ from cepbench.algorithms.sequences.kernels.rows import add_to, clear_cell, copy_
 from cepbench.queries.aggregates import NO_VALUE
 
 
-@kernel
+@inner
 def take_snapshots(
     segment: SegmentRecord, chains: Chains, slots: LiveSlots, values: Values, plain: Counters, modular: bool
 ) -> None:

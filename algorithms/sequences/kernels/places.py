@@ -12,7 +12,7 @@ import numpy as np
 
 from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.cells import HALF, LOWER, ONE, ZERO
-from cepbench.algorithms.kernels.compilation import inlined, kernel
+from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.sequences.kernels.counters import CELL, Arrivals, ClockRecord, PlaceRecord, Values
 from cepbench.algorithms.sequences.kernels.program import BY_COUNT, BY_START, BY_WINDOW, NOT_BOUND, SegmentRecord
 from cepbench.algorithms.sequences.kernels.rows import (
@@ -109,7 +109,7 @@ def clear_slot(slot: int, segment: SegmentRecord, place: PlaceRecord, values: Va
         entry += place.capacity
 
 
-@kernel
+@inner
 def clear_place(j: int, segment: SegmentRecord, place: PlaceRecord, values: Values) -> None:
     """Forgets the sequences that end at place j, since a negated event came after them: O(n) per channel."""
     step, size = segment.rows * place.capacity, place.tail - place.head

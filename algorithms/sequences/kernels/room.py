@@ -6,12 +6,12 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from cepbench.algorithms.kernels.compilation import inlined, kernel
+from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.sequences.kernels.counters import BLOCK, LiveSlots, Values
 from cepbench.algorithms.sequences.kernels.program import Chains, PerFamily
 
 
-@kernel
+@inner
 def move_to_front(g: int, chains: Chains, slots: LiveSlots, values: Values) -> bool:
     """Moves the live slots of segment g to the front, if at least half of all are dead; tells whether there is room.
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from cepbench.algorithms.kernels.arrays import Ints, Reals
 from cepbench.algorithms.kernels.cells import HALF, LOWER, ONE, ZERO, product_exceeds, sum_exceeds
-from cepbench.algorithms.kernels.compilation import inlined, kernel
+from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.sequences.kernels.counters import Counters, Values
 from cepbench.algorithms.sequences.kernels.program import PerFamily
 from cepbench.queries.aggregates import NO_VALUE
@@ -100,7 +100,7 @@ def add_weighted(to: Counters, count: Counters, weight: np.uint64, weight_over: 
         to.ring[i] = to.ring.dtype.type(total)
 
 
-@kernel
+@inner
 def add_real(to: Reals, row: Reals, number: float, count: Counters, weight: float) -> None:
     """`to += number * row + weight * count`."""
     for i in range(len(row)):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from cepbench.algorithms.kernels.arrays import Codes, Flags, Ints, Reals
 from cepbench.algorithms.kernels.cells import Cells, add, clear, copy, is_empty
-from cepbench.algorithms.kernels.compilation import kernel
+from cepbench.algorithms.kernels.compilation import inner, kernel
 from cepbench.algorithms.kernels.events import RowCells
 from cepbench.algorithms.kernels.predicates import hold
 from cepbench.queries.tables import Predicates
@@ -149,7 +149,7 @@ def expire(low: int, arrived: Arrived, stores: Stores) -> None:
         _drop_rows(s, count[BASE], stores)
 
 
-@kernel
+@inner
 def _drop_rows(s: int, oldest: int, stores: Stores) -> None:
     begin, cells, width = stores.begin[s], stores.cells[s], stores.width[s]
     kept = 0

@@ -13,7 +13,7 @@ import numpy as np
 
 from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.cells import ONE, Cells, add_ring, begin, counts_only
-from cepbench.algorithms.kernels.compilation import inlined, kernel
+from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.spass.kernels.arrival import BASE, Arrived, Stores
 
 NO_GAP = -1
@@ -133,7 +133,7 @@ def join(
     return joined
 
 
-@kernel
+@inner
 def _begin(new: int, parts: Parts, stores: Stores, walk: Walk) -> int:
     """Opens the last part; returns it, or the number of parts if nothing can be found.
 

@@ -2,9 +2,12 @@
 
 import pytest
 
-from cepbench.algorithms.kernels.clock import has_ended, next_boundary, opened
+from cepbench.algorithms.kernels import clock
+from cepbench.algorithms.kernels.compilation import in_python
 from cepbench.algorithms.running.batches import sliding
 from cepbench.events.windows import Window
+
+has_ended, next_boundary, opened = map(in_python, (clock.has_ended, clock.next_boundary, clock.opened))
 
 
 @pytest.mark.parametrize("window", [Window(6, 6), Window(6, 2), Window(7, 3), Window(2, 5)], ids=str)

@@ -1,6 +1,7 @@
 """The largest state that kernels note."""
 
 from cepbench.algorithms.kernels.clock import HIGH
+from cepbench.algorithms.kernels.compilation import in_python
 from cepbench.algorithms.kernels.peak import largest, new_clock, note
 
 
@@ -8,7 +9,7 @@ def test_the_state_of_most_bytes_is_told_and_then_forgotten() -> None:
     clock = new_clock(100, 7)
     for windows, kept in [(1, 3), (2, 1), (1, 15), (0, 20)]:
         clock[HIGH] = windows - 1
-        note(kept, clock)
+        in_python(note)(kept, clock)
     assert largest(5, clock) == (2, 1)
     assert largest(5, clock) == (0, 5)
 
@@ -16,5 +17,5 @@ def test_the_state_of_most_bytes_is_told_and_then_forgotten() -> None:
 def test_it_may_be_that_of_now() -> None:
     clock = new_clock(100, 7)
     clock[HIGH] = 0
-    note(3, clock)
+    in_python(note)(3, clock)
     assert largest(4, clock) == (1, 4)

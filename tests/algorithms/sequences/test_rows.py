@@ -8,7 +8,6 @@ from random import Random
 import numpy as np
 import pytest
 
-from cepbench.algorithms.kernels.cells import product_exceeds
 from cepbench.algorithms.sequences.kernels.counters import Counters
 from cepbench.algorithms.sequences.kernels.rows import (
     add_least,
@@ -38,12 +37,6 @@ def row(values: Sequence[int]) -> Counters:
 def is_row(found: Counters, exact: Sequence[int]) -> bool:
     kept = row(exact)
     return np.array_equal(found.ring, kept.ring) and np.array_equal(found.over, kept.over)
-
-
-@pytest.mark.parametrize("a", EDGES)
-def test_a_product_exceeds_64_bits_exactly(a: int) -> None:
-    for b in (*EDGES, *((LIMIT - 1) // a + i for i in (0, 1) if a > 1)):
-        assert bool(product_exceeds(np.uint64(a), np.uint64(b))) == (a * b >= LIMIT), b
 
 
 @pytest.mark.parametrize("seed", range(5))
