@@ -9,7 +9,9 @@ import pytest
 from cepbench.algorithms.base import NotEnoughMemory
 from cepbench.algorithms.cet import baseline
 from cepbench.algorithms.cet.algorithm import Cet
+from cepbench.algorithms.cet.kernels import baseline as kernels
 from cepbench.algorithms.cet.output import FOUND_EVENTS, FOUND_MATCHES
+from cepbench.algorithms.kernels.compilation import in_python
 from cepbench.algorithms.oracle import answer
 from cepbench.algorithms.rows import MatchDigests, MatchRows
 from cepbench.events.statistics import Statistics
@@ -133,5 +135,6 @@ def test_a_pickled_executor_has_what_it_needs(options: dict[str, str]) -> None:
 
 def test_the_baseline_reports_within_its_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
     """As plain Python, where an index that is out of bounds raises."""
-    monkeypatch.setattr(baseline, "report_trends", baseline.report_trends.py_func)
+    monkeypatch.setattr(kernels, "full", in_python(kernels.full))
+    monkeypatch.setattr(baseline, "report_trends", in_python(baseline.report_trends))
     assert len(watch(Cet("baseline"), "RETURN COMPLETE MATCHES PATTERN A+", groups(3, 2)).matches) == 2**3
