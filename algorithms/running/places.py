@@ -29,7 +29,7 @@ class PlaceLanes(WindowLanes):
     def grow(self, key: int) -> None:
         """Twice the places."""
         places, free = len(self.arena.free), self.arena.free[: self.arena.left[0]]
-        self._move(2 * places, np.arange(places), self._of_places(), np.append(free, np.arange(places, 2 * places)))
+        self._move(2 * places, slice(places), self._of_places(), np.append(free, np.arange(places, 2 * places)))
 
     def packed(self, live: Ints) -> Any:
         places = len(self.arena.free)
@@ -41,8 +41,8 @@ class PlaceLanes(WindowLanes):
         self._move(places, used, kept, np.setdiff1d(np.arange(places), used))
         return self.arena
 
-    def _move(self, places: int, to: Ints, kept: Sequence[NDArray[Any]], free: Ints) -> None:
-        """A larger arena, with what is kept at these places."""
+    def _move(self, places: int, to: Ints | slice, kept: Sequence[NDArray[Any]], free: Ints) -> None:
+        """Another arena, with what is kept at these places."""
         self.arena = self.new_arena(places)
         for array, some in zip(self._of_places(), kept, strict=True):
             array[to] = some
