@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from cepbench.algorithms.answers.digest import digest_lines
 from cepbench.algorithms.answers.grouped import Answered, GroupedRows
 from cepbench.algorithms.answers.matches import digested, merge_digests, sorted_matches
-from cepbench.algorithms.answers.table import answer_table, arrow_table, with_lists
+from cepbench.algorithms.answers.table import answer_table, arrow_table, overflowed, with_lists
 from cepbench.algorithms.rows import (
     AggregateRows,
     Group,
@@ -126,8 +126,11 @@ class AnswerBuilder:
     @property
     def overflow(self) -> bool:
         """Whether some value overflowed."""
-        found = [part for part in self._rows() if isinstance(part[1].rows, AggregateRows)]
-        return bool(found) and bool(answer_table(self.workload, found)["overflow"].any())
+        return any(
+            bool(overflowed(query, found.rows).any())
+            for query, found in self._rows()
+            if isinstance(found.rows, AggregateRows)
+        )
 
     @property
     def windows(self) -> set[int]:
