@@ -237,7 +237,7 @@ class MeasuredTask:
                 with LoadWatch() as watch:
                     report.runs = repeated(replays.run, lambda run: sum(run.service), job.repeat, watch.look)
                 report.load = watch.load
-        report.rows = None if replays.answer is None else replays.answer.parts
+        report.rows = None if replays.answer is None else replays.answer.packed()
         report.crossings = replays.crossings
         return report
 

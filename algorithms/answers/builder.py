@@ -76,6 +76,10 @@ class AnswerBuilder:
         for query, found in parts.items():
             self._of(query).merge(found)
 
+    def packed(self) -> Parts:
+        """The parts for a journey: each query's rows as one, where that is possible."""
+        return {query: found.packed() for query, found in self.parts.items()}
+
     def _of(self, query: int) -> GroupedRows:
         found = self.parts.get(query)
         if found is None:
