@@ -8,7 +8,6 @@ import inspect
 import os
 import subprocess
 import sys
-from contextlib import suppress
 from types import TracebackType
 
 INTERVAL = 0.01
@@ -44,32 +43,40 @@ def whole_pss(pid: int, without: int = 0) -> int:
     """That of a process and of the ones that it started, such as a Java machine, but for one `without`."""
     total = pss(pid)
     for task in os.listdir(f"/proc/{pid}/task"):
-        with suppress(OSError), open(f"/proc/{pid}/task/{task}/children", encoding="ascii") as file:
-            for child in map(int, file.read().split()):
-                with suppress(OSError):  # it has ended meanwhile
-                    total += pss(child) if child != without else 0
+        try:
+            with open(f"/proc/{pid}/task/{task}/children", encoding="ascii") as file:
+                children = [int(child) for child in file.read().split()]
+        except OSError:
+            continue  # it has ended meanwhile
+        for child in children:
+            try:
+                total += pss(child) if child != without else 0
+            except OSError:
+                continue
     return total
 
 
 # The sampler is another process, started afresh: a thread would stand still while a kernel holds the interpreter, and
 # a forked child would share the pages that it is to count (PSS splits shared pages among their owners). It starts
-# without the packages of the environment, which take most of the time; they are found where a size needs them.
+# without the packages of the environment, which take most of the time; they are found where a size needs them. For the
+# same reason it imports next to nothing.
 _SAMPLER = f"""
 import os, select, sys
-from contextlib import suppress
 {inspect.getsource(pss)}
 {inspect.getsource(_size_as_known)}
 {inspect.getsource(whole_pss)}
 pid, interval, peak = int(sys.argv[1]), float(sys.argv[2]), 0
 sys.path += sys.argv[3:]
-with suppress(OSError):
-    while True:
-        if select.select([sys.stdin], [], [], interval)[0]:
-            if not os.read(0, 1):
-                break
-            print(peak, flush=True)
-            peak = 0
+while True:
+    if select.select([sys.stdin], [], [], interval)[0]:
+        if not os.read(0, 1):
+            break
+        print(peak, flush=True)
+        peak = 0
+    try:
         peak = max(peak, whole_pss(pid, os.getpid()))
+    except OSError:
+        break
 """
 
 

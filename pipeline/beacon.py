@@ -1,9 +1,9 @@
 """What workers tell the driver while a job runs: that they live, and when their measured part begins and ends.
 
-A worker opens a connection when its clock starts, and closes it after a last line when its clock stops, so that limits
-do not count preparation. A helper process beside it (`pipeline.pulse`) has a connection of its own, from the worker's
-start to its end, and tells every second how large the worker is. Both begin with `{"token", "process", "host"}`; the
-token keeps strangers on the network from being heard.
+A worker opens a connection when its clock starts, and sends a line whenever its clock stops and starts again, so that
+limits do not count preparation. A helper process beside it (`pipeline.pulse`) has a connection of its own, from the
+worker's start to its end, and tells every second how large the worker is. Both begin with `{"token", "process",
+"host"}`; the token keeps strangers on the network from being heard.
 """
 
 from __future__ import annotations
@@ -143,18 +143,24 @@ class Beacon:
         if machine:
             self._hear(Alive(process, host, time.monotonic(), machine=machine), handler)
         else:
-            self._time(Running(time.monotonic(), process, host), handler)
+            with self._lock:
+                self.started = True
+                self._seen.append(Running(time.monotonic(), process, host))
+            self._time(process, host, handler)
 
-    def _time(self, running: Running, handler: socketserver.StreamRequestHandler) -> None:
-        with self._lock:
-            self.started = True
-            self._running[id(handler)] = running
-            self._seen.append(running)
-        handler.wfile.write(b"go\n")
-        with suppress(OSError):
-            handler.rfile.readline(64)  # ends with the worker's last line, or with its death
-        with self._lock:
-            self._running.pop(id(handler), None)
+    def _time(self, process: int, host: str, handler: socketserver.StreamRequestHandler) -> None:
+        again = True
+        while again:
+            with self._lock:
+                self._running[id(handler)] = Running(time.monotonic(), process, host)
+            with suppress(OSError):
+                handler.wfile.write(b"go\n")
+                handler.rfile.readline(64)  # ends when the clock stops, or with the worker's death
+            with self._lock:
+                self._running.pop(id(handler), None)
+            again = False
+            with suppress(OSError):
+                again = bool(handler.rfile.readline(64))  # ends when the clock starts again, or with the worker
 
     def _hear(self, alive: Alive, handler: socketserver.StreamRequestHandler) -> None:
         with self._lock:
@@ -170,7 +176,7 @@ class Beacon:
 
 
 class Signal:
-    """The worker's side: a context around the measured part."""
+    """The worker's side: a context around each measured part, all of them on one connection, which `close` ends."""
 
     def __init__(self, address: Address | None, process: int) -> None:
         self._address = address
@@ -178,10 +184,13 @@ class Signal:
         self._connection: socket.socket | None = None
 
     def __enter__(self) -> Signal:
-        if self._address is not None:
-            self._connection = socket.create_connection((self._address.host, self._address.port), timeout=30)
-            self._connection.sendall(json.dumps(_hello(self._address, self._process)).encode() + b"\n")
-            self._connection.recv(8)
+        if self._address is None:
+            return self
+        if self._connection is None:
+            self._connection = _connected(self._address, _hello(self._address, self._process))
+        else:
+            self._connection.sendall(b"again\n")
+        self._connection.recv(8)
         return self
 
     def __exit__(
@@ -189,7 +198,12 @@ class Signal:
     ) -> None:
         if self._connection is not None:
             self._connection.sendall(b"done\n")
+
+    def close(self) -> None:
+        """Ends the connection, if there is one."""
+        if self._connection is not None:
             self._connection.close()
+            self._connection = None
 
 
 class Pulse:
@@ -215,11 +229,19 @@ class Pulse:
 
 
 def start_pulse(address: Address, hello: dict[str, object], process: int) -> subprocess.Popen[bytes]:
-    """Starts the helper of `process`; closing its standard input ends it."""
-    arguments = json.dumps([address.host, address.port, hello, process])
+    """Starts the helper of `process`, which speaks on a connection of its own; closing its standard input ends it."""
     with open(pulse.__file__, encoding="utf-8") as file:
         source = file.read()
-    return subprocess.Popen([sys.executable, "-S", "-E", "-c", source, arguments], stdin=subprocess.PIPE)
+    with _connected(address, hello) as connection:
+        command = [sys.executable, "-S", "-E", "-c", source, str(process)]
+        return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=connection.fileno())
+
+
+def _connected(address: Address, hello: dict[str, object]) -> socket.socket:
+    connection = socket.create_connection((address.host, address.port), timeout=30)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # else a second line waits 40 ms for the first one
+    connection.sendall(json.dumps(hello).encode() + b"\n")
+    return connection
 
 
 def _hello(address: Address, process: int) -> dict[str, object]:

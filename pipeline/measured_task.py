@@ -12,6 +12,7 @@ import resource
 import socket
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -224,10 +225,11 @@ class MeasuredTask:
             base_bytes=psutil.Process().memory_info().vms,
         )
 
-        replays = _Replays(self.ready, portion, self.beacon)
+        signal = Signal(self.beacon, os.getpid())
+        replays = _Replays(self.ready, portion, signal)
         gc.collect()
         gc.freeze()
-        with uncollected():
+        with closing(signal), uncollected():
             if job.memory:
                 report.runs, report.process_peaks = replays.memory_runs()
             else:
@@ -235,7 +237,7 @@ class MeasuredTask:
                 with LoadWatch() as watch:
                     report.runs = repeated(replays.run, lambda run: sum(run.service), job.repeat, watch.look)
                 report.load = watch.load
-        report.rows = None if replays.answer is None else replays.answer.parts
+        report.rows = None if replays.answer is None else replays.answer.packed()
         report.crossings = replays.crossings
         return report
 
@@ -243,8 +245,8 @@ class MeasuredTask:
 class _Replays:
     """Replays one portion again and again; `answer` and `crossings` are those of all runs."""
 
-    def __init__(self, ready: Ready, portion: Portion, beacon: Address | None) -> None:
-        self._ready, self._portion, self._beacon = ready, portion, beacon
+    def __init__(self, ready: Ready, portion: Portion, signal: Signal) -> None:
+        self._ready, self._portion, self._signal = ready, portion, signal
         self._nothing = [operator.idle() for operator in self._operators()]
         self._arrival = _arrival(ready.job.arrival, ready.prepared.workload)
         self._digest: str | None = None
@@ -289,7 +291,7 @@ class _Replays:
             if memory is not None:
                 release_memory()
                 memory.taken()
-            with Signal(self._beacon, os.getpid()):
+            with self._signal:
                 measured = self._replay(self._operators(), answer, memory is not None, prepared.splits_groups)
             if loaded() == before:
                 break

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from cepbench.algorithms.answers.digest import digest_lines
 from cepbench.algorithms.answers.grouped import Answered, GroupedRows
 from cepbench.algorithms.answers.matches import digested, merge_digests, sorted_matches
-from cepbench.algorithms.answers.table import answer_table, arrow_table, with_lists
+from cepbench.algorithms.answers.table import answer_table, arrow_table, overflowed, with_lists
 from cepbench.algorithms.rows import (
     AggregateRows,
     Group,
@@ -76,6 +76,10 @@ class AnswerBuilder:
         for query, found in parts.items():
             self._of(query).merge(found)
 
+    def packed(self) -> Parts:
+        """The parts for a journey: each query's rows as one, where that is possible."""
+        return {query: found.packed() for query, found in self.parts.items()}
+
     def _of(self, query: int) -> GroupedRows:
         found = self.parts.get(query)
         if found is None:
@@ -126,8 +130,11 @@ class AnswerBuilder:
     @property
     def overflow(self) -> bool:
         """Whether some value overflowed."""
-        found = [part for part in self._rows() if isinstance(part[1].rows, AggregateRows)]
-        return bool(found) and bool(answer_table(self.workload, found)["overflow"].any())
+        return any(
+            bool(overflowed(query, found.rows).any())
+            for query, found in self._rows()
+            if isinstance(found.rows, AggregateRows)
+        )
 
     @property
     def windows(self) -> set[int]:

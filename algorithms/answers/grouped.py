@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from cepbench.algorithms.rows import Group, QueryRows, concatenate
+from cepbench.algorithms.rows import Group, MatchRows, QueryRows, concatenate
 
 Ints = NDArray[np.int64]
 
@@ -52,16 +52,24 @@ class GroupedRows:
         groups = [known[number] for number in order.tolist()]
         place = np.empty(len(groups), np.int64)
         place[order] = np.arange(len(groups))
+        return Answered(groups, place[self._number_of_rows()], concatenate(self.parts))
+
+    def packed(self) -> GroupedRows:
+        """The same rows in one part, which travel faster than in thousands; single matches stay by group."""
+        if any(isinstance(part, MatchRows) for part in self.parts):
+            return self
+        return GroupedRows(self.groups, [self._number_of_rows()], [concatenate(self.parts)])
+
+    def _number_of_rows(self) -> Ints:
+        """The number of the group of each row."""
         sizes = [len(part) for part in self.parts]
-        if any(not isinstance(numbers, int) for numbers in self.numbers):
-            many = [
-                np.full(size, numbers, np.int64) if isinstance(numbers, int) else numbers
-                for numbers, size in zip(self.numbers, sizes, strict=True)
-            ]
-            number = np.concatenate(many)
-        else:
-            number = np.repeat(np.array(self.numbers, np.int64), sizes)
-        return Answered(groups, place[number], concatenate(self.parts))
+        if all(isinstance(numbers, int) for numbers in self.numbers):
+            return np.repeat(np.array(self.numbers, np.int64), sizes)
+        many = [
+            np.full(size, numbers, np.int64) if isinstance(numbers, int) else numbers
+            for numbers, size in zip(self.numbers, sizes, strict=True)
+        ]
+        return np.concatenate(many)
 
     def by_group(self) -> list[tuple[Group, QueryRows]]:
         """The rows of each group, in the order of groups, for parts of one group each."""

@@ -47,6 +47,12 @@ def answer_table(workload: Workload, found: Sequence[tuple[CompiledQuery, Answer
     return pd.DataFrame({name: pd.Series([], dtype=dtype) for name, dtype in dtypes.items()})
 
 
+def overflowed(query: CompiledQuery, rows: AggregateRows) -> NDArray[np.bool_]:
+    """Which rows have a value that overflowed."""
+    flags: NDArray[np.bool_] = _aggregate_columns(query, rows)["overflow"]
+    return flags
+
+
 def with_lists(answer: pd.DataFrame) -> pd.DataFrame:
     """The same table with Python lists in the column `match`, and None where there is none."""
     if MATCH not in answer:

@@ -2,6 +2,8 @@
 
 import os
 import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from typing import ClassVar
 
 import numba
@@ -11,6 +13,7 @@ from cepbench.algorithms.base import Algorithm, Executor, Plan, StateSize
 from cepbench.algorithms.kernels.compilation import kernel
 from cepbench.algorithms.rows import AggregateRows, Rows
 from cepbench.events.batch import EventBatch
+from cepbench.pipeline.beacon import Address, Signal
 from cepbench.pipeline.warmup import EVENTS
 from cepbench.queries.model import Query
 
@@ -18,6 +21,13 @@ from cepbench.queries.model import Query
 def real(events: EventBatch) -> bool:
     """Whether these are events of a cell; the streams of the warm-up are shorter."""
     return len(events) > 0 and bool(events.position[-1] > EVENTS)
+
+
+@contextmanager
+def running(address: Address | None, process: int) -> Iterator[None]:
+    """A worker that measures once."""
+    with closing(Signal(address, process)) as signal, signal:
+        yield
 
 
 class Counter(Executor):

@@ -7,6 +7,7 @@ import sys
 import time
 
 from cepbench.pipeline.beacon import Beacon, Pulse, Signal, start_pulse
+from tests.pipeline.doubles import running
 
 
 def wait_for(condition, seconds=5.0):
@@ -19,7 +20,7 @@ def wait_for(condition, seconds=5.0):
 def test_time_runs_only_inside_the_measured_part():
     with Beacon("127.0.0.1") as beacon:
         assert not beacon.started
-        with Signal(beacon.address, os.getpid()):
+        with running(beacon.address, os.getpid()):
             assert beacon.started
             time.sleep(0.1)
             assert 0.05 < beacon.longest() < 5
@@ -27,10 +28,25 @@ def test_time_runs_only_inside_the_measured_part():
         assert [(worker.process, worker.host) for worker in beacon.workers()] == [(os.getpid(), socket.gethostname())]
 
 
+def test_the_clock_of_a_worker_starts_again_on_its_connection():
+    with Beacon("127.0.0.1") as beacon:
+        signal = Signal(beacon.address, 1)
+        for _ in range(3):
+            with signal:
+                time.sleep(0.1)
+                assert 0.05 < beacon.longest() < 5
+            assert wait_for(lambda: beacon.longest() == 0)
+        assert len(beacon.workers()) == 1
+        with signal:
+            assert signal._connection is not None
+            signal.close()  # as the system does for a process that is killed in a later part
+            assert wait_for(lambda: beacon.longest() == 0)
+
+
 def test_the_longest_running_worker_counts():
-    with Beacon("127.0.0.1") as beacon, Signal(beacon.address, 1):
+    with Beacon("127.0.0.1") as beacon, running(beacon.address, 1):
         time.sleep(0.2)
-        with Signal(beacon.address, 2):
+        with running(beacon.address, 2):
             assert beacon.longest() > 0.15
         assert beacon.longest() > 0.15
         assert [worker.process for worker in beacon.workers()] == [1, 2]
@@ -57,7 +73,7 @@ def test_strangers_are_not_heard():
 
 
 def test_without_a_beacon_nothing_happens():
-    with Signal(None, 1):
+    with running(None, 1):
         pass
 
 
@@ -96,7 +112,7 @@ def test_who_is_silent_cannot_be_slow():
         with socket.create_connection((address.host, address.port)) as connection:
             hello = {"token": address.token, "process": 7, "host": host, "machine": 10}
             connection.sendall(json.dumps(hello).encode() + b"\n" + b'{"resident": 1}\n')
-            with Signal(address, 7):
+            with running(address, 7):
                 time.sleep(0.5)
                 assert beacon.longest() > 0.4
                 assert beacon.longest(patience=0.2) == 0

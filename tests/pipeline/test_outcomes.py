@@ -18,14 +18,14 @@ from cepbench.algorithms.base import NotEnoughMemory, Plan, PlanningTooLong, Sta
 from cepbench.events.statistics import Statistics
 from cepbench.generators.registry import from_spec
 from cepbench.metrics.record import Load, Status
-from cepbench.pipeline.beacon import Pulse, Signal
+from cepbench.pipeline.beacon import Pulse
 from cepbench.pipeline.generation import generate
 from cepbench.pipeline.measured import ATTEMPTS, ContextStopped, MeasuredRun, OpenArrival, Outcome, measure
 from cepbench.pipeline.measured_task import MeasuredTask, Report, ready
 from cepbench.pipeline.slicing import Portion
 from cepbench.pipeline.store import Stream
 from cepbench.queries.compile import Workload
-from tests.pipeline.doubles import Counting
+from tests.pipeline.doubles import Counting, running
 
 EVENTS = 240
 QUERY = "RETURN key, COUNT(*) PATTERN A+ GROUP-BY key WITHIN 100 s"
@@ -285,7 +285,7 @@ def test_a_job_that_failed(store: Stream, reason: str, status: Status, told: str
 
 def test_a_worker_beyond_the_limit_is_cancelled(store: Stream) -> None:
     def endless(task: MeasuredTask) -> list[Report]:
-        with Signal(task.beacon, NOBODY):
+        with running(task.beacon, NOBODY):
             assert workers.cancelled.wait(60)
         raise PySparkException("cancelled; MemoryError: a consequence")
 
@@ -297,7 +297,7 @@ def test_a_worker_beyond_the_limit_is_cancelled(store: Stream) -> None:
 def test_preparation_is_not_limited(store: Stream, reports: list[Report]) -> None:
     def slow_to_begin(task: MeasuredTask) -> list[Report]:
         assert not workers.cancelled.wait(1)
-        with Signal(task.beacon, NOBODY):
+        with running(task.beacon, NOBODY):
             pass
         assert not workers.cancelled.wait(1)
         return reports
@@ -341,7 +341,7 @@ def test_a_silent_worker_is_lost_and_not_slow(store: Stream, monkeypatch: pytest
         address = task.beacon
         assert address is not None
         hello = {"token": address.token, "process": NOBODY, "host": socket.gethostname()}
-        with socket.create_connection((address.host, address.port)) as heartbeat, Signal(address, NOBODY):
+        with socket.create_connection((address.host, address.port)) as heartbeat, running(address, NOBODY):
             heartbeat.sendall(json.dumps({**hello, "machine": 1}).encode() + b"\n")
             assert workers.cancelled.wait(30)  # nothing more is heard, and nothing is closed: the machine is gone
         raise PySparkException("cancelled")

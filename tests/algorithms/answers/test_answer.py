@@ -290,6 +290,30 @@ def test_rows_of_many_substreams_reach_their_groups_in_order() -> None:
     assert pooled.digest() == alone.digest()
 
 
+def test_an_answer_that_was_packed_for_a_journey_is_the_same() -> None:
+    whole, arrived = builder(), builder()
+    whole.add_rows([(3,), (5,)], {0: RowsOfKeys(np.array([1, 0]), rows([1, 0], [100, 200], [0.5, 0.5]))})
+    whole.add(0, (-2,), rows([0], [1], [1.0]))
+    whole.add(0, (5,), rows([1, 2], [7, 8], [2.0, 3.0]))
+    assert len(whole.parts[0].parts) == 3
+    packed = whole.packed()
+    assert len(packed[0].parts) == 1
+    arrived.add(0, (9,), rows([0], [1], [1.0]))  # so that groups have other numbers there
+    arrived.merge(packed)
+    whole.add(0, (9,), rows([0], [1], [1.0]))
+    assert arrived.frame().equals(whole.frame())
+    assert arrived.digest() == whole.digest()
+
+
+def test_single_matches_stay_by_group_when_packed() -> None:
+    whole, arrived = matching(summarised=False), matching(summarised=False)
+    whole.add(0, (2, "u"), matches((0, [1, 2]), (0, [3])))
+    whole.add(0, (1, "u"), matches((1, [4])))
+    arrived.merge(whole.packed())
+    assert arrived.frame().equals(whole.frame())
+    assert arrived.digest() == whole.digest()
+
+
 def test_matches_of_many_keys_are_kept_by_group() -> None:
     whole, alone = matching(summarised=False), matching(summarised=False)
     found = matches((0, [1, 2]), (0, [3]), (1, [4]), (0, [5, 6]))
