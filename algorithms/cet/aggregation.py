@@ -19,7 +19,8 @@ from cepbench.algorithms.cet.kernels.aggregation import (
 )
 from cepbench.algorithms.cet.kernels.graph import turn_round
 from cepbench.algorithms.cet.limit import MemoryLimit
-from cepbench.algorithms.kernels.cells import cell_bytes, clear, empty_cells, is_empty
+from cepbench.algorithms.kernels import cells
+from cepbench.algorithms.kernels.cells import cell_bytes, empty_cells
 from cepbench.algorithms.kernels.compilation import in_python
 from cepbench.algorithms.kernels.stacks import ANY
 from cepbench.algorithms.rows import QueryRows
@@ -107,12 +108,12 @@ class TwoStepEvaluator(StackEvaluator):
     def construct(self, k: int, latest: NDArray[np.int64]) -> list[QueryRows]:
         """Rows of window k. Raises `NotEnoughMemory`."""
         graph = self._graph(self.window.start(k))
-        in_python(clear)(self.total, 0)
+        in_python(cells.clear)(self.total, 0)
         if self.detect == "memory":
             self._search(graph)
         else:
             self._store(graph)
-        if in_python(is_empty)(self.total, 0):
+        if in_python(cells.is_empty)(self.total, 0):
             return []
         self.trends += float(self.total.ring[0, 0])
         return [aggregate_rows(np.array([k], np.int64), self.total, 1)]

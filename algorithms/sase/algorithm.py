@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cepbench.algorithms.base import Algorithm, Executor, Plan, StateSize
-from cepbench.algorithms.kernels.cells import cell_bytes, clear, empty_cells, is_empty
+from cepbench.algorithms.kernels import cells
+from cepbench.algorithms.kernels.cells import cell_bytes, empty_cells
 from cepbench.algorithms.kernels.compilation import in_python
 from cepbench.algorithms.kernels.stacks import ANY, COMPLETE, CONTIGUOUS, EVENTS, NEXT
 from cepbench.algorithms.rows import MatchDigests, MatchRows, QueryRows
@@ -132,7 +133,7 @@ class SaseEvaluator(StackEvaluator):
             mark_roles(start, self.tables, self.stacks, role)
         search, found = _new_search(room), self._new_found(room)
         parts: list[QueryRows] = []
-        in_python(clear)(self.total, 0)
+        in_python(cells.clear)(self.total, 0)
         ended = False
         while not ended:
             ended = construct(start, ends_from, role, self.tables, self.stacks, search, self.total, found)
@@ -142,7 +143,7 @@ class SaseEvaluator(StackEvaluator):
         assert search.place[DEPTH] == 0
         self.longest = max(self.longest, int(search.place[LONGEST]))
         self.updates += int(search.place[UPDATES])
-        if not self.matches and not in_python(is_empty)(self.total, 0):
+        if not self.matches and not in_python(cells.is_empty)(self.total, 0):
             parts.append(aggregate_rows(np.array([k], np.int64), self.total, 1))
         return parts
 

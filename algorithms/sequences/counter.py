@@ -17,7 +17,8 @@ from cepbench.algorithms.running.lanes import ROOM_FOR_ROWS, Lanes, mapped
 from cepbench.algorithms.sequences.candidates import Candidate
 from cepbench.algorithms.sequences.channels import FAMILIES, Member
 from cepbench.algorithms.sequences.event_sequence import Sequence
-from cepbench.algorithms.sequences.kernels.counters import CounterState, KeyCounters, SequenceRows, Values, state_of
+from cepbench.algorithms.sequences.kernels import counters
+from cepbench.algorithms.sequences.kernels.counters import CounterState, KeyCounters, SequenceRows, Values
 from cepbench.algorithms.sequences.kernels.program import Chains
 from cepbench.algorithms.sequences.kernels.stream import Sequencing, count_keys
 from cepbench.algorithms.sequences.program import make_counting
@@ -81,7 +82,7 @@ class SequenceCounter(Lanes):
 
     def state_of_key(self, key: int) -> CounterState:
         """Views of the arrays."""
-        return in_python(state_of)(self.arena, mapped(lambda array: array[key], self.lanes))
+        return in_python(counters.state_of)(self.arena, mapped(lambda array: array[key], self.lanes))
 
     def taken(self, size: int, owner: Ints) -> KeyedRows:
         rows = self.rows

@@ -1,10 +1,14 @@
+from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 from types import FunctionType
 from typing import Any
 
 import pytest
 from numba import njit
+from numba.core.dispatcher import Dispatcher
 
+from cepbench import algorithms
 from cepbench.algorithms import greta
 from cepbench.algorithms.kernels import cells, compilation
 from cepbench.algorithms.kernels.compilation import cache_folder, kernel, sources, watched
@@ -58,3 +62,17 @@ def test_only_kernels_of_this_project_are_reported() -> None:
         nearest.__module__ = "cepbench.algorithms.greta"
         njit(nearest)(1)
     assert reported == ["greta.nearest"]
+
+
+def test_no_module_of_python_imports_a_part_that_only_kernels_call() -> None:
+    """A call of it would end the process: it has no way in from Python (`in_python` runs its text)."""
+    modules = [info.name for info in walk_packages(algorithms.__path__, "cepbench.algorithms.")]
+    found = [
+        f"{name}.{part}"
+        for name in modules
+        if ".kernels" not in name
+        for part, value in vars(import_module(name)).items()
+        if isinstance(value, Dispatcher) and value.targetoptions.get("no_cpython_wrapper")
+    ]
+    assert len(modules) > 200
+    assert found == []
