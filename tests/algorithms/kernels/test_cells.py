@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 
 from cepbench.algorithms.kernels import cells
-from cepbench.algorithms.kernels.compilation import inner
+from cepbench.algorithms.kernels.compilation import kernel
 
 BORDER = [2**32, 2**33 - 1, 3037000499, 4294967291, 6700417 * 641, 2**63, 2**64 - 1, 0x5555555555555555]
 NUMBERS = sorted({n + d for n in [*BORDER, 0, 1, 2, 3, 641] for d in (-1, 0, 1) if 0 <= n + d < 2**64})
 
 
-@inner
+@kernel
 def product_exceeds(a: np.uint64, b: np.uint64) -> bool:
     return cells.product_exceeds(a, b)
 
 
-@inner
+@kernel
 def sum_exceeds(total: np.uint64, more: np.uint64) -> bool:
     return cells.sum_exceeds(total, more)
 
