@@ -67,16 +67,16 @@ import os, select, sys
 {inspect.getsource(whole_pss)}
 pid, interval, peak = int(sys.argv[1]), float(sys.argv[2]), 0
 sys.path += sys.argv[3:]
-while True:
-    if select.select([sys.stdin], [], [], interval)[0]:
-        if not os.read(0, 1):
-            break
-        print(peak, flush=True)
-        peak = 0
-    try:
+try:
+    while True:
+        if select.select([sys.stdin], [], [], interval)[0]:
+            if not os.read(0, 1):
+                break
+            print(peak, flush=True)
+            peak = 0
         peak = max(peak, whole_pss(pid, os.getpid()))
-    except OSError:
-        break
+except OSError:
+    pass  # the process, or the one that asks, has ended
 """
 
 

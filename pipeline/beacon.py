@@ -2,7 +2,7 @@
 
 A worker opens a connection when its clock starts, and sends a line whenever its clock stops and starts again, so that
 limits do not count preparation. A helper process beside it (`pipeline.pulse`) has a connection of its own, from the
-worker's start to its end, and tells every second how large the worker is. Both begin with `{"token", "process",
+worker's start to its end, and reports every second how large the worker is. Both begin with `{"token", "process",
 "host"}`; the token keeps strangers on the network from being heard.
 """
 

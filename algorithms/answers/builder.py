@@ -77,7 +77,7 @@ class AnswerBuilder:
             self._of(query).merge(found)
 
     def packed(self) -> Parts:
-        """The parts for a journey: each query's rows as one, where that is possible."""
+        """The parts as they are sent to another process: each query's rows as one, where that is possible."""
         return {query: found.packed() for query, found in self.parts.items()}
 
     def _of(self, query: int) -> GroupedRows:

@@ -8,7 +8,8 @@ import pytest
 from cepbench.algorithms.kernels import cells
 from cepbench.algorithms.kernels.compilation import kernel
 
-BORDER = [2**32, 2**33 - 1, 3037000499, 4294967291, 6700417 * 641, 2**63, 2**64 - 1, 0x5555555555555555]
+BORDER = [2**31, 2**32, 2**33 - 1, 3037000499, 4294967291, 6700417 * 641, 2**63, 2**64 - 2**32, 2**64 - 1]
+BORDER.append(0x5555555555555555)
 NUMBERS = sorted({n + d for n in [*BORDER, 0, 1, 2, 3, 641] for d in (-1, 0, 1) if 0 <= n + d < 2**64})
 
 
@@ -30,5 +31,5 @@ def test_products_and_sums_beyond_64_bits(a: int) -> None:
 
 
 def test_quotients_of_the_range_are_the_border() -> None:
-    for a, d in itertools.product([3, 5, 17, 257, 641, 65537, 2**32 + 1], (0, 1)):
+    for a, d in itertools.product([3, 5, 17, 257, 641, 65537, 2**32 + 1, *NUMBERS[2:]], (0, 1)):
         assert product_exceeds(np.uint64(a), np.uint64((2**64 - 1) // a + d)) == bool(d)
