@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import ClassVar
 
-from cepbench.algorithms.base import Operator, Plan
+from cepbench.algorithms.base import Operator, PerKey, Plan
 from cepbench.algorithms.cogra.granularity import (
     Granularity,
     has_adjacent_predicates,
@@ -91,10 +91,15 @@ class Cogra(IndependentAlgorithm):
         return TimeSlices(self.slices) if self.by_time else None
 
     def operator(self, plan: Plan) -> Operator:
-        """With `windows=auto`, of each window or of panes; else lanes, if all queries have them."""
+        """With `windows=auto`, of each window or of panes; by panes an executor per key; otherwise lanes, where they can be.
+
+        All lanes have the same room, and a key may have hundreds of panes where others have one.
+        """
         if self.windows == "auto":
             each, panes = (partial(Cogra(windows).operator, plan) for windows in ("each", "panes"))
             return ChosenByCost(plan.workload, each, panes)
+        if self.windows == "panes":
+            return PerKey(partial(self.executor, plan), plan.workload)
         return super().operator(plan)
 
     def lanes(self, query: CompiledQuery, part: Part, window: Window) -> Lanes:

@@ -37,7 +37,7 @@ FIRST_PANES = 8
 class ByPanes(CellLanes):
     """What evaluators by panes share: maps of panes, on stacks, and rows of the windows that they make up.
 
-    All keys have room for as many panes, at most twice those of a window: they share its length.
+    There is one key (`Cogra.operator`): all lanes have the same room, and keys differ in how many panes they need.
     """
 
     lanes: PaneCells

@@ -272,7 +272,7 @@ def test_auto_weighs_the_sides_of_and_that_panes_evaluate() -> None:
 
 
 def test_auto_chooses_by_the_rate_of_a_key() -> None:
-    """Of many keys each has few events in a pane, which the products of panes would be too expensive for."""
+    """Of many keys each has few events in a batch, which a call per key would be too expensive for."""
     size = 1000
     events = batch([{"time": time, "type": "AB"[time % 2]} for time in range(size)])
     operator = operator_of("RETURN COUNT(*) PATTERN (SEQ(A+, B))+ WITHIN 600 s SLIDE 1 s", events)

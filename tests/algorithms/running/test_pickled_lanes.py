@@ -43,7 +43,6 @@ def of_keys(keys: Sequence[int], time: int, watermark: int | None = None) -> Key
         ("cogra", QUERY.format("")),
         ("cogra", QUERY.format("").replace(", SUM(A.x)", "")),
         ("cogra", QUERY.format(f"SEMANTICS next {ADJACENT}")),
-        ("cogra[windows=panes]", QUERY.format("")),
         ("greta", QUERY.format(ADJACENT)),
         ("aseq", "RETURN g, COUNT(*), SUM(A.x) PATTERN SEQ(A, B) GROUP-BY g WITHIN 40 s SLIDE 20 s"),
     ],
