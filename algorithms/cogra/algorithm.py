@@ -91,7 +91,7 @@ class Cogra(IndependentAlgorithm):
         return TimeSlices(self.slices) if self.by_time else None
 
     def operator(self, plan: Plan) -> Operator:
-        """With `windows=auto`, of each window or of panes; by panes an executor per key; otherwise lanes, where they can be.
+        """With `windows=auto`, of each window or of panes; by panes an executor per key; otherwise lanes, if possible.
 
         All lanes have the same room, and a key may have hundreds of panes where others have one.
         """
