@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from cepbench.algorithms.greta.evaluator import GraphGrained
+from cepbench.algorithms.online.graph import GraphGrained
 from cepbench.algorithms.running.lanes import OneLane
 from cepbench.algorithms.running.per_query import IndependentQueries
 from streams import best_of, evaluate, random_stream

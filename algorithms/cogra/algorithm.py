@@ -6,22 +6,11 @@ from functools import partial
 from typing import ClassVar
 
 from cepbench.algorithms.base import Operator, PerKey, Plan
-from cepbench.algorithms.cogra.granularity import (
-    Granularity,
-    has_adjacent_predicates,
-    needed_by_predicates,
-    not_linear,
-    not_sliced,
-    select,
-    unsupported_negation,
-)
-from cepbench.algorithms.cogra.negated import NegatedTypeGrained
+from cepbench.algorithms.cogra.capabilities import not_linear, not_sliced, unsupported_negation
 from cepbench.algorithms.cogra.panes import PaneGrained, VoidablePaneGrained
-from cepbench.algorithms.cogra.pattern_grained import PatternGrained
 from cepbench.algorithms.cogra.slices import TimeSlices
-from cepbench.algorithms.cogra.type_grained import TypeGrained, TypeGrainedCount
 from cepbench.algorithms.cogra.window_costs import ChosenByCost
-from cepbench.algorithms.greta.evaluator import GraphGrained
+from cepbench.algorithms.online.trends import trend_lanes
 from cepbench.algorithms.options import Option, WrongOption
 from cepbench.algorithms.running.independent import IndependentAlgorithm
 from cepbench.algorithms.running.lanes import Lanes
@@ -103,15 +92,7 @@ class Cogra(IndependentAlgorithm):
         return super().operator(plan)
 
     def lanes(self, query: CompiledQuery, part: Part, window: Window) -> Lanes:
-        """By panes where they are asked for and can evaluate the query; else of the selected granularity."""
+        """By panes where they are asked for and can evaluate the query; otherwise at the coarsest granularity."""
         if self.windows == "panes" and not_linear(part.automaton, query.query.semantics) is None:
             return VoidablePaneGrained(query, part, window) if part.negations else PaneGrained(query, part, window)
-        if select(part.automaton, query.query.semantics) is Granularity.MIXED:
-            return GraphGrained(query, part, window, needed_by_predicates(part.automaton))
-        if has_adjacent_predicates(part.automaton):
-            return PatternGrained(query, part, window)
-        if part.negations:
-            return NegatedTypeGrained(query, part, window)
-        if TypeGrainedCount.suits(query, part):
-            return TypeGrainedCount(query, part, window)
-        return TypeGrained(query, part, window)
+        return trend_lanes(query, part, window)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from cepbench.algorithms.base import KeyedBatch, Operator, StateSize
-from cepbench.algorithms.cogra.granularity import not_linear
+from cepbench.algorithms.cogra.capabilities import not_linear
 from cepbench.algorithms.cogra.kernels.pane_tables import pane_tables_of
 from cepbench.algorithms.cogra.kernels.voidable_tables import voidable_tables_of
 from cepbench.algorithms.rows import KeyedRows

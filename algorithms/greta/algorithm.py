@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
-
-from cepbench.algorithms.greta.evaluator import GraphGrained
+from cepbench.algorithms.online.granularity import EVENT
+from cepbench.algorithms.online.trends import trend_lanes
 from cepbench.algorithms.running.independent import IndependentAlgorithm
+from cepbench.algorithms.running.lanes import Lanes
 from cepbench.events.windows import Window
 from cepbench.queries.analysis import analyse
 from cepbench.queries.compile import CompiledQuery, Part
@@ -40,6 +40,6 @@ class Greta(IndependentAlgorithm):
             return "predicates on events that are not adjacent need constructed trends"
         return None
 
-    def lanes(self, query: CompiledQuery, part: Part, window: Window) -> GraphGrained:
+    def lanes(self, query: CompiledQuery, part: Part, window: Window) -> Lanes:
         """A graph with vertices for all positions."""
-        return GraphGrained(query, part, window, np.ones(len(part.automaton.positions), np.bool_))
+        return trend_lanes(query, part, window, EVENT)

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import reduce
 from math import gcd
 
+from cepbench.algorithms.online.granularity import only_single_events
 from cepbench.algorithms.snapshots.members import SetMember, aggregate_class
 from cepbench.algorithms.snapshots.predicates import anonymous
-from cepbench.algorithms.snapshots.slots import only_single_events
 from cepbench.queries.aggregates import COUNT_ALL, MOST_RING
 from cepbench.queries.automaton import Automaton
 

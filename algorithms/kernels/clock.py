@@ -1,6 +1,8 @@
 """The windows that are open at a time: window k covers [k * slide, k * slide + within).
 
-A clock holds the current time and the lowest and the highest window opened so far; it only goes on.
+A clock holds the current time and the lowest and the highest window opened so far; it only goes on. Kernels that let
+what events of one time stamp add wait keep there, too, how many slots are TOUCHED, and whether an event OCCUPIED the
+current time, or windows were only closed up to it; behind them is the largest state (`kernels.peak`).
 """
 
 from __future__ import annotations
@@ -8,7 +10,7 @@ from __future__ import annotations
 from cepbench.algorithms.kernels.compilation import inlined
 from cepbench.algorithms.kernels.events import Sliding
 
-NOW, LOW, HIGH = 0, 1, 2
+NOW, LOW, HIGH, TOUCHED, OCCUPIED = range(5)
 
 
 @inlined

@@ -59,7 +59,7 @@ def cache_folder(module: Path) -> Path:
 def common_marker() -> Path:
     """A file that is there once the common kernels of these sources are on disk (`cepbench compile`)."""
     digest = hashlib.sha256(f"{numba.__version__} {platform.python_version()} {platform.machine()}".encode())
-    for source in sorted((_ROOT / "algorithms").rglob("kernels/*.py")):
+    for source in sorted((_ROOT / "algorithms").rglob("kernels/**/*.py")):
         digest.update(source.name.encode() + b"\0" + source.read_bytes())
     config: Any = numba.config
     folder = Path(config.CACHE_DIR) if config.CACHE_DIR else Path(__file__).parent / "__pycache__"

@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cepbench.algorithms.base import KeyedBatch, Operator, OutOfOrder, Plan, StateSize
-from cepbench.algorithms.kernels.clock import HIGH, LOW
+from cepbench.algorithms.kernels.clock import HIGH, LOW, TOUCHED
 from cepbench.algorithms.kernels.events import KernelEvents, RowCells
 from cepbench.algorithms.kernels.lanes import NO_END, ROOM, Calls
-from cepbench.algorithms.kernels.windows import TOUCHED
 from cepbench.algorithms.rows import KeyedRows, QueryRows, Rows, RowsOfKeys, joined
 from cepbench.algorithms.running.batches import aggregate_rows, kernel_events, new_rows, no_events
 from cepbench.algorithms.running.evaluator import WHOLE_STREAM, Evaluator

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Set
 from dataclasses import dataclass, field
 
-from cepbench.queries.automaton import Automaton, Negations
+from cepbench.algorithms.online.granularity import only_single_events
+from cepbench.queries.automaton import Automaton
 
 
 @dataclass
@@ -69,9 +70,3 @@ def slots_of(automaton: Automaton, shared: Set[int] = frozenset()) -> MemberSlot
         elif trailing:
             slots.late.append(slots.add(p, trailing))
     return slots
-
-
-def only_single_events(negations: Negations, automaton: Automaton) -> bool:
-    """Whether each of these negated sub-patterns is one event, all earlier events being before it."""
-    inner = [automaton.negations[n] for n in negations]
-    return not any(n.transitions or any(p.start is None or p.end is None for p in n.positions) for n in inner)

@@ -29,8 +29,8 @@ def test_compilation_is_told_once_and_only_if_something_is_compiled(tmp_path, qu
 def test_a_terminal_shows_which_kernel(monkeypatch, capsys):
     @contextmanager
     def watched(tell):
-        tell("greta.kernels.propagation.propagate")
-        tell("cogra.kernels.type_count.close")
+        tell("online.kernels.reach.visits.propagate")
+        tell("online.kernels.reach.counts.close")
         yield
 
     monkeypatch.setattr("cepbench.algorithms.kernels.compilation.watched", watched)
@@ -39,8 +39,8 @@ def test_a_terminal_shows_which_kernel(monkeypatch, capsys):
         pass
     told = capsys.readouterr().err
     assert told.count("compiling kernels") == 1
-    assert "greta.kernels.propagation.propagate" in told
-    assert "cogra.kernels.type_count.close" in told
+    assert "online.kernels.reach.visits.propagate" in told
+    assert "online.kernels.reach.counts.close" in told
 
 
 @pytest.mark.parametrize("terminal", [True, False])

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def _found(item: int) -> tuple[int, int, bool, int]:
     from cepbench.algorithms.kernels.compilation import loaded
 
-    there = "cepbench.algorithms.greta.kernels.propagation" in sys.modules
+    there = "cepbench.algorithms.online.kernels.reach.visits" in sys.modules
     return os.getpid(), os.getppid(), there, loaded()
 
 

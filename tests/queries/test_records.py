@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pytest
 
-from cepbench.algorithms.greta.kernels.vertices import BlockRecord, GraphPositionRecord
+from cepbench.algorithms.online.kernels.store import BlockRecord, GraphPositionRecord
 from cepbench.algorithms.sequences.kernels.counters import ClockRecord, PlaceRecord
 from cepbench.algorithms.sequences.kernels.program import (
     LinkRecord,

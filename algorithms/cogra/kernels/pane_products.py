@@ -22,10 +22,10 @@ from __future__ import annotations
 import numpy as np
 
 from cepbench.algorithms.cogra.kernels.pane_tables import BACK, EMPTY, FIRST, FRONT, PaneCells, PaneTables
-from cepbench.algorithms.cogra.kernels.type_tables import END
 from cepbench.algorithms.kernels.arrays import Flags, Index, Place
 from cepbench.algorithms.kernels.cells import ONE, ZERO, Cells, add, clear, copy, is_empty, sum_exceeds
 from cepbench.algorithms.kernels.compilation import inlined, inner
+from cepbench.algorithms.online.kernels.type_tables import END
 from cepbench.algorithms.snapshots.kernels.products import times
 
 PRODUCT, RESULT, NEXT_RESULT, SLOTS = np.uint64(2), np.uint64(3), np.uint64(4), np.uint64(EMPTY + 1)

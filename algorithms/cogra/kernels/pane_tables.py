@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepbench.algorithms.cogra.kernels.type_tables import END, PAIR, Size, has_pairs, template_of
 from cepbench.algorithms.kernels.arrays import Flags, Index, Ints
 from cepbench.algorithms.kernels.cells import Cells, empty_cells
 from cepbench.algorithms.kernels.events import Sliding
-from cepbench.algorithms.kernels.windows import ANY
+from cepbench.algorithms.online.kernels.lifecycle import ANY
+from cepbench.algorithms.online.kernels.type_tables import END, PAIR, Size, has_pairs, template_of
 from cepbench.queries.aggregates import Layout
 from cepbench.queries.tables import Predicates, Tables, Weights
 

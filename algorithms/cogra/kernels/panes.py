@@ -11,18 +11,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepbench.algorithms.cogra.kernels.appending import append
 from cepbench.algorithms.cogra.kernels.pane_products import evict_panes, push_pane, window_result
 from cepbench.algorithms.cogra.kernels.pane_tables import BACK, FIRST, FRONT, PaneCells, Panes, PaneShape, PaneTables
-from cepbench.algorithms.cogra.kernels.type_tables import END
 from cepbench.algorithms.kernels.arrays import Ints, Place
 from cepbench.algorithms.kernels.cells import ONE, ZERO, add, clear, is_empty
-from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, has_ended, next_boundary, opened
+from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, TOUCHED, has_ended, next_boundary, opened
 from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.events import KernelEvents, RowCells, Sliding, fits
 from cepbench.algorithms.kernels.lanes import DONE, ROOM, ROWS, Calls, over_keys
 from cepbench.algorithms.kernels.peak import note
-from cepbench.algorithms.kernels.windows import TOUCHED
+from cepbench.algorithms.online.kernels.appending import append
+from cepbench.algorithms.online.kernels.type_tables import END
 
 
 @inner

@@ -12,20 +12,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepbench.algorithms.cogra.kernels.appending import append
 from cepbench.algorithms.cogra.kernels.pane_products import RESULT
 from cepbench.algorithms.cogra.kernels.pane_tables import FIRST, PaneCells, PaneShape
 from cepbench.algorithms.cogra.kernels.panes import advance_panes, lacking, live, show, wait
-from cepbench.algorithms.cogra.kernels.type_tables import END
 from cepbench.algorithms.cogra.kernels.voidable_tables import VoidableTables
 from cepbench.algorithms.kernels.arrays import Ints, Place
 from cepbench.algorithms.kernels.cells import ONE, add, clear
-from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, has_ended, next_boundary
+from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, TOUCHED, has_ended, next_boundary
 from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.events import KernelEvents, RowCells, Sliding, fits
 from cepbench.algorithms.kernels.lanes import DONE, Calls, over_keys
 from cepbench.algorithms.kernels.peak import note
-from cepbench.algorithms.kernels.windows import TOUCHED
+from cepbench.algorithms.online.kernels.appending import append
+from cepbench.algorithms.online.kernels.type_tables import END
 
 
 class VoidablePanes(NamedTuple):

@@ -7,14 +7,14 @@ from typing import NamedTuple
 import numpy as np
 
 from cepbench.algorithms.cogra.kernels.pane_tables import EMPTY, PaneTables, listed
-from cepbench.algorithms.cogra.kernels.type_tables import template_of
 from cepbench.algorithms.kernels.arrays import Flags, Ints
-from cepbench.algorithms.kernels.windows import ANY, make_slots
+from cepbench.algorithms.online.kernels.lifecycle import ANY, make_slots
+from cepbench.algorithms.online.kernels.type_tables import template_of
 from cepbench.queries.tables import Tables, csr
 
 
 class VoidableTables(NamedTuple):
-    """The automaton as linear maps on slots (`algorithms.kernels.windows`).
+    """The automaton as linear maps on slots (`algorithms.online.kernels.lifecycle`).
 
     A map has a column for each slot that is read, or final, and one for the trend of no event that START positions
     follow after the same leading negations. Row 0 is that of a window that begins, row c + 1 that of column c.

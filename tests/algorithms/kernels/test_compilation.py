@@ -9,7 +9,7 @@ from numba import njit
 from numba.core.dispatcher import Dispatcher
 
 from cepbench import algorithms
-from cepbench.algorithms import greta
+from cepbench.algorithms import online
 from cepbench.algorithms.kernels import cells, compilation
 from cepbench.algorithms.kernels.compilation import cache_folder, kernel, sources, watched
 
@@ -26,10 +26,20 @@ def test_every_change_of_a_source_has_a_folder_of_its_own(tmp_path: Path) -> Non
 
 
 def test_what_a_kernel_reads_at_second_hand_is_a_source_of_it_too() -> None:
-    names = {source.name for source in sources(Path(greta.__path__[0]) / "kernels" / "propagation.py")}
-    assert {"propagation.py", "panes.py", "predicates.py", "cells.py", "tables.py", "aggregates.py"} <= names
+    names = {source.name for source in sources(Path(online.__path__[0]) / "kernels" / "reach" / "visits.py")}
+    assert {"visits.py", "panes.py", "predicates.py", "cells.py", "tables.py", "aggregates.py"} <= names
     assert "trend_hash.py" not in names
     assert "automaton.py" not in names
+
+
+@pytest.mark.parametrize("name", [info.name for info in walk_packages(online.__path__, f"{online.__name__}.")])
+def test_the_files_of_all_kernels_that_a_kernel_calls_are_sources_of_it(name: str) -> None:
+    module = import_module(name)
+    called = {
+        Path(value.py_func.__code__.co_filename) for value in vars(module).values() if isinstance(value, Dispatcher)
+    }
+    assert module.__file__ is not None
+    assert called <= set(sources(Path(module.__file__)))
 
 
 def test_kernels_are_kept_with_their_sources() -> None:

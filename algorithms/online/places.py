@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cepbench.algorithms.kernels.arrays import Ints
-from cepbench.algorithms.running.window_cells import WindowLanes
+from cepbench.algorithms.online.window_cells import WindowLanes
 
 
 class PlaceLanes(WindowLanes):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepbench.algorithms.cogra.granularity import SEMANTICS
-from cepbench.algorithms.cogra.kernels.voidable import VoidableCells, aggregate_voidable_keys
 from cepbench.algorithms.kernels.cells import cell_bytes
-from cepbench.algorithms.kernels.windows import CONTIGUOUS, make_slots, slot_count
+from cepbench.algorithms.online.granularity import SEMANTICS
+from cepbench.algorithms.online.kernels.lifecycle import CONTIGUOUS, make_slots, slot_count
+from cepbench.algorithms.online.kernels.reach.voidable import VoidableCells, aggregate_voidable_keys
+from cepbench.algorithms.online.window_cells import WindowLanes
 from cepbench.algorithms.running.peak import Sizes
-from cepbench.algorithms.running.window_cells import WindowLanes
 from cepbench.events.windows import Window
 from cepbench.queries.compile import CompiledQuery, Part
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepbench.algorithms.cogra.granularity import SEMANTICS
-from cepbench.algorithms.cogra.kernels.type_count import (
+from cepbench.algorithms.kernels.cells import cell_bytes
+from cepbench.algorithms.online.granularity import SEMANTICS
+from cepbench.algorithms.online.kernels.reach.counts import (
     Counting,
     Template,
     TypeCounts,
     count_keys,
     new_counts,
 )
-from cepbench.algorithms.cogra.kernels.type_grained import TypeCells, Typed, aggregate_keys, new_cells
-from cepbench.algorithms.cogra.kernels.type_tables import shape_of, template_of
-from cepbench.algorithms.kernels.cells import cell_bytes
+from cepbench.algorithms.online.kernels.reach.sums import TypeCells, Typed, aggregate_keys, new_cells
+from cepbench.algorithms.online.kernels.type_tables import shape_of, template_of
 from cepbench.algorithms.running.batches import sliding
 from cepbench.algorithms.running.lanes import CellLanes
 from cepbench.algorithms.running.peak import Sizes

@@ -1,15 +1,22 @@
 """The GRETA graph: a cell per vertex and window, edges that are visited and not stored (dissertation Section 11.1), and
 mixed-grained aggregation on top of it (Section 15.2, Algorithm 8).
 
-Positions that are not kept per event use the cells of `algorithms.kernels.windows`.
+Positions that are not kept per event use the cells of `algorithms.online.kernels.lifecycle`.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from cepbench.algorithms.greta.kernels.panes import advance_graph
-from cepbench.algorithms.greta.kernels.vertices import (
+from cepbench.algorithms.kernels.arrays import Ints
+from cepbench.algorithms.kernels.cells import Cells, add, clear, copy
+from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, has_ended
+from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
+from cepbench.algorithms.kernels.events import KernelEvents, RowCells, Sliding, fits, keep_columns
+from cepbench.algorithms.kernels.lanes import DONE, ROOM, ROWS, Calls, over_keys
+from cepbench.algorithms.online.kernels.lifecycle import OpenWindows, Slots, Windowed, append
+from cepbench.algorithms.online.kernels.panes import advance_graph
+from cepbench.algorithms.online.kernels.store import (
     EDGES,
     LIVE,
     NO_BLOCK,
@@ -20,13 +27,6 @@ from cepbench.algorithms.greta.kernels.vertices import (
     graph_of,
     select,
 )
-from cepbench.algorithms.kernels.arrays import Ints
-from cepbench.algorithms.kernels.cells import Cells, add, clear, copy
-from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, has_ended
-from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
-from cepbench.algorithms.kernels.events import KernelEvents, RowCells, Sliding, fits, keep_columns
-from cepbench.algorithms.kernels.lanes import DONE, ROOM, ROWS, Calls, over_keys
-from cepbench.algorithms.kernels.windows import OpenWindows, Slots, Windowed, append
 from cepbench.queries.tables import Tables
 
 

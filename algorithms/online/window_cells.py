@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from cepbench.algorithms.kernels.arrays import Ints
-from cepbench.algorithms.kernels.windows import OpenWindows, Slots, Windowed, new_state
+from cepbench.algorithms.online.kernels.lifecycle import OpenWindows, Slots, Windowed, new_state
 from cepbench.algorithms.running.batches import sliding
 from cepbench.algorithms.running.lanes import CellLanes
 from cepbench.algorithms.running.negation import negations_of

@@ -12,13 +12,20 @@ from typing import NamedTuple
 
 from cepbench.algorithms.kernels.arrays import Ints, Reals
 from cepbench.algorithms.kernels.cells import Cells, add, clear, copy
-from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, has_ended, next_boundary
+from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, OCCUPIED, has_ended, next_boundary
 from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.events import KernelEvents, RowCells, fits, keep_columns
 from cepbench.algorithms.kernels.lanes import DONE, ROOM, ROWS, Calls, over_keys
 from cepbench.algorithms.kernels.peak import note
 from cepbench.algorithms.kernels.predicates import hold
-from cepbench.algorithms.kernels.windows import CONTIGUOUS, OCCUPIED, OpenWindows, Windowed, advance, append, commit
+from cepbench.algorithms.online.kernels.lifecycle import (
+    CONTIGUOUS,
+    OpenWindows,
+    Windowed,
+    advance,
+    append,
+    commit,
+)
 from cepbench.queries.records import Records
 
 FIRST, LAST, SIZE = 0, 1, 2

@@ -4,14 +4,14 @@
 
 from __future__ import annotations
 
-from cepbench.algorithms.greta.kernels.vertices import LIVE, NO_BLOCK, PENDING, Graph, show
 from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.cells import add
 from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, has_ended, opened
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import RowCells, Sliding
 from cepbench.algorithms.kernels.peak import note
-from cepbench.algorithms.kernels.windows import ANY, OpenWindows, Slots, close_window, commit
+from cepbench.algorithms.online.kernels.lifecycle import ANY, OpenWindows, Slots, close_window, commit
+from cepbench.algorithms.online.kernels.store import LIVE, NO_BLOCK, PENDING, Graph, show
 from cepbench.queries.tables import Tables
 
 

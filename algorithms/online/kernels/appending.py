@@ -1,29 +1,51 @@
 """How an event extends the trends of the cells before a position: the algebra of type-grained aggregation.
 
-`type_grained` applies it window by window, `panes` row by row of a map. It has next to no branch that depends on the
+`reach.sums` applies it window by window, COGRA's panes row by row of a map. Next to no branch depends on the
 event, since types follow each other as they like and each wrong guess takes as long as a channel: lists of
 predecessors are equally long (`type_tables`), and what does not apply reads an empty cell or adds nothing.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from cepbench.algorithms.cogra.kernels.pane_tables import PaneShape, PaneTables
-from cepbench.algorithms.cogra.kernels.type_tables import END, Shape, TypeTables
-from cepbench.algorithms.kernels.arrays import Place
+from cepbench.algorithms.kernels.arrays import Index, Place
 from cepbench.algorithms.kernels.cells import ONE, ZERO, Cells, sum_exceeds, weighted
 from cepbench.algorithms.kernels.compilation import inlined
 from cepbench.algorithms.kernels.events import KernelEvents
+from cepbench.algorithms.online.kernels.type_tables import END, Size
 from cepbench.queries.aggregates import NO_VALUE
+from cepbench.queries.tables import Weights
 
-Lists = TypeTables | PaneTables
-"""Tables with lists of predecessors, and with weights."""
 
-Sizes = Shape | PaneShape
-"""Numbers of channels, and of predecessors if they are known."""
+class Lists(Protocol):
+    """Tables with lists of predecessors, and with weights (`type_tables.TypeTables`)."""
+
+    @property
+    def first_source(self) -> Index: ...
+    @property
+    def source(self) -> Index: ...
+    @property
+    def ring(self) -> Weights: ...
+    @property
+    def real(self) -> Weights: ...
+    @property
+    def least(self) -> Weights: ...
+
+
+class Sizes(Protocol):
+    """Numbers of channels, and of predecessors if they are known (`type_tables.Shape`)."""
+
+    @property
+    def ring(self) -> Size: ...
+    @property
+    def real(self) -> Size: ...
+    @property
+    def least(self) -> Size: ...
+    @property
+    def sources(self) -> tuple[bool, ...]: ...
 
 
 @inlined

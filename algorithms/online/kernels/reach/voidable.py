@@ -1,4 +1,4 @@
-"""Type-grained aggregation with negation: a match of it empties cells (`algorithms.kernels.windows`).
+"""Type-grained aggregation with negation: a match of it empties cells (`algorithms.online.kernels.lifecycle`).
 
 `type_grained` serves queries without negation, several times as fast.
 """
@@ -9,15 +9,13 @@ from typing import NamedTuple
 
 from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.cells import add, clear
-from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, has_ended, next_boundary
+from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, OCCUPIED, TOUCHED, has_ended, next_boundary
 from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.events import KernelEvents, RowCells, fits
 from cepbench.algorithms.kernels.lanes import DONE, ROWS, Calls, over_keys
 from cepbench.algorithms.kernels.peak import note
-from cepbench.algorithms.kernels.windows import (
+from cepbench.algorithms.online.kernels.lifecycle import (
     NEXT,
-    OCCUPIED,
-    TOUCHED,
     OpenWindows,
     Slots,
     Windowed,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cepbench.algorithms.kernels.arrays import Flags, Index, Ints
-from cepbench.algorithms.kernels.windows import ANY, CONTIGUOUS, NEXT
+from cepbench.algorithms.online.kernels.lifecycle import ANY, CONTIGUOUS, NEXT
 from cepbench.queries.aggregates import Layout
 from cepbench.queries.tables import Predicates, Tables, Weights
 

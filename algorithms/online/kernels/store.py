@@ -19,7 +19,7 @@ from cepbench.algorithms.kernels.cells import Cells
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.kernels.predicates import hold
-from cepbench.algorithms.kernels.windows import OpenWindows
+from cepbench.algorithms.online.kernels.lifecycle import OpenWindows
 from cepbench.queries.records import Records
 from cepbench.queries.tables import (
     EQUAL,

@@ -1,7 +1,7 @@
 """Algorithm 7 (dissertation Section 15.1) as it stands: COUNT(*) under skip-till-any-match, one position per type.
 
-The short cut of `algorithms.kernels.windows` for queries without predicates and negation. An event that is alone
-at its time stamp updates the counts at once; only simultaneous events, which never precede one another, wait.
+The short cut of `sums` for queries without predicates and negation. An event that is alone at its time stamp updates
+the counts at once; only simultaneous events, which never precede one another, wait.
 """
 
 from __future__ import annotations
@@ -12,13 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cepbench.algorithms.kernels.arrays import Flags, Index, Ints
-from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, has_ended, next_boundary, opened
+from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, TOUCHED, has_ended, next_boundary, opened
 from cepbench.algorithms.kernels.compilation import inner, kernel
 from cepbench.algorithms.kernels.events import KernelEvents, RowCells, Sliding
 from cepbench.algorithms.kernels.lanes import DONE, ROWS, Calls, over_keys
 from cepbench.algorithms.kernels.peak import note
-
-TOUCHED = 3
 
 
 class Template(NamedTuple):

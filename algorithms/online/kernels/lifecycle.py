@@ -13,14 +13,13 @@ import numpy as np
 
 from cepbench.algorithms.kernels.arrays import Flags, Ints
 from cepbench.algorithms.kernels.cells import Cells, add, begin, clear, copy, empty_cells, extend, is_empty
-from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, has_ended, opened
+from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, OCCUPIED, TOUCHED, has_ended, opened
 from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.events import KernelEvents, RowCells, Sliding
 from cepbench.queries.aggregates import Layout
 from cepbench.queries.tables import Tables, csr
 
 ANY, NEXT, CONTIGUOUS = 0, 1, 2
-TOUCHED, OCCUPIED = 3, 4
 
 
 class Slots(NamedTuple):
@@ -58,8 +57,7 @@ class OpenWindows(NamedTuple):
 
     `cells`, `pending`: K * S cells; `final`, `reached`: K cells. `touched[S]`: slots with pending cells,
     `marked[S]`: whether a slot is listed there, `consumed[S]`: whether it was read at the current time.
-    `clock` (`kernels.clock`) tells also the number of touched slots, and whether an event came at the current time (1)
-    or only windows were closed up to it (0), and the largest state (`kernels.peak`). `seen[J]`: negation starts known.
+    `clock`: as in `kernels.clock`. `seen[J]`: negation starts known.
     """
 
     cells: Cells

@@ -7,8 +7,11 @@ from functools import lru_cache, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from cepbench.algorithms.greta.kernels.propagation import propagate_keys
-from cepbench.algorithms.greta.kernels.vertices import (
+from cepbench.algorithms.kernels.arrays import Ints
+from cepbench.algorithms.kernels.cells import cell_bytes, empty_cells
+from cepbench.algorithms.online.kernels.lifecycle import ANY, Slots, make_slots, slot_count
+from cepbench.algorithms.online.kernels.reach.visits import propagate_keys
+from cepbench.algorithms.online.kernels.store import (
     EDGES,
     LIVE,
     NO_BLOCK,
@@ -17,11 +20,8 @@ from cepbench.algorithms.greta.kernels.vertices import (
     GraphPositionRecord,
     KeyGraph,
 )
-from cepbench.algorithms.kernels.arrays import Ints
-from cepbench.algorithms.kernels.cells import cell_bytes, empty_cells
-from cepbench.algorithms.kernels.windows import ANY, Slots, make_slots, slot_count
+from cepbench.algorithms.online.places import PlaceLanes
 from cepbench.algorithms.running.peak import Sizes
-from cepbench.algorithms.running.places import PlaceLanes
 from cepbench.events.windows import Window
 from cepbench.queries.compile import CompiledQuery, Part
 from cepbench.queries.model import Op

@@ -11,8 +11,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cepbench.algorithms.cogra.kernels.appending import append, first_of, lasts
-from cepbench.algorithms.cogra.kernels.type_tables import END, Shape, TypeTables
 from cepbench.algorithms.kernels.arrays import Flags, Ints
 from cepbench.algorithms.kernels.cells import (
     ONE,
@@ -24,12 +22,14 @@ from cepbench.algorithms.kernels.cells import (
     empty_cells,
     is_empty,
 )
-from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, has_ended, next_boundary, opened
+from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, OCCUPIED, TOUCHED, has_ended, next_boundary, opened
 from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.events import KernelEvents, RowCells, Sliding, fits
 from cepbench.algorithms.kernels.lanes import DONE, ROWS, Calls, over_keys
 from cepbench.algorithms.kernels.peak import note
-from cepbench.algorithms.kernels.windows import ANY, CONTIGUOUS, NEXT, OCCUPIED, TOUCHED
+from cepbench.algorithms.online.kernels.appending import append, first_of, lasts
+from cepbench.algorithms.online.kernels.lifecycle import ANY, CONTIGUOUS, NEXT
+from cepbench.algorithms.online.kernels.type_tables import END, Shape, TypeTables
 from cepbench.queries.aggregates import NO_VALUE, Layout
 
 TWO = np.uint64(2)

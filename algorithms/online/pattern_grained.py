@@ -6,8 +6,11 @@ from functools import partial
 
 import numpy as np
 
-from cepbench.algorithms.cogra.granularity import SEMANTICS
-from cepbench.algorithms.cogra.kernels.waiting import (
+from cepbench.algorithms.kernels.arrays import Ints
+from cepbench.algorithms.kernels.cells import cell_bytes, empty_cells
+from cepbench.algorithms.online.granularity import SEMANTICS
+from cepbench.algorithms.online.kernels.lifecycle import CONTIGUOUS, make_slots
+from cepbench.algorithms.online.kernels.reach.waiting import (
     NOBODY,
     SIZE,
     KeyWaiting,
@@ -15,11 +18,8 @@ from cepbench.algorithms.cogra.kernels.waiting import (
     WaitingRecord,
     extend_keys,
 )
-from cepbench.algorithms.kernels.arrays import Ints
-from cepbench.algorithms.kernels.cells import cell_bytes, empty_cells
-from cepbench.algorithms.kernels.windows import CONTIGUOUS, make_slots
+from cepbench.algorithms.online.places import PlaceLanes
 from cepbench.algorithms.running.peak import Sizes
-from cepbench.algorithms.running.places import PlaceLanes
 from cepbench.events.windows import Window
 from cepbench.queries.compile import CompiledQuery, Part
 from cepbench.queries.records import records_of

@@ -1,0 +1,51 @@
+"""Online aggregation of the trends of a query that shares nothing: COGRA's lanes, and GRETA's at event granularity."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from cepbench.algorithms.base import Operator, PerKey, Plan
+from cepbench.algorithms.online.granularity import COARSEST, has_adjacent_predicates, kept_positions
+from cepbench.algorithms.online.graph import GraphGrained
+from cepbench.algorithms.online.negated import NegatedTypeGrained
+from cepbench.algorithms.online.pattern_grained import PatternGrained
+from cepbench.algorithms.online.type_grained import TypeGrained, TypeGrainedCount
+from cepbench.algorithms.running.evaluator import Evaluator
+from cepbench.algorithms.running.lanes import Lanes, OneLane, lanes_of
+from cepbench.algorithms.running.per_query import IndependentQueries
+from cepbench.events.windows import Window
+from cepbench.queries.compile import CompiledQuery, Part
+from cepbench.queries.model import Semantics
+
+
+def trend_lanes(query: CompiledQuery, part: Part, window: Window, granularity: str = COARSEST) -> Lanes:
+    """Lanes that aggregate the trends of an automaton at a granularity (Table 14.1).
+
+    Under skip-till-any-match events visit those that are kept, and read sums of all others; where none is kept, loops
+    over sums alone are faster. Under skip-till-next-match and contiguous semantics, which have the coarsest granularity
+    only, what may still be extended waits: single events where predicates select them, sums otherwise.
+    """
+    if query.query.semantics is Semantics.ANY:
+        kept = kept_positions(part.automaton, granularity)
+        if kept.any():
+            return GraphGrained(query, part, window, kept)
+    elif has_adjacent_predicates(part.automaton):
+        return PatternGrained(query, part, window)
+    if part.negations:
+        return NegatedTypeGrained(query, part, window)
+    return (TypeGrainedCount if TypeGrainedCount.suits(query, part) else TypeGrained)(query, part, window)
+
+
+def trend_evaluator(query: CompiledQuery, part: Part, window: Window, granularity: str = COARSEST) -> Evaluator:
+    """The same for one key."""
+    return OneLane(trend_lanes(query, part, window, granularity))
+
+
+def unshared(plan: Plan, granularity: str) -> Operator:
+    """Evaluates each query of a plan on its own: with lanes where all queries can have them, otherwise key by key."""
+    lanes = lanes_of(plan, partial(trend_lanes, granularity=granularity))
+    return lanes or PerKey(partial(_evaluators, plan, granularity), plan.workload)
+
+
+def _evaluators(plan: Plan, granularity: str) -> IndependentQueries:
+    return IndependentQueries(plan.workload, partial(trend_evaluator, granularity=granularity))
