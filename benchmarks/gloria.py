@@ -109,7 +109,7 @@ def executor_of(name: str, workload: Workload) -> Executor:
     if name not in plans:
         algorithm = make(name)
         return algorithm.executor(algorithm.plan(workload, Statistics()))
-    members: tuple[SetMember, ...] = tuple(member for query in workload for member in members_of(query))
+    members: tuple[SetMember, ...] = tuple(members_of(workload))
     template = template_of(members)
     return GloriaExecutor(GloriaPlan(workload, sets=(PlannedSet(members, template, plans[name](template)),)))
 

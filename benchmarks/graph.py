@@ -36,8 +36,9 @@ def main() -> None:
             assert isinstance(evaluator, GraphGrained)
             seconds = best_of(partial(evaluate, "greta", query, stream), 3)
             ratio = "" if before is None else f"{seconds / before:.2f}"
-            rate = evaluator.edges / seconds / 1e6
-            print(f"{name:<30} {size:>7} {evaluator.edges / 1e6:>8.1f} {rate:>10.0f} {ratio:>10}", flush=True)
+            edges = evaluator.details()["edges"] / 1e6
+            rate = edges / seconds
+            print(f"{name:<30} {size:>7} {edges:>8.1f} {rate:>10.0f} {ratio:>10}", flush=True)
             before = seconds
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import ClassVar
 
-from cepbench.algorithms.base import Algorithm, Executor, Plan, PlanningTooLong
+from cepbench.algorithms.base import Algorithm, Executor, Operator, Plan, PlanningTooLong
 from cepbench.algorithms.gloria.executor import GloriaExecutor
 from cepbench.algorithms.gloria.optimiser import (
     COSTS,
@@ -20,15 +20,20 @@ from cepbench.algorithms.gloria.optimiser import (
 )
 from cepbench.algorithms.gloria.optimiser.limits import SearchLimitReached
 from cepbench.algorithms.gloria.plan import GloriaPlan, PlannedSet
+from cepbench.algorithms.gloria.splitting import separated
 from cepbench.algorithms.gloria.template import template_of
 from cepbench.algorithms.gloria.workload import sharable_sets
+from cepbench.algorithms.online.granularity import COARSEST, GRANULARITIES
+from cepbench.algorithms.online.trends import independent, unshared
 from cepbench.algorithms.options import Option
-from cepbench.algorithms.snapshots.members import SetMember, counts_events, members_of
+from cepbench.algorithms.snapshots.members import SetMember, members_of
 from cepbench.events.statistics import Statistics
 from cepbench.queries.analysis import analyse
 from cepbench.queries.compile import Workload
 from cepbench.queries.model import Aggregates, Query, Semantics
 
+NONE = "none"
+"""The optimizer that shares nothing."""
 FELL_BACK = "gloria: the search for a plan reached a limit; the plan is the greedy one"
 THINNED = "gloria: a transition has too many plans to look at them all; the plan is the best of those seen"
 
@@ -38,7 +43,10 @@ class Gloria(Algorithm):
 
     - `optimizer`: `gloria` (a lightest path of the Gloria graph, which is pruned safely), `noprune` (a lightest path of
       the whole graph), `greedy` (one plan of each transition, by the lightest edge), or `algorithm1`: pruning and path
-      search as the paper has them, which miss the lightest path where transitions branch and join (docs/findings.md).
+      search as the paper has them, which miss the lightest path where transitions branch and join (docs/findings.md);
+      `none` shares nothing: it runs the code of COGRA, or of GRETA at event granularity.
+    - `granularity`: `event`, the paper's: all events are kept, and visited by later ones; `coarsest`, ours: events that
+      no predicate selects one by one are sums.
     - `costs`: `paper` (Equations 2-4), or `executor`, not in the paper: what events cost here; its plans run faster.
     - `seconds`: of the search. After them `noprune` gives up with an error, and the others fall back to the greedy plan
       (`details.fell_back`).
@@ -55,13 +63,19 @@ class Gloria(Algorithm):
     paper: ClassVar[str] = "Ma et al., SIGMOD 2022"
 
     def __init__(
-        self, optimizer: str = "gloria", costs: str = "executor", seconds: str = "10", substreams: str = "1"
+        self,
+        optimizer: str = "gloria",
+        costs: str = "executor",
+        seconds: str = "10",
+        substreams: str = "1",
+        granularity: str = COARSEST,
     ) -> None:
         option = partial(Option, self.name)
-        self.optimizer = option("optimizer", optimizer).among(OPTIMISERS)
+        self.optimizer = option("optimizer", optimizer).among((*OPTIMISERS, NONE))
         self.costs = option("costs", costs).among(tuple(COSTS))
         self.seconds = option("seconds", seconds).positive()
         self.substreams = option("substreams", substreams).positive()
+        self.granularity = option("granularity", granularity).among(GRANULARITIES)
 
     def unsupported(self, query: Query) -> str | None:
         """What GRETA refuses: match queries, pairwise predicates, semantics other than skip-till-any-match."""
@@ -75,21 +89,32 @@ class Gloria(Algorithm):
 
     def plan(self, workload: Workload, statistics: Statistics) -> GloriaPlan:
         """The optimiser, for each sharable set on its own."""
-        limits = SearchLimits(self.seconds)
-        together = [member for query in workload if not counts_events(query) for member in members_of(query)]
-        planning = _Planning(self, statistics, limits)
+        planning = _Planning(self, statistics, SearchLimits(self.seconds))
+        members = members_of(workload)
+        sets: list[PlannedSet] = []
+        alone: list[SetMember] = members if self.optimizer == NONE else []
+        for together in sharable_sets(members) if self.optimizer != NONE else ():
+            shared, others = separated(planning.planned(together))
+            sets += shared
+            alone += others
         return GloriaPlan(
             workload,
-            tuple(planning.planned(members) for members in sharable_sets(together)),
-            {q.index: tuple(planning.planned((m,)) for m in members_of(q)) for q in workload if counts_events(q)},
+            tuple(sets),
+            tuple(alone),
+            self.granularity,
             details=planning.details,
             notices=planning.notices,
         )
 
+    def operator(self, plan: Plan) -> Operator:
+        """With lanes where nobody shares anything, otherwise key by key."""
+        assert isinstance(plan, GloriaPlan)
+        return super().operator(plan) if plan.sets else unshared(plan, self.granularity)
+
     def executor(self, plan: Plan) -> Executor:
         """Carries the plan out."""
         assert isinstance(plan, GloriaPlan)
-        return GloriaExecutor(plan)
+        return GloriaExecutor(plan) if plan.sets else independent(plan, self.granularity)
 
 
 class _Planning:

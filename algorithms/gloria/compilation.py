@@ -36,6 +36,7 @@ from cepbench.algorithms.gloria.kernels.program import (
 from cepbench.algorithms.gloria.plan import PlannedSet
 from cepbench.algorithms.gloria.sharing_plan import QSet
 from cepbench.algorithms.gloria.template import TypeState, TypeTransition
+from cepbench.algorithms.online.granularity import EVENT
 from cepbench.algorithms.snapshots.compilation import Row, compile_part, joined, negated_codes, offsets, records
 from cepbench.algorithms.snapshots.kernels.records import NegationRecord
 from cepbench.algorithms.snapshots.predicates import anonymous
@@ -56,7 +57,7 @@ class CompiledPlan(CompiledMembers):
     masks: int
 
 
-def compile_set(planned: PlannedSet, schema: Schema) -> CompiledPlan:
+def compile_set(planned: PlannedSet, schema: Schema, granularity: str) -> CompiledPlan:
     """The template and the plan of a set as tables."""
     members = planned.members
     columns = Columns(schema)
@@ -65,7 +66,7 @@ def compile_set(planned: PlannedSet, schema: Schema) -> CompiledPlan:
     order = sorted(states, key=lambda state: (schema.type_code(state.type), state))
     channels, weights = channels_of([part.tables for part in parts], planned.template.states, order)
     read = ColumnSet(tuple(columns.ints), tuple(columns.reals))
-    compiler = _Compiler(planned, parts, order, schema)
+    compiler = _Compiler(planned, parts, order, schema, granularity)
     cell = 8 * (1 + sum(len(family.column) for family in weights))
     tables = compiler.tables(cell, 40 + 8 * (len(read.ints) + len(read.reals)))
     predicates = joined([part.tables.local for part in parts] + [part.tables.adjacent for part in parts])
@@ -76,9 +77,16 @@ def compile_set(planned: PlannedSet, schema: Schema) -> CompiledPlan:
 class _Compiler(RecordCollector):
     """Collects the records of all states, places and groups."""
 
-    def __init__(self, planned: PlannedSet, parts: Sequence[Part], order: Sequence[TypeState], schema: Schema) -> None:
+    def __init__(
+        self,
+        planned: PlannedSet,
+        parts: Sequence[Part],
+        order: Sequence[TypeState],
+        schema: Schema,
+        granularity: str,
+    ) -> None:
         self.members, self.template, self.plan = planned.members, planned.template, planned.sharing
-        self.parts, self.order, self.schema = parts, order, schema
+        self.parts, self.order, self.schema, self.granularity = parts, order, schema, granularity
         self.number = {state: s for s, state in enumerate(order)}
         self.windows = list(dict.fromkeys(member.window for member in self.members))
         self.window = [self.windows.index(member.window) for member in self.members]
@@ -130,7 +138,7 @@ class _Compiler(RecordCollector):
                     self.groups.setdefault(q, QSetRows(q, len(self.groups)))
                     self.inlet.setdefault((transition.target, q), NONE)
                     self.outlet.setdefault((transition.source, q), NONE)
-                    known = self.visited.get((transition, q), False)
+                    known = self.visited.get((transition, q), self.granularity == EVENT)
                     self.visited[transition, q] = known or bool(t.predicates)
         self.leaving: dict[tuple[TypeState, QSet], list[bool]] = {}
         for (transition, q), visited in self.visited.items():
@@ -140,7 +148,8 @@ class _Compiler(RecordCollector):
                 group.value[m] = group.take(self.members[m].window.overlap)
 
     def _add_slots(self) -> None:
-        self.slots = [slots_of(m.automaton, shared) for m, shared in zip(self.members, self.shared, strict=True)]
+        own = zip(self.members, self.shared, strict=True)
+        self.slots = [slots_of(member.automaton, self.granularity, shared) for member, shared in own]
         self.first_slot = offsets(slots.count for slots in self.slots)
         self.first_negation = offsets(len(slots.void) for slots in self.slots)
         for m, slots in enumerate(self.slots):
@@ -236,7 +245,8 @@ class _Compiler(RecordCollector):
         row |= self.add("share", ShareRecord, shares)
         own = any(place.start for place in places)
         row |= {"start": not local and places[0].start is not None, "own": own}
-        row |= {"steady": not own and not any(self._visits(state, m) for m in members)}
+        visits = self.granularity == EVENT or any(self._visits(state, m) for m in members)
+        row |= {"steady": not own and not visits}
         return row | {"kept": any(self.leaving[state, q])}
 
     def _visits(self, state: TypeState, m: int) -> bool:

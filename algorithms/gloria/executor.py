@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping
 from weakref import WeakKeyDictionary
 
 from cepbench.algorithms.gloria.compilation import CompiledPlan
 from cepbench.algorithms.gloria.plan import GloriaPlan, PlannedSet
 from cepbench.algorithms.gloria.set_executor import PlanExecutor
 from cepbench.algorithms.gloria.splitting import compile_sets
-from cepbench.algorithms.snapshots.sets import OneQuery, SetsExecutor
-from cepbench.events.schema import Schema
-from cepbench.queries.compile import CompiledQuery
+from cepbench.algorithms.snapshots.sets import SetsExecutor
 
-_KNOWN: WeakKeyDictionary[PlannedSet, tuple[CompiledPlan, ...]] = WeakKeyDictionary()
-"""Sets that were compiled: there is an executor of the same plan for every key."""
+_KNOWN: WeakKeyDictionary[PlannedSet, dict[str, tuple[CompiledPlan, ...]]] = WeakKeyDictionary()
+"""Sets that were compiled, by granularity: there is an executor of the same plan for every key."""
 
 
 class GloriaExecutor(SetsExecutor):
-    """Runs each sharable set by its plan; a window that counts events is a stream of its own. Raises `OutOfOrder`.
+    """Runs each sharable set by its plan, and members that share nothing as COGRA, or GRETA, does. Raises `OutOfOrder`.
 
     An event of Ej has, for a Q-set that shares a transition from Ej, one expression over the Q-set's snapshots. It is a
     new snapshot of what reaches the event, for each query and window, if the snapshots are those of Ej; else it is what
     reaches it. Queries that go alone, or on with others, evaluate the expression that reaches the event.
 
-    What departs from Section 3.2:
+    What departs from Section 3.2 at the coarsest granularity, and the last point at event granularity, too:
 
     - Per transition and Q-set the sum of what the events before have is kept, so that an event does not visit them,
       unless predicates on adjacent events select some: then it does, as GRETA's and all events of the paper do.
@@ -43,11 +40,8 @@ class GloriaExecutor(SetsExecutor):
 
     def __init__(self, plan: GloriaPlan) -> None:
         workload = plan.workload
-        fresh = {
-            index: partial(_one_query, workload[index], _compiled(sets, workload.schema))
-            for index, sets in plan.counting.items()
-        }
-        super().__init__(workload, _runners(_compiled(plan.sets, workload.schema), workload.arithmetic), fresh)
+        sets = [PlanExecutor(compiled, workload.arithmetic) for compiled in _compiled(plan)]
+        super().__init__(workload, sets, plan.alone, plan.granularity)
 
     def details(self) -> Mapping[str, float]:
         """Counted work: `event_visits` (events times the states that they match), `edges` (events before that were
@@ -58,18 +52,11 @@ class GloriaExecutor(SetsExecutor):
         return super().details()
 
 
-def _compiled(sets: Sequence[PlannedSet], schema: Schema) -> tuple[CompiledPlan, ...]:
+def _compiled(plan: GloriaPlan) -> list[CompiledPlan]:
     found: list[CompiledPlan] = []
-    for planned in sets:
-        if planned not in _KNOWN:
-            _KNOWN[planned] = compile_sets(planned, schema)
-        found += _KNOWN[planned]
-    return tuple(found)
-
-
-def _runners(sets: Sequence[CompiledPlan], arithmetic: str) -> tuple[PlanExecutor, ...]:
-    return tuple(PlanExecutor(compiled, arithmetic) for compiled in sets)
-
-
-def _one_query(query: CompiledQuery, sets: Sequence[CompiledPlan]) -> OneQuery:
-    return OneQuery(query, _runners(sets, query.arithmetic))
+    for planned in plan.sets:
+        known = _KNOWN.setdefault(planned, {})
+        if plan.granularity not in known:
+            known[plan.granularity] = compile_sets(planned, plan.workload.schema, plan.granularity)
+        found += known[plan.granularity]
+    return found

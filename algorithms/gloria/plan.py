@@ -1,13 +1,13 @@
-"""The plan that Gloria's optimiser makes: sharable sets of members, and how each of them shares."""
+"""The plan that Gloria's optimiser makes: sets of members that share, and how each of them does."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from cepbench.algorithms.base import Plan
 from cepbench.algorithms.gloria.sharing_plan import WorkloadSharingPlan
 from cepbench.algorithms.gloria.template import GloriaTemplate
+from cepbench.algorithms.online.granularity import COARSEST
 from cepbench.algorithms.snapshots.members import SetMember
 
 
@@ -25,11 +25,8 @@ class PlannedSet:
 
 @dataclass(frozen=True)
 class GloriaPlan(Plan):
-    """The sharable sets of a workload; each member of a query is in one of them.
-
-    Queries whose windows count events are in none of `sets`: `counting` has those of each, by its index, since each is
-    a stream of its own.
-    """
+    """The sets whose members share, and the members that share nothing."""
 
     sets: tuple[PlannedSet, ...] = ()
-    counting: Mapping[int, tuple[PlannedSet, ...]] = field(default_factory=dict)
+    alone: tuple[SetMember, ...] = ()
+    granularity: str = COARSEST

@@ -39,6 +39,12 @@ class WorkloadSharingPlan:
         """The Q-set of a member on a transition that it has."""
         return next(q for q in self.transitions[transition] if member in q.members)
 
+    @property
+    def sharing(self) -> frozenset[int]:
+        """The members that share some transition."""
+        q_sets = (q for plan in self.transitions.values() for q in plan if q.snapshot is not None)
+        return frozenset[int]().union(*(q.members for q in q_sets))
+
     def check(self, template: GloriaTemplate) -> None:
         """Raises `InvalidSharingPlan` unless the plan is valid.
 

@@ -5,16 +5,19 @@ from __future__ import annotations
 from functools import partial
 from typing import ClassVar
 
-from cepbench.algorithms.base import Algorithm, Executor, Plan
+from cepbench.algorithms.base import Algorithm, Executor, Operator, Plan
 from cepbench.algorithms.hamlet.executor import HamletExecutor
 from cepbench.algorithms.hamlet.plan import HamletPlan, plan_of
 from cepbench.algorithms.hamlet.sharing import MODES, Sharing
+from cepbench.algorithms.online.granularity import COARSEST, GRANULARITIES
+from cepbench.algorithms.online.trends import independent, unshared
 from cepbench.algorithms.options import Option
 from cepbench.events.statistics import Statistics
 from cepbench.queries.analysis import analyse
 from cepbench.queries.compile import Workload
 from cepbench.queries.model import Aggregates, Query, Semantics
 
+SHARING = (*MODES, "never")
 BENEFITS = ("executor", "paper")
 
 
@@ -22,12 +25,15 @@ class Hamlet(Algorithm):
     """Aggregates the trends of all queries online; those with a Kleene sub-pattern E+ in common share bursts of E.
 
     - `sharing`: `dynamic` decides burst by burst by the benefit of sharing (Section 4), `static` shares whatever can be
-      shared, `never` shares nothing.
+      shared, `never` shares nothing: it runs the code of COGRA, or of GRETA at event granularity.
+    - `granularity`: `event`, the paper's: all events are kept, and visited by later ones; `coarsest`, ours: events that
+      no predicate selects one by one are sums.
     - `benefit`: `executor`, what this executor does for a burst, or `paper`, Equation 8.
     - `trace`: `none`, or how many decisions each sharable set of a key keeps (`HamletExecutor.trace`); with
       any number, `details` have all decisions added up by size of burst.
 
-    For s snapshots that are propagated, u queries times windows, and n live events of E: a shared graphlet keeps the
+    At the coarsest granularity, for s snapshots that are propagated, u queries times windows, and n live events of E: a
+    shared graphlet keeps the
     running sum of its expressions, so that an event costs O(s) and a snapshot O(u s); where the loop has predicates on
     adjacent events, each event visits its predecessors, O(n s), and a snapshot costs O(u n s). A graphlet that is not
     shared keeps a sum per query and window, O(u) per event, or visits predecessors, O(u n). Space: O(s u) for values of
@@ -42,9 +48,16 @@ class Hamlet(Algorithm):
     name: ClassVar[str] = "hamlet"
     paper: ClassVar[str] = "Poppe et al., SIGMOD 2021, and its technical report"
 
-    def __init__(self, sharing: str = "dynamic", benefit: str = "executor", trace: str = "none") -> None:
+    def __init__(
+        self,
+        sharing: str = "dynamic",
+        benefit: str = "executor",
+        granularity: str = COARSEST,
+        trace: str = "none",
+    ) -> None:
         option = partial(Option, self.name)
-        self.sharing = option("sharing", sharing).among(tuple(MODES))
+        self.sharing = option("sharing", sharing).among(SHARING)
+        self.granularity = option("granularity", granularity).among(GRANULARITIES)
         self.benefit = option("benefit", benefit).among(BENEFITS)
         self.trace = option("trace", trace).whole("none") or 0
 
@@ -60,9 +73,16 @@ class Hamlet(Algorithm):
 
     def plan(self, workload: Workload, statistics: Statistics) -> HamletPlan:
         """Workload analysis: which queries can share what."""
-        return plan_of(workload)
+        return plan_of(workload, self.granularity, shares=self.sharing != "never")
+
+    def operator(self, plan: Plan) -> Operator:
+        """With lanes where nobody shares anything, otherwise key by key."""
+        assert isinstance(plan, HamletPlan)
+        return super().operator(plan) if plan.sets else unshared(plan, self.granularity)
 
     def executor(self, plan: Plan) -> Executor:
         """Decides burst by burst who shares it."""
         assert isinstance(plan, HamletPlan)
+        if not plan.sets:
+            return independent(plan, self.granularity)
         return HamletExecutor(plan, Sharing(self.sharing, paper=self.benefit == "paper", traced=self.trace))

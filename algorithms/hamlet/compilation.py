@@ -24,7 +24,10 @@ from cepbench.algorithms.hamlet.kernels.program import (
     WindowRecord,
 )
 from cepbench.algorithms.hamlet.kernels.state import VALUES
+from cepbench.algorithms.hamlet.kernels.summing import NOTHING, ROWS, TRENDS
 from cepbench.algorithms.hamlet.workload import SharableSet
+from cepbench.algorithms.online.granularity import EVENT
+from cepbench.algorithms.online.kernels.type_tables import END
 from cepbench.algorithms.snapshots.channels import MemberChannels
 from cepbench.algorithms.snapshots.compilation import Row, compile_part, joined, negated_codes, offsets, records
 from cepbench.algorithms.snapshots.kernels.cells import Weighing
@@ -50,7 +53,7 @@ class CompiledSet(CompiledMembers):
         return int(self.program.template.whole["contexts"][0])
 
 
-def compile_set(chosen: SharableSet, schema: Schema) -> CompiledSet:
+def compile_set(chosen: SharableSet, schema: Schema, granularity: str) -> CompiledSet:
     """The merged template of a set (Section 3.1) with slots, groups and channels."""
     members = chosen.members
     columns = Columns(schema)
@@ -58,7 +61,7 @@ def compile_set(chosen: SharableSet, schema: Schema) -> CompiledSet:
     channels = MemberChannels.of_members([part.tables for part in parts])
     offset = offsets(len(part.tables.start) for part in parts)
     by_type = [[offset[s.member] + s.position for s in group] for group in chosen.shared]
-    merged = _Merger(members, parts, schema)
+    merged = _Merger(members, parts, schema, granularity)
     merged.add_groups(chosen, by_type)
     predicates = joined([part.tables.local for part in parts] + [part.tables.adjacent for part in parts])
     weights = Weighing(*channels.weights(offset, by_type))
@@ -71,8 +74,8 @@ def compile_set(chosen: SharableSet, schema: Schema) -> CompiledSet:
 class _Merger:
     """Collects the records of all members."""
 
-    def __init__(self, members: Sequence[SetMember], parts: Sequence[Part], schema: Schema) -> None:
-        self.schema = schema
+    def __init__(self, members: Sequence[SetMember], parts: Sequence[Part], schema: Schema, granularity: str) -> None:
+        self.schema, self.granularity = schema, granularity
         self.lists: list[int] = []
         self.windows = list(dict.fromkeys(member.window for member in members))
         self.bound: list[list[int]] = [[] for _ in schema.types]
@@ -101,7 +104,7 @@ class _Merger:
         """The template of a member, and its slots."""
         tables, m, window = part.tables, len(self.member), self.windows.index(member.window)
         slot, negation, first, edge = len(self.slot), len(self.negation), len(self.position), len(self.transition)
-        slots = slots_of(member.automaton)
+        slots = slots_of(member.automaton, self.granularity)
         for t, known in enumerate(self.bound):
             known += [first + int(p) for p in tables.binding[tables.binding_ptr[t] : tables.binding_ptr[t + 1]]]
         self._add_positions(part, slots, {"member": m, "window": window, "unit": NONE}, (slot, negation, edge))
@@ -153,8 +156,8 @@ class _Merger:
 
     def _loop(self, p: int) -> int:
         """The transition of a position to itself."""
-        enter = range(self.position[p]["enter"], self.position[p]["enter_end"])
-        return next(e for e in enter if self.transition[e]["source"] == p)
+        first = int(self.position[p]["enter"])
+        return next(e for e, edge in enumerate(self._into(p), first) if edge["source"] == p)
 
     def groups(self) -> Groups:
         return Groups(
@@ -167,9 +170,12 @@ class _Merger:
         cell = 8 * (1 + sum(len(family.column) for family in weights))
         attributes = 8 * (len(columns.ints) + len(columns.reals))
         contexts = max(self.contexts, default=0)
-        whole |= {"contexts": contexts, "stored": VALUES + contexts, "cell_bytes": cell, "event_bytes": 16 + attributes}
-        whole |= {"vertex_bytes": 16 + attributes + whole["most"] * cell, "stored_bytes": 32 + attributes}
+        whole |= {"contexts": contexts, "rows": VALUES + contexts, "cell_bytes": cell, "event_bytes": 16 + attributes}
+        whole |= {"vertex_bytes": 16 + attributes + whole["most"] * cell, "stored_bytes": 48 + attributes}
+        whole["every"] = self.granularity == EVENT
         types = [self._type(code, own) for code, own in enumerate(self.bound)]
+        most = whole["most"]
+        loops = [TRENDS if self._loops(p) else NOTHING for p in range(len(self.position))]
         windows = [self._window(w, cell) for w in range(len(self.windows))]
         return TemplateTables(
             kind=records(TypeRecord, types),
@@ -181,13 +187,14 @@ class _Merger:
             negation=records(NegationRecord, self.negation),
             lists=np.array(self.lists, np.int64),
             whole=records(SetRecord, [whole]),
+            sources=np.array([(0, row * most, END) for row in loops], np.uint64).ravel(),
         )
 
     def _place_cells(self) -> Row:
         """Places the cells of slots, those of their pending trends, and those of members one after another."""
         spans = [self.windows[member["window"]].overlap for member in self.member]
         of_slots = offsets(self.windows[slot["window"]].overlap for slot in self.slot)
-        first = max(spans) + 2
+        first = ROWS * max(spans)
         for slot, at in zip(self.slot, of_slots, strict=False):
             slot |= {"cell": first + at, "pending": first + of_slots[-1] + at}
         final = first + 2 * of_slots[-1]
@@ -198,7 +205,18 @@ class _Merger:
     def _type(self, code: int, own: Sequence[int]) -> Row:
         kept = sum(bool(self.position[p]["kept"]) for p in own)
         row = {"group": self.group_of.get(code, NONE), "kept": kept, "relevant": bool(own) or code in self.negated}
+        row["summed"] = kept == 0 and code not in self.negated and all(self._apart(p, own) for p in own)
         return row | self._run("binding", own)
+
+    def _into(self, p: int) -> list[Row]:
+        return self.transition[self.position[p]["enter"] : self.position[p]["enter_end"]]
+
+    def _loops(self, p: int) -> bool:
+        return any(edge["source"] == p for edge in self._into(p))
+
+    def _apart(self, p: int, own: Sequence[int]) -> bool:
+        """Whether a position reads sums, and none that others of its type feed."""
+        return not any(edge["visited"] or edge["source"] in set(own) - {p} for edge in self._into(p))
 
     def _window(self, w: int, cell: int) -> Row:
         window = self.windows[w]

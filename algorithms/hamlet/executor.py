@@ -1,36 +1,34 @@
-"""Evaluates a workload: sharable sets, and queries that share nothing beside them."""
+"""Evaluates a workload: sharable sets, and what shares nothing beside them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cepbench.algorithms.hamlet.compilation import CompiledSet
 from cepbench.algorithms.hamlet.kernels.stream import COLUMNS
 from cepbench.algorithms.hamlet.plan import HamletPlan
 from cepbench.algorithms.hamlet.set_executor import SetExecutor
 from cepbench.algorithms.hamlet.sharing import Sharing
-from cepbench.algorithms.snapshots.sets import OneQuery, SetsExecutor
-from cepbench.queries.compile import CompiledQuery
+from cepbench.algorithms.snapshots.sets import SetsExecutor
 
 
 class HamletExecutor(SetsExecutor):
-    """Runs each sharable set; a window that counts events is a stream of its own. Raises `OutOfOrder`."""
+    """Runs each sharable set, and members that share nothing as COGRA, or GRETA, does. Raises `OutOfOrder`."""
+
+    sets: tuple[SetExecutor, ...]
 
     def __init__(self, plan: HamletPlan, sharing: Sharing) -> None:
-        self.runners = _runners(plan.sets, plan.workload.arithmetic, sharing)
-        fresh = {i: partial(_one_query, plan.workload[i], sets, sharing) for i, sets in plan.counting.items()}
-        super().__init__(plan.workload, self.runners, fresh)
+        sets = [SetExecutor(compiled, plan.workload.arithmetic, sharing) for compiled in plan.sets]
+        super().__init__(plan.workload, sets, plan.alone, plan.granularity)
 
     def trace(self) -> NDArray[np.float64]:
         """float64[n, COLUMNS]: the newest decisions of each sharable set on windows of time, set by set.
 
         `kernels.stream` names the columns. None unless decisions are traced.
         """
-        return np.concatenate([np.zeros((0, COLUMNS)), *(one.trace.newest for one in self.runners)])
+        return np.concatenate([np.zeros((0, COLUMNS)), *(one.trace.newest for one in self.sets)])
 
     def details(self) -> Mapping[str, float]:
         """Counted work: `event_visits` (events times the graphlets that they are put into), `edges` (events before that
@@ -40,11 +38,3 @@ class HamletExecutor(SetsExecutor):
         (`DecisionTrace.details`).
         """
         return super().details()
-
-
-def _runners(sets: Sequence[CompiledSet], arithmetic: str, sharing: Sharing) -> tuple[SetExecutor, ...]:
-    return tuple(SetExecutor(compiled, arithmetic, sharing) for compiled in sets)
-
-
-def _one_query(query: CompiledQuery, sets: Sequence[CompiledSet], sharing: Sharing) -> OneQuery:
-    return OneQuery(query, _runners(sets, query.arithmetic, sharing))

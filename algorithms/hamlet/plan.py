@@ -1,27 +1,28 @@
-"""What is decided about a workload before the stream: its sharable sets."""
+"""What is decided about a workload before the stream: its sharable sets, and who shares nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from cepbench.algorithms.base import Plan
 from cepbench.algorithms.hamlet.compilation import CompiledSet, compile_set
 from cepbench.algorithms.hamlet.template import MergedTemplate, merged_template
 from cepbench.algorithms.hamlet.workload import SharableSet, sharable_sets
-from cepbench.algorithms.snapshots.members import counts_events, members_of
+from cepbench.algorithms.online.granularity import COARSEST
+from cepbench.algorithms.snapshots.members import SetMember, members_of
 from cepbench.queries.compile import Workload
 
 
 @dataclass(frozen=True)
 class HamletPlan(Plan):
-    """The workload analysis of queries on windows of time, and their sharable sets as compiled; and, by query, those of
-    each whose windows count events.
+    """The workload analysis of queries on windows of time; the sharable sets in which some share, as compiled; and the
+    members that share nothing.
     """
 
     analysis: tuple[SharableSet, ...]
     sets: tuple[CompiledSet, ...]
-    counting: Mapping[int, tuple[CompiledSet, ...]]
+    alone: tuple[SetMember, ...]
+    granularity: str
 
     @property
     def templates(self) -> tuple[MergedTemplate, ...]:
@@ -29,15 +30,9 @@ class HamletPlan(Plan):
         return tuple(merged_template(one.members) for one in self.analysis)
 
 
-def plan_of(workload: Workload) -> HamletPlan:
-    """Workload analysis (Section 3.1)."""
-    members = [member for query in workload if not counts_events(query) for member in members_of(query)]
-    found = sharable_sets(members)
-    counting = {
-        query.index: tuple(compile_set(s, workload.schema) for s in sharable_sets(members_of(query)))
-        for query in workload
-        if counts_events(query)
-    }
+def plan_of(workload: Workload, granularity: str = COARSEST, *, shares: bool = True) -> HamletPlan:
+    """Workload analysis (Section 3.1); unless somebody `shares`, its sets are not compiled."""
+    found = sharable_sets(members_of(workload))
     groups = [group for one in found for group in one.shared]
     details = {
         "sharable_sets": float(sum(len({m.query.index for m in one.members}) > 1 for one in found)),
@@ -46,5 +41,7 @@ def plan_of(workload: Workload) -> HamletPlan:
             len({one.members[u.member].query.index for one in found for g in one.shared for u in g})
         ),
     }
-    sets = tuple(compile_set(one, workload.schema) for one in found)
-    return HamletPlan(workload, found, sets, counting, details=details)
+    sharing = [one for one in found if shares and one.shared]
+    sets = tuple(compile_set(one, workload.schema, granularity) for one in sharing)
+    alone = tuple(member for one in found if one not in sharing for member in one.members)
+    return HamletPlan(workload, found, sets, alone, granularity, details=details)

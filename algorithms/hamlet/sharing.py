@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cepbench.algorithms.hamlet.kernels.benefit import BenefitCosts, ClassRecord
-from cepbench.algorithms.hamlet.kernels.stream import COLUMNS, DYNAMIC, GIVEN, NEVER, STATIC, Decisions
+from cepbench.algorithms.hamlet.kernels.stream import COLUMNS, DYNAMIC, GIVEN, STATIC, Decisions
 from cepbench.algorithms.kernels.arrays import Codes, Ints
 from cepbench.queries.records import Records, records_of
 
-MODES = {"never": NEVER, "static": STATIC, "dynamic": DYNAMIC}
+MODES = {"dynamic": DYNAMIC, "static": STATIC}
 COSTS = BenefitCosts(event=2.0, shared_event=1.3, graphlet=16.0, snapshot=7.4, product=0.26, visit=1.0)
 """Fitted by `benchmarks/hamlet.py costs` to the times of sharing everything and nothing; `visit` is an estimate."""
 

@@ -82,7 +82,7 @@ class SetState:
         latest = np.zeros(len(groups.group), records_of(LatestRecord))
         latest["last"] = -1
         return GraphletStore(
-            cells=self._cells(FIRST_SNAPSHOTS * int(template.whole["stored"][0])),
+            cells=self._cells(FIRST_SNAPSHOTS * int(template.whole["rows"][0])),
             snapshot=np.zeros(FIRST_SNAPSHOTS, records_of(SnapshotRecord)),
             group=latest,
             unit=np.zeros(len(groups.unit), records_of(SharingRecord)),
@@ -91,6 +91,7 @@ class SetState:
             event=np.zeros(0, records_of(StoredRecord)),
             ints=np.zeros((len(self.compiled.columns.ints), 0), np.int64),
             reals=np.zeros((len(self.compiled.columns.reals), 0), np.float64),
+            expressions=self._cells(0),
         )
 
     def make_room(self, size: int) -> None:
@@ -107,9 +108,11 @@ class SetState:
             self._widen_snapshots(max(size + 1, room))
         room = len(self.graphlets.event)
         if program.groups.group["stores"].any() and counts["stored"] + size > room:
-            more = max(size, room, FIRST_ROOM)
-            cells = _more(self.graphlets.cells, more * len(self.graphlets.snapshot))
-            self.graphlets = widened(self.graphlets, ("event", "ints", "reals"), more)._replace(cells=cells)
+            self.graphlets = widened(self.graphlets, ("event", "ints", "reals"), max(size, room, FIRST_ROOM))
+        room = len(self.graphlets.expressions.over)
+        if counts["expressions"] + counts["more_expressions"] > room:
+            cells = _more(self.graphlets.expressions, max(int(counts["more_expressions"]), room, FIRST_ROOM))
+            self.graphlets = self.graphlets._replace(expressions=cells)
         if counts["graphlets"] + 1 > len(self.graphlets.among):
             self.graphlets = widened(self.graphlets, ("among",), len(self.graphlets.among), axis=0)
 
@@ -120,7 +123,7 @@ class SetState:
         whole = template.whole[0]
         vertices, stored, snapshots = (int(counts[f"peak_{name}"]) for name in ("vertices", "stored", "snapshots"))
         aggregates = int(counts["peak_windows"] // whole["cell_bytes"]) + vertices * int(whole["most"])
-        aggregates += snapshots * (stored + int(whole["contexts"]))
+        aggregates += int(counts["peak_expressions"]) + snapshots * int(whole["contexts"])
         events = vertices + stored + int(counts["peak_buffered"])
         told = StateSize(int(counts["peak"]), {"events": events, "aggregates": aggregates, "snapshots": snapshots})
         counts["peak"] = 0
@@ -143,16 +146,17 @@ class SetState:
     def _compact_graphlets(self) -> None:
         """Drops what is gone of events of shared graphlets, snapshots and graphlets."""
         counts, shared = self.counts, self.graphlets
-        first = int(self.compiled.program.template.whole["stored"][0])
-        rows = self._rows()
         gone, size = int(counts["oldest_stored"]), int(counts["stored"])
         if gone:
             _shift((shared.event, shared.ints, shared.reals), gone, size)
-            for array in rows:
-                array[first : first + size - gone] = array[first + gone : first + size].copy()
             _renumber((shared.event["before"][: size - gone], shared.group["last"]), gone)
             counts["stored"], counts["oldest_stored"] = size - gone, 0
         stored = int(counts["stored"])
+        gone, size = int(counts["oldest_expression"]), int(counts["expressions"])
+        if gone:
+            _shift_cells(shared.expressions, gone, size)
+            shared.event["cell"][:stored] -= gone
+            counts["expressions"], counts["oldest_expression"] = size - gone, 0
         gone, size = int(counts["oldest_graphlet"]), int(counts["graphlets"])
         if gone:
             shared.among[: size - gone] = shared.among[gone:size].copy()
@@ -161,9 +165,10 @@ class SetState:
         gone, size = int(counts["oldest_snapshot"]), int(counts["snapshots"])
         if gone:
             _shift((shared.snapshot,), gone, size)
-            for array in rows:
-                array[: first + stored, : size - gone] = array[: first + stored, gone:size].copy()
-            shared.event["snapshots"][:stored] -= gone
+            for array in self._rows():
+                array[:, : size - gone] = array[:, gone:size].copy()
+            for name in ("first", "stop"):
+                shared.event[name][:stored] -= gone
             counts["snapshots"], counts["oldest_snapshot"] = size - gone, 0
 
     def _rows(self) -> Sequence[NDArray[Any]]:

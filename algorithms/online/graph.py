@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache, partial
 
 import numpy as np
@@ -82,10 +83,9 @@ class GraphGrained(PlaceLanes):
         """Vertices."""
         return self.lanes.counters[:, LIVE]
 
-    @property
-    def edges(self) -> int:
+    def work(self, lanes: KeyGraph) -> Mapping[str, float]:
         """Edges visited so far."""
-        return int(self.lanes.counters[:, EDGES].sum())
+        return {"edges": float(lanes.counters[:, EDGES].sum())}
 
 
 @lru_cache(maxsize=256)

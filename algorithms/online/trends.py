@@ -44,8 +44,9 @@ def trend_evaluator(query: CompiledQuery, part: Part, window: Window, granularit
 def unshared(plan: Plan, granularity: str) -> Operator:
     """Evaluates each query of a plan on its own: with lanes where all queries can have them, otherwise key by key."""
     lanes = lanes_of(plan, partial(trend_lanes, granularity=granularity))
-    return lanes or PerKey(partial(_evaluators, plan, granularity), plan.workload)
+    return lanes or PerKey(partial(independent, plan, granularity), plan.workload)
 
 
-def _evaluators(plan: Plan, granularity: str) -> IndependentQueries:
+def independent(plan: Plan, granularity: str) -> IndependentQueries:
+    """The same for one key."""
     return IndependentQueries(plan.workload, partial(trend_evaluator, granularity=granularity))

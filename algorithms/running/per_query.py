@@ -32,7 +32,7 @@ class IndependentQueries(Executor):
         load: Callable[[], object] | None = None,
     ) -> None:
         self.evaluators = {
-            query.index: detect(query) if detect is not None and query.detects else _evaluator(query, make)
+            query.index: detect(query) if detect is not None and query.detects else query_evaluator(query, make)
             for query in workload
         }
         self.now = 0
@@ -40,10 +40,10 @@ class IndependentQueries(Executor):
 
     def process(self, events: EventBatch) -> Rows:
         self.now = check_order(events, self.now)
-        return _present({index: evaluator.process(events) for index, evaluator in self.evaluators.items()})
+        return present({index: evaluator.process(events) for index, evaluator in self.evaluators.items()})
 
     def finish(self) -> Rows:
-        return _present({index: evaluator.finish() for index, evaluator in self.evaluators.items()})
+        return present({index: evaluator.finish() for index, evaluator in self.evaluators.items()})
 
     def state(self) -> StateSize:
         return sum((evaluator.state() for evaluator in self.evaluators.values()), StateSize())
@@ -65,11 +65,13 @@ def check_order(events: EventBatch, now: int) -> int:
     return max(now, events.watermark or 0)
 
 
-def _present(rows: dict[int, QueryRows | None]) -> Rows:
+def present(rows: Mapping[int, QueryRows | None]) -> Rows:
+    """The rows of queries that have any."""
     return {index: found for index, found in rows.items() if found is not None and len(found)}
 
 
-def _evaluator(query: CompiledQuery, make: MakeEvaluator) -> Evaluator:
+def query_evaluator(query: CompiledQuery, make: MakeEvaluator) -> Evaluator:
+    """The evaluator of a whole query, from those of its parts over windows of time."""
     if query.window is not None and query.window.counts_events:
         return CountWindows(query.window, partial(_over_time, query, make, WHOLE_STREAM))
     return _over_time(query, make, query.window or WHOLE_STREAM)

@@ -4,26 +4,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cepbench.algorithms.running.evaluator import WHOLE_STREAM
 from cepbench.algorithms.running.per_window import window_of
 from cepbench.events.windows import Window
 from cepbench.queries.automaton import Automaton
-from cepbench.queries.compile import CompiledQuery
+from cepbench.queries.compile import CompiledQuery, Part, Workload
 from cepbench.queries.model import AggregateOf, Aggregates, CountOf, Function
 
 
 @dataclass(frozen=True, eq=False)
 class SetMember:
-    """One automaton of a query, `side` of its parts; `window` is the whole stream where windows count events."""
+    """One automaton of a query, `side` of its parts, over windows of time."""
 
     query: CompiledQuery
     side: int
     window: Window
 
     @property
+    def part(self) -> Part:
+        """The part of the query."""
+        return self.query.parts[self.side]
+
+    @property
     def automaton(self) -> Automaton:
         """The automaton."""
-        return self.query.parts[self.side].automaton
+        return self.part.automaton
 
     @property
     def place(self) -> tuple[int, int]:
@@ -31,10 +35,14 @@ class SetMember:
         return self.query.index, self.side
 
 
-def members_of(query: CompiledQuery) -> tuple[SetMember, ...]:
-    """The members of a query."""
-    window = WHOLE_STREAM if counts_events(query) else window_of(query)
-    return tuple(SetMember(query, side, window) for side in range(len(query.parts)))
+def members_of(workload: Workload) -> list[SetMember]:
+    """The members of all queries, but those whose windows count events: each window is a stream of its own."""
+    return [
+        SetMember(query, side, window_of(query))
+        for query in workload
+        if not counts_events(query)
+        for side in range(len(query.parts))
+    ]
 
 
 def counts_events(query: CompiledQuery) -> bool:

@@ -1,20 +1,21 @@
-"""Evaluates a workload set by set: sharable sets of members, and queries whose windows count events beside them."""
+"""Evaluates a workload set by set: sharable sets of members, and what shares nothing beside them."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 from cepbench.algorithms.base import Executor, StateSize
 from cepbench.algorithms.kernels.events import KernelEvents
+from cepbench.algorithms.online.trends import trend_evaluator
 from cepbench.algorithms.rows import AggregateRows, QueryRows, Rows
 from cepbench.algorithms.running.batches import kernel_events, no_events
 from cepbench.algorithms.running.conjunction import pairs
-from cepbench.algorithms.running.count_windows import CountWindows
-from cepbench.algorithms.running.evaluator import Evaluator
 from cepbench.algorithms.running.negation import negations_of
-from cepbench.algorithms.running.per_query import check_order
+from cepbench.algorithms.running.per_query import check_order, present, query_evaluator
 from cepbench.algorithms.snapshots.channels import MemberChannels
 from cepbench.algorithms.snapshots.members import SetMember, counts_events
 from cepbench.algorithms.snapshots.rows import MemberAnswers, RowBuffer
@@ -38,8 +39,57 @@ class CompiledMembers:
     negations: tuple[tuple[Part, Window], ...]
 
 
-class SetRunner(ABC):
-    """Evaluates one sharable set on one key: hands batches to kernels, and takes the rows of windows that they close.
+class Runner(ABC):
+    """Evaluates some members on one key."""
+
+    members: tuple[SetMember, ...]
+
+    @abstractmethod
+    def process(self, events: EventBatch) -> MemberAnswers:
+        """Rows of the windows that these events and their watermark closed."""
+
+    @abstractmethod
+    def finish(self) -> MemberAnswers:
+        """Rows of the windows that are still open."""
+
+    @abstractmethod
+    def size(self) -> StateSize:
+        """As `Executor.state`."""
+
+    @abstractmethod
+    def details(self) -> Mapping[str, float]:
+        """As `Executor.details`."""
+
+
+class AloneRunner(Runner):
+    """A member that shares nothing, at a granularity."""
+
+    def __init__(self, member: SetMember, granularity: str) -> None:
+        self.members = (member,)
+        self.evaluator = trend_evaluator(member.query, member.part, member.window, granularity)
+
+    def process(self, events: EventBatch) -> MemberAnswers:
+        return _of_one(self.evaluator.process(events))
+
+    def finish(self) -> MemberAnswers:
+        return _of_one(self.evaluator.finish())
+
+    def size(self) -> StateSize:
+        return self.evaluator.state()
+
+    def details(self) -> Mapping[str, float]:
+        return self.evaluator.details()
+
+
+def _of_one(rows: QueryRows | None) -> MemberAnswers:
+    if rows is None:
+        return {}
+    assert isinstance(rows, AggregateRows)
+    return {0: rows}
+
+
+class SetRunner(Runner):
+    """Evaluates one sharable set: hands batches to kernels, and takes the rows of windows that they close.
 
     `most` windows may be open at a time.
     """
@@ -66,102 +116,45 @@ class SetRunner(ABC):
     def run(self, events: KernelEvents, now: int) -> MemberAnswers:
         """Processes some events, and closes windows that end by `now`."""
 
-    @abstractmethod
-    def size(self) -> StateSize:
-        """As `Executor.state`."""
-
-    @abstractmethod
-    def details(self) -> Mapping[str, float]:
-        """As `Executor.details`."""
-
-
-class SharableSets:
-    """Rows of some queries by their index, from the sets that their members are in."""
-
-    def __init__(self, queries: Sequence[CompiledQuery], runners: Sequence[SetRunner], arithmetic: str) -> None:
-        self.queries, self.runners, self.arithmetic = tuple(queries), tuple(runners), arithmetic
-
-    def process(self, events: EventBatch) -> dict[int, QueryRows | None]:
-        return self._rows([one.process(events) for one in self.runners])
-
-    def finish(self) -> dict[int, QueryRows | None]:
-        return self._rows([one.finish() for one in self.runners])
-
-    def state(self) -> StateSize:
-        return sum((one.size() for one in self.runners), StateSize())
-
-    def details(self) -> Mapping[str, float]:
-        return merged(one.details() for one in self.runners)
-
-    def _rows(self, answers: Sequence[MemberAnswers]) -> dict[int, QueryRows | None]:
-        found = {
-            one.members[m].place: rows
-            for one, answer in zip(self.runners, answers, strict=True)
-            for m, rows in answer.items()
-        }
-        return {query.index: _of_query(query, found, self.arithmetic) for query in self.queries}
-
-
-class OneQuery(Evaluator):
-    """A query over a whole stream, by the sets of it alone."""
-
-    def __init__(self, query: CompiledQuery, runners: Sequence[SetRunner]) -> None:
-        self.index = query.index
-        self.sets = SharableSets([query], runners, query.arithmetic)
-
-    def process(self, events: EventBatch) -> QueryRows | None:
-        return self.sets.process(events)[self.index]
-
-    def finish(self) -> QueryRows | None:
-        return self.sets.finish()[self.index]
-
-    def state(self) -> StateSize:
-        return self.sets.state()
-
-    def details(self) -> Mapping[str, float]:
-        return self.sets.details()
-
 
 class SetsExecutor(Executor):
-    """Runs each sharable set; a window that counts events is a stream of its own. Raises `OutOfOrder`.
+    """Runs sharable sets, and beside them the members that are `alone`, at a granularity. Raises `OutOfOrder`.
 
-    `fresh` makes the evaluator of one such window, by the index of its query.
+    A window that counts events is a stream of its own, so that queries with such windows share nothing.
     """
 
     def __init__(
-        self, workload: Workload, runners: Sequence[SetRunner], fresh: Mapping[int, Callable[[], OneQuery]]
+        self, workload: Workload, sets: Sequence[SetRunner], alone: Sequence[SetMember], granularity: str
     ) -> None:
-        by_time = [query for query in workload if not counts_events(query)]
-        self.sets = SharableSets(by_time, runners, workload.arithmetic)
-        self.counting: dict[int, Evaluator] = {
-            query.index: CountWindows(query.window, fresh[query.index])
-            for query in workload
-            if query.window is not None and counts_events(query)
-        }
+        self.sets = tuple(sets)
+        self.runners = (*sets, *(AloneRunner(member, granularity) for member in alone))
+        make = partial(trend_evaluator, granularity=granularity)
+        self.counting = {query.index: query_evaluator(query, make) for query in workload if counts_events(query)}
+        self.by_time = [query for query in workload if not counts_events(query)]
         self.now = 0
 
     def process(self, events: EventBatch) -> Rows:
         self.now = check_order(events, self.now)
-        counted = {index: evaluator.process(events) for index, evaluator in self.counting.items()}
-        return _present(self.sets.process(events) | counted)
+        return self._rows(lambda one: one.process(events))
 
     def finish(self) -> Rows:
-        counted = {index: evaluator.finish() for index, evaluator in self.counting.items()}
-        return _present(self.sets.finish() | counted)
+        return self._rows(lambda one: one.finish())
 
     def state(self) -> StateSize:
-        return sum((evaluator.state() for evaluator in self.counting.values()), self.sets.state())
+        counting = sum((evaluator.state() for evaluator in self.counting.values()), StateSize())
+        return sum((one.size() for one in self.runners), counting)
 
     def details(self) -> Mapping[str, float]:
-        return merged([self.sets.details(), *(evaluator.details() for evaluator in self.counting.values())])
+        counting = (evaluator.details() for evaluator in self.counting.values())
+        return merged([*(one.details() for one in self.runners), *counting])
+
+    def _rows(self, of: Callable[[Any], Any]) -> Rows:
+        """The rows of queries, from what a function makes of each runner and each evaluator."""
+        found = {one.members[m].place: rows for one in self.runners for m, rows in of(one).items()}
+        rows: dict[int, QueryRows | None] = {query.index: _of_query(query, found) for query in self.by_time}
+        return present(rows | {index: of(evaluator) for index, evaluator in self.counting.items()})
 
 
-def _of_query(
-    query: CompiledQuery, found: Mapping[tuple[int, int], AggregateRows], arithmetic: str
-) -> AggregateRows | None:
+def _of_query(query: CompiledQuery, found: Mapping[tuple[int, int], AggregateRows]) -> AggregateRows | None:
     sides = [found.get((query.index, side)) for side in range(len(query.parts))]
-    return pairs(sides, arithmetic) if query.analysis.conjunction else sides[0]
-
-
-def _present(rows: Mapping[int, QueryRows | None]) -> Rows:
-    return {index: found for index, found in rows.items() if found is not None and len(found)}
+    return pairs(sides, query.arithmetic) if query.analysis.conjunction else sides[0]

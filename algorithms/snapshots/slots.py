@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Set
 from dataclasses import dataclass, field
 
-from cepbench.algorithms.online.granularity import only_single_events
+from cepbench.algorithms.online.granularity import EVENT, only_single_events
 from cepbench.queries.automaton import Automaton
 
 
@@ -38,10 +38,11 @@ class MemberSlots:
         return self.count - 1
 
 
-def slots_of(automaton: Automaton, shared: Set[int] = frozenset()) -> MemberSlots:
+def slots_of(automaton: Automaton, granularity: str, shared: Set[int] = frozenset()) -> MemberSlots:
     """A slot per position that transitions read, and one per transition or END position with negations.
 
-    Transitions that are `shared` read none, and visit nothing of the member alone: others have it in common.
+    At event granularity transitions read none, and visit the events before. Those that are `shared` read none, and
+    visit nothing of the member alone: others have it in common.
     """
     positions = len(automaton.positions)
     slots = MemberSlots([[] for _ in range(positions)], [False] * positions, [[] for _ in automaton.negations])
@@ -51,7 +52,8 @@ def slots_of(automaton: Automaton, shared: Set[int] = frozenset()) -> MemberSlot
             slots.visited.append(False)
             slots.read.append(0)
             continue
-        slots.visited.append(bool(t.predicates) or not only_single_events(t.negations, automaton))
+        selective = bool(t.predicates) or not only_single_events(t.negations, automaton)
+        slots.visited.append(selective or granularity == EVENT)
         if slots.visited[-1]:
             slots.kept[t.source] = True
             slots.read.append(0)

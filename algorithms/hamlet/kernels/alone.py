@@ -36,14 +36,8 @@ def propagate_alone(
             position = template.position[p]
             if position.unit != NONE and state.graphlets.unit[position.unit].now:
                 continue
-            if position.selective:
-                if position.unit == NONE:
-                    matched = fits(program.predicates, p, events.ints, events.reals, i)
-                else:
-                    c = program.groups.unit[position.unit].alike
-                    matched = fits_class(matches, c, program.predicates, p, events.ints, events.reals, i)
-                if not matched:
-                    continue
+            if position.selective and not matches_alone(i, p, events, matches, program):
+                continue
             low, high = totals.open[position.window].low, totals.open[position.window].high
             if low > high:
                 continue
@@ -53,6 +47,16 @@ def propagate_alone(
                 if template.transition[e].visited:
                     visit(i, e, low, high, events, program, state, modular)
             _insert(i, p, low, high, events, program, totals, state.vertices)
+
+
+@inner
+def matches_alone(i: int, p: int, events: KernelEvents, matches: Flags, program: HamletProgram) -> bool:
+    """Whether event i passes the local predicates of a position."""
+    unit = program.template.position[p].unit
+    if unit == NONE:
+        return fits(program.predicates, p, events.ints, events.reals, i)
+    c = program.groups.unit[unit].alike
+    return fits_class(matches, c, program.predicates, p, events.ints, events.reals, i)
 
 
 @inlined
@@ -108,6 +112,15 @@ def _insert(
 @inlined
 def feed(p: int, row: int, j: int, template: TemplateTables, totals: Totals) -> None:
     """Adds cell j, trends that end at a position now, to what its window keeps."""
+    position, cells = template.position[p], totals.cells
+    wait(p, row, j, template, totals)
+    if position.direct:
+        add(cells, template.member[position.member].final + row, cells, j)
+
+
+@inner
+def wait(p: int, row: int, j: int, template: TemplateTables, totals: Totals) -> None:
+    """Adds cell j, trends that end at a position now, to slots that later events read."""
     position, counts, cells = template.position[p], totals.counts[0], totals.cells
     for n in range(position.feed, position.feed_end):
         s = template.lists[n]
@@ -116,5 +129,3 @@ def feed(p: int, row: int, j: int, template: TemplateTables, totals: Totals) -> 
             totals.pending[s].marked = True
             totals.pending[counts.touched].touched = s
             counts.touched += 1
-    if position.direct:
-        add(cells, template.member[position.member].final + row, cells, j)

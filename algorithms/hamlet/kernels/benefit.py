@@ -52,7 +52,7 @@ class ClassRecord:
     - `contexts`: queries times windows k; `reads`: the sums that an event at their positions reads, over all of them
       (k p); `matched`, `differs`, `alone`: events, as `kernels.bursts` tells.
     - `separate`: each event will be a snapshot if the class shares, since the events before it differ. `visits`: they
-      visit the events before. `known` is to work with.
+      visit the events before; `selects`: some of them, by predicates. `known` is to work with.
     """
 
     contexts: np.float64
@@ -62,6 +62,7 @@ class ClassRecord:
     alone: int
     separate: np.bool_
     visits: np.bool_
+    selects: np.bool_
     known: np.bool_
     chosen: np.bool_
 
@@ -82,7 +83,7 @@ def non_shared_cost(b: float, n: float, k: float, search: float) -> float:
 def _cost(classes: Records, burst: KnownBurst, costs: BenefitCosts, paper: bool) -> float:
     """The costs of a burst that the chosen classes share and the others do not."""
     k, reads, alone, sharing = 0.0, 0.0, 0.0, 0
-    visiting = False
+    visiting, selecting = False, False
     n, b = burst.in_window, float(burst.size)
     search = np.log2(b) if paper else 0.0
     for c in range(len(classes)):
@@ -92,6 +93,7 @@ def _cost(classes: Records, burst: KnownBurst, costs: BenefitCosts, paper: bool)
             reads += one.reads
             sharing += 1
             visiting |= one.visits
+            selecting |= one.selects
         elif paper:
             alone += non_shared_cost(float(one.matched), n, one.contexts, search)
         else:
@@ -101,7 +103,7 @@ def _cost(classes: Records, burst: KnownBurst, costs: BenefitCosts, paper: bool)
     if sharing == 0:
         return alone
     created = _created(classes, burst)
-    propagated = 1.0 + 0.5 * created + (burst.snapshots if visiting else 0.0)
+    propagated = 1.0 + 0.5 * created + (burst.snapshots if selecting else 0.0)
     if paper:
         return shared_cost(b, n, propagated, 1.0 + created, k, b, reads / max(k, 1.0), search) + alone
     products = 0.0
@@ -111,7 +113,10 @@ def _cost(classes: Records, burst: KnownBurst, costs: BenefitCosts, paper: bool)
     cost = reads + k * (costs.graphlet + created * costs.snapshot)
     cost += products * costs.product + b * propagated * costs.shared_event
     if visiting:
-        cost += b * burst.before * (sharing * costs.visit + propagated)
+        within = burst.before if selecting else burst.size // 2  # those before the graphlet are in its snapshot
+        cost += b * within * (sharing * costs.visit + propagated)
+        if not selecting:
+            cost += k * burst.before * costs.visit
         cost += created * k * burst.before * (costs.visit + propagated)
     return cost + alone
 

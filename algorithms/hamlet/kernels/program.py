@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepbench.algorithms.kernels.arrays import Ints
+from cepbench.algorithms.kernels.arrays import Index, Ints
 from cepbench.algorithms.snapshots.kernels.cells import Weighing
 from cepbench.queries.records import Records
 from cepbench.queries.tables import Predicates
@@ -23,7 +23,8 @@ class TypeRecord:
 
     - `binding` to `binding_end` in `lists`: the positions that its events may match.
     - `relevant`: whether its events end bursts of other types; `group`: the group of its sub-pattern E+, or NONE.
-    - `kept`: vertices that one of its events may become.
+    - `kept`: vertices that one of its events may become. `summed`: sums tell what its events extend, and no position
+      that they may match comes next to another one of them (`summing`).
     """
 
     binding: int
@@ -31,6 +32,7 @@ class TypeRecord:
     group: int
     kept: int
     relevant: np.bool_
+    summed: np.bool_
 
 
 class PositionRecord:
@@ -123,26 +125,29 @@ class SetRecord:
 
     - `most`: windows that hold an event, of one member; `open`: windows that may be open, over all members; `cells`:
       those of `Totals`.
-    - `contexts`: units times windows that hold an event, in the group that has most; `stored`: the row of the first
-      stored event in `GraphletStore.cells`, behind the values in all contexts.
+    - `contexts`: units times windows that hold an event, in the group that has most; `rows`: those of
+      `GraphletStore.cells`.
     - Bytes of a vertex, an event of a shared graphlet without coefficients, a cell, and a buffered event.
+    - `every`: all events are visited (event granularity).
     """
 
     most: int
     open: int
     cells: int
     contexts: int
-    stored: int
+    rows: int
     vertex_bytes: int
     stored_bytes: int
     cell_bytes: int
     event_bytes: int
+    every: np.bool_
 
 
 class TemplateTables(NamedTuple):
     """Positions, transitions and windows of all members (Section 3.1).
 
-    `kind[T]`, `position[P]`, `transition[E]`, `member[M]`, `window[W]`, `slot[S]`, `negation[J]`, `lists`; `whole[1]`.
+    `kind[T]`, `position[P]`, `transition[E]`, `member[M]`, `window[W]`, `slot[S]`, `negation[J]`, `lists`; `whole[1]`;
+    `sources[3 P]`: lists of rows that an event extends (`summing`).
     """
 
     kind: Records
@@ -154,6 +159,7 @@ class TemplateTables(NamedTuple):
     negation: Records
     lists: Ints
     whole: Records
+    sources: Index
 
 
 class GroupRecord:

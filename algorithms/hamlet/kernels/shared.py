@@ -5,13 +5,13 @@ from __future__ import annotations
 from cepbench.algorithms.hamlet.kernels.program import NONE, Groups, HamletProgram
 from cepbench.algorithms.hamlet.kernels.snapshots import end_graphlet, event_snapshot, graphlet_snapshot
 from cepbench.algorithms.hamlet.kernels.state import FRESH, ROW, SUMS, GraphletStore, HamletState, Totals
+from cepbench.algorithms.hamlet.kernels.visiting import add_expression
 from cepbench.algorithms.hamlet.kernels.windows import note
 from cepbench.algorithms.kernels.arrays import Flags, Ints
 from cepbench.algorithms.kernels.cells import begin
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents, keep_columns
 from cepbench.algorithms.snapshots.kernels.cells import (
-    add,
     add_run,
     append_run,
     clear,
@@ -47,17 +47,19 @@ def propagate_shared(
     events than others, is a snapshot of its own (Definition 9).
 
     O(s) per event for s snapshots, as the sum of the expressions so far is kept; O(n s) if the loop has predicates,
-    when the n events before are visited. O(u) per snapshot for u queries times windows, or O(u n s).
+    when the n events before are visited, or at event granularity, when those of the graphlet are. O(u) per snapshot for
+    u queries times windows, or O(u n s).
     """
     totals, graphlets, groups = state.totals, state.graphlets, program.groups
     counts, cells, group = totals.counts[0], graphlets.cells, groups.group[g]
     stored, loops, selective, own = _needs(g, program, state)
+    visits = loops or program.template.whole[0].every
     base, graphlet, most = counts.snapshots, counts.graphlets, len(graphlets.snapshot)
     oldest = counts.oldest_snapshot if loops else base
     for u in range(len(graphlets.unit)):
         graphlets.among[graphlet, u] = graphlets.unit[u].now and groups.unit[u].group == g
     counts.graphlets += 1
-    x = graphlet_snapshot(g, first, events, program, totals, graphlets)
+    x = graphlet_snapshot(g, first, events, program, state, modular)
     sums, fresh, row = SUMS * most + oldest, FRESH * most + oldest, ROW * most + oldest
     clear_run(cells, sums, x + 1 - oldest)
     clear_run(cells, fresh, x + 1 - oldest)
@@ -76,8 +78,8 @@ def propagate_shared(
             continue
         counts.visits += 1
         alike = matched == ALL and not own
-        if alike and loops:
-            alike = _alike_before(i, g, oldest, graphlet, events, program, totals, graphlets)
+        if alike and visits:
+            alike = _alike_before(i, g, oldest, graphlet, loops, events, program, totals, graphlets)
         elif alike:
             copy_run(cells, row, sums, counts.snapshots - oldest)
         if alike:
@@ -88,7 +90,7 @@ def propagate_shared(
             event_snapshot(g, i, x, oldest, events, matches, program, state, modular)
         add_run(cells, fresh, row, counts.snapshots - oldest)
         if stored:
-            _store(i, g, graphlet, oldest, program.template.whole[0].stored, events, totals, graphlets)
+            _store(i, g, graphlet, oldest, events, totals, graphlets)
     counts.now = shown
     note(size, program.template, totals)
     end_graphlet(g, oldest, program, totals, graphlets, modular)
@@ -148,17 +150,21 @@ def _alike_before(
     g: int,
     oldest: int,
     graphlet: int,
+    loops: bool,
     events: KernelEvents,
     program: HamletProgram,
     totals: Totals,
     graphlets: GraphletStore,
 ) -> bool:
-    """Whether event i follows the same events for all that share; if so ROW is the sum of their expressions."""
+    """Whether event i follows the same events for all that share; if so ROW is the sum of their expressions.
+
+    Unless some have predicates, and it `loops`, earlier graphlets are in the snapshot of this one.
+    """
     groups, counts, cells, now = program.groups, totals.counts[0], graphlets.cells, events.time[i]
-    most, stored = len(graphlets.snapshot), program.template.whole[0].stored
+    most = len(graphlets.snapshot)
     clear(cells, ROW * most + oldest, counts.snapshots - oldest)
     v = graphlets.group[g].last
-    while v >= counts.oldest_stored:
+    while v >= counts.oldest_stored and (loops or graphlets.event[v].graphlet == graphlet):
         if graphlets.event[v].time < now:
             yes, no = False, False
             for c in range(groups.group[g].alike, groups.group[g].alike_end):
@@ -179,27 +185,24 @@ def _alike_before(
                 return False
             if yes:
                 counts.edges += 1
-                for s in range(oldest, graphlets.event[v].snapshots):
-                    add(cells, ROW * most + s, cells, (stored + v) * most + s)
+                add_expression(v, oldest, graphlets)
         v = graphlets.event[v].before
     return True
 
 
 @inner
 def _store(
-    i: int, g: int, graphlet: int, oldest: int, stored: int, events: KernelEvents, totals: Totals,
-    graphlets: GraphletStore,
-) -> None:  # fmt: skip
+    i: int, g: int, graphlet: int, oldest: int, events: KernelEvents, totals: Totals, graphlets: GraphletStore
+) -> None:
     """Keeps event i with its expression, for those that visit it."""
     counts, cells, most = totals.counts[0], graphlets.cells, len(graphlets.snapshot)
     v = counts.stored
     counts.stored += 1
     event = graphlets.event[v]
     event.time, event.before, event.graphlet = events.time[i], graphlets.group[g].last, graphlet
-    event.snapshots = counts.snapshots
+    event.first, event.stop, event.cell = oldest, counts.snapshots, counts.expressions
+    counts.expressions += counts.snapshots - oldest
     graphlets.group[g].last = v
     keep_columns(i, events, graphlets.ints, graphlets.reals, v)
-    row = (stored + v) * most
-    clear(cells, row + counts.oldest_snapshot, oldest - counts.oldest_snapshot)
     for s in range(oldest, counts.snapshots):
-        copy(cells, row + s, cells, ROW * most + s)
+        copy(graphlets.expressions, event.cell + s - oldest, cells, ROW * most + s)

@@ -13,7 +13,7 @@ from cepbench.algorithms.kernels.arrays import Flags
 from cepbench.algorithms.kernels.cells import begin
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents
-from cepbench.algorithms.snapshots.kernels.cells import add, append_run, clear, copy, fits_class, is_empty
+from cepbench.algorithms.snapshots.kernels.cells import Index, add, append_run, clear, copy, fits_class, is_empty
 
 
 @inlined
@@ -30,23 +30,38 @@ def _new_snapshot(g: int, time: int, totals: Totals, graphlets: GraphletStore) -
 
 @inner
 def graphlet_snapshot(
-    g: int, i: int, events: KernelEvents, program: HamletProgram, totals: Totals, graphlets: GraphletStore
+    g: int, i: int, events: KernelEvents, program: HamletProgram, state: HamletState, modular: bool
 ) -> int:
     """Creates the snapshot at graphlet level (Definition 8); returns its number."""
-    template, groups, most = program.template, program.groups, len(graphlets.snapshot)
+    template, groups, totals, graphlets = program.template, program.groups, state.totals, state.graphlets
+    most = len(graphlets.snapshot)
     x = _new_snapshot(g, events.time[i], totals, graphlets)
     totals.counts[0].graphlet_snapshots += 1
     for u in range(groups.group[g].unit, groups.group[g].unit_end):
-        p, value = groups.unit[u].position, groups.unit[u].value
+        p, value, c = groups.unit[u].position, groups.unit[u].value, groups.unit[u].alike
         w = template.position[p].window
         span, low, high = template.window[w].span, totals.open[w].low, totals.open[w].high
         for row in range(span):
             clear(graphlets.cells, (value + row) * most + x, np.int64(1))
         if graphlets.unit[u].now and low <= high:
-            reach(i, p, low, high, events, template, totals.cells)
+            selected = NONE if groups.alike[c].loop == NONE else groups.unit[u].loop
+            _gather(i, p, selected, low, high, events, program, state, modular)
             for k in range(low, high + 1):
                 copy(graphlets.cells, (value + k % span) * most + x, totals.cells, k - low)
     return x
+
+
+@inlined
+def _gather(
+    i: int, p: int, but: Index, low: int, high: int, events: KernelEvents, program: HamletProgram, state: HamletState,
+    modular: bool,
+) -> None:  # fmt: skip
+    """Sets cell k - low to the trends in window k that event i starts, or extends, by all transitions `but` one."""
+    template = program.template
+    reach(i, p, low, high, events, template, state.totals.cells)
+    for e in range(template.position[p].enter, template.position[p].enter_end):
+        if template.transition[e].visited and e != but:
+            visit(i, e, low, high, events, program, state, modular)
 
 
 @inner
@@ -61,7 +76,10 @@ def event_snapshot(
     state: HamletState,
     modular: bool,
 ) -> None:
-    """Creates the snapshot at event level (Definition 9), and sets ROW to it; x is that of the graphlet."""
+    """Creates the snapshot at event level (Definition 9), and sets ROW to it; x is that of the graphlet.
+
+    Its values come from x and what is in the graphlet; at event granularity from all events before, as if unshared.
+    """
     template, groups, totals, graphlets = program.template, program.groups, state.totals, state.graphlets
     cells, reached, most = graphlets.cells, totals.cells, len(graphlets.snapshot)
     z = _new_snapshot(g, events.time[i], totals, graphlets)
@@ -77,14 +95,17 @@ def event_snapshot(
             continue
         if not fits_class(matches, c, program.predicates, p, events.ints, events.reals, i):
             continue
-        for k in range(low, high + 1):
-            copy(reached, k - low, cells, (value + k % span) * most + x)
-            if loop == NONE:
-                evaluate(
-                    reached, k - low, np.int64(SUMS), value + k % span, x, z, g, cells, graphlets.snapshot,
-                    program.weights, p, modular,
-                )  # fmt: skip
-        if loop != NONE:
+        if template.whole[0].every:
+            _gather(i, p, np.int64(NONE), low, high, events, program, state, modular)
+        else:
+            for k in range(low, high + 1):
+                copy(reached, k - low, cells, (value + k % span) * most + x)
+                if loop == NONE:
+                    evaluate(
+                        reached, k - low, np.int64(SUMS), value + k % span, x, z, g, cells, graphlets.snapshot,
+                        program.weights, p, modular,
+                    )  # fmt: skip
+        if loop != NONE and not template.whole[0].every:
             visit(i, groups.unit[u].loop, low, high, events, program, state, modular)
         append_run(reached, 0, high - low + 1, program.weights, p, events.ints, events.reals, i)
         for k in range(low, high + 1):
@@ -106,6 +127,8 @@ def end_graphlet(
             continue
         p = groups.unit[u].position
         position = template.position[p]
+        if position.feed == position.feed_end and not position.direct:
+            continue
         span = template.window[position.window].span
         for k in range(totals.open[position.window].low, totals.open[position.window].high + 1):
             clear(reached, np.int64(0), np.int64(2))

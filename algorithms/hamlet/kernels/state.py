@@ -18,8 +18,9 @@ class CountRecord:
     """Where the state is, and work that is counted.
 
     - `now`: current time; `last`: that of the last relevant event; `touched`: slots with pending cells.
-    - Ends of the queues of vertices of non-shared graphlets, of `stored` events of shared ones, of snapshots and of
-      shared graphlets, each of which leaves at its oldest end.
+    - Ends of the queues of vertices of non-shared graphlets, of `stored` events of shared ones and the cells of their
+      expressions, of snapshots and of shared graphlets, each of which leaves at its oldest end; `more_expressions`:
+      cells that the next burst may need.
     - `peak`: the most bytes since they were told, and what they were made of; `peak_windows` are bytes.
     - `visits`: events times graphlets that they are put into; `edges`: events before that are visited; `bursts` of
       sharable types, the `shared_bursts` of them, which have a shared graphlet each, and the graphlets that single
@@ -34,6 +35,9 @@ class CountRecord:
     oldest_vertex: int
     stored: int
     oldest_stored: int
+    expressions: int
+    oldest_expression: int
+    more_expressions: int
     snapshots: int
     oldest_snapshot: int
     graphlets: int
@@ -42,6 +46,7 @@ class CountRecord:
     peak_windows: int
     peak_vertices: int
     peak_stored: int
+    peak_expressions: int
     peak_snapshots: int
     peak_buffered: int
     visits: int
@@ -90,12 +95,16 @@ class Vertices(NamedTuple):
 
 
 class StoredRecord:
-    """An event of a shared `graphlet`, the one `before` it in its group, and how many `snapshots` there were."""
+    """An event of a shared `graphlet`, the one `before` it in its group, and its expression: coefficient of snapshot s,
+    `first` to `stop`, is cell `cell + s - first` of `GraphletStore.expressions`.
+    """
 
     time: int
     before: int
     graphlet: int
-    snapshots: int
+    first: int
+    stop: int
+    cell: int
 
 
 class SnapshotRecord:
@@ -123,11 +132,11 @@ class GraphletStore(NamedTuple):
     """Shared graphlets: expressions of events over snapshots, and values of the snapshots.
 
     - `cells`: row r has cell `r * N + s` for snapshot s of N. Coefficients of an expression: SUMS, the running sum over
-      the events of the graphlet before the current time; FRESH, that of the events at it; ROW, one event; and from row
-      `SetRecord.stored` on, each stored event. From VALUES on: values, a row per context.
+      the events of the graphlet before the current time; FRESH, that of the events at it; ROW, one event. From VALUES
+      on: values, a row per context.
     - `snapshot[N]`. `group[G]`. `unit[U]`. `sharing[K]`: units that share, of each class.
     - `among[L, U]`: units of each graphlet.
-    - Stored events, which are visited later, linked by group: `event[V]`, `ints[I, V]`, `reals[F, V]`.
+    - Stored events, which are visited later, linked by group: `event[V]`, `ints[I, V]`, `reals[F, V]`; `expressions`.
     """
 
     cells: Cells
@@ -139,6 +148,7 @@ class GraphletStore(NamedTuple):
     event: Records
     ints: Ints
     reals: Reals
+    expressions: Cells
 
 
 class HamletState(NamedTuple):

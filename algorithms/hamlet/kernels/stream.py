@@ -12,6 +12,7 @@ from cepbench.algorithms.hamlet.kernels.bursts import BurstRecord
 from cepbench.algorithms.hamlet.kernels.program import NONE, GroupRecord, Groups, HamletProgram
 from cepbench.algorithms.hamlet.kernels.shared import propagate_shared
 from cepbench.algorithms.hamlet.kernels.state import GraphletStore, HamletState
+from cepbench.algorithms.hamlet.kernels.summing import propagate_sums
 from cepbench.algorithms.hamlet.kernels.windows import arrive, close_until, note
 from cepbench.algorithms.kernels.arrays import Flags, Ints, Reals
 from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
@@ -19,8 +20,8 @@ from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.snapshots.kernels.rows import MemberRows
 from cepbench.queries.records import Records
 
-NEVER, STATIC, DYNAMIC, GIVEN = 0, 1, 2, 3
-"""How bursts are decided: none is shared, all are by all, by their benefit, or as told from outside."""
+STATIC, DYNAMIC, GIVEN = 0, 1, 2
+"""How bursts are decided: all are shared by all, by their benefit, or as told from outside."""
 DONE, OUTPUT, ROOM = 0, 1, 2
 COLUMNS = 8
 TIME, EVENTS, OF_GROUP, EXPECTED, SHARED, NON_SHARED, QUERIES, CREATED = range(COLUMNS)
@@ -84,7 +85,12 @@ def run_bursts(
             note(size, template, state.totals)
             sharing = _decide(n, burst, scans, program, decisions, state)
             counts.alone_graphlets += elsewhere - sharing
-        if elsewhere > sharing:
+        if elsewhere > sharing and kind.summed:
+            for b in range(kind.binding, kind.binding_end):
+                unit = template.position[template.lists[b]].unit
+                if unit == NONE or not state.graphlets.unit[unit].now:
+                    propagate_sums(template.lists[b], begin, end, events, decisions.matches, program, state)
+        elif elsewhere > sharing:
             propagate_alone(begin, end, events, decisions.matches, program, state, modular)
         if sharing > 0:
             before = counts.event_snapshots
@@ -99,7 +105,7 @@ def run_bursts(
         last = end - 1
         while events.kind[last] != events.kind[begin]:
             last -= 1
-        counts.last = events.time[last]
+        counts.now = counts.last = events.time[last]
     if written + template.whole[0].open > len(rows.closed):
         return count, written, OUTPUT
     written = close_until(now, negated, template, state, rows, written)
@@ -115,10 +121,15 @@ def _fits(size: int, g: int, kept: int, groups: Groups, state: HamletState) -> b
     if g == NONE:
         return True
     group = groups.group[g]
-    if group.stores and counts.stored + size > len(graphlets.event):
-        return False
     several = group.alike_end - group.alike > 1 or groups.alike[group.alike].loop != NONE
     most = size + 1 if several else 1  # one snapshot if the events are alike for all
+    if group.stores:
+        live = counts.snapshots - counts.oldest_snapshot
+        counts.more_expressions = size * (live + 1) + size * (size + 1) // 2 if several else size
+        if counts.expressions + counts.more_expressions > len(graphlets.expressions.over):
+            return False
+        if counts.stored + size > len(graphlets.event):
+            return False
     return counts.snapshots + most <= len(graphlets.snapshot) and counts.graphlets < len(graphlets.among)
 
 
@@ -193,7 +204,8 @@ def _known(
     for c in range(len(classes)):
         one, alike = classes[c], groups.alike[group.alike + c]
         one.contexts, one.reads = 0.0, 0.0
-        one.visits, one.separate = alike.loop != NONE, not alike.same_loop
+        one.selects, one.separate = alike.loop != NONE, not alike.same_loop
+        one.visits = one.selects or template.whole[0].every
         one.matched, one.differs, one.alone = scans[c].matched, scans[c].differs, scans[c].alone
     before = 0
     for u in range(group.unit, group.unit_end):
@@ -202,8 +214,8 @@ def _known(
         windows = opened.high - opened.low + 1
         one.contexts += windows
         one.reads += windows * (template.position[p].enter_end - template.position[p].enter)
+        one.separate |= one.selects and state.vertices.last[p] >= counts.oldest_vertex
         if one.visits:
-            one.separate |= state.vertices.last[p] >= counts.oldest_vertex
             live = max(counts.stored - counts.oldest_stored, counts.vertices - counts.oldest_vertex)
             before = max(before, live + burst.size // 2)
     state.graphlets.group[burst.group].in_window += burst.size

@@ -52,6 +52,14 @@ def visit(
 
 
 @inlined
+def add_expression(v: int, oldest: int, graphlets: GraphletStore) -> None:
+    """Adds the expression of stored event v to ROW, from snapshot `oldest` on."""
+    event, row = graphlets.event[v], np.int64(ROW) * len(graphlets.snapshot)
+    for s in range(max(oldest, event.first), event.stop):
+        add(graphlets.cells, row + s, graphlets.expressions, event.cell + s - event.first)
+
+
+@inlined
 def _visit_shared(
     i: int,
     e: int,
@@ -67,7 +75,7 @@ def _visit_shared(
 ) -> None:
     """As `visit`, for the events of the shared graphlets that unit u took part in: their expressions are summed."""
     template, counts, cells = program.template, totals.counts[0], graphlets.cells
-    unit, which, stored = program.groups.unit[u], template.transition[e].predicates, template.whole[0].stored
+    unit, which = program.groups.unit[u], template.transition[e].predicates
     p, g = unit.position, unit.group
     most, now = len(graphlets.snapshot), events.time[i]
     first, stop = counts.oldest_snapshot, np.int64(0)
@@ -82,8 +90,7 @@ def _visit_shared(
             if stop == 0:
                 stop = counts.snapshots
                 clear(cells, ROW * most + first, stop - first)
-            for s in range(first, graphlets.event[v].snapshots):
-                add(cells, ROW * most + s, cells, (stored + v) * most + s)
+            add_expression(v, first, graphlets)
         v = graphlets.event[v].before
     span = template.window[template.position[p].window].span
     if stop > 0:

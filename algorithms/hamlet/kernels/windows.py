@@ -28,11 +28,12 @@ def note_state(buffered: Index, whole: Records, window: Records, opened: Records
     vertices = counts.vertices - counts.oldest_vertex
     stored, snapshots = counts.stored - counts.oldest_stored, counts.snapshots - counts.oldest_snapshot
     size = windows + vertices * sizes.vertex_bytes + buffered * sizes.event_bytes
-    size += stored * (sizes.stored_bytes + snapshots * sizes.cell_bytes)
-    size += snapshots * sizes.contexts * sizes.cell_bytes
+    expressions = counts.expressions - counts.oldest_expression
+    size += stored * sizes.stored_bytes + (expressions + snapshots * sizes.contexts) * sizes.cell_bytes
     if size > counts.peak:
         counts.peak, counts.peak_windows, counts.peak_vertices = size, windows, vertices
         counts.peak_stored, counts.peak_snapshots, counts.peak_buffered = stored, snapshots, buffered
+        counts.peak_expressions = expressions
 
 
 @inlined
@@ -155,9 +156,10 @@ def _forget(template: TemplateTables, totals: Totals, vertices: Vertices, graphl
         counts.oldest_stored += 1
     while counts.oldest_snapshot < counts.snapshots and graphlets.snapshot[counts.oldest_snapshot].time < oldest:
         counts.oldest_snapshot += 1
-    counts.oldest_graphlet = counts.graphlets
+    counts.oldest_graphlet, counts.oldest_expression = counts.graphlets, counts.expressions
     if counts.oldest_stored < counts.stored:
         counts.oldest_graphlet = graphlets.event[counts.oldest_stored].graphlet
+        counts.oldest_expression = graphlets.event[counts.oldest_stored].cell
 
 
 @inner

@@ -7,6 +7,7 @@ predecessors are equally long (`type_tables`), and what does not apply reads an 
 
 from __future__ import annotations
 
+from collections.abc import Sized
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,7 +16,7 @@ from cepbench.algorithms.kernels.arrays import Index, Place
 from cepbench.algorithms.kernels.cells import ONE, ZERO, Cells, sum_exceeds, weighted
 from cepbench.algorithms.kernels.compilation import inlined
 from cepbench.algorithms.kernels.events import KernelEvents
-from cepbench.algorithms.online.kernels.type_tables import END, Size
+from cepbench.algorithms.online.kernels.type_tables import END
 from cepbench.queries.aggregates import NO_VALUE
 from cepbench.queries.tables import Weights
 
@@ -36,16 +37,16 @@ class Lists(Protocol):
 
 
 class Sizes(Protocol):
-    """Numbers of channels, and of predecessors if they are known (`type_tables.Shape`)."""
+    """Numbers of channels, and of predecessors if they are known, each as a length (`type_tables.Shape`)."""
 
     @property
-    def ring(self) -> Size: ...
+    def ring(self) -> Sized: ...
     @property
-    def real(self) -> Size: ...
+    def real(self) -> Sized: ...
     @property
-    def least(self) -> Size: ...
+    def least(self) -> Sized: ...
     @property
-    def sources(self) -> tuple[bool, ...]: ...
+    def sources(self) -> Sized: ...
 
 
 @inlined

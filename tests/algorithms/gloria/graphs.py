@@ -24,7 +24,7 @@ def members(*patterns: str, types: str = "ABCDEFGH") -> list[SetMember]:
     """A member for each pattern."""
     schema = batch([{"time": 0, "type": name, "x": 1} for name in types]).schema
     queries = [parse_query(f"q{n}: RETURN COUNT(*) PATTERN {pattern}") for n, pattern in enumerate(patterns)]
-    return [m for query in compile_workload(queries, schema) for m in members_of(query)]
+    return members_of(compile_workload(queries, schema))
 
 
 def template(*patterns: str, types: str = "ABCDEFGH") -> GloriaTemplate:

@@ -16,12 +16,17 @@ from cepbench.algorithms.gloria.sharing_plan import (
     WorkloadSharingPlan,
     unshared,
 )
+from cepbench.algorithms.gloria.splitting import separated
 from cepbench.algorithms.gloria.template import GloriaTemplate, TypeState, TypeTransition, template_of
 from cepbench.algorithms.greta.algorithm import Greta
-from cepbench.algorithms.snapshots.members import SetMember, aggregate_class, counts_events, members_of
+from cepbench.algorithms.online.granularity import COARSEST, GRANULARITIES
+from cepbench.algorithms.snapshots.members import SetMember, aggregate_class, members_of
 from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import Workload
 from cepbench.queries.model import Query
+
+PLANS = 3
+"""Plans drawn for each workload."""
 
 Plans = Mapping[TypeTransition, TransitionPlan]
 
@@ -84,18 +89,15 @@ def _with(random: Random, q: QSet, source: TypeState, plan: TransitionPlan) -> T
     return tuple(found)
 
 
-def random_plan(seed: int, workload: Workload) -> GloriaPlan:
-    """A random plan of a workload: all members of an aggregate class are one set, or each is alone."""
+def random_plan(seed: int, workload: Workload, granularity: str = COARSEST) -> GloriaPlan:
+    """A random plan of a workload: all members of an aggregate class are one set; or only those that share are."""
     random = Random(seed)
-    members = [member for query in workload if not counts_events(query) for member in members_of(query)]
-    counting = {
-        query.index: tuple(_planned(random, own) for own in _classes(members_of(query)))
-        for query in workload
-        if counts_events(query)
-    }
-    return GloriaPlan(
-        workload, sets=tuple(_planned(random, own) for own in _classes(members)), counting=counting
-    )  # fmt: skip
+    sets = [_planned(random, own) for own in _classes(members_of(workload))]
+    if random.random() < 0.5:
+        return GloriaPlan(workload, tuple(sets), granularity=granularity)
+    parts = [separated(one) for one in sets]
+    shared = tuple(one for found, _ in parts for one in found)
+    return GloriaPlan(workload, shared, tuple(member for _, alone in parts for member in alone), granularity)
 
 
 def _classes(members: Iterable[SetMember]) -> Iterable[Sequence[SetMember]]:
@@ -111,20 +113,25 @@ def _planned(random: Random, members: Sequence[SetMember]) -> PlannedSet:
     return PlannedSet(tuple(members), template, sharing)
 
 
+def drawn(seed: int) -> list[Drawn]:
+    """PLANS algorithms with a random plan each, of either granularity."""
+    return [Drawn(PLANS * seed + n, GRANULARITIES[n % 2]) for n in range(PLANS)]
+
+
 class Drawn(Algorithm):
     """Gloria's executor with random plans."""
 
     name: ClassVar[str] = "drawn"
     paper: ClassVar[str] = "none"
 
-    def __init__(self, seed: int) -> None:
-        self.seed = seed
+    def __init__(self, seed: int, granularity: str = COARSEST) -> None:
+        self.seed, self.granularity = seed, granularity
 
     def unsupported(self, query: Query) -> str | None:
         return Greta().unsupported(query)
 
     def plan(self, workload: Workload, statistics: Statistics) -> Plan:
-        return random_plan(self.seed, workload)
+        return random_plan(self.seed, workload, self.granularity)
 
     def executor(self, plan: Plan) -> Executor:
         assert isinstance(plan, GloriaPlan)

@@ -14,6 +14,7 @@ from cepbench.algorithms.gloria.plan import GloriaPlan, PlannedSet
 from cepbench.algorithms.gloria.sharing_plan import QSet, WorkloadSharingPlan, unshared
 from cepbench.algorithms.gloria.splitting import compile_sets, part_of
 from cepbench.algorithms.gloria.template import TypeState, template_of
+from cepbench.algorithms.online.granularity import COARSEST
 from cepbench.algorithms.registry import make
 from cepbench.algorithms.snapshots.members import members_of
 from cepbench.events.batch import EventBatch
@@ -32,7 +33,7 @@ def planned(queries: Sequence[str], events: EventBatch, shared: Shared) -> Glori
     """The plan by which queries share some transitions."""
     asked = [parse_query(f"q{n}: RETURN {query}") for n, query in enumerate(queries, start=1)]
     workload = compile_workload(asked, events.schema)
-    members = tuple(member for query in workload for member in members_of(query))
+    members = tuple(members_of(workload))
     template = template_of(members)
     plans = dict(unshared(template).transitions)
     for transition in plans:
@@ -162,7 +163,7 @@ def test_memory_is_bounded_on_a_long_stream() -> None:
         executor.process(events.slice(first, first + 100))
         sizes.append(executor.state().bytes)
     assert max(sizes[2:]) <= 2 * sizes[1]
-    [one] = executor.sets.runners
+    [one] = executor.sets
     assert len(one.state.shared.times) <= 128
     assert len(one.state.vertices.event) <= 256
 
@@ -198,11 +199,11 @@ def test_a_set_with_more_sums_than_flags_is_executed_in_parts() -> None:
     for numbers in (range(3), range(3, 7), [6]):
         part = part_of(whole, list(numbers))
         part.sharing.check(part.template)
-    most = len(compile_sets(whole, events.schema)[0].channels.columns[0])
+    most = len(compile_sets(whole, events.schema, COARSEST)[0].channels.columns[0])
     assert most > 8
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("cepbench.algorithms.gloria.splitting.MOST_RING", 8)
-        parts = compile_sets(whole, events.schema)
+        parts = compile_sets(whole, events.schema, COARSEST)
     assert len(parts) > 1
     assert [m.query.query.name for part in parts for m in part.members] == [f"q{n}" for n in everyone]
     assert all(len(part.channels.columns[0]) <= 8 or len(part.members) == 1 for part in parts)
@@ -211,7 +212,7 @@ def test_a_set_with_more_sums_than_flags_is_executed_in_parts() -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("cepbench.algorithms.gloria.splitting.MOST_RING", 8)
         executor = GloriaExecutor(planned(queries, events, shared))
-    assert len(executor.sets.runners) == len(parts)
+    assert len(executor.sets) == len(parts)
     assert difference_of_rows(expected, answered(plan.workload, executor, events)) is None
 
 
@@ -219,9 +220,9 @@ def test_an_irrelevant_event_changes_nothing() -> None:
     events = batch(stream(f"{STREAM} Z6 Z7 Z8"))
     executor = GloriaExecutor(planned(FIGURE, events, OF_C))
     executor.process(events.slice(0, 6))
-    before = {name: np.copy(array) for name, array in executor.sets.runners[0].state.totals.cells._asdict().items()}
+    before = {name: np.copy(array) for name, array in executor.sets[0].state.totals.cells._asdict().items()}
     executor.process(events.slice(6, 9))
-    after = executor.sets.runners[0].state.totals.cells._asdict()
+    after = executor.sets[0].state.totals.cells._asdict()
     assert all(np.array_equal(before[name], after[name]) for name in before)
     assert executor.details()["event_visits"] == 6
 

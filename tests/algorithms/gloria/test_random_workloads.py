@@ -13,13 +13,11 @@ from cepbench.verification.agreement import difference_of_rows, expected_rows, r
 from cepbench.verification.evaluators import run, subject_of
 from cepbench.verification.random_cases import Case, batch_of, split
 from cepbench.verification.verify import smallest_failure, wrong
-from tests.algorithms.gloria.plans import Drawn
+from tests.algorithms.gloria.plans import drawn
 from tests.algorithms.snapshots.workloads import KLEENE, SEQUENCES, SHARED, SHORT_BURSTS, long_workload, random_workload
 
 EACH = 50
 CASES = int(os.environ.get("CEPBENCH_GLORIA_CASES", "250"))
-PLANS = 3
-"""Plans drawn for each workload."""
 
 
 def workload_of(seed: int) -> Case:
@@ -42,10 +40,10 @@ def test_random_plans_give_the_answers_of_the_oracle(first: int) -> None:
         except TooManyMatches:
             continue
         compared += sum(map(len, expected)) > 0
-        for n in range(PLANS):
-            subject = subject_of(Drawn(PLANS * seed + n), "float" if seed % 16 == 9 else "modular")
+        for algorithm in drawn(seed):
+            subject = subject_of(algorithm, "float" if seed % 16 == 9 else "modular")
             if wrong(case, subject, expected) is not None:
-                pytest.fail(f"plan {PLANS * seed + n} of {seed}\n{smallest_failure(case, subject)}")
+                pytest.fail(f"plan {algorithm.seed} of {seed}\n{smallest_failure(case, subject)}")
     assert compared > EACH / 2
 
 
@@ -57,7 +55,7 @@ def test_random_plans_give_the_answers_of_greta_on_long_streams(seed: int, arith
     events = batch_of(case.events)
     expected = rows_of(run(make("greta"), case.queries, [events], arithmetic))
     assert len(expected)
-    for n in range(PLANS):
+    for algorithm in drawn(seed):
         batches = split(events, case.cuts)
-        found = rows_of(run(Drawn(PLANS * seed + n), case.queries, batches, arithmetic, promise=case.promise))
+        found = rows_of(run(algorithm, case.queries, batches, arithmetic, promise=case.promise))
         assert difference_of_rows(expected, found) is None

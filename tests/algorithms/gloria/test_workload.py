@@ -12,7 +12,7 @@ from tests.contract.streams import batch
 def members(*texts: str, names: tuple[str, ...] = ("x",)) -> list[SetMember]:
     schema = batch([{"time": 0, "type": kind, **dict.fromkeys(names, 1)} for kind in "ABCDE"]).schema
     queries = [parse_query(f"q{n}: RETURN {text}") for n, text in enumerate(texts)]
-    return [m for query in compile_workload(queries, schema) for m in members_of(query)]
+    return members_of(compile_workload(queries, schema))
 
 
 def sets(*texts: str, names: tuple[str, ...] = ("x",)) -> list[list[int]]:

@@ -45,15 +45,19 @@ def live(evaluator: GraphGrained) -> int:
     return evaluator.state().kinds["events"]
 
 
+def edges(evaluator: GraphGrained) -> float:
+    return evaluator.details()["edges"]
+
+
 @pytest.mark.parametrize("n", [10, VERTICES, 3 * VERTICES + 1])
 def test_every_event_visits_each_of_its_predecessors(n: int) -> None:
     found = graph("RETURN COUNT(*) PATTERN A+", [{"time": time, "type": "A"} for time in range(n)])
-    assert found.edges == n * (n - 1) // 2
+    assert edges(found) == n * (n - 1) // 2
     assert live(found) == n
 
 
 def test_simultaneous_events_are_no_predecessors() -> None:
-    assert graph("RETURN COUNT(*) PATTERN A+", "A1 A1 A1 A2 A2").edges == 3 * 2
+    assert edges(graph("RETURN COUNT(*) PATTERN A+", "A1 A1 A1 A2 A2")) == 3 * 2
 
 
 @pytest.mark.parametrize("op", ["<", "<=", "=", ">=", ">", "!="])
@@ -63,7 +67,7 @@ def test_the_sorted_index_visits_matching_vertices_only(op: str, kind: type) -> 
     xs = [3, 1, 3, 2, 3, 1, -4]
     events = [{"time": time, "type": "A", "x": kind(x)} for time, x in enumerate(xs)]
     agree(text, events)
-    assert graph(text, events).edges == sum(OPERATORS[op](x, y) for x, y in combinations(xs, 2))
+    assert edges(graph(text, events)) == sum(OPERATORS[op](x, y) for x, y in combinations(xs, 2))
 
 
 def test_overlapping_windows_share_one_graph() -> None:
@@ -71,7 +75,7 @@ def test_overlapping_windows_share_one_graph() -> None:
     events = " ".join(f"A{time}" for time in range(12))
     agree(text, events)
     found = graph(text, events)
-    assert found.edges == 1 + 2 + 3 * 9  # events within 4 s, each edge visited once
+    assert edges(found) == 1 + 2 + 3 * 9  # events within 4 s, each edge visited once
     assert live(found) == 4
 
 

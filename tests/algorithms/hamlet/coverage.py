@@ -95,4 +95,4 @@ def _of_decisions(plan: HamletPlan, case: Case) -> set[str]:
     executor = HamletExecutor(plan, Sharing(decide=Coins(case.seed)))
     executor.process(batch_of(case.events))
     executor.finish()
-    return {name for name in ("splits", "merges") if executor.details()[name]}
+    return {name for name in ("splits", "merges") if executor.details().get(name)}

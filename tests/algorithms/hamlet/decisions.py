@@ -9,6 +9,7 @@ from cepbench.algorithms.hamlet.algorithm import Hamlet
 from cepbench.algorithms.hamlet.executor import HamletExecutor
 from cepbench.algorithms.hamlet.plan import HamletPlan
 from cepbench.algorithms.hamlet.sharing import OpenBurst, Sharing
+from cepbench.algorithms.online.granularity import COARSEST, GRANULARITIES
 from cepbench.algorithms.registry import make
 
 
@@ -23,19 +24,27 @@ class Coins:
         return [self.random.random() < share for _ in range(burst.units)]
 
 
-SPECIFICATIONS = ("hamlet", "hamlet[sharing=static]", "hamlet[sharing=never]", "hamlet[benefit=paper]")
+SPECIFICATIONS = (
+    "hamlet",
+    "hamlet[sharing=static]",
+    "hamlet[sharing=never]",
+    "hamlet[benefit=paper]",
+    "hamlet[granularity=event]",
+    "hamlet[sharing=static, granularity=event]",
+    "hamlet[sharing=never, granularity=event]",
+)
 
 
 def all_decisions(seed: int) -> list[Algorithm]:
     """Hamlet with random decisions, and in every mode."""
-    return [Forced(seed), *map(make, SPECIFICATIONS)]
+    return [*(Forced(seed, granularity) for granularity in GRANULARITIES), *map(make, SPECIFICATIONS)]
 
 
 class Forced(Hamlet):
     """Hamlet with random decisions."""
 
-    def __init__(self, seed: int) -> None:
-        super().__init__()
+    def __init__(self, seed: int, granularity: str = COARSEST) -> None:
+        super().__init__(granularity=granularity)
         self.seed = seed
 
     def executor(self, plan: Plan) -> Executor:

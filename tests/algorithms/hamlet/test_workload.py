@@ -15,7 +15,7 @@ SCHEMA = batch([{**event, "y": 0.5} for event in stream("A0/1 B1/1 C2/1 D3/1")])
 
 def sets_of(*texts: str) -> list[SharableSet]:
     queries = [parse_query(f"q{n}: RETURN {text}") for n, text in enumerate(texts)]
-    members = [m for query in compile_workload(queries, SCHEMA) for m in members_of(query)]
+    members = members_of(compile_workload(queries, SCHEMA))
     return list(sharable_sets(members))
 
 
@@ -55,7 +55,7 @@ def test_a_set_keeps_as_many_sums_as_have_a_flag() -> None:
         sums = [", ".join(f"SUM(B.{name})" for name in part) for part in (names[:first], names[first : first + second])]
         texts = [f"q{n}: RETURN {part} PATTERN SEQ(A, B+)" for n, part in enumerate(sums)]
         compiled = compile_workload([parse_query(text) for text in texts], schema)
-        return len(sharable_sets([m for query in compiled for m in members_of(query)]))
+        return len(sharable_sets(members_of(compiled)))
 
     assert (sets(15, 16), sets(16, 16)) == (1, 2)
 
@@ -109,4 +109,5 @@ def test_the_plan_tells_what_can_be_shared() -> None:
     ]
     plan = plan_of(compile_workload(queries, SCHEMA))
     assert plan.details == {"sharable_sets": 1, "sharable_sub_patterns": 1, "sharing_queries": 2}
-    assert list(plan.counting) == [3]
+    assert [len(one.members) for one in plan.sets] == [2]
+    assert [member.query.index for member in plan.alone] == [2]
