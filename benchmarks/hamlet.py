@@ -18,6 +18,8 @@ from cepbench.algorithms.base import Executor
 from cepbench.algorithms.hamlet.executor import HamletExecutor
 from cepbench.algorithms.hamlet.kernels.benefit import BenefitCosts
 from cepbench.algorithms.hamlet.kernels.stream import EVENTS, EXPECTED
+from cepbench.algorithms.hamlet.plan import HamletPlan
+from cepbench.algorithms.hamlet.sharing import Sharing
 from cepbench.algorithms.registry import make
 from cepbench.events.batch import EventBatch
 from cepbench.events.schema import Attribute, Kind, Schema
@@ -27,6 +29,8 @@ from cepbench.queries.parser import parse_query
 
 QUERIES, WINDOW, BURST = 50, 10_000, 120
 SPECIFICATIONS = ("hamlet", "hamlet[sharing=static]", "hamlet[sharing=never]", "cogra")
+APART = "apart"
+"""Hamlet's sharable sets, whose bursts nobody shares; no mode, since `sharing=never` is faster."""
 
 
 def bursts(events: int, burst: int, kinds: int = QUERIES, seed: int = 0) -> EventBatch:
@@ -41,9 +45,14 @@ def bursts(events: int, burst: int, kinds: int = QUERIES, seed: int = 0) -> Even
 
 def run(specification: str, queries: Sequence[str], events: EventBatch) -> tuple[float, Executor]:
     """CPU seconds of `process` and `finish`, and the spent executor; batches are as large as in measured runs."""
-    algorithm = make(specification)
+    algorithm = make("hamlet" if specification == APART else specification)
     workload = compile_workload([parse_query(f"q{n}: {text}") for n, text in enumerate(queries)], events.schema)
-    executor = algorithm.executor(algorithm.plan(workload, Statistics()))
+    plan = algorithm.plan(workload, Statistics())
+    if specification == APART:
+        assert isinstance(plan, HamletPlan)
+        executor: Executor = HamletExecutor(plan, Sharing(decide=lambda burst: [False] * burst.units))
+    else:
+        executor = algorithm.executor(plan)
     started = time.process_time()
     for first in range(0, len(events), 1 << 16):
         executor.process(events.slice(first, min(first + (1 << 16), len(events))))
