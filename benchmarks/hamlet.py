@@ -50,7 +50,7 @@ def run(specification: str, queries: Sequence[str], events: EventBatch) -> tuple
     plan = algorithm.plan(workload, Statistics())
     if specification == APART:
         assert isinstance(plan, HamletPlan)
-        executor: Executor = HamletExecutor(plan, Sharing(decide=lambda burst: [False] * burst.units))
+        executor: Executor = HamletExecutor(plan, Sharing(APART))
     else:
         executor = algorithm.executor(plan)
     started = time.process_time()
@@ -126,14 +126,14 @@ def costs() -> None:
     """Fits `BenefitCosts`, all but `visit`, to times of sharing everything and nothing, in units of reading a sum."""
     terms, seconds = [], []
     for texts, events, reads in _calibrated():
-        rounds = timed_in_turn(SPECIFICATIONS[1:3], texts, events, 3)
+        rounds = timed_in_turn(("hamlet[sharing=static]", APART), texts, events, 3)
         shared, alone = _terms(texts, events, reads)
         terms += [shared, alone]
         seconds += np.median(rounds, axis=0).tolist()
     weights = 1 / np.array(seconds)  # relative errors count
     found = _not_negative(np.array(terms) * weights[:, None], np.ones(len(terms)))
     predicted = np.array(terms) @ found * weights
-    names = ("read", *BenefitCosts._fields[:5], "besides, per event", "besides, per burst")
+    names = ("read", *BenefitCosts._fields[:6], "besides, per event", "besides, per burst")
     for name, cost in zip(names, found, strict=True):
         print(f"{name:<20} {cost * 1e9:>8.2f} ns {cost / found[0]:>8.2f}")
     print(f"predicted / measured: {np.quantile(predicted, (0, 0.1, 0.5, 0.9, 1)).round(2).tolist()}")
@@ -169,8 +169,8 @@ def _terms(texts: Sequence[str], events: EventBatch, reads: int) -> tuple[list[f
     propagated = 1 + 0.5 * mixed
     matched = float((size - mixed / 2).sum()) * k
     products = float((mixed / 2 * propagated).sum()) * k
-    shared = [k * reads * b, 0.0, float((size * propagated).sum()), k * b, k * float(mixed.sum()), products]
-    alone = [matched * reads, matched, 0.0, 0.0, 0.0, 0.0]
+    shared = [k * reads * b, 0.0, float((size * propagated).sum()), k * b, 0.0, k * float(mixed.sum()), products]
+    alone = [k * reads * b, matched, 0.0, 0.0, k * b, 0.0, 0.0]
     return [*shared, float(len(events)), b], [*alone, float(len(events)), b]
 
 

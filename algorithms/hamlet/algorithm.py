@@ -8,7 +8,7 @@ from typing import ClassVar
 from cepbench.algorithms.base import Algorithm, Executor, Operator, Plan
 from cepbench.algorithms.hamlet.executor import HamletExecutor
 from cepbench.algorithms.hamlet.plan import HamletPlan, plan_of
-from cepbench.algorithms.hamlet.sharing import MODES, Sharing
+from cepbench.algorithms.hamlet.sharing import Sharing
 from cepbench.algorithms.online.granularity import COARSEST, GRANULARITIES
 from cepbench.algorithms.online.trends import independent, unshared
 from cepbench.algorithms.options import Option
@@ -17,7 +17,7 @@ from cepbench.queries.analysis import analyse
 from cepbench.queries.compile import Workload
 from cepbench.queries.model import Aggregates, Query, Semantics
 
-SHARING = (*MODES, "never")
+SHARING = ("dynamic", "static", "never")
 BENEFITS = ("executor", "paper")
 
 

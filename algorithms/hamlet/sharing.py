@@ -9,12 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cepbench.algorithms.hamlet.kernels.benefit import BenefitCosts, ClassRecord
-from cepbench.algorithms.hamlet.kernels.stream import COLUMNS, DYNAMIC, GIVEN, STATIC, Decisions
+from cepbench.algorithms.hamlet.kernels.stream import APART, COLUMNS, DYNAMIC, GIVEN, STATIC, Decisions
 from cepbench.algorithms.kernels.arrays import Codes, Ints
 from cepbench.queries.records import Records, records_of
 
-MODES = {"dynamic": DYNAMIC, "static": STATIC}
-COSTS = BenefitCosts(event=2.0, shared_event=1.3, graphlet=16.0, snapshot=7.4, product=0.26, visit=1.0)
+MODES = {"dynamic": DYNAMIC, "static": STATIC, "apart": APART}
+"""`apart`: the sets of those that may share, none of whom does."""
+COSTS = BenefitCosts(
+    event=1.2, shared_event=1.3, graphlet=12.0, alone=9.8, snapshot=6.4, product=0.18, visit=1.0
+)  # fmt: skip
 """Fitted by `benchmarks/hamlet.py costs` to the times of sharing everything and nothing; `visit` is an estimate."""
 
 

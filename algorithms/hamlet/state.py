@@ -59,7 +59,7 @@ class SetState:
         opened = np.zeros(len(template.window), records_of(OpenRecord))
         opened["high"] = -1
         counts = np.zeros(1, records_of(CountRecord))
-        counts["now"] = counts["last"] = -1
+        counts["now"] = counts["edge"] = counts["last"] = -1
         return Totals(
             cells=self._cells(int(template.whole["cells"][0])),
             pending=np.zeros(len(template.slot), records_of(PendingRecord)),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepbench.algorithms.gloria.kernels.counts import add_cell, clear_cell, evaluate_counts
 from cepbench.algorithms.gloria.kernels.expressions import add_run, cell_of, clear_run, evaluate, first_in
 from cepbench.algorithms.gloria.kernels.program import EXPRESSION, NONE, GloriaProgram, GloriaTables, ReadRecord
 from cepbench.algorithms.gloria.kernels.state import Expressions, GloriaState, TemplateCells, VisitedEvents
@@ -13,6 +12,7 @@ from cepbench.algorithms.kernels.cells import begin
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.snapshots.kernels.cells import add, fits, follows
+from cepbench.algorithms.snapshots.kernels.counts import add_cell, clear_cell, evaluate_counts
 from cepbench.queries.tables import Predicates
 
 NOBODY, SOME, ALL = 0, 1, 2

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepbench.algorithms.gloria.kernels.counts import add_cell, add_counts, clear_cell, copy_cell
 from cepbench.algorithms.gloria.kernels.expressions import (
     add_run,
     append_run,
@@ -22,6 +21,7 @@ from cepbench.algorithms.kernels.cells import begin
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents, keep_columns
 from cepbench.algorithms.snapshots.kernels.cells import add, copy, is_empty
+from cepbench.algorithms.snapshots.kernels.counts import add_cell, add_counts, clear_cell, copy_cell
 
 NOTHING, REUSED, AGAIN, SNAPSHOT, EACH = range(5)
 """What becomes of an event: nothing; it goes on with the expression that reaches it; it has the same snapshot as the

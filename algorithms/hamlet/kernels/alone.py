@@ -7,10 +7,11 @@ from cepbench.algorithms.hamlet.kernels.state import HamletState, Totals, Vertic
 from cepbench.algorithms.hamlet.kernels.visiting import visit
 from cepbench.algorithms.hamlet.kernels.windows import commit
 from cepbench.algorithms.kernels.arrays import Flags
-from cepbench.algorithms.kernels.cells import Cells, add, begin, copy, is_empty
+from cepbench.algorithms.kernels.cells import Cells, add, begin, copy, counts_only, is_empty
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents, keep_columns
-from cepbench.algorithms.snapshots.kernels.cells import append_run, clear_run, fits, fits_class
+from cepbench.algorithms.snapshots.kernels.cells import append_run, fits, fits_class
+from cepbench.algorithms.snapshots.kernels.counts import add_cell, clear_cell
 
 
 @inner
@@ -64,7 +65,9 @@ def reach(i: int, p: int, low: int, high: int, events: KernelEvents, template: T
     """Sets cell k - low to the trends in window k that event i starts at a position, or extends, as sums tell."""
     position = template.position[p]
     span, slide = template.window[position.window].span, template.window[position.window].slide
-    clear_run(cells, 0, high - low + 1)
+    only = counts_only(cells)
+    for j in range(high - low + 1):
+        clear_cell(cells, j, only)
     if position.start:
         free = low
         for n in range(position.leading, position.leading_end):
@@ -76,7 +79,7 @@ def reach(i: int, p: int, low: int, high: int, events: KernelEvents, template: T
         if not template.transition[e].visited:
             base = template.slot[template.transition[e].read].cell
             for k in range(low, high + 1):
-                add(cells, k - low, cells, base + k % span)
+                add_cell(cells, k - low, cells, base + k % span, only)
 
 
 @inlined
@@ -124,7 +127,7 @@ def wait(p: int, row: int, j: int, template: TemplateTables, totals: Totals) -> 
     position, counts, cells = template.position[p], totals.counts[0], totals.cells
     for n in range(position.feed, position.feed_end):
         s = template.lists[n]
-        add(cells, template.slot[s].pending + row, cells, j)
+        add_cell(cells, template.slot[s].pending + row, cells, j, counts_only(cells))
         if not totals.pending[s].marked:
             totals.pending[s].marked = True
             totals.pending[counts.touched].touched = s

@@ -15,6 +15,7 @@ class BenefitCosts(NamedTuple):
 
     `event`: an event in a non-shared graphlet, besides what it reads; `shared_event`: one in a shared graphlet, per
     snapshot. Per query and window, `graphlet`: beginning and ending a shared graphlet, besides what its snapshot reads;
+    `alone`: the same of a non-shared one;
     `snapshot`: the value of a snapshot at event level, and its part in what the end evaluates; `product`: a further
     product of a coefficient and a value, for another snapshot at event level. `visit`: testing an event before.
 
@@ -25,6 +26,7 @@ class BenefitCosts(NamedTuple):
     event: float
     shared_event: float
     graphlet: float
+    alone: float
     snapshot: float
     product: float
     visit: float
@@ -34,6 +36,7 @@ class KnownBurst(NamedTuple):
     """What is locally known of a burst of `size` events b, whose classes of queries are `ClassRecord`s.
 
     `reference`: the class that the others are compared with; `mixed`: events on which some class differs from it;
+    `summed`: a non-shared graphlet reads sums once, instead of for each event;
     `before`: events that are visited per event; `in_window`: events n of the type in a window so far, about;
     `snapshots`: those propagated besides the new ones.
     """
@@ -41,6 +44,7 @@ class KnownBurst(NamedTuple):
     size: int
     reference: int
     mixed: int
+    summed: bool
     before: int
     in_window: float
     snapshots: int
@@ -97,7 +101,8 @@ def _cost(classes: Records, burst: KnownBurst, costs: BenefitCosts, paper: bool)
         elif paper:
             alone += non_shared_cost(float(one.matched), n, one.contexts, search)
         else:
-            alone += one.matched * (one.reads + costs.event * one.contexts)
+            reading = 1 if burst.summed else one.matched
+            alone += reading * one.reads + one.contexts * (costs.alone + one.matched * costs.event)
             if one.visits:
                 alone += one.matched * burst.before * one.contexts * costs.visit
     if sharing == 0:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from cepbench.algorithms.kernels.cells import Cells
+from cepbench.algorithms.kernels.cells import Cells, counts_only
 from cepbench.algorithms.kernels.compilation import inner
 from cepbench.algorithms.snapshots.kernels.cells import Index, Weighing
+from cepbench.algorithms.snapshots.kernels.counts import evaluate_counts
 from cepbench.algorithms.snapshots.kernels.products import add_product
 from cepbench.queries.records import Records
 
@@ -19,6 +20,9 @@ def evaluate(
     Its coefficients are in row `row` of `GraphletStore.cells`, the snapshots' values in row `value`. O(s).
     """
     most = len(snapshot)
+    if counts_only(to):
+        evaluate_counts(to, i, cells, row * most + first, value * most + first, stop - first, modular)
+        return
     for s in range(first, stop):
         if snapshot[s].group == g:
             add_product(to, i, cells, int(row) * most + s, value * most + s, weights, p, modular)

@@ -10,21 +10,22 @@ from cepbench.algorithms.hamlet.kernels.program import NONE, HamletProgram
 from cepbench.algorithms.hamlet.kernels.state import FRESH, ROW, SUMS, GraphletStore, HamletState, Totals
 from cepbench.algorithms.hamlet.kernels.visiting import visit
 from cepbench.algorithms.kernels.arrays import Flags
-from cepbench.algorithms.kernels.cells import begin
+from cepbench.algorithms.kernels.cells import begin, counts_only
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents
-from cepbench.algorithms.snapshots.kernels.cells import Index, add, append_run, clear, copy, fits_class, is_empty
+from cepbench.algorithms.snapshots.kernels.cells import Index, append_run, clear, copy, fits_class, is_empty
+from cepbench.algorithms.snapshots.kernels.counts import add_cell, clear_cell, copy_cell
 
 
 @inlined
 def _new_snapshot(g: int, time: int, totals: Totals, graphlets: GraphletStore) -> int:
     """The number of a further snapshot, of which no expression has a part yet."""
     counts, most = totals.counts[0], len(graphlets.snapshot)
-    s = counts.snapshots
+    s, only = counts.snapshots, counts_only(graphlets.cells)
     counts.snapshots += 1
     graphlets.snapshot[s].time, graphlets.snapshot[s].group = time, g
-    clear(graphlets.cells, SUMS * most + s, np.int64(1))
-    clear(graphlets.cells, FRESH * most + s, np.int64(1))
+    clear_cell(graphlets.cells, SUMS * most + s, only)
+    clear_cell(graphlets.cells, FRESH * most + s, only)
     return s
 
 
@@ -34,7 +35,7 @@ def graphlet_snapshot(
 ) -> int:
     """Creates the snapshot at graphlet level (Definition 8); returns its number."""
     template, groups, totals, graphlets = program.template, program.groups, state.totals, state.graphlets
-    most = len(graphlets.snapshot)
+    most, only = len(graphlets.snapshot), counts_only(totals.cells)
     x = _new_snapshot(g, events.time[i], totals, graphlets)
     totals.counts[0].graphlet_snapshots += 1
     for u in range(groups.group[g].unit, groups.group[g].unit_end):
@@ -42,12 +43,12 @@ def graphlet_snapshot(
         w = template.position[p].window
         span, low, high = template.window[w].span, totals.open[w].low, totals.open[w].high
         for row in range(span):
-            clear(graphlets.cells, (value + row) * most + x, np.int64(1))
+            clear_cell(graphlets.cells, (value + row) * most + x, only)
         if graphlets.unit[u].now and low <= high:
             selected = NONE if groups.alike[c].loop == NONE else groups.unit[u].loop
             _gather(i, p, selected, low, high, events, program, state, modular)
             for k in range(low, high + 1):
-                copy(graphlets.cells, (value + k % span) * most + x, totals.cells, k - low)
+                copy_cell(graphlets.cells, (value + k % span) * most + x, totals.cells, k - low, only)
     return x
 
 
@@ -121,7 +122,7 @@ def end_graphlet(
 ) -> None:
     """Ends a graphlet: its sums, evaluated for each query and window, are what later graphlets see of it."""
     template, groups, reached = program.template, program.groups, totals.cells
-    stop = totals.counts[0].snapshots
+    stop, only = totals.counts[0].snapshots, counts_only(totals.cells)
     for u in range(groups.group[g].unit, groups.group[g].unit_end):
         if not graphlets.unit[u].now:
             continue
@@ -131,14 +132,14 @@ def end_graphlet(
             continue
         span = template.window[position.window].span
         for k in range(totals.open[position.window].low, totals.open[position.window].high + 1):
-            clear(reached, np.int64(0), np.int64(2))
             for row in range(SUMS, FRESH + 1):
+                clear_cell(reached, row, only)
                 evaluate(
                     reached, row, row, groups.unit[u].value + k % span, oldest, stop, g, graphlets.cells,
                     graphlets.snapshot, program.weights, p, modular,
                 )  # fmt: skip
             for n in range(position.feed, position.feed_end):
-                add(reached, template.slot[template.lists[n]].cell + k % span, reached, np.int64(SUMS))
+                add_cell(reached, template.slot[template.lists[n]].cell + k % span, reached, np.int64(SUMS), only)
             if position.direct:
-                add(reached, template.member[position.member].final + k % span, reached, np.int64(SUMS))
+                add_cell(reached, template.member[position.member].final + k % span, reached, np.int64(SUMS), only)
             feed(p, k % span, FRESH, template, totals)

@@ -17,7 +17,8 @@ SUMS, FRESH, ROW, VALUES = range(4)
 class CountRecord:
     """Where the state is, and work that is counted.
 
-    - `now`: current time; `last`: that of the last relevant event; `touched`: slots with pending cells.
+    - `now`: current time; `edge`: the next time at which a window begins or ends; `last`: that of the last relevant
+      event; `touched`: slots with pending cells.
     - Ends of the queues of vertices of non-shared graphlets, of `stored` events of shared ones and the cells of their
       expressions, of snapshots and of shared graphlets, each of which leaves at its oldest end; `more_expressions`:
       cells that the next burst may need.
@@ -29,6 +30,7 @@ class CountRecord:
     """
 
     now: int
+    edge: int
     last: int
     touched: int
     vertices: int

@@ -13,15 +13,15 @@ from cepbench.algorithms.hamlet.kernels.program import NONE, GroupRecord, Groups
 from cepbench.algorithms.hamlet.kernels.shared import propagate_shared
 from cepbench.algorithms.hamlet.kernels.state import GraphletStore, HamletState
 from cepbench.algorithms.hamlet.kernels.summing import propagate_sums
-from cepbench.algorithms.hamlet.kernels.windows import arrive, close_until, note
+from cepbench.algorithms.hamlet.kernels.windows import arrive, close_until, commit, note
 from cepbench.algorithms.kernels.arrays import Flags, Ints, Reals
 from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.snapshots.kernels.rows import MemberRows
 from cepbench.queries.records import Records
 
-STATIC, DYNAMIC, GIVEN = 0, 1, 2
-"""How bursts are decided: all are shared by all, by their benefit, or as told from outside."""
+APART, STATIC, DYNAMIC, GIVEN = 0, 1, 2, 3
+"""How bursts are decided: none is shared, all are by all, by their benefit, or as told from outside."""
 DONE, OUTPUT, ROOM = 0, 1, 2
 COLUMNS = 8
 TIME, EVENTS, OF_GROUP, EXPECTED, SHARED, NON_SHARED, QUERIES, CREATED = range(COLUMNS)
@@ -77,19 +77,20 @@ def run_bursts(
             return n, written, OUTPUT
         if not _fits(size, g, template.kind[events.kind[begin]].kept, groups, state):
             return n, written, ROOM
-        written = close_until(events.time[begin], events.negated[begin], template, state, rows, written)
-        arrive(events.time[begin], events.negated[begin], template, groups, state.totals, state.graphlets)
+        if events.time[begin] >= counts.edge:
+            written = close_until(events.time[begin], events.negated[begin], template, state, rows, written)
+            arrive(events.time[begin], events.negated[begin], template, groups, state.totals, state.graphlets)
+        elif events.time[begin] > counts.now:
+            commit(events.negated[begin], template, state.totals)
+            counts.now = events.time[begin]
         kind, sharing = template.kind[events.kind[begin]], 0
         elsewhere = kind.binding_end - kind.binding
         if g != NONE:
             note(size, template, state.totals)
-            sharing = _decide(n, burst, scans, program, decisions, state)
+            sharing = _decide(n, burst, kind.summed, scans, program, decisions, state)
             counts.alone_graphlets += elsewhere - sharing
         if elsewhere > sharing and kind.summed:
-            for b in range(kind.binding, kind.binding_end):
-                unit = template.position[template.lists[b]].unit
-                if unit == NONE or not state.graphlets.unit[unit].now:
-                    propagate_sums(template.lists[b], begin, end, events, decisions.matches, program, state)
+            propagate_sums(begin, end, events, decisions.matches, program, state)
         elif elsewhere > sharing:
             propagate_alone(begin, end, events, decisions.matches, program, state, modular)
         if sharing > 0:
@@ -135,8 +136,9 @@ def _fits(size: int, g: int, kept: int, groups: Groups, state: HamletState) -> b
 
 @inner
 def _decide(
-    n: int, burst: BurstRecord, scans: Records, program: HamletProgram, decisions: Decisions, state: HamletState
-) -> int:
+    n: int, burst: BurstRecord, summed: bool, scans: Records, program: HamletProgram, decisions: Decisions,
+    state: HamletState,
+) -> int:  # fmt: skip
     """Decides who shares burst n, splitting or merging graphlets; returns how many units do."""
     groups, counts, graphlets, mode = program.groups, state.totals.counts[0], state.graphlets, decisions.mode
     group, classes = groups.group[burst.group], decisions.classes
@@ -144,7 +146,7 @@ def _decide(
     shared, alone = 0.0, 0.0
     if mode == DYNAMIC:
         classes = classes[: group.alike_end - group.alike]
-        known = _known(burst, scans[n], classes, program, state)
+        known = _known(burst, summed, scans[n], classes, program, state)
         shared, alone = choose(classes, known, decisions.costs, decisions.paper)
     sharing = 0
     for c in range(group.alike, group.alike_end):
@@ -196,7 +198,7 @@ def _note_changes(first: int, stop: int, graphlets: GraphletStore, count: Record
 
 @inner
 def _known(
-    burst: BurstRecord, scans: Records, classes: Records, program: HamletProgram, state: HamletState
+    burst: BurstRecord, summed: bool, scans: Records, classes: Records, program: HamletProgram, state: HamletState
 ) -> KnownBurst:
     """What is locally known of a burst, and of the classes of its group."""
     counts, groups, template = state.totals.counts[0], program.groups, program.template
@@ -223,6 +225,7 @@ def _known(
         burst.size,
         group.reference - group.alike,
         burst.mixed,
+        summed,
         before,
         state.graphlets.group[burst.group].in_window,
         counts.snapshots - counts.oldest_snapshot,

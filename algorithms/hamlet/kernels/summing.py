@@ -11,13 +11,14 @@ from typing import NamedTuple
 import numpy as np
 
 from cepbench.algorithms.hamlet.kernels.alone import matches_alone, reach, wait
-from cepbench.algorithms.hamlet.kernels.program import HamletProgram
+from cepbench.algorithms.hamlet.kernels.program import NONE, HamletProgram
 from cepbench.algorithms.hamlet.kernels.state import HamletState
 from cepbench.algorithms.kernels.arrays import Flags, Index, Ints
-from cepbench.algorithms.kernels.compilation import inner
+from cepbench.algorithms.kernels.cells import ONE, counts_only
+from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.online.kernels.appending import append
-from cepbench.algorithms.snapshots.kernels.cells import add, clear
+from cepbench.algorithms.snapshots.kernels.counts import add_cell, clear_cell
 from cepbench.queries.tables import Weights
 
 TRENDS, WAITING, NOTHING, ROWS = 1, 2, 3, 4
@@ -46,21 +47,40 @@ class Channels(NamedTuple):
 
 @inner
 def propagate_sums(
+    first: int, stop: int, events: KernelEvents, matches: Flags, program: HamletProgram, state: HamletState
+) -> None:
+    """Inserts a burst into a graphlet of each position that does not share it (Equations 1-3).
+
+    O(1) per event and window, and O(l) per window for l transitions into the position.
+    """
+    template = program.template
+    bound = template.kind[events.kind[first]]
+    for b in range(bound.binding, bound.binding_end):
+        unit = template.position[template.lists[b]].unit
+        if unit == NONE or not state.graphlets.unit[unit].now:
+            _propagate(template.lists[b], first, stop, events, matches, program, state)
+
+
+@inlined
+def _propagate(
     p: int, first: int, stop: int, events: KernelEvents, matches: Flags, program: HamletProgram, state: HamletState
 ) -> None:
-    """Inserts a burst into a graphlet of position p: O(1) per event and window, O(l) per window for l transitions."""
+    """Inserts a burst into a graphlet of position p."""
     template, totals, counts = program.template, state.totals, state.totals.counts[0]
     position, cells, weights, most = template.position[p], totals.cells, program.weights, template.whole[0].most
     low, high = totals.open[position.window].low, totals.open[position.window].high
     if low > high:
         return
-    span, windows = template.window[position.window].span, high - low + 1
+    span, windows, only = template.window[position.window].span, high - low + 1, counts_only(cells)
     reach(first, p, low, high, events, template, cells)
-    clear(cells, TRENDS * most, windows)
-    clear(cells, WAITING * most, windows)
+    for n in range(windows):
+        clear_cell(cells, TRENDS * most + n, only)
+        clear_cell(cells, WAITING * most + n, only)
     before = Predecessors(template.sources, template.sources, weights.ring, weights.real, weights.least)
     channels = Channels(weights.ring.column, weights.real.column, weights.least.column, (False, False))
     shown, kind, waits = events.time[first], events.kind[first], False
+    place, nothing = np.uint64(p), cells.ring.dtype.type(0)
+    finals, oldest = np.uint64(template.member[position.member].final), np.uint64(low % span)
     for i in range(first, stop):
         if events.kind[i] != kind:
             continue
@@ -68,24 +88,28 @@ def propagate_sums(
             shown = events.time[i]
             if waits:
                 for n in range(windows):
-                    add(cells, TRENDS * most + n, cells, WAITING * most + n)
-                clear(cells, WAITING * most, windows)
+                    add_cell(cells, TRENDS * most + n, cells, WAITING * most + n, only)
+                    clear_cell(cells, WAITING * most + n, only)
             waits = False
         if position.selective and not matches_alone(i, p, events, matches, program):
             continue
         counts.visits += 1
         last = i + 1 < stop and events.time[i + 1] != shown  # no later event has its time
         waits |= not last
+        row = np.uint64((TRENDS if last else WAITING) * most)
+        final = finals + oldest
         for n in range(windows):
-            own = np.uint64((TRENDS if last else WAITING) * most + n)
-            final = np.uint64(template.member[position.member].final + (low + n) % span)
+            at = np.uint64(n)
             append(
-                np.uint64(i), np.uint64(p), cells.ring.dtype.type(0), np.uint64(n), own, own, position.direct, final,
-                events, before, channels, cells,
+                np.uint64(i), place, nothing, at, row + at, row + at, position.direct, final, events, before, channels,
+                cells,
             )  # fmt: skip
+            final += ONE
+            if final == finals + np.uint64(span):
+                final = finals
     for n in range(windows):
         row = (low + n) % span
         for f in range(position.feed, position.feed_end):
-            add(cells, template.slot[template.lists[f]].cell + row, cells, TRENDS * most + n)
+            add_cell(cells, template.slot[template.lists[f]].cell + row, cells, TRENDS * most + n, only)
         if waits:
             wait(p, row, WAITING * most + n, template, totals)

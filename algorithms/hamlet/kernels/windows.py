@@ -11,6 +11,7 @@ from cepbench.algorithms.kernels.cells import add as unite
 from cepbench.algorithms.kernels.cells import clear as empty
 from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.snapshots.kernels.cells import Index, add, clear, copy, is_empty
+from cepbench.algorithms.snapshots.kernels.panes import next_edge
 from cepbench.algorithms.snapshots.kernels.rows import MemberRows
 from cepbench.queries.records import Records
 
@@ -187,3 +188,4 @@ def arrive(
                             if graphlets.snapshot[s].group == groups.unit[u].group:  # other groups have these rows, too
                                 clear(graphlets.cells, row + s, np.int64(1))
         opened.low, opened.high = low, high
+    counts.edge = next_edge(now, template.window)

@@ -11,11 +11,11 @@ import numpy as np
 
 from cepbench.algorithms.kernels.cells import ONE, ZERO, Cells, add_ring, product_exceeds, sum_exceeds
 from cepbench.algorithms.kernels.compilation import inner
-from cepbench.algorithms.snapshots.kernels.cells import add, clear, copy
+from cepbench.algorithms.snapshots.kernels.cells import Index, add, clear, copy
 
 
 @inner
-def add_cell(cells: Cells, i: int, other: Cells, j: int, only: bool) -> None:
+def add_cell(cells: Cells, i: int, other: Cells, j: Index, only: bool) -> None:
     """`kernels.cells.add`, if counts are the `only` aggregates without a call."""
     if only:
         more = other.ring[j, 0]
@@ -59,7 +59,9 @@ def add_counts(cells: Cells, i: int, j: int, count: int) -> None:
 
 
 @inner
-def evaluate_counts(to: Cells, i: int, cells: Cells, coefficient: int, value: int, count: int, modular: bool) -> None:
+def evaluate_counts(
+    to: Cells, i: int, cells: Cells, coefficient: Index, value: Index, count: Index, modular: bool
+) -> None:
     """Adds to the count of cell i that of an expression: `count` coefficients times the values of their snapshots."""
     nothing: Any = cells.ring.dtype.type(0)
     total, flags = to.ring[i, 0], to.over[i]
