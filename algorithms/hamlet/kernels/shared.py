@@ -8,7 +8,7 @@ from cepbench.algorithms.hamlet.kernels.state import FRESH, ROW, SUMS, GraphletS
 from cepbench.algorithms.hamlet.kernels.visiting import add_expression
 from cepbench.algorithms.hamlet.kernels.windows import note
 from cepbench.algorithms.kernels.arrays import Flags, Ints
-from cepbench.algorithms.kernels.cells import begin
+from cepbench.algorithms.kernels.cells import begin, counts_only
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents, keep_columns
 from cepbench.algorithms.snapshots.kernels.cells import (
@@ -21,6 +21,7 @@ from cepbench.algorithms.snapshots.kernels.cells import (
     fits_class,
     follows,
 )
+from cepbench.algorithms.snapshots.kernels.counts import add_cell, clear_cell
 from cepbench.queries.tables import Predicates
 
 NOBODY, SOME, ALL = 0, 1, 2
@@ -53,8 +54,8 @@ def propagate_shared(
     totals, graphlets, groups = state.totals, state.graphlets, program.groups
     counts, cells, group = totals.counts[0], graphlets.cells, groups.group[g]
     stored, loops, selective, own = _needs(g, program, state)
-    visits = loops or program.template.whole[0].every
     base, graphlet, most = counts.snapshots, counts.graphlets, len(graphlets.snapshot)
+    begin_at = counts.stored
     oldest = counts.oldest_snapshot if loops else base
     for u in range(len(graphlets.unit)):
         graphlets.among[graphlet, u] = graphlets.unit[u].now and groups.unit[u].group == g
@@ -78,8 +79,10 @@ def propagate_shared(
             continue
         counts.visits += 1
         alike = matched == ALL and not own
-        if alike and visits:
-            alike = _alike_before(i, g, oldest, graphlet, loops, events, program, totals, graphlets)
+        if alike and loops:
+            alike = _alike_before(i, g, oldest, graphlet, events, program, totals, graphlets)
+        elif alike and program.template.whole[0].every:
+            _visit_graphlet(begin_at, oldest, events.time[i], totals, graphlets)
         elif alike:
             copy_run(cells, row, sums, counts.snapshots - oldest)
         if alike:
@@ -150,21 +153,17 @@ def _alike_before(
     g: int,
     oldest: int,
     graphlet: int,
-    loops: bool,
     events: KernelEvents,
     program: HamletProgram,
     totals: Totals,
     graphlets: GraphletStore,
 ) -> bool:
-    """Whether event i follows the same events for all that share; if so ROW is the sum of their expressions.
-
-    Unless some have predicates, and it `loops`, earlier graphlets are in the snapshot of this one.
-    """
+    """Whether event i follows the same events for all that share; if so ROW is the sum of their expressions."""
     groups, counts, cells, now = program.groups, totals.counts[0], graphlets.cells, events.time[i]
     most = len(graphlets.snapshot)
     clear(cells, ROW * most + oldest, counts.snapshots - oldest)
     v = graphlets.group[g].last
-    while v >= counts.oldest_stored and (loops or graphlets.event[v].graphlet == graphlet):
+    while v >= counts.oldest_stored:
         if graphlets.event[v].time < now:
             yes, no = False, False
             for c in range(groups.group[g].alike, groups.group[g].alike_end):
@@ -188,6 +187,25 @@ def _alike_before(
                 add_expression(v, oldest, graphlets)
         v = graphlets.event[v].before
     return True
+
+
+@inlined
+def _visit_graphlet(first: int, oldest: int, now: int, totals: Totals, graphlets: GraphletStore) -> None:
+    """Sets ROW to the sum of the expressions of a graphlet's events before `now`, from stored event `first` on.
+
+    Those of earlier graphlets are in its snapshot. O(n s) for n events.
+    """
+    counts, cells, kept = totals.counts[0], graphlets.cells, graphlets.expressions
+    only, row = counts_only(cells), int(ROW) * len(graphlets.snapshot)
+    for s in range(oldest, counts.snapshots):
+        clear_cell(cells, row + s, only)
+    v = first
+    while v < counts.stored and graphlets.event[v].time < now:
+        event = graphlets.event[v]
+        for s in range(event.first, event.stop):
+            add_cell(cells, row + s, kept, event.cell + s - event.first, only)
+        v += 1
+    counts.edges += v - first
 
 
 @inner
