@@ -7,6 +7,7 @@ One process of pytest-xdist runs all tests of a group: those that start Spark, s
 the contract of an algorithm, and the tests of a file, so that no two processes compile the same kernels.
 """
 
+import os
 import re
 import zlib
 from collections.abc import Iterator
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 SPARK_MASTER = "local[2]"
 ONLY_WITH_ALL = ("full", "cluster")
+
+# Spark's sessions are short here: Java's second compiler costs more than it saves. Processes that tests start inherit it.
+os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
