@@ -1,7 +1,7 @@
 """The two tiers of tests, and fixtures that many folders use.
 
 Without `--all`, tests that are marked `full` or `cluster` are deselected, and of the cases of a test that is marked
-`sampled(n)` about one in n is run, chosen by its name.
+`sampled(n)` about one in n is run, chosen by its name. With it, those that are marked `contained` are.
 
 One process of pytest-xdist runs all tests of a group: those that start Spark, so that they share its virtual machine;
 the contract of an algorithm, and the tests of a file, so that no two processes compile the same kernels.
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 SPARK_MASTER = "local[2]"
 ONLY_WITH_ALL = ("full", "cluster")
 
-# Spark's sessions are short here: Java's second compiler costs more than it saves. Processes that tests start inherit it.
+# Sessions are short here: Java's second compiler costs more than it saves. Processes that tests start inherit it.
 os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1")
 
 
@@ -34,7 +34,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     left_out = []
     for item in items:
         item.add_marker(pytest.mark.xdist_group(_group(item)))
-        if not config.getoption("--all") and _is_left_out(item):
+        if item.get_closest_marker("contained") if config.getoption("--all") else _is_left_out(item):
             left_out.append(item)
     if left_out:
         config.hook.pytest_deselected(items=left_out)
