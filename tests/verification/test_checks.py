@@ -110,7 +110,7 @@ def check_of(algorithm: Algorithm, name: str) -> Check:
         (Empties, "semantics-any"),
         (Empties, "loop-next on other cuts"),
         (Empties, "goes-on-type"),
-        (Empties, "sum in floats"),
+        pytest.param(Empties, "sum in floats", marks=pytest.mark.full),
         (Empties, "every pair of features is compared"),
     ],
 )
