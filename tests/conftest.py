@@ -40,7 +40,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=left_out)
         chosen = set(items) - set(left_out)
         items[:] = [item for item in items if item in chosen]
-    items.sort(key=lambda item: item.get_closest_marker("spark") is None)  # the longest group begins first
+    items.sort(key=_place)
+
+
+def _place(item: pytest.Item) -> tuple[bool, str]:
+    """The longest group begins first, and starts a session, with workers that load all kernels, only where it must."""
+    spark = item.get_closest_marker("spark")
+    return spark is None, str(spark.args) if spark else ""
 
 
 def _group(item: pytest.Item) -> str:
