@@ -8,6 +8,7 @@ the contract of an algorithm, and the tests of a file, so that no two processes 
 """
 
 import os
+import random
 import re
 import zlib
 from collections.abc import Iterator
@@ -27,6 +28,9 @@ os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--all", action="store_true", help="also run tests marked `full` or `cluster`, as CI does")
+    parser.addoption(
+        "--shuffle", type=int, metavar="SEED", help="run files, and the tests of each, in an order drawn by a seed"
+    )
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
@@ -40,7 +44,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=left_out)
         chosen = set(items) - set(left_out)
         items[:] = [item for item in items if item in chosen]
+    if (seed := config.getoption("--shuffle")) is not None:
+        _shuffle(items, seed)
     items.sort(key=_place)
+
+
+def _shuffle(items: list[pytest.Item], seed: int) -> None:
+    """The same in all processes, as xdist needs it; the tests of a file stay together, for the sake of its fixtures."""
+    items.sort(key=lambda item: item.nodeid)
+    random.Random(seed).shuffle(items)
+    files: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        files.setdefault(item.nodeid.partition("::")[0], []).append(item)
+    items[:] = [item for file in files.values() for item in file]
 
 
 def _place(item: pytest.Item) -> tuple[bool, str]:
