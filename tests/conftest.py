@@ -4,7 +4,8 @@ Without `--all`, tests that are marked `full` or `cluster` are deselected, and o
 `sampled(n)` about one in n is run, chosen by its name. With it, those that are marked `contained` are.
 
 One process of pytest-xdist runs all tests of a group: those that start Spark, so that they share its virtual machine;
-the contract of an algorithm, and the tests of a file, so that no two processes compile the same kernels.
+the contract of an algorithm and the tests of its folder, so that no two processes compile or load the same kernels; and
+the tests of any other file.
 """
 
 import os
@@ -68,8 +69,8 @@ def _place(item: pytest.Item) -> tuple[bool, str]:
 def _group(item: pytest.Item) -> str:
     if item.get_closest_marker("spark"):
         return "spark"
-    contract = re.search(r"test_contract\[(\w+):", item.nodeid)
-    return contract[1] if contract else item.nodeid.partition("::")[0]
+    algorithm = re.search(r"test_contract\[(\w+):|^tests/algorithms/(\w+)/", item.nodeid)
+    return algorithm[1] or algorithm[2] if algorithm else item.nodeid.partition("::")[0]
 
 
 def _is_left_out(item: pytest.Item) -> bool:
