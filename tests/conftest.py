@@ -1,12 +1,15 @@
 """The two tiers of tests, and fixtures that many folders use.
 
 Without `--all`, tests that are marked `full` or `cluster` are deselected, and of the cases of a test that is marked
-`sampled(n)` about one in n is run, chosen by its name.
+`sampled(n)` about one in n is run, chosen by its name. With it, those that are marked `contained` are.
 
 One process of pytest-xdist runs all tests of a group: those that start Spark, so that they share its virtual machine;
-the contract of an algorithm, and the tests of a file, so that no two processes compile the same kernels.
+the contract of an algorithm and the tests of its folder, so that no two processes compile or load the same kernels; and
+the tests of any other file.
 """
 
+import os
+import random
 import re
 import zlib
 from collections.abc import Iterator
@@ -20,9 +23,15 @@ if TYPE_CHECKING:
 SPARK_MASTER = "local[2]"
 ONLY_WITH_ALL = ("full", "cluster")
 
+# Sessions are short here: Java's second compiler costs more than it saves. Processes that tests start inherit it.
+os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1")
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--all", action="store_true", help="also run tests marked `full` or `cluster`, as CI does")
+    parser.addoption(
+        "--shuffle", type=int, metavar="SEED", help="run files, and the tests of each, in an order drawn by a seed"
+    )
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
@@ -30,20 +39,38 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     left_out = []
     for item in items:
         item.add_marker(pytest.mark.xdist_group(_group(item)))
-        if not config.getoption("--all") and _is_left_out(item):
+        if item.get_closest_marker("contained") if config.getoption("--all") else _is_left_out(item):
             left_out.append(item)
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         chosen = set(items) - set(left_out)
         items[:] = [item for item in items if item in chosen]
-    items.sort(key=lambda item: item.get_closest_marker("spark") is None)  # the longest group begins first
+    if (seed := config.getoption("--shuffle")) is not None:
+        _shuffle(items, seed)
+    items.sort(key=_place)
+
+
+def _shuffle(items: list[pytest.Item], seed: int) -> None:
+    """The same in all processes, as xdist needs it; the tests of a file stay together, for the sake of its fixtures."""
+    items.sort(key=lambda item: item.nodeid)
+    random.Random(seed).shuffle(items)
+    files: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        files.setdefault(item.nodeid.partition("::")[0], []).append(item)
+    items[:] = [item for file in files.values() for item in file]
+
+
+def _place(item: pytest.Item) -> tuple[bool, str]:
+    """The longest group begins first, and starts a session, with workers that load all kernels, only where it must."""
+    spark = item.get_closest_marker("spark")
+    return spark is None, str(spark.args) if spark else ""
 
 
 def _group(item: pytest.Item) -> str:
     if item.get_closest_marker("spark"):
         return "spark"
-    contract = re.search(r"test_contract\[(\w+):", item.nodeid)
-    return contract[1] if contract else item.nodeid.partition("::")[0]
+    algorithm = re.search(r"test_contract\[(\w+):|^tests/algorithms/(\w+)/", item.nodeid)
+    return algorithm[1] or algorithm[2] if algorithm else item.nodeid.partition("::")[0]
 
 
 def _is_left_out(item: pytest.Item) -> bool:

@@ -43,6 +43,8 @@ class Check:
         algorithm's own reason if it cannot be checked. May return what was compared, in words.
     thorough
         Whether it belongs to the full form only.
+    contained
+        Whether it belongs to the small form only, since one of the full form checks the same on more cases.
     drawn
         Whether it draws tens to hundreds of random cases.
     """
@@ -51,6 +53,7 @@ class Check:
     function: Callable[[], str | None]
     thorough: bool = False
     drawn: bool = False
+    contained: bool = False
 
     def __call__(self) -> str | None:
         """Checks the property."""
@@ -73,9 +76,9 @@ def yield_checks(algorithm: Algorithm, *, thorough: bool = False) -> Iterator[Ch
     algorithm
         An instance with the parameters that are to be checked. It need not be registered.
     thorough
-        Adds what takes long: all ways of cutting an example, float arithmetic, and hundreds of random cases. The small
-        form has one way of cutting each example, another one for each algorithm, and random cases with each pair of
-        features three times.
+        Adds what takes long: all ways of cutting an example, float arithmetic, and hundreds of random cases, with each
+        pair of features ten times. The small form has one way of cutting each example, another one for each algorithm,
+        and random cases with each pair of features three times, which the full form does not repeat.
 
     Yields:
     ------
@@ -85,7 +88,7 @@ def yield_checks(algorithm: Algorithm, *, thorough: bool = False) -> Iterator[Ch
     if (missing := algorithm.missing()) is not None:
         yield Check("it runs here", partial(_skip, missing))
         return
-    yield from (check for check in _checks(algorithm) if thorough or not check.thorough)
+    yield from (check for check in _checks(algorithm) if not (check.contained if thorough else check.thorough))
 
 
 def _checks(algorithm: Algorithm) -> Iterator[Check]:
@@ -101,8 +104,8 @@ def _checks(algorithm: Algorithm) -> Iterator[Check]:
             yield Check(f"{example.name} on other cuts", partial(_answers, algorithm, example, others), thorough=True)
             if example.exact:
                 yield Check(f"{example.name} in floats", partial(_answers_in_floats, algorithm, example), thorough=True)
-    for name, function, thorough in random_checks(algorithm):
-        yield Check(name, function, thorough, drawn=True)
+    for name, function, thorough, contained in random_checks(algorithm):
+        yield Check(name, function, thorough, drawn=True, contained=contained)
 
 
 def _answers(algorithm: Algorithm, example: Example, cuts: Iterable[str]) -> None:

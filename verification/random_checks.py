@@ -30,8 +30,8 @@ DETECTED = parse_query("PATTERN A, B WITHIN 3 s PER MATCH")
 HASTY = 10
 """The patience of the small form (`verification.coverage`): it misses at most a few pairs, in half the time."""
 
-RandomCheck = tuple[str, Callable[[], str | None], bool]
-"""Name, function and whether it is thorough; the function may return what it compared."""
+RandomCheck = tuple[str, Callable[[], str | None], bool, bool]
+"""Name, function, and as in `Check` whether it is thorough, and contained; the function may return what it compared."""
 
 _DETECTION_PAIRS = [pair for pair in all_pairs() if len(pair & DETECTION) == 1 and len(pair) == 2]
 _FLOAT_WISHES = (
@@ -42,21 +42,22 @@ _FLOAT_WISHES = (
 
 
 def random_checks(algorithm: Algorithm) -> Iterator[RandomCheck]:
-    """Few cases for the small form, and many others that are thorough."""
+    """Few cases for the small form, and many others that are thorough, or of which the few are the first."""
     seeds = _seeds(150)
-    for function, few, many in (
-        (_every_pair_of_features_is_compared, (20, 25, 3, HASTY), (20, 150, 20)),
-        (_digests_do_not_need_the_matches, (seeds[:12],), (seeds[12:],)),
-        (_float_arithmetic_agrees_where_counts_are_small, None, (seeds,)),
-        (_every_kind_of_cut_is_compared, None, ()),
+    for function, few, many, contained in (
+        (_every_pair_of_features_is_compared, (20, 25, 3, HASTY), (20, 150, 10), True),
+        (_digests_do_not_need_the_matches, (seeds[:12],), (seeds[12:],), False),
+        (_float_arithmetic_agrees_where_counts_are_small, None, (seeds,), False),
+        (_every_kind_of_cut_is_compared, None, (), False),
     ):
         name = function.__name__.strip("_").replace("_", " ")
         if few is not None:
-            yield name, partial(function, algorithm, *few), False
-        yield f"{name}, many cases", partial(function, algorithm, *many), True
+            yield name, partial(function, algorithm, *few), False, contained
+        yield f"{name}, many cases", partial(function, algorithm, *many), True, False
     if algorithm.unsupported(DETECTED) is None:
-        yield "random cases of detection agree", partial(_detection_agrees, algorithm, range(20)), False
-        yield "random cases of detection agree, many cases", partial(_detection_agrees, algorithm, range(20, 300)), True
+        name = "random cases of detection agree"
+        yield name, partial(_detection_agrees, algorithm, range(20)), False, False
+        yield f"{name}, many cases", partial(_detection_agrees, algorithm, range(20, 300)), True, False
 
 
 def _every_pair_of_features_is_compared(

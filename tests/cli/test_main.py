@@ -117,12 +117,15 @@ def test_an_interrupt_of_generated_code_is_one(tmp_path):
 
 
 def test_help_is_fast():
+    """In processor time, which others on this machine take nothing of."""
     subprocess.run((*MODULE, "--help"), capture_output=True, check=True)
     seconds = []
-    for _ in range(5):
-        started = time.perf_counter()
+    for _ in range(3):
+        before = os.times()
         subprocess.run((*MODULE, "--help"), capture_output=True, check=True)
-        seconds.append(time.perf_counter() - started)
+        after = os.times()
+        spent = after.children_user - before.children_user, after.children_system - before.children_system
+        seconds.append(sum(spent))
     assert min(seconds) < 0.5
 
 

@@ -117,7 +117,7 @@ def test_results_folder_that_cannot_be_written(cepbench, small, tmp_path):
     assert str(tmp_path / "file") in ended.err
 
 
-@pytest.mark.spark
+@pytest.mark.spark("measuring")
 def test_run_report_plot_and_compare(cepbench, small, tmp_path):
     results = tmp_path / "results"
     command = ("run", small, "--report", "--results", results, "--master", "local[2]")

@@ -27,9 +27,10 @@ VARIANTS = [
 def checks() -> Iterator[object]:
     """`tests/algorithms/flink/test_random_cases.py` compares some of the random cases that Flink is spared here."""
     for kind in algorithms():
-        for check in yield_checks(kind(), thorough=True):
+        contained = (check for check in yield_checks(kind()) if check.contained)
+        for check in (*yield_checks(kind(), thorough=True), *contained):
             if MANY_JOBS or not (kind.starts and check.drawn):
-                marks = [pytest.mark.full] if check.thorough else []
+                marks = [pytest.mark.full] * check.thorough + [pytest.mark.contained] * check.contained
                 yield pytest.param(kind.name, check, marks=marks, id=f"{kind.name}: {check}")
 
 

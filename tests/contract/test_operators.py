@@ -25,7 +25,13 @@ def keyed(request: pytest.FixtureRequest) -> Algorithm:
     return make(request.param)
 
 
-@pytest.mark.parametrize(("arithmetic", "cases"), [("modular", CASES), ("float", CASES // 4)], ids=["modular", "float"])
+@pytest.mark.parametrize(
+    ("arithmetic", "cases"),
+    [
+        pytest.param("modular", CASES, id="modular"),
+        pytest.param("float", CASES // 4, id="float", marks=pytest.mark.full),
+    ],
+)
 def test_random_streams_get_the_answer_of_executors(keyed: Algorithm, arithmetic: str, cases: int) -> None:
     """Fewer in floats, which have kernels of their own for every shape of cells."""
     compared = 0

@@ -17,7 +17,7 @@ from cepbench.pipeline.cluster import SparkCluster
 from cepbench.pipeline.raw_rows import REASON, files_of, judged, with_ranks
 from cepbench.pipeline.session import session, stop
 
-pytestmark = pytest.mark.spark
+pytestmark = pytest.mark.spark("of a time zone")
 PUBLISHED = Path(__file__).resolve().parents[3] / "shared" / "data"
 published = pytest.mark.skipif(not PUBLISHED.is_dir(), reason="the published samples are not here")
 

@@ -19,7 +19,7 @@ from tests.experiments.files import write
 from tests.pipeline.doubles import make
 
 ROOT = Path(__file__).resolve().parents[2]
-spark = pytest.mark.spark
+spark = pytest.mark.spark("measuring")
 
 
 def sweep(path, results, *overrides):

@@ -16,7 +16,7 @@ from cepbench.pipeline.in_process import answer_of
 from cepbench.pipeline.measured import MeasuredRun, OpenArrival, measure, measuring_session
 from tests.pipeline.doubles import Broken, Counting, Dying, Holding, Hungry, Picky, Slow, Stuck
 
-pytestmark = pytest.mark.spark
+pytestmark = pytest.mark.spark("measuring")
 
 EVENTS = 600
 QUERY = "RETURN key, COUNT(*) PATTERN A+ GROUP-BY key WITHIN 100 s"

@@ -11,6 +11,7 @@ from cepbench.metrics.figure import ClaimResult, Departure, Verdict
 from cepbench.metrics.results import ResultsError, load_results
 from cepbench.plots import tables
 from cepbench.plots.report import write_report
+from tests.plots.conftest import ONE
 
 
 def result(verdict: Verdict = Verdict.REPRODUCED, **more: Any) -> ClaimResult:
@@ -59,7 +60,7 @@ def test_the_report_counts_the_verdicts_and_names_the_profile(
     tmp_path: Path, figure: Any, sweep: Any, save: Any
 ) -> None:
     claims = [result(verdict) for verdict in Verdict for _ in range(list(Verdict).index(verdict) + 1)]
-    save(tmp_path, figure(claims=tuple(claims)), sweep)
+    save(tmp_path, figure(claims=tuple(claims), panels=ONE), sweep)
     text = re.sub(r"<.*?>", "", write_report(tmp_path, tmp_path / "report.html").read_text())
     counts = "reproduced 1 stronger 2 weaker 3 contradicted 4 not comparable 5"
     assert f"15 claims of the papers, at the profile laptop: {counts}" in text
@@ -68,10 +69,11 @@ def test_the_report_counts_the_verdicts_and_names_the_profile(
 
 
 def test_departures_stand_beside_the_figure(tmp_path: Path, figure: Any, sweep: Any, save: Any) -> None:
-    save(tmp_path, figure(departures=(Departure(what="windows tumble", reason="one answer per event"),)), sweep)
+    told = Departure(what="windows tumble", reason="one answer per event")
+    save(tmp_path, figure(departures=(told,), panels=ONE), sweep)
     text = write_report(tmp_path, tmp_path / "report.html").read_text()
     assert re.search(r"<li>windows tumble: .*?one answer per event", text)
-    save(tmp_path, figure(departures=()), sweep)
+    save(tmp_path, figure(departures=(), panels=ONE), sweep)
     assert "windows tumble" not in write_report(tmp_path, tmp_path / "report.html").read_text()
 
 

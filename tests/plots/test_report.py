@@ -12,6 +12,7 @@ from cepbench.plots.draw import write_drawings
 from cepbench.plots.html import Html, tag
 from cepbench.plots.provenance import common, differences
 from cepbench.plots.report import GrowingReport, write_report
+from tests.plots.conftest import ONE
 
 ATTACK = '<script>alert("x")</script>\'"&<img src=x onerror=alert(1)>'
 
@@ -41,14 +42,14 @@ def parse(text):
 
 
 def test_every_figure_is_there_with_its_files(tmp_path, figure, sweep, record, save):
-    save(tmp_path, figure(), sweep)
+    save(tmp_path, figure(panels=ONE), sweep)
     axis = Axis(name="semantics", label="Semantics", scale=Scale.CATEGORY)
     save(
         tmp_path,
-        figure(id="19.2", experiment="cogra-19.2", title="Semantics", x=axis),
+        figure(id="19.2", experiment="cogra-19.2", title="Semantics", x=axis, panels=ONE),
         [record(point={"semantics": "any"}, experiment="cogra-19.2", summary=Summary(latency_p50=1.0))],
     )
-    save(tmp_path, figure(id="19.10", experiment="cogra-19.10", title="Not yet run"), [])
+    save(tmp_path, figure(id="19.10", experiment="cogra-19.10", title="Not yet run", panels=ONE), [])
     out = write_report(tmp_path, tmp_path / "report.html")
     text = out.read_text()
     page = parse(text)
@@ -115,7 +116,7 @@ def test_everything_is_escaped(tmp_path, figure, record, save):
 
 
 def test_the_report_is_deterministic_and_whole(tmp_path, figure, sweep, save):
-    folder = save(tmp_path, figure(), sweep)
+    folder = save(tmp_path, figure(panels=ONE), sweep)
     first = write_report(tmp_path, tmp_path / "report.html").read_bytes()
     cells = sorted((folder / "cells").iterdir())
     for number, path in enumerate(cells):  # the order of files carries no meaning
@@ -139,7 +140,7 @@ def test_a_broken_record_is_named(tmp_path, figure, record, save):
 
 def test_a_wrong_answer_has_no_time_in_the_table(tmp_path, figure, record, save):
     wrong = record("sase", status=Status.WRONG, digest="other", summary=Summary(latency_p50=0.123456))
-    save(tmp_path, figure(), [wrong, record("greta", summary=Summary(latency_p50=0.5))])
+    save(tmp_path, figure(panels=ONE), [wrong, record("greta", summary=Summary(latency_p50=0.5))])
     text = write_report(tmp_path, tmp_path / "report.html").read_text()
     assert "500 ms" in text
     assert "123 ms" not in text
@@ -155,7 +156,7 @@ def test_an_arrow_stands_at_the_limit_that_it_is_said_to_stand_at(tmp_path, figu
 
 def test_details_have_columns_with_their_units(tmp_path, figure, record, save):
     details = {"graph_seconds": 0.25, "search_bytes_peak": 3e6, "updates": 12_000}
-    save(tmp_path, figure(), [record(summary=Summary(details=details))])
+    save(tmp_path, figure(panels=ONE), [record(summary=Summary(details=details))])
     text = write_report(tmp_path, tmp_path / "report.html").read_text()
     for head, number in (("graph seconds", "250 ms"), ("search bytes peak", "3 MB"), ("updates", "12 k")):
         assert f">{head}<" in text
@@ -169,7 +170,7 @@ def test_differences_of_environments_are_pointed_out(tmp_path, figure, record, s
     ]
     assert differences(records) == {"commit": {"abc": 2, "def": 1}}
     assert common(records) == {"versions.numpy": "2.0"}
-    save(tmp_path, figure(), records)
+    save(tmp_path, figure(panels=ONE), records)
     assert "Not all cells come from the same environment" in write_report(tmp_path, tmp_path / "r.html").read_text()
 
 
@@ -206,7 +207,7 @@ def test_what_algorithms_can_evaluate_is_the_last_section(tmp_path, figure, swee
         ]
         return Capabilities(("greta", "cogra", "mine[x=1]"), tuple(rows), {"cogra": "nothing is installed"})
 
-    save(tmp_path, figure(), sweep)
+    save(tmp_path, figure(panels=ONE), sweep)
     text = write_report(tmp_path, tmp_path / "report.html", capable).read_text()
     page = parse(text)
     assert asked == ["sase", "greta", "cogra"]
@@ -234,7 +235,7 @@ def drawn(monkeypatch):
 
 
 def three(figure):
-    return [figure(id=f"1.{n}", experiment=f"own-{n}", title=f"Title {n}") for n in (1, 2, 3)]
+    return [figure(id=f"1.{n}", experiment=f"own-{n}", title=f"Title {n}", panels=ONE) for n in (1, 2, 3)]
 
 
 def named(records, experiment):
@@ -292,8 +293,8 @@ def test_an_experiment_without_a_figure_counts_and_leaves_the_page_alone(tmp_pat
 
 def test_styles_do_not_change_with_the_figures_that_come(tmp_path, figure, record, save):
     """Variants that look alike are told apart in a figure that was drawn before they met in another."""
-    one = figure(id="1.1", experiment="own-1", algorithms=("mine[a=1]",))
-    two = figure(id="1.2", experiment="own-2", algorithms=("mine[a=1]", "mine[a=2]"))
+    one = figure(id="1.1", experiment="own-1", algorithms=("mine[a=1]",), panels=ONE)
+    two = figure(id="1.2", experiment="own-2", algorithms=("mine[a=1]", "mine[a=2]"), panels=ONE)
     report = GrowingReport(tmp_path, tmp_path / "report.html", planned=[one.algorithms, two.algorithms])
     for made in (one, two):
         records = [

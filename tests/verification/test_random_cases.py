@@ -5,6 +5,7 @@ from itertools import pairwise
 from typing import Any
 
 import pandas as pd
+import pytest
 
 from cepbench.algorithms.oracle import TooManyMatches, answer, plain_events
 from cepbench.events.files import read_events
@@ -21,7 +22,10 @@ from cepbench.verification.random_cases import (
 )
 from cepbench.verification.shrinking import shrink
 
-CASES = [random_case(seed) for seed in range(400)]
+
+@pytest.fixture(scope="module")
+def cases() -> list[Case]:
+    return [random_case(seed) for seed in range(400)]
 
 
 def without_nulls(events: Sequence[Mapping[str, Any]], case: Case) -> list[dict[str, Any]]:
@@ -41,23 +45,23 @@ def test_a_seed_gives_one_case() -> None:
     assert random_case(7) != random_case(8)
 
 
-def test_cases_cover_the_language() -> None:
-    seen = Counter(name for case in CASES for name in set(operators(case.query.pattern)))
+def test_cases_cover_the_language(cases: list[Case]) -> None:
+    seen = Counter(name for case in cases for name in set(operators(case.query.pattern)))
     assert set(seen) == {"Event", "Seq", "Plus", "Star", "Maybe", "AtLeast", "Not", "Or", "And"}
     assert min(seen.values()) >= 5
-    assert {case.query.semantics for case in CASES} == set(Semantics)
-    predicates = {type(predicate).__name__ for case in CASES for predicate in case.query.predicates}
+    assert {case.query.semantics for case in cases} == set(Semantics)
+    predicates = {type(predicate).__name__ for case in cases for predicate in case.query.predicates}
     assert predicates == {"Equivalence", "Local", "Comparison"}
-    assert {type(case.query.returns).__name__ for case in CASES} == {"Aggregates", "Matches", "CompleteMatches"}
-    windows = [case.query.window for case in CASES]
+    assert {type(case.query.returns).__name__ for case in cases} == {"Aggregates", "Matches", "CompleteMatches"}
+    windows = [case.query.window for case in cases]
     assert {None if window is None else window.within.unit for window in windows} == {None, "s", "events"}
-    assert any(case.query.group_by for case in CASES)
+    assert any(case.query.group_by for case in cases)
 
 
-def test_many_cases_have_an_answer_and_few_are_too_large() -> None:
-    found = Counter(_kind(case) for case in CASES)
-    assert found["rows"] > len(CASES) / 3
-    assert found["too large"] < len(CASES) / 20
+def test_many_cases_have_an_answer_and_few_are_too_large(cases: list[Case]) -> None:
+    found = Counter(_kind(case) for case in cases)
+    assert found["rows"] > len(cases) / 3
+    assert found["too large"] < len(cases) / 20
 
 
 def _kind(case: Case) -> str:
@@ -67,18 +71,18 @@ def _kind(case: Case) -> str:
         return "too large"
 
 
-def test_streams_are_in_time_order_with_simultaneous_events() -> None:
-    times = [[event["time"] for event in case.events] for case in CASES]
+def test_streams_are_in_time_order_with_simultaneous_events(cases: list[Case]) -> None:
+    times = [[event["time"] for event in case.events] for case in cases]
     assert all(stream == sorted(stream) for stream in times)
-    assert sum(len(stream) != len(set(stream)) for stream in times) > len(CASES) / 3
+    assert sum(len(stream) != len(set(stream)) for stream in times) > len(cases) / 3
 
 
-def test_queries_can_be_written_down() -> None:
-    assert all(parse_query(to_text(case.query)) == case.query for case in CASES)
+def test_queries_can_be_written_down(cases: list[Case]) -> None:
+    assert all(parse_query(to_text(case.query)) == case.query for case in cases)
 
 
-def test_a_batch_holds_the_events_of_the_case() -> None:
-    for case in CASES[:50]:
+def test_a_batch_holds_the_events_of_the_case(cases: list[Case]) -> None:
+    for case in cases[:50]:
         assert without_nulls(plain_events(batch_of(case.events)), case) == without_nulls(case.events, case)
 
 
@@ -91,8 +95,8 @@ def test_nulls_are_held_as_readers_hold_them() -> None:
     assert {name: str(read[name]) for name in "gx"} == {"g": "0", "x": "0"}
 
 
-def test_cuts_split_a_batch_without_loss() -> None:
-    for case in CASES[:50]:
+def test_cuts_split_a_batch_without_loss(cases: list[Case]) -> None:
+    for case in cases[:50]:
         batch = batch_of(case.events)
         for cuts in ((), case.cuts, every_event(case), inside_time_stamps(case)):
             pieces = split(batch, cuts)
@@ -101,18 +105,18 @@ def test_cuts_split_a_batch_without_loss() -> None:
             assert len(pieces) == len(cuts) + 1
 
 
-def test_cuts_inside_time_stamps() -> None:
-    case = next(case for case in CASES if inside_time_stamps(case))
+def test_cuts_inside_time_stamps(cases: list[Case]) -> None:
+    case = next(case for case in cases if inside_time_stamps(case))
     for one, other in pairwise(split(batch_of(case.events), inside_time_stamps(case))):
         assert one.time[-1] == other.time[0]
 
 
-def test_shrinking_keeps_what_fails_only() -> None:
+def test_shrinking_keeps_what_fails_only(cases: list[Case]) -> None:
     def has_two_of_the_first_type(case: Case) -> bool:
         kinds = Counter(event["type"] for event in case.events)
         return kinds["A"] >= 2
 
-    case = next(case for case in CASES if has_two_of_the_first_type(case) and case.query.predicates and case.cuts)
+    case = next(case for case in cases if has_two_of_the_first_type(case) and case.query.predicates and case.cuts)
     small = shrink(case, has_two_of_the_first_type)
     assert [event["type"] for event in small.events] == ["A", "A"]
     assert small.cuts == ()
@@ -122,8 +126,8 @@ def test_shrinking_keeps_what_fails_only() -> None:
     assert operators(small.query.pattern) == ["Event"]
 
 
-def test_shrinking_keeps_a_negation_that_matters() -> None:
-    case = next(case for case in CASES if _negated(case.query))
+def test_shrinking_keeps_a_negation_that_matters(cases: list[Case]) -> None:
+    case = next(case for case in cases if _negated(case.query))
     small = shrink(case, lambda candidate: _negated(candidate.query))
     assert sorted(operators(small.query.pattern)) == ["Event", "Event", "Not", "Seq"]
     assert small.events == ()

@@ -90,7 +90,7 @@ class Apart(TwoStepEvaluator):
 
 
 @pytest.mark.parametrize("kind", [TwoStepEvaluator, Apart])
-@pytest.mark.parametrize("arithmetic", ["modular", "float"])
+@pytest.mark.parametrize("arithmetic", ["modular", pytest.param("float", marks=pytest.mark.full)])
 def test_sums_of_one_trend_beyond_the_range_are_flagged(kind: type[TwoStepEvaluator], arithmetic: str) -> None:
     """Four times 2^62 is 0 modulo 2^64."""
     query = parse_query("RETURN COUNT(*), SUM(A.x), MIN(A.x) PATTERN SEQ(A, A, A, A, B)")

@@ -143,7 +143,7 @@ def test_a_product_overflows_from_2_to_the_64_on() -> None:
         assert rows.ring[0, 0] == (2 ** (32 + more) - 1) % 2**64
 
 
-@pytest.mark.parametrize("arithmetic", ["modular", "float"])
+@pytest.mark.parametrize("arithmetic", ["modular", pytest.param("float", marks=pytest.mark.full)])
 def test_what_overflows_in_a_map_alone_raises_nothing(arithmetic: str) -> None:
     """1100 events B of a pane could all go on from an A before it, but before them there is a B alone."""
     types = ["B", *"C" * 1199, *"B" * 1100, *"C" * 100, "A", "B"]

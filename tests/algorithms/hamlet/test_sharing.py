@@ -71,6 +71,7 @@ def test_the_largest_count_that_fits(size: int) -> None:
     assert [row["overflow"] for row in rows] == [size > 64] * 3
 
 
+@pytest.mark.full
 def test_infinity_times_nothing_is_nothing() -> None:
     """In float arithmetic a coefficient becomes infinite after 1,024 events."""
     queries = [parse_query(f"q{n}: RETURN COUNT(*), SUM(B.x) PATTERN SEQ({t}, B+)") for n, t in enumerate("AC")]

@@ -13,7 +13,7 @@ from cepbench.algorithms.registry import make
 from cepbench.events.batch import EventBatch
 from tests.contract.keyed_streams import SCHEMA, jobs_of
 
-KEYS, LIVE = 50_000, 10
+KEYS, LIVE = 10_000, 10
 QUERY = "RETURN g, COUNT(*), SUM(A.x) PATTERN SEQ(A+, B) {} GROUP-BY g WITHIN 40 s SLIDE 20 s"
 ADJACENT = "WHERE A.x < NEXT(A).x"
 

@@ -146,6 +146,7 @@ def test_nothing_times_an_overflow_is_nothing(shared: tuple[str, ...]) -> None:
     assert difference_of(patterns, events, *shared) is None
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("shared", [False, True])
 def test_infinitely_many_prefixes_times_none(shared: bool) -> None:
     """In float arithmetic 550 of 1,100 As are chosen in 10^329 ways; no match ends after them but the second B's."""

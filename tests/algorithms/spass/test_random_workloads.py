@@ -55,6 +55,7 @@ def test_workloads_share_and_match() -> None:
     assert matches > len(SEEDS) / 2
 
 
+@pytest.mark.full
 def test_float_arithmetic() -> None:
     for seed in range(10):
         random = Random(seed)
