@@ -1,9 +1,10 @@
 """What workers tell the driver while a job runs: that they live, and when their measured part begins and ends.
 
 A worker opens a connection when its clock starts, and sends a line whenever its clock stops and starts again, so that
-limits do not count preparation. Workers that have to wait for each other meet here. A helper process beside it (`pipeline.pulse`) has a connection of its own, from the
-worker's start to its end, and reports every second how large the worker is. Both begin with `{"token", "process",
-"host"}`; the token keeps strangers on the network from being heard.
+limits do not count preparation. Workers that wait for each other meet there, too. A helper process beside the worker
+(`pipeline.pulse`) has a connection of its own, from the worker's start to its end, and reports every second how large
+the worker is. Both begin with `{"token", "process", "host"}`; the token keeps strangers on the network from being
+heard.
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ from dataclasses import dataclass
 from types import TracebackType
 
 from cepbench.pipeline import pulse
-
 
 GO, ALONE = b"go\n", b"no\n"
 """Answers of the driver: to a clock that starts or to workers that met, and to one that waited in vain."""

@@ -82,7 +82,10 @@ class Fork:
         return self
 
     def result(self, seconds: float) -> Any:
-        """Lets the fork go; what its work returns. Raises `ForkTooLong` for a part of more than `seconds`, `ForkDied`."""
+        """Lets the fork go; what its work returns.
+
+        Raises `ForkTooLong` if a part takes more than `seconds`, and `ForkDied`.
+        """
         with suppress(BrokenPipeError):  # it is dead already
             os.write(self._go, b"g")
         until, timed = time.monotonic() + PREPARATION_SECONDS, False

@@ -129,9 +129,7 @@ def measure_both(spark: SparkSession, job: MeasuredRun, seconds: float) -> tuple
     return _measure(spark, job, seconds, True)
 
 
-def _measure(
-    spark: SparkSession, job: MeasuredRun, seconds: float, memory: bool
-) -> tuple[Outcome, Outcome | None]:
+def _measure(spark: SparkSession, job: MeasuredRun, seconds: float, memory: bool) -> tuple[Outcome, Outcome | None]:
     try:
         made = ready(job, spark)
     except UnsupportedQuery as error:
