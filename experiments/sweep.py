@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -200,7 +201,8 @@ class _Sweep:
         progress: bool,
         finished: Callable[[str], None],
     ) -> None:
-        self._results, self._cluster, self._make, self._notify = results, cluster, make_algorithm, notify
+        self._results, self._cluster, self._notify = results, cluster, notify
+        self._make = cache(make_algorithm)
         self._progress, self._finished = progress, finished
         self._estimate = Estimate()
         self._paces: dict[tuple[str, ...], float] = {}  # the best of `metrics.pace` so far, by hosts of the workers
