@@ -1,4 +1,7 @@
-"""Cells that need not run: an algorithm that was cut off at a point is cut off at every harder one."""
+"""Cells that need not run: an algorithm that was cut off at a point is cut off at every harder one.
+
+What was cut off while memory was looked at may yet be timed.
+"""
 
 from __future__ import annotations
 
@@ -33,6 +36,8 @@ class EarlyStop:
         """The record of a cell that need not run, or None if it has to."""
         for axis, direction in self._monotone.items():
             for record in self._cut.get(_curve(cell.algorithm, cell.point, axis), ()):
+                if record.measurement == "memory" and cell.measurement == "time":
+                    continue
                 if _at_least_as_hard(cell.point[axis], record.point[axis], direction):
                     where = f"{axis} {record.point[axis]}"
                     return Record(

@@ -54,7 +54,8 @@ def prepare_stream(configuration: Mapping[str, Any], folder: Path, spark: Sessio
         return read_stream(path)
     if "generator" in stream:
         generator = from_spec(stream["generator"], stream["parameters"])
-        return generate(generator, path, spark=spark, key=key, buckets=buckets)
+        # One slice is one task, for which a job costs more than its work.
+        return generate(generator, path, spark=spark if generator.slices() > 1 else None, key=key, buckets=buckets)
     if "dataset" in stream:
         declared, files = dataset(stream["dataset"]), stream["path"]
         return import_dataset(declared, files, path, spark=spark, key=key, buckets=buckets)[0]

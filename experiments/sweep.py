@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +45,7 @@ from cepbench.pipeline.measured import (
     SparkGone,
     configuration_of,
     measure,
+    measure_both,
     measuring_session,
 )
 from cepbench.pipeline.parts import DamagedStore
@@ -198,7 +201,8 @@ class _Sweep:
         progress: bool,
         finished: Callable[[str], None],
     ) -> None:
-        self._results, self._cluster, self._make, self._notify = results, cluster, make_algorithm, notify
+        self._results, self._cluster, self._notify = results, cluster, notify
+        self._make = cache(make_algorithm)
         self._progress, self._finished = progress, finished
         self._estimate = Estimate()
         self._paces: dict[tuple[str, ...], float] = {}  # the best of `metrics.pace` so far, by hosts of the workers
@@ -243,11 +247,20 @@ class _Sweep:
         experiment, records = entry.experiment, self._records[entry.experiment.id]
         missing = [cell for cell in entry.cells if cell.id not in records]
         stop = EarlyStop(experiment, records.values())
+        memory = {_measured_as(cell): cell for cell in missing if cell.measurement == "memory"}
         started = time.monotonic()
         try:
             for cell in missing:
+                if cell.id in records:
+                    continue  # its memory was measured with its times
                 self._show(cell)
-                self._finish(cell, stop.skipped(cell) or self._measured(cell), stop)
+                if skipped := stop.skipped(cell):
+                    self._finish(cell, skipped, stop)
+                    continue
+                twin = memory.get(_measured_as(cell)) if cell.measurement == "time" else None
+                together = [cell] if twin is None or twin.id in records or stop.skipped(twin) else [cell, twin]
+                for one, record in zip(together, self._measured(together), strict=False):
+                    self._finish(one, record, stop)
         finally:
             self._write_figure(entry)
         self._notify(_told(entry, records, len(missing), time.monotonic() - started))
@@ -267,11 +280,16 @@ class _Sweep:
         if self._bar is not None:
             self._bar.update()
 
-    def _measured(self, cell: Cell) -> Record:
-        """Runs one cell. Raises `CepbenchError` only if no cell could run: all else becomes a status."""
+    def _measured(self, together: Sequence[Cell]) -> list[Record]:
+        """Runs one cell, or the times and the memory of one; then the second may be missing.
+
+        Raises `CepbenchError` only if no cell could run: all else becomes a status.
+        """
+        cell = together[0]
         began, started = datetime.now(UTC), time.monotonic()
         lost: list[str] = []
         outcome: Outcome | None = None
+        memory: Outcome | None = None
         while outcome is None:
             try:
                 spark = self._session(cell)
@@ -283,7 +301,11 @@ class _Sweep:
             try:
                 job = self._job(cell, spark)
                 started = time.monotonic()
-                outcome = measure(spark, job, cell.configuration["limits"]["seconds"])
+                seconds = cell.configuration["limits"]["seconds"]
+                if len(together) == 1:
+                    outcome = measure(spark, job, seconds)
+                else:
+                    outcome, memory = measure_both(spark, job, seconds)
             except ContextStopped as error:
                 lost.append(str(error))
                 outcome = Outcome(Status.ERROR, str(error)) if len(lost) == ATTEMPTS else None
@@ -291,18 +313,22 @@ class _Sweep:
                 raise
             except CepbenchError as error:
                 outcome = Outcome(Status.ERROR, " ".join(str(error).split()))
-        load = self._slowed(outcome.load, outcome.hosts)
-        outcome = replace(outcome, lost=(*lost, *outcome.lost), load=load)
-        record = Record(
-            **identified(cell),
-            **vars(outcome),
-            notices=tuple(notices_of(load, outcome.realised, outcome.unanswered).values()),
-            provenance=self._environment or environment(),
-            started=began.isoformat(timespec="seconds"),
-            seconds=time.monotonic() - started,
-        )
-        self._estimate.finished(cell, record.seconds)
-        return record
+        ended = [outcome] if memory is None else [outcome, memory]
+        took = time.monotonic() - started
+        records = []
+        for one, end in zip(together, ended, strict=False):
+            load = self._slowed(end.load, end.hosts)
+            record = Record(
+                **identified(one),
+                **{**vars(end), "lost": (*lost, *end.lost), "load": load},
+                notices=tuple(notices_of(load, end.realised, end.unanswered).values()),
+                provenance=self._environment or environment(),
+                started=began.isoformat(timespec="seconds"),
+                seconds=took / len(ended),
+            )
+            self._estimate.finished(one, record.seconds)
+            records.append(record)
+        return records
 
     def _slowed(self, load: Load | None, hosts: tuple[str, ...]) -> Load | None:
         """The load, with how much slower the machines were than at their best so far."""
@@ -362,6 +388,11 @@ class _Sweep:
             left = words(self._estimate.remaining(self._waiting))
             self._bar.set_description_str(f"{cell.experiment} {cell.algorithm}", refresh=False)
             self._bar.set_postfix_str(f"about {left} left, at most {words(total_bound(self._waiting))}")
+
+
+def _measured_as(cell: Cell) -> str:
+    """What a time and a memory measurement of the same work have in common."""
+    return json.dumps([cell.algorithm, cell.point, cell.repetition])
 
 
 def _quiet(records: Mapping[str, Record]) -> dict[str, Record]:

@@ -1,9 +1,10 @@
 """What workers tell the driver while a job runs: that they live, and when their measured part begins and ends.
 
 A worker opens a connection when its clock starts, and sends a line whenever its clock stops and starts again, so that
-limits do not count preparation. A helper process beside it (`pipeline.pulse`) has a connection of its own, from the
-worker's start to its end, and reports every second how large the worker is. Both begin with `{"token", "process",
-"host"}`; the token keeps strangers on the network from being heard.
+limits do not count preparation. Workers that wait for each other meet there, too. A helper process beside the worker
+(`pipeline.pulse`) has a connection of its own, from the worker's start to its end, and reports every second how large
+the worker is. Both begin with `{"token", "process", "host"}`; the token keeps strangers on the network from being
+heard.
 """
 
 from __future__ import annotations
@@ -22,6 +23,12 @@ from dataclasses import dataclass
 from types import TracebackType
 
 from cepbench.pipeline import pulse
+
+GO, ALONE = b"go\n", b"no\n"
+"""Answers of the driver: to a clock that starts or to workers that met, and to one that waited in vain."""
+MEET = b"meet\n"
+MEET_SECONDS = 30.0
+"""For which workers that meet wait for others that have not begun to live."""
 
 
 @dataclass(frozen=True)
@@ -56,16 +63,19 @@ class Alive:
 class Beacon:
     """Listens on the driver while one job runs.
 
-    `bind` is the address to listen on, `advertised` the one that workers connect to, `port` 0 any free port.
+    `bind` is the address to listen on, `advertised` the one that workers connect to, `port` 0 any free port. The job
+    has so many `workers`.
     """
 
-    def __init__(self, bind: str, advertised: str | None = None, port: int = 0) -> None:
+    def __init__(self, bind: str, advertised: str | None = None, port: int = 0, workers: int = 1) -> None:
         self.started = False  # any worker has begun
         self._running: dict[int, Running] = {}
         self._seen: list[Running] = []
         self._alive: dict[int, Alive] = {}
         self._known: list[Alive] = []
         self._lock = threading.Lock()
+        self._workers, self._met = workers, 0
+        self._meeting = threading.Condition(self._lock)
         beacon = self
         token = secrets.token_hex(16)
 
@@ -154,13 +164,29 @@ class Beacon:
             with self._lock:
                 self._running[id(handler)] = Running(time.monotonic(), process, host)
             with suppress(OSError):
-                handler.wfile.write(b"go\n")
+                handler.wfile.write(GO)
                 handler.rfile.readline(64)  # ends when the clock stops, or with the worker's death
             with self._lock:
                 self._running.pop(id(handler), None)
             again = False
             with suppress(OSError):
-                again = bool(handler.rfile.readline(64))  # ends when the clock starts again, or with the worker
+                line = handler.rfile.readline(64)  # ends when the clock starts again, or with the worker
+                if line == MEET:
+                    handler.wfile.write(GO if self._meet() else ALONE)
+                    line = handler.rfile.readline(64)
+                again = bool(line)
+
+    def _meet(self) -> bool:
+        """Waits for all workers to be here. False if there are fewer than there should be."""
+        with self._meeting:
+            self._met += 1
+            self._meeting.notify_all()
+            until = time.monotonic() + MEET_SECONDS
+            while self._met < self._workers:
+                if self._ended or (len(self._known) < self._workers and time.monotonic() > until):
+                    return False
+                self._meeting.wait(1.0)
+            return True
 
     def _hear(self, alive: Alive, handler: socketserver.StreamRequestHandler) -> None:
         with self._lock:
@@ -198,6 +224,17 @@ class Signal:
     ) -> None:
         if self._connection is not None:
             self._connection.sendall(b"done\n")
+
+    def meet(self) -> bool:
+        """Waits until all workers of the job have come to this point. False if one of them does not come."""
+        if self._address is None:
+            return True
+        if self._connection is None:  # no clock has started
+            with self:
+                pass
+        assert self._connection is not None
+        self._connection.sendall(MEET)
+        return self._connection.recv(8) == GO
 
     def close(self) -> None:
         """Ends the connection, if there is one."""

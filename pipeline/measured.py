@@ -30,7 +30,17 @@ from cepbench.metrics.record import Status
 from cepbench.pipeline.beacon import Alive, Beacon, Running
 from cepbench.pipeline.cluster import BEACON_PORT, SparkCluster, number
 from cepbench.pipeline.cluster import LOST_SECONDS as LOST_SETTING
-from cepbench.pipeline.measured_task import MeasuredRun, MeasuredTask, OpenArrival, Report, portions_of, ready
+from cepbench.pipeline.measured_task import (
+    DIED,
+    MeasuredRun,
+    MeasuredTask,
+    OpenArrival,
+    Ready,
+    Report,
+    killed_after,
+    portions_of,
+    ready,
+)
 from cepbench.pipeline.outcome import Outcome, outcome_of
 from cepbench.pipeline.session import conf_of, executor_count, is_stopped, session
 from cepbench.pipeline.slicing import Portion
@@ -44,6 +54,7 @@ __all__ = [
     "SparkGone",
     "configuration_of",
     "measure",
+    "measure_both",
     "measuring_session",
 ]
 
@@ -106,26 +117,59 @@ def measure(spark: SparkSession, job: MeasuredRun, seconds: float) -> Outcome:
     The session must give every task a fresh worker. Raises `CepbenchError` for a workload or stream that cannot be used
     at all, `DamagedStore` if a worker did not find what was written.
     """
+    return _measure(spark, job, seconds, False)[0]
+
+
+def measure_both(spark: SparkSession, job: MeasuredRun, seconds: float) -> tuple[Outcome, Outcome | None]:
+    """Times as `measure` does, and then memory in forks of the same workers.
+
+    The second is None if memory has to be measured on its own: a timed run was killed, and the forks with it, or not
+    all workers can run at once and wait for each other, since no clock may run while memory is looked at.
+    """
+    return _measure(spark, job, seconds, True)
+
+
+def _measure(spark: SparkSession, job: MeasuredRun, seconds: float, memory: bool) -> tuple[Outcome, Outcome | None]:
     try:
         made = ready(job, spark)
     except UnsupportedQuery as error:
-        return Outcome(Status.UNSUPPORTED, str(error))
+        unplanned = Outcome(Status.UNSUPPORTED, str(error))
     except (NotEnoughMemory, MemoryError) as error:
-        return Outcome(Status.OUT_OF_MEMORY, str(error) or "the optimiser needs more memory than there is")
+        unplanned = Outcome(Status.OUT_OF_MEMORY, str(error) or "the optimiser needs more memory than there is")
     except PlanningTooLong as error:
-        return Outcome(Status.TIMEOUT, str(error), plan_limit_seconds=error.seconds)
-    items = portions_of(made)
+        unplanned = Outcome(Status.TIMEOUT, str(error), plan_limit_seconds=error.seconds)
+    else:
+        return _measured(spark, made, seconds, memory)
+    return unplanned, unplanned
+
+
+def _measured(spark: SparkSession, made: Ready, seconds: float, memory: bool) -> tuple[Outcome, Outcome | None]:
+    items, most = portions_of(made), spark.sparkContext.defaultParallelism
+    task = MeasuredTask(made, memory_seconds=seconds if memory and len(items) <= most else None)
     lost: list[str] = []
     while len(lost) < ATTEMPTS:
         try:
-            reports = _run(spark, MeasuredTask(made), items, seconds)
+            reports = _run(spark, task, items, seconds)
         except _Lost as loss:
             lost.append(str(loss))
             continue
-        most = spark.sparkContext.defaultParallelism
-        outcome = reports if isinstance(reports, Outcome) else outcome_of(made, reports, most)
-        return replace(outcome, lost=tuple(lost))
-    return Outcome(Status.ERROR, f"workers were lost {ATTEMPTS} times; at last: {lost[-1]}", tuple(lost))
+        if isinstance(reports, Outcome):
+            return replace(reports, lost=tuple(lost)), None
+        outcome = replace(_outcome(made, reports, most), lost=tuple(lost))
+        found = [report.memory for report in reports if report.memory is not None]
+        if len(found) < len(reports):
+            return outcome, None
+        beside = replace(made, job=replace(made.job, memory=True))
+        return outcome, replace(_outcome(beside, found, most), lost=tuple(lost))
+    return Outcome(Status.ERROR, f"workers were lost {ATTEMPTS} times; at last: {lost[-1]}", tuple(lost)), None
+
+
+def _outcome(made: Ready, reports: Sequence[Report], most: int) -> Outcome:
+    """That of a job whose workers all reported: the first that did not end well decides."""
+    for report in reports:
+        if report.status is not Status.OK:
+            return Outcome(report.status, report.reason)
+    return outcome_of(made, reports, most)
 
 
 def _run(spark: SparkSession, task: MeasuredTask, items: Sequence[Portion], seconds: float) -> list[Report] | Outcome:
@@ -134,7 +178,7 @@ def _run(spark: SparkSession, task: MeasuredTask, items: Sequence[Portion], seco
     group = f"cepbench-{uuid.uuid4().hex}"
     cancel, executors = partial(context.cancelJobGroup, group), partial(executor_count, spark)
     patience = number(LOST_SETTING, conf_of(context).get(LOST_SETTING), LOST_SECONDS)
-    with _beacon(spark) as beacon, _Watch(beacon, cancel, executors, seconds, patience) as watch:
+    with _beacon(spark, len(items)) as beacon, _Watch(beacon, cancel, executors, seconds, patience) as watch:
         context.setJobGroup(group, "measured cell", interruptOnCancel=True)
         try:
             jobs = context.parallelize(list(items), len(items))
@@ -148,23 +192,21 @@ def _run(spark: SparkSession, task: MeasuredTask, items: Sequence[Portion], seco
             return _cut_off(watch, failure(error), seconds)
         finally:
             context.setLocalProperty("spark.jobGroup.id", None)  # type: ignore[arg-type]
-    for report in reports:
+    for report in [*reports, *(report.memory for report in reports if report.memory is not None)]:
         if report.damage is not None:
             raise report.damage
-        if report.status is not Status.OK:
-            return Outcome(report.status, report.reason)
     again = [report for report in reports if report.attempt > 0]
-    if again:
+    if again and all(report.status is Status.OK for report in reports):
         raise _Lost(f"a worker was lost, and its part ran again on {again[0].host}")
     return list(reports)
 
 
-def _beacon(spark: SparkSession) -> Beacon:
+def _beacon(spark: SparkSession, workers: int) -> Beacon:
     """Where Spark's driver listens, too; on `spark.cepbench.beacon.port`, if it is set."""
     given = conf_of(spark.sparkContext)
     host = given.get("spark.driver.host") or ""
     port = int(number(BEACON_PORT, given.get(BEACON_PORT), 0))
-    return Beacon(given.get("spark.driver.bindAddress") or host, host, port)
+    return Beacon(given.get("spark.driver.bindAddress") or host, host, port, workers)
 
 
 class _Watch:
@@ -242,7 +284,7 @@ def _cut_off(watch: _Watch, reason: str, seconds: float) -> Outcome:
     if watch.lost:
         raise _Lost(watch.lost)
     if watch.timed_out:
-        return Outcome(Status.TIMEOUT, f"killed after {seconds:g} s of measured time")
+        return Outcome(Status.TIMEOUT, killed_after(seconds))
     if watch.unprepared:
         return Outcome(Status.ERROR, f"no worker was ready to measure after {PREPARATION_SECONDS:g} s")
     if "MemoryError" in reason:
@@ -251,7 +293,7 @@ def _cut_off(watch: _Watch, reason: str, seconds: float) -> Outcome:
         most = watch.largest()
         if most is not None and most.resident > most.machine // 2:
             return Outcome(Status.OUT_OF_MEMORY, f"the worker on {most.host} died at {most.resident / 1e9:.1f} GB")
-        return Outcome(Status.ERROR, "the Python worker died")
+        return Outcome(Status.ERROR, DIED)
     if "ExecutorLostFailure" in reason or "Executor heartbeat timed out" in reason:
         raise _Lost(reason)
     return Outcome(Status.ERROR, reason)

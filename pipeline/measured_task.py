@@ -12,9 +12,9 @@ import resource
 import socket
 import time
 from collections.abc import Iterable, Sequence
-from contextlib import closing
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 import psutil
@@ -35,9 +35,11 @@ from cepbench.metrics.record import Load, Status
 from cepbench.metrics.statistics import median
 from cepbench.pipeline.arrivals import ArrivalModel, Burst, OpenRate
 from cepbench.pipeline.beacon import Address, Pulse, Signal
+from cepbench.pipeline.fork import Clock, Fork, ForkDied, ForkTooLong
 from cepbench.pipeline.jobs import Prepared, check_supported, plan
 from cepbench.pipeline.loop import into
 from cepbench.pipeline.parts import DamagedStore
+from cepbench.pipeline.pulse import machine_bytes
 from cepbench.pipeline.repeated import keep_memory, release_memory, repeated, uncollected
 from cepbench.pipeline.replay import Measured, replay
 from cepbench.pipeline.sampling import stream_statistics
@@ -58,6 +60,7 @@ MEMORY_SECONDS = 0.2
 """What these take together at most, unless a single one takes longer."""
 KEPT_EVENTS = 500_000
 """Streams with at most so many are read once by a worker that is timed, and not by each of its runs."""
+DIED = "the Python worker died"
 WHOLE_STREAM = -1
 """Instead of a bucket: all buckets merged, for workloads that no bucketing fits."""
 
@@ -141,6 +144,7 @@ class Report:
       first event.
     - `process_peaks`: of each run that looked at memory, bytes (PSS) above those of operators that do nothing.
     - `damage`: what was wrong with the store.
+    - `memory`: of a fork that measured memory afterwards; None if nobody did.
     """
 
     bucket: int
@@ -154,6 +158,7 @@ class Report:
     idle: float | None = None
     load: Load | None = None
     damage: DamagedStore | None = None
+    memory: Report | None = None
     host: str = ""
     attempt: int = 0
     limit_bytes: int | None = None
@@ -179,18 +184,55 @@ class MeasuredTask:
     difference of the two peaks of memory is what the algorithm holds, and the time is what the harness takes. A run
     that had to load a kernel, which the warm-up did not need, is done again: no time that counts includes compilation.
     Short runs are repeated, each on fresh operators, and must give the same answer.
+
+    With `memory_seconds`, times are measured first, and then memory, each run of which may take that long: in a fork
+    that was made before, so that it finds nothing of the timed runs in its memory, and once all other workers have
+    stopped their clocks.
     """
 
     ready: Ready
     beacon: Address | None = None
+    memory_seconds: float | None = None
 
     def __call__(self, portion: Portion) -> Report:
         """Never raises: what goes wrong is the report's status and reason."""
+        if self.memory_seconds is None:
+            return self._connected(portion)
+        ready = replace(self.ready, job=replace(self.ready.job, memory=True))
+        with Fork(partial(MeasuredTask(ready)._reported, portion)) as fork:
+            return self._connected(portion, fork)
+
+    def _connected(self, portion: Portion, fork: Fork | None = None) -> Report:
+        """With the driver listening."""
+        try:
+            with Pulse(self.beacon), closing(Signal(self.beacon, os.getpid())) as signal:
+                report = self._reported(portion, signal)
+                if fork is not None and signal.meet():
+                    report.memory = self._memory(portion, fork)
+                return report
+        except OSError as error:  # no connection
+            return Report(portion.bucket, Status.ERROR, f"{type(error).__name__}: {_line(error)}")
+
+    def _memory(self, portion: Portion, fork: Fork) -> Report:
+        """What the fork reports."""
+        seconds, bucket = self.memory_seconds, portion.bucket
+        assert seconds is not None
+        try:
+            report: Report = fork.result(seconds)
+        except ForkTooLong:
+            return Report(bucket, Status.TIMEOUT, killed_after(seconds))
+        except ForkDied as error:
+            if error.resident > machine_bytes() // 2:
+                return Report(bucket, Status.OUT_OF_MEMORY, f"the worker died at {error.resident / 1e9:.1f} GB")
+            return Report(bucket, Status.ERROR, DIED)
+        return report
+
+    def _reported(self, portion: Portion, clock: Signal | Clock) -> Report:
+        """Of what is measured here; `clock` is told when a part begins and ends for which the time limit counts."""
         bucket = portion.bucket
         try:
             began = time.time()
-            with Pulse(self.beacon):
-                report = self._run(portion)
+            report = self._run(portion, clock)
             report.began, report.ended = began, time.time()
             return report
         except MemoryError as error:
@@ -206,7 +248,7 @@ class MeasuredTask:
         except Exception as error:  # an algorithm's own failure ends its cell, not the sweep
             return Report(bucket, Status.ERROR, f"{type(error).__name__}: {_line(error)}".rstrip(": "))
 
-    def _run(self, portion: Portion) -> Report:
+    def _run(self, portion: Portion, clock: Signal | Clock) -> Report:
         job, prepared = self.ready.job, self.ready.prepared
         if job.limit_bytes is not None:
             resource.setrlimit(resource.RLIMIT_AS, (job.limit_bytes, job.limit_bytes))
@@ -225,11 +267,10 @@ class MeasuredTask:
             base_bytes=psutil.Process().memory_info().vms,
         )
 
-        signal = Signal(self.beacon, os.getpid())
-        replays = _Replays(self.ready, portion, signal)
+        replays = _Replays(self.ready, portion, clock)
         gc.collect()
         gc.freeze()
-        with closing(signal), uncollected():
+        with uncollected():
             if job.memory:
                 report.runs, report.process_peaks = replays.memory_runs()
             else:
@@ -245,8 +286,8 @@ class MeasuredTask:
 class _Replays:
     """Replays one portion again and again; `answer` and `crossings` are those of all runs."""
 
-    def __init__(self, ready: Ready, portion: Portion, signal: Signal) -> None:
-        self._ready, self._portion, self._signal = ready, portion, signal
+    def __init__(self, ready: Ready, portion: Portion, clock: AbstractContextManager[object]) -> None:
+        self._ready, self._portion, self._clock = ready, portion, clock
         self._nothing = [operator.idle() for operator in self._operators()]
         self._arrival = _arrival(ready.job.arrival, ready.prepared.workload)
         self._digest: str | None = None
@@ -291,7 +332,7 @@ class _Replays:
             if memory is not None:
                 release_memory()
                 memory.taken()
-            with self._signal:
+            with self._clock:
                 measured = self._replay(self._operators(), answer, memory is not None, prepared.splits_groups)
             if loaded() == before:
                 break
@@ -338,6 +379,11 @@ class _Replays:
             return batches
         self._kept = list(batches)
         return self._kept
+
+
+def killed_after(seconds: float) -> str:
+    """The reason of a timeout."""
+    return f"killed after {seconds:g} s of measured time"
 
 
 def portions_of(made: Ready) -> list[Portion]:

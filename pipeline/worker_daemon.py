@@ -23,12 +23,15 @@ ARCHIVE = "cepbench.zip"
 
 def preload() -> None:
     """Loads packages, Spark's part of a worker, and the common kernels if all are on disk; it never compiles."""
+    import encodings.idna  # which a worker's first connection needs
+
     import pyspark.worker
 
     from cepbench.algorithms.kernels.compilation import common_marker
     from cepbench.algorithms.registry import ALGORITHMS, make
     from cepbench.pipeline import measured_task, warmup
 
+    assert encodings.idna
     assert measured_task
     assert pyspark.worker
     if common_marker().exists():

@@ -1,5 +1,6 @@
 """What a sweep does with its cells, without Spark: streams are made in this process, and ends are given."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,18 @@ class Measuring:
         self.limits: list[float] = []
         self.ran: list[tuple[str, int]] = []
         self.sessions: list[int | None] = []
+        self.together: list[tuple[str, int]] = []
+        self.alone: list[tuple[str, int]] = []
+        self.memory: dict[tuple[str, int], Outcome] = {}  # ends of memory that is measured after the times
         self.stopped = 0  # how often Spark stops its session
+
+    def both(self, spark: None, job: MeasuredRun, seconds: float) -> tuple[Outcome, Outcome | None]:
+        """Times, and memory unless the times are cut off or the memory of the cell is to be measured alone."""
+        times = self(spark, job, seconds)
+        self.together.append(self.ran[-1])
+        if times.status is Status.TIMEOUT or self.ran[-1] in self.alone:
+            return times, None
+        return times, replace(self.memory.get(self.ran[-1], times), hosts=("of memory",))
 
     def __call__(self, spark: None, job: MeasuredRun, seconds: float) -> Outcome:
         events, algorithm = read_stream(job.store).events, job.algorithm
@@ -57,6 +69,7 @@ def measuring(monkeypatch: pytest.MonkeyPatch) -> Measuring:
     monkeypatch.setattr(sweep, "check_workers", lambda spark, folders, inputs: [])
     monkeypatch.setattr(sweep, "configuration_of", lambda spark: {})
     monkeypatch.setattr(sweep, "measure", fake)
+    monkeypatch.setattr(sweep, "measure_both", fake.both)
     return fake
 
 
@@ -95,6 +108,56 @@ def test_harder_points_of_who_was_cut_off_are_not_run(tmp_path: Path, measuring:
     measuring.ran.clear()
     assert swept(tmp_path, **changes)[0].run == 2
     assert measuring.ran == [("counting", 200)]
+
+
+BOTH = {"measurements": ["time", "memory"], "claims": None}
+
+
+def measured(found: Swept) -> dict[tuple[str, int, str], Record]:
+    return {(r.algorithm, r.point["events"], r.measurement): r for r in read(found.folders[0]).records}
+
+
+def test_times_and_memory_are_measured_in_one_job(tmp_path: Path, measuring: Measuring) -> None:
+    found, _ = swept(tmp_path, **BOTH)
+    assert len(measuring.jobs) == len(measuring.together) == 4
+    assert not any(job.memory for job in measuring.jobs)
+    assert (found.run, found.statuses) == (8, {Status.OK: 8})
+    cells = measured(found)
+    assert {r.hosts for (_, _, kind), r in cells.items() if kind == "memory"} == {("of memory",)}
+    assert {r.hosts for (_, _, kind), r in cells.items() if kind == "time"} == {()}
+    assert all(record.seconds > 0 for record in cells.values())
+    assert swept(tmp_path, **BOTH)[0].run == 0
+
+
+@pytest.mark.parametrize("kind", ["time", "memory"])
+def test_what_is_missing_of_the_two_is_measured_alone(tmp_path: Path, measuring: Measuring, kind: str) -> None:
+    found, _ = swept(tmp_path, **BOTH)
+    (found.folders[0] / "cells" / f"{measured(found)['slow', 100, kind].cell}.json").unlink()
+    measuring.jobs.clear()
+    measuring.together.clear()
+    assert swept(tmp_path, **BOTH)[0].run == 1
+    assert [job.memory for job in measuring.jobs] == [kind == "memory"]
+    assert measuring.together == []
+
+
+def test_memory_that_could_not_be_measured_with_the_times_is_measured_alone(
+    tmp_path: Path, measuring: Measuring
+) -> None:
+    measuring.alone, measuring.ends["slow", 200] = [("slow", 100)], TIMEOUT
+    found, _ = swept(tmp_path, **BOTH)
+    assert len(measuring.together) == 4
+    assert [(job.algorithm.name, job.memory) for job in measuring.jobs[4:]] == [("slow", True), ("slow", True)]
+    assert (found.run, found.statuses) == (8, {Status.OK: 6, Status.TIMEOUT: 2})
+
+
+def test_who_is_cut_off_while_memory_is_measured_is_still_timed(tmp_path: Path, measuring: Measuring) -> None:
+    measuring.memory["slow", 100] = TIMEOUT
+    found, _ = swept(tmp_path, **BOTH, monotone=True)
+    cells = measured(found)
+    assert (cells["slow", 100, "time"].status, cells["slow", 200, "time"].status) == (Status.OK, Status.OK)
+    assert cells["slow", 100, "memory"].status is Status.TIMEOUT
+    assert cells["slow", 200, "memory"].reason == "not run: timed out at events 100"
+    assert measuring.ran.count(("slow", 200)) == 1
 
 
 def test_a_wrong_answer_is_told_of_its_cell(tmp_path: Path, measuring: Measuring) -> None:

@@ -66,6 +66,17 @@ def test_repetitions_of_a_cut_point_are_not_run(tmp_path):
     assert (record.cell, record.repetition) == ("again", 2)
 
 
+def test_times_are_measured_where_only_memory_was_cut(tmp_path):
+    experiment, _ = found(tmp_path, monotone=True, measurements=["time", "memory"])
+    memory = [cell for cell in cells(experiment, "quick") if cell.measurement == "memory" and cell.algorithm == "slow"]
+    times = [replace(cell, measurement="time") for cell in memory]
+    stop = EarlyStop(experiment, [cut(memory[0])])
+    assert stop.skipped(memory[0]) is not None
+    assert not any(stop.skipped(cell) for cell in times)
+    stop.saw(cut(times[0]))
+    assert stop.skipped(times[0]) is not None
+
+
 def test_every_monotone_axis_counts(tmp_path):
     experiment = load(write(tmp_path, axes={"events": [10, 20], "g": [1, 2]}, monotone={"events": True, "g": True}))
     known = {(c.point["events"], c.point["g"]): c for c in cells(experiment, "quick") if c.algorithm == "slow"}

@@ -1,6 +1,7 @@
 """Algorithms with a known behaviour, for tests of measurement. All count the events of each window."""
 
 import os
+import signal
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -168,6 +169,45 @@ class Dying(Counting):
         return _Dying(plan)
 
 
+class _Endless(Counter):
+    """Measurements of memory ask for the state while events come."""
+
+    end: ClassVar[int | None] = None
+
+    def process(self, events: EventBatch) -> Rows:
+        self.met_events = real(events)
+        return super().process(events)
+
+    def state(self) -> StateSize:
+        if getattr(self, "met_events", False):
+            if self.end is not None:
+                os.kill(os.getpid(), self.end)
+            spin(10**9)
+        return super().state()
+
+
+class Endless(Counting):
+    """Can be timed, but never says how large its state is."""
+
+    name: ClassVar[str] = "endless"
+
+    def executor(self, plan: Plan) -> Executor:
+        return _Endless(plan)
+
+
+class _Mortal(_Endless):
+    end = signal.SIGKILL
+
+
+class Mortal(Counting):
+    """Can be timed, but dies when asked for its state."""
+
+    name: ClassVar[str] = "mortal"
+
+    def executor(self, plan: Plan) -> Executor:
+        return _Mortal(plan)
+
+
 class _Slow(Counter):
     def process(self, events: EventBatch) -> Rows:
         time.sleep(0.001 * len(events))
@@ -183,7 +223,7 @@ class Slow(Counting):
         return _Slow(plan)
 
 
-DOUBLES = {cls.name: cls for cls in (Counting, Picky, Stuck, Hungry, Holding, Broken, Dying, Slow)}
+DOUBLES = {cls.name: cls for cls in (Counting, Picky, Stuck, Hungry, Holding, Broken, Dying, Endless, Slow)}
 
 
 def make(specification: str) -> Algorithm:

@@ -5,6 +5,8 @@ import socket
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 from cepbench.pipeline.beacon import Beacon, Pulse, Signal, start_pulse
 from tests.pipeline.doubles import running
@@ -41,6 +43,47 @@ def test_the_clock_of_a_worker_starts_again_on_its_connection():
             assert signal._connection is not None
             signal.close()  # as the system does for a process that is killed in a later part
             assert wait_for(lambda: beacon.longest() == 0)
+
+
+def test_workers_meet():
+    with (
+        Beacon("127.0.0.1", workers=2) as beacon,
+        ThreadPoolExecutor(1) as thread,
+        closing(Signal(beacon.address, 1)) as first,
+        closing(Signal(beacon.address, 2)) as second,
+    ):
+        with first:
+            pass
+        waiting = thread.submit(first.meet)
+        with second:
+            time.sleep(0.2)
+            assert not waiting.done()
+        assert wait_for(lambda: beacon.longest() == 0)
+        assert second.meet()
+        assert waiting.result(10)
+        with first:  # goes on after that
+            assert wait_for(lambda: beacon.longest() > 0)
+
+
+def test_a_worker_whose_clock_never_started_meets_the_others_too():
+    with Beacon("127.0.0.1") as beacon, closing(Signal(beacon.address, 1)) as signal:
+        assert signal.meet()
+        assert wait_for(lambda: beacon.longest() == 0)
+
+
+def test_who_waits_for_workers_that_do_not_live_goes_on_alone(monkeypatch):
+    monkeypatch.setattr("cepbench.pipeline.beacon.MEET_SECONDS", 0.1)
+    with Beacon("127.0.0.1", workers=2) as beacon, closing(Signal(beacon.address, 1)) as signal:
+        assert not signal.meet()
+
+
+def test_who_waits_when_the_job_ends_goes_on_alone():
+    beacon = Beacon("127.0.0.1", workers=2)
+    with ThreadPoolExecutor(1) as thread, closing(Signal(beacon.address, 1)) as signal:
+        with beacon:
+            waiting = thread.submit(signal.meet)
+            assert wait_for(lambda: beacon.workers())
+        assert not waiting.result(10)
 
 
 def test_the_longest_running_worker_counts():

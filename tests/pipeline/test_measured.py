@@ -13,8 +13,19 @@ from cepbench.generators.registry import from_spec
 from cepbench.metrics.record import Status
 from cepbench.pipeline.generation import generate
 from cepbench.pipeline.in_process import answer_of
-from cepbench.pipeline.measured import MeasuredRun, OpenArrival, measure, measuring_session
-from tests.pipeline.doubles import Broken, Counting, Dying, Holding, Hungry, Picky, Slow, Stuck
+from cepbench.pipeline.measured import MeasuredRun, OpenArrival, measure, measure_both, measuring_session
+from tests.pipeline.doubles import (
+    Broken,
+    Counting,
+    Dying,
+    Endless,
+    Holding,
+    Hungry,
+    Mortal,
+    Picky,
+    Slow,
+    Stuck,
+)
 
 pytestmark = pytest.mark.spark("measuring")
 
@@ -127,6 +138,50 @@ def test_memory_is_that_above_an_idle_worker(spark, store):
     assert 100 <= outcome.summary.state_kinds["events"] <= 130
     assert outcome.summary.state_peak == outcome.summary.state_kinds["events"] * 8
     assert outcome.samples.latency == []
+
+
+def test_times_and_memory_of_one_job(spark, store):
+    times, memory = measure_both(spark, job(store, Counting(), limit_bytes=2 * 10**9), seconds=60)
+    assert memory is not None
+    assert (times.status, times.reason, memory.status, memory.reason) == (Status.OK, "", Status.OK, "")
+    alone = measure(spark, job(store, Counting(), memory=True), seconds=60)
+    assert times.digest == memory.digest == alone.digest
+    assert times.realised == memory.realised == alone.realised
+    assert (times.summary.state_peak, times.summary.process_peak) == (None, None)
+    assert memory.summary.state_peak == alone.summary.state_peak
+    assert memory.samples.state_bytes == alone.samples.state_bytes
+    assert memory.summary.worker_limit_bytes == 2 * 10**9
+    assert memory.summary.service_total is None
+    assert memory.samples.service == []
+    assert memory.load is None
+    assert times.summary.service_total is not None
+
+
+def test_memory_that_takes_too_long_or_dies_leaves_the_times(spark, store):
+    times, memory = measure_both(spark, job(store, Endless()), seconds=2)
+    assert times.status is Status.OK
+    assert memory is not None
+    assert (memory.status, memory.reason) == (Status.TIMEOUT, "killed after 2 s of measured time")
+    assert not _spinning()
+    times, memory = measure_both(spark, job(store, Mortal()), seconds=60)
+    assert times.status is Status.OK
+    assert memory is not None
+    assert (memory.status, memory.reason) == (Status.ERROR, "the Python worker died")
+
+
+def test_memory_is_left_where_times_are_cut_off(spark, store):
+    times, memory = measure_both(spark, job(store, Stuck()), seconds=2)
+    assert (times.status, memory) == (Status.TIMEOUT, None)
+    assert not _spinning()
+    picky, memory = measure_both(spark, job(store, Picky()), seconds=60)
+    assert (picky.status, picky) == (Status.UNSUPPORTED, memory)
+
+
+def test_workers_that_cannot_all_run_at_once_do_not_wait_for_each_other(spark, tmp_path):
+    generator = from_spec("uniform", {"events": EVENTS, "types": 1, "groups": 9, "rate": 1})
+    many = generate(generator, tmp_path / "many", spark=None, key=("key",), buckets=4).path
+    times, memory = measure_both(spark, job(many, Counting()), seconds=60)
+    assert (times.status, memory) == (Status.OK, None)
 
 
 def test_other_ends(spark, store):

@@ -8,8 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
+import numpy as np
 import pandas as pd
 import pytest
+from numpy.typing import NDArray
 
 from cepbench.algorithms.answers.builder import AnswerBuilder
 from cepbench.algorithms.base import Executor, NotEnoughMemory, Plan, StateSize
@@ -39,7 +41,7 @@ from cepbench.pipeline.slicing import Portion
 from cepbench.pipeline.store import Stream
 from cepbench.queries.compile import Workload, compile_workload
 from cepbench.queries.workloads import parse_workload
-from tests.pipeline.doubles import Counter, Counting, Unforeseen, UnforeseenCounter, unforeseen
+from tests.pipeline.doubles import Counter, Counting, Unforeseen, UnforeseenCounter, real, unforeseen
 
 QUERY = "RETURN COUNT(*) PATTERN A+ WITHIN 100 s"
 
@@ -186,6 +188,21 @@ def test_memory_is_that_above_what_the_worker_has_anyway(store: Path) -> None:
     assert MeasuredTask(ready(MeasuredRun(store, QUERY, Counting())))(Portion(0)).process_peaks == []
 
 
+def test_memory_in_a_fork_knows_nothing_of_timed_runs(store: Path) -> None:
+    task = MeasuredTask(ready(MeasuredRun(store, QUERY, Leaking())), memory_seconds=60)
+    report = task(Portion(0))
+    assert (report.status, report.reason) == (Status.OK, "")
+    assert report.memory is not None
+    assert (report.memory.status, report.memory.reason) == (Status.OK, "")
+    # Nothing but the first run of a process takes 200 MB, and that of this process does not count for the fork.
+    assert Leaking.held
+    [peak] = report.memory.process_peaks
+    assert 180 * 10**6 < peak < 230 * 10**6
+    assert report.memory.measured.peak.bytes == 800
+    assert report.process_peaks == report.measured.state_bytes == []
+    assert report.began <= report.ended <= report.memory.began
+
+
 def test_memory_of_short_runs_is_looked_at_again_and_again(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measured_task, "MEMORY_SECONDS", 30.0)
     job = MeasuredRun(store, QUERY, Counting(), memory=True, repeat=30.0)
@@ -221,6 +238,22 @@ def test_runs_that_are_timed_share_one_read_of_a_small_store(store: Path, monkey
     again = MeasuredTask(made)(Portion(0))
     assert len(reads) > len(again.runs)
     assert answer(made, again).digest() == answer(made, once).digest()
+
+
+class _LeakingCounter(Counter):
+    def process(self, events: EventBatch) -> Rows:
+        if real(events) and not Leaking.held:
+            Leaking.held.append(np.ones(25_000_000))
+        return super().process(events)
+
+
+class Leaking(Counting):
+    """Takes 200 MB in the first run of a process, and keeps it."""
+
+    held: ClassVar[list[NDArray[np.float64]]] = []
+
+    def executor(self, plan: Plan) -> Executor:
+        return _LeakingCounter(plan)
 
 
 class Changing(Counting):

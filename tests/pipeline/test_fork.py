@@ -1,0 +1,112 @@
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+import pytest
+
+from cepbench.pipeline.fork import Clock, Fork, ForkDied, ForkTooLong
+from tests.pipeline.doubles import spin
+
+
+def test_a_fork_is_what_this_process_was_when_it_was_made() -> None:
+    held = [1]
+
+    def work(clock: Clock) -> tuple[int, list[int]]:
+        with clock:
+            return os.getpid(), held
+
+    with Fork(work) as fork:
+        held.append(2)
+        process, seen = fork.result(60)
+    assert process != os.getpid()
+    assert seen == [1]
+    assert not psutil.pid_exists(process)
+
+
+def test_it_waits_to_be_let_go(tmp_path: Path) -> None:
+    with Fork(lambda clock: (tmp_path / "begun").touch()) as fork:
+        time.sleep(0.1)
+        assert not list(tmp_path.iterdir())
+        fork.result(60)
+    assert [path.name for path in tmp_path.iterdir()] == ["begun"]
+
+
+def test_a_large_result() -> None:
+    with Fork(lambda clock: bytes(10**7)) as fork:
+        assert fork.result(60) == bytes(10**7)
+
+
+def test_the_limit_counts_for_each_part_and_not_between_them() -> None:
+    def work(clock: Clock) -> int:
+        for _ in range(3):
+            with clock:
+                time.sleep(0.3)
+            time.sleep(0.3)
+        return 3
+
+    with Fork(work) as fork:
+        assert fork.result(0.5) == 3
+
+
+def test_too_long_a_part_is_killed_inside_of_compiled_code() -> None:
+    def work(clock: Clock) -> None:
+        with clock:
+            spin(10**9)
+
+    spin(3)
+    with Fork(work) as fork:
+        began = time.monotonic()
+        with pytest.raises(ForkTooLong):
+            fork.result(0.3)
+        assert time.monotonic() - began < 10
+    assert not psutil.Process().children()
+
+
+def test_a_death_says_how_large_it_was() -> None:
+    def work(clock: Clock) -> None:
+        block = b"x" * 10**8
+        assert block
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    with Fork(work) as fork, pytest.raises(ForkDied, match="the fork died") as died:
+        fork.result(60)
+    assert 10**8 < died.value.resident < 10**9
+
+
+def test_a_failure_is_a_death() -> None:
+    with Fork(lambda clock: 1 // 0) as fork, pytest.raises(ForkDied):
+        fork.result(60)
+
+
+def test_a_fork_that_nobody_lets_go_is_gone_with_its_context() -> None:
+    with Fork(lambda clock: None):
+        [child] = psutil.Process().children()
+    assert not child.is_running()
+
+
+ENDLESS = """
+import os, time
+from cepbench.pipeline.fork import Fork
+
+def work(clock):
+    print(os.getpid(), flush=True)
+    time.sleep(600)
+
+with Fork(work) as fork:
+    fork.result(600)
+"""
+
+
+def test_it_dies_with_its_parent() -> None:
+    with subprocess.Popen([sys.executable, "-c", ENDLESS], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        fork = psutil.Process(int(parent.stdout.readline()))
+        parent.kill()
+        with suppress(psutil.NoSuchProcess):
+            fork.wait(10)
+    assert not fork.is_running()
