@@ -17,6 +17,9 @@ from cepbench.metrics.details import merged
 from cepbench.queries.compile import Workload
 from cepbench.queries.model import Query
 
+NO_DETECTION = "it aggregates the trends of windows, and detects no matches within a span of their own"
+"""Why an algorithm for windows refuses a query of detection."""
+
 
 class UnsupportedQuery(CepbenchError):
     """An algorithm cannot evaluate a query; the message gives its reason."""

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from cepbench.algorithms.base import NO_DETECTION
 from cepbench.algorithms.greta.evaluator import GraphGrained
 from cepbench.algorithms.running.independent import IndependentAlgorithm
 from cepbench.events.windows import Window
@@ -32,6 +33,8 @@ class Greta(IndependentAlgorithm):
 
     def unsupported(self, query: Query) -> str | None:
         """Match queries, pairwise predicates, semantics other than skip-till-any-match (Table 19.1)."""
+        if query.span is not None:
+            return NO_DETECTION
         if not isinstance(query.returns, Aggregates):
             return "GRETA aggregates trends without constructing them, so it cannot return matches"
         if query.semantics is not Semantics.ANY:

@@ -112,19 +112,23 @@ def push(
     time = events.time[i]
     point = count[SEEN] if clause[0].counts else time
     count[SEEN] += 1
-    m = len(tables.kleene)
+    m, types = len(tables.kleene), len(tables.operand)
     while count[BASE] < count[SIZE] and runs.one[count[BASE]].point < point - clause[0].reach:
         count[BASE] += 1
     first = count[SIZE]
     kind = events.kind[i]
     for at in range(tables.binding_ptr[kind], tables.binding_ptr[kind + 1]):
-        operand = tables.binding[at]
-        if not fits(operand, i, events, tables):
+        bound = tables.binding[at]
+        if bound >= types:
+            if fits(bound, i, events, tables):
+                _refuse(tables.gap[bound - types], time, point, m, runs, waiting)
             continue
-        if operand < m:
+        operand = tables.operand[bound]
+        last = count[SIZE] - 1
+        if last >= first and runs.one[last].operand == operand:
+            continue  # both types of an OR are the event's
+        if fits(bound, i, events, tables):
             _push_instance(operand, i, time, point, places[i], events, clause, runs)
-        else:
-            _refuse(tables.gap[operand - m], time, point, m, runs, waiting)
     for v in range(first, count[SIZE]):
         runs.top[runs.one[v].operand] = v
     note(clause, runs)

@@ -99,6 +99,31 @@ def test_a_match_of_several_alternatives_is_reported_once_and_as_soon_as_one_dec
     assert told("SEQ(A, NOT N) OR A x WHERE x.x > 1 WITHIN 2 s", "A1/1 A2/2 A9/1") == [[], [[1]], [[0]], [[2]]]
 
 
+def test_an_operand_that_is_an_or() -> None:
+    assert told("SEQ((A OR B) x, C) WITHIN 2 s", "A1 B2 C3 D3 C5") == [[], [], [[0, 2], [1, 2]], [], [], []]
+    assert told("SEQ((A a OR A b) x, B) WHERE a.x > 3 AND b.x < 5 WITHIN 3 s", "A1/4 A1/2 A1/6 B2/0") == [
+        [], [], [], [[0, 3], [1, 3], [2, 3]], [],
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SEQ(A, B+) WITHIN 5 s",
+        "SEQ(A+, A) WITHIN 5 s",
+        "SEQ(A, (B OR C) x, NOT A) WITHIN 3 events",
+        "SEQ(A, NOT C) OR A WITHIN 4 s",
+    ],
+)
+def test_counts(text: str) -> None:
+    events = [{"time": n * 2 // 3, "type": "ABC"[n * n // 5 % 3], "g": n % 2} for n in range(60)]
+    query = parse_query(f"RETURN COUNT(*) PATTERN {text} PER MATCH")
+    [row] = answer(query, events)
+    assert row["COUNT(*)"] > 5
+    for cuts in ((), (30,), tuple(range(1, 60))):
+        assert difference([row], run(Sase(), query, split(batch(events), cuts), promise=True, pickled=True)) is None
+
+
 def test_more_matches_than_the_output_has_room_for() -> None:
     events = batch([{"time": time, "type": "A"} for time in range(17)])
     for text in ("A+", "SEQ(A+, NOT B)"):
