@@ -47,13 +47,15 @@ class Plan:
 
     `details` are numbers that the optimiser tells of its search, by name: seconds, bytes, candidates, plans. `notices`
     are what users should know of the plan, one line each. Executors of a plan that is `unanswered` detect nothing on
-    purpose, so that answers are empty.
+    purpose, so that answers are empty; those of a plan that is `cut_off` leave matches out, and answers are compared
+    with none.
     """
 
     workload: Workload
     details: Mapping[str, float] = field(default_factory=dict, kw_only=True)
     notices: tuple[str, ...] = field(default=(), kw_only=True)
     unanswered: bool = field(default=False, kw_only=True)
+    cut_off: bool = field(default=False, kw_only=True)
 
 
 @dataclass(frozen=True)
