@@ -4,6 +4,7 @@
 
 - No last event: SEQ of three types and one that never comes, windows of 100 to 1,000,000 events. Nothing is output.
 - Places: SEQ of 3 to 24 places of one type, each event of which leads every state on.
+- COUNT(*) by products of counts (ours), in windows of 100 to 100,000 events.
 - Enumeration: matches per second, and the delay between two, in steps and in seconds.
 
 Times are those of the process, without compilation.
@@ -16,6 +17,7 @@ import time
 
 import numpy as np
 
+from cepbench.algorithms.core.counting import CountEvaluator
 from cepbench.algorithms.core.kernels.compact_set import NEXT, STEPS
 from cepbench.algorithms.core.kernels.enumeration import (
     ALL_TICKS,
@@ -97,6 +99,23 @@ def places(size: int) -> None:
         print(f"  {number:>2} places: {seconds * 1e9:7.1f} ns per event, {seconds * 1e9 / states:5.1f} ns per state")
 
 
+def counting(size: int) -> None:
+    """COUNT(*) without a search."""
+    events = stream(size, 9)
+    print("COUNT(*) by products")
+    for text in ("SEQ(A, B, C)", "SEQ(A, B+, C)"):
+        for window in (100, 1_000, 10_000, 100_000):
+            query = compiled(f"RETURN COUNT(*) PATTERN {text} WITHIN {window} events PER MATCH")
+            evaluator, started = CountEvaluator(query), time.process_time()
+            for start in range(0, size, BATCH):
+                evaluator.process(events.slice(start, min(start + BATCH, size)))
+            spent, told = time.process_time() - started, evaluator.details()
+            print(
+                f"  {text:<14} {window:>7,} events: {1e-6 * size / spent:5.1f} M events/s, "
+                f"{told['update_steps'] / size:5.2f} steps per event, state of {evaluator.state().bytes:,} bytes"
+            )
+
+
 def enumeration(size: int) -> None:
     """Matches, and what lies between them."""
     print("enumeration, digested")
@@ -123,6 +142,7 @@ def main() -> None:
     read("PATTERN SEQ(A, B+, C) WITHIN 20 events PER MATCH", stream(2_000, 4))  # compiles
     no_last_event(size)
     places(size // 8)
+    counting(size // 4)
     enumeration(size // 100)
 
 

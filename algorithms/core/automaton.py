@@ -15,6 +15,7 @@ import numpy as np
 
 from cepbench.algorithms.core.kernels.automaton import NOTHING, START, UNKNOWN, Cea, EdgeRecord
 from cepbench.queries.automaton import Automaton
+from cepbench.queries.compile import Part
 from cepbench.queries.model import Local, Number, Op
 from cepbench.queries.records import records_of
 from cepbench.queries.tables import csr
@@ -74,15 +75,24 @@ class SubsetAutomaton:
         self.groups = [list(group.values()) for group in groups]
         self.root = [self._decided(kind, 0, self.always[kind]) for kind in range(kinds)]
 
-    def decide(self, test: int, passed: bool) -> None:
-        """Adds the decision after a test of which the outcome is new."""
+    @classmethod
+    def of(cls, part: Part) -> SubsetAutomaton:
+        """That of a compiled pattern, before any event."""
+        kinds = len(part.tables.binding_ptr) - 1
+        codes = np.full(len(part.automaton.positions), -1, np.int64)
+        codes[part.tables.binding] = np.repeat(np.arange(kinds), np.diff(part.tables.binding_ptr))
+        return cls(part.automaton, codes.tolist(), kinds)
+
+    def decide(self, asked: int) -> None:
+        """Adds the decision after a test, of which the outcome (`kernels.automaton.undecided`) is new."""
+        test, passed = divmod(asked, 2)
         node = self.tests[test]
         found = node.passed | (self.groups[node.kind][node.asked] if passed else 0)
         node.branch[passed] = self._decided(node.kind, node.asked + 1, found)
 
-    def take(self, letter: int, edge: int) -> None:
-        """Adds the target of an edge that an event takes for the first time."""
-        taken = self.edges[letter][edge]
+    def take(self, asked: int) -> None:
+        """Adds the target of an edge, by its number in the tables, that an event takes for the first time."""
+        taken = [edge for edges in self.edges for edge in edges][asked]
         if taken.positions not in self.states:
             self.states.append(taken.positions)
             for number, positions in enumerate(self.letters):

@@ -70,10 +70,7 @@ class Runs:
     def __init__(self, part: Part, reach: int, counts: bool, digests: bool, limit: int = 0) -> None:
         self.local = part.tables.local
         self.reach, self.counts, self.digests = reach, counts, digests
-        kinds = len(part.tables.binding_ptr) - 1
-        codes = np.full(len(part.automaton.positions), -1, np.int64)
-        codes[part.tables.binding] = np.repeat(np.arange(kinds), np.diff(part.tables.binding_ptr))
-        self.automaton = SubsetAutomaton(part.automaton, codes.tolist(), kinds)
+        self.automaton = SubsetAutomaton.of(part)
         self.span: Records = np.array([(reach, counts)], records_of(SpanRecord))
         self.setting: Records = np.array([(reach, digests, limit)], records_of(SettingRecord))
         self.set = _new_set()
@@ -163,10 +160,9 @@ class Runs:
     def _make_room(self, lack: int) -> None:
         asked = int(self.set.counters[ASKED])
         if lack == OF_DECISIONS:
-            self.automaton.decide(asked // 2, bool(asked % 2))
+            self.automaton.decide(asked)
         elif lack == OF_TARGETS:
-            letter = int(np.searchsorted(self.cea.edge_ptr, asked, side="right")) - 1
-            self.automaton.take(letter, asked - int(self.cea.edge_ptr[letter]))
+            self.automaton.take(asked)
         elif lack == OF_NODES:
             self._double_nodes(2 * self.live_nodes)
         elif lack != OF_FINALS:
