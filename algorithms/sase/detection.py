@@ -12,6 +12,7 @@ from cepbench.algorithms.running.batches import kernel_events
 from cepbench.algorithms.running.evaluator import Evaluator
 from cepbench.algorithms.sase.clause_runs import ClauseRuns
 from cepbench.events.batch import EventBatch
+from cepbench.metrics.details import merged
 from cepbench.queries.compile import CompiledQuery
 
 
@@ -58,5 +59,9 @@ class SpanEvaluator(Evaluator):
         return sum((clause.state() for clause in self.clauses), self.distinct.state())
 
     def details(self) -> Mapping[str, float]:
-        """Events put into matches, each of which is constructed as a whole."""
-        return {"updates": float(sum(clause.updates for clause in self.clauses))}
+        """Events put into matches, each of which is constructed as a whole; and the seconds of both phases.
+
+        A match that several clauses find, or one of them in several ways, counts as often in `delay_count`.
+        """
+        phases = merged(clause.phases() for clause in self.clauses)
+        return {"updates": float(sum(clause.updates for clause in self.clauses)), **phases}

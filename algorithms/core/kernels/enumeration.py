@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepbench.algorithms.core.kernels.clock import ticks
 from cepbench.algorithms.core.kernels.compact_set import FINALS, KEPT, NOBODY, CompactSet, is_live
 from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.compilation import inlined, kernel
+from cepbench.algorithms.kernels.ticks import ticks
 from cepbench.algorithms.kernels.trend_hash import Hashes, finished, mixed
 from cepbench.queries.records import Records
 

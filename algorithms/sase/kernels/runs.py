@@ -17,8 +17,8 @@ NEVER = -(2**62)
 """A time before every event."""
 
 BASE, SIZE, ROOT, SEEN, DEPTH, MISSING, HELD, MATCHES, WRITTEN, SETTLED, DUE, ROWS, UPDATES, LONGEST = range(14)
-PEAK_BYTES, PEAK_EVENTS, PEAK_MATCHES, PEAK_WRITTEN = range(14, 18)
-COUNTERS = 18
+PEAK_BYTES, PEAK_EVENTS, PEAK_MATCHES, PEAK_WRITTEN, FOUND, SEARCH_TICKS, ALL_TICKS = range(14, 21)
+COUNTERS = 21
 """See `Runs.counters`."""
 
 WAITING_BYTES = 40
@@ -88,7 +88,8 @@ class Runs(NamedTuple):
     - `counters`: instances `BASE..SIZE - 1` are live; those from ROOT on have not been searched from; events SEEN.
       DEPTH of the search, how many operands it is MISSING, whether its match is HELD back. MATCHES and positions
       WRITTEN to the output; the first SETTLED of them need no further look, and DUE is when the next of the others is
-      decided. ROWS of digests; UPDATES, LONGEST match; the largest state.
+      decided. ROWS of digests; UPDATES, LONGEST match; the largest state; matches FOUND; what searches took, and
+      everything, in ticks.
     """
 
     one: Records

@@ -5,9 +5,9 @@ from math import comb
 import pytest
 
 from cepbench.algorithms.core.algorithm import Core
-from cepbench.algorithms.core.kernels.clock import READABLE
 from cepbench.algorithms.core.kernels.enumeration import DELAYS, LONGEST, MOST_STEPS, RATIO, delay_of
 from cepbench.algorithms.core.runs import FIRST_DEPTH, FOUND_MATCHES
+from cepbench.algorithms.kernels.ticks import READABLE
 from cepbench.algorithms.oracle import answer
 from cepbench.algorithms.registry import make
 from cepbench.events.statistics import Statistics

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from cepbench.algorithms.base import Executor, StateSize
+from cepbench.algorithms.kernels.ticks import READABLE
 from cepbench.algorithms.oracle import answer
 from cepbench.algorithms.rows import MatchRows, Rows
 from cepbench.algorithms.sase.algorithm import Sase
@@ -244,4 +245,18 @@ def test_updates_are_the_events_of_all_matches(summarised: bool) -> None:
     events = batch([{"time": time, "type": "A"} for time in range(15)])
     made = executor("A+ WITHIN 20 s", events, summarised)
     made.process(events)
-    assert made.details() == {"updates": sum(n * comb(15, n) for n in range(16))}
+    told = made.details()
+    assert told["updates"] == sum(n * comb(15, n) for n in range(16))
+    if READABLE:
+        assert told["delay_count"] == 2**15 - 1
+        assert 0 < told["enumeration_seconds"] == pytest.approx(told["delay_mean"] * told["delay_count"])
+        assert told["update_seconds"] > 0
+
+
+def test_no_search_takes_time_where_no_last_event_comes() -> None:
+    made = executor("SEQ(A, B) WITHIN 20 s", batch(stream("A1 A2 A3")))
+    made.process(batch(stream("A1 A2 A3")))
+    told = made.details()
+    if READABLE:
+        assert told["enumeration_seconds"] == 0 < told["update_seconds"]
+    assert "delay_mean" not in told
