@@ -17,6 +17,9 @@ from cepbench.metrics.details import merged
 from cepbench.queries.compile import Workload
 from cepbench.queries.model import Query
 
+NO_DETECTION = "it aggregates the trends of windows, and detects no matches within a span of their own"
+"""Why an algorithm for windows refuses a query of detection."""
+
 
 class UnsupportedQuery(CepbenchError):
     """An algorithm cannot evaluate a query; the message gives its reason."""
@@ -44,13 +47,15 @@ class Plan:
 
     `details` are numbers that the optimiser tells of its search, by name: seconds, bytes, candidates, plans. `notices`
     are what users should know of the plan, one line each. Executors of a plan that is `unanswered` detect nothing on
-    purpose, so that answers are empty.
+    purpose, so that answers are empty; those of a plan that is `cut_off` leave matches out, and answers are compared
+    with none.
     """
 
     workload: Workload
     details: Mapping[str, float] = field(default_factory=dict, kw_only=True)
     notices: tuple[str, ...] = field(default=(), kw_only=True)
     unanswered: bool = field(default=False, kw_only=True)
+    cut_off: bool = field(default=False, kw_only=True)
 
 
 @dataclass(frozen=True)

@@ -117,6 +117,16 @@ MCEP = Paper(
     "SIGMOD",
     2019,
 )
+CORE = Paper(
+    "bucchi2022core",
+    "Marco Bucchi and Alejandro Grez and Andr{\\'e}s Quintana and Cristian Riveros and Stijn Vansummeren",
+    "{CORE}: a complex event recognition engine",
+    "PVLDB",
+    2022,
+    "1951--1964",
+    kind="article",
+    doi="10.14778/3538598.3538615",
+)
 
 FLINK = Paper(
     "carbone2015flink",
@@ -139,6 +149,7 @@ PAPERS: dict[str, tuple[Paper, ...]] = {
     "hamlet": (HAMLET,),
     "gloria": (GLORIA,),
     "mcep": (MCEP,),
+    "core": (CORE,),
     "flink": (FLINK, DISSERTATION),
 }
 """By the name of the algorithm, the one that introduced it first."""

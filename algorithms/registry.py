@@ -10,6 +10,7 @@ from cepbench.algorithms.aseq.algorithm import ASeq
 from cepbench.algorithms.base import Algorithm
 from cepbench.algorithms.cet.algorithm import Cet
 from cepbench.algorithms.cogra import Cogra
+from cepbench.algorithms.core.algorithm import Core
 from cepbench.algorithms.flink.algorithm import Flink
 from cepbench.algorithms.gloria.algorithm import Gloria
 from cepbench.algorithms.greta.algorithm import Greta
@@ -21,7 +22,20 @@ from cepbench.algorithms.sharon import Sharon
 from cepbench.algorithms.spass import Spass
 from cepbench.events.errors import CepbenchError
 
-ALGORITHMS: tuple[type[Algorithm], ...] = (Sase, Greta, Cogra, Cet, ASeq, Sharon, Spass, Hamlet, Gloria, Mcep, Flink)
+ALGORITHMS: tuple[type[Algorithm], ...] = (
+    Sase,
+    Greta,
+    Cogra,
+    Cet,
+    ASeq,
+    Sharon,
+    Spass,
+    Hamlet,
+    Gloria,
+    Mcep,
+    Core,
+    Flink,
+)
 
 _SPECIFICATION = re.compile(r"\s*([\w-]+)\s*(?:\[(.*)\])?\s*", re.DOTALL)
 

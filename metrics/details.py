@@ -5,8 +5,10 @@ from typing import TypeVar
 
 Number = TypeVar("Number")
 
-PEAK = "_peak"
-"""Ends the names of numbers of which the largest counts; all others are added up."""
+PEAK = ("_peak", "_max")
+"""End the names of numbers of which the largest counts."""
+MEAN, COUNT = "_mean", "_count"
+"""A number `x_mean` is the mean over `x_count` things, which weigh it. All others are added up."""
 
 DETAILS = "details."
 """Begins the metrics that are details."""
@@ -29,5 +31,13 @@ def merged(parts: Iterable[Mapping[str, float]]) -> dict[str, float]:
     for part in parts:
         for name, number in part.items():
             known = whole.get(name, 0.0)
-            whole[name] = max(known, float(number)) if name.endswith(PEAK) else known + float(number)
-    return whole
+            if name.endswith(PEAK):
+                whole[name] = max(known, float(number))
+            else:
+                whole[name] = known + float(number) * _weight(name, part)
+    return {name: number / weight if (weight := _weight(name, whole)) else number for name, number in whole.items()}
+
+
+def _weight(name: str, details: Mapping[str, float]) -> float:
+    """What a mean counts for; 1 for other numbers."""
+    return float(details.get(name.removesuffix(MEAN) + COUNT, 1.0)) if name.endswith(MEAN) else 1.0

@@ -125,6 +125,7 @@ class Record(Strict):
     summary: Summary = Summary()
     realised: Realised | None = None
     unanswered: bool = False  # the algorithm only planned, so that its answer is empty
+    cut_off: bool = False  # the algorithm left matches out on purpose, so that its answer is compared with none
     lost: tuple[str, ...] = ()  # why other attempts at this cell were void
     hosts: tuple[str, ...] = ()  # where workers ran
     load: Load | None = None

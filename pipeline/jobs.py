@@ -58,6 +58,11 @@ class Prepared:
         return all(job.plan.unanswered for job in self.jobs)
 
     @property
+    def cut_off(self) -> bool:
+        """Whether a job leaves matches out, on purpose."""
+        return any(job.plan.cut_off for job in self.jobs)
+
+    @property
     def details(self) -> dict[str, float]:
         """What the optimiser tells of its search, over all jobs."""
         return merged(job.plan.details for job in self.jobs)

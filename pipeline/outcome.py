@@ -29,7 +29,7 @@ class Outcome:
     """How a cell ended and what it measured.
 
     `lost` says why earlier attempts were void; `plan_limit_seconds` after how long planning was given up; `unanswered`
-    that nothing was to be detected.
+    that nothing was to be detected, and `cut_off` that matches were left out: such an answer has no digest.
     """
 
     status: Status
@@ -45,6 +45,7 @@ class Outcome:
     load: Load | None = None
     plan_limit_seconds: float | None = None
     unanswered: bool = False
+    cut_off: bool = False
 
 
 def outcome_of(made: Ready, reports: Sequence[Report], most: int) -> Outcome:
@@ -71,13 +72,14 @@ def outcome_of(made: Ready, reports: Sequence[Report], most: int) -> Outcome:
     return Outcome(
         Status.OK,
         hosts=tuple(sorted({report.host for report in reports})),
-        digest=answer.digest(),
+        digest=None if made.prepared.cut_off else answer.digest(),
         overflow=answer.overflow,
         samples=samples,
         runs=runs,
         summary=summary.model_copy(update=told),
         realised=found,
         unanswered=made.prepared.unanswered,
+        cut_off=made.prepared.cut_off,
         load=worst([report.load for report in reports if report.load is not None]),
     )
 

@@ -140,7 +140,7 @@ class _Worker:
             if isinstance(found.rows, MatchRows):
                 of_keys, windows = np.unique(np.stack([of_keys, windows]), axis=1)
             compiled = workload[query]
-            due, width = self._due_of(compiled.window, windows), len(compiled.query.group_by)
+            due, width = self._due_of(compiled.row_window, windows), len(compiled.query.group_by)
             for key, k, when in zip(of_keys.tolist(), windows.tolist(), due, strict=True):
                 self._due[query, keys.stored[key][:width], k] = when
 

@@ -69,6 +69,7 @@ STYLES: dict[str, Style] = {
     "hamlet": Style("#332288", "<", DASH_DOT),
     "gloria": Style("#999933", ">", SOLID),
     "mcep": Style("#aa4499", "p", SHORT),
+    "core": Style("#783cf0", "d", SOLID),
     "flink": Style("#8c6d46", "h", DOTTED),
     "oracle": Style("#000000", "*", DASH_DOT_DOT),
 }
@@ -176,6 +177,7 @@ _LABELS = {
     "hamlet": "Hamlet",
     "gloria": "Gloria",
     "mcep": "MCEP",
+    "core": "CORE",
     "flink": "Flink",
     "oracle": "Oracle",
 }

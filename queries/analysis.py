@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 
 from cepbench.queries.automaton import Automaton, build
 from cepbench.queries.combination import ambiguous, overlap, product, restrict, unite, without
+from cepbench.queries.detection_rules import alternatives
 from cepbench.queries.errors import QueryError
-from cepbench.queries.model import And, Event, Or, Pattern, Query, Semantics, children, occurrences
+from cepbench.queries.model import And, Event, Local, Or, Pattern, Query, Semantics, children, occurrences
 from cepbench.queries.names import Names
 from cepbench.queries.predicates import apply_predicates
 
@@ -18,8 +19,8 @@ class Analysis:
     """What a query's pattern comes to.
 
     `automata` holds one automaton whose paths are the query's matches; for `P1 AND P2` those of P1, of P2 and of
-    the trends that both match, and `conjunction` is set. A detection query has none: `queries.detection` tells what
-    it means.
+    the trends that both match, and `conjunction` is set. That of a detection query has its predicates on single events
+    only, and there is none if AND joins operands: `queries.detection` has the clauses of all.
     """
 
     automata: tuple[Automaton, ...]
@@ -31,7 +32,7 @@ def analyse(query: Query) -> Analysis:
     """Automata of `query` with its predicates; raises `QueryError` when the query has no exact meaning here."""
     names = Names.of(query.pattern)
     if query.span is not None:
-        return Analysis((), False, names)
+        return Analysis(_detected(query, names), False, names)
     whole = apply_predicates(build(query.pattern), query, names)
     pattern = query.pattern
     decided = query.semantics is not Semantics.NEXT
@@ -58,6 +59,14 @@ def analyse(query: Query) -> Analysis:
     if both.positions and not decided:
         raise QueryError("the sides of AND may match the same events, which skip-till-next-match does not count")
     return Analysis((sides[0], sides[1], both), True, names)
+
+
+def _detected(query: Query, names: Names) -> tuple[Automaton, ...]:
+    """The automaton of SEQ and OR within a span; none where AND joins operands, whose order it would have to spell."""
+    if any(isinstance(part, And) for part, _ in alternatives(query.pattern)):
+        return ()
+    single = tuple(predicate for predicate in query.predicates if isinstance(predicate, Local))
+    return (apply_predicates(build(query.pattern), replace(query, predicates=single), names),)
 
 
 def _disjoint_union(whole: Automaton, pattern: Pattern, offset: int, decided: bool) -> Automaton:

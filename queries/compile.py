@@ -47,7 +47,7 @@ class ClausePart:
 class CompiledQuery:
     """A query that can run on events of one schema.
 
-    - `parts`: one; or, for a conjunction, those of both sides and of their common trends; none for detection.
+    - `parts`: one; or, for a conjunction, those of both sides and of their common trends; none for detection with AND.
     - `clauses`: what a detection query detects; none for others.
     - `window`: in the stream's units, or None for the whole stream. For detection, a match lies within the span if one
       of the windows holds it that start at every unit (or event) and are one longer than the span.
@@ -80,6 +80,11 @@ class CompiledQuery:
     def is_prompt(self) -> bool:
         """Whether it is one of detection all of whose matches are decided by their last events."""
         return self.detects and not any(part.clause.waits for part in self.clauses)
+
+    @property
+    def row_window(self) -> Window | None:
+        """The windows that rows are told by; None if a row is that of the whole stream, as a count of detection is."""
+        return None if self.detects and isinstance(self.query.returns, Aggregates) else self.window
 
     @property
     def reach(self) -> int:

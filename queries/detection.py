@@ -3,21 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import combinations
+from dataclasses import dataclass, replace
+from itertools import combinations, product
+from math import prod
 
 from cepbench.queries.detection_rules import alternatives
-from cepbench.queries.model import And, Comparison, Event, Local, Not, Pattern, Plus, Query, Seq, children, occurrences
+from cepbench.queries.model import And, Comparison, Event, Local, Not, Pattern, Plus, Query, Seq, occurrences
 from cepbench.queries.names import Names
 
 
 @dataclass(frozen=True)
-class ClauseOperand:
-    """An event type of a clause, with the predicates on single events. `kleene`: it binds one or more events."""
+class OperandType:
+    """An event type that an operand binds, with the predicates on single events."""
 
     type: str
-    kleene: bool
-    predicates: tuple[Local, ...]
+    predicates: tuple[Local, ...] = ()
+
+
+@dataclass(frozen=True)
+class ClauseOperand:
+    """What a clause joins: events of one type, or of those of an OR. `kleene`: it binds one or more events."""
+
+    either: tuple[OperandType, ...]
+    kleene: bool = False
+
+    @property
+    def single(self) -> OperandType:
+        """The type of an operand that is no OR."""
+        [only] = self.either
+        return only
 
 
 @dataclass(frozen=True)
@@ -45,15 +59,15 @@ class Condition:
 class DetectionClause:
     """One alternative of the OR at the top of a pattern: a SEQ (`ordered`) or an AND of operands, or a single one.
 
-    Each clause is a pattern of its own to a system of multi-pattern detection. `occurrences` numbers the event of the
-    pattern that each operand stands for.
+    Each clause is a pattern of its own to a system of multi-pattern detection. `occurrences` numbers the events of the
+    pattern that each operand stands for: one, or those of its OR.
     """
 
     ordered: bool
     operands: tuple[ClauseOperand, ...]
     negated: tuple[NegatedType, ...]
     conditions: tuple[Condition, ...]
-    occurrences: tuple[int, ...]
+    occurrences: tuple[tuple[int, ...], ...]
 
     @property
     def waits(self) -> bool:
@@ -63,9 +77,19 @@ class DetectionClause:
     @property
     def ambiguous(self) -> bool:
         """Whether the same events may bind in several ways."""
-        types = [operand.type for operand in self.operands]
+        types = [{one.type for one in operand.either} for operand in self.operands]
         several = not self.ordered or any(operand.kleene for operand in self.operands)
-        return several and len(set(types)) < len(types)
+        return several and any(a & b for a, b in combinations(types, 2))
+
+    @property
+    def types(self) -> frozenset[str]:
+        """The types of all operands."""
+        return frozenset(one.type for operand in self.operands for one in operand.either)
+
+    @property
+    def has_or(self) -> bool:
+        """Whether an operand is an OR."""
+        return any(len(operand.either) > 1 for operand in self.operands)
 
 
 def clauses_of(query: Query, names: Names) -> tuple[DetectionClause, ...]:
@@ -79,44 +103,58 @@ def clauses_of(query: Query, names: Names) -> tuple[DetectionClause, ...]:
 
 def may_repeat(clauses: tuple[DetectionClause, ...]) -> bool:
     """Whether a match, which is a set of events, may be found more than once: in one clause, or in two of them."""
-    types = [{operand.type for operand in clause.operands} for clause in clauses]
-    return any(clause.ambiguous for clause in clauses) or any(a == b for a, b in combinations(types, 2))
+    if any(clause.ambiguous for clause in clauses):
+        return True
+    return any(a.types & b.types if a.has_or or b.has_or else a.types == b.types for a, b in combinations(clauses, 2))
+
+
+def choices(clause: DetectionClause) -> int | None:
+    """How many clauses without OR a clause comes to; None if there are none, since a Kleene operand is an OR."""
+    if any(operand.kleene and len(operand.either) > 1 for operand in clause.operands):
+        return None
+    return prod(len(operand.either) for operand in clause.operands)
+
+
+def without_or(clause: DetectionClause) -> Iterator[DetectionClause]:
+    """The clauses that a clause with `choices` comes to: its disjunctive normal form."""
+    for chosen in product(*(operand.either for operand in clause.operands)):
+        operands = zip(chosen, clause.operands, strict=True)
+        yield replace(clause, operands=tuple(ClauseOperand((one,), operand.kleene) for one, operand in operands))
 
 
 def _clause(pattern: Pattern, first: int, query: Query, names: Names) -> DetectionClause:
     joined = pattern.parts if isinstance(pattern, Seq | And) else (pattern,)
     operands: list[ClauseOperand] = []
     negated: list[NegatedType] = []
-    places: list[int] = []
-    for occurrence, part in enumerate(joined, first):
-        event = _event_of(part)
-        predicates = tuple(_locals(query, names, occurrence))
+    places: list[tuple[int, ...]] = []
+    for part in joined:
+        events = tuple(occurrences(part))
+        numbers = tuple(range(first, first + len(events)))
+        first += len(events)
+        bound = tuple(_bound(event, number, query, names) for event, number in zip(events, numbers, strict=True))
         if isinstance(part, Not):
-            negated.append(NegatedType(event.type, len(operands), predicates))
+            negated.append(NegatedType(bound[0].type, len(operands), bound[0].predicates))
         else:
-            operands.append(ClauseOperand(event.type, isinstance(part, Plus), predicates))
-            places.append(occurrence)
+            operands.append(ClauseOperand(bound, isinstance(part, Plus)))
+            places.append(numbers)
     conditions = tuple(_conditions(query, names, places))
     return DetectionClause(not isinstance(pattern, And), tuple(operands), tuple(negated), conditions, tuple(places))
 
 
-def _event_of(part: Pattern) -> Event:
-    event = part if isinstance(part, Event) else children(part)[0]
-    assert isinstance(event, Event)
-    return event
+def _bound(event: Event, occurrence: int, query: Query, names: Names) -> OperandType:
+    found = (
+        predicate
+        for predicate in query.predicates
+        if isinstance(predicate, Local) and occurrence in names.indices(predicate.operand.name)
+    )
+    return OperandType(event.type, tuple(found))
 
 
-def _locals(query: Query, names: Names, occurrence: int) -> Iterator[Local]:
-    for predicate in query.predicates:
-        if isinstance(predicate, Local) and occurrence in names.indices(predicate.operand.name):
-            yield predicate
-
-
-def _conditions(query: Query, names: Names, places: list[int]) -> Iterator[Condition]:
+def _conditions(query: Query, names: Names, places: list[tuple[int, ...]]) -> Iterator[Condition]:
     for predicate in query.predicates:
         if isinstance(predicate, Comparison):
             lefts, rights = names.indices(predicate.left.name), names.indices(predicate.right.name)
             for left, place in enumerate(places):
                 for right, other in enumerate(places):
-                    if place in lefts and other in rights:
+                    if place[0] in lefts and other[0] in rights:  # names mean whole operands
                         yield Condition(left, right, predicate)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cepbench.queries.model import (
+    Aggregates,
     And,
     Comparison,
+    CountAll,
     Event,
     Matches,
     Not,
@@ -26,8 +28,8 @@ MOST_OPERANDS = 64
 
 
 def alternatives(pattern: Pattern) -> tuple[tuple[Pattern, Path], ...]:
-    """What an OR at the top joins, with the way there; or the pattern itself."""
-    if isinstance(pattern, Or):
+    """What an OR at the top joins, with the way there; or the pattern itself, such as an operand `(A OR B) x`."""
+    if isinstance(pattern, Or) and pattern.alias is None:
         return tuple((part, (index,)) for index, part in enumerate(pattern.parts))
     return ((pattern, ()),)
 
@@ -41,8 +43,8 @@ def detection_rules(query: Query) -> Iterator[Finding]:
     """What PER MATCH allows; nothing for queries without it."""
     if query.span is None:
         return
-    if not isinstance(query.returns, Matches):
-        yield "PER MATCH detects matches; write RETURN MATCHES, or leave RETURN out", "return", ()
+    if not isinstance(query.returns, Matches) and not counts_matches(query):
+        yield "PER MATCH detects matches; write RETURN MATCHES or COUNT(*), or leave RETURN out", "return", ()
     if query.semantics is not Semantics.ANY:
         yield "PER MATCH detects matches under skip-till-any-match only", "semantics", ()
     if query.span.amount <= 0:
@@ -54,6 +56,19 @@ def detection_rules(query: Query) -> Iterator[Finding]:
     yield from _condition_rules(query)
 
 
+def counts_matches(query: Query) -> bool:
+    """Whether a detection query asks for the number of its matches."""
+    return isinstance(query.returns, Aggregates) and query.returns.items == (CountAll(),)
+
+
+def is_operand(pattern: Pattern, ordered: bool) -> bool:
+    """A single event type, perhaps with +, or in SEQ (and by itself) an OR of them."""
+    single = pattern.part if isinstance(pattern, Plus) else pattern
+    if isinstance(single, Or):
+        return ordered and all(isinstance(part, Event) for part in single.parts)
+    return isinstance(single, Event)
+
+
 def _alternative_rules(pattern: Pattern, path: Path) -> Iterator[Finding]:
     """SEQ or AND of operands, or a single operand."""
     joins = isinstance(pattern, Seq | And)
@@ -62,9 +77,9 @@ def _alternative_rules(pattern: Pattern, path: Path) -> Iterator[Finding]:
         if isinstance(operand, Not):
             if not isinstance(operand.part, Event):
                 yield "under PER MATCH, NOT takes a single event type", "pattern", (*way, 0)
-        elif not isinstance(operand.part if isinstance(operand, Plus) else operand, Event):
+        elif not is_operand(operand, not isinstance(pattern, And)):
             message = "under PER MATCH an operand is a single event type, perhaps with +; SEQ and AND join operands"
-            yield f"{message}, OR stands at the top only", "pattern", way
+            yield f"{message}, OR stands at the top, or joins types in SEQ", "pattern", way
     if sum(not isinstance(operand, Not) for operand, _ in operands) > MOST_OPERANDS:
         yield f"under PER MATCH, SEQ and AND join at most {MOST_OPERANDS} events", "pattern", path
 
@@ -79,12 +94,32 @@ def _condition_rules(query: Query) -> Iterator[Finding]:
         if predicate.next:
             message = "under PER MATCH, comparisons hold for all events of two operands; leave NEXT out"
             yield message, "where", (index, 1)
+        for name in (predicate.left.name, predicate.right.name):
+            if any(0 < len(one & set(names[name])) < len(one) for one in _disjunctions(query.pattern, 0)):
+                message = f"a comparison relates whole operands, but {name!r} is a part of an OR; give the OR an alias"
+                yield message, "where", (index,)
+                return
         left, right = set(names[predicate.left.name]), set(names[predicate.right.name])
         if left & right:
             message = "under PER MATCH a comparison relates two operands"
             yield f"{message}; give those that are meant aliases", "where", (index,)
         elif not any(left & part and right & part for part in parts):
             yield "no match binds both events, which belong to different alternatives of OR", "where", (index,)
+
+
+def _disjunctions(pattern: Pattern, first: int) -> Iterator[set[int]]:
+    """The numbers of the events of each OR that is an operand."""
+    tops = alternatives(pattern)
+    if len(tops) > 1:
+        for part, _ in tops:
+            yield from _disjunctions(part, first)
+            first += sum(1 for _ in occurrences(part))
+        return
+    for operand in pattern.parts if isinstance(pattern, Seq) else (pattern,):
+        after = first + sum(1 for _ in occurrences(operand))
+        if isinstance(operand.part if isinstance(operand, Plus) else operand, Or):
+            yield set(range(first, after))
+        first = after
 
 
 def _parts(pattern: Pattern) -> list[set[int]]:

@@ -63,9 +63,13 @@ class Not:
 
 @dataclass(frozen=True)
 class Or:
-    """`P1 OR ... OR Pn`, n >= 2: the union of the parts' trends, each counted once."""
+    """`P1 OR ... OR Pn`, n >= 2: the union of the parts' trends, each counted once.
+
+    With an alias, `(A OR B) x`, it is one event of either type.
+    """
 
     parts: tuple[Pattern, ...]
+    alias: str | None = None
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from cepbench.queries.errors import QueryError
-from cepbench.queries.model import Event, Not, Pattern, children, occurrences
+from cepbench.queries.model import Event, Not, Or, Pattern, children, occurrences
 
 Path = tuple[int, ...]
 """The way from a pattern to a sub-pattern, child by child."""
@@ -39,7 +39,8 @@ class Names:
 def meanings(pattern: Pattern) -> dict[str, tuple[int, ...]]:
     """All names of a pattern and what they mean: indices into `tuple(occurrences(pattern))`.
 
-    An alias means its occurrence, a type all occurrences of the type; a name that is both is the alias.
+    An alias means its occurrence, or those that its OR joins, a type all occurrences of the type; a name that is both
+    is the alias.
     """
     types: dict[str, list[int]] = {}
     aliases: dict[str, tuple[int, ...]] = {}
@@ -47,6 +48,7 @@ def meanings(pattern: Pattern) -> dict[str, tuple[int, ...]]:
         types.setdefault(event.type, []).append(index)
         if event.alias is not None:
             aliases[event.alias] = (index,)
+    _name_alternatives(pattern, 0, aliases)
     return {name: tuple(indices) for name, indices in types.items()} | aliases
 
 
@@ -58,6 +60,18 @@ def scopes(pattern: Pattern) -> tuple[Path | None, ...]:
 def known(names: Mapping[str, tuple[int, ...]]) -> str:
     """The names of a pattern, for an error."""
     return f"the pattern has {', '.join([*names][:20])}{', ...' if len(names) > 20 else ''}"
+
+
+def _name_alternatives(pattern: Pattern, first: int, aliases: dict[str, tuple[int, ...]]) -> int:
+    """Adds the aliases of OR in a pattern whose first occurrence has number `first`; returns the number after it."""
+    if isinstance(pattern, Event):
+        return first + 1
+    after = first
+    for child in children(pattern):
+        after = _name_alternatives(child, after, aliases)
+    if isinstance(pattern, Or) and pattern.alias is not None:
+        aliases[pattern.alias] = tuple(range(first, after))
+    return after
 
 
 def _scopes(pattern: Pattern, path: Path, scope: Path | None) -> Iterator[Path | None]:

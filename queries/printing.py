@@ -137,12 +137,13 @@ class _Writer:
     def pattern(self, pattern: Pattern, place: int) -> Node:
         """Appends a pattern, in parentheses where `place` binds tighter."""
         start = self._length
-        bracket = _BINDING.get(type(pattern), _IN_POSTFIX) < place
+        alias = pattern.alias if isinstance(pattern, Or) else None
+        bracket = alias is not None or _BINDING.get(type(pattern), _IN_POSTFIX) < place
         if bracket:
             self.write("(")
         node = self._bare(pattern)
         if bracket:
-            self.write(")")
+            self.write(")" if alias is None else f") {quote_name(alias)}")
         return Node(pattern, start, self._length, node.children)
 
     def predicate(self, predicate: Predicate) -> Node:

@@ -92,6 +92,8 @@ def _pattern_rules(query: Query) -> Iterator[Finding]:
         for index, child in enumerate(children(pattern)):
             if isinstance(child, Not) and not isinstance(pattern, Seq):
                 yield "NOT stands inside SEQ only, beside a positive pattern", "pattern", (*path, index)
+        if isinstance(pattern, Or) and pattern.alias is not None and query.span is None:
+            yield "OR has an alias under PER MATCH only; give its events aliases", "pattern", path
         if isinstance(pattern, Not):
             yield from _negation_rules(pattern, path)
 
@@ -123,7 +125,7 @@ def _name_rules(query: Query) -> Iterator[Finding]:
     """Aliases are unique."""
     seen: set[str] = set()
     for pattern, path in _sub_patterns(query.pattern):
-        if isinstance(pattern, Event) and pattern.alias is not None:
+        if isinstance(pattern, Event | Or) and pattern.alias is not None:
             if pattern.alias in seen:
                 yield f"the alias {pattern.alias!r} is given twice; each names one event", "pattern", path
             seen.add(pattern.alias)
@@ -132,7 +134,7 @@ def _name_rules(query: Query) -> Iterator[Finding]:
 def _return_rules(query: Query) -> Iterator[Finding]:
     """What RETURN lists, and what AND allows."""
     returns = query.returns
-    conjunction = isinstance(query.pattern, And)
+    conjunction = isinstance(query.pattern, And) and query.span is None
     if isinstance(returns, CompleteMatches) and conjunction:
         yield "COMPLETE MATCHES is not defined for AND; use RETURN MATCHES", "return", ()
     if not isinstance(returns, Aggregates):

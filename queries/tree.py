@@ -110,9 +110,11 @@ class TreeBuilder(Transformer[Token, dict[str, Node]]):
         """`E` or `E alias`."""
         return _node(Event(_name(name), _name(alias) if alias else None), name, alias or name)
 
-    def group(self, left: Token, inner: Node, right: Token) -> Node:
-        """Something in parentheses."""
-        return _node(inner.value, left, right, inner.children)
+    def group(self, left: Token, inner: Node, right: Token, alias: Token | None = None) -> Node:
+        """Something in parentheses, also `(A OR B) alias`."""
+        if alias is None:
+            return _node(inner.value, left, right, inner.children)
+        return _node(_aliased(inner, alias), left, alias, inner.children)
 
     def call(self, keyword: Token, _: Token, inner: Node, right: Token) -> Node:
         """`SEQ(...)`."""
@@ -249,7 +251,8 @@ def _joined(kind: type[Or] | type[And], parts: tuple[Node | Token, ...]) -> Node
     nodes: list[Node] = []
     for part in parts:
         if isinstance(part, Node):
-            nodes.extend(part.children if isinstance(part.value, kind) else (part,))
+            flat = isinstance(part.value, kind) and getattr(part.value, "alias", None) is None
+            nodes.extend(part.children if flat else (part,))
     if len(nodes) > _MOST_ALTERNATIVES:
         raise Problem(f"OR and AND join at most {_MOST_ALTERNATIVES} patterns", nodes[0].start, nodes[-1].stop)
     if len(nodes) == 1:
@@ -260,8 +263,14 @@ def _joined(kind: type[Or] | type[And], parts: tuple[Node | Token, ...]) -> Node
 def _repeated(build: Callable[[Pattern], Pattern], part: Node, sign: Token, alias: Token | None) -> Node:
     """A postfix operator on `part`; `E+ alias` means `E alias+`."""
     if alias is not None:
-        event = part.value
-        if not isinstance(event, Event) or event.alias is not None:
-            raise Problem("an alias stands behind an event type, once", alias.start_pos or 0, alias.end_pos or 0)
-        part = part._replace(value=replace(event, alias=_name(alias)))
+        part = part._replace(value=_aliased(part, alias))
     return _node(build(part.value), part, alias or sign, (part,))
+
+
+def _aliased(part: Node, alias: Token) -> Event | Or:
+    """An event type, or an OR, with its alias."""
+    named = part.value
+    if not isinstance(named, Event | Or) or named.alias is not None:
+        message = "an alias stands behind an event type or an OR in parentheses, once"
+        raise Problem(message, alias.start_pos or 0, alias.end_pos or 0)
+    return replace(named, alias=_name(alias))

@@ -43,6 +43,7 @@ class Feature(StrEnum):
     OPTIONAL = "optional part"
     REPEATED_TYPE = "repeated type"
     OR = "OR"
+    OPERAND_OR = "OR of types as an operand"
     AND = "AND"
 
     NOT_FIRST = "NOT at the start"
@@ -71,6 +72,7 @@ class Feature(StrEnum):
     SUM = "SUM"
     AVG = "AVG"
     LEAST = "MIN or MAX"
+    DETECTED_COUNT = "COUNT(*) of detected matches"
     MATCHES = "MATCHES"
     COMPLETE = "COMPLETE MATCHES"
 
@@ -105,13 +107,17 @@ DETECTION = frozenset({Feature.PER_MATCH, Feature.PER_MATCH_COUNTED})
 _MATCHES = (Feature.MATCHES, Feature.COMPLETE)
 _AGGREGATES = (Feature.COUNT_OF, Feature.SUM, Feature.AVG, Feature.LEAST)
 _OVERFLOWS = (Feature.COUNT_OVERFLOW, Feature.SUM_OVERFLOW)
+WINDOWS = frozenset({Feature.WHOLE_STREAM, Feature.TUMBLING, Feature.OVERLAPPING, Feature.GAPS, Feature.COUNTED})
 _EXCLUSIVE = (
     (Feature.ANY, Feature.NEXT, Feature.CONTIGUOUS),
-    (Feature.WHOLE_STREAM, Feature.TUMBLING, Feature.OVERLAPPING, Feature.GAPS, Feature.COUNTED, *DETECTION),
-    _MATCHES,
+    (*WINDOWS, *DETECTION),
+    (*_MATCHES, Feature.DETECTED_COUNT),
+    (Feature.OPERAND_OR, Feature.AND),  # an operand of SEQ: in different alternatives, which is drawn all the same
 )
 
 
+DETECTED = frozenset({Feature.OPERAND_OR, Feature.DETECTED_COUNT})
+"""Features that only queries of detection have."""
 NEVER_TALLIED = frozenset({Feature.OR, Feature.AND, Feature.PAIRWISE})
 """Features of queries whose matches the oracle has to list (`algorithms.oracle.tallying`)."""
 NEVER_DETECTED = frozenset(
@@ -140,6 +146,8 @@ def _exclude(one: Feature, other: Feature) -> bool:
         if first is Feature.COUNT_OVERFLOW and second in NEVER_TALLIED:
             return True
         if first in DETECTION and second in NEVER_DETECTED:
+            return True
+        if first in DETECTED and second in NEVER_DETECTED | WINDOWS:
             return True
     return any(one in group and other in group for group in _EXCLUSIVE)
 
@@ -183,10 +191,15 @@ def _of_query(query: Query, meaning: Meaning) -> Iterator[Feature]:
 
 def _of_detection(query: Query) -> Iterator[Feature]:
     meaning = detection_meaning(query)
-    yield from (Feature.ANY, Feature.MATCHES, Feature.PER_MATCH_COUNTED if meaning.counts else Feature.PER_MATCH)
-    yield from _positive_parts(query.pattern)
+    yield from (Feature.ANY, Feature.PER_MATCH_COUNTED if meaning.counts else Feature.PER_MATCH)
+    yield Feature.MATCHES if isinstance(query.returns, Matches) else Feature.DETECTED_COUNT
+    if len(meaning.alternatives) > 1:
+        yield Feature.OR
+    yield from (feature for feature in _positive_parts(query.pattern, True) if feature is not Feature.OR)
     for alternative in meaning.alternatives:
-        operands = [part.type for part in alternative.operands]
+        operands = [name for part in alternative.operands for _, name in part.types]
+        if any(len(part.types) > 1 for part in alternative.operands):
+            yield Feature.OPERAND_OR
         if len(set(operands)) < len(operands):
             yield Feature.REPEATED_TYPE
         negated = [part.negated for part in alternative.parts]
@@ -199,7 +212,7 @@ def _of_detection(query: Query) -> Iterator[Feature]:
             if any(found):
                 yield place
         for part in alternative.parts:
-            if part.origin in meaning.locals:
+            if part.origins & meaning.locals.keys():
                 yield Feature.NOT_LOCAL if part.negated else Feature.LOCAL
     if meaning.pairs:
         yield Feature.PAIRWISE
@@ -235,12 +248,13 @@ def _is_least(item: object) -> bool:
     return isinstance(item, AggregateOf) and _FUNCTIONS[item.function] is Feature.LEAST
 
 
-def _positive_parts(pattern: Pattern) -> Iterator[Feature]:
+def _positive_parts(pattern: Pattern, detected: bool = False) -> Iterator[Feature]:
     match pattern:
         case Not():
             return
         case Plus(part) | Star(part) | AtLeast(part, _):
-            yield Feature.KLEENE if isinstance(part, Event) else Feature.NESTED_KLEENE
+            single = isinstance(part, Event) or (isinstance(part, Or) and detected)
+            yield Feature.KLEENE if single else Feature.NESTED_KLEENE
         case Or():
             yield Feature.OR
         case And():
@@ -248,7 +262,7 @@ def _positive_parts(pattern: Pattern) -> Iterator[Feature]:
     if isinstance(pattern, Star | Maybe):
         yield Feature.OPTIONAL
     for child in children(pattern):
-        yield from _positive_parts(child)
+        yield from _positive_parts(child, detected)
 
 
 def _negated_parts(pattern: Pattern, negated: bool) -> Iterator[Feature]:

@@ -6,9 +6,12 @@ from collections.abc import Iterator
 from fractions import Fraction
 from random import Random
 
+from cepbench.queries.detection_rules import alternatives
 from cepbench.queries.model import (
+    Aggregates,
     And,
     Comparison,
+    CountAll,
     Equivalence,
     Event,
     Length,
@@ -22,6 +25,7 @@ from cepbench.queries.model import (
     Seq,
     occurrences,
 )
+from cepbench.queries.names import meanings
 from cepbench.verification.draw import Draw
 from cepbench.verification.features import Feature
 from cepbench.verification.random_patterns import TYPES
@@ -42,17 +46,21 @@ def random_detection(draw: Draw, name: str) -> Query:
     predicates = tuple(_predicates(draw, pattern))
     if equivalent:
         predicates = (Equivalence(("h",)), *predicates)
-    return Query(name, Matches(), pattern, predicates=predicates, group_by=group_by, span=_span(draw))
+    counted = Feature.MATCHES not in draw.wanted and draw.has(Feature.DETECTED_COUNT, 0.2)
+    returns = Aggregates(random.choice(((), group_by)), (CountAll(),)) if counted else Matches()
+    return Query(name, returns, pattern, predicates=predicates, group_by=group_by, span=_span(draw))
 
 
 def detected_types(random: Random, query: Query) -> list[str]:
     """Types of events in an order in which some match may bind them."""
-    top = random.choice(query.pattern.parts) if isinstance(query.pattern, Or) else query.pattern
+    [*tops] = (part for part, _ in alternatives(query.pattern))
+    top = random.choice(tops)
     types: list[str] = []
     for operand in top.parts if isinstance(top, Seq | And) else (top,):
         if not isinstance(operand, Not):
-            [event] = occurrences(operand)
-            types += [event.type] * (random.choice((1, 1, 2, 3)) if isinstance(operand, Plus) else 1)
+            either = [event.type for event in occurrences(operand)]
+            size = random.choice((1, 1, 2, 3)) if isinstance(operand, Plus) else 1
+            types += [random.choice(either) for _ in range(size)]
     if isinstance(top, And):
         random.shuffle(types)
     return types
@@ -76,15 +84,19 @@ class _Alternatives:
         if self._repeats:
             types[1] = types[0]
         kleene = self._random.randrange(size) if first and Feature.KLEENE in self._draw.wanted else -1
+        joined_by_and = self._draw.has(Feature.AND, 0.35) if first else self._random.random() < 0.4
+        wanted = first and not self._draw.wanted.isdisjoint(_PLACES)
+        joined_by_and = joined_by_and and size > 1 and not wanted and Feature.AND not in self._draw.banned
+        chosen = self._random.randrange(size) if first and Feature.OPERAND_OR in self._draw.wanted else -1
         operands: list[Pattern] = []
         for index in range(size):
-            event = self._event(types[index])
+            event: Pattern = self._event(types[index])
+            if not joined_by_and and (index == chosen or self._draw.has(Feature.OPERAND_OR, 0.15, wanted=0.3)):
+                event = self._either(types[index])
             operands.append(
                 Plus(event) if index == kleene or self._draw.has(Feature.KLEENE, 0.2, wanted=0.3) else event
             )
-        joined_by_and = self._draw.has(Feature.AND, 0.35) if first else self._random.random() < 0.4
-        wanted = first and not self._draw.wanted.isdisjoint(_PLACES)
-        if joined_by_and and size > 1 and not wanted and Feature.AND not in self._draw.banned:
+        if joined_by_and:
             return And(tuple(operands))
         row = self._with_negations(operands, types[size:] or types, first)
         return Seq(tuple(row)) if len(row) > 1 else row[0]
@@ -109,6 +121,15 @@ class _Alternatives:
     def _negated(self, types: list[str]) -> Not:
         return Not(self._event(self._random.choice(types if self._random.random() < 0.8 else TYPES)))
 
+    def _either(self, name: str) -> Or:
+        """An OR of a type and others, or the same once more, most often with an alias."""
+        names = [name, *self._random.choices(TYPES, k=self._random.choice((1, 1, 2)))]
+        events = tuple(self._event(one) for one in names)
+        if self._random.random() < 0.3 and len(events) == 2:
+            return Or(events)
+        self._aliases += 1
+        return Or(events, f"either{self._aliases}")
+
     def _event(self, name: str) -> Event:
         if self._random.random() < 0.4:
             return Event(name)
@@ -119,6 +140,7 @@ class _Alternatives:
 def _predicates(draw: Draw, pattern: Pattern) -> Iterator[Predicate]:
     random = draw.random
     positive = [event.alias or event.type for event in occurrences(pattern, False)]
+    positive += [name for name in meanings(pattern) if name.startswith("either")]
     negated = [event.alias or event.type for event in occurrences(pattern, True)]
     if draw.has(Feature.LOCAL, 0.25):
         yield random_local(draw, random.choice(positive))
@@ -126,11 +148,22 @@ def _predicates(draw: Draw, pattern: Pattern) -> Iterator[Predicate]:
         yield random_local(draw, random.choice(negated))
     if len(positive) > 1 and draw.has(Feature.PAIRWISE, 0.5):
         for _ in range(random.choice((1, 1, 2, 3))):
-            tops = pattern.parts if isinstance(pattern, Or) else (pattern,)
-            names = [event.alias or event.type for event in occurrences(random.choice(tops), False)]
+            names = _operand_names(random.choice([part for part, _ in alternatives(pattern)]))
             pair = random.sample(names, 2) if len(names) > 1 else random.sample(positive, 2)
             compared = random_comparison(draw, (pair[0], pair[1]), random.random() < 0.7)
             yield Comparison(compared.left, compared.op, compared.right)
+
+
+def _operand_names(alternative: Pattern) -> list[str]:
+    """A name of each operand that binds events and has one."""
+    names: list[str] = []
+    for operand in alternative.parts if isinstance(alternative, Seq | And) else (alternative,):
+        single = operand.part if isinstance(operand, Plus) else operand
+        if isinstance(single, Event):
+            names.append(single.alias or single.type)
+        elif isinstance(single, Or) and single.alias is not None:
+            names.append(single.alias)
+    return names
 
 
 def _span(draw: Draw) -> Length:

@@ -37,7 +37,7 @@ from cepbench.queries.model import (
 )
 from cepbench.queries.resolve import check
 from cepbench.verification.draw import Draw
-from cepbench.verification.features import DETECTION, Feature, query_features
+from cepbench.verification.features import DETECTED, DETECTION, Feature, query_features
 from cepbench.verification.random_detection import random_detection
 from cepbench.verification.random_patterns import TYPES, random_pattern
 from cepbench.verification.random_predicates import Places, random_comparison, random_local
@@ -97,7 +97,7 @@ def variation(draw: Draw, query: Query, name: str) -> Query:
 
 
 def _query(draw: Draw, name: str) -> Query:
-    if draw.wanted & DETECTION:
+    if draw.wanted & (DETECTION | DETECTED):
         return random_detection(draw, name)
     random = draw.random
     pattern = random_pattern(draw)

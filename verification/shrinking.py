@@ -173,6 +173,8 @@ def _smaller_patterns(pattern: Pattern) -> Iterator[Pattern]:
             yield from (Not(smaller) for smaller in _smaller_patterns(part))
         case Seq(parts) | Or(parts) | And(parts):
             yield from parts
+            if isinstance(pattern, Or) and pattern.alias is not None:
+                yield Or(parts)
             for index, part in enumerate(parts):
                 if len(parts) > 2:
                     yield replace(pattern, parts=parts[:index] + parts[index + 1 :])

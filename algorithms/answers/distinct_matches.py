@@ -11,6 +11,7 @@ from cepbench.algorithms.base import StateSize
 from cepbench.algorithms.rows import MatchRows, QueryRows, concatenate
 from cepbench.queries.compile import CompiledQuery
 from cepbench.queries.detection import may_repeat
+from cepbench.queries.model import Aggregates
 
 
 class DistinctMatches:
@@ -18,7 +19,8 @@ class DistinctMatches:
     decide alike. One with a NOT at the end decides later than others, so that matches are remembered (`told`) for as
     long as it may find them again.
 
-    `repeats`: matches may be found more than once. `digests`: the query wants digests, and needs no more to be right.
+    `repeats`: matches may be found more than once. `digests`: the query wants digests, or a count, and needs no more to
+    be right.
     """
 
     def __init__(self, query: CompiledQuery) -> None:
@@ -26,7 +28,8 @@ class DistinctMatches:
         waits = any(clause.waits for clause in clauses)
         self.reach = query.reach
         self.repeats = may_repeat(clauses)
-        self.digests = query.summarised and not self.repeats and not waits
+        summarised = query.summarised or isinstance(query.query.returns, Aggregates)
+        self.digests = summarised and not self.repeats and not waits
         self.mixed = self.repeats and waits
         self.told: MatchRows | None = None
 

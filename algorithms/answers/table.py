@@ -133,11 +133,11 @@ def _window_columns(query: CompiledQuery, rows: QueryRows) -> dict[str, Any]:
     window = rows.window
     if isinstance(rows, MatchRows) and rows.times is not None:
         return {"window_start": rows.times[:, 0], "window_end": pd.array(rows.times[:, 1], dtype="Int64")}
-    if query.window is None:
+    if query.row_window is None:
         nothing = pd.array([pd.NA] * len(window), dtype="Int64")
         return {"window_start": np.zeros(len(window), np.int64), "window_end": nothing}
-    start = window * query.window.slide
-    return {"window_start": start, "window_end": pd.array(start + query.window.within, dtype="Int64")}
+    start = window * query.row_window.slide
+    return {"window_start": start, "window_end": pd.array(start + query.row_window.within, dtype="Int64")}
 
 
 def _aggregate_columns(query: CompiledQuery, rows: AggregateRows) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from cepbench.algorithms.answers.detected_count import reporting
 from cepbench.algorithms.base import StateSize
 from cepbench.algorithms.flink.session import EVERY_WINDOW, JobSession, rows_of_spans
 from cepbench.algorithms.flink.specification import detection_specification
@@ -24,6 +25,7 @@ class DetectionOnFlink(Evaluator):
 
     def __init__(self, query: CompiledQuery) -> None:
         self.query = query
+        self.count = reporting(query)
         self.specification = detection_specification(query)
         self.counts = query.window is not None and query.window.counts_events
         self.held: list[EventBatch] = []
@@ -47,13 +49,17 @@ class DetectionOnFlink(Evaluator):
         self.found += int(numbers[1])
         self.repeated += int(numbers[2])
         self._hold(events)
-        return rows_of_spans(numbers, (self.first if self.counts else 0) - self.query.reach)
+        rows = rows_of_spans(numbers, (self.first if self.counts else 0) - self.query.reach)
+        if self.count is None:
+            return rows
+        self.count.add(rows)
+        return None
 
     def finish(self) -> QueryRows | None:
-        """Nothing: no match waits. Flink forgets the key."""
+        """The count, if matches are counted: no match waits. Flink forgets the key."""
         if self._session is not None and self.held:
             self._session.send(self.held[-1].slice(0, 0), EVERY_WINDOW)
-        return None
+        return None if self.count is None else self.count.row()
 
     def state(self) -> StateSize:
         """Partial matches and the events of a span, in bytes as `java/Substream.java` reckons them."""

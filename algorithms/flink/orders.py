@@ -30,9 +30,13 @@ def unsupported_detection(query: Query) -> str | None:
         return (
             "Flink's notFollowedBy takes simultaneous events as following, and ends no pattern, so NOT is not supported"
         )
+    if any(len({one.predicates for one in operand.either}) > 1 for clause in clauses for operand in clause.operands):
+        return "conditions on one type of an OR are not supported in an operand; write an OR at the top"
     for clause in clauses:
-        loops = [operand.type for operand in clause.operands if operand.kleene]
-        if not clause.ordered and len(set(loops)) < len(loops):
+        if clause.ordered:
+            continue
+        loops = [operand.single.type for operand in clause.operands if operand.kleene]
+        if len(set(loops)) < len(loops):
             return "two Kleene operands of an AND bind events of the same type, which no sequence of places tells apart"
     flows = sum(map(_number, clauses))
     if flows > MOST_FLOWS:

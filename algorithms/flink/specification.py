@@ -31,7 +31,7 @@ from cepbench.queries.model import (
     Star,
     children,
 )
-from cepbench.queries.tables import Predicates, Tables, Weights
+from cepbench.queries.tables import Ints, Predicates, Weights
 
 ANY, NEXT, CONTIGUOUS, STRICT, SPAN = range(5)
 SEMANTICS = {Semantics.ANY: ANY, Semantics.NEXT: NEXT, Semantics.CONTIGUOUS: CONTIGUOUS}
@@ -111,7 +111,7 @@ def detection_specification(query: CompiledQuery) -> str:
 
 
 def _query(query: CompiledQuery, semantics: int, window: Window) -> str:
-    returns = 0 if isinstance(query.query.returns, Aggregates) else 1
+    returns = 0 if isinstance(query.query.returns, Aggregates) and not query.detects else 1  # detected ones are counted
     if isinstance(query.query.returns, CompleteMatches):
         returns = 2
     sizes = len(query.ints), len(query.reals)
@@ -136,24 +136,25 @@ def _words(pattern: Pattern, positions: Iterator[int]) -> Iterator[str]:
 
 
 def _clause_tables(tables: DetectionTables) -> Iterator[str]:
-    yield from _types(tables)
+    yield from _types(tables.binding_ptr, tables.operand[tables.binding])
     operands = len(tables.kleene)
     for one in range(operands):
-        yield from _predicates("local", (one,), tables.local, one)
+        # Those of one type of an OR are those of all (`orders.unsupported_detection`).
+        yield from _predicates("local", (one,), tables.local, int(np.flatnonzero(tables.operand == one)[0]))
         for other in np.flatnonzero(tables.compared[one]).tolist():
             yield _line("step", one, other)
             yield from _predicates("adjacent", (one, other), tables.pairs, one * operands + other)
 
 
-def _types(tables: Tables | DetectionTables) -> Iterator[str]:
-    yield _line("types", len(tables.binding_ptr) - 1)
-    for kind in range(len(tables.binding_ptr) - 1):
-        yield _line("type", kind, *tables.binding[tables.binding_ptr[kind] : tables.binding_ptr[kind + 1]])
+def _types(binding_ptr: Ints, binding: Ints) -> Iterator[str]:
+    yield _line("types", len(binding_ptr) - 1)
+    for kind in range(len(binding_ptr) - 1):
+        yield _line("type", kind, *np.unique(binding[binding_ptr[kind] : binding_ptr[kind + 1]]))
 
 
 def _tables(part: Part) -> Iterator[str]:
     tables = part.tables
-    yield from _types(tables)
+    yield from _types(tables.binding_ptr, tables.binding)
     for p in range(len(tables.start)):
         yield from _predicates("local", (p,), tables.local, p)
         for e in range(tables.enter_ptr[p], tables.enter_ptr[p + 1]):

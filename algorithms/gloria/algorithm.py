@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import ClassVar
 
-from cepbench.algorithms.base import Algorithm, Executor, Operator, Plan, PlanningTooLong
+from cepbench.algorithms.base import NO_DETECTION, Algorithm, Executor, Operator, Plan, PlanningTooLong
 from cepbench.algorithms.gloria.executor import GloriaExecutor
 from cepbench.algorithms.gloria.optimiser import (
     COSTS,
@@ -79,6 +79,8 @@ class Gloria(Algorithm):
 
     def unsupported(self, query: Query) -> str | None:
         """What GRETA refuses: match queries, pairwise predicates, semantics other than skip-till-any-match."""
+        if query.span is not None:
+            return NO_DETECTION
         if not isinstance(query.returns, Aggregates):
             return "Gloria aggregates trends without constructing them, so it cannot return matches"
         if query.semantics is not Semantics.ANY:

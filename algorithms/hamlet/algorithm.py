@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import ClassVar
 
-from cepbench.algorithms.base import Algorithm, Executor, Operator, Plan
+from cepbench.algorithms.base import NO_DETECTION, Algorithm, Executor, Operator, Plan
 from cepbench.algorithms.hamlet.executor import HamletExecutor
 from cepbench.algorithms.hamlet.plan import HamletPlan, plan_of
 from cepbench.algorithms.hamlet.sharing import Sharing
@@ -63,6 +63,8 @@ class Hamlet(Algorithm):
 
     def unsupported(self, query: Query) -> str | None:
         """What GRETA refuses: match queries, pairwise predicates, semantics other than skip-till-any-match."""
+        if query.span is not None:
+            return NO_DETECTION
         if not isinstance(query.returns, Aggregates):
             return "Hamlet aggregates trends without constructing them, so it cannot return matches"
         if query.semantics is not Semantics.ANY:

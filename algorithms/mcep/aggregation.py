@@ -1,4 +1,7 @@
-"""Trends in sliding windows, counted in two steps: all matches are detected, then added up by window.
+"""What MCEP detects for a workload: clauses without OR, and for trends in sliding windows the matches that are then
+added up by window.
+
+An operand that is an OR of types becomes one clause per type (MCEP, Section 2, the transition to DNF).
 
 A trend of a window of length w is a match whose last event lies at most w - 1 units behind the first one. So the query
 is detected with that span, and each match counts in the windows that hold both of its ends.
@@ -14,8 +17,12 @@ import numpy as np
 
 from cepbench.algorithms.base import StateSize
 from cepbench.algorithms.rows import AggregateRows, MatchRows
+from cepbench.events.schema import Schema
 from cepbench.events.windows import Window
-from cepbench.queries.compile import CompiledQuery, Workload, compile_workload
+from cepbench.queries.analysis import analyse
+from cepbench.queries.compile import ClausePart, CompiledQuery, Workload, compile_workload
+from cepbench.queries.detection import choices, clauses_of, without_or
+from cepbench.queries.detection_tables import build_detection_tables
 from cepbench.queries.model import (
     Aggregates,
     Comparison,
@@ -29,9 +36,12 @@ from cepbench.queries.model import (
     Semantics,
     Seq,
 )
+from cepbench.queries.tables import Columns
 
 COUNT_BYTES = 32
 """Of the count of an open window."""
+MOST_CLAUSES = 256
+"""Of one query, each of which is a pattern to the optimiser."""
 
 
 def not_countable(query: Query) -> str | None:
@@ -57,9 +67,32 @@ def _is_operand(part: Pattern) -> bool:
 
 
 def detection_workload(workload: Workload) -> Workload:
-    """The workload with every query that counts trends as one that detects them; queries keep their index."""
-    queries = tuple(query if query.detects else _detecting(query, workload) for query in workload)
+    """The workload with every query that counts trends as one that detects them, and without OR in operands.
+
+    Queries keep their index.
+    """
+    queries = tuple(
+        _without_or(query, workload.schema) if query.detects else _detecting(query, workload) for query in workload
+    )
     return replace(workload, queries=queries)
+
+
+def not_detectable(query: Query) -> str | None:
+    """Why the clauses of a detection query are not for MCEP, in words, or None."""
+    found = [choices(clause) for clause in clauses_of(query, analyse(query).names)]
+    if None in found:
+        return "MCEP joins single event types; the events of an OR in a Kleene operand come to no clauses without OR"
+    if sum(filter(None, found)) > MOST_CLAUSES:
+        return f"without OR in operands the pattern has more than {MOST_CLAUSES} clauses"
+    return None
+
+
+def _without_or(query: CompiledQuery, schema: Schema) -> CompiledQuery:
+    if not any(part.clause.has_or for part in query.clauses):
+        return query
+    clauses = (clause for part in query.clauses for clause in without_or(part.clause))
+    parts = (ClausePart(clause, build_detection_tables(clause, schema, Columns(schema))) for clause in clauses)
+    return replace(query, clauses=tuple(parts))
 
 
 def counted_windows(workload: Workload) -> dict[int, Window]:

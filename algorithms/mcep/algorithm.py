@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from cepbench.algorithms.base import Algorithm, Executor, Plan
 from cepbench.algorithms.mcep.adaptivity import SAMPLE, AdaptivePlanner
-from cepbench.algorithms.mcep.aggregation import detection_workload, not_countable
+from cepbench.algorithms.mcep.aggregation import detection_workload, not_countable, not_detectable
 from cepbench.algorithms.mcep.engine.executor import DetectionExecutor
 from cepbench.algorithms.mcep.migration import AdaptiveExecutor
 from cepbench.algorithms.mcep.plan import MultiPatternPlan, tables_of
@@ -86,7 +86,7 @@ class Mcep(Algorithm):
 
     def unsupported(self, query: Query) -> str | None:
         """All but detection, and counts of plain trends (`mcep.aggregation`)."""
-        return not_countable(query) if query.span is None else None
+        return not_countable(query) if query.span is None else not_detectable(query)
 
     def plan(self, workload: Workload, statistics: Statistics) -> MultiPatternPlan:
         """The optimiser, for all patterns together."""

@@ -54,9 +54,16 @@ def answer(
 def _detected(query: Query, stream: Sequence[StreamEvent], time_unit: str, limit: int) -> list[dict[str, Any]]:
     """Rows of a detection query, which has no windows: those of a match tell its first and its last time."""
     check_attributes(detection_meaning(query), stream)
+    found = detect(query, stream, time_unit, limit)
+    if isinstance(query.returns, Aggregates):
+        return [
+            {**row_head(query, (group, 0, None)), str(CountAll()): len(matches), "overflow": False}
+            for group, matches in found
+            if matches
+        ]
     return [
         {**row_head(query, (group, start, end)), "match": positions}
-        for group, matches in detect(query, stream, time_unit, limit)
+        for group, matches in found
         for start, end, positions in matches
     ]
 

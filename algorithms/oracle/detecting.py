@@ -16,7 +16,22 @@ from cepbench.algorithms.oracle.names import Origins, Pair, names_of, origins_of
 from cepbench.algorithms.oracle.stream import StreamEvent, substreams
 from cepbench.events.units import in_units
 from cepbench.queries.errors import QueryError
-from cepbench.queries.model import And, Comparison, Event, Local, Matches, Not, Or, Pattern, Plus, Query, Semantics, Seq
+from cepbench.queries.model import (
+    Aggregates,
+    And,
+    Comparison,
+    CountAll,
+    Event,
+    Local,
+    Matches,
+    Not,
+    Or,
+    Pattern,
+    Plus,
+    Query,
+    Semantics,
+    Seq,
+)
 
 Chosen = tuple[StreamEvent, ...]
 """The events of an operand, in the order of their times."""
@@ -24,12 +39,19 @@ Chosen = tuple[StreamEvent, ...]
 
 @dataclass(frozen=True)
 class DetectedPart:
-    """An event type that an alternative of a pattern names, by its origin: an operand, or one that is negated."""
+    """What an alternative of a pattern joins: an operand, or a type that is negated.
 
-    origin: int
-    type: str
+    It stands for the event types of some origins: one, or those of an OR.
+    """
+
+    types: tuple[tuple[int, str], ...]
     several: bool = False
     negated: bool = False
+
+    @property
+    def origins(self) -> Origins:
+        """The origins it stands for."""
+        return frozenset(origin for origin, _ in self.types)
 
 
 @dataclass(frozen=True)
@@ -60,17 +82,23 @@ def detection_meaning(query: Query) -> DetectionMeaning:
     """Resolves a detection query; `QueryError` for what has no meaning."""
     if query.span is None or query.window is not None:
         raise QueryError("detection has a span per match and no window")
-    if not isinstance(query.returns, Matches) or query.semantics is not Semantics.ANY:
-        raise QueryError("detection returns matches under skip-till-any-match")
-    tops = query.pattern.parts if isinstance(query.pattern, Or) else (query.pattern,)
+    counts = isinstance(query.returns, Aggregates) and query.returns.items == (CountAll(),)
+    if not (isinstance(query.returns, Matches) or counts) or query.semantics is not Semantics.ANY:
+        raise QueryError("detection returns matches under skip-till-any-match, or their number")
+    tops = query.pattern.parts if isinstance(query.pattern, Or) and not query.pattern.alias else (query.pattern,)
     alternatives: list[Alternative] = []
     events: list[Event] = []
+    aliases: dict[str, Origins] = {}
     for top in tops:
-        joined = top.parts if isinstance(top, Seq | And) else (top,)
-        parts = tuple(_part(part, origin) for origin, part in enumerate(joined, len(events)))
-        events += [_event(part) for part in joined]
-        alternatives.append(Alternative(not isinstance(top, And), parts))
-    names = names_of(events)
+        parts: list[DetectedPart] = []
+        for part in top.parts if isinstance(top, Seq | And) else (top,):
+            either, alias = _events(part)
+            parts.append(_part(part, either, len(events)))
+            if alias is not None:
+                aliases[alias] = parts[-1].origins
+            events += either
+        alternatives.append(Alternative(not isinstance(top, And), tuple(parts)))
+    names = names_of(events) | aliases
     locals_: dict[int, tuple[Local, ...]] = {}
     pairs: list[Pair] = []
     for predicate in query.predicates:
@@ -87,10 +115,11 @@ def detection_meaning(query: Query) -> DetectionMeaning:
 def detection_needs(meaning: DetectionMeaning) -> set[tuple[str, str]]:
     """Types of events and the attributes that they must have, besides those of the partition."""
     parts = [part for alternative in meaning.alternatives for part in alternative.parts]
-    needed = {(part.type, local.operand.attribute) for part in parts for local in meaning.locals.get(part.origin, ())}
+    types = [of_origin for part in parts for of_origin in part.types]
+    needed = {(name, local.operand.attribute) for origin, name in types for local in meaning.locals.get(origin, ())}
     for pair in meaning.pairs:
-        needed |= {(part.type, pair.left.attribute) for part in parts if part.origin in pair.first}
-        needed |= {(part.type, pair.right.attribute) for part in parts if part.origin in pair.second}
+        needed |= {(name, pair.left.attribute) for origin, name in types if origin in pair.first}
+        needed |= {(name, pair.right.attribute) for origin, name in types if origin in pair.second}
     return needed
 
 
@@ -165,8 +194,11 @@ class DetectionSearch:
         return last.time - first.time <= self._length
 
     def _passes(self, part: DetectedPart, event: StreamEvent) -> bool:
-        predicates = self._meaning.locals.get(part.origin, ())
-        return event.type == part.type and all(holds_local(predicate, event) for predicate in predicates)
+        return any(
+            event.type == name
+            and all(holds_local(predicate, event) for predicate in self._meaning.locals.get(origin, ()))
+            for origin, name in part.types
+        )
 
     def _compared(self, operands: Sequence[DetectedPart], binding: Sequence[Chosen]) -> bool:
         """Whether the conditions hold for every pair of events of two operands."""
@@ -175,7 +207,7 @@ class DetectionSearch:
             holds_pair(pair, left, right)
             for pair in self._meaning.pairs
             for (one, lefts), (other, rights) in product(bound, bound)
-            if one.origin in pair.first and other.origin in pair.second
+            if one.origins <= pair.first and other.origins <= pair.second
             for left, right in product(lefts, rights)
         )
 
@@ -202,21 +234,29 @@ class DetectionSearch:
         return False
 
 
-def _part(part: Pattern, origin: int) -> DetectedPart:
-    return DetectedPart(origin, _event(part).type, isinstance(part, Plus), isinstance(part, Not))
+def _part(part: Pattern, either: Sequence[Event], origin: int) -> DetectedPart:
+    types = tuple((number, event.type) for number, event in enumerate(either, origin))
+    return DetectedPart(types, isinstance(part, Plus), isinstance(part, Not))
 
 
-def _event(part: Pattern) -> Event:
-    event = part.part if isinstance(part, Plus | Not) else part
-    if not isinstance(event, Event):
+def _events(part: Pattern) -> tuple[list[Event], str | None]:
+    """What a part of an alternative stands for: an event type, or those of an OR, with its alias."""
+    single = part.part if isinstance(part, Plus | Not) else part
+    alias = single.alias if isinstance(single, Or) else None
+    either = list(single.parts) if isinstance(single, Or) else [single]
+    events = [event for event in either if isinstance(event, Event)]
+    if len(events) < len(either):
         raise QueryError("detection joins single event types")
-    return event
+    return events, alias
 
 
 def _check_comparison(
     comparison: Comparison, first: Origins, second: Origins, alternatives: Sequence[Alternative]
 ) -> None:
-    negated = {part.origin for alternative in alternatives for part in alternative.parts if part.negated}
+    parts = [part for alternative in alternatives for part in alternative.parts]
+    negated = {origin for part in parts if part.negated for origin in part.origins}
+    if any(part.origins & side and not part.origins <= side for part in parts for side in (first, second)):
+        raise QueryError("a comparison of detection relates whole operands")
     if comparison.next or first & second or (first | second) & negated:
         raise QueryError("a comparison of detection relates two operands")
 

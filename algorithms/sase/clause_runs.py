@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +14,11 @@ from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.kernels.growth import widened, wider
 from cepbench.algorithms.rows import MatchDigests, MatchRows
 from cepbench.algorithms.sase.kernels.runs import (
+    ALL_TICKS,
     BASE,
     COUNTERS,
     DUE,
+    FOUND,
     HELD,
     LONGEST,
     MATCHES,
@@ -26,6 +29,7 @@ from cepbench.algorithms.sase.kernels.runs import (
     PEAK_MATCHES,
     PEAK_WRITTEN,
     ROWS,
+    SEARCH_TICKS,
     SEEN,
     SETTLED,
     SIZE,
@@ -77,11 +81,22 @@ class ClauseRuns:
         self.search = _new_search(FIRST_INSTANCES, m)
         waiting = _new_found(FIRST_WAITING, 4 * FIRST_INSTANCES, 0) if clause.waits else None
         self.found = _output(digests) if waiting is None else waiting
+        self.seconds = 0.0
 
     @property
     def updates(self) -> int:
         """Events put into matches so far."""
         return int(self.runs.counters[UPDATES])
+
+    def phases(self) -> dict[str, float]:
+        """Seconds of pushing events, and of searching for matches; nothing where no counter can be read."""
+        count = self.runs.counters
+        if not count[ALL_TICKS]:
+            return {}
+        searching = self.seconds * int(count[SEARCH_TICKS]) / int(count[ALL_TICKS])
+        told = {"update_seconds": self.seconds - searching, "enumeration_seconds": searching}
+        found = int(count[FOUND])
+        return told | ({"delay_mean": searching / found, "delay_count": float(found)} if found else {})
 
     def process(self, events: KernelEvents, position: Ints, until: int | None) -> list[MatchRows] | list[MatchDigests]:
         """What is decided by these events, and by the promise that no later one comes before `until`."""
@@ -91,7 +106,9 @@ class ClauseRuns:
         rows: list[MatchDigests] = []
         done = 0
         while True:
+            started = perf_counter()
             done = detect(done, events, places, self.clause, self.tables, self.runs, self.search, self.found)
+            self.seconds += perf_counter() - started
             full = bool(count[HELD])
             ended = done == len(events.time) and not full
             self._go_on(int(events.time[done - 1]) if done else 0, until if ended else None)

@@ -11,7 +11,7 @@ from collections import deque
 from dataclasses import replace
 from itertools import pairwise
 
-from cepbench.algorithms.base import UnsupportedQuery
+from cepbench.algorithms.base import NO_DETECTION, UnsupportedQuery
 from cepbench.algorithms.sequences.event_sequence import Sequence, Symbol
 from cepbench.queries.analysis import analyse
 from cepbench.queries.automaton import Automaton, Position
@@ -30,6 +30,8 @@ class TooManySequences(UnsupportedQuery):
 
 def unsupported_as_sequences(query: Query, kleene: bool) -> str | None:
     """Why a query is no set of event sequences, in words, or None. `kleene` tells whether Kleene patterns are."""
+    if query.span is not None:
+        return NO_DETECTION
     if not isinstance(query.returns, Aggregates):
         return "event sequences are aggregated without constructing them, so matches cannot be returned"
     if query.semantics is not Semantics.ANY:

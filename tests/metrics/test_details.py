@@ -10,6 +10,16 @@ def test_peaks_of_two_workers_are_compared_and_all_else_is_added() -> None:
     assert merged([one, other]) == merged([other, one]) == expected
 
 
+def test_means_are_weighted() -> None:
+    one = {"delay_mean": 2.0, "delay_count": 30, "delay_max": 5.0}
+    other = {"delay_mean": 6.0, "delay_count": 10, "delay_max": 4.0}
+    assert merged([one, other, {"steps": 3}]) == {
+        "delay_mean": 3.0, "delay_count": 40, "delay_max": 5.0, "steps": 3,
+    }  # fmt: skip
+    assert merged([one]) == one
+    assert merged([merged([one]), other]) == merged([one, other])
+
+
 def test_one_worker_and_none() -> None:
     assert merged([{"updates": 3, "nodes_peak": 2}]) == {"updates": 3.0, "nodes_peak": 2.0}
     assert merged([]) == {}

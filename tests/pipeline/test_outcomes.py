@@ -222,6 +222,16 @@ def test_who_only_plans_is_known(store: Stream, reports: list[Report], unanswere
     assert (outcome.status, outcome.unanswered) == (Status.OK, unanswered)
 
 
+@pytest.mark.parametrize("cut_off", [True, False])
+def test_an_answer_that_is_cut_off_is_compared_with_none(store: Stream, reports: list[Report], cut_off: bool) -> None:
+    class Some(Counting):
+        def plan(self, workload: Workload, statistics: Statistics) -> Plan:
+            return Plan(workload, cut_off=cut_off)
+
+    outcome = run(Workers(lambda task: reports), MeasuredRun(store.path, QUERY, Some()))
+    assert (outcome.status, outcome.cut_off, outcome.digest is None) == (Status.OK, cut_off, cut_off)
+
+
 def test_memory_of_all_workers(store: Stream, reports: list[Report]) -> None:
     one, two = reports
     one.measured.peak, two.measured.peak = StateSize(100, {"events": 3, "edges": 5}), StateSize(30, {"events": 2})

@@ -11,7 +11,9 @@ from matplotlib.colors import to_rgb
 
 from cepbench.plots.style import STYLES, label, paper, style, styles
 
-KNOWN = {"sase", "cet", "greta", "cogra", "aseq", "sharon", "spass", "hamlet", "gloria", "mcep", "flink", "oracle"}
+KNOWN = {
+    "sase", "cet", "greta", "cogra", "aseq", "sharon", "spass", "hamlet", "gloria", "mcep", "core", "flink", "oracle",
+}  # fmt: skip
 
 # Machado, Oliveira and Fernandes (2009): full protanopia, deuteranopia and tritanopia on linear RGB.
 BLINDNESS = {

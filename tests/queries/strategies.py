@@ -78,6 +78,11 @@ def _named_apart(pattern: Pattern, seen: set[str]) -> Pattern:
             twice = alias in seen
             seen.add(alias or "")
             return replace(pattern, alias=None) if twice else pattern
+        case Or(parts, alias) if alias is not None:
+            twice = alias in seen
+            seen.add(alias)
+            parts = tuple(_named_apart(part, seen) for part in parts)
+            return Or(parts, None if twice else alias)
         case Seq(parts) | Or(parts) | And(parts):
             return replace(pattern, parts=tuple(_named_apart(part, seen) for part in parts))
         case _:
@@ -162,9 +167,13 @@ def _means_something(query: Query) -> bool:
 
 OPERANDS_OF_DETECTION: st.SearchStrategy[Pattern] = st.one_of(EVENTS, EVENTS, EVENTS.map(Plus))
 _SEVERAL = st.lists(OPERANDS_OF_DETECTION, min_size=2, max_size=4)
+_EITHER: st.SearchStrategy[Pattern] = st.builds(
+    Or, st.lists(EVENTS, min_size=2, max_size=3).map(tuple), st.none() | NAMES
+)
+_ORDERED = st.one_of(OPERANDS_OF_DETECTION, _EITHER, _EITHER.map(Plus))
 ALTERNATIVES: st.SearchStrategy[Pattern] = st.one_of(
     OPERANDS_OF_DETECTION,
-    _SEVERAL.map(lambda parts: Seq(tuple(parts))),
+    st.lists(_ORDERED, min_size=2, max_size=4).map(lambda parts: Seq(tuple(parts))),
     st.tuples(OPERANDS_OF_DETECTION, EVENTS, OPERANDS_OF_DETECTION).map(lambda p: Seq((p[0], Not(p[1]), p[2]))),
     st.tuples(EVENTS, OPERANDS_OF_DETECTION, EVENTS).map(lambda p: Seq((Not(p[0]), p[1], Not(p[2])))),
     _SEVERAL.map(lambda parts: And(tuple(parts))),
@@ -172,7 +181,7 @@ ALTERNATIVES: st.SearchStrategy[Pattern] = st.one_of(
 DETECTIONS = st.builds(
     Query,
     name=NAMES,
-    returns=st.just(Matches()),
+    returns=st.sampled_from([Matches(), Aggregates((), (CountAll(),))]),
     pattern=st.one_of(
         ALTERNATIVES, st.lists(ALTERNATIVES, min_size=2, max_size=3).map(lambda parts: Or(tuple(parts)))
     ).map(lambda pattern: _named_apart(pattern, {""})),

@@ -8,7 +8,16 @@ from cepbench.events.errors import InputError
 from cepbench.events.schema import Attribute, Kind, Schema
 from cepbench.events.windows import Window
 from cepbench.queries.compile import CompiledQuery, compile_workload
-from cepbench.queries.detection import ClauseOperand, DetectionClause, NegatedType, clauses_of, may_repeat
+from cepbench.queries.detection import (
+    ClauseOperand,
+    DetectionClause,
+    NegatedType,
+    OperandType,
+    choices,
+    clauses_of,
+    may_repeat,
+    without_or,
+)
 from cepbench.queries.detection_rules import MOST_OPERANDS
 from cepbench.queries.errors import QueryError
 from cepbench.queries.model import Comparison, Length, Local, Matches, Op, Operand
@@ -45,16 +54,16 @@ def test_the_clauses_of_a_pattern() -> None:
     )
     small, one = Local(Operand("A", "y"), Op.LE, 2), Local(Operand("n", "x"), Op.EQ, 1)
     assert first.ordered
-    assert first.operands == (ClauseOperand("A", False, (small,)), ClauseOperand("B", True, ()))
+    assert first.operands == (ClauseOperand((OperandType("A", (small,)),)), ClauseOperand((OperandType("B"),), True))
     assert first.negated == (NegatedType("B", 1, ()), NegatedType("C", 1, (one,)), NegatedType("A", 2, (small,)))
     [condition] = first.conditions
     assert (condition.left, condition.right) == (1, 0)
     assert condition.predicate == Comparison(Operand("b", "x"), Op.GT, Operand("a", "x"))
-    assert (first.occurrences, second.occurrences, third.occurrences) == ((0, 3), (5, 6), (7,))
+    assert (first.occurrences, second.occurrences, third.occurrences) == (((0,), (3,)), ((5,), (6,)), ((7,),))
     assert (first.waits, second.waits, third.waits) == (True, False, False)
     assert (second.ordered, third.ordered) == (False, True)
-    assert second.operands == (ClauseOperand("A", False, (small,)), ClauseOperand("B", True, ()))
-    assert third.operands == (ClauseOperand("C", True, ()),)
+    assert second.operands == (ClauseOperand((OperandType("A", (small,)),)), ClauseOperand((OperandType("B"),), True))
+    assert third.operands == (ClauseOperand((OperandType("C"),), True),)
 
 
 def test_a_type_that_stands_for_several_operands() -> None:
@@ -74,6 +83,12 @@ def test_a_type_that_stands_for_several_operands() -> None:
         ("SEQ(A, B) OR (B AND A)", True),
         ("SEQ(A, A) OR A+", True),
         ("A OR A", True),
+        ("SEQ((A OR B) x, (B OR A) y)", False),
+        ("SEQ((A OR A) x, B)", False),
+        ("SEQ((A OR B)+ x, C)", False),
+        ("SEQ((A OR B)+ x, C, B)", True),
+        ("SEQ((A OR B) x, C) OR SEQ(B, C)", True),
+        ("SEQ((A OR B) x, C) OR SEQ(D, E)", False),
     ],
 )
 def test_which_matches_may_be_found_twice(pattern: str, repeats: bool) -> None:
@@ -107,7 +122,30 @@ def test_conditions_stand_in_both_directions() -> None:
     [
         ("PATTERN A SEMANTICS next WITHIN 5 s PER MATCH", "SEMANTICS next", "under skip-till-any-match only"),
         ("PATTERN A SEMANTICS cont WITHIN 5 s PER MATCH", "SEMANTICS cont", "under skip-till-any-match only"),
-        ("RETURN COUNT(*) PATTERN A WITHIN 5 s PER MATCH", "RETURN COUNT(*)", "write RETURN MATCHES"),
+        ("RETURN COUNT(A) PATTERN A WITHIN 5 s PER MATCH", "RETURN COUNT(A)", "write RETURN MATCHES or COUNT(*)"),
+        (
+            "RETURN COUNT(*), SUM(A.x) PATTERN A WITHIN 5 s PER MATCH",
+            "RETURN COUNT(*), SUM(A.x)",
+            "write RETURN MATCHES",
+        ),
+        ("PATTERN SEQ(A, (B OR SEQ(C, D)) x) WITHIN 5 s PER MATCH", "(B OR SEQ(C, D)) x", "OR stands at the top"),
+        ("PATTERN SEQ(A, (B OR C+) x) WITHIN 5 s PER MATCH", "(B OR C+) x", "OR stands at the top"),
+        ("PATTERN SEQ(A, NOT (B OR C)) WITHIN 5 s PER MATCH", "(B OR C)", "NOT takes a single event type"),
+        ("PATTERN A AND (B OR C) x WITHIN 5 s PER MATCH", "(B OR C) x", "an operand is a single event type"),
+        ("PATTERN SEQ(A, (B OR C) x) WITHIN 5 s", "(B OR C) x", "OR has an alias under PER MATCH only"),
+        ("PATTERN SEQ(A x, (B OR C) x) WITHIN 5 s PER MATCH", "(B OR C) x", "the alias 'x' is given twice"),
+        ("PATTERN SEQ(A, (B, C) x) WITHIN 5 s PER MATCH", "x", "an alias stands behind an event type or an OR"),
+        ("PATTERN SEQ(A, (B b) x) WITHIN 5 s PER MATCH", "x", "an alias stands behind an event type or an OR"),
+        (
+            "PATTERN SEQ(A, (B OR C) x) WHERE A.x < B.x WITHIN 5 s PER MATCH",
+            "A.x < B.x",
+            "'B' is a part of an OR; give the OR an alias",
+        ),
+        (
+            "PATTERN D OR SEQ(A, (B OR A)+ x) WHERE A.x < x.x WITHIN 5 s PER MATCH",
+            "A.x < x.x",
+            "'A' is a part of an OR; give the OR an alias",
+        ),
         ("RETURN COMPLETE MATCHES PATTERN A WITHIN 5 s PER MATCH", "RETURN COMPLETE MATCHES", "write RETURN MATCHES"),
         ("PATTERN A WITHIN 5 s SLIDE 2 s PER MATCH", "PER", "WITHIN has SLIDE or PER MATCH, not both"),
         ("PATTERN A WITHIN 5 s PER MATCH SLIDE 2 s", "SLIDE", "WITHIN has SLIDE or PER MATCH, not both"),
@@ -116,7 +154,6 @@ def test_conditions_stand_in_both_directions() -> None:
         ("PATTERN A WITHIN PER MATCH", "PER", "expected a number"),
         ("PATTERN A WITHIN 0 s PER MATCH", "0", "a length must be positive"),
         ("PATTERN A WITHIN 2.5 events PER MATCH", "2.5 events", "a span counts whole events"),
-        ("PATTERN SEQ(A, B OR C) WITHIN 5 s PER MATCH", "B OR C", "an operand is a single event type"),
         ("PATTERN SEQ(A, (B, C)) WITHIN 5 s PER MATCH", "(B, C)", "an operand is a single event type"),
         ("PATTERN A AND SEQ(B, C) WITHIN 5 s PER MATCH", "SEQ(B, C)", "an operand is a single event type"),
         ("PATTERN A AND (B OR C) WITHIN 5 s PER MATCH", "(B OR C)", "an operand is a single event type"),
@@ -147,6 +184,61 @@ def test_what_is_refused(text: str, underlined: str, message: str) -> None:
     found, place = refused(text)
     assert message in found
     assert place == underlined
+
+
+def test_an_operand_that_is_an_or() -> None:
+    [clause] = clauses(
+        "PATTERN SEQ(A a, (B b OR C) x, (A OR A two)+ y) "
+        "WHERE a.x < x.x AND x.y > 1 AND b.x = 2 AND two.x = 3 WITHIN 5 s PER MATCH"
+    )
+    above, two, three = (
+        Local(Operand("x", "y"), Op.GT, 1),
+        Local(Operand("b", "x"), Op.EQ, 2),
+        Local(Operand("two", "x"), Op.EQ, 3),
+    )
+    assert clause.operands == (
+        ClauseOperand((OperandType("A"),)),
+        ClauseOperand((OperandType("B", (above, two)), OperandType("C", (above,)))),
+        ClauseOperand((OperandType("A"), OperandType("A", (three,))), True),
+    )
+    assert clause.occurrences == ((0,), (1, 2), (3, 4))
+    [condition] = clause.conditions
+    assert (condition.left, condition.right) == (0, 1)
+    assert clause.has_or
+    assert choices(clause) is None
+    query = compiled("PATTERN SEQ(A a, (B OR C) x) WHERE a.x < x.x WITHIN 5 s PER MATCH")
+    [part] = query.clauses
+    assert part.tables.operand.tolist() == [0, 1, 1]
+    assert part.tables.binding.tolist() == [0, 1, 2]
+
+
+def test_an_or_of_several_operands_as_clauses_without_it() -> None:
+    [clause] = clauses("PATTERN SEQ((A OR B) x, C, (A OR C) y) WHERE x.x < y.x WITHIN 5 s PER MATCH")
+    assert choices(clause) == 4
+    found = list(without_or(clause))
+    assert [[operand.single.type for operand in one.operands] for one in found] == [
+        ["A", "C", "A"], ["A", "C", "C"], ["B", "C", "A"], ["B", "C", "C"],
+    ]  # fmt: skip
+    assert all(one.conditions == clause.conditions and not one.has_or for one in found)
+
+
+def test_the_automaton_of_seq_and_or() -> None:
+    query = compiled(
+        "PATTERN SEQ(A a, (B OR C)+ x) OR SEQ(C, NOT A, B) WHERE x.x > 2 AND a.x < x.x WITHIN 5 s PER MATCH"
+    )
+    [automaton] = query.analysis.automata
+    assert [position.type for position in automaton.positions] == ["A", "B", "C", "C", "B"]
+    assert automaton.all_transitions == {(0, 1), (0, 2), (1, 1), (1, 2), (2, 1), (2, 2), (3, 4)}
+    assert [len(position.predicates) for position in automaton.positions] == [0, 1, 1, 0, 0]
+    assert not automaton.pairwise
+    assert len(automaton.negations) == 1
+    assert not compiled("PATTERN SEQ(A, B) OR (A AND B) WITHIN 5 s PER MATCH").analysis.automata
+
+
+def test_a_count_is_told_for_the_whole_stream() -> None:
+    counted = compiled("RETURN COUNT(*) PATTERN A AND B AND C WITHIN 5 s PER MATCH")
+    assert (counted.row_window, counted.window) == (None, Window(6, 1))
+    assert compiled("PATTERN A AND B WITHIN 5 s PER MATCH").row_window == Window(6, 1)
 
 
 def test_too_many_operands() -> None:

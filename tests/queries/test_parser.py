@@ -86,6 +86,7 @@ def test_every_clause() -> None:
         ("A OR B OR C", Or((A, B, C))),
         ("(A | B) ∨ C", Or((A, B, C))),
         ("OR(A, OR(B, C))", Or((A, B, C))),
+        ("((A OR B) OR C)", Or((A, B, C))),
         ("A AND (B OR C)", And((A, Or((B, C))))),
         ("A & B ∧ C", And((A, B, C))),
         ("AND(A, B, C)", And((A, B, C))),
@@ -100,6 +101,22 @@ def test_every_clause() -> None:
 )
 def test_patterns(text: str, pattern: Pattern) -> None:
     assert parse_query(f"PATTERN {text}").pattern == pattern
+
+
+def test_an_or_with_an_alias() -> None:
+    span = "WITHIN 5 s PER MATCH"
+    either = Or((A, B), "x")
+    for text, found in {
+        "A, (A OR B) x": Seq((A, either)),
+        "A, OR(A, B)": Seq((A, Or((A, B)))),
+        "(A OR B)+ x, C": Seq((Plus(either), C)),
+        "(A OR B) x+, C": Seq((Plus(either), C)),
+        "(A OR B) x OR C": Or((either, C)),
+        "(A OR B) x": either,
+    }.items():
+        query = parse_query(f"PATTERN {text} {span}")
+        assert query.pattern == found
+        assert parse_query(to_text(query)) == query
 
 
 X = Operand("A", "x")

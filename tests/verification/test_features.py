@@ -64,10 +64,17 @@ def test_of_a_window(clause: str, feature: Feature) -> None:
         ("A OR SEQ(B, A) WHERE B.x < A.x WITHIN 4 s", {F.PER_MATCH, F.OR, F.PAIRWISE}),
         ("NOT A, B WHERE A.x = 1 WITHIN 4 s", {F.PER_MATCH, F.NOT_FIRST, F.NOT_LOCAL}),
         ("A, NOT B, C, NOT B WITHIN 4 s", {F.PER_MATCH, F.NOT_BETWEEN, F.NOT_LAST}),
+        ("SEQ(A, (B OR C)+ x) WITHIN 4 s", {F.PER_MATCH, F.OPERAND_OR, F.KLEENE}),
+        ("SEQ(A, (B OR B) x) OR C WITHIN 4 s", {F.PER_MATCH, F.OPERAND_OR, F.OR, F.REPEATED_TYPE}),
     ],
 )
 def test_of_detection(text: str, found: set[Feature]) -> None:
     assert query_features(parse_query(f"PATTERN {text} PER MATCH")) == found | {F.ANY, F.MATCHES}
+
+
+def test_of_a_detected_count() -> None:
+    query = parse_query("RETURN COUNT(*) PATTERN SEQ(A, B) WITHIN 4 s PER MATCH")
+    assert query_features(query) == {F.ANY, F.PER_MATCH, F.DETECTED_COUNT}
 
 
 @pytest.mark.parametrize("kind", [F.PER_MATCH, F.PER_MATCH_COUNTED])

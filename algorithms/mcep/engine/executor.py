@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from cepbench.algorithms.answers.detected_count import reporting
 from cepbench.algorithms.answers.distinct_matches import DistinctMatches, load_distinct
 from cepbench.algorithms.answers.matches import taken
 from cepbench.algorithms.base import Executor, StateSize
@@ -59,7 +60,8 @@ NEVER_DUE = 2 * FOREVER - 1
 class DetectionExecutor(Executor):
     """Feeds batches to the kernels, makes room, and gives each query its matches, each once.
 
-    `queries[p]` is the query of pattern p; `counts` are those of queries that count trends in windows.
+    `queries[p]` is the query of pattern p; `counts` are those of queries that count trends in windows, `totals` those
+    of queries that count the matches they detect.
     O(pairs of rows that meet) time, O(live rows and events) space.
     """
 
@@ -69,6 +71,8 @@ class DetectionExecutor(Executor):
         self.tables, self.queries = tables, queries
         self.distinct = {query.index: DistinctMatches(query) for query in workload if query.index not in windows}
         self.counts = {index: WindowCounts(window, workload.arithmetic) for index, window in windows.items()}
+        detecting = [query for query in workload if query.index not in windows]
+        self.totals = {query.index: count for query in detecting if (count := reporting(query)) is not None}
         self.by_events = {query.index: query.window is not None and query.window.counts_events for query in workload}
         self.state_arrays = new_state(tables)
         self.output = new_output(len(queries))
@@ -89,7 +93,9 @@ class DetectionExecutor(Executor):
     def finish(self) -> Rows:
         self.state_arrays.counters[[NOW, SEEN]] = NEVER_DUE
         self._take()
-        return self._told(NEVER_DUE)
+        told = self._told(NEVER_DUE)
+        totals = {index: count.row() for index, count in self.totals.items()}
+        return told | {index: row for index, row in totals.items() if row is not None}
 
     def feed(self, events: EventBatch) -> None:
         """Lets the kernels take all events of a batch."""
@@ -134,7 +140,7 @@ class DetectionExecutor(Executor):
         count[NOW] = old.now
         purge(self.tables.longest, self.tables.tables, self.state_arrays)
         count[[INSTANCES, LOOKED]] = 0
-        self.distinct, self.counts = old.distinct, old.counts
+        self.distinct, self.counts, self.totals = old.distinct, old.counts, old.totals
         waiting, positions = int(others[WAITING]), int(others[WAITING_WRITTEN])
         count[WAITING], count[WAITING_WRITTEN] = waiting, positions
         self.output = self.output._replace(
@@ -228,7 +234,9 @@ class DetectionExecutor(Executor):
         for query, distinct in self.distinct.items():
             if query in parts or distinct.told is not None:
                 found = distinct.once(parts.get(query, []), seen if self.by_events[query] else self.now)
-                if found is not None and len(found):
+                if query in self.totals:
+                    self.totals[query].add(found)
+                elif found is not None and len(found):
                     told[query] = found
         for query, counts in self.counts.items():
             counts.add([rows for rows in parts.get(query, []) if isinstance(rows, MatchRows)])

@@ -129,10 +129,11 @@ class _Nodes:
     def _leaf(self, pattern: int, mask: int) -> int:
         [operand] = operands_of(mask)
         one = self.clauses[pattern].operands[operand]
+        bound = one.single
         kind = KLEENE if one.kleene else LEAF
         counts = self.table[pattern].scope.counts_events
-        node = EngineNode(kind, pattern, (operand,), counts, type=one.type, filters=one.predicates)
-        node.ends = frozenset({one.type})
+        node = EngineNode(kind, pattern, (operand,), counts, type=bound.type, filters=bound.predicates)
+        node.ends = frozenset({bound.type})
         node.stored = node.kept = one.kleene
         return self._add(node)
 

@@ -158,7 +158,7 @@ class _Compilation:
             (a, b, APART)
             for a, one in enumerate(mine.places)
             for b, other in enumerate(theirs.places)
-            if operands[one].type == operands[other].type
+            if operands[one].single.type == operands[other].single.type
         ]
 
     def _conditions(self, node: EngineNode, mine: NodeSide, theirs: NodeSide) -> None:
@@ -173,7 +173,7 @@ class _Compilation:
                     elif (condition.left, condition.right) == (other, one):
                         listed.append(_flipped(condition.predicate))
                 if listed:
-                    types = clause.operands[one].type, clause.operands[other].type
+                    types = clause.operands[one].single.type, clause.operands[other].single.type
                     self.shares[len(self.checks)] = [
                         self.selectivities.of(TypePair(*types, frozenset({comparison_of(predicate)})))
                         for predicate in listed

@@ -114,7 +114,7 @@ def _pattern(query: CompiledQuery, number: int, clause: DetectionClause) -> Dete
     counts = query.window.counts_events
     return DetectionPattern(
         clause.ordered and len(clause.operands) > 1,
-        tuple(PatternElement(one.type, one.kleene, _filters(one.predicates)) for one in clause.operands),
+        tuple(PatternElement(o.single.type, o.kleene, _filters(o.single.predicates)) for o in clause.operands),
         tuple(NegatedElement(one.type, one.gap, _filters(one.predicates)) for one in clause.negated),
         frozenset(_condition(one.left, one.right, one.predicate) for one in clause.conditions),
         query.window.within if counts else query.reach,

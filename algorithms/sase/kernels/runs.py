@@ -17,8 +17,8 @@ NEVER = -(2**62)
 """A time before every event."""
 
 BASE, SIZE, ROOT, SEEN, DEPTH, MISSING, HELD, MATCHES, WRITTEN, SETTLED, DUE, ROWS, UPDATES, LONGEST = range(14)
-PEAK_BYTES, PEAK_EVENTS, PEAK_MATCHES, PEAK_WRITTEN = range(14, 18)
-COUNTERS = 18
+PEAK_BYTES, PEAK_EVENTS, PEAK_MATCHES, PEAK_WRITTEN, FOUND, SEARCH_TICKS, ALL_TICKS = range(14, 21)
+COUNTERS = 21
 """See `Runs.counters`."""
 
 WAITING_BYTES = 40
@@ -88,7 +88,8 @@ class Runs(NamedTuple):
     - `counters`: instances `BASE..SIZE - 1` are live; those from ROOT on have not been searched from; events SEEN.
       DEPTH of the search, how many operands it is MISSING, whether its match is HELD back. MATCHES and positions
       WRITTEN to the output; the first SETTLED of them need no further look, and DUE is when the next of the others is
-      decided. ROWS of digests; UPDATES, LONGEST match; the largest state.
+      decided. ROWS of digests; UPDATES, LONGEST match; the largest state; matches FOUND; what searches took, and
+      everything, in ticks.
     """
 
     one: Records
@@ -112,19 +113,23 @@ def push(
     time = events.time[i]
     point = count[SEEN] if clause[0].counts else time
     count[SEEN] += 1
-    m = len(tables.kleene)
+    m, types = len(tables.kleene), len(tables.operand)
     while count[BASE] < count[SIZE] and runs.one[count[BASE]].point < point - clause[0].reach:
         count[BASE] += 1
     first = count[SIZE]
     kind = events.kind[i]
     for at in range(tables.binding_ptr[kind], tables.binding_ptr[kind + 1]):
-        operand = tables.binding[at]
-        if not fits(operand, i, events, tables):
+        bound = tables.binding[at]
+        if bound >= types:
+            if fits(bound, i, events, tables):
+                _refuse(tables.gap[bound - types], time, point, m, runs, waiting)
             continue
-        if operand < m:
+        operand = tables.operand[bound]
+        last = count[SIZE] - 1
+        if last >= first and runs.one[last].operand == operand:
+            continue  # both types of an OR are the event's
+        if fits(bound, i, events, tables):
             _push_instance(operand, i, time, point, places[i], events, clause, runs)
-        else:
-            _refuse(tables.gap[operand - m], time, point, m, runs, waiting)
     for v in range(first, count[SIZE]):
         runs.top[runs.one[v].operand] = v
     note(clause, runs)

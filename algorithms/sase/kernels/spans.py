@@ -17,11 +17,14 @@ from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.kernels.predicates import hold
+from cepbench.algorithms.kernels.ticks import ticks
 from cepbench.algorithms.kernels.trend_hash import BASE as FACTOR
 from cepbench.algorithms.kernels.trend_hash import Hashes, finished, mixed
 from cepbench.algorithms.sase.kernels.runs import (
+    ALL_TICKS,
     DEPTH,
     DUE,
+    FOUND,
     HELD,
     LONGEST,
     MATCHES,
@@ -29,6 +32,7 @@ from cepbench.algorithms.sase.kernels.runs import (
     NOBODY,
     ROOT,
     ROWS,
+    SEARCH_TICKS,
     SIZE,
     UPDATES,
     WRITTEN,
@@ -91,11 +95,20 @@ def detect(
     count = runs.counters
     m = len(tables.kleene)
     i = begin
+    started = ticks()
     while True:
         while count[DEPTH] > 0 or count[ROOT] < count[SIZE]:
-            if not _search(clause, tables, runs, search, found):
+            if clause[0].ordered and count[DEPTH] == 0 and runs.one[count[ROOT]].operand < m - 1:
+                count[ROOT] += 1
+                continue
+            begun = ticks()
+            ended = _search(clause, tables, runs, search, found)
+            count[SEARCH_TICKS] += ticks() - begun
+            if not ended:
+                count[ALL_TICKS] += ticks() - started
                 return i
         if i == len(events.time) or count[SIZE] + m > len(runs.one):
+            count[ALL_TICKS] += ticks() - started
             return i
         push(i, events, places, clause, tables, runs, found.one)
         i += 1
@@ -110,8 +123,6 @@ def _search(clause: Records, tables: DetectionTables, runs: Runs, search: SpanSe
     if count[DEPTH] == 0:
         root = count[ROOT]
         count[ROOT] += 1
-        if ordered and runs.one[root].operand < m - 1:
-            return True
         count[MISSING] = m
         _step(root, clause, tables, runs, search)
         if _is_whole(clause, runs, search) and not _emit(clause, runs, search, found):
@@ -282,6 +293,7 @@ def _emit(clause: Records, runs: Runs, search: SpanSearch, found: SpanMatches) -
         count[MATCHES], count[WRITTEN] = at + 1, written + length
         count[DUE] = min(count[DUE], match.decided)
         note(clause, runs)
+    count[FOUND] += 1
     count[UPDATES] += length
     count[LONGEST] = max(count[LONGEST], length)
     return True

@@ -45,6 +45,11 @@ def test_worked_examples(case: dict[str, Any]) -> None:
         ("SEQ(NOT N, A, B) WITHIN 3 events", "N0 A1 B2 C3 A4 B5", [[4, 5]]),
         ("SEQ(NOT N, A, B) WITHIN 2 events", "N0 A1 B2 N2 A2", [[1, 2]]),
         ("SEQ(A, NOT N) WITHIN 2 events", "A0 A1 N2 A2 N2", [[0], [3]]),
+        ("SEQ((A OR B) x, C) WITHIN 3 s", "A1 B2 C3 D3 C5", [[0, 2], [1, 2], [1, 4]]),
+        ("SEQ(C, (A OR B)+ x) WITHIN 3 s", "C1 A2 B2 B3", [[0, 1], [0, 1, 3], [0, 2], [0, 2, 3], [0, 3]]),
+        ("SEQ(A a, (A OR B) x) WHERE a.x < x.x WITHIN 3 s", "A1/1 A2/2 B3/1 B3/3", [[0, 1], [0, 3], [1, 3]]),
+        ("SEQ((A a OR A b) x, B) WHERE a.x > 3 AND b.x < 2 WITHIN 3 s", "A1/1 A1/2 A1/4 B2", [[0, 3], [2, 3]]),
+        ("(A OR B) x WHERE x.x > 1 WITHIN 3 s", "A1/1 B1/2 C1/2", [[1]]),
     ],
 )
 def test_small_streams(text: str, events: str, matches: list[list[int]]) -> None:
@@ -56,6 +61,14 @@ def test_groups_and_equivalence_split_the_stream() -> None:
     query = parse_query("PATTERN A, B WHERE [h] GROUP-BY g WITHIN 3 events PER MATCH")
     assert [(row["g"], row["match"]) for row in answer(query, events)] == [("u", [0, 6]), ("u", [1, 3]),
                                                                            ("u", [1, 5]), ("v", [2, 4])]  # fmt: skip
+
+
+def test_a_count_has_one_row_per_group() -> None:
+    query = parse_query("RETURN g, COUNT(*) PATTERN SEQ(A+, B) OR B AND A GROUP-BY g WITHIN 2 s PER MATCH")
+    rows = answer(query, stream("A1@u A2@u A2@v B3@u B9@v A9@w"))
+    assert rows == [
+        {"query": "q", "g": "u", "window_start": 0, "window_end": None, "COUNT(*)": 3, "overflow": False},
+    ]  # fmt: skip
 
 
 def test_what_has_no_meaning() -> None:

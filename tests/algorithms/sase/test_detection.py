@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from cepbench.algorithms.base import Executor, StateSize
+from cepbench.algorithms.kernels.ticks import READABLE
 from cepbench.algorithms.oracle import answer
 from cepbench.algorithms.rows import MatchRows, Rows
 from cepbench.algorithms.sase.algorithm import Sase
@@ -97,6 +98,31 @@ def test_a_match_of_several_alternatives_is_reported_once_and_as_soon_as_one_dec
     text = "SEQ(A, NOT N) OR SEQ(A, NOT M) WITHIN 2 s"
     assert told(text, "A1 N2 B4 A5 N6 M6 B9") == [[], [], [[0]], [], [], [], [], []]
     assert told("SEQ(A, NOT N) OR A x WHERE x.x > 1 WITHIN 2 s", "A1/1 A2/2 A9/1") == [[], [[1]], [[0]], [[2]]]
+
+
+def test_an_operand_that_is_an_or() -> None:
+    assert told("SEQ((A OR B) x, C) WITHIN 2 s", "A1 B2 C3 D3 C5") == [[], [], [[0, 2], [1, 2]], [], [], []]
+    assert told("SEQ((A a OR A b) x, B) WHERE a.x > 3 AND b.x < 5 WITHIN 3 s", "A1/4 A1/2 A1/6 B2/0") == [
+        [], [], [], [[0, 3], [1, 3], [2, 3]], [],
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SEQ(A, B+) WITHIN 5 s",
+        "SEQ(A+, A) WITHIN 5 s",
+        "SEQ(A, (B OR C) x, NOT A) WITHIN 3 events",
+        "SEQ(A, NOT C) OR A WITHIN 4 s",
+    ],
+)
+def test_counts(text: str) -> None:
+    events = [{"time": n * 2 // 3, "type": "ABC"[n * n // 5 % 3], "g": n % 2} for n in range(60)]
+    query = parse_query(f"RETURN COUNT(*) PATTERN {text} PER MATCH")
+    [row] = answer(query, events)
+    assert row["COUNT(*)"] > 5
+    for cuts in ((), (30,), tuple(range(1, 60))):
+        assert difference([row], run(Sase(), query, split(batch(events), cuts), promise=True, pickled=True)) is None
 
 
 def test_more_matches_than_the_output_has_room_for() -> None:
@@ -219,4 +245,18 @@ def test_updates_are_the_events_of_all_matches(summarised: bool) -> None:
     events = batch([{"time": time, "type": "A"} for time in range(15)])
     made = executor("A+ WITHIN 20 s", events, summarised)
     made.process(events)
-    assert made.details() == {"updates": sum(n * comb(15, n) for n in range(16))}
+    told = made.details()
+    assert told["updates"] == sum(n * comb(15, n) for n in range(16))
+    if READABLE:
+        assert told["delay_count"] == 2**15 - 1
+        assert 0 < told["enumeration_seconds"] == pytest.approx(told["delay_mean"] * told["delay_count"])
+        assert told["update_seconds"] > 0
+
+
+def test_no_search_takes_time_where_no_last_event_comes() -> None:
+    made = executor("SEQ(A, B) WITHIN 20 s", batch(stream("A1 A2 A3")))
+    made.process(batch(stream("A1 A2 A3")))
+    told = made.details()
+    if READABLE:
+        assert told["enumeration_seconds"] == 0 < told["update_seconds"]
+    assert "delay_mean" not in told

@@ -1,0 +1,83 @@
+"""CORE: a complex event automaton and a timed enumerable compact set (Bucchi et al., PVLDB 2022)."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from cepbench.algorithms.base import Algorithm, Executor, Plan, UnsupportedQuery
+from cepbench.algorithms.core.counting import CountEvaluator
+from cepbench.algorithms.core.evaluator import CoreEvaluator
+from cepbench.algorithms.options import Option
+from cepbench.algorithms.running.evaluator import Evaluator
+from cepbench.algorithms.running.per_query import IndependentQueries
+from cepbench.events.statistics import Statistics
+from cepbench.events.windows import Window
+from cepbench.queries.compile import CompiledQuery, Part, Workload
+from cepbench.queries.detection_rules import alternatives
+from cepbench.queries.model import Aggregates, And, Comparison, Not, Query, Seq
+
+
+class Core(Algorithm):
+    """Detects matches within a span: constant time per event, whatever the number of runs, and then an enumeration
+    whose delay is linear in the size of a match.
+
+    The automaton of SEQ, OR and + with predicates on single events is determinized as events ask for it. Its runs lie
+    in a compact set, to which an event adds a node per state that it leads on. Time is O(predicates + states) per event
+    and at most 2 l steps per match of l events; space is that of the nodes of one span, O(states) per event of it.
+
+    - `count`: for COUNT(*), `enumerate` all matches, which is all that the paper has, or multiply counts (`products`,
+      ours): without a search, O(states) per state that an event leads on, amortised (`core.kernels.counting`).
+    - `limit`: at most so many matches per last event, those that are found first. The answer is cut off, and is
+      compared with none.
+
+    Departures: docs/algorithms.md.
+
+    References
+    ----------
+    Bucchi, Grez, Quintana, Riveros, Vansummeren: CORE: a Complex Event Recognition Engine. PVLDB 15(9), 2022.
+    """
+
+    name: ClassVar[str] = "core"
+    paper: ClassVar[str] = "Bucchi et al., PVLDB 2022"
+    enumerates: ClassVar[bool] = True
+    detects: ClassVar[bool] = True
+    narrow: ClassVar[bool] = True
+
+    def __init__(self, count: str = "products", limit: str = "none") -> None:
+        self.count = Option(self.name, "count", count).among(("enumerate", "products"))
+        self.limit = Option(self.name, "limit", limit).whole("none") or 0
+
+    def unsupported(self, query: Query) -> str | None:
+        """All but detection of SEQ, OR and + with predicates on single events."""
+        if query.span is None:
+            return "CORE detects matches within a span of their own; write WITHIN ... PER MATCH"
+        if self.limit and isinstance(query.returns, Aggregates):
+            return "a number of matches per last event (limit) leaves nothing to count"
+        if any(isinstance(predicate, Comparison) for predicate in query.predicates):
+            return "CORE's automaton reads one event at a time, so predicates on two events are not supported"
+        for pattern, _ in alternatives(query.pattern):
+            if isinstance(pattern, And):
+                return "CORE's patterns are sequences, so AND is not supported; write its orders out by OR"
+            if isinstance(pattern, Seq) and any(isinstance(part, Not) for part in pattern.parts):
+                return "CORE's automaton marks events and skips them, but asks for no absence, so NOT is not supported"
+        return None
+
+    def plan(self, workload: Workload, statistics: Statistics) -> Plan:
+        """Nothing to decide."""
+        if not self.limit:
+            return Plan(workload)
+        notice = f"limit={self.limit} tells at most so many matches per last event: answers are cut off"
+        return Plan(workload, notices=(notice,), cut_off=True)
+
+    def executor(self, plan: Plan) -> Executor:
+        """The runs of each query."""
+        return IndependentQueries(plan.workload, _no_windows, self._evaluator)
+
+    def _evaluator(self, query: CompiledQuery) -> Evaluator:
+        if isinstance(query.query.returns, Aggregates) and self.count == "products":
+            return CountEvaluator(query)
+        return CoreEvaluator(query, self.limit)
+
+
+def _no_windows(query: CompiledQuery, part: Part, window: Window) -> Evaluator:
+    raise UnsupportedQuery(f"query {query.query.name}: CORE detects matches within a span of their own")

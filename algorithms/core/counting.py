@@ -1,0 +1,153 @@
+"""COUNT(*) of detected matches by products of counts (`kernels.counting`): ours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from cepbench.algorithms.base import StateSize
+from cepbench.algorithms.core.automaton import SubsetAutomaton
+from cepbench.algorithms.core.kernels.automaton import START
+from cepbench.algorithms.core.kernels.counting import (
+    ASKED,
+    COUNTERS,
+    FLIPS,
+    LOG_BYTES,
+    LOGGED,
+    MOST_LOGGED,
+    MOST_STARTS,
+    NOW,
+    OF_LOG,
+    OF_ROWS,
+    STARTS,
+    STEPS,
+    CountingRecord,
+    LogRecord,
+    Products,
+    count,
+)
+from cepbench.algorithms.core.kernels.update import OF_DECISIONS
+from cepbench.algorithms.kernels.growth import widened, wider
+from cepbench.algorithms.rows import AggregateRows, QueryRows
+from cepbench.algorithms.running.batches import kernel_events
+from cepbench.algorithms.running.evaluator import Evaluator
+from cepbench.events.batch import EventBatch
+from cepbench.queries.compile import CompiledQuery
+from cepbench.queries.records import Records, records_of
+
+FIRST_EVENTS = 256
+FIRST_STARTS = 64
+FIRST_STATES = 4
+MATRICES = ("back", "fresh", "front", "gain")
+
+
+class CountEvaluator(Evaluator):
+    """Counts the matches of one query and key; the row comes at the end."""
+
+    def __init__(self, query: CompiledQuery) -> None:
+        assert query.window is not None
+        [part] = query.parts
+        self.query, self.local = query, part.tables.local
+        modular = query.arithmetic == "modular"
+        setting = (query.reach, query.window.counts_events, modular)
+        self.setting: Records = np.array([setting], records_of(CountingRecord))
+        self.automaton = SubsetAutomaton.of(part)
+        self.cea = self.automaton.tables()
+        self.products = _new_products(np.dtype(np.uint64 if modular else np.float64))
+        self.seconds = 0.0
+
+    def process(self, events: EventBatch) -> QueryRows | None:
+        batch, done, lack = kernel_events(self.query.columns, events), 0, 1
+        while lack:
+            started = perf_counter()
+            done, lack = count(done, batch, self.setting, self.local, self.cea, self.products)
+            self.seconds += perf_counter() - started
+            if lack:
+                self._make_room(lack)
+        return None
+
+    def finish(self) -> QueryRows | None:
+        total, over = self.products.total, self.products.total_over
+        if not (total[0] or over[0]):
+            return None
+        nothing = np.zeros((1, 0))
+        return AggregateRows(
+            np.zeros(1, np.int64), total.reshape(1, 1).copy(), over.astype(np.uint64), nothing, nothing.astype(np.int64)
+        )
+
+    def state(self) -> StateSize:
+        """The events of the span, and counts: of each that may begin a match, and between states."""
+        mark, states = self.products.counters, len(self.automaton.states)
+        events = max(int(mark[MOST_LOGGED]), int(mark[LOGGED]))
+        starts = max(int(mark[MOST_STARTS]), int(mark[STARTS]))
+        mark[MOST_LOGGED] = mark[MOST_STARTS] = 0
+        counts = starts * states + len(MATRICES) * states**2
+        return StateSize(LOG_BYTES * events + 9 * counts, {"events": events, "aggregates": counts})
+
+    def details(self) -> Mapping[str, float]:
+        """Counted operations, how often events were moved to the front, and the seconds of all."""
+        mark = self.products.counters
+        return {
+            "update_steps": float(mark[STEPS]),
+            "update_seconds": self.seconds,
+            "flips": float(mark[FLIPS]),
+            "states": float(len(self.automaton.states)),
+        }
+
+    def _make_room(self, lack: int) -> None:
+        asked = int(self.products.counters[ASKED])
+        if lack == OF_LOG:
+            self.products = widened(self.products, ("log",), len(self.products.log))
+        elif lack == OF_ROWS:
+            more = len(self.products.row)
+            self.products = widened(self.products, ("row", "row_over"), more, axis=0)
+        else:
+            self.automaton.decide(asked) if lack == OF_DECISIONS else self.automaton.take(asked)
+            self.cea = self.automaton.tables()
+            while len(self.automaton.states) > len(self.products.reached):
+                self._widen_states(len(self.products.reached))
+
+    def _widen_states(self, more: int) -> None:
+        """Room for more states, which no event has led to or from: each leads to itself."""
+        grown: dict[str, Any] = {
+            name: wider(wider(getattr(self.products, name), more), more, axis=0)
+            for matrix in MATRICES
+            for name in (matrix, f"{matrix}_over")
+        }
+        known = len(self.products.reached)
+        diagonal = np.arange(known, known + more)
+        grown["back"][diagonal, diagonal] = 1
+        self.products = widened(self.products._replace(**grown), ("row", "row_over", "reached", "touched"), more)
+
+
+def _new_products(dtype: np.dtype[Any]) -> Products:
+    def square(kind: Any) -> Any:
+        return np.zeros((FIRST_STATES, FIRST_STATES), kind)
+
+    reached = np.zeros(FIRST_STATES, np.bool_)
+    reached[START] = True
+    back = square(dtype)
+    np.fill_diagonal(back, 1)
+    counters = np.zeros(COUNTERS, np.int64)
+    counters[NOW] = -1
+    return Products(
+        np.zeros(FIRST_EVENTS, records_of(LogRecord)),
+        np.zeros((FIRST_STARTS, FIRST_STATES), dtype),
+        np.zeros((FIRST_STARTS, FIRST_STATES), np.bool_),
+        back,
+        square(np.bool_),
+        square(dtype),
+        square(np.bool_),
+        square(dtype),
+        square(np.bool_),
+        square(dtype),
+        square(np.bool_),
+        reached,
+        np.zeros(FIRST_STATES, np.int64),
+        np.zeros(1, dtype),
+        np.zeros(1, np.bool_),
+        counters,
+    )

@@ -1,0 +1,98 @@
+"""CORE on one query and key: runs of its automaton, and the matches that they end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from cepbench.algorithms.answers.detected_count import reporting
+from cepbench.algorithms.base import StateSize
+from cepbench.algorithms.core.kernels.compact_set import NODE_BYTES, NODES, SEEN, STEPS
+from cepbench.algorithms.core.kernels.enumeration import ALL_TICKS, LONGEST, MOST_STEPS, RATIO, SLOWEST, UPDATES
+from cepbench.algorithms.core.kernels.enumeration import STEPS as TOLD_STEPS
+from cepbench.algorithms.core.runs import Runs
+from cepbench.algorithms.rows import MatchDigests, MatchRows, QueryRows, concatenate
+from cepbench.algorithms.running.batches import kernel_events
+from cepbench.algorithms.running.evaluator import Evaluator
+from cepbench.events.batch import EventBatch
+from cepbench.queries.compile import CompiledQuery
+from cepbench.queries.model import Aggregates
+
+
+class CoreEvaluator(Evaluator):
+    """Updates with each batch, then tells the matches that end in it: at most `limit` per last event, or all (0)."""
+
+    def __init__(self, query: CompiledQuery, limit: int) -> None:
+        assert query.window is not None
+        [part] = query.parts
+        self.query = query
+        self.count = reporting(query)
+        counts = query.window.counts_events
+        digests = query.summarised or isinstance(query.query.returns, Aggregates)
+        self.runs = Runs(part, query.reach, counts, digests, limit)
+        self.told = 0
+
+    def process(self, events: EventBatch) -> QueryRows | None:
+        parts: list[QueryRows] = []
+        for rows in self.runs.read(kernel_events(self.query.columns, events), events.position):
+            self.told += sum(int(one.matches.sum()) if isinstance(one, MatchDigests) else len(one) for one in rows)
+            parts += rows
+        self._advance(events)
+        if not parts:
+            return None
+        found = concatenate(parts)
+        assert isinstance(found, MatchRows | MatchDigests)
+        if self.count is None:
+            return found
+        self.count.add(found)
+        return None
+
+    def finish(self) -> QueryRows | None:
+        return None if self.count is None else self.count.row()
+
+    def state(self) -> StateSize:
+        """Live nodes, and the match under construction."""
+        nodes, longest = self.runs.most_nodes(), int(self.runs.search.marks[LONGEST])
+        kinds = {"nodes": nodes, "trends": 1 if longest else 0}
+        return StateSize(NODE_BYTES * nodes + 40 * longest, kinds, self.runs.reserved)
+
+    def details(self) -> Mapping[str, float]:
+        """Work of either phase, counted and in seconds.
+
+        - `update_steps`, `nodes_made`, `update_seconds`: of the update, and per event (`steps_per_event_mean`).
+        - `updates`: events put into matches; `enumeration_steps`, `enumeration_seconds`.
+        - `delay_mean`, `delay_max`: seconds from a match to the next one; `delay_steps_max` between two, and
+          `delay_ratio_max` of these to the events of the match. The longest delay is told where the processor's counter
+          can be read.
+        """
+        counters, marks, events = self.runs.set.counters, self.runs.search.marks, self.runs.seen
+        found = {
+            "update_steps": float(counters[STEPS]),
+            "update_seconds": self.runs.update_seconds,
+            "nodes_made": float(counters[NODES]),
+            "states": float(len(self.runs.automaton.states)),
+            "updates": float(marks[UPDATES]),
+            "enumeration_steps": float(marks[TOLD_STEPS]),
+            "enumeration_seconds": self.runs.tell_seconds,
+        }
+        if events:
+            found |= {"steps_per_event_mean": counters[STEPS] / events, "steps_per_event_count": float(counters[SEEN])}
+        if self.told:
+            found |= {
+                "delay_mean": self.runs.tell_seconds / self.told,
+                "delay_count": float(self.told),
+                "delay_steps_max": float(marks[MOST_STEPS]),
+                "delay_ratio_max": marks[RATIO] / 1000,
+            }
+        if marks[ALL_TICKS]:
+            found["delay_max"] = self.runs.tell_seconds * marks[SLOWEST] / marks[ALL_TICKS]
+        return found
+
+    def _advance(self, events: EventBatch) -> None:
+        """Nodes that no later event reaches are live no more."""
+        if self.runs.counts:
+            self.runs.advance(self.runs.seen)
+            return
+        point = events.watermark or 0
+        if len(events):
+            point = max(point, int(events.time[-1]))
+        self.runs.advance(point)

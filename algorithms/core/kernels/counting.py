@@ -1,0 +1,337 @@
+"""Matches counted under their span without a search: ours, not the paper's.
+
+A count per node would count too much: of the runs below a node only those count that start within the span, and which
+do is different for every later event. A count per start and state is exact, but an event would have to touch
+every start of a span.
+
+What an event does to counts is linear. Let M be its matrix: M[s, t] is the number of ways from state s to state t that
+skip or mark it. The runs that start within a span and have reached t are row START of the product of the
+matrices of its events. Such a product over a sliding span is kept as two: of the older events (front) and of the newer
+ones (back), as in the two stacks of Tangwongsan et al., General incremental sliding-window aggregation, PVLDB 2015.
+
+    events   . . . x x x x | x x x x x e
+                   ^ floor   ^ mid
+             front: row START of the product of all events from each start on, up to mid
+             back:  the product of all events from mid on, as it grows
+
+When the span has left the front, all events are moved to it: backwards, a row for each that may begin a match. Each
+event is moved once, so an event costs O(Q) per edge that it takes, amortised, for Q states; space is O(Q) per start in
+the span, and O(Q^2). Counts are exact modulo 2^64, with the overflow of each told, or floats.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cepbench.algorithms.core.kernels.automaton import (
+    NOTHING,
+    START,
+    UNKNOWN,
+    Cea,
+    classified,
+    letter_of,
+    undecided,
+)
+from cepbench.algorithms.core.kernels.update import OF_DECISIONS, OF_TARGETS
+from cepbench.algorithms.kernels.arrays import Flags, Ints
+from cepbench.algorithms.kernels.cells import product_exceeds, sum_exceeds
+from cepbench.algorithms.kernels.compilation import inlined, kernel
+from cepbench.algorithms.kernels.events import KernelEvents
+from cepbench.queries.records import Records
+from cepbench.queries.tables import Predicates
+
+NOBODY = -1
+(LOW, MID, COMMITTED, LOGGED, STARTS, SEEN, NOW, ASKED, TOUCHED, STEPS, FLIPS, MOST_LOGGED, MOST_STARTS) = range(13)
+COUNTERS = 13
+"""See `Products.counters`."""
+OF_LOG, OF_ROWS = 11, 12
+"""What the kernel lacks, besides what the update does."""
+LOG_BYTES = 32
+
+
+class CountingRecord:
+    """`reach` of the span, in time or, if it `counts`, in events; `modular`: counts are modulo 2^64, else floats."""
+
+    reach: int
+    counts: bool
+    modular: bool
+
+
+class LogRecord:
+    """An event of the span: its point and its time, its letter, and its row in the front, if it may begin a match."""
+
+    point: int
+    time: int
+    letter: int
+    row: int
+
+
+class Products(NamedTuple):
+    """Counts of C states, each in an array of values and one of flags: whether the value overflowed.
+
+    - `log[N]`: events by time (`LogRecord`), those before MID in the front, those before COMMITTED in the back.
+    - `row[M, C]`: in the front, the ways to each state at its end that begin at an event of the front or a later one.
+    - `back[C, C]`: `back[s, t]` is the ways from t to s over the back; `fresh[C, C]`: what the present time stamp adds.
+    - `front[C, C]`, `gain[C, C]`: while events are moved, ways from s to t, and what a time stamp adds.
+    - `reached[C]`: whether a run has been in a state; `touched[C]`: the states that the time stamp leads to, TOUCHED.
+    - `total[1]`: matches.
+    - `counters`: the front begins at LOW and ends at MID; COMMITTED events are in either product, LOGGED also those of
+      the present time stamp; STARTS among them; events SEEN; NOW; what a decision ASKED; counted STEPS; FLIPS; the
+      most of events and starts.
+    """
+
+    log: Records
+    row: NDArray[Any]
+    row_over: Flags
+    back: NDArray[Any]
+    back_over: Flags
+    fresh: NDArray[Any]
+    fresh_over: Flags
+    front: NDArray[Any]
+    front_over: Flags
+    gain: NDArray[Any]
+    gain_over: Flags
+    reached: Flags
+    touched: Ints
+    total: NDArray[Any]
+    total_over: Flags
+    counters: Ints
+
+
+@kernel
+def count(
+    begin: int, events: KernelEvents, setting: Records, local: Predicates, cea: Cea, products: Products
+) -> tuple[int, int]:
+    """Counts the matches that events `begin..` end; returns the next event, and what is lacking to read it (or 0).
+
+    O(predicates + edges * Q) per event, amortised.
+    """
+    mark = products.counters
+    for i in range(begin, len(events.time)):
+        found = classified(i, events, local, cea)
+        if found == UNKNOWN:
+            mark[ASKED] = undecided(i, events, local, cea)
+            return i, OF_DECISIONS
+        if found == NOTHING:
+            mark[SEEN] += 1
+            continue
+        letter = letter_of(found)
+        if mark[LOGGED] == len(products.log):
+            return i, OF_LOG
+        if mark[STARTS] == len(products.row):
+            return i, OF_ROWS
+        time = events.time[i]
+        point = mark[SEEN] if setting[0].counts else time
+        if time > mark[NOW]:
+            _commit(cea, products)
+            mark[NOW] = time
+        first, last = cea.edge_ptr[letter], cea.edge_ptr[letter + 1]
+        for at in range(first, last):
+            if cea.edge[at].target == UNKNOWN and products.reached[cea.edge[at].source]:
+                mark[ASKED] = at
+                return i, OF_TARGETS
+        mark[SEEN] += 1
+        _slide(point - setting[0].reach, cea, products)
+        starts = _lead_on(first, last, setting[0].modular, cea, products)
+        event = products.log[mark[LOGGED]]
+        event.point, event.time, event.letter, event.row = point, time, letter, NOBODY
+        mark[LOGGED] += 1
+        mark[STARTS] += starts
+        mark[MOST_LOGGED] = max(mark[MOST_LOGGED], mark[LOGGED])
+        mark[MOST_STARTS] = max(mark[MOST_STARTS], mark[STARTS])
+    return len(events.time), 0
+
+
+@inlined
+def _slide(floor: int, cea: Cea, products: Products) -> None:
+    """The span begins at `floor`. LOW becomes the first event of the front from which a match may begin."""
+    mark = products.counters
+    if mark[MID] < mark[COMMITTED] and products.log[mark[MID]].point < floor:
+        _flip(floor, cea, products)
+    while mark[LOW] < mark[MID] and (products.log[mark[LOW]].row == NOBODY or products.log[mark[LOW]].point < floor):
+        mark[LOW] += 1
+
+
+@inlined
+def _lead_on(first: int, last: int, modular: bool, cea: Cea, products: Products) -> int:
+    """Takes the edges of an event: counts the matches that end, and keeps what goes on for when time moves on.
+
+    Returns 1 if matches may begin with the event, else 0.
+    """
+    states = len(cea.list_ptr) - 1
+    for at in range(first, last):
+        edge = cea.edge[at]
+        if edge.final and products.reached[edge.source]:
+            _count_runs(edge.source, states, modular, products)
+            products.counters[STEPS] += states
+    return _keep(first, last, states, cea, products)
+
+
+@inlined
+def _keep(first: int, last: int, states: int, cea: Cea, products: Products) -> int:
+    """Keeps the runs that an event leads on; returns 1 if some begin with it, else 0."""
+    starts = 0
+    for at in range(first, last):
+        edge = cea.edge[at]
+        if edge.goes_on and edge.target != UNKNOWN and products.reached[edge.source]:
+            if edge.source == START:
+                starts = 1
+            _touch(edge.target, products)
+            _add_row(
+                products.fresh,
+                products.fresh_over,
+                edge.target,
+                products.back,
+                products.back_over,
+                edge.source,
+                states,
+            )
+            products.counters[STEPS] += states
+    return starts
+
+
+@inlined
+def _touch(state: int, products: Products) -> None:
+    """The time stamp leads to a state."""
+    mark = products.counters
+    for k in range(mark[TOUCHED]):
+        if products.touched[k] == state:
+            return
+    products.touched[mark[TOUCHED]] = state
+    mark[TOUCHED] += 1
+
+
+@inlined
+def _commit(cea: Cea, products: Products) -> None:
+    """Time moves on: the back grows by the last time stamp, whose events did not follow one another."""
+    mark = products.counters
+    states = len(cea.list_ptr) - 1
+    for k in range(mark[TOUCHED]):
+        s = products.touched[k]
+        _add_row(products.back, products.back_over, s, products.fresh, products.fresh_over, s, states)
+        _clear_row(products.fresh, products.fresh_over, s, states)
+        products.reached[s] = True
+        mark[STEPS] += states
+    mark[TOUCHED] = 0
+    mark[COMMITTED] = mark[LOGGED]
+
+
+@inlined
+def _count_runs(state: int, states: int, modular: bool, products: Products) -> None:
+    """Adds the runs in a state that began within the span."""
+    mark, total = products.counters, products.total
+    if state == START:
+        _add(products.total, products.total_over, total.dtype.type(1), False)
+        return
+    _add(products.total, products.total_over, products.back[state, START], products.back_over[state, START])
+    if mark[LOW] == mark[MID]:
+        return
+    row = products.log[mark[LOW]].row
+    for t in range(1, states):
+        x, y = products.row[row, t], products.back[state, t]
+        x_over, y_over = products.row_over[row, t], products.back_over[state, t]
+        if (x == 0 and not x_over) or (y == 0 and not y_over):
+            continue
+        over = x_over or y_over or (modular and product_exceeds(np.uint64(x), np.uint64(y)))
+        _add(products.total, products.total_over, x * y, over)
+
+
+@inlined
+def _flip(floor: int, cea: Cea, products: Products) -> None:
+    """Forgets the events before `floor` and moves those of the back to the front. O(Q) per edge of an event."""
+    mark, log = products.counters, products.log
+    states = len(cea.list_ptr) - 1
+    gone = mark[MID]
+    while gone < mark[COMMITTED] and log[gone].point < floor:
+        gone += 1
+    for at in range(gone, mark[LOGGED]):
+        log[at - gone] = log[at]
+    mark[COMMITTED], mark[LOGGED] = mark[COMMITTED] - gone, mark[LOGGED] - gone
+    mark[LOW], mark[MID], mark[STARTS] = 0, mark[COMMITTED], 0
+    mark[FLIPS] += 1
+    for s in range(states):
+        _clear_row(products.front, products.front_over, s, states)
+        _clear_row(products.gain, products.gain_over, s, states)
+        _clear_row(products.back, products.back_over, s, states)
+        _clear_row(products.fresh, products.fresh_over, s, states)
+        products.back[s, s] = products.back.dtype.type(1)
+        if s != START:
+            products.front[s, s] = products.front.dtype.type(1)
+    at = mark[COMMITTED]
+    while at > 0:
+        at = _before(at, states, cea, products)
+    mark[TOUCHED] = 0
+    for at in range(mark[COMMITTED], mark[LOGGED]):  # the present time stamp, after a back that is empty now
+        letter = log[at].letter
+        mark[STARTS] += _keep(cea.edge_ptr[letter], cea.edge_ptr[letter + 1], states, cea, products)
+
+
+@inlined
+def _before(end: int, states: int, cea: Cea, products: Products) -> int:
+    """Puts the last time stamp before event `end` in front of the product; returns its first event."""
+    mark, log = products.counters, products.log
+    front, over = products.front, products.front_over
+    at = end
+    while at > 0 and log[at - 1].time == log[end - 1].time:
+        at -= 1
+        letter = log[at].letter
+        for k in range(cea.edge_ptr[letter], cea.edge_ptr[letter + 1]):
+            edge = cea.edge[k]
+            if edge.target == UNKNOWN or not edge.goes_on:
+                continue
+            if edge.source == START:
+                _add_row(front, over, START, front, over, edge.target, states)
+            else:
+                _add_row(products.gain, products.gain_over, edge.source, front, over, edge.target, states)
+            mark[STEPS] += states
+        if _begins(letter, cea):
+            row = mark[STARTS]
+            mark[STARTS] = row + 1
+            _clear_row(products.row, products.row_over, row, states)
+            _add_row(products.row, products.row_over, row, front, over, START, states)
+            log[at].row = row
+    for e in range(at, end):
+        letter = log[e].letter
+        for k in range(cea.edge_ptr[letter], cea.edge_ptr[letter + 1]):
+            source = cea.edge[k].source
+            if source != START:
+                _add_row(front, over, source, products.gain, products.gain_over, source, states)
+                _clear_row(products.gain, products.gain_over, source, states)
+    return at
+
+
+@inlined
+def _begins(letter: int, cea: Cea) -> int:
+    """1 if an event begins runs that go on, else 0."""
+    for k in range(cea.edge_ptr[letter], cea.edge_ptr[letter + 1]):
+        if cea.edge[k].source == START and cea.edge[k].goes_on:
+            return 1
+    return 0
+
+
+@inlined
+def _add(to: NDArray[Any], over: Flags, more: Any, more_over: bool) -> None:
+    """Adds a count to the only one of an array."""
+    total = to[0] + more
+    over[0] = over[0] or more_over or sum_exceeds(total, more)
+    to[0] = total
+
+
+@inlined
+def _add_row(to: NDArray[Any], over: Flags, i: int, values: NDArray[Any], flags: Flags, j: int, states: int) -> None:
+    """Adds row j of `values` to row i."""
+    for t in range(states):
+        more = values[j, t]
+        total = to[i, t] + more
+        over[i, t] = over[i, t] or flags[j, t] or sum_exceeds(total, more)
+        to[i, t] = total
+
+
+@inlined
+def _clear_row(values: NDArray[Any], flags: Flags, i: int, states: int) -> None:
+    for t in range(states):
+        values[i, t] = values.dtype.type(0)
+        flags[i, t] = False

@@ -1,0 +1,249 @@
+"""The runs of one automaton on one key: what the update and the enumeration need, and room for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cepbench.algorithms.core.automaton import SubsetAutomaton
+from cepbench.algorithms.core.kernels.compact_set import (
+    ASKED,
+    COUNTERS,
+    FINALS,
+    LIVE,
+    NEXT,
+    NOBODY,
+    NODE_BYTES,
+    NOW,
+    PEAK,
+    SEEN,
+    CompactSet,
+    NodeRecord,
+    SpanRecord,
+)
+from cepbench.algorithms.core.kernels.enumeration import (
+    AT_EVENT,
+    DELAYS,
+    MARKS,
+    MATCHES,
+    OF_OUTPUT,
+    OF_SEARCH,
+    ROWS,
+    WRITTEN,
+    FoundMatches,
+    FoundRecord,
+    Search,
+    SettingRecord,
+    tell,
+)
+from cepbench.algorithms.core.kernels.update import OF_DECISIONS, OF_FINALS, OF_NODES, OF_TARGETS, update
+from cepbench.algorithms.kernels.arrays import readonly
+from cepbench.algorithms.kernels.events import KernelEvents
+from cepbench.algorithms.kernels.growth import widened, wider
+from cepbench.algorithms.kernels.trend_hash import powers
+from cepbench.algorithms.rows import MatchDigests, MatchRows
+from cepbench.queries.compile import Part
+from cepbench.queries.records import Records, records_of
+
+FIRST_NODES = 256
+FIRST_PENDING = 64
+FIRST_FINALS = 1024
+FIRST_DEPTH = 64
+FOUND_MATCHES = 4096
+"""Matches that are taken from the kernel at once."""
+FOUND_PLACES = 32_768
+DIGESTS = 1024
+
+Rows = list[MatchRows] | list[MatchDigests]
+
+
+class Runs:
+    """Updates by batches of events, and tells the matches that they ended.
+
+    - `reach`: of the span, in time or, if it `counts`, in events; `limit`: of matches per last event, or 0.
+    - `update_seconds`, `tell_seconds`: spent in the kernels of either phase.
+    """
+
+    def __init__(self, part: Part, reach: int, counts: bool, digests: bool, limit: int = 0) -> None:
+        self.local = part.tables.local
+        self.reach, self.counts, self.digests = reach, counts, digests
+        self.automaton = SubsetAutomaton.of(part)
+        self.span: Records = np.array([(reach, counts)], records_of(SpanRecord))
+        self.setting: Records = np.array([(reach, digests, limit)], records_of(SettingRecord))
+        self.set = _new_set()
+        self.search = _new_search()
+        self.found = _output(digests)
+        self.update_seconds = self.tell_seconds = 0.0
+        self.cea = self.automaton.tables()
+        self._grow_tables()
+
+    def read(self, events: KernelEvents, places: NDArray[np.int64]) -> Iterator[Rows]:
+        """Reads events, and tells matches whenever there is no room for more of them to wait, and at the end."""
+        positions, done = readonly(places), 0
+        while True:
+            started = perf_counter()
+            done, lack = update(done, events, positions, self.span, self.local, self.cea, self.set)
+            self.update_seconds += perf_counter() - started
+            if lack in (0, OF_NODES, OF_FINALS):
+                yield from self._tell()
+            if lack == 0:
+                return
+            self._make_room(lack)
+
+    def advance(self, point: int) -> None:
+        """No later event lies before `point`: nodes that it does not reach are live no more."""
+        count, floor = self.set.counters, point - self.reach
+        size, mask = int(count[NEXT] - count[LIVE]), len(self.set.node) - 1
+        low, high = 0, size
+        while low < high:
+            middle = (low + high) // 2
+            if self.set.node["born"][(int(count[LIVE]) + middle) & mask] < floor:
+                low = middle + 1
+            else:
+                high = middle
+        count[LIVE] += low
+
+    @property
+    def seen(self) -> int:
+        """Events so far."""
+        return int(self.set.counters[SEEN])
+
+    @property
+    def live_nodes(self) -> int:
+        """Nodes within the span of the latest event."""
+        return int(self.set.counters[NEXT] - self.set.counters[LIVE])
+
+    def most_nodes(self) -> int:
+        """The most live nodes since this was last asked."""
+        count = self.set.counters
+        most = max(int(count[PEAK]), self.live_nodes)
+        count[PEAK] = 0
+        return most
+
+    @property
+    def reserved(self) -> int:
+        """Bytes of the nodes, whether in use or not."""
+        return len(self.set.node) * NODE_BYTES
+
+    def _tell(self) -> Iterator[Rows]:
+        mark = self.search.marks
+        while self.set.counters[FINALS]:
+            started = perf_counter()
+            lack = tell(self.setting, self.set, self.search, self.found)
+            self.tell_seconds += perf_counter() - started
+            if mark[MATCHES] or mark[ROWS]:
+                yield self._taken()
+            if lack == OF_SEARCH:
+                self._deepen()
+            elif lack == OF_OUTPUT and len(self.search.path) > len(self.found.positions) and not self.digests:
+                self.found = widened(self.found, ("positions",), len(self.search.path))
+
+    def _taken(self) -> Rows:
+        mark, found = self.search.marks, self.found
+        if self.digests:
+            size = int(mark[ROWS])
+            mark[ROWS] = 0
+            return [MatchDigests(found.window[:size].copy(), found.matches[:size].copy(), found.digest[:size].copy())]
+        one = found.one[: mark[MATCHES]]
+        rows = MatchRows(
+            one["window"].copy(),
+            np.append(0, one["stop"]),
+            found.positions[: mark[WRITTEN]].copy(),
+            np.stack([one["first"], one["last"]], axis=1),
+        )
+        mark[MATCHES] = mark[WRITTEN] = 0
+        return [rows]
+
+    def _make_room(self, lack: int) -> None:
+        asked = int(self.set.counters[ASKED])
+        if lack == OF_DECISIONS:
+            self.automaton.decide(asked)
+        elif lack == OF_TARGETS:
+            self.automaton.take(asked)
+        elif lack == OF_NODES:
+            self._double_nodes(2 * self.live_nodes)
+        elif lack != OF_FINALS:
+            self.set = self.set._replace(pending=wider(self.set.pending, len(self.set.pending), axis=0))
+        if lack in (OF_DECISIONS, OF_TARGETS):
+            self.cea = self.automaton.tables()
+            self._grow_tables()
+
+    def _grow_tables(self) -> None:
+        """Room for the lists and states there are, and for what one event may make."""
+        lists, states = len(self.cea.list), len(self.automaton.states)
+        more_lists, more_states = lists - len(self.set.head), states - len(self.set.merged)
+        edges = int(np.diff(self.cea.edge_ptr).max(initial=0))
+        grown = self.set
+        grown = grown._replace(
+            head=np.append(grown.head, np.full(more_lists, NOBODY, np.int64)),
+            merged=np.append(grown.merged, np.full(more_states, NOBODY, np.int64)),
+            touched=np.zeros(states, np.int64),
+            stamp=np.append(grown.stamp, np.zeros(more_states, np.int64)),
+        )
+        if edges > len(grown.pending):
+            grown = grown._replace(pending=wider(grown.pending, edges, axis=0))
+        if edges > len(grown.final):
+            grown = widened(grown, ("final",), edges)
+        self.set = grown
+        self._double_nodes(2 * (edges + lists))
+
+    def _double_nodes(self, least: int) -> None:
+        """Room for at least so many nodes, each at the place of its number."""
+        old, size = self.set.node, len(self.set.node)
+        while size < least:
+            size *= 2
+        if size > len(old):
+            node = np.zeros(size, old.dtype)
+            first = self.set.counters[LIVE]
+            numbers = np.arange(max(first, self.set.counters[NEXT] - len(old)), self.set.counters[NEXT])
+            node[numbers & (size - 1)] = old[numbers & (len(old) - 1)]
+            self.set = self.set._replace(node=node)
+
+    def _deepen(self) -> None:
+        """Room for longer matches and for more nodes that wait."""
+        depth = len(self.search.path)
+        grown = widened(self.search, ("path", "term"), depth)
+        power = np.zeros(2 * depth, np.uint64)
+        powers(power)
+        self.search = grown._replace(power=power, stack=wider(grown.stack, len(grown.stack), axis=0))
+
+
+def _new_set() -> CompactSet:
+    def empty() -> NDArray[np.int64]:
+        return np.zeros(0, np.int64)
+
+    count = np.zeros(COUNTERS, np.int64)
+    count[NOW] = -1
+    node = np.zeros(FIRST_NODES, records_of(NodeRecord))
+    pending = np.zeros((FIRST_PENDING, 2), np.int64)
+    final = np.zeros(FIRST_FINALS, np.int64)
+    return CompactSet(node, empty(), empty(), pending, empty(), empty(), final, count)
+
+
+def _new_search() -> Search:
+    marks, power = np.zeros(MARKS, np.int64), np.zeros(FIRST_DEPTH, np.uint64)
+    marks[AT_EVENT] = NOBODY
+    powers(power)
+    return Search(
+        np.zeros(FIRST_DEPTH, np.int64),
+        np.zeros(FIRST_DEPTH, np.uint64),
+        power,
+        np.zeros((2 * FIRST_DEPTH, 2), np.int64),
+        marks,
+        np.zeros(DELAYS, np.int64),
+    )
+
+
+def _output(digests: bool) -> FoundMatches:
+    """Room for what is taken from the kernel at once."""
+    matches, places, rows = (0, 0, DIGESTS) if digests else (FOUND_MATCHES, FOUND_PLACES, 0)
+    return FoundMatches(
+        np.zeros(matches, records_of(FoundRecord)),
+        np.zeros(places, np.int64),
+        np.zeros(rows, np.int64),
+        np.zeros(rows, np.uint64),
+        np.zeros(rows, np.uint64),
+    )

@@ -1,0 +1,101 @@
+"""CORE here against the real engine (PyPI `pycer` 0.1.6), on the same streams, and whether their matches are the same.
+
+    CEPBENCH_CORE_PYTHON=/path/to/python3.13 python -m cepbench.benchmarks.core_engine [--events 200000]
+
+The interpreter has `pycer`; the engine runs in a process of its own. Both read all events at once. Of the engine the
+time is that of its process from the first event until all output is there, less that of a call without events. A query
+whose first type never comes shows what sending events from Python takes (the floor). The engine writes matches as text,
+`core` as rows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from cepbench.algorithms.core.runs import Runs
+from cepbench.algorithms.rows import MatchRows
+from cepbench.algorithms.running.batches import kernel_events
+from cepbench.benchmarks.core import TYPES, compiled, stream
+
+PROGRAM = Path(__file__).with_name("core_engine_program.py")
+NEVER = "L"
+
+
+class Engine:
+    """The process of the engine."""
+
+    def __init__(self, python: str) -> None:
+        quiet = subprocess.DEVNULL
+        self._process = subprocess.Popen(
+            [python, str(PROGRAM)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=quiet, text=True
+        )
+
+    def run(self, pattern: str, span: str, events: list[list[int]], matches: bool = False) -> dict[str, Any]:
+        """The answer of `core_engine_program.measured` to events of a type code, a time and x each."""
+        query = f"SELECT * FROM S\nWHERE {pattern}\nWITHIN {span}\nCONSUME BY NONE"
+        job = {"types": list(TYPES), "query": query, "events": events, "matches": matches}
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps(job) + "\n")
+        self._process.stdin.flush()
+        told: dict[str, Any] = json.loads(self._process.stdout.readline())
+        return told
+
+    def close(self) -> None:
+        """Ends the process."""
+        self._process.kill()
+        self._process.wait()
+
+
+def ours(types: list[str], window: int, size: int, kinds: int) -> tuple[float, float, list[list[int]]]:
+    """Seconds of the updates, of the enumeration, and the matches."""
+    query, events = compiled(f"PATTERN SEQ({', '.join(types)}) WITHIN {window} events PER MATCH"), stream(size, kinds)
+    batch = kernel_events(query.columns, events)
+    for _ in range(2):  # the first run is a warm-up
+        runs, found = Runs(query.parts[0], query.reach, True, digests=False), []
+        for rows in runs.read(batch, events.position):
+            found += [one for one in rows if isinstance(one, MatchRows)]
+    listed = [one.positions[a:b].tolist() for one in found for a, b in zip(one.offsets, one.offsets[1:], strict=False)]
+    return runs.update_seconds, runs.tell_seconds, listed
+
+
+def main() -> None:
+    """All of it."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--events", type=int, default=200_000)
+    size = parser.parse_args().events
+    engine = Engine(os.environ.get("CEPBENCH_CORE_PYTHON", "python3.13"))
+    cases = [
+        (["A", "B", "C", NEVER], 9, 100, size),
+        (["A", "B", "C", NEVER], 9, 10_000, size),
+        (["A", "B", "C"], 9, 100, size // 10),
+        (["A", "B", "C", "D", "E"], 11, 100, size // 10),
+        (["A", "B+", "C"], 9, 30, size // 10),
+        (["A", "B+", "C", "D+", "E"], 11, 30, size // 10),
+    ]
+    print("pattern, window: engine / core, seconds")
+    for types, kinds, window, events in cases:
+        given = [[kind, n, 0] for n, kind in enumerate(stream(events, kinds).type.tolist())]
+        text = f"({'; '.join(f'{name} as v{n}' for n, name in enumerate(types))})"
+        span = f"{window - 1} EVENTS"  # that follow the first one
+        empty = engine.run(text, span, [])["process"]
+        floor = engine.run(f"({NEVER} as v0; A as v1)", span, given)["process"] - empty
+        told = engine.run(text, span, given, matches=True)
+        spent = told["process"] - empty
+        update, enumerated, matches = ours(types, window, events, kinds)
+        same = sorted(matches) == sorted(sorted(match) for match in told["matches"])
+        print(
+            f"  SEQ({', '.join(types)}), {window:,} events, {events:,} read: {spent:.3f} (floor {floor:.3f}) / "
+            f"{update:.4f} updates + {enumerated:.4f} enumeration; {told['count']:,} / {len(matches):,} matches, "
+            f"{'the same' if same else 'NOT the same'}; {spent / (update + enumerated):,.0f} times"
+        )
+    engine.close()
+
+
+if __name__ == "__main__":
+    main()
