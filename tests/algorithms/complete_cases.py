@@ -1,13 +1,15 @@
 """Random queries for complete matches on random streams, beside the oracle's answers."""
 
 from collections.abc import Mapping
+from functools import cache
 from random import Random
 from typing import Any
 
 from cepbench.algorithms.base import Algorithm
 from cepbench.queries.parser import parse_query
+from cepbench.verification.agreement import expected_rows
 from cepbench.verification.evaluators import answer_of, subject_of
-from cepbench.verification.random_cases import Case, batch_of, random_cuts, split
+from cepbench.verification.random_cases import Case, Rows, batch_of, random_cuts, split
 from cepbench.verification.verify import smallest_failure, wrong
 
 TRANSITIONS = {
@@ -30,7 +32,7 @@ def check_complete_matches(algorithm: Algorithm, seed: int, patterns: tuple[str,
     """Asserts that the complete matches of a random case, and their digests, are right; returns how many there are."""
     case = complete_case(seed, patterns)
     subject = subject_of(algorithm)
-    assert wrong(case, subject) is None, str(smallest_failure(case, subject))
+    assert wrong(case, subject, [expected_matches(seed, patterns)]) is None, str(smallest_failure(case, subject))
     batches = split(batch_of(case.events), case.cuts)
     plain, summarised = (
         answer_of(algorithm, case.query, batches, promise=case.promise, pickled=case.pickled, summarised=flag)
@@ -41,6 +43,14 @@ def check_complete_matches(algorithm: Algorithm, seed: int, patterns: tuple[str,
     return plain.rows
 
 
+@cache
+def expected_matches(seed: int, patterns: tuple[str, ...] = tuple(TRANSITIONS)) -> Rows:
+    """The oracle's answer to a case, for all that are asked."""
+    [rows] = expected_rows(complete_case(seed, patterns), listed=True)
+    return rows
+
+
+@cache
 def complete_case(seed: int, patterns: tuple[str, ...] = tuple(TRANSITIONS)) -> Case:
     """A query on a stream with ties in one or two groups, in one window or several, and where its batches are cut."""
     random = Random(seed)

@@ -85,7 +85,7 @@ def test_matches_are_summarised(spark, store, returns):
 
 
 def test_open_rate_gives_a_bracket_of_the_capacity(spark, store):
-    outcome = measure(spark, job(store, Slow(), arrival=OpenArrival(rate=100, batch=10)), seconds=60)
+    outcome = measure(spark, job(store, Slow(), arrival=OpenArrival(rate=100, batch=40)), seconds=60)
     assert outcome.status is Status.OK, outcome.reason
     low, high = outcome.summary.sustainable_low, outcome.summary.sustainable_high
     assert low is not None
