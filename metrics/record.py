@@ -132,4 +132,4 @@ class Record(Strict):
     notices: tuple[str, ...] = ()  # what to know before the numbers are used (`metrics.notices`)
     provenance: dict[str, Any] = Field(default_factory=dict)
     started: str = ""  # ISO 8601, UTC
-    seconds: float = 0.0  # wall time of the whole cell
+    seconds: float = 0.0  # wall time of the whole cell; of times and memory that one job measured, half of both

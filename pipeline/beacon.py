@@ -28,7 +28,7 @@ GO, ALONE = b"go\n", b"no\n"
 """Answers of the driver: to a clock that starts or to workers that met, and to one that waited in vain."""
 MEET = b"meet\n"
 MEET_SECONDS = 30.0
-"""For which workers that meet wait for others that have not begun to live."""
+"""For which workers that meet wait where there are fewer than there should be."""
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ class Beacon:
             self._time(process, host, handler)
 
     def _time(self, process: int, host: str, handler: socketserver.StreamRequestHandler) -> None:
-        again = True
+        again, meetings = True, 0
         while again:
             with self._lock:
                 self._running[id(handler)] = Running(time.monotonic(), process, host)
@@ -171,19 +171,20 @@ class Beacon:
             again = False
             with suppress(OSError):
                 line = handler.rfile.readline(64)  # ends when the clock starts again, or with the worker
-                if line == MEET:
-                    handler.wfile.write(GO if self._meet() else ALONE)
+                while line == MEET:
+                    meetings += 1
+                    handler.wfile.write(GO if self._meet(meetings) else ALONE)
                     line = handler.rfile.readline(64)
                 again = bool(line)
 
-    def _meet(self) -> bool:
-        """Waits for all workers to be here. False if there are fewer than there should be."""
+    def _meet(self, meeting: int) -> bool:
+        """Waits for all workers to come to this meeting. False if there are fewer than there should be."""
         with self._meeting:
             self._met += 1
             self._meeting.notify_all()
             until = time.monotonic() + MEET_SECONDS
-            while self._met < self._workers:
-                if self._ended or (len(self._known) < self._workers and time.monotonic() > until):
+            while self._met < meeting * self._workers:
+                if self._ended or (len(self._alive) < self._workers and time.monotonic() > until):
                     return False
                 self._meeting.wait(1.0)
             return True

@@ -75,6 +75,7 @@ class Fork:
                 _die_with(parent)
                 if os.read(waits, 1):
                     _tell(tells, pickle.dumps(self._work(Clock(tells))))
+                    os.read(waits, 1)
             finally:
                 os._exit(0)  # what this process has open is the other one's
         os.close(waits)
@@ -82,7 +83,7 @@ class Fork:
         return self
 
     def result(self, seconds: float) -> Any:
-        """Lets the fork go; what its work returns.
+        """Lets the fork go; what its work returns. The fork stays until the context is left.
 
         Raises `ForkTooLong` if a part takes more than `seconds`, and `ForkDied`.
         """
@@ -103,11 +104,10 @@ class Fork:
         content = bytearray()
         while piece := os.read(self._told, CHUNK):
             content += piece
-        resident = self._end()
         try:
             return pickle.loads(content)
         except (EOFError, pickle.UnpicklingError):  # it was killed while it wrote
-            raise ForkDied("the fork died", resident) from None
+            raise ForkDied("the fork died", self._end()) from None
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -145,7 +145,8 @@ def _measure(spark: SparkSession, job: MeasuredRun, seconds: float, memory: bool
 
 def _measured(spark: SparkSession, made: Ready, seconds: float, memory: bool) -> tuple[Outcome, Outcome | None]:
     items, most = portions_of(made), spark.sparkContext.defaultParallelism
-    task = MeasuredTask(made, memory_seconds=seconds if memory and len(items) <= most else None)
+    together = len(items) <= most and (memory or made.job.memory)
+    task = MeasuredTask(made, memory_seconds=seconds if memory and together else None, together=together)
     lost: list[str] = []
     while len(lost) < ATTEMPTS:
         try:

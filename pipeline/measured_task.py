@@ -188,11 +188,15 @@ class MeasuredTask:
     With `memory_seconds`, times are measured first, and then memory, each run of which may take that long: in a fork
     that was made before, so that it finds nothing of the timed runs in its memory, and once all other workers have
     stopped their clocks.
+
+    Workers share the pages of the process that they are forks of. Whoever begins or ends changes the others' shares, by
+    tens of megabytes; so those that run `together` do neither while one of them looks at its memory.
     """
 
     ready: Ready
     beacon: Address | None = None
     memory_seconds: float | None = None
+    together: bool = False
 
     def __call__(self, portion: Portion) -> Report:
         """Never raises: what goes wrong is the report's status and reason."""
@@ -206,9 +210,13 @@ class MeasuredTask:
         """With the driver listening."""
         try:
             with Pulse(self.beacon), closing(Signal(self.beacon, os.getpid())) as signal:
+                if self.together and fork is None:
+                    signal.meet()
                 report = self._reported(portion, signal)
                 if fork is not None and signal.meet():
                     report.memory = self._memory(portion, fork)
+                if self.together:
+                    signal.meet()
                 return report
         except OSError as error:  # no connection
             return Report(portion.bucket, Status.ERROR, f"{type(error).__name__}: {_line(error)}")

@@ -61,6 +61,11 @@ def test_workers_meet():
         assert wait_for(lambda: beacon.longest() == 0)
         assert second.meet()
         assert waiting.result(10)
+        again = thread.submit(first.meet)
+        time.sleep(0.2)
+        assert not again.done()
+        assert second.meet()
+        assert again.result(10)
         with first:  # goes on after that
             assert wait_for(lambda: beacon.longest() > 0)
 

@@ -13,6 +13,10 @@ from cepbench.pipeline.fork import Clock, Fork, ForkDied, ForkTooLong
 from tests.pipeline.doubles import spin
 
 
+def _children() -> set[int]:
+    return {child.pid for child in psutil.Process().children()}
+
+
 def test_a_fork_is_what_this_process_was_when_it_was_made() -> None:
     held = [1]
 
@@ -23,6 +27,7 @@ def test_a_fork_is_what_this_process_was_when_it_was_made() -> None:
     with Fork(work) as fork:
         held.append(2)
         process, seen = fork.result(60)
+        assert psutil.pid_exists(process)
     assert process != os.getpid()
     assert seen == [1]
     assert not psutil.pid_exists(process)
@@ -59,12 +64,13 @@ def test_too_long_a_part_is_killed_inside_of_compiled_code() -> None:
             spin(10**9)
 
     spin(3)
+    before = _children()
     with Fork(work) as fork:
         began = time.monotonic()
         with pytest.raises(ForkTooLong):
             fork.result(0.3)
         assert time.monotonic() - began < 10
-    assert not psutil.Process().children()
+    assert _children() == before
 
 
 def test_a_death_says_how_large_it_was() -> None:
@@ -84,9 +90,10 @@ def test_a_failure_is_a_death() -> None:
 
 
 def test_a_fork_that_nobody_lets_go_is_gone_with_its_context() -> None:
+    before = _children()
     with Fork(lambda clock: None):
-        [child] = psutil.Process().children()
-    assert not child.is_running()
+        assert len(_children() - before) == 1
+    assert _children() == before
 
 
 ENDLESS = """
