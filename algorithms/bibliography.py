@@ -150,6 +150,7 @@ PAPERS: dict[str, tuple[Paper, ...]] = {
     "gloria": (GLORIA,),
     "mcep": (MCEP,),
     "core": (CORE,),
+    "core-engine": (CORE,),
     "flink": (FLINK, DISSERTATION),
 }
 """By the name of the algorithm, the one that introduced it first."""

@@ -11,6 +11,7 @@ from cepbench.algorithms.base import Algorithm
 from cepbench.algorithms.cet.algorithm import Cet
 from cepbench.algorithms.cogra import Cogra
 from cepbench.algorithms.core.algorithm import Core
+from cepbench.algorithms.core_engine.algorithm import CoreEngine
 from cepbench.algorithms.flink.algorithm import Flink
 from cepbench.algorithms.gloria.algorithm import Gloria
 from cepbench.algorithms.greta.algorithm import Greta
@@ -23,19 +24,8 @@ from cepbench.algorithms.spass import Spass
 from cepbench.events.errors import CepbenchError
 
 ALGORITHMS: tuple[type[Algorithm], ...] = (
-    Sase,
-    Greta,
-    Cogra,
-    Cet,
-    ASeq,
-    Sharon,
-    Spass,
-    Hamlet,
-    Gloria,
-    Mcep,
-    Core,
-    Flink,
-)
+    Sase, Greta, Cogra, Cet, ASeq, Sharon, Spass, Hamlet, Gloria, Mcep, Core, Flink, CoreEngine,
+)  # fmt: skip
 
 _SPECIFICATION = re.compile(r"\s*([\w-]+)\s*(?:\[(.*)\])?\s*", re.DOTALL)
 

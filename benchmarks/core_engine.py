@@ -11,45 +11,14 @@ whose first type never comes shows what sending events from Python takes (the fl
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import subprocess
-from pathlib import Path
-from typing import Any
 
 from cepbench.algorithms.core.runs import Runs
+from cepbench.algorithms.core_engine.engine import Engine
 from cepbench.algorithms.rows import MatchRows
 from cepbench.algorithms.running.batches import kernel_events
 from cepbench.benchmarks.core import TYPES, compiled, stream
 
-PROGRAM = Path(__file__).with_name("core_engine_program.py")
 NEVER = "L"
-
-
-class Engine:
-    """The process of the engine."""
-
-    def __init__(self, python: str) -> None:
-        quiet = subprocess.DEVNULL
-        self._process = subprocess.Popen(
-            [python, str(PROGRAM)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=quiet, text=True
-        )
-
-    def run(self, pattern: str, span: str, events: list[list[int]], matches: bool = False) -> dict[str, Any]:
-        """The answer of `core_engine_program.measured` to events of a type code, a time and x each."""
-        query = f"SELECT * FROM S\nWHERE {pattern}\nWITHIN {span}\nCONSUME BY NONE"
-        job = {"types": list(TYPES), "query": query, "events": events, "matches": matches}
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps(job) + "\n")
-        self._process.stdin.flush()
-        told: dict[str, Any] = json.loads(self._process.stdout.readline())
-        return told
-
-    def close(self) -> None:
-        """Ends the process."""
-        self._process.kill()
-        self._process.wait()
 
 
 def ours(types: list[str], window: int, size: int, kinds: int) -> tuple[float, float, list[list[int]]]:
@@ -69,7 +38,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--events", type=int, default=200_000)
     size = parser.parse_args().events
-    engine = Engine(os.environ.get("CEPBENCH_CORE_PYTHON", "python3.13"))
+    engine = Engine()
     cases = [
         (["A", "B", "C", NEVER], 9, 100, size),
         (["A", "B", "C", NEVER], 9, 10_000, size),
@@ -80,19 +49,21 @@ def main() -> None:
     ]
     print("pattern, window: engine / core, seconds")
     for types, kinds, window, events in cases:
-        given = [[kind, n, 0] for n, kind in enumerate(stream(events, kinds).type.tolist())]
+        kind = stream(events, kinds).type.tolist()
+        given = list(TYPES), kind, [list(range(events))]
         text = f"({'; '.join(f'{name} as v{n}' for n, name in enumerate(types))})"
         span = f"{window - 1} EVENTS"  # that follow the first one
-        empty = engine.run(text, span, [])["process"]
-        floor = engine.run(f"({NEVER} as v0; A as v1)", span, given)["process"] - empty
-        told = engine.run(text, span, given, matches=True)
+        empty = engine.run(text, span, list(TYPES), [], [[]])["process"]
+        floor = engine.run(f"({NEVER} as v0; A as v1)", span, *given)["process"] - empty
+        told = engine.run(text, span, *given)
         spent = told["process"] - empty
         update, enumerated, matches = ours(types, window, events, kinds)
         same = sorted(matches) == sorted(sorted(match) for match in told["matches"])
+        alike = "the same" if same else "NOT the same"
         print(
             f"  SEQ({', '.join(types)}), {window:,} events, {events:,} read: {spent:.3f} (floor {floor:.3f}) / "
-            f"{update:.4f} updates + {enumerated:.4f} enumeration; {told['count']:,} / {len(matches):,} matches, "
-            f"{'the same' if same else 'NOT the same'}; {spent / (update + enumerated):,.0f} times"
+            f"{update:.4f} updates + {enumerated:.4f} enumeration; {len(told['matches']):,} / {len(matches):,} "
+            f"matches, {alike}; {spent / (update + enumerated):,.0f} times"
         )
     engine.close()
 

@@ -23,7 +23,13 @@ PROFILES = ("smoke", "quick", "laptop", "paper")
 @click.option("--profile", type=click.Choice(PROFILES), default="quick", show_default=True, help="Size of the runs.")
 @click.option("--set", "overrides", multiple=True, metavar="K=V", help="Change a field, such as limits.seconds=5.")
 @click.option("--buckets", type=click.IntRange(min=1), help="Parts of keyed streams, a worker each; the same as --set.")
-@click.option("--with", "include", multiple=True, metavar="SYSTEM", help="Measure a system that needs an extra: flink.")
+@click.option(
+    "--with",
+    "include",
+    multiple=True,
+    metavar="SYSTEM",
+    help="Measure a system that needs an extra: flink, core-engine.",
+)
 @click.option("--list", "listing", is_flag=True, help="List the experiments and stop.")
 @click.option("--dry-run", is_flag=True, help="List the cells that would run and stop.")
 @click.option("--again", type=click.Choice(["noisy"]), help="Measure finished cells that are noisy again.")

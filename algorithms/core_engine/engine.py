@@ -1,0 +1,134 @@
+"""The process of the engine: started on first use, spoken to over its pipes, and gone with the worker."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from cepbench.events.errors import CepbenchError
+
+VARIABLE = "CEPBENCH_CORE_PYTHON"
+PROGRAM = Path(__file__).with_name("program.py")
+REFUSED = "Failed to process client request"
+"""What the engine prints where it takes no query, and goes on without one."""
+
+
+class EngineFailed(CepbenchError):
+    """The engine's process ended, or refused a query; the message says what it told."""
+
+
+@cache
+def missing() -> str | None:
+    """Why the engine cannot run here, in one line, or None."""
+    python = os.environ.get(VARIABLE) or shutil.which("python3.13")
+    told = f"the engine of CORE is not available: let {VARIABLE} be a Python 3.13 that has pycer (pip install pycer)"
+    if python is None:
+        return told
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            found = subprocess.run([python, "-c", "import pycer"], cwd=folder, capture_output=True, timeout=60)
+    except (OSError, subprocess.TimeoutExpired):
+        return told
+    return None if found.returncode == 0 else told
+
+
+class Engine:
+    """One process.
+
+    `start_seconds` is from its start to its first answer, `empty_seconds` what its process spends on a call without
+    events.
+    """
+
+    def __init__(self) -> None:
+        if (reason := missing()) is not None:
+            raise EngineFailed(reason)
+        started = time.perf_counter()
+        self.pid = os.getpid()
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115
+        python = os.environ.get(VARIABLE) or shutil.which("python3.13")
+        assert python is not None
+        self._process = subprocess.Popen(
+            [python, str(PROGRAM)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log, text=True
+        )
+        self._empty()
+        self.start_seconds = time.perf_counter() - started
+        self.empty_seconds = self._empty()
+
+    def run(
+        self,
+        pattern: str,
+        span: str,
+        types: Sequence[str],
+        kind: Sequence[int],
+        columns: Sequence[Sequence[float]],
+        kinds: Mapping[str, str] | None = None,
+    ) -> dict[str, Any]:
+        """What `program.measured` tells of `WHERE pattern WITHIN span` on events with their numbers and columns.
+
+        `kinds` are names and kinds of the columns after the first, which are the numbers of events. Raises
+        `EngineFailed`.
+        """
+        query = f"SELECT * FROM S\nWHERE {pattern}\nWITHIN {span}\nCONSUME BY NONE"
+        attributes = [["id", "int"], *([name, kind] for name, kind in (kinds or {}).items())]
+        job = {
+            "types": list(types), "attributes": attributes, "query": query, "kind": list(kind),
+            "columns": [list(column) for column in columns],
+        }  # fmt: skip
+        if self._process.poll() is not None:
+            raise EngineFailed("the engine of CORE has ended")
+        said = self._said()
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        try:
+            self._process.stdin.write(json.dumps(job) + "\n")
+            self._process.stdin.flush()
+            line = self._process.stdout.readline()
+        except BrokenPipeError:
+            line = ""
+        if not line:
+            raise EngineFailed(f"the engine of CORE ended: {self._said()[-200:] or 'without a word'}")
+        told: dict[str, Any] = json.loads(line)
+        if "error" in told:
+            raise EngineFailed(f"the engine of CORE refused a query: {told['error']}")
+        if REFUSED in self._said()[len(said) :]:
+            raise EngineFailed(f"the engine of CORE refused a query: {' '.join(query.split())}")
+        return told
+
+    def close(self) -> None:
+        """Ends the process."""
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout, self._log):
+            if pipe is not None:
+                with suppress(OSError):
+                    pipe.close()
+
+    def _empty(self) -> float:
+        """Seconds of the process for a call without events."""
+        return float(self.run("(T0 as v0)", "1 EVENTS", ["T0"], [], [[]])["process"])
+
+    def _said(self) -> str:
+        """All that the engine printed."""
+        self._log.seek(0)
+        return self._log.read().decode(errors="replace")
+
+
+_engines: list[Engine] = []
+
+
+def current() -> Engine:
+    """The engine of this process, started if there is none."""
+    if not _engines or _engines[0].pid != os.getpid():
+        _engines[:] = [Engine()]
+        atexit.register(_engines[0].close)
+    return _engines[0]

@@ -1,0 +1,68 @@
+"""Runs queries on the engine of CORE (PyPI `pycer`), in an interpreter of its own that `engine.py` starts.
+
+A line of JSON on stdin per run: {"types": names, "attributes": [[name, kind], ...], "query": CEQL text, "kind": type of
+each event, "columns": values by attribute}; the first attribute is the number of the event. A line on stdout each:
+"process" and "wall" seconds from the first event sent until all output was there, and the "matches", as lists of
+numbers; or "error". The process ends with its standard input, and with the one that started it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import importlib
+import json
+import os
+import re
+import signal
+import sys
+import tempfile
+import time
+from typing import Any
+
+NUMBER = re.compile(r"attributes: \[(\d+)")
+DIES_WITH_PARENT = 1
+
+
+def measured(engine: Any, job: dict[str, Any]) -> dict[str, Any]:
+    """One query on one stream."""
+    server = engine.PyOfflineServer()
+    attributes = ", ".join(f"{name}:{kind}" for name, kind in job["attributes"])
+    declared = ",\n".join(f"EVENT {name} {{ {attributes} }}" for name in job["types"])
+    ids = {info.name: info.id for info in server.declare_stream(f"CREATE STREAM S {{\n{declared}\n}}").events_info}
+    server.add_query(job["query"])
+    codes = [ids[name] for name in job["types"]]
+    values = {"int": engine.PyIntValue, "double": engine.PyDoubleValue}
+    makers = [values[kind] for _, kind in job["attributes"]]
+    events = [
+        engine.PyEvent(codes[kind], [make(value) for make, value in zip(makers, row, strict=True)])
+        for kind, row in zip(job["kind"], zip(*job["columns"], strict=True), strict=True)
+    ]
+    began, spent = time.perf_counter(), time.process_time()
+    server.send_events(events)
+    text = server.get_output()
+    told: dict[str, Any] = {"wall": time.perf_counter() - began, "process": time.process_time() - spent}
+    lines = (line for line in text.splitlines() if line.startswith("["))
+    told["matches"] = [[int(number) for number in NUMBER.findall(line)] for line in lines]
+    return told
+
+
+def main() -> None:
+    """Until stdin ends."""
+    with contextlib.suppress(OSError, AttributeError):  # not on Linux
+        ctypes.CDLL(None).prctl(DIES_WITH_PARENT, signal.SIGKILL)
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # the engine's own messages
+    with tempfile.TemporaryDirectory() as folder:  # for its log
+        os.chdir(folder)
+        engine = importlib.import_module("pycer")
+        for line in sys.stdin:
+            try:
+                told = measured(engine, json.loads(line))
+            except Exception as error:  # whatever the engine raises is told to whoever asked
+                told = {"error": f"{type(error).__name__}: {error}"}
+            print(json.dumps(told), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    main()
