@@ -103,6 +103,7 @@ def test_what_a_run_says_of_its_phases() -> None:
     assert ("delay_max" in told) == READABLE
     if READABLE:
         assert told["delay_mean"] <= told["delay_max"] <= told["enumeration_seconds"]
+        assert 0 < told["delay_p999_max"] <= told["delay_max"]
     assert told["steps_per_event_mean"] * 300 == pytest.approx(told["update_steps"])
 
 
