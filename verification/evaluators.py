@@ -42,7 +42,8 @@ def subject_of(algorithm: Algorithm, arithmetic: str = "modular", name: str | No
 
     def answer(case: Case) -> pd.DataFrame:
         batches = split(batch_of(case.events), case.cuts)
-        return run(algorithm, case.queries, batches, arithmetic, promise=case.promise, pickled=case.pickled)
+        how = {"promise": case.promise, "pickled": case.pickled, "whole": True}
+        return answer_of(algorithm, case.queries, batches, arithmetic, **how).frame()
 
     facts = algorithm.enumerates, algorithm.flattens, algorithm.detects
     return Subject(name or algorithm.name, algorithm.unsupported, answer, *facts)
@@ -73,14 +74,20 @@ def answer_of(
     promise: bool = False,
     pickled: bool = False,
     summarised: bool = False,
+    whole: bool = False,
 ) -> AnswerBuilder:
-    """As `run`, before it becomes a table; with `summarised`, matches are counted and digested only."""
+    """As `run`, before it becomes a table; with `summarised`, matches are counted and digested only.
+
+    With `whole` an answer that would be cut off on purpose raises `UnsupportedQuery`.
+    """
     asked = (queries,) if isinstance(queries, Query) else tuple(queries)
     for query in asked:
         reason = algorithm.unsupported(query)
         if reason is not None:
             raise UnsupportedQuery(reason)
     prepared = prepare(asked, algorithm, batches[0].schema, arithmetic, Statistics(), summarised=summarised)
+    if whole and prepared.cut_off:
+        raise UnsupportedQuery("answers are cut off on purpose, and compared with none")
     answer = AnswerBuilder(prepared.workload)
     told = [_promising(batch, batches[n:]) for n, batch in enumerate(batches, start=1)] if promise else batches
     for job in prepared.jobs:

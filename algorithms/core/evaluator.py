@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
+
 from cepbench.algorithms.answers.detected_count import reporting
 from cepbench.algorithms.base import StateSize
 from cepbench.algorithms.core.kernels.compact_set import NODE_BYTES, NODES, SEEN, STEPS
-from cepbench.algorithms.core.kernels.enumeration import ALL_TICKS, LONGEST, MOST_STEPS, RATIO, SLOWEST, UPDATES
+from cepbench.algorithms.core.kernels.enumeration import (
+    ALL_TICKS,
+    LONGEST,
+    MOST_STEPS,
+    RATIO,
+    SLOWEST,
+    UPDATES,
+    delay_of,
+)
 from cepbench.algorithms.core.kernels.enumeration import STEPS as TOLD_STEPS
 from cepbench.algorithms.core.runs import Runs
 from cepbench.algorithms.rows import MatchDigests, MatchRows, QueryRows, concatenate
@@ -60,9 +70,9 @@ class CoreEvaluator(Evaluator):
 
         - `update_steps`, `nodes_made`, `update_seconds`: of the update, and per event (`steps_per_event_mean`).
         - `updates`: events put into matches; `enumeration_steps`, `enumeration_seconds`.
-        - `delay_mean`, `delay_max`: seconds from a match to the next one; `delay_steps_max` between two, and
-          `delay_ratio_max` of these to the events of the match. The longest delay is told where the processor's counter
-          can be read.
+        - `delay_mean`, `delay_max`: seconds from a match to the next one, `delay_p999_max` the 99.9th percentile (of
+          keys the largest); these two are told where the processor's counter can be read. `delay_steps_max` between
+          two, and `delay_ratio_max` of these to the events of the match.
         """
         counters, marks, events = self.runs.set.counters, self.runs.search.marks, self.runs.seen
         found = {
@@ -84,7 +94,9 @@ class CoreEvaluator(Evaluator):
                 "delay_ratio_max": marks[RATIO] / 1000,
             }
         if marks[ALL_TICKS]:
-            found["delay_max"] = self.runs.tell_seconds * marks[SLOWEST] / marks[ALL_TICKS]
+            tick, delays = self.runs.tell_seconds / marks[ALL_TICKS], self.runs.search.delays
+            found["delay_max"] = tick * marks[SLOWEST]
+            found["delay_p999_max"] = tick * delay_of(int(np.searchsorted(np.cumsum(delays), 0.999 * delays.sum())))
         return found
 
     def _advance(self, events: EventBatch) -> None:

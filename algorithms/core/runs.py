@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from time import perf_counter
 
 import numpy as np
@@ -75,7 +76,6 @@ class Runs:
         self.setting: Records = np.array([(reach, digests, limit)], records_of(SettingRecord))
         self.set = _new_set()
         self.search = _new_search()
-        self.found = _output(digests)
         self.update_seconds = self.tell_seconds = 0.0
         self.cea = self.automaton.tables()
         self._grow_tables()
@@ -129,20 +129,20 @@ class Runs:
         return len(self.set.node) * NODE_BYTES
 
     def _tell(self) -> Iterator[Rows]:
-        mark = self.search.marks
+        mark, found = self.search.marks, _output(self.digests)
         while self.set.counters[FINALS]:
             started = perf_counter()
-            lack = tell(self.setting, self.set, self.search, self.found)
+            lack = tell(self.setting, self.set, self.search, found)
             self.tell_seconds += perf_counter() - started
             if mark[MATCHES] or mark[ROWS]:
-                yield self._taken()
+                yield self._taken(found)
             if lack == OF_SEARCH:
                 self._deepen()
-            elif lack == OF_OUTPUT and len(self.search.path) > len(self.found.positions) and not self.digests:
-                self.found = widened(self.found, ("positions",), len(self.search.path))
+            elif lack == OF_OUTPUT and len(self.search.path) > len(found.positions) and not self.digests:
+                found = widened(found, ("positions",), len(self.search.path))
 
-    def _taken(self) -> Rows:
-        mark, found = self.search.marks, self.found
+    def _taken(self, found: FoundMatches) -> Rows:
+        mark = self.search.marks
         if self.digests:
             size = int(mark[ROWS])
             mark[ROWS] = 0
@@ -237,8 +237,9 @@ def _new_search() -> Search:
     )
 
 
+@cache
 def _output(digests: bool) -> FoundMatches:
-    """Room for what is taken from the kernel at once."""
+    """Room for what is taken from the kernel at once: nothing of it is left between two calls, so all share it."""
     matches, places, rows = (0, 0, DIGESTS) if digests else (FOUND_MATCHES, FOUND_PLACES, 0)
     return FoundMatches(
         np.zeros(matches, records_of(FoundRecord)),

@@ -25,8 +25,6 @@ from cepbench.algorithms.kernels.compilation import inlined
 from cepbench.queries.records import Records
 
 NOBODY = -1
-NEVER = -(2**62)
-"""A time before every event."""
 
 (NEXT, LIVE, KEPT, SEEN, NOW, POINT, PENDING, FINALS, STEPS, NODES, PEAK, ASKED, STOPPED) = range(13)
 COUNTERS = 13

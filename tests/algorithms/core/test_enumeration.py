@@ -13,8 +13,9 @@ from cepbench.algorithms.registry import make
 from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query
-from cepbench.verification.evaluators import answer_of, run
+from cepbench.verification.evaluators import answer_of, run, subject_of
 from cepbench.verification.random_cases import split
+from cepbench.verification.verify import verify_subject
 from tests.algorithms.core.running import feed, runs_of, uniform
 from tests.contract.streams import batch
 from tests.streams import stream
@@ -81,6 +82,13 @@ def test_an_answer_with_a_limit_is_marked() -> None:
     assert "nothing to count" in reason
 
 
+def test_an_answer_with_a_limit_is_not_compared() -> None:
+    report = verify_subject(subject_of(make("core[limit=1]")), 3, seed=1, thorough=False)
+    assert report.failure is None
+    assert report.compared == 0
+    assert "compared with none" in " ".join(report.refused)
+
+
 def test_what_a_run_says_of_its_phases() -> None:
     events = batch([{"time": n, "type": "ABC"[n % 3]} for n in range(300)])
     workload = compile_workload([parse_query("PATTERN A, B, C WITHIN 30 s PER MATCH")], events.schema)
@@ -95,6 +103,7 @@ def test_what_a_run_says_of_its_phases() -> None:
     assert ("delay_max" in told) == READABLE
     if READABLE:
         assert told["delay_mean"] <= told["delay_max"] <= told["enumeration_seconds"]
+        assert 0 < told["delay_p999_max"] <= told["delay_max"]
     assert told["steps_per_event_mean"] * 300 == pytest.approx(told["update_steps"])
 
 
