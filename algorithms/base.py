@@ -15,7 +15,7 @@ from cepbench.events.errors import CepbenchError
 from cepbench.events.statistics import Statistics
 from cepbench.metrics.details import merged
 from cepbench.queries.compile import Workload
-from cepbench.queries.model import Query
+from cepbench.queries.model import Aggregates, Query
 
 NO_DETECTION = "it aggregates the trends of windows, and detects no matches within a span of their own"
 """Why an algorithm for windows refuses a query of detection."""
@@ -327,6 +327,8 @@ class Algorithm(ABC):
     - `detects`: it is for queries of detection; what else it supports is too little to be drawn at random.
     - `narrow`: it is for few kinds of queries, and need not evaluate a quarter of the papers' examples.
     - `starts`: it starts a process of its own, which no other process can get ready for it.
+    - `counts_matches`: it evaluates COUNT(*) of matches within a span of their own (`PER MATCH`); one that was written
+      before there were such queries does not know of them.
     """
 
     name: ClassVar[str]
@@ -336,6 +338,7 @@ class Algorithm(ABC):
     detects: ClassVar[bool] = False
     narrow: ClassVar[bool] = False
     starts: ClassVar[bool] = False
+    counts_matches: ClassVar[bool] = False
 
     @classmethod
     def missing(cls) -> str | None:
@@ -345,6 +348,11 @@ class Algorithm(ABC):
     @abstractmethod
     def unsupported(self, query: Query) -> str | None:
         """Why the query cannot be evaluated, in words, or None."""
+
+    def refusal(self, query: Query) -> str | None:
+        """`unsupported`, and what an algorithm need not know of."""
+        counts = query.span is not None and isinstance(query.returns, Aggregates)
+        return self.unsupported(query) or (NO_DETECTION if counts and not self.counts_matches else None)
 
     def plan(self, workload: Workload, statistics: Statistics) -> Plan:
         """The optimiser; by default there is nothing to decide."""

@@ -30,7 +30,7 @@ from cepbench.queries.parser import parse_query
 QUERIES, WINDOW, BURST = 50, 10_000, 120
 SPECIFICATIONS = ("hamlet", "hamlet[sharing=static]", "hamlet[sharing=never]", "cogra")
 APART = "apart"
-"""Hamlet's sharable sets, whose bursts nobody shares; no mode, since `sharing=never` is faster."""
+"""Hamlet's sharable sets, none of whose bursts is shared; not an option, since `sharing=never` is faster."""
 
 
 def bursts(events: int, burst: int, kinds: int = QUERIES, seed: int = 0) -> EventBatch:

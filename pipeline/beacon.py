@@ -277,6 +277,7 @@ def start_pulse(address: Address, hello: dict[str, object], process: int) -> sub
 
 def _connected(address: Address, hello: dict[str, object]) -> socket.socket:
     connection = socket.create_connection((address.host, address.port), timeout=30)
+    connection.settimeout(None)  # workers that meet wait for each other as long as runs take
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # else a second line waits 40 ms for the first one
     connection.sendall(json.dumps(hello).encode() + b"\n")
     return connection

@@ -12,6 +12,7 @@ import pickle
 import select
 import signal
 import time
+import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from types import TracebackType
@@ -76,6 +77,8 @@ class Fork:
                 if os.read(waits, 1):
                     _tell(tells, pickle.dumps(self._work(Clock(tells))))
                     os.read(waits, 1)
+            except BaseException:  # what leaves the work, or cannot be pickled
+                traceback.print_exc()
             finally:
                 os._exit(0)  # what this process has open is the other one's
         os.close(waits)
@@ -98,7 +101,7 @@ class Fork:
             if told == DONE:
                 break
             if not told:
-                raise ForkDied("the fork died", self._end())
+                raise ForkDied("the Python worker died", self._end())
             timed = told == BEGUN
             until = time.monotonic() + (seconds if timed else PREPARATION_SECONDS)
         content = bytearray()
@@ -107,7 +110,7 @@ class Fork:
         try:
             return pickle.loads(content)
         except (EOFError, pickle.UnpicklingError):  # it was killed while it wrote
-            raise ForkDied("the fork died", self._end()) from None
+            raise ForkDied("the Python worker died", self._end()) from None
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -127,7 +130,7 @@ class Fork:
 
 
 def _die_with(parent: int) -> None:
-    """Has the system kill this process when its parent ends, where it can; others see the end of the pipe."""
+    """Has the system kill this process when its parent ends, where it can; elsewhere it sees the end of the pipe."""
     prctl = getattr(ctypes.CDLL(None), "prctl", None)
     if prctl is not None:
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL)

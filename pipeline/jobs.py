@@ -103,7 +103,7 @@ def _names_a_file(workload_text: str | Path) -> bool:
 def check_supported(queries: Sequence[Query], algorithm: Algorithm, name: str | None = None) -> None:
     """Raises `UnsupportedQuery` with the reason for the first query that the algorithm, called `name`, refuses."""
     for query in queries:
-        reason = algorithm.unsupported(query)
+        reason = algorithm.refusal(query)
         if reason is not None:
             raise UnsupportedQuery(f"{name or algorithm.name} cannot evaluate query {query.name}: {reason}")
 

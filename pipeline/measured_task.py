@@ -232,7 +232,7 @@ class MeasuredTask:
         except ForkDied as error:
             if error.resident > machine_bytes() // 2:
                 return Report(bucket, Status.OUT_OF_MEMORY, f"the worker died at {error.resident / 1e9:.1f} GB")
-            return Report(bucket, Status.ERROR, DIED)
+            return Report(bucket, Status.ERROR, str(error))
         return report
 
     def _reported(self, portion: Portion, clock: Signal | Clock) -> Report:

@@ -43,7 +43,7 @@ def warm_up_common(algorithm: Algorithm, arithmetic: str = "modular") -> None:
     """Warms up for the common queries that an algorithm supports, with counts of an arithmetic."""
     schema = Schema(("A", "B", "C"), (Attribute("x", Kind.INT),), "s", ())
     for query in map(parse_query, COMMON):
-        if algorithm.unsupported(query) is None:
+        if algorithm.refusal(query) is None:
             for job in prepare((query,), algorithm, schema, arithmetic, Statistics()).jobs:
                 warm_up(algorithm, job.plan)
 

@@ -42,7 +42,7 @@ def measured_capabilities(measured: Iterable[str]) -> Capabilities:
 
 def _refusal(algorithm: Algorithm, queries: Sequence[Query]) -> str | None:
     """Why the language of an algorithm lacks a query, whether or not the algorithm can run on this machine."""
-    reasons = [reason for query in queries if (reason := algorithm.unsupported(query)) is not None]
+    reasons = [reason for query in queries if (reason := algorithm.refusal(query)) is not None]
     return next((reason for reason in reasons if reason != algorithm.missing()), None)
 
 

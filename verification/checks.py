@@ -93,11 +93,11 @@ def yield_checks(algorithm: Algorithm, *, thorough: bool = False) -> Iterator[Ch
 
 def _checks(algorithm: Algorithm) -> Iterator[Check]:
     yield from (Check(name, promise) for name, promise in promises(algorithm))
-    reasons = [algorithm.unsupported(query) for query in PLAIN]
+    reasons = [algorithm.refusal(query) for query in PLAIN]
     if None not in reasons:
         yield Check("the promises of the interface", partial(_skip, str(reasons[0])))
     for example in examples():
-        if algorithm.unsupported(example.query) is None and not (example.exact and algorithm.enumerates):
+        if algorithm.refusal(example.query) is None and not (example.exact and algorithm.enumerates):
             own = crc32(f"{algorithm.name} {example.name}".encode()) % len(CUTS)
             others = CUTS[:own] + CUTS[own + 1 :]
             yield Check(example.name, partial(_answers, algorithm, example, CUTS[own : own + 1]))

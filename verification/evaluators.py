@@ -46,7 +46,7 @@ def subject_of(algorithm: Algorithm, arithmetic: str = "modular", name: str | No
         return answer_of(algorithm, case.queries, batches, arithmetic, **how).frame()
 
     facts = algorithm.enumerates, algorithm.flattens, algorithm.detects
-    return Subject(name or algorithm.name, algorithm.unsupported, answer, *facts)
+    return Subject(name or algorithm.name, algorithm.refusal, answer, *facts)
 
 
 def run(
@@ -82,7 +82,7 @@ def answer_of(
     """
     asked = (queries,) if isinstance(queries, Query) else tuple(queries)
     for query in asked:
-        reason = algorithm.unsupported(query)
+        reason = algorithm.refusal(query)
         if reason is not None:
             raise UnsupportedQuery(reason)
     prepared = prepare(asked, algorithm, batches[0].schema, arithmetic, Statistics(), summarised=summarised)

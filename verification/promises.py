@@ -101,7 +101,7 @@ def _it_has_a_name_and_a_paper(algorithm: Algorithm) -> None:
 def _a_refusal_has_a_reason(algorithm: Algorithm) -> None:
     for query in _all_kinds_of_queries():
         try:
-            reason = algorithm.unsupported(query)
+            reason = algorithm.refusal(query)
         except QueryError:
             _expect_wrong(query)
         else:
@@ -279,7 +279,7 @@ def _expect_wrong(query: Query) -> None:
 
 
 def _supported(algorithm: Algorithm, queries: Iterable[Query]) -> list[Query]:
-    return [query for query in queries if algorithm.unsupported(query) is None]
+    return [query for query in queries if algorithm.refusal(query) is None]
 
 
 def _words(function: Callable[..., None]) -> str:

@@ -54,7 +54,7 @@ def random_checks(algorithm: Algorithm) -> Iterator[RandomCheck]:
         if few is not None:
             yield name, partial(function, algorithm, *few), False, contained
         yield f"{name}, many cases", partial(function, algorithm, *many), True, False
-    if algorithm.unsupported(DETECTED) is None:
+    if algorithm.refusal(DETECTED) is None:
         name = "random cases of detection agree"
         yield name, partial(_detection_agrees, algorithm, range(20)), False, False
         yield f"{name}, many cases", partial(_detection_agrees, algorithm, range(20, 300)), True, False
@@ -109,7 +109,7 @@ def _detection_agrees(algorithm: Algorithm, seeds: range) -> None:
     subject, asked, with_rows = subject_of(algorithm), 0, 0
     for seed in seeds:
         case = _case(seed, _DETECTION_PAIRS[seed % len(_DETECTION_PAIRS)])
-        if any(algorithm.unsupported(query) for query in case.queries):
+        if any(algorithm.refusal(query) for query in case.queries):
             continue
         with suppress(TooManyMatches):
             expected = [_rows(replace(case, queries=(query,))) for query in case.queries]
@@ -150,7 +150,7 @@ def supports(algorithm: Algorithm, query: Query) -> bool:
     """Whether the algorithm evaluates a query, which may have no meaning."""
     try:
         check_query(query)
-        return algorithm.unsupported(query) is None
+        return algorithm.refusal(query) is None
     except QueryError:
         return False
 

@@ -38,6 +38,7 @@ class Core(Algorithm):
     """
 
     name: ClassVar[str] = "core"
+    counts_matches: ClassVar[bool] = True
     paper: ClassVar[str] = "Bucchi et al., PVLDB 2022"
     enumerates: ClassVar[bool] = True
     detects: ClassVar[bool] = True
@@ -66,7 +67,7 @@ class Core(Algorithm):
         """Nothing to decide."""
         if not self.limit:
             return Plan(workload)
-        notice = f"limit={self.limit} tells at most so many matches per last event: answers are cut off"
+        notice = f"limit={self.limit} reports at most so many matches per last event: answers are cut off"
         return Plan(workload, notices=(notice,), cut_off=True)
 
     def executor(self, plan: Plan) -> Executor:

@@ -14,6 +14,7 @@ from cepbench.algorithms.core.kernels.compact_set import (
     ASKED,
     COUNTERS,
     FINALS,
+    KEPT,
     LIVE,
     NEXT,
     NOBODY,
@@ -197,7 +198,7 @@ class Runs:
             size *= 2
         if size > len(old):
             node = np.zeros(size, old.dtype)
-            first = self.set.counters[LIVE]
+            first = self.set.counters[KEPT if self.set.counters[FINALS] else LIVE]  # final cells need what is kept
             numbers = np.arange(max(first, self.set.counters[NEXT] - len(old)), self.set.counters[NEXT])
             node[numbers & (size - 1)] = old[numbers & (len(old) - 1)]
             self.set = self.set._replace(node=node)

@@ -28,6 +28,7 @@ class CoreEngine(Algorithm):
     """
 
     name: ClassVar[str] = "core-engine"
+    counts_matches: ClassVar[bool] = True
     paper: ClassVar[str] = "Bucchi et al., PVLDB 2022; pycer 0.1.6"
     enumerates: ClassVar[bool] = True
     detects: ClassVar[bool] = True

@@ -50,6 +50,7 @@ class Flink(Algorithm):
     """
 
     name: ClassVar[str] = "flink"
+    counts_matches: ClassVar[bool] = True
     paper: ClassVar[str] = "Apache Flink CEP; Poppe 2018 (dissertation), 8.1, 13.1, 19.1, 25.1"
     enumerates: ClassVar[bool] = True
     narrow: ClassVar[bool] = True

@@ -109,7 +109,7 @@ class Gloria(Algorithm):
         )
 
     def operator(self, plan: Plan) -> Operator:
-        """With lanes where nobody shares anything, otherwise key by key."""
+        """With lanes if no queries share, otherwise key by key."""
         assert isinstance(plan, GloriaPlan)
         return super().operator(plan) if plan.sets else unshared(plan, self.granularity)
 

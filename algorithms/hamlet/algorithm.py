@@ -33,11 +33,10 @@ class Hamlet(Algorithm):
       any number, `details` have all decisions added up by size of burst.
 
     At the coarsest granularity, for s snapshots that are propagated, u queries times windows, and n live events of E: a
-    shared graphlet keeps the
-    running sum of its expressions, so that an event costs O(s) and a snapshot O(u s); where the loop has predicates on
-    adjacent events, each event visits its predecessors, O(n s), and a snapshot costs O(u n s). A graphlet that is not
-    shared keeps a sum per query and window, O(u) per event, or visits predecessors, O(u n). Space: O(s u) for values of
-    snapshots, and O(n s) or O(u n) for events that are visited; sums and nothing else where there are no such
+    shared graphlet keeps the running sum of its expressions, so an event costs O(s) and a snapshot O(u s). Where the
+    loop has predicates on adjacent events, each event visits its predecessors, O(n s), and a snapshot costs O(u n s). A
+    graphlet that is not shared keeps a sum per query and window, O(u) per event, or visits predecessors, O(u n). Space:
+    O(s u) for values of snapshots, and O(n s) or O(u n) for events that are visited; only sums where there are no such
     predicates. A decision costs O(b c) for a burst of b events and c classes of queries with the same predicates.
 
     Departures from the paper are in docs/algorithms.md: the sums, where the paper visits all predecessors; a snapshot
@@ -78,7 +77,7 @@ class Hamlet(Algorithm):
         return plan_of(workload, self.granularity, shares=self.sharing != "never")
 
     def operator(self, plan: Plan) -> Operator:
-        """With lanes where nobody shares anything, otherwise key by key."""
+        """With lanes if no queries share, otherwise key by key."""
         assert isinstance(plan, HamletPlan)
         return super().operator(plan) if plan.sets else unshared(plan, self.granularity)
 

@@ -1,4 +1,4 @@
-"""What is decided about a workload before the stream: its sharable sets, and who shares nothing."""
+"""What is decided about a workload before the stream: its sharable sets, and the members that share nothing."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class HamletPlan(Plan):
 
 
 def plan_of(workload: Workload, granularity: str = COARSEST, *, shares: bool = True) -> HamletPlan:
-    """Workload analysis (Section 3.1); unless somebody `shares`, its sets are not compiled."""
+    """Workload analysis (Section 3.1); without `shares`, no set is compiled."""
     found = sharable_sets(members_of(workload))
     groups = [group for one in found for group in one.shared]
     details = {

@@ -54,7 +54,7 @@ class SetExecutor(SetRunner):
         """Rows of the windows that are still open."""
         if self.buffered is None:
             return super().finish()
-        events, self.buffered = self.buffered, None
+        events, self.buffered = _readonly(*self.buffered), None  # pickled arrays can be written
         return self.run(events, 2 * FOREVER - 1)
 
     def size(self) -> StateSize:

@@ -14,7 +14,7 @@ from cepbench.algorithms.kernels.arrays import Codes, Ints
 from cepbench.queries.records import Records, records_of
 
 MODES = {"dynamic": DYNAMIC, "static": STATIC, "apart": APART}
-"""`apart`: the sets of those that may share, none of whom does."""
+"""`apart`: sharable sets are evaluated together, but share no burst."""
 COSTS = BenefitCosts(
     event=1.2, shared_event=1.3, graphlet=12.0, alone=9.8, snapshot=6.4, product=0.18, visit=1.0
 )  # fmt: skip
@@ -23,7 +23,7 @@ COSTS = BenefitCosts(
 
 @dataclass(frozen=True)
 class OpenBurst:
-    """A burst about to be processed: its number, type code, first time and events."""
+    """A burst about to be processed: its type code, first time, number of events, and the units of its group."""
 
     type: int
     time: int

@@ -52,6 +52,7 @@ class Mcep(Algorithm):
     """
 
     name: ClassVar[str] = "mcep"
+    counts_matches: ClassVar[bool] = True
     paper: ClassVar[str] = "Kolchinsky and Schuster, SIGMOD 2019"
     enumerates: ClassVar[bool] = True
     detects: ClassVar[bool] = True

@@ -1,4 +1,4 @@
-"""The evaluator over a GRETA graph: GRETA keeps every position per event, COGRA only those that predicates need."""
+"""The evaluator over a GRETA graph: vertices for all positions, or for those whose events are selected one by one."""
 
 from __future__ import annotations
 

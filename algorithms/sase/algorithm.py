@@ -64,6 +64,7 @@ class Sase(Algorithm):
     """
 
     name: ClassVar[str] = "sase"
+    counts_matches: ClassVar[bool] = True
     paper: ClassVar[str] = (
         "Wu et al., SIGMOD 2006; Zhang et al., SIGMOD 2014; Poppe 2018 (dissertation), 8.1, 13.1, 19.1"
     )

@@ -2,7 +2,7 @@
 
 Under skip-till-any-match, without predicates on adjacent events and negation, an event at a position p adds to the
 trends that end at p a sum of those that end at the positions before, whatever trends there were before the pane: a
-linear map of the cells of `type_grained`, and an affine one with sums. The map of a pane has a row per entry
+linear map of the cells of type granularity, and an affine one with sums. The map of a pane has a row per entry
 (`pane_tables`), which an event at p changes in column p alone; the cells of a window are those of a product of the maps
 of its panes (`pane_products`). A pane ends where a window begins or ends.
 """

@@ -15,12 +15,12 @@ class BenefitCosts(NamedTuple):
 
     `event`: an event in a non-shared graphlet, besides what it reads; `shared_event`: one in a shared graphlet, per
     snapshot. Per query and window, `graphlet`: beginning and ending a shared graphlet, besides what its snapshot reads;
-    `alone`: the same of a non-shared one;
-    `snapshot`: the value of a snapshot at event level, and its part in what the end evaluates; `product`: a further
-    product of a coefficient and a value, for another snapshot at event level. `visit`: testing an event before.
+    `alone`: beginning and ending a non-shared graphlet; `snapshot`: the value of a snapshot at event level, and its
+    part in what the end evaluates; `product`: a further product of a coefficient and a value, for another snapshot at
+    event level. `visit`: testing an event before.
 
-    Equation 8 has none of them: it weighs visits of single events, which this executor avoids, and a snapshot costs as
-    much as the whole burst.
+    Equation 8 has none of them: it weighs visits of single events, which this executor avoids at the coarsest
+    granularity, and a snapshot costs as much as the whole burst.
     """
 
     event: float

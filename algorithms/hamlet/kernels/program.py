@@ -23,8 +23,8 @@ class TypeRecord:
 
     - `binding` to `binding_end` in `lists`: the positions that its events may match.
     - `relevant`: whether its events end bursts of other types; `group`: the group of its sub-pattern E+, or NONE.
-    - `kept`: vertices that one of its events may become. `summed`: sums tell what its events extend, and no position
-      that they may match comes next to another one of them (`summing`).
+    - `kept`: vertices that one of its events may become. `summed`: its events extend sums, and no position that they
+      may match precedes another one of them (`summing`).
     """
 
     binding: int

@@ -47,9 +47,9 @@ def propagate_shared(
     an expression over the snapshots so far, the sum of theirs and x. One that only some queries match, or after other
     events than others, is a snapshot of its own (Definition 9).
 
-    O(s) per event for s snapshots, as the sum of the expressions so far is kept; O(n s) if the loop has predicates,
-    when the n events before are visited, or at event granularity, when those of the graphlet are. O(u) per snapshot for
-    u queries times windows, or O(u n s).
+    O(s) per event for s snapshots, since the running sum of expressions is kept. O(n s) if the loop has predicates (for
+    n events before), or at event granularity (for n events of the graphlet before). O(u) per snapshot for u queries
+    times windows, or O(u n s).
     """
     totals, graphlets, groups = state.totals, state.graphlets, program.groups
     counts, cells, group = totals.counts[0], graphlets.cells, groups.group[g]

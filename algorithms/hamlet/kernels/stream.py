@@ -13,7 +13,7 @@ from cepbench.algorithms.hamlet.kernels.program import NONE, GroupRecord, Groups
 from cepbench.algorithms.hamlet.kernels.shared import propagate_shared
 from cepbench.algorithms.hamlet.kernels.state import GraphletStore, HamletState
 from cepbench.algorithms.hamlet.kernels.summing import propagate_sums
-from cepbench.algorithms.hamlet.kernels.windows import arrive, close_until, commit, note
+from cepbench.algorithms.hamlet.kernels.windows import arrive, close_until, commit, note, void
 from cepbench.algorithms.kernels.arrays import Flags, Ints, Reals
 from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.events import KernelEvents
@@ -21,7 +21,7 @@ from cepbench.algorithms.snapshots.kernels.rows import MemberRows
 from cepbench.queries.records import Records
 
 APART, STATIC, DYNAMIC, GIVEN = 0, 1, 2, 3
-"""How bursts are decided: none is shared, all are by all, by their benefit, or as told from outside."""
+"""How bursts are decided. APART: none is shared; STATIC: all by all units; DYNAMIC: by benefit; GIVEN: from outside."""
 DONE, OUTPUT, ROOM = 0, 1, 2
 COLUMNS = 8
 TIME, EVENTS, OF_GROUP, EXPECTED, SHARED, NON_SHARED, QUERIES, CREATED = range(COLUMNS)
@@ -83,6 +83,8 @@ def run_bursts(
         elif events.time[begin] > counts.now:
             commit(events.negated[begin], template, state.totals)
             counts.now = events.time[begin]
+        else:
+            void(events.negated[begin], template, state.totals)  # by negated events within the burst before
         kind, sharing = template.kind[events.kind[begin]], 0
         elsewhere = kind.binding_end - kind.binding
         if g != NONE:

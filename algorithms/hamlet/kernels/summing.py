@@ -1,7 +1,7 @@
-"""A burst of a position that shares it with nobody, where sums tell what its events extend: COGRA's loop for a burst.
+"""A burst that a position does not share, where its events extend sums: COGRA's loop, once per burst.
 
-Nothing else of the burst's type comes next to the position, so that what leads to its events does not change within a
-burst, but for the position's own trends. Slots are read once, and fed once, for each window.
+No other position of the burst's type precedes this one, so within a burst only the position's own trends change what
+its events extend. Slots are read once, and fed once, for each window.
 """
 
 from __future__ import annotations

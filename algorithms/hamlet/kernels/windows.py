@@ -44,12 +44,9 @@ def note(buffered: int, template: TemplateTables, totals: Totals) -> None:
 
 
 @inner
-def commit(negated: Ints, template: TemplateTables, totals: Totals) -> None:
-    """Lets later events see the trends that ended at the current time, and empties what negated events forbid.
-
-    `negated[J]`: as a row of `KernelEvents.negated`.
-    """
-    counts, cells = totals.counts[0], totals.cells
+def void(negated: Ints, template: TemplateTables, totals: Totals) -> None:
+    """Empties what negated events forbid that are new; `negated[J]`: as a row of `KernelEvents.negated`."""
+    cells = totals.cells
     for j in range(len(negated)):
         if negated[j] > totals.seen[j]:
             totals.seen[j] = negated[j]
@@ -58,6 +55,13 @@ def commit(negated: Ints, template: TemplateTables, totals: Totals) -> None:
                 span = template.window[slot.window].span
                 for k in range(totals.open[slot.window].low, totals.open[slot.window].high + 1):
                     empty(cells, slot.cell + k % span)
+
+
+@inner
+def commit(negated: Ints, template: TemplateTables, totals: Totals) -> None:
+    """Lets later events see the trends that ended at the current time, after it emptied what negated events forbid."""
+    counts, cells = totals.counts[0], totals.cells
+    void(negated, template, totals)
     for n in range(counts.touched):
         s = totals.pending[n].touched
         totals.pending[s].marked = False

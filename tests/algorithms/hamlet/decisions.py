@@ -37,7 +37,15 @@ SPECIFICATIONS = (
 
 def all_decisions(seed: int) -> list[Algorithm]:
     """Hamlet with random decisions, and in every mode."""
-    return [*(Forced(seed, granularity) for granularity in GRANULARITIES), *map(make, SPECIFICATIONS)]
+    return [*(Forced(seed, granularity) for granularity in GRANULARITIES), Apart(), *map(make, SPECIFICATIONS)]
+
+
+class Apart(Hamlet):
+    """Hamlet's sharable sets, none of whose bursts is shared."""
+
+    def executor(self, plan: Plan) -> Executor:
+        assert isinstance(plan, HamletPlan)
+        return HamletExecutor(plan, Sharing("apart"))
 
 
 class Forced(Hamlet):

@@ -15,6 +15,7 @@ from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query
 from cepbench.verification.agreement import difference, rows_of
 from cepbench.verification.evaluators import run
+from tests.algorithms.hamlet.decisions import Apart
 from tests.contract.streams import batch
 from tests.streams import stream
 
@@ -49,6 +50,29 @@ def test_shared_events_are_visited_once_however_many_queries_there_are(where: st
         assert len({found[name] for found in details}) == 1, name
     alone = executor([f"COUNT(*) PATTERN SEQ(A, B+) {where}"] * 5, text, Sharing(), shares=False).details()
     assert alone.get("edges", 0) == 5 * details[0]["edges"]
+    assert bool(alone.get("edges")) == bool(where)
+    apart = executor([f"COUNT(*) PATTERN SEQ(A, B+) {where}"] * 5, text, Sharing("apart")).details()
+    assert apart["event_visits"] == 5 * 42
+
+
+@pytest.mark.parametrize("mode", [*MODES, "apart"])
+@pytest.mark.parametrize(
+    ("text", "counts"),
+    [
+        ("A1 N5 N7 B7", [None, None]),  # at time 7, N5 forbids A1
+        ("A1 N5 N7 B8", [None, None]),
+        ("A1 N7 B7", [1, None]),  # N7 is not before B7
+        ("C1 A1 N5 A6 N7 B7", [1, 1]),
+    ],
+)
+def test_a_negated_event_within_a_burst_forbids_what_comes_with_its_last(
+    mode: str, text: str, counts: list[int | None]
+) -> None:
+    patterns = ("SEQ(A, NOT N, B+)", "SEQ(C, B+)")
+    queries = [parse_query(f"q{n}: RETURN COUNT(*) PATTERN {p} WITHIN 100 s") for n, p in enumerate(patterns)]
+    algorithm = Apart() if mode == "apart" else make(f"hamlet[sharing={mode}]")
+    rows = {row["query"]: row["COUNT(*)"] for row in rows_of(run(algorithm, queries, [batch(stream(text))]))}
+    assert [rows.get(f"q{n}") for n in range(2)] == counts
 
 
 def test_what_overflows_for_one_query_does_not_for_another() -> None:

@@ -1,6 +1,6 @@
 """Type-grained aggregation with negation: a match of it empties cells (`algorithms.online.kernels.lifecycle`).
 
-`type_grained` serves queries without negation, several times as fast.
+`reach.sums` serves queries without negation, several times as fast.
 """
 
 from __future__ import annotations
