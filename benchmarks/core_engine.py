@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 
+from cepbench.algorithms.core.automaton import SubsetAutomaton
 from cepbench.algorithms.core.runs import Runs
 from cepbench.algorithms.core_engine.engine import Engine
 from cepbench.algorithms.rows import MatchRows
@@ -26,7 +27,7 @@ def ours(types: list[str], window: int, size: int, kinds: int) -> tuple[float, f
     query, events = compiled(f"PATTERN SEQ({', '.join(types)}) WITHIN {window} events PER MATCH"), stream(size, kinds)
     batch = kernel_events(query.columns, events)
     for _ in range(2):  # the first run is a warm-up
-        runs, found = Runs(query.parts[0], query.reach, True, digests=False), []
+        runs, found = Runs(query.parts[0], SubsetAutomaton.of(query.parts[0]), query.reach, True, digests=False), []
         for rows in runs.read(batch, events.position):
             found += [one for one in rows if isinstance(one, MatchRows)]
     listed = [one.positions[a:b].tolist() for one in found for a, b in zip(one.offsets, one.offsets[1:], strict=False)]

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from cepbench.algorithms.base import Algorithm, Executor, Plan, UnsupportedQuery
+from cepbench.algorithms.core.automaton import SubsetAutomaton
 from cepbench.algorithms.core.counting import CountEvaluator
 from cepbench.algorithms.core.evaluator import CoreEvaluator
 from cepbench.algorithms.options import Option
@@ -15,6 +19,13 @@ from cepbench.events.windows import Window
 from cepbench.queries.compile import CompiledQuery, Part, Workload
 from cepbench.queries.detection_rules import alternatives
 from cepbench.queries.model import Aggregates, And, Comparison, Not, Query, Seq
+
+
+@dataclass(frozen=True)
+class CorePlan(Plan):
+    """The automata of the queries, by their index: all keys of a process share them, and make states as they need."""
+
+    automata: Mapping[int, SubsetAutomaton]
 
 
 class Core(Algorithm):
@@ -63,21 +74,24 @@ class Core(Algorithm):
                 return "CORE's automaton marks events and skips them, but asks for no absence, so NOT is not supported"
         return None
 
-    def plan(self, workload: Workload, statistics: Statistics) -> Plan:
-        """Nothing to decide."""
+    def plan(self, workload: Workload, statistics: Statistics) -> CorePlan:
+        """The automata, which have only their first state yet."""
+        automata = {query.index: SubsetAutomaton.of(query.parts[0]) for query in workload}
         if not self.limit:
-            return Plan(workload)
+            return CorePlan(workload, automata)
         notice = f"limit={self.limit} reports at most so many matches per last event: answers are cut off"
-        return Plan(workload, notices=(notice,), cut_off=True)
+        return CorePlan(workload, automata, notices=(notice,), cut_off=True)
 
     def executor(self, plan: Plan) -> Executor:
-        """The runs of each query."""
-        return IndependentQueries(plan.workload, _no_windows, self._evaluator)
+        """The runs of each query on one key."""
+        assert isinstance(plan, CorePlan)
+        return IndependentQueries(plan.workload, _no_windows, partial(self._evaluator, plan))
 
-    def _evaluator(self, query: CompiledQuery) -> Evaluator:
+    def _evaluator(self, plan: CorePlan, query: CompiledQuery) -> Evaluator:
+        automaton = plan.automata[query.index]
         if isinstance(query.query.returns, Aggregates) and self.count == "products":
-            return CountEvaluator(query)
-        return CoreEvaluator(query, self.limit)
+            return CountEvaluator(query, automaton)
+        return CoreEvaluator(query, automaton, self.limit)
 
 
 def _no_windows(query: CompiledQuery, part: Part, window: Window) -> Evaluator:

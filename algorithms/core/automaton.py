@@ -50,6 +50,9 @@ class _Edge:
 class SubsetAutomaton:
     """States and letters as far as they are known. A letter is the set of positions that an event fits.
 
+    All keys share one (`algorithm.CorePlan`): whoever asks for something new with tables of an older `version` takes
+    the current ones first.
+
     `codes` are the type codes of positions, -1 for a type that the stream lacks. An event that fits no position has no
     letter (`NOTHING`).
     """
@@ -65,6 +68,8 @@ class SubsetAutomaton:
         self.edges: list[list[_Edge]] = []
         self.lists: list[tuple[int, int]] = []
         self.tests: list[_Test] = []
+        self.version = 0
+        self._tables: Cea | None = None
         # Positions of a type by their predicates, those without any first.
         groups: list[dict[tuple[Asked, ...], Positions]] = [{} for _ in range(kinds)]
         for p, (code, one) in enumerate(zip(codes, automaton.positions, strict=True)):
@@ -85,6 +90,7 @@ class SubsetAutomaton:
 
     def decide(self, asked: int) -> None:
         """Adds the decision after a test, of which the outcome (`kernels.automaton.undecided`) is new."""
+        self._changed()
         test, passed = divmod(asked, 2)
         node = self.tests[test]
         found = node.passed | (self.groups[node.kind][node.asked] if passed else 0)
@@ -92,6 +98,7 @@ class SubsetAutomaton:
 
     def take(self, asked: int) -> None:
         """Adds the target of an edge, by its number in the tables, that an event takes for the first time."""
+        self._changed()
         taken = [edge for edges in self.edges for edge in edges][asked]
         if taken.positions not in self.states:
             self.states.append(taken.positions)
@@ -104,7 +111,16 @@ class SubsetAutomaton:
         taken.list = self.lists.index(pair)
 
     def tables(self) -> Cea:
-        """What is known as arrays."""
+        """What is known as arrays; `list` is for the caller alone, since kernels reorder it."""
+        if self._tables is None:
+            self._tables = self._new_tables()
+        return self._tables._replace(list=self._tables.list.copy())
+
+    def _changed(self) -> None:
+        self.version += 1
+        self._tables = None
+
+    def _new_tables(self) -> Cea:
         edge_ptr = np.zeros(len(self.edges) + 1, np.int64)
         np.cumsum([len(edges) for edges in self.edges], out=edge_ptr[1:])
         records = [

@@ -47,16 +47,16 @@ MATRICES = ("back", "fresh", "front", "gain")
 class CountEvaluator(Evaluator):
     """Counts the matches of one query and key; the row comes at the end."""
 
-    def __init__(self, query: CompiledQuery) -> None:
+    def __init__(self, query: CompiledQuery, automaton: SubsetAutomaton) -> None:
         assert query.window is not None
         [part] = query.parts
         self.query, self.local = query, part.tables.local
         modular = query.arithmetic == "modular"
         setting = (query.reach, query.window.counts_events, modular)
         self.setting: Records = np.array([setting], records_of(CountingRecord))
-        self.automaton = SubsetAutomaton.of(part)
-        self.cea = self.automaton.tables()
+        self.automaton = automaton
         self.products = _new_products(np.dtype(np.uint64 if modular else np.float64))
+        self._take_tables()
         self.seconds = 0.0
 
     def process(self, events: EventBatch) -> QueryRows | None:
@@ -94,7 +94,7 @@ class CountEvaluator(Evaluator):
             "update_steps": float(mark[STEPS]),
             "update_seconds": self.seconds,
             "flips": float(mark[FLIPS]),
-            "states": float(len(self.automaton.states)),
+            "states_peak": float(len(self.automaton.states)),
         }
 
     def _make_room(self, lack: int) -> None:
@@ -105,10 +105,15 @@ class CountEvaluator(Evaluator):
             more = len(self.products.row)
             self.products = widened(self.products, ("row", "row_over"), more, axis=0)
         else:
-            self.automaton.decide(asked) if lack == OF_DECISIONS else self.automaton.take(asked)
-            self.cea = self.automaton.tables()
-            while len(self.automaton.states) > len(self.products.reached):
-                self._widen_states(len(self.products.reached))
+            if self.version == self.automaton.version:
+                self.automaton.decide(asked) if lack == OF_DECISIONS else self.automaton.take(asked)
+            self._take_tables()
+
+    def _take_tables(self) -> None:
+        """The automaton as it is now, and room for its states."""
+        self.cea, self.version = self.automaton.tables(), self.automaton.version
+        while len(self.automaton.states) > len(self.products.reached):
+            self._widen_states(len(self.products.reached))
 
     def _widen_states(self, more: int) -> None:
         """Room for more states, which no event has led to or from: each leads to itself."""

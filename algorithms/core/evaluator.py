@@ -8,6 +8,7 @@ import numpy as np
 
 from cepbench.algorithms.answers.detected_count import reporting
 from cepbench.algorithms.base import StateSize
+from cepbench.algorithms.core.automaton import SubsetAutomaton
 from cepbench.algorithms.core.kernels.compact_set import NODE_BYTES, NODES, SEEN, STEPS
 from cepbench.algorithms.core.kernels.enumeration import (
     ALL_TICKS,
@@ -31,14 +32,14 @@ from cepbench.queries.model import Aggregates
 class CoreEvaluator(Evaluator):
     """Updates with each batch, then tells the matches that end in it: at most `limit` per last event, or all (0)."""
 
-    def __init__(self, query: CompiledQuery, limit: int) -> None:
+    def __init__(self, query: CompiledQuery, automaton: SubsetAutomaton, limit: int) -> None:
         assert query.window is not None
         [part] = query.parts
         self.query = query
         self.count = reporting(query)
         counts = query.window.counts_events
         digests = query.summarised or isinstance(query.query.returns, Aggregates)
-        self.runs = Runs(part, query.reach, counts, digests, limit)
+        self.runs = Runs(part, automaton, query.reach, counts, digests, limit)
         self.told = 0
 
     def process(self, events: EventBatch) -> QueryRows | None:
@@ -79,7 +80,7 @@ class CoreEvaluator(Evaluator):
             "update_steps": float(counters[STEPS]),
             "update_seconds": self.runs.update_seconds,
             "nodes_made": float(counters[NODES]),
-            "states": float(len(self.runs.automaton.states)),
+            "states_peak": float(len(self.runs.automaton.states)),
             "updates": float(marks[UPDATES]),
             "enumeration_steps": float(marks[TOLD_STEPS]),
             "enumeration_seconds": self.runs.tell_seconds,

@@ -69,17 +69,18 @@ class Runs:
     - `update_seconds`, `tell_seconds`: spent in the kernels of either phase.
     """
 
-    def __init__(self, part: Part, reach: int, counts: bool, digests: bool, limit: int = 0) -> None:
+    def __init__(
+        self, part: Part, automaton: SubsetAutomaton, reach: int, counts: bool, digests: bool, limit: int = 0
+    ) -> None:
         self.local = part.tables.local
         self.reach, self.counts, self.digests = reach, counts, digests
-        self.automaton = SubsetAutomaton.of(part)
+        self.automaton = automaton
         self.span: Records = np.array([(reach, counts)], records_of(SpanRecord))
         self.setting: Records = np.array([(reach, digests, limit)], records_of(SettingRecord))
         self.set = _new_set()
         self.search = _new_search()
         self.update_seconds = self.tell_seconds = 0.0
-        self.cea = self.automaton.tables()
-        self._grow_tables()
+        self._take_tables()
 
     def read(self, events: KernelEvents, places: NDArray[np.int64]) -> Iterator[Rows]:
         """Reads events, and tells matches whenever there is no room for more of them to wait, and at the end."""
@@ -160,20 +161,18 @@ class Runs:
 
     def _make_room(self, lack: int) -> None:
         asked = int(self.set.counters[ASKED])
-        if lack == OF_DECISIONS:
-            self.automaton.decide(asked)
-        elif lack == OF_TARGETS:
-            self.automaton.take(asked)
+        if lack in (OF_DECISIONS, OF_TARGETS):
+            if self.version == self.automaton.version:
+                self.automaton.decide(asked) if lack == OF_DECISIONS else self.automaton.take(asked)
+            self._take_tables()
         elif lack == OF_NODES:
             self._double_nodes(2 * self.live_nodes)
         elif lack != OF_FINALS:
             self.set = self.set._replace(pending=wider(self.set.pending, len(self.set.pending), axis=0))
-        if lack in (OF_DECISIONS, OF_TARGETS):
-            self.cea = self.automaton.tables()
-            self._grow_tables()
 
-    def _grow_tables(self) -> None:
-        """Room for the lists and states there are, and for what one event may make."""
+    def _take_tables(self) -> None:
+        """The automaton as it is now, and room for its lists and states and for what one event may make."""
+        self.cea, self.version = self.automaton.tables(), self.automaton.version
         lists, states = len(self.cea.list), len(self.automaton.states)
         more_lists, more_states = lists - len(self.set.head), states - len(self.set.merged)
         edges = int(np.diff(self.cea.edge_ptr).max(initial=0))

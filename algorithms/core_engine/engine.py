@@ -6,8 +6,10 @@ import atexit
 import json
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -18,6 +20,7 @@ from typing import Any
 from cepbench.events.errors import CepbenchError
 
 VARIABLE = "CEPBENCH_CORE_PYTHON"
+MOST_SECONDS = 3600.0
 PROGRAM = Path(__file__).with_name("program.py")
 REFUSED = "Failed to process client request"
 """What the engine prints where it takes no query, and goes on without one."""
@@ -45,11 +48,14 @@ def missing() -> str | None:
 class Engine:
     """One process.
 
+    It is ended if a call takes more than `limit` seconds.
+
     `start_seconds` is from its start to its first answer, `empty_seconds` what its process spends on a call without
     events.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, limit: float = MOST_SECONDS) -> None:
+        self.limit = limit
         if (reason := missing()) is not None:
             raise EngineFailed(reason)
         started = time.perf_counter()
@@ -89,12 +95,18 @@ class Engine:
         said = self._said()
         assert self._process.stdin is not None
         assert self._process.stdout is not None
+        watchdog = threading.Timer(self.limit, self._process.kill)
+        watchdog.start()
         try:
             self._process.stdin.write(json.dumps(job) + "\n")
             self._process.stdin.flush()
             line = self._process.stdout.readline()
         except BrokenPipeError:
             line = ""
+        finally:
+            watchdog.cancel()
+        if not line and self._process.poll() is not None and self._process.returncode == -signal.SIGKILL:
+            raise EngineFailed(f"the engine of CORE did not answer within {self.limit:g} s, and was ended")
         if not line:
             raise EngineFailed(f"the engine of CORE ended: {self._said()[-200:] or 'without a word'}")
         told: dict[str, Any] = json.loads(line)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from cepbench.algorithms.core.automaton import SubsetAutomaton
 from cepbench.algorithms.core.kernels.compact_set import STEPS
 from cepbench.algorithms.core.runs import Runs
 from cepbench.algorithms.running.batches import kernel_events
@@ -25,7 +26,7 @@ def runs_of(pattern: str, digests: bool = True) -> Runs:
     """Before the first event; the pattern has its span."""
     [query] = compile_workload([parse_query(f"PATTERN {pattern} PER MATCH")], SCHEMA)
     assert query.window is not None
-    return Runs(query.parts[0], query.reach, query.window.counts_events, digests)
+    return Runs(query.parts[0], SubsetAutomaton.of(query.parts[0]), query.reach, query.window.counts_events, digests)
 
 
 def feed(runs: Runs, events: EventBatch) -> int:

@@ -17,7 +17,7 @@ def read(pattern: str, events: str) -> SubsetAutomaton:
     """What is known of a pattern's automaton after some events."""
     given = batch(stream(events))
     [query] = compile_workload([parse_query(f"PATTERN {pattern} WITHIN 100 s PER MATCH")], given.schema)
-    runs = Runs(query.parts[0], query.reach, False, digests=True)
+    runs = Runs(query.parts[0], SubsetAutomaton.of(query.parts[0]), query.reach, False, digests=True)
     for _ in runs.read(kernel_events(query.columns, given), given.position):
         pass
     return runs.automaton

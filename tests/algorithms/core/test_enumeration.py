@@ -95,7 +95,7 @@ def test_what_a_run_says_of_its_phases() -> None:
     executor = Core().executor(Core().plan(workload, Statistics()))
     executor.process(events)
     told = executor.details()
-    assert told["states"] == 4
+    assert told["states_peak"] == 4
     assert told["updates"] == 3 * told["delay_count"] > 0
     assert told["delay_ratio_max"] <= STEPS_PER_EVENT
     assert told["delay_mean"] * told["delay_count"] == pytest.approx(told["enumeration_seconds"])
