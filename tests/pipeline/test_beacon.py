@@ -8,7 +8,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
-from cepbench.pipeline.beacon import Beacon, Pulse, Signal, start_pulse
+from cepbench.pipeline.beacon import Beacon, Pulse, Signal, _connected, _hello, start_pulse
 from tests.pipeline.doubles import running
 
 
@@ -43,6 +43,12 @@ def test_the_clock_of_a_worker_starts_again_on_its_connection():
             assert signal._connection is not None
             signal.close()  # as the system does for a process that is killed in a later part
             assert wait_for(lambda: beacon.longest() == 0)
+
+
+def test_workers_wait_for_each_other_as_long_as_runs_take():
+    """A time limit on the connection would end a cell whose workers take unlike times."""
+    with Beacon("127.0.0.1") as beacon, closing(_connected(beacon.address, _hello(beacon.address, 1))) as connection:
+        assert connection.gettimeout() is None
 
 
 def test_workers_meet():

@@ -203,4 +203,11 @@ def test_what_cannot_be_used_at_all_is_refused(spark, store):
 def _spinning() -> list[int]:
     """Python descendants of this process that use the processor."""
     children = psutil.Process(os.getpid()).children(recursive=True)
-    return [child.pid for child in children if "python" in child.name() and child.cpu_percent(0.2) > 50]
+    return [child.pid for child in children if _spins(child)]
+
+
+def _spins(child):
+    try:
+        return "python" in child.name() and child.cpu_percent(0.2) > 50
+    except psutil.NoSuchProcess:  # it ended meanwhile
+        return False
