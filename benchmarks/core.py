@@ -112,10 +112,10 @@ def counting(size: int) -> None:
             evaluator, started = CountEvaluator(query, SubsetAutomaton.of(query.parts[0])), time.process_time()
             for start in range(0, size, BATCH):
                 evaluator.process(events.slice(start, min(start + BATCH, size)))
-            spent, told = time.process_time() - started, evaluator.details()
+            spent, details = time.process_time() - started, evaluator.details()
             print(
                 f"  {text:<14} {window:>7,} events: {1e-6 * size / spent:5.1f} M events/s, "
-                f"{told['update_steps'] / size:5.2f} steps per event, state of {evaluator.state().bytes:,} bytes"
+                f"{details['update_steps'] / size:5.2f} steps per event, state of {evaluator.state().bytes:,} bytes"
             )
 
 
@@ -126,11 +126,11 @@ def enumeration(size: int) -> None:
         window = 100 if "+" not in text else 60
         runs, _ = read(f"PATTERN {text} WITHIN {window} events PER MATCH", stream(size, types))
         delays, mark = runs.search.delays, runs.search.marks
-        told = int(delays.sum())
-        tick = runs.tell_seconds / max(int(mark[ALL_TICKS]), 1)
-        worst = delay_of(int(np.searchsorted(np.cumsum(delays), 0.999 * told)))
+        matches = int(delays.sum())
+        tick = runs.enumeration_seconds / max(int(mark[ALL_TICKS]), 1)
+        worst = delay_of(int(np.searchsorted(np.cumsum(delays), 0.999 * matches)))
         print(
-            f"  {text:<22} {told:>12,} matches, mean {runs.tell_seconds / told * 1e9:6.1f} ns, "
+            f"  {text:<22} {matches:>12,} matches, mean {runs.enumeration_seconds / matches * 1e9:6.1f} ns, "
             f"p99.9 {worst * tick * 1e9:7.1f} ns, max {mark[SLOWEST] * tick * 1e6:8.1f} us, "
             f"at most {mark[MOST_STEPS]} steps, {mark[RATIO] / 1000:.2f} per event of the match"
         )

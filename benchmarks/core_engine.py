@@ -31,7 +31,7 @@ def ours(types: list[str], window: int, size: int, kinds: int) -> tuple[float, f
         for rows in runs.read(batch, events.position):
             found += [one for one in rows if isinstance(one, MatchRows)]
     listed = [one.positions[a:b].tolist() for one in found for a, b in zip(one.offsets, one.offsets[1:], strict=False)]
-    return runs.update_seconds, runs.tell_seconds, listed
+    return runs.update_seconds, runs.enumeration_seconds, listed
 
 
 def main() -> None:
@@ -56,14 +56,14 @@ def main() -> None:
         span = f"{window - 1} EVENTS"  # that follow the first one
         empty = engine.run(text, span, list(TYPES), [], [[]])["process"]
         floor = engine.run(f"({NEVER} as v0; A as v1)", span, *given)["process"] - empty
-        told = engine.run(text, span, *given)
-        spent = told["process"] - empty
+        answer = engine.run(text, span, *given)
+        spent = answer["process"] - empty
         update, enumerated, matches = ours(types, window, events, kinds)
-        same = sorted(matches) == sorted(sorted(match) for match in told["matches"])
+        same = sorted(matches) == sorted(sorted(match) for match in answer["matches"])
         alike = "the same" if same else "NOT the same"
         print(
             f"  SEQ({', '.join(types)}), {window:,} events, {events:,} read: {spent:.3f} (floor {floor:.3f}) / "
-            f"{update:.4f} updates + {enumerated:.4f} enumeration; {len(told['matches']):,} / {len(matches):,} "
+            f"{update:.4f} updates + {enumerated:.4f} enumeration; {len(answer['matches']):,} / {len(matches):,} "
             f"matches, {alike}; {spent / (update + enumerated):,.0f} times"
         )
     engine.close()

@@ -66,23 +66,23 @@ class Fork:
 
     def __enter__(self) -> Fork:
         waits, self._go = os.pipe()
-        self._told, tells = os.pipe()
+        self._from_fork, to_parent = os.pipe()
         parent = os.getpid()
         self._process = os.fork()
         if self._process == 0:
             try:
                 os.close(self._go)  # or it would never see its end
-                os.close(self._told)
+                os.close(self._from_fork)
                 _die_with(parent)
                 if os.read(waits, 1):
-                    _tell(tells, pickle.dumps(self._work(Clock(tells))))
+                    _send(to_parent, pickle.dumps(self._work(Clock(to_parent))))
                     os.read(waits, 1)
             except BaseException:  # what leaves the work, or cannot be pickled
                 traceback.print_exc()
             finally:
                 os._exit(0)  # what this process has open is the other one's
         os.close(waits)
-        os.close(tells)
+        os.close(to_parent)
         return self
 
     def result(self, seconds: float) -> Any:
@@ -94,18 +94,18 @@ class Fork:
             os.write(self._go, b"g")
         until, timed = time.monotonic() + PREPARATION_SECONDS, False
         while True:
-            if not select.select([self._told], [], [], max(0.0, until - time.monotonic()))[0]:
+            if not select.select([self._from_fork], [], [], max(0.0, until - time.monotonic()))[0]:
                 self._end()
                 raise ForkTooLong if timed else ForkDied(f"not ready after {PREPARATION_SECONDS:g} s", 0)
-            told = os.read(self._told, 1)
-            if told == DONE:
+            sign = os.read(self._from_fork, 1)
+            if sign == DONE:
                 break
-            if not told:
+            if not sign:
                 raise ForkDied("the Python worker died", self._end())
-            timed = told == BEGUN
+            timed = sign == BEGUN
             until = time.monotonic() + (seconds if timed else PREPARATION_SECONDS)
         content = bytearray()
-        while piece := os.read(self._told, CHUNK):
+        while piece := os.read(self._from_fork, CHUNK):
             content += piece
         try:
             return pickle.loads(content)
@@ -117,7 +117,7 @@ class Fork:
     ) -> None:
         self._end()
         os.close(self._go)
-        os.close(self._told)
+        os.close(self._from_fork)
 
     def _end(self) -> int:
         """Kills the fork, if it is there; the most bytes that it had."""
@@ -138,6 +138,6 @@ def _die_with(parent: int) -> None:
         os._exit(0)
 
 
-def _tell(pipe: int, result: bytes) -> None:
+def _send(pipe: int, result: bytes) -> None:
     with open(pipe, "wb", closefd=True) as file:
         file.write(DONE + result)

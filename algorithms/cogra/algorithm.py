@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import ClassVar
 
-from cepbench.algorithms.base import NO_DETECTION, Operator, PerKey, Plan
+from cepbench.algorithms.base import Operator, PerKey, Plan
 from cepbench.algorithms.cogra.capabilities import not_linear, not_sliced, unsupported_negation
 from cepbench.algorithms.cogra.panes import PaneGrained, VoidablePaneGrained
 from cepbench.algorithms.cogra.slices import TimeSlices
@@ -62,8 +62,6 @@ class Cogra(IndependentAlgorithm):
 
         With `parallel=time` also all that is not evaluated by panes.
         """
-        if query.span is not None:
-            return NO_DETECTION
         if not isinstance(query.returns, Aggregates):
             return "COGRA aggregates trends without constructing them, so it cannot return matches"
         for automaton in analyse(query).automata:

@@ -50,8 +50,8 @@ class _Edge:
 class SubsetAutomaton:
     """States and letters as far as they are known. A letter is the set of positions that an event fits.
 
-    All keys share one (`algorithm.CorePlan`): whoever asks for something new with tables of an older `version` takes
-    the current ones first.
+    All keys share one (`algorithm.CorePlan`). A key that has tables of an older `version` takes the current ones before
+    it asks for something new.
 
     `codes` are the type codes of positions, -1 for a type that the stream lacks. An event that fits no position has no
     letter (`NOTHING`).

@@ -19,7 +19,7 @@ from cepbench.algorithms.core.kernels.enumeration import (
     UPDATES,
     delay_of,
 )
-from cepbench.algorithms.core.kernels.enumeration import STEPS as TOLD_STEPS
+from cepbench.algorithms.core.kernels.enumeration import STEPS as ENUMERATION_STEPS
 from cepbench.algorithms.core.runs import Runs
 from cepbench.algorithms.rows import MatchDigests, MatchRows, QueryRows, concatenate
 from cepbench.algorithms.running.batches import kernel_events
@@ -30,7 +30,7 @@ from cepbench.queries.model import Aggregates
 
 
 class CoreEvaluator(Evaluator):
-    """Updates with each batch, then tells the matches that end in it: at most `limit` per last event, or all (0)."""
+    """Updates with each batch, then reports the matches that end in it: at most `limit` per last event, or all (0)."""
 
     def __init__(self, query: CompiledQuery, automaton: SubsetAutomaton, limit: int) -> None:
         assert query.window is not None
@@ -40,12 +40,12 @@ class CoreEvaluator(Evaluator):
         counts = query.window.counts_events
         digests = query.summarised or isinstance(query.query.returns, Aggregates)
         self.runs = Runs(part, automaton, query.reach, counts, digests, limit)
-        self.told = 0
+        self.reported = 0
 
     def process(self, events: EventBatch) -> QueryRows | None:
         parts: list[QueryRows] = []
         for rows in self.runs.read(kernel_events(self.query.columns, events), events.position):
-            self.told += sum(int(one.matches.sum()) if isinstance(one, MatchDigests) else len(one) for one in rows)
+            self.reported += sum(int(one.matches.sum()) if isinstance(one, MatchDigests) else len(one) for one in rows)
             parts += rows
         self._advance(events)
         if not parts:
@@ -72,7 +72,7 @@ class CoreEvaluator(Evaluator):
         - `update_steps`, `nodes_made`, `update_seconds`: of the update, and per event (`steps_per_event_mean`).
         - `updates`: events put into matches; `enumeration_steps`, `enumeration_seconds`.
         - `delay_mean`, `delay_max`: seconds from a match to the next one, `delay_p999_max` the 99.9th percentile (of
-          keys the largest); these two are told where the processor's counter can be read. `delay_steps_max` between
+          keys the largest); these two are there where the processor's counter can be read. `delay_steps_max` between
           two, and `delay_ratio_max` of these to the events of the match.
         """
         counters, marks, events = self.runs.set.counters, self.runs.search.marks, self.runs.seen
@@ -82,20 +82,20 @@ class CoreEvaluator(Evaluator):
             "nodes_made": float(counters[NODES]),
             "states_peak": float(len(self.runs.automaton.states)),
             "updates": float(marks[UPDATES]),
-            "enumeration_steps": float(marks[TOLD_STEPS]),
-            "enumeration_seconds": self.runs.tell_seconds,
+            "enumeration_steps": float(marks[ENUMERATION_STEPS]),
+            "enumeration_seconds": self.runs.enumeration_seconds,
         }
         if events:
             found |= {"steps_per_event_mean": counters[STEPS] / events, "steps_per_event_count": float(counters[SEEN])}
-        if self.told:
+        if self.reported:
             found |= {
-                "delay_mean": self.runs.tell_seconds / self.told,
-                "delay_count": float(self.told),
+                "delay_mean": self.runs.enumeration_seconds / self.reported,
+                "delay_count": float(self.reported),
                 "delay_steps_max": float(marks[MOST_STEPS]),
                 "delay_ratio_max": marks[RATIO] / 1000,
             }
         if marks[ALL_TICKS]:
-            tick, delays = self.runs.tell_seconds / marks[ALL_TICKS], self.runs.search.delays
+            tick, delays = self.runs.enumeration_seconds / marks[ALL_TICKS], self.runs.search.delays
             found["delay_max"] = tick * marks[SLOWEST]
             found["delay_p999_max"] = tick * delay_of(int(np.searchsorted(np.cumsum(delays), 0.999 * delays.sum())))
         return found

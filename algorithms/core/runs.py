@@ -17,8 +17,8 @@ from cepbench.algorithms.core.kernels.compact_set import (
     KEPT,
     LIVE,
     NEXT,
-    NOBODY,
     NODE_BYTES,
+    NONE,
     NOW,
     PEAK,
     SEEN,
@@ -39,7 +39,7 @@ from cepbench.algorithms.core.kernels.enumeration import (
     FoundRecord,
     Search,
     SettingRecord,
-    tell,
+    enumerate_matches,
 )
 from cepbench.algorithms.core.kernels.update import OF_DECISIONS, OF_FINALS, OF_NODES, OF_TARGETS, update
 from cepbench.algorithms.kernels.arrays import readonly
@@ -63,10 +63,10 @@ Rows = list[MatchRows] | list[MatchDigests]
 
 
 class Runs:
-    """Updates by batches of events, and tells the matches that they ended.
+    """Updates by batches of events, and reports the matches that they ended.
 
     - `reach`: of the span, in time or, if it `counts`, in events; `limit`: of matches per last event, or 0.
-    - `update_seconds`, `tell_seconds`: spent in the kernels of either phase.
+    - `update_seconds`, `enumeration_seconds`: spent in the kernels of either phase.
     """
 
     def __init__(
@@ -79,18 +79,18 @@ class Runs:
         self.setting: Records = np.array([(reach, digests, limit)], records_of(SettingRecord))
         self.set = _new_set()
         self.search = _new_search()
-        self.update_seconds = self.tell_seconds = 0.0
+        self.update_seconds = self.enumeration_seconds = 0.0
         self._take_tables()
 
     def read(self, events: KernelEvents, places: NDArray[np.int64]) -> Iterator[Rows]:
-        """Reads events, and tells matches whenever there is no room for more of them to wait, and at the end."""
+        """Reads events, and reports matches whenever there is no room for more of them to wait, and at the end."""
         positions, done = readonly(places), 0
         while True:
             started = perf_counter()
             done, lack = update(done, events, positions, self.span, self.local, self.cea, self.set)
             self.update_seconds += perf_counter() - started
             if lack in (0, OF_NODES, OF_FINALS):
-                yield from self._tell()
+                yield from self._enumerate()
             if lack == 0:
                 return
             self._make_room(lack)
@@ -130,12 +130,12 @@ class Runs:
         """Bytes of the nodes, whether in use or not."""
         return len(self.set.node) * NODE_BYTES
 
-    def _tell(self) -> Iterator[Rows]:
+    def _enumerate(self) -> Iterator[Rows]:
         mark, found = self.search.marks, _output(self.digests)
         while self.set.counters[FINALS]:
             started = perf_counter()
-            lack = tell(self.setting, self.set, self.search, found)
-            self.tell_seconds += perf_counter() - started
+            lack = enumerate_matches(self.setting, self.set, self.search, found)
+            self.enumeration_seconds += perf_counter() - started
             if mark[MATCHES] or mark[ROWS]:
                 yield self._taken(found)
             if lack == OF_SEARCH:
@@ -178,8 +178,8 @@ class Runs:
         edges = int(np.diff(self.cea.edge_ptr).max(initial=0))
         grown = self.set
         grown = grown._replace(
-            head=np.append(grown.head, np.full(more_lists, NOBODY, np.int64)),
-            merged=np.append(grown.merged, np.full(more_states, NOBODY, np.int64)),
+            head=np.append(grown.head, np.full(more_lists, NONE, np.int64)),
+            merged=np.append(grown.merged, np.full(more_states, NONE, np.int64)),
             touched=np.zeros(states, np.int64),
             stamp=np.append(grown.stamp, np.zeros(more_states, np.int64)),
         )
@@ -225,7 +225,7 @@ def _new_set() -> CompactSet:
 
 def _new_search() -> Search:
     marks, power = np.zeros(MARKS, np.int64), np.zeros(FIRST_DEPTH, np.uint64)
-    marks[AT_EVENT] = NOBODY
+    marks[AT_EVENT] = NONE
     powers(power)
     return Search(
         np.zeros(FIRST_DEPTH, np.int64),

@@ -27,22 +27,22 @@ REFUSED = "Failed to process client request"
 
 
 class EngineFailed(CepbenchError):
-    """The engine's process ended, or refused a query; the message says what it told."""
+    """The engine's process ended, or refused a query; the message has what it printed."""
 
 
 @cache
 def missing() -> str | None:
     """Why the engine cannot run here, in one line, or None."""
     python = os.environ.get(VARIABLE) or shutil.which("python3.13")
-    told = f"the engine of CORE is not available: let {VARIABLE} be a Python 3.13 that has pycer (pip install pycer)"
+    reason = f"the engine of CORE is not available: let {VARIABLE} be a Python 3.13 that has pycer (pip install pycer)"
     if python is None:
-        return told
+        return reason
     try:
         with tempfile.TemporaryDirectory() as folder:
             found = subprocess.run([python, "-c", "import pycer"], cwd=folder, capture_output=True, timeout=60)
     except (OSError, subprocess.TimeoutExpired):
-        return told
-    return None if found.returncode == 0 else told
+        return reason
+    return None if found.returncode == 0 else reason
 
 
 class Engine:
@@ -79,7 +79,7 @@ class Engine:
         columns: Sequence[Sequence[float]],
         kinds: Mapping[str, str] | None = None,
     ) -> dict[str, Any]:
-        """What `program.measured` tells of `WHERE pattern WITHIN span` on events with their numbers and columns.
+        """What `program.measured` reports of `WHERE pattern WITHIN span` on events with their numbers and columns.
 
         `kinds` are names and kinds of the columns after the first, which are the numbers of events. Raises
         `EngineFailed`.
@@ -109,12 +109,12 @@ class Engine:
             raise EngineFailed(f"the engine of CORE did not answer within {self.limit:g} s, and was ended")
         if not line:
             raise EngineFailed(f"the engine of CORE ended: {self._said()[-200:] or 'without a word'}")
-        told: dict[str, Any] = json.loads(line)
-        if "error" in told:
-            raise EngineFailed(f"the engine of CORE refused a query: {told['error']}")
+        answer: dict[str, Any] = json.loads(line)
+        if "error" in answer:
+            raise EngineFailed(f"the engine of CORE refused a query: {answer['error']}")
         if REFUSED in self._said()[len(said) :]:
             raise EngineFailed(f"the engine of CORE refused a query: {' '.join(query.split())}")
-        return told
+        return answer
 
     def close(self) -> None:
         """Ends the process."""

@@ -44,7 +44,7 @@ class EngineEvaluator(Evaluator):
         return self.count.row()
 
     def state(self) -> StateSize:
-        """The events that are kept for the engine, whose own state nobody tells."""
+        """The events that are kept for the engine, whose own state is unknown."""
         events = sum(map(len, self.held))
         return StateSize(24 * events, {"events": events})
 
@@ -67,14 +67,14 @@ class EngineEvaluator(Evaluator):
         }
         values = [list(range(len(time))), time.tolist(), *(column.tolist() for column in columns)]
         engine = current()
-        told = engine.run(asked.pattern, asked.span, asked.types, kind.tolist(), values, kinds)
-        found = sorted({tuple(sorted(match)) for match in told["matches"]})
+        answer = engine.run(asked.pattern, asked.span, asked.types, kind.tolist(), values, kinds)
+        found = sorted({tuple(sorted(match)) for match in answer["matches"]})
         matches = [match for match in found if np.all(np.diff(time[list(match)]) > 0)]
         self.numbers = {
-            "engine_seconds": max(0.0, float(told["process"]) - engine.empty_seconds),
+            "engine_seconds": max(0.0, float(answer["process"]) - engine.empty_seconds),
             "start_seconds_peak": engine.start_seconds,
-            "matches_reported": float(len(told["matches"])),
-            "dropped": float(len(told["matches"]) - len(matches)),
+            "matches_reported": float(len(answer["matches"])),
+            "dropped": float(len(answer["matches"]) - len(matches)),
         }
         if not matches:
             return None

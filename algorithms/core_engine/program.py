@@ -41,10 +41,10 @@ def measured(engine: Any, job: dict[str, Any]) -> dict[str, Any]:
     began, spent = time.perf_counter(), time.process_time()
     server.send_events(events)
     text = server.get_output()
-    told: dict[str, Any] = {"wall": time.perf_counter() - began, "process": time.process_time() - spent}
+    answer: dict[str, Any] = {"wall": time.perf_counter() - began, "process": time.process_time() - spent}
     lines = (line for line in text.splitlines() if line.startswith("["))
-    told["matches"] = [[int(number) for number in NUMBER.findall(line)] for line in lines]
-    return told
+    answer["matches"] = [[int(number) for number in NUMBER.findall(line)] for line in lines]
+    return answer
 
 
 def main() -> None:
@@ -58,10 +58,10 @@ def main() -> None:
         engine = importlib.import_module("pycer")
         for line in sys.stdin:
             try:
-                told = measured(engine, json.loads(line))
-            except Exception as error:  # whatever the engine raises is told to whoever asked
-                told = {"error": f"{type(error).__name__}: {error}"}
-            print(json.dumps(told), file=answers, flush=True)
+                answer = measured(engine, json.loads(line))
+            except Exception as error:  # whatever the engine raises is the answer
+                answer = {"error": f"{type(error).__name__}: {error}"}
+            print(json.dumps(answer), file=answers, flush=True)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import ClassVar
 
-from cepbench.algorithms.base import NO_DETECTION, Algorithm, Executor, Operator, Plan, PlanningTooLong
+from cepbench.algorithms.base import Algorithm, Executor, Operator, Plan, PlanningTooLong
 from cepbench.algorithms.gloria.executor import GloriaExecutor
 from cepbench.algorithms.gloria.optimiser import (
     COSTS,
@@ -24,8 +24,9 @@ from cepbench.algorithms.gloria.splitting import separated
 from cepbench.algorithms.gloria.template import template_of
 from cepbench.algorithms.gloria.workload import sharable_sets
 from cepbench.algorithms.online.granularity import COARSEST, GRANULARITIES
-from cepbench.algorithms.online.trends import independent, unshared
+from cepbench.algorithms.online.trends import trend_lanes
 from cepbench.algorithms.options import Option
+from cepbench.algorithms.running.lanes import lanes_of
 from cepbench.algorithms.snapshots.members import SetMember, members_of
 from cepbench.events.statistics import Statistics
 from cepbench.queries.analysis import analyse
@@ -79,8 +80,6 @@ class Gloria(Algorithm):
 
     def unsupported(self, query: Query) -> str | None:
         """What GRETA refuses: match queries, pairwise predicates, semantics other than skip-till-any-match."""
-        if query.span is not None:
-            return NO_DETECTION
         if not isinstance(query.returns, Aggregates):
             return "Gloria aggregates trends without constructing them, so it cannot return matches"
         if query.semantics is not Semantics.ANY:
@@ -111,12 +110,13 @@ class Gloria(Algorithm):
     def operator(self, plan: Plan) -> Operator:
         """With lanes if no queries share, otherwise key by key."""
         assert isinstance(plan, GloriaPlan)
-        return super().operator(plan) if plan.sets else unshared(plan, self.granularity)
+        lanes = None if plan.sets else lanes_of(plan, partial(trend_lanes, granularity=self.granularity))
+        return lanes or super().operator(plan)
 
     def executor(self, plan: Plan) -> Executor:
         """Carries the plan out."""
         assert isinstance(plan, GloriaPlan)
-        return GloriaExecutor(plan) if plan.sets else independent(plan, self.granularity)
+        return GloriaExecutor(plan)
 
 
 class _Planning:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from cepbench.algorithms.base import NO_DETECTION
 from cepbench.algorithms.online.granularity import EVENT
 from cepbench.algorithms.online.trends import trend_lanes
 from cepbench.algorithms.running.independent import IndependentAlgorithm
@@ -33,8 +32,6 @@ class Greta(IndependentAlgorithm):
 
     def unsupported(self, query: Query) -> str | None:
         """Match queries, pairwise predicates, semantics other than skip-till-any-match (Table 19.1)."""
-        if query.span is not None:
-            return NO_DETECTION
         if not isinstance(query.returns, Aggregates):
             return "GRETA aggregates trends without constructing them, so it cannot return matches"
         if query.semantics is not Semantics.ANY:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from functools import partial
 from typing import ClassVar
 
-from cepbench.algorithms.base import NO_DETECTION, Algorithm, Executor, Operator, Plan
+from cepbench.algorithms.base import Algorithm, Executor, Operator, Plan
 from cepbench.algorithms.hamlet.executor import HamletExecutor
 from cepbench.algorithms.hamlet.plan import HamletPlan, plan_of
 from cepbench.algorithms.hamlet.sharing import Sharing
 from cepbench.algorithms.online.granularity import COARSEST, GRANULARITIES
-from cepbench.algorithms.online.trends import independent, unshared
+from cepbench.algorithms.online.trends import trend_lanes
 from cepbench.algorithms.options import Option
+from cepbench.algorithms.running.lanes import lanes_of
 from cepbench.events.statistics import Statistics
 from cepbench.queries.analysis import analyse
 from cepbench.queries.compile import Workload
@@ -62,8 +63,6 @@ class Hamlet(Algorithm):
 
     def unsupported(self, query: Query) -> str | None:
         """What GRETA refuses: match queries, pairwise predicates, semantics other than skip-till-any-match."""
-        if query.span is not None:
-            return NO_DETECTION
         if not isinstance(query.returns, Aggregates):
             return "Hamlet aggregates trends without constructing them, so it cannot return matches"
         if query.semantics is not Semantics.ANY:
@@ -79,11 +78,10 @@ class Hamlet(Algorithm):
     def operator(self, plan: Plan) -> Operator:
         """With lanes if no queries share, otherwise key by key."""
         assert isinstance(plan, HamletPlan)
-        return super().operator(plan) if plan.sets else unshared(plan, self.granularity)
+        lanes = None if plan.sets else lanes_of(plan, partial(trend_lanes, granularity=self.granularity))
+        return lanes or super().operator(plan)
 
     def executor(self, plan: Plan) -> Executor:
         """Decides burst by burst who shares it."""
         assert isinstance(plan, HamletPlan)
-        if not plan.sets:
-            return independent(plan, self.granularity)
         return HamletExecutor(plan, Sharing(self.sharing, paper=self.benefit == "paper", traced=self.trace))

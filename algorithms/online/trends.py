@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from functools import partial
-
-from cepbench.algorithms.base import Operator, PerKey, Plan
 from cepbench.algorithms.online.granularity import COARSEST, has_adjacent_predicates, kept_positions
 from cepbench.algorithms.online.graph import GraphGrained
 from cepbench.algorithms.online.negated import NegatedTypeGrained
 from cepbench.algorithms.online.pattern_grained import PatternGrained
 from cepbench.algorithms.online.type_grained import TypeGrained, TypeGrainedCount
 from cepbench.algorithms.running.evaluator import Evaluator
-from cepbench.algorithms.running.lanes import Lanes, OneLane, lanes_of
-from cepbench.algorithms.running.per_query import IndependentQueries
+from cepbench.algorithms.running.lanes import Lanes, OneLane
 from cepbench.events.windows import Window
 from cepbench.queries.compile import CompiledQuery, Part
 from cepbench.queries.model import Semantics
 
 
 def trend_lanes(query: CompiledQuery, part: Part, window: Window, granularity: str = COARSEST) -> Lanes:
-    """Lanes that aggregate the trends of an automaton at a granularity (Table 14.1).
+    """Lanes that aggregate the trends of an automaton at a granularity (dissertation Chapter 14, Table 14.1).
 
     Under skip-till-any-match events visit those that are kept, and read sums of all others; where none is kept, loops
     over sums alone are faster. Under skip-till-next-match and contiguous semantics, which have the coarsest granularity
@@ -39,14 +35,3 @@ def trend_lanes(query: CompiledQuery, part: Part, window: Window, granularity: s
 def trend_evaluator(query: CompiledQuery, part: Part, window: Window, granularity: str = COARSEST) -> Evaluator:
     """The same for one key."""
     return OneLane(trend_lanes(query, part, window, granularity))
-
-
-def unshared(plan: Plan, granularity: str) -> Operator:
-    """Evaluates each query of a plan on its own: with lanes where all queries can have them, otherwise key by key."""
-    lanes = lanes_of(plan, partial(trend_lanes, granularity=granularity))
-    return lanes or PerKey(partial(independent, plan, granularity), plan.workload)
-
-
-def independent(plan: Plan, granularity: str) -> IndependentQueries:
-    """The same for one key."""
-    return IndependentQueries(plan.workload, partial(trend_evaluator, granularity=granularity))

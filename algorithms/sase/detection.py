@@ -34,13 +34,13 @@ class SpanEvaluator(Evaluator):
         for clause in self.clauses:
             parts += clause.process(batch, events.position, events.watermark)
         self.now = max(clause.now for clause in self.clauses)
-        return self._told(parts)
+        return self._reported(parts)
 
     def finish(self) -> QueryRows | None:
-        rows = self._told([rows for clause in self.clauses for rows in clause.finish()])
+        rows = self._reported([rows for clause in self.clauses for rows in clause.finish()])
         return rows if self.count is None else self.count.row()
 
-    def _told(self, parts: Sequence[QueryRows]) -> QueryRows | None:
+    def _reported(self, parts: Sequence[QueryRows]) -> QueryRows | None:
         """The matches, each once, unless they are only counted."""
         found = self.distinct.once(parts, self.now)
         if self.count is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from cepbench.algorithms.base import NO_DETECTION, Algorithm, Executor, Plan
+from cepbench.algorithms.base import Algorithm, Executor, Plan
 from cepbench.algorithms.options import Option
 from cepbench.algorithms.running.per_window import PerWindow, by_window
 from cepbench.algorithms.sequences.flattening import sequences_of, unsupported_as_sequences
@@ -40,8 +40,6 @@ class Spass(Algorithm):
 
     def unsupported(self, query: Query) -> str | None:
         """AND, and what is no set of event sequences; Kleene patterns unless their length is bounded."""
-        if query.span is not None:
-            return NO_DETECTION
         if not isinstance(query.returns, Aggregates):
             return "SPASS aggregates the sequences that it constructs and does not return them"
         if analyse(query).conjunction:

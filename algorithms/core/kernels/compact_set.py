@@ -24,7 +24,7 @@ from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.compilation import inlined
 from cepbench.queries.records import Records
 
-NOBODY = -1
+NONE = -1
 
 (NEXT, LIVE, KEPT, SEEN, NOW, POINT, PENDING, FINALS, STEPS, NODES, PEAK, ASKED, STOPPED) = range(13)
 COUNTERS = 13
@@ -40,11 +40,11 @@ class SpanRecord:
 
 
 class NodeRecord:
-    """A cell, or a union, whose `place` is `NOBODY`.
+    """A cell, or a union, whose `place` is `NONE`.
 
     - `place`, `time`: of the event of a cell, its position in the input and its time; `born`: where the event that made
       the node lies on the axis of the span: its time, or its number among those of its key.
-    - `left`, `next`: nodes, or `NOBODY`; `left` of a cell is `NOBODY` if its event begins a match.
+    - `left`, `next`: nodes, or `NONE`; `left` of a cell is `NONE` if its event begins a match.
     - `latest`: the latest start of its matches, on the axis of the span.
     """
 
@@ -59,12 +59,12 @@ class NodeRecord:
 class CompactSet(NamedTuple):
     """Nodes are numbered as they are made. Node n is at `node[n & (len(node) - 1)]`, whose length is a power of two.
 
-    A node that was made before the span of the next event began has no live match, whoever leads to it, so its room is
-    taken by a new one: what is kept are the nodes of one span.
+    A node that was made before the span of the next event began has no live match, whichever node refers to it. A new
+    one takes its place, so only the nodes of one span are kept.
 
     - `head[R]`: the newest cell of each list; `merged[Q]`: the set of all runs of a state.
     - `pending[K, 2]`: list and cell of what the events of the present time stamp made, which none of them extends.
-    - `touched[Q]`: states whose lists have a new head, `stamp[Q]` tells when they were found.
+    - `touched[Q]`: states whose lists have a new head, `stamp[Q]`: when they were found.
     - `final[F]`: cells that complete matches, which are yet to be enumerated.
     - `counters`: NEXT node; nodes from LIVE on are live, those from KEPT on are kept for the matches of `final`; events
       SEEN; time NOW and POINT of the latest event that fitted anything; PENDING; FINALS; counted STEPS and NODES; PEAK
@@ -106,11 +106,11 @@ def expire(floor: int, runs: CompactSet) -> None:
 
 @inlined
 def new_cell(left: int, latest: int, place: int, time: int, point: int, runs: CompactSet) -> int:
-    """`extend`: the matches of `left` with an event; or, if that is `NOBODY`, `new-bottom` and its event."""
+    """`extend`: the matches of `left` with an event; or, if that is `NONE`, `new-bottom` and its event."""
     n = runs.counters[NEXT]
     runs.counters[NEXT] = n + 1
     node = runs.node[n & (len(runs.node) - 1)]
-    node.place, node.left, node.next = place, left, NOBODY
+    node.place, node.left, node.next = place, left, NONE
     node.latest, node.born, node.time = latest, point, time
     return n
 
@@ -160,11 +160,11 @@ def _merge(begin: int, end: int, floor: int, cea: Cea, runs: CompactSet) -> int:
         cea.list[to] = which
         live += 1
     if live == begin:
-        return NOBODY
+        return NONE
     whole = runs.head[cea.list[live - 1]]
     for at in range(live - 2, begin - 1, -1):
         left = runs.head[cea.list[at]]
-        n = new_cell(left, runs.node[left & mask].latest, NOBODY, 0, count[POINT], runs)
+        n = new_cell(left, runs.node[left & mask].latest, NONE, 0, count[POINT], runs)
         runs.node[n & mask].next = whole
         whole = n
         count[STEPS] += 1

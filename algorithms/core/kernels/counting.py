@@ -16,7 +16,7 @@ ones (back), as in the two stacks of Tangwongsan et al., General incremental sli
 
 When the span has left the front, all events are moved to it: backwards, a row for each that may begin a match. Each
 event is moved once, so an event costs O(Q) per edge that it takes, amortised, for Q states; space is O(Q) per start in
-the span, and O(Q^2). Counts are exact modulo 2^64, with the overflow of each told, or floats.
+the span, and O(Q^2). Counts are exact modulo 2^64, with a flag for the overflow of each, or floats.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.queries.records import Records
 from cepbench.queries.tables import Predicates
 
-NOBODY = -1
+NONE = -1
 (LOW, MID, COMMITTED, LOGGED, STARTS, SEEN, NOW, ASKED, TOUCHED, STEPS, FLIPS, MOST_LOGGED, MOST_STARTS) = range(13)
 COUNTERS = 13
 """See `Products.counters`."""
@@ -137,7 +137,7 @@ def count(
         _slide(point - setting[0].reach, cea, products)
         starts = _lead_on(first, last, setting[0].modular, cea, products)
         event = products.log[mark[LOGGED]]
-        event.point, event.time, event.letter, event.row = point, time, letter, NOBODY
+        event.point, event.time, event.letter, event.row = point, time, letter, NONE
         mark[LOGGED] += 1
         mark[STARTS] += starts
         mark[MOST_LOGGED] = max(mark[MOST_LOGGED], mark[LOGGED])
@@ -151,7 +151,7 @@ def _slide(floor: int, cea: Cea, products: Products) -> None:
     mark = products.counters
     if mark[MID] < mark[COMMITTED] and products.log[mark[MID]].point < floor:
         _flip(floor, cea, products)
-    while mark[LOW] < mark[MID] and (products.log[mark[LOW]].row == NOBODY or products.log[mark[LOW]].point < floor):
+    while mark[LOW] < mark[MID] and (products.log[mark[LOW]].row == NONE or products.log[mark[LOW]].point < floor):
         mark[LOW] += 1
 
 

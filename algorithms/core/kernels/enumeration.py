@@ -13,21 +13,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepbench.algorithms.core.kernels.compact_set import FINALS, KEPT, NOBODY, CompactSet, is_live
+from cepbench.algorithms.core.kernels.compact_set import FINALS, KEPT, NONE, CompactSet, is_live
 from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.compilation import inlined, kernel
 from cepbench.algorithms.kernels.ticks import ticks
 from cepbench.algorithms.kernels.trend_hash import Hashes, finished, mixed
 from cepbench.queries.records import Records
 
-(DONE, CELL, WAITING, MATCHES, WRITTEN, ROWS, TOLD, AT_EVENT, SINCE, STEPS, MOST_STEPS, UPDATES, LONGEST, RATIO) = (
+(DONE, CELL, WAITING, MATCHES, WRITTEN, ROWS, REPORTED, AT_EVENT, SINCE, STEPS, MOST_STEPS, UPDATES, LONGEST, RATIO) = (
     range(14)
 )
 SLOWEST, ALL_TICKS = 14, 15
 MARKS = 16
 """See `Search.marks`."""
 OF_SEARCH, OF_OUTPUT = 1, 2
-"""Why the kernel returns before all is told: what has too little room."""
+"""Why the kernel returns before all is reported: what has too little room."""
 DELAYS = 512
 """Delays are counted by their size in ticks: eight counts per doubling."""
 
@@ -46,9 +46,9 @@ class Search(NamedTuple):
     - `path[d]`: places of its events; `term[d]`: the hash of the last d + 1 of them; `power[d]`: BASE^d.
     - `stack[N, 2]`: nodes that wait, and the depth at which they go on.
     - `marks`: final cells DONE; the CELL that is enumerated; nodes WAITING; MATCHES and positions WRITTEN, or ROWS of
-      digests; matches TOLD AT_EVENT, the position of a last event; steps SINCE the last match, all STEPS, MOST_STEPS
-      between two matches, the greatest RATIO of these to its size in thousandths; events put into matches (UPDATES),
-      the LONGEST; the SLOWEST match and ALL_TICKS, in ticks.
+      digests; matches REPORTED AT_EVENT, the position of a last event; steps SINCE the last match, all STEPS,
+      MOST_STEPS between two matches, the greatest RATIO of these to its size in thousandths; events put into matches
+      (UPDATES), the LONGEST; the SLOWEST match and ALL_TICKS, in ticks.
     - `delays[DELAYS]`: matches by delay.
     """
 
@@ -80,7 +80,7 @@ class FoundMatches(NamedTuple):
 
 
 @kernel
-def tell(setting: Records, runs: CompactSet, search: Search, found: FoundMatches) -> int:
+def enumerate_matches(setting: Records, runs: CompactSet, search: Search, found: FoundMatches) -> int:
     """Enumerates the matches of all final cells, or goes on with them; returns what has too little room, or 0.
 
     O(l) per match of l events, and O(1) for its digest.
@@ -106,14 +106,14 @@ def _begin(moment: int, setting: Records, runs: CompactSet, search: Search, foun
     mark[CELL] = runs.final[mark[DONE]]
     cell = runs.node[mark[CELL] & (len(runs.node) - 1)]
     if cell.place != mark[AT_EVENT]:
-        mark[AT_EVENT], mark[TOLD] = cell.place, 0
-    elif setting[0].limit > 0 and mark[TOLD] == setting[0].limit:
+        mark[AT_EVENT], mark[REPORTED] = cell.place, 0
+    elif setting[0].limit > 0 and mark[REPORTED] == setting[0].limit:
         mark[DONE] += 1
         return 0, moment
     search.path[0] = cell.place
     if setting[0].digests:
         search.term[0] = mixed(cell.place)
-    if cell.left == NOBODY:
+    if cell.left == NONE:
         if _is_full(1, setting, search, found):
             return OF_OUTPUT, moment
         mark[SINCE] += 1
@@ -139,7 +139,7 @@ def _go_on(moment: int, setting: Records, runs: CompactSet, search: Search, foun
         if depth == len(search.path) or mark[WAITING] + 2 > len(search.stack):
             lack = OF_SEARCH
         node = runs.node[n & mask]
-        starts = node.place != NOBODY and node.left == NOBODY
+        starts = node.place != NONE and node.left == NONE
         if starts and _is_full(depth + 1, setting, search, found):
             lack = OF_OUTPUT
         if lack != 0:
@@ -147,17 +147,17 @@ def _go_on(moment: int, setting: Records, runs: CompactSet, search: Search, foun
             mark[WAITING] += 1
             return lack, moment
         mark[SINCE] += 1
-        if node.next != NOBODY and is_live(node.next, kept, floor, runs):
+        if node.next != NONE and is_live(node.next, kept, floor, runs):
             search.stack[mark[WAITING], 0], search.stack[mark[WAITING], 1] = node.next, depth
             mark[WAITING] += 1
-        if node.place != NOBODY:
+        if node.place != NONE:
             search.path[depth] = node.place
             if setting[0].digests:
                 search.term[depth] = search.term[depth - 1] + mixed(node.place) * search.power[depth]
             depth += 1
             if starts:
                 moment = _emit(depth, node.time, moment, setting, runs, search, found)
-                if setting[0].limit > 0 and mark[TOLD] == setting[0].limit:
+                if setting[0].limit > 0 and mark[REPORTED] == setting[0].limit:
                     mark[WAITING] = 0
                 return 0, moment
         n = node.left
@@ -195,7 +195,7 @@ def _emit(
         match = found.one[mark[MATCHES]]
         match.first, match.last, match.window, match.stop = first, cell.time, window, written + length
         mark[MATCHES], mark[WRITTEN] = mark[MATCHES] + 1, written + length
-    mark[TOLD] += 1
+    mark[REPORTED] += 1
     mark[UPDATES] += length
     mark[LONGEST] = max(mark[LONGEST], length)
     mark[STEPS] += mark[SINCE]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cepbench.algorithms.core.kernels.compact_set import LIVE, NEXT, NOBODY
+from cepbench.algorithms.core.kernels.compact_set import LIVE, NEXT, NONE
 from cepbench.algorithms.core.runs import Runs
 from tests.algorithms.core.running import feed, runs_of, uniform
 
@@ -19,11 +19,11 @@ def check(runs: Runs) -> int:
         left, following = int(node["left"]), int(node["next"])
         assert left < n
         assert following < n
-        if node["place"] == NOBODY:
+        if node["place"] == NONE:
             unions += 1
-            assert following != NOBODY
+            assert following != NONE
             if left >= first:
-                assert nodes[left & mask]["place"] != NOBODY, "left of a union is a cell"
+                assert nodes[left & mask]["place"] != NONE, "left of a union is a cell"
         if left >= first:
             assert nodes[left & mask]["latest"] == node["latest"], "the latest start comes first"
         if following >= first:
