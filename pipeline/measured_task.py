@@ -144,7 +144,7 @@ class Report:
       first event.
     - `process_peaks`: of each run that looked at memory, bytes (PSS) above those of operators that do nothing.
     - `damage`: what was wrong with the store.
-    - `memory`: of a fork that measured memory afterwards; None if nobody did.
+    - `memory`: of a fork that measured memory afterwards; None if it was not measured.
     """
 
     bucket: int
@@ -189,8 +189,9 @@ class MeasuredTask:
     that was made before, so that it finds nothing of the timed runs in its memory, and once all other workers have
     stopped their clocks.
 
-    Workers share the pages of the process that they are forks of. Whoever begins or ends changes the others' shares, by
-    tens of megabytes; so those that run `together` do neither while one of them looks at its memory.
+    Workers share the pages of the process that they are forks of. A worker that begins or ends changes the shares of
+    the others by tens of megabytes. So workers that run `together` neither begin nor end while one of them measures
+    memory.
     """
 
     ready: Ready
