@@ -19,7 +19,7 @@ Events = str | Sequence[Mapping[str, Any]]
 def supporting(text: str) -> list[Algorithm]:
     """The registered algorithms that support a query."""
     query = parse_query(text)
-    found = [made for made in (algorithm() for algorithm in ALGORITHMS) if made.unsupported(query) is None]
+    found = [made for made in (algorithm() for algorithm in ALGORITHMS) if made.refusal(query) is None]
     assert found
     return found
 

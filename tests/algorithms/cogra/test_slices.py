@@ -126,7 +126,7 @@ def answer_by_slices(case: Case) -> pd.DataFrame:
 
 @pytest.mark.full
 def test_random_slices_get_the_answers_of_the_oracle() -> None:
-    subject = Subject(BY_TIME, make(BY_TIME).unsupported, answer_by_slices)
+    subject = Subject(BY_TIME, make(BY_TIME).refusal, answer_by_slices)
     report = verify_subject(subject, CASES or 100, seed=43, thorough=False)
     assert report.clean, str(report)
 
