@@ -11,7 +11,7 @@ from cepbench.queries.detection_rules import alternatives
 from cepbench.queries.errors import QueryError
 from cepbench.queries.model import And, Event, Local, Or, Pattern, Query, Semantics, children, occurrences
 from cepbench.queries.names import Names
-from cepbench.queries.predicates import apply_predicates
+from cepbench.queries.predicates import apply_predicates, compare_all
 
 
 @dataclass(frozen=True)
@@ -19,8 +19,8 @@ class Analysis:
     """What a query's pattern comes to.
 
     `automata` holds one automaton whose paths are the query's matches; for `P1 AND P2` those of P1, of P2 and of
-    the trends that both match, and `conjunction` is set. That of a detection query has its predicates on single events
-    only, and there is none if AND joins operands: `queries.detection` has the clauses of all.
+    the trends that both match, and `conjunction` is set. That of a detection query has no paths for alternatives of
+    its OR that are an AND, and there is none if all are: `queries.detection` has the clauses of all.
     """
 
     automata: tuple[Automaton, ...]
@@ -62,11 +62,17 @@ def analyse(query: Query) -> Analysis:
 
 
 def _detected(query: Query, names: Names) -> tuple[Automaton, ...]:
-    """The automaton of SEQ and OR within a span; none where AND joins operands, whose order it would have to spell."""
-    if any(isinstance(part, And) for part, _ in alternatives(query.pattern)):
-        return ()
+    """The automaton of SEQ and OR within a span. AND has none: its automaton would have a state per set of operands."""
     single = tuple(predicate for predicate in query.predicates if isinstance(predicate, Local))
-    return (apply_predicates(build(query.pattern), replace(query, predicates=single), names),)
+    whole = apply_predicates(build(query.pattern), replace(query, predicates=single), names)
+    ordered: list[int] = []
+    first = 0
+    for part, _ in alternatives(query.pattern):
+        after = first + _count(part)
+        ordered += () if isinstance(part, And) else range(first, after)
+        first = after
+    found = compare_all(restrict(whole, whole.at(ordered)), query, names)
+    return (found,) if found.positions else ()
 
 
 def _disjoint_union(whole: Automaton, pattern: Pattern, offset: int, decided: bool) -> Automaton:

@@ -78,6 +78,8 @@ class DetectionClause:
     def ambiguous(self) -> bool:
         """Whether the same events may bind in several ways."""
         types = [{one.type for one in operand.either} for operand in self.operands]
+        if any(len(found) < len(operand.either) for found, operand in zip(types, self.operands, strict=True)):
+            return True
         several = not self.ordered or any(operand.kleene for operand in self.operands)
         return several and any(a & b for a, b in combinations(types, 2))
 

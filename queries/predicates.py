@@ -86,6 +86,20 @@ def classify(automaton: Automaton, predicate: Comparison, left: frozenset[int], 
     return replace(automaton, transitions=transitions)
 
 
+def compare_all(automaton: Automaton, query: Query, names: Names) -> Automaton:
+    """`automaton` of a detection query with its comparisons, which hold for all bound events of two operands.
+
+    They are pairwise, also where a transition leads from one operand to the other, in every order that occurs.
+    """
+    edges, pairs = automaton.all_transitions, []
+    for predicate in query.predicates:
+        if isinstance(predicate, Comparison):
+            left, right = (automaton.at(names.indices(side.name)) for side in (predicate.left, predicate.right))
+            flipped = Comparison(predicate.right, predicate.op.flipped, predicate.left)
+            pairs += [Pairwise(predicate, left, right), Pairwise(flipped, right, left)]
+    return replace(automaton, pairwise=tuple(pair for pair in pairs if _before(edges, pair.left, pair.right)))
+
+
 def _before(edges: frozenset[tuple[int, int]], sources: frozenset[int], targets: frozenset[int]) -> bool:
     """Whether some path of at least one transition leads from `sources` to `targets`."""
     reached: set[int] = set()

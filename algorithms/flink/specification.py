@@ -11,9 +11,8 @@ from cepbench.algorithms.flink.orders import orders, unsupported_detection
 from cepbench.algorithms.running.complete_matches import unsupported_complete
 from cepbench.events.windows import Window
 from cepbench.queries.analysis import analyse
-from cepbench.queries.compile import CompiledQuery, Part
+from cepbench.queries.compile import ClausePart, CompiledQuery, Part
 from cepbench.queries.detection import may_repeat
-from cepbench.queries.detection_tables import DetectionTables
 from cepbench.queries.model import (
     Aggregates,
     And,
@@ -106,7 +105,7 @@ def detection_specification(query: CompiledQuery) -> str:
             lines += [_line("flow", len(part.clause.operands), int(repeats or loops), f"S{len(places)}", *words)]
             lines += [_line("clause", int(part.clause.ordered))]
             lines += [_line("place", *place.operands) for place in places]
-            lines += _clause_tables(part.tables)
+            lines += _clause_tables(part)
     return "\n".join(lines)
 
 
@@ -135,13 +134,14 @@ def _words(pattern: Pattern, positions: Iterator[int]) -> Iterator[str]:
             raise AssertionError(pattern)
 
 
-def _clause_tables(tables: DetectionTables) -> Iterator[str]:
+def _clause_tables(part: ClausePart) -> Iterator[str]:
+    tables, operands = part.tables, len(part.clause.operands)
     yield from _types(tables.binding_ptr, tables.operand[tables.binding])
-    operands = len(tables.kleene)
+    compared = np.diff(tables.pairs.ptr).reshape(operands, operands)
     for one in range(operands):
         # Those of one type of an OR are those of all (`orders.unsupported_detection`).
         yield from _predicates("local", (one,), tables.local, int(np.flatnonzero(tables.operand == one)[0]))
-        for other in np.flatnonzero(tables.compared[one]).tolist():
+        for other in np.flatnonzero(compared[one]).tolist():
             yield _line("step", one, other)
             yield from _predicates("adjacent", (one, other), tables.pairs, one * operands + other)
 

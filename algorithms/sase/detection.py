@@ -1,4 +1,4 @@
-"""SASE on queries of detection: runs per clause, and each match once."""
+"""SASE on queries of detection: runs of the automaton and of each AND, and each match once."""
 
 from __future__ import annotations
 
@@ -10,34 +10,36 @@ from cepbench.algorithms.base import StateSize
 from cepbench.algorithms.rows import QueryRows
 from cepbench.algorithms.running.batches import kernel_events
 from cepbench.algorithms.running.evaluator import Evaluator
-from cepbench.algorithms.sase.clause_runs import ClauseRuns
+from cepbench.algorithms.sase.span_runs import SpanRuns
+from cepbench.algorithms.sase.span_tables import tables_of_and, tables_of_automaton
 from cepbench.events.batch import EventBatch
 from cepbench.metrics.details import merged
 from cepbench.queries.compile import CompiledQuery
 
 
 class SpanEvaluator(Evaluator):
-    """Evaluates the clauses of a detection query side by side on one key."""
+    """Evaluates a detection query on one key: each alternative that is an AND, and the automaton of all others."""
 
     def __init__(self, query: CompiledQuery) -> None:
         self.query = query
         self.distinct = DistinctMatches(query)
         self.count = reporting(query)
+        unordered = [tables_of_and(part) for part in query.clauses if not part.clause.ordered]
         # Those that wait come last: what others decided earlier is told in their name.
-        ordered = sorted(query.clauses, key=lambda part: part.clause.waits)
-        self.clauses = [ClauseRuns(query, part, self.distinct.digests) for part in ordered]
+        self.parts = [SpanRuns(query, tables, False, self.distinct.digests) for tables in unordered]
+        self.parts += [SpanRuns(query, tables_of_automaton(one), True, self.distinct.digests) for one in query.parts]
         self.now = 0
 
     def process(self, events: EventBatch) -> QueryRows | None:
         batch = kernel_events(self.query.columns, events)
-        parts: list[QueryRows] = []
-        for clause in self.clauses:
-            parts += clause.process(batch, events.position, events.watermark)
-        self.now = max(clause.now for clause in self.clauses)
-        return self._reported(parts)
+        found: list[QueryRows] = []
+        for part in self.parts:
+            found += part.process(batch, events.position, events.watermark)
+        self.now = max(part.now for part in self.parts)
+        return self._reported(found)
 
     def finish(self) -> QueryRows | None:
-        rows = self._reported([rows for clause in self.clauses for rows in clause.finish()])
+        rows = self._reported([rows for part in self.parts for rows in part.finish()])
         return rows if self.count is None else self.count.row()
 
     def _reported(self, parts: Sequence[QueryRows]) -> QueryRows | None:
@@ -50,18 +52,18 @@ class SpanEvaluator(Evaluator):
 
     def load(self) -> None:
         """Calls the kernels that a few events may not reach."""
-        for clause in self.clauses:
-            clause.load()
+        for part in self.parts:
+            part.load()
         load_distinct()
 
     def state(self) -> StateSize:
-        """That of all clauses, and the matches that a clause may yet find again."""
-        return sum((clause.state() for clause in self.clauses), self.distinct.state())
+        """That of all parts, and the matches that may yet be found again."""
+        return sum((part.state() for part in self.parts), self.distinct.state())
 
     def details(self) -> Mapping[str, float]:
         """Events put into matches, each of which is constructed as a whole; and the seconds of both phases.
 
-        A match that several clauses find, or one of them in several ways, counts as often in `delay_count`.
+        A match that several parts find, or one of them in several ways, counts as often in `delay_count`.
         """
-        phases = merged(clause.phases() for clause in self.clauses)
-        return {"updates": float(sum(clause.updates for clause in self.clauses)), **phases}
+        phases = merged(part.phases() for part in self.parts)
+        return {"updates": float(sum(part.updates for part in self.parts)), **phases}

@@ -1,4 +1,4 @@
-"""Stacks of one clause of detection: instances of events at operands, with pointers, for as long as a span reaches
+"""Stacks of detection: instances of events at positions, with pointers, for as long as a span reaches
 (Wu et al., SIGMOD 2006, active instance stacks with windows pushed down).
 """
 
@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from cepbench.algorithms.kernels.arrays import Ints, Reals
+from cepbench.algorithms.kernels.arrays import Flags, Ints, Reals
 from cepbench.algorithms.kernels.compilation import inlined, kernel
 from cepbench.algorithms.kernels.events import KernelEvents, fits, keep_columns
-from cepbench.queries.detection_tables import DetectionTables
 from cepbench.queries.records import Records
+from cepbench.queries.tables import Predicates
 
 NOBODY = -1
 NEVER = -(2**62)
@@ -25,10 +25,38 @@ WAITING_BYTES = 40
 """A match that waits for the end of its span; and 8 bytes per event."""
 
 
-class ClauseRecord:
-    """What a clause is: `reach` of its span, in time or, if it `counts`, in events; a SEQ if `ordered`, else an AND.
+class SpanTables(NamedTuple):
+    """P positions: those of an automaton, or the operands of an AND; and J negated types.
 
-    With `waits` a match is decided at the end of its span. With `digests` matches are not written.
+    - what an event of a type may be: `binding_ptr[T + 1]`, `binding`: positions, and from P on negated types. `local`:
+      predicates of both.
+    - transitions from other positions, by target: `enter_ptr[P + 1]`, `source[E]`; of an AND from every position, its
+      own included. `guarded[E]`: whether what is negated before the target must not come in between.
+    - `kleene[P]`: whether a position follows itself; `start[P]`, `end[P]`: where a match may begin and end.
+    - `before[J, P]`: what is negated before a position, `after[J, P]`: behind the match that ends there.
+    - predicates on two positions: a list for each, with one entry; the event at a `left[N, P]` position comes first.
+    """
+
+    binding_ptr: Ints
+    binding: Ints
+    local: Predicates
+    enter_ptr: Ints
+    source: Ints
+    guarded: Flags
+    kleene: Flags
+    start: Flags
+    end: Flags
+    before: Flags
+    after: Flags
+    pairs: Predicates
+    left: Flags
+    right: Flags
+
+
+class SpanRecord:
+    """What is detected: `reach` of its span, in time or, if it `counts`, in events; paths if `ordered`, else an AND.
+
+    With `waits` some matches are decided at the end of their span. With `digests` matches are not written.
     """
 
     reach: int
@@ -40,24 +68,24 @@ class ClauseRecord:
 
 
 class InstanceRecord:
-    """An event at an operand.
+    """An event at a position.
 
     - `point`: where it lies on the axis of the span: its time, or its number among those of its key.
     - `place`: its position in the input.
-    - `below`: the instance below it on the stack of its operand.
-    - `barrier`: the latest event before it that is negated in front of its operand: its time; at operand 0 its point.
+    - `below`: the instance below it on the stack of its position.
+    - `barrier`: the latest event before it negated in front of its position: its time; at a start its point.
     """
 
     time: int
     point: int
     place: int
-    operand: int
+    position: int
     below: int
     barrier: int
 
 
 class NegatedRecord:
-    """The latest event that is negated in a gap, and the latest of those that are strictly older than it."""
+    """The latest event of a negated type, and the latest of those that are strictly older than it."""
 
     time: int
     point: int
@@ -68,28 +96,30 @@ class NegatedRecord:
 class WaitingRecord:
     """A match: times of its first and last event, and where its events end in the array of positions.
 
-    `decided`: the point by which nothing can undo it any more; it is not `alive` once it is undone.
+    `decided`: the point by which nothing can undo it any more, with its last event or at the end of its span as its
+    position `end` has it; it is not `alive` once it is undone.
     """
 
     first: int
     last: int
     stop: int
+    end: int
     decided: int
     alive: bool
 
 
 class Runs(NamedTuple):
-    """V instances in the order of the stream, m operands.
+    """V instances in the order of the stream, P positions, J negated types.
 
     - `one[V]`: instances (`InstanceRecord`); `ints[I, V]`, `reals[F, V]`: their columns.
-    - `pointer[V, w]`: in a SEQ, w = 2: the latest instance of its own and of the previous operand that is strictly
-      older; in an AND, w = m: the latest of each operand that came before.
-    - `top[m]`: the latest instance of each operand. `gap[m + 1]`: what is negated (`NegatedRecord`).
+    - `pointer[V, w]`: of paths the latest instance that is strictly older, of the own position and then of the source
+      of each transition; in an AND, w = P: the latest of each operand that came before.
+    - `top[P]`: the latest instance of each position. `negated[J]`: what is negated (`NegatedRecord`).
     - `counters`: instances `BASE..SIZE - 1` are live; those from ROOT on have not been searched from; events SEEN.
-      DEPTH of the search, how many operands it is MISSING, whether its match is HELD back. MATCHES and positions
-      WRITTEN to the output; the first SETTLED of them need no further look, and DUE is when the next of the others is
-      decided. ROWS of digests; UPDATES, LONGEST match; the largest state; matches FOUND; what searches took, and
-      everything, in ticks.
+      DEPTH of the search, how many operands of an AND it is MISSING, whether its match is HELD back. MATCHES and
+      positions WRITTEN to the output; the first SETTLED of them need no further look, and DUE is when the next of the
+      others is decided. ROWS of digests; UPDATES, LONGEST match; the largest state; matches FOUND; what searches took,
+      and everything, in ticks.
     """
 
     one: Records
@@ -97,52 +127,47 @@ class Runs(NamedTuple):
     reals: Reals
     pointer: Ints
     top: Ints
-    gap: Records
+    negated: Records
     counters: Ints
 
 
 @inlined
 def push(
-    i: int, events: KernelEvents, places: Ints, clause: Records, tables: DetectionTables, runs: Runs, waiting: Records
+    i: int, events: KernelEvents, places: Ints, span: Records, tables: SpanTables, runs: Runs, waiting: Records
 ) -> None:
-    """Pushes event i at every operand that it may bind to, and lets it undo what it is negated for.
+    """Pushes event i at every position that it fits, and lets it undo what it is negated for.
 
-    There must be room for an instance per operand. O(1) per SEQ operand, O(m) per operand of an AND, amortised.
+    There must be room for an instance per position. O(1) per transition, amortised.
     """
     count = runs.counters
     time = events.time[i]
-    point = count[SEEN] if clause[0].counts else time
+    point = count[SEEN] if span[0].counts else time
     count[SEEN] += 1
-    m, types = len(tables.kleene), len(tables.operand)
-    while count[BASE] < count[SIZE] and runs.one[count[BASE]].point < point - clause[0].reach:
+    positions = len(tables.kleene)
+    while count[BASE] < count[SIZE] and runs.one[count[BASE]].point < point - span[0].reach:
         count[BASE] += 1
     first = count[SIZE]
     kind = events.kind[i]
     for at in range(tables.binding_ptr[kind], tables.binding_ptr[kind + 1]):
         bound = tables.binding[at]
-        if bound >= types:
-            if fits(bound, i, events, tables):
-                _refuse(tables.gap[bound - types], time, point, m, runs, waiting)
-            continue
-        operand = tables.operand[bound]
-        last = count[SIZE] - 1
-        if last >= first and runs.one[last].operand == operand:
-            continue  # both types of an OR are the event's
         if fits(bound, i, events, tables):
-            _push_instance(operand, i, time, point, places[i], events, clause, runs)
+            if bound < positions:
+                _push_instance(bound, i, time, point, places[i], events, span, tables, runs)
+            else:
+                _refuse(bound - positions, time, point, span, tables, runs, waiting)
     for v in range(first, count[SIZE]):
-        runs.top[runs.one[v].operand] = v
-    note(clause, runs)
+        runs.top[runs.one[v].position] = v
+    note(span, runs)
 
 
 @inlined
-def note(clause: Records, runs: Runs) -> None:
+def note(span: Records, runs: Runs) -> None:
     """Notes the state if it is the largest so far: live instances, and matches that wait."""
     count = runs.counters
     live, matches, written = count[SIZE] - count[BASE], 0, 0
-    if clause[0].waits:
+    if span[0].waits:
         matches, written = count[MATCHES], count[WRITTEN]
-    size = live * clause[0].instance_bytes + WAITING_BYTES * matches + 8 * written
+    size = live * span[0].instance_bytes + WAITING_BYTES * matches + 8 * written
     if size > count[PEAK_BYTES]:
         count[PEAK_BYTES], count[PEAK_EVENTS] = size, live
         count[PEAK_MATCHES], count[PEAK_WRITTEN] = matches, written
@@ -150,17 +175,27 @@ def note(clause: Records, runs: Runs) -> None:
 
 @inlined
 def _push_instance(
-    operand: int, i: int, time: int, point: int, place: int, events: KernelEvents, clause: Records, runs: Runs
+    p: int,
+    i: int,
+    time: int,
+    point: int,
+    place: int,
+    events: KernelEvents,
+    span: Records,
+    tables: SpanTables,
+    runs: Runs,
 ) -> None:
     v = runs.counters[SIZE]
     runs.counters[SIZE] = v + 1
     instance = runs.one[v]
-    instance.time, instance.point, instance.place, instance.operand = time, point, place, operand
-    instance.below = runs.top[operand]
-    if clause[0].ordered:
-        instance.barrier = _barrier(runs.gap[operand], operand, time)
-        runs.pointer[v, 0] = _older(runs.top[operand], time, runs)
-        runs.pointer[v, 1] = _older(runs.top[operand - 1], time, runs) if operand > 0 else NOBODY
+    instance.time, instance.point, instance.place, instance.position = time, point, place, p
+    instance.below = runs.top[p]
+    if span[0].ordered:
+        instance.barrier = _barrier(p, time, tables, runs)
+        runs.pointer[v, 0] = _older(runs.top[p], time, runs)
+        first = tables.enter_ptr[p]
+        for e in range(first, tables.enter_ptr[p + 1]):
+            runs.pointer[v, 1 + e - first] = _older(runs.top[tables.source[e]], time, runs)
     else:
         for q in range(len(runs.top)):
             runs.pointer[v, q] = runs.top[q]
@@ -176,26 +211,36 @@ def _older(v: int, time: int, runs: Runs) -> int:
 
 
 @inlined
-def _barrier(negated: NegatedRecord, operand: int, time: int) -> int:
-    """Of the latest negated event that is strictly older than `time`: its point at operand 0, else its time."""
-    if negated.time < time:
-        return negated.point if operand == 0 else negated.time
-    return negated.older_point if operand == 0 else negated.older_time
+def _barrier(p: int, time: int, tables: SpanTables, runs: Runs) -> int:
+    """Of the latest event strictly older than `time` that is negated before p: its point at a start, else its time."""
+    latest = NEVER
+    for j in range(len(runs.negated)):
+        if tables.before[j, p]:
+            negated = runs.negated[j]
+            if negated.time < time:
+                latest = max(latest, negated.point if tables.start[p] else negated.time)
+            else:
+                latest = max(latest, negated.older_point if tables.start[p] else negated.older_time)
+    return latest
 
 
 @inlined
-def _refuse(gap: int, time: int, point: int, m: int, runs: Runs, waiting: Records) -> None:
-    """A negated event came. At the end of a SEQ it undoes the matches that are older and whose spans reach it."""
-    negated = runs.gap[gap]
+def _refuse(j: int, time: int, point: int, span: Records, tables: SpanTables, runs: Runs, waiting: Records) -> None:
+    """An event came that is negated. It undoes the older matches that it is negated behind, if their spans reach it."""
+    negated = runs.negated[j]
     if negated.time < time:
         negated.older_time, negated.older_point = negated.time, negated.point
     negated.time, negated.point = time, point
-    if gap == m:
-        count = runs.counters
-        while count[SETTLED] < count[MATCHES] and waiting[count[SETTLED]].last < time:
-            match = waiting[count[SETTLED]]
-            match.alive = match.decided < point
-            count[SETTLED] += 1
+    if not span[0].waits:
+        return
+    count = runs.counters
+    for at in range(count[SETTLED], count[MATCHES]):
+        match = waiting[at]
+        if match.last >= time:
+            break
+        match.alive = match.alive and not (tables.after[j, match.end] and match.decided >= point)
+        if at == count[SETTLED] and (match.decided < point or not match.alive):
+            count[SETTLED] = at + 1
 
 
 @kernel

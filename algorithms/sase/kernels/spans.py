@@ -2,9 +2,9 @@
 (Wu et al., SIGMOD 2006, sequence construction with windows pushed down; Zhang et al., SIGMOD 2014, Kleene operands).
 
 The search goes from the last event of a match back to the first. A partial match is a path of instances, each of which
-came before the one that was taken before it. In a SEQ a step leads to an older instance of the same operand, if that is
-Kleene, or of the previous one. In an AND it leads to an instance of any operand that is not bound yet, or to an older
-one of a Kleene operand: the automaton of an AND has a state per set of operands.
+came before the one that was taken before it. A step follows a transition of the automaton backwards. In an AND it leads
+to an instance of any operand that is not bound yet, or to an older one of a Kleene operand: the automaton of an AND has
+a state per set of operands.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from cepbench.algorithms.sase.kernels.runs import (
     LONGEST,
     MATCHES,
     MISSING,
+    NEVER,
     NOBODY,
     ROOT,
     ROWS,
@@ -37,10 +38,10 @@ from cepbench.algorithms.sase.kernels.runs import (
     UPDATES,
     WRITTEN,
     Runs,
+    SpanTables,
     note,
     push,
 )
-from cepbench.queries.detection_tables import DetectionTables
 from cepbench.queries.records import Records
 
 UNTRIED = -2
@@ -81,8 +82,8 @@ def detect(
     begin: int,
     events: KernelEvents,
     places: Ints,
-    clause: Records,
-    tables: DetectionTables,
+    span: Records,
+    tables: SpanTables,
     runs: Runs,
     search: SpanSearch,
     found: SpanMatches,
@@ -98,11 +99,11 @@ def detect(
     started = ticks()
     while True:
         while count[DEPTH] > 0 or count[ROOT] < count[SIZE]:
-            if clause[0].ordered and count[DEPTH] == 0 and runs.one[count[ROOT]].operand < m - 1:
+            if count[DEPTH] == 0 and not tables.end[runs.one[count[ROOT]].position]:
                 count[ROOT] += 1
                 continue
             begun = ticks()
-            ended = _search(clause, tables, runs, search, found)
+            ended = _search(span, tables, runs, search, found)
             count[SEARCH_TICKS] += ticks() - begun
             if not ended:
                 count[ALL_TICKS] += ticks() - started
@@ -110,29 +111,29 @@ def detect(
         if i == len(events.time) or count[SIZE] + m > len(runs.one):
             count[ALL_TICKS] += ticks() - started
             return i
-        push(i, events, places, clause, tables, runs, found.one)
+        push(i, events, places, span, tables, runs, found.one)
         i += 1
 
 
 @inner
-def _search(clause: Records, tables: DetectionTables, runs: Runs, search: SpanSearch, found: SpanMatches) -> bool:
+def _search(span: Records, tables: SpanTables, runs: Runs, search: SpanSearch, found: SpanMatches) -> bool:
     """Goes on from where the search is, or from the next instance; False if there is no room for a match."""
     count = runs.counters
     m = len(tables.kleene)
-    ordered = clause[0].ordered
+    ordered = span[0].ordered
     if count[DEPTH] == 0:
         root = count[ROOT]
         count[ROOT] += 1
         count[MISSING] = m
-        _step(root, clause, tables, runs, search)
-        if _is_whole(clause, runs, search) and not _emit(clause, runs, search, found):
+        _step(root, span, tables, runs, search)
+        if _is_whole(span, tables, runs, search) and not _emit(span, tables, runs, search, found):
             count[HELD] = 1
             return False
     elif count[HELD]:
-        if not _emit(clause, runs, search, found):
+        if not _emit(span, tables, runs, search, found):
             return False
         count[HELD] = 0
-    floor = runs.one[search.path[0]].point - clause[0].reach
+    floor = runs.one[search.path[0]].point - span[0].reach
     while count[DEPTH] > 0:
         v = _next_ordered(floor, tables, runs, search) if ordered else _next_unordered(floor, tables, runs, search)
         if v == NOBODY:
@@ -140,28 +141,31 @@ def _search(clause: Records, tables: DetectionTables, runs: Runs, search: SpanSe
             continue
         if not _conditions_hold(v, tables, runs, search):
             continue
-        _step(v, clause, tables, runs, search)
-        if _is_whole(clause, runs, search) and not _emit(clause, runs, search, found):
+        _step(v, span, tables, runs, search)
+        if _is_whole(span, tables, runs, search) and not _emit(span, tables, runs, search, found):
             count[HELD] = 1
             return False
     return True
 
 
 @inlined
-def _next_ordered(floor: int, tables: DetectionTables, runs: Runs, search: SpanSearch) -> int:
-    """The next instance that may come before the last one taken, in a SEQ; or NOBODY."""
+def _next_ordered(floor: int, tables: SpanTables, runs: Runs, search: SpanSearch) -> int:
+    """The next instance that may come before the last one taken on a path; or NOBODY."""
     d = runs.counters[DEPTH] - 1
     v = search.path[d]
     instance = runs.one[v]
-    while search.choice[d] < 2:
+    first = tables.enter_ptr[instance.position] - 1
+    choices = tables.enter_ptr[instance.position + 1] - first
+    while search.choice[d] < choices:
+        c = search.choice[d]
         u = search.candidate[d]
-        oldest = 0
-        if search.choice[d] == 1:
-            oldest = instance.barrier if instance.operand > 0 else UNBOUND
-        elif not tables.kleene[instance.operand]:
-            oldest = UNBOUND
+        oldest = NEVER
+        if c == 0:
+            oldest = NEVER if tables.kleene[instance.position] else UNBOUND
+        elif tables.guarded[first + c]:
+            oldest = instance.barrier
         if u == UNTRIED:
-            u = runs.pointer[v, search.choice[d]]
+            u = runs.pointer[v, c]
         if u != NOBODY and runs.one[u].point >= floor and runs.one[u].time >= oldest:
             search.candidate[d] = runs.one[u].below
             return u
@@ -171,7 +175,7 @@ def _next_ordered(floor: int, tables: DetectionTables, runs: Runs, search: SpanS
 
 
 @inlined
-def _next_unordered(floor: int, tables: DetectionTables, runs: Runs, search: SpanSearch) -> int:
+def _next_unordered(floor: int, tables: SpanTables, runs: Runs, search: SpanSearch) -> int:
     """The next instance that may come before the last one taken, in an AND; or NOBODY."""
     d = runs.counters[DEPTH] - 1
     v = search.path[d]
@@ -192,37 +196,38 @@ def _next_unordered(floor: int, tables: DetectionTables, runs: Runs, search: Spa
 
 
 @inlined
-def _conditions_hold(v: int, tables: DetectionTables, runs: Runs, search: SpanSearch) -> bool:
-    """Whether instance v satisfies its conditions with all that were taken."""
-    m = len(tables.kleene)
-    a = runs.one[v].operand
-    for d in range(runs.counters[DEPTH]):
-        u = search.path[d]
-        b = runs.one[u].operand
-        if tables.compared[a, b] and not hold(
-            tables.pairs, a * m + b, runs.ints, runs.reals, v, runs.ints, runs.reals, u
-        ):
-            return False
+def _conditions_hold(v: int, tables: SpanTables, runs: Runs, search: SpanSearch) -> bool:
+    """Whether instance v satisfies its conditions with all that were taken, which come after it."""
+    p = runs.one[v].position
+    for n in range(len(tables.pairs.one)):
+        if not tables.left[n, p]:
+            continue
+        for d in range(runs.counters[DEPTH]):
+            u = search.path[d]
+            if tables.right[n, runs.one[u].position] and not hold(
+                tables.pairs, n, runs.ints, runs.reals, v, runs.ints, runs.reals, u
+            ):
+                return False
     return True
 
 
 @inlined
-def _step(v: int, clause: Records, tables: DetectionTables, runs: Runs, search: SpanSearch) -> None:
+def _step(v: int, span: Records, tables: SpanTables, runs: Runs, search: SpanSearch) -> None:
     """Takes instance v."""
     count = runs.counters
     d = count[DEPTH]
     count[DEPTH] = d + 1
     search.path[d] = v
     search.choice[d], search.candidate[d] = 0, UNTRIED
-    if clause[0].digests:
+    if span[0].digests:
         search.term[d] = mixed(runs.one[v].place)
-    if not clause[0].ordered:
-        q = runs.one[v].operand
+    if not span[0].ordered:
+        q = runs.one[v].position
         search.saved[d] = search.oldest[q]
         if search.oldest[q] == UNBOUND:
             count[MISSING] -= 1
         search.oldest[q] = runs.one[v].time
-        floor = runs.one[search.path[0]].point - clause[0].reach
+        floor = runs.one[search.path[0]].point - span[0].reach
         if count[MISSING] > 0 and not _can_be_whole(v, floor, runs, search):
             search.choice[d] = len(tables.kleene)
 
@@ -244,30 +249,30 @@ def _step_back(ordered: bool, runs: Runs, search: SpanSearch) -> None:
     d = count[DEPTH] - 1
     count[DEPTH] = d
     if not ordered:
-        q = runs.one[search.path[d]].operand
+        q = runs.one[search.path[d]].position
         search.oldest[q] = search.saved[d]
         if search.oldest[q] == UNBOUND:
             count[MISSING] += 1
 
 
 @inlined
-def _is_whole(clause: Records, runs: Runs, search: SpanSearch) -> bool:
+def _is_whole(span: Records, tables: SpanTables, runs: Runs, search: SpanSearch) -> bool:
     """Whether the path is a match."""
     count = runs.counters
-    if not clause[0].ordered:
+    if not span[0].ordered:
         return count[MISSING] == 0
     first, last = runs.one[search.path[count[DEPTH] - 1]], runs.one[search.path[0]]
-    return first.operand == 0 and first.barrier < last.point - clause[0].reach
+    return tables.start[first.position] and first.barrier < last.point - span[0].reach
 
 
 @inlined
-def _emit(clause: Records, runs: Runs, search: SpanSearch, found: SpanMatches) -> bool:
+def _emit(span: Records, tables: SpanTables, runs: Runs, search: SpanSearch, found: SpanMatches) -> bool:
     """Writes or digests the match; False if there is no room."""
     count = runs.counters
     length = count[DEPTH]
     last = runs.one[search.path[0]]
-    if clause[0].digests:
-        window = last.point - clause[0].reach
+    if span[0].digests:
+        window = last.point - span[0].reach
         at = count[ROWS] - 1
         if at < 0 or found.window[at] != window:
             at += 1
@@ -289,10 +294,14 @@ def _emit(clause: Records, runs: Runs, search: SpanSearch, found: SpanMatches) -
         first = runs.one[search.path[length - 1]]
         match = found.one[at]
         match.first, match.last, match.stop, match.alive = first.time, last.time, written + length, True
-        match.decided = first.point + clause[0].reach if clause[0].waits else last.point
+        match.end, match.decided = last.position, last.point
+        due = NEVER
+        for j in range(len(runs.negated)):
+            if tables.after[j, last.position]:
+                match.decided = due = first.point + span[0].reach
         count[MATCHES], count[WRITTEN] = at + 1, written + length
-        count[DUE] = min(count[DUE], match.decided)
-        note(clause, runs)
+        count[DUE] = min(count[DUE], due)
+        note(span, runs)
     count[FOUND] += 1
     count[UPDATES] += length
     count[LONGEST] = max(count[LONGEST], length)

@@ -11,7 +11,7 @@ from cepbench.algorithms.kernels.ticks import READABLE
 from cepbench.algorithms.oracle import answer
 from cepbench.algorithms.rows import MatchRows, Rows
 from cepbench.algorithms.sase.algorithm import Sase
-from cepbench.algorithms.sase.clause_runs import FIRST_INSTANCES, FOUND_SPANS
+from cepbench.algorithms.sase.span_runs import FIRST_INSTANCES, FOUND_SPANS
 from cepbench.events.batch import EventBatch
 from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import compile_workload

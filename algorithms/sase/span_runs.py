@@ -1,4 +1,4 @@
-"""The runs of one clause of detection on one key: what kernels need, and the matches that they decide."""
+"""The runs of an automaton, or of an AND, within spans on one key: room for them, and the matches that they decide."""
 
 from __future__ import annotations
 
@@ -36,16 +36,17 @@ from cepbench.algorithms.sase.kernels.runs import (
     UPDATES,
     WAITING_BYTES,
     WRITTEN,
-    ClauseRecord,
     InstanceRecord,
     NegatedRecord,
     Runs,
+    SpanRecord,
+    SpanTables,
     WaitingRecord,
     drop_expired,
 )
 from cepbench.algorithms.sase.kernels.spans import UNBOUND, UNTRIED, SpanMatches, SpanSearch, detect
 from cepbench.events.windows import FOREVER
-from cepbench.queries.compile import ClausePart, CompiledQuery
+from cepbench.queries.compile import CompiledQuery
 from cepbench.queries.records import Records, records_of
 
 FIRST_INSTANCES = 256
@@ -60,27 +61,25 @@ FIRST_WAITING = 64
 NEVER_DUE = 2 * FOREVER - 1
 
 
-class ClauseRuns:
-    """Feeds batches to the kernel. With `digests`, matches are counted and digested.
+class SpanRuns:
+    """Feeds batches to the kernel. Runs follow paths if `ordered`, and bind all operands of an AND otherwise.
 
-    No event comes before the point `now` any more.
+    With `digests`, matches are counted and digested. No event comes before the point `now` any more.
     """
 
-    def __init__(self, query: CompiledQuery, part: ClausePart, digests: bool) -> None:
-        clause, self.tables = part.clause, part.tables
-        self.reach, self.now = query.reach, 0
+    def __init__(self, query: CompiledQuery, tables: SpanTables, ordered: bool, digests: bool) -> None:
+        self.tables, self.reach, self.now = tables, query.reach, 0
         self.counts = query.window is not None and query.window.counts_events
-        self.waits, self.digests = clause.waits, digests
-        m = len(clause.operands)
-        pointers = 2 if clause.ordered else m
-        columns = len(query.ints) + len(query.reals)
-        self.pointers, self.instance_bytes = pointers, 8 * (6 + pointers + columns)
-        settings = (self.reach, self.counts, clause.ordered, clause.waits, digests, self.instance_bytes)
-        self.clause: Records = np.array([settings], records_of(ClauseRecord))
-        self.runs = _new_runs(m, pointers, len(query.ints), len(query.reals))
-        self.search = _new_search(FIRST_INSTANCES, m)
-        waiting = _new_found(FIRST_WAITING, 4 * FIRST_INSTANCES, 0) if clause.waits else None
-        self.found = _output(digests) if waiting is None else waiting
+        self.late = tables.after.any(axis=0)
+        self.waits, self.digests = bool(self.late.any()), digests
+        positions = len(tables.kleene)
+        self.pointers = 1 + int(np.diff(tables.enter_ptr).max(initial=0)) if ordered else positions
+        self.instance_bytes = 8 * (6 + self.pointers + len(query.ints) + len(query.reals))
+        setting = (self.reach, self.counts, ordered, self.waits, digests, self.instance_bytes)
+        self.span: Records = np.array([setting], records_of(SpanRecord))
+        self.runs = _new_runs(tables, self.pointers, len(query.ints), len(query.reals))
+        self.search = _new_search(FIRST_INSTANCES, positions)
+        self.found = _new_found(FIRST_WAITING, 4 * FIRST_INSTANCES, 0) if self.waits else _output(digests)
         self.seconds = 0.0
 
     @property
@@ -107,7 +106,7 @@ class ClauseRuns:
         done = 0
         while True:
             started = perf_counter()
-            done = detect(done, events, places, self.clause, self.tables, self.runs, self.search, self.found)
+            done = detect(done, events, places, self.span, self.tables, self.runs, self.search, self.found)
             self.seconds += perf_counter() - started
             full = bool(count[HELD])
             ended = done == len(events.time) and not full
@@ -160,33 +159,33 @@ class ClauseRuns:
         return [MatchDigests(found.window[:size].copy(), found.matches[:size].copy(), found.digest[:size].copy())]
 
     def _take_matches(self, now: int) -> list[MatchRows]:
-        """The matches that nothing at or after `now` can undo; those that are undone are forgotten."""
+        """The matches that nothing at or after `now` can undo; those that are undone are forgotten.
+
+        Those that waited come last: what others decided earlier is told in their name.
+        """
         count = self.runs.counters
         size = int(count[MATCHES])
         if not size or (self.waits and not count[SETTLED] and count[DUE] >= now):
             return []
         found = self.found.one[:size]
-        decided = np.ones(size, np.bool_)
-        if self.waits:
-            decided = found["decided"] < now
-            decided[: count[SETTLED]] = True
-        starts = np.append(0, found["stop"][:-1])
-        lengths = found["stop"] - starts
-        chosen, kept = decided & found["alive"], ~decided
+        late = self.late[found["end"]]
+        decided = ~late | (found["decided"] < now)
+        decided[: count[SETTLED]] = True
+        lengths = np.diff(found["stop"], prepend=0)
         every = self.found.positions[: count[WRITTEN]]
-        rows = MatchRows(
-            found["decided"][chosen] - self.reach,
-            np.append(0, np.cumsum(lengths[chosen])),
-            every[np.repeat(chosen, lengths)],
-            np.stack([found["first"][chosen], found["last"][chosen]], axis=1),
-        )
-        left, places = found[kept], every[np.repeat(kept, lengths)]
-        left["stop"] = np.cumsum(lengths[kept])
+        parts = [decided & found["alive"] & waited for waited in (~late, late)]
+        rows = [self._rows(found[chosen], lengths[chosen], every[np.repeat(chosen, lengths)]) for chosen in parts]
+        left, places = found[~decided], every[np.repeat(~decided, lengths)]
+        left["stop"] = np.cumsum(lengths[~decided])
         self.found.one[: len(left)] = left
         self.found.positions[: len(places)] = places
         count[MATCHES], count[WRITTEN], count[SETTLED] = len(left), len(places), 0
         count[DUE] = left["decided"].min(initial=NEVER_DUE)
-        return [rows] if len(rows) else []
+        return [one for one in rows if len(one)]
+
+    def _rows(self, found: Records, lengths: Ints, positions: Ints) -> MatchRows:
+        times = np.stack([found["first"], found["last"]], axis=1)
+        return MatchRows(found["decided"] - self.reach, np.append(0, np.cumsum(lengths)), positions, times)
 
     def _make_room(self, full: bool) -> None:
         """For matches, of which many wait, or for instances."""
@@ -206,10 +205,10 @@ class ClauseRuns:
         self.found = widened(self.found, ("positions",), room)
 
 
-def _new_runs(operands: int, pointers: int, ints: int, reals: int) -> Runs:
-    gap = np.zeros(operands + 1, records_of(NegatedRecord))
+def _new_runs(tables: SpanTables, pointers: int, ints: int, reals: int) -> Runs:
+    negated = np.zeros(len(tables.before), records_of(NegatedRecord))
     for name in ("time", "point", "older_time", "older_point"):
-        gap[name] = NEVER
+        negated[name] = NEVER
     count = np.zeros(COUNTERS, np.int64)
     count[DUE] = NEVER_DUE
     return Runs(
@@ -217,8 +216,8 @@ def _new_runs(operands: int, pointers: int, ints: int, reals: int) -> Runs:
         np.zeros((ints, FIRST_INSTANCES), np.int64),
         np.zeros((reals, FIRST_INSTANCES), np.float64),
         np.zeros((FIRST_INSTANCES, pointers), np.int64),
-        np.full(operands, NOBODY, np.int64),
-        gap,
+        np.full(len(tables.kleene), NOBODY, np.int64),
+        negated,
         count,
     )
 
