@@ -169,7 +169,7 @@ class SpanRuns:
             return []
         found = self.found.one[:size]
         late = self.late[found["end"]]
-        decided = np.logical_or(~late, found["decided"] < now)
+        decided = np.array(~late | (found["decided"] < now), np.bool_)
         decided[: count[SETTLED]] = True
         lengths = np.diff(found["stop"], prepend=0)
         every = self.found.positions[: count[WRITTEN]]
