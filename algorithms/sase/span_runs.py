@@ -70,7 +70,7 @@ class SpanRuns:
     def __init__(self, query: CompiledQuery, tables: SpanTables, ordered: bool, digests: bool) -> None:
         self.tables, self.reach, self.now = tables, query.reach, 0
         self.counts = query.window is not None and query.window.counts_events
-        self.late = tables.after.any(axis=0)
+        self.late = np.array(tables.after.any(axis=0), np.bool_)
         self.waits, self.digests = bool(self.late.any()), digests
         positions = len(tables.kleene)
         self.pointers = 1 + int(np.diff(tables.enter_ptr).max(initial=0)) if ordered else positions
@@ -169,7 +169,7 @@ class SpanRuns:
             return []
         found = self.found.one[:size]
         late = self.late[found["end"]]
-        decided = np.array(~late | (found["decided"] < now), np.bool_)
+        decided = ~late | (found["decided"] < now)
         decided[: count[SETTLED]] = True
         lengths = np.diff(found["stop"], prepend=0)
         every = self.found.positions[: count[WRITTEN]]
