@@ -417,11 +417,11 @@ def buckets(stream: Stream, workload: Workload) -> list[int]:
 
 def _arrival(given: OpenArrival | None, workload: Workload) -> ArrivalModel:
     if given is None:
-        return Burst([_burst_window(query) for query in workload], workload.schema.time_unit)
+        return Burst([burst_window(query) for query in workload], workload.schema.time_unit)
     return OpenRate(given.rate, given.batch)
 
 
-def _burst_window(query: CompiledQuery) -> Window | None:
+def burst_window(query: CompiledQuery) -> Window | None:
     """A query of detection has no slide: bursts are as long as its span, and go on until the last one is decided."""
     if query.window is None or not query.detects:
         return query.window
