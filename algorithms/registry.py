@@ -64,7 +64,9 @@ def make(specification: str) -> Algorithm:
     if found is None or found[1] not in classes:
         near = get_close_matches(specification.partition("[")[0].strip().lower(), classes, 1)
         meant = f"did you mean {near[0]}? " if near else ""
-        raise UnknownAlgorithm(f"unknown algorithm {specification!r}; {meant}choose one of {', '.join(sorted(classes))}")
+        raise UnknownAlgorithm(
+            f"unknown algorithm {specification!r}; {meant}choose one of {', '.join(sorted(classes))}"
+        )
     algorithm = classes[found[1]]
     given = _parameters(specification, found[2] or "")
     allowed = parameters(algorithm)

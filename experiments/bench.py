@@ -78,9 +78,10 @@ def bench(
     on_spark = cluster.master is not None
     entries: list[Entry] = []
     outcomes: dict[str, Outcome] = {}
-    with _session(cluster if on_spark else None, memory) as spark, _store(
-        workload_text, events, reading, spark, folder, notify
-    ) as stream:
+    with (
+        _session(cluster if on_spark else None, memory) as spark,
+        _store(workload_text, events, reading, spark, folder, notify) as stream,
+    ):
         for name, algorithm in able.items():
             job = MeasuredRun(stream.path, workload_text, algorithm, arithmetic, limit_bytes=memory, repeat=repeat)
             times, state = measure_both_here(job, seconds) if spark is None else measure_both(spark, job, seconds)

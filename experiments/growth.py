@@ -68,7 +68,9 @@ def predicted(values: Sequence[float], features: Mapping[str, Sequence[float]], 
     return Prediction(value, min(good) / slack, max(good) * slack if isfinite(max(good)) else inf)
 
 
-def _error(table: NDArray[np.float64], values: NDArray[np.float64], weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+def _error(
+    table: NDArray[np.float64], values: NDArray[np.float64], weights: NDArray[np.float64]
+) -> tuple[float, NDArray[np.float64]]:
     """The relative error of the best combination, and its factors."""
     scale = np.maximum(table.max(axis=0), 1e-300)
     rows = table / scale / values[:, None] * weights[:, None]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from cepbench.metrics.ranking import finite
 from cepbench.metrics.record import Status
 
 if TYPE_CHECKING:
@@ -65,5 +66,6 @@ class Advice:
         return table.replace({"": None}).dropna(axis="columns", how="all")
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return asdict(self)
+        """For JSON, which has no infinity."""
+        found: dict[str, Any] = finite(asdict(self))
+        return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from math import inf
+from math import inf, isfinite
 from typing import TYPE_CHECKING, Any
 
 from cepbench.metrics.record import Status
@@ -55,15 +55,27 @@ class Ranking:
         return pd.DataFrame(rows).replace({"": None}).dropna(axis="columns", how="all")
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return asdict(self)
+        """For JSON, which has no infinity."""
+        found: dict[str, Any] = finite(asdict(self))
+        return found
 
 
 def ranked(entries: Sequence[Entry]) -> tuple[Entry, ...]:
     """In their order, with ranks. Only what ended well is ranked: a wrong answer has no time."""
     order = list(Status)
-    found = sorted(entries, key=lambda entry: (order.index(entry.status), inf if entry.seconds is None else entry.seconds))
+    found = sorted(
+        entries, key=lambda entry: (order.index(entry.status), inf if entry.seconds is None else entry.seconds)
+    )
     return tuple(
         Entry(**{**vars(entry), "rank": place if entry.status is Status.OK else None})
         for place, entry in enumerate(found, start=1)
     )
+
+
+def finite(value: Any) -> Any:
+    """With None for numbers that are infinite or none, at any depth."""
+    if isinstance(value, dict):
+        return {name: finite(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(one) for one in value]
+    return None if isinstance(value, float) and not isfinite(value) else value
