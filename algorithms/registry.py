@@ -95,6 +95,20 @@ def chosen(specifications: str | Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
+def list_algorithms() -> list[dict[str, Any]]:
+    """All algorithms: name, parameters with their defaults, summary, paper, and why it cannot run here, or "yes"."""
+    return [
+        {
+            "name": algorithm.name,
+            "parameters": parameters(algorithm),
+            "summary": (algorithm.__doc__ or "").strip().split("\n", 1)[0],
+            "paper": algorithm.paper,
+            "available": algorithm.missing() or "yes",
+        }
+        for algorithm in algorithms()
+    ]
+
+
 def parameters(algorithm: type[Algorithm]) -> dict[str, Any]:
     """The parameters of an algorithm with their defaults."""
     signature = inspect.signature(algorithm)

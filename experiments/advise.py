@@ -15,6 +15,7 @@ import pandas as pd
 from cepbench.algorithms.base import Algorithm
 from cepbench.algorithms.registry import chosen, make
 from cepbench.events.batch import EventBatch
+from cepbench.events.errors import InputError
 from cepbench.events.reading import Reading
 from cepbench.events.statistics import Statistics
 from cepbench.experiments.bench import MEMORY, divided
@@ -86,6 +87,8 @@ def advise(
     schema, batch, statistics, needs = whole_stream(events, queries, reading, notify)
     workload = compile_workload(queries, schema, "modular", summarised=True)
     needs(workload.needs)
+    if len(batch) == 0:
+        raise InputError("there are no events to try algorithms on")
     began = time.monotonic()
     sizes = _sizes(batch)
     features = _features(batch, workload, sizes)
@@ -269,7 +272,7 @@ def _count_prediction(prefixes: Sequence[Prefix], features: _Features) -> Predic
 def _matches(
     counted: Trial | None, trials: Mapping[str, Trial], features: _Features
 ) -> tuple[Prediction | None, float | None]:
-    """Of the whole stream, and the most of a row that was seen: as counted, or as the trial that came furthest found."""
+    """Of the whole stream, and the most of a row that was seen: as counted, or by the trial that came furthest."""
     known = [trial.prefixes for trial in (counted, *trials.values()) if trial is not None and trial.prefixes]
     if not known:
         return None, None

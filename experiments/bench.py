@@ -13,6 +13,7 @@ import yaml
 
 from cepbench.algorithms.base import Algorithm, UnsupportedQuery
 from cepbench.algorithms.registry import chosen, make
+from cepbench.events.errors import InputError
 from cepbench.events.reading import Reading, reading_of
 from cepbench.experiments.digests import judged
 from cepbench.experiments.streams import common_key
@@ -82,6 +83,8 @@ def bench(
         _session(cluster if on_spark else None, memory) as spark,
         _store(workload_text, events, reading, spark, folder, notify) as stream,
     ):
+        if stream.events == 0:
+            raise InputError("there are no events to run algorithms on")
         for name, algorithm in able.items():
             job = MeasuredRun(stream.path, workload_text, algorithm, arithmetic, limit_bytes=memory, repeat=repeat)
             times, state = measure_both_here(job, seconds) if spark is None else measure_both(spark, job, seconds)

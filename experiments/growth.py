@@ -42,8 +42,8 @@ def predicted(values: Sequence[float], features: Mapping[str, Sequence[float]], 
     """The value at the end of the stream.
 
     - `values`: at each prefix that was measured, positive.
-    - `features`: by name, at each of these prefixes and, as the last one, of the whole stream; `base` is what each model
-      has besides.
+    - `features`: by name, at each of these prefixes and, as the last one, of the whole stream.
+    - `base`: what each model has besides.
     """
     measured = np.maximum(np.array(values, np.float64), 1e-9)
     count = len(measured)

@@ -29,7 +29,7 @@ from cepbench.pipeline.replay import Measured, replay
 from cepbench.pipeline.warmup import warm_up
 from cepbench.queries.compile import Workload
 
-REPEAT_SECONDS = 0.2
+REPEAT_SECONDS = 0.1
 """For which the runs on one prefix are repeated."""
 STATE_SHARE = 0.25
 """Memory is looked at, in a run of its own, while a run takes at most this share of the limit."""
@@ -39,8 +39,8 @@ STATE_SHARE = 0.25
 class Prefix:
     """A run on the first `events` of the stream.
 
-    `seconds` is the median under the clock, `cpu` that of the process in these runs; `state` the peak of live bytes, None
-    if nobody looked; `matches` of all windows together, and `most` those of one row; the `digest` of the answer.
+    `seconds` is the median under the clock, `cpu` that of the process in these runs; `state` the peak of live bytes,
+    None if nobody looked; `matches` of all windows together, and `most` those of one row; the `digest` of the answer.
     """
 
     events: int
@@ -183,7 +183,7 @@ def _prefix(prepared: Prepared, events: EventBatch, left: float, seconds: float)
         cpu.append(time.process_time() - started)
         return found, answer
 
-    runs = repeated(run, lambda one: sum(one[0].service), min(REPEAT_SECONDS, left / 20))
+    runs = repeated(run, lambda one: sum(one[0].service), min(REPEAT_SECONDS, left / 40))
     times = [sum(measured.service) for measured, _ in runs]
     spent = median(cpu[-len(runs) :])
     size: StateSize | None = None

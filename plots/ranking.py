@@ -54,7 +54,9 @@ def _drawing(found: Ranking | Advice) -> Drawing:
             axes.plot([max(low, least), end], [place, place], color="#222222", linewidth=1)
         axes.text(end * 1.08, place, human(seconds, "s"), va="center", fontsize=7)
     axes.set_xlim(least, most)
+    axes.set_ylim(-0.6, len(rows) - 0.4)
+    axes.xaxis.set_major_formatter(lambda value, place: human(value, "s"))
     axes.set_yticks(range(len(rows)), [label(name) for name, *_ in rows])
     axes.invert_yaxis()
-    axes.set_xlabel("Time of the whole stream in seconds" + ("" if isinstance(found, Ranking) else ", predicted"))
+    axes.set_xlabel("Time of the whole stream" + ("" if isinstance(found, Ranking) else ", predicted"))
     return drawing

@@ -83,7 +83,7 @@ class VerifyReport:
 
 
 def verify(
-    specification: str, cases: int, seed: int, progress: Progress | None = None, *, times: int = 0
+    specification: str, cases: int = 200, seed: int = 0, progress: Progress | None = None, *, times: int = 0
 ) -> VerifyReport:
     """Compare an algorithm, given as `name` or `name[parameter=value]`, with the oracle on random cases.
 
