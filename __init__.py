@@ -6,7 +6,7 @@
     >>> evaluate("RETURN COUNT(*) PATTERN SEQ(A, B)", events, "cogra")["COUNT(*)"].tolist()
     [2]
 
-- `bench`: algorithms on the same queries and events, compared and ranked; `advise`: which one to use, after short trials.
+- `bench`: algorithms on the same queries and events, ranked; `advise`: which one to use, after short trials.
 - `capabilities`: who can evaluate what, and why not; `list_algorithms`: all of them, with their parameters.
 - `verify`: an algorithm against the oracle on random cases.
 - `compare`: two results folders; `plot`: the drawings of one, or of what `bench` or `advise` found.

@@ -96,7 +96,12 @@ def chosen(specifications: str | Iterable[str]) -> tuple[str, ...]:
 
 
 def list_algorithms() -> list[dict[str, Any]]:
-    """All algorithms: name, parameters with their defaults, summary, paper, and why it cannot run here, or "yes"."""
+    """All algorithms: name, parameters with their defaults, summary, paper, and why it cannot run here, or "yes".
+
+    >>> from cepbench import list_algorithms
+    >>> [one["name"] for one in list_algorithms()][:3]
+    ['sase', 'greta', 'cogra']
+    """
     return [
         {
             "name": algorithm.name,

@@ -25,7 +25,7 @@ from cepbench.metrics.record import Status
 from cepbench.pipeline.in_process import whole_stream
 from cepbench.pipeline.occupancy import keys, occupancy
 from cepbench.pipeline.trial import Prefix, Trial, tried
-from cepbench.queries.compile import Workload, compile_workload
+from cepbench.queries.compile import CompiledQuery, Workload, compile_workload
 from cepbench.queries.model import Aggregates, CountAll, Query
 from cepbench.queries.workloads import parse_workload
 
@@ -79,7 +79,10 @@ def advise(
     the whole stream are predicted, with an interval. docs/advise.md says how. Matches are counted without constructing
     them, where that is possible, so that an explosion is known before it happens.
 
-    All other parameters are those of `bench`. Raises `CepbenchError` before anything runs if queries, events or a name
+    - `workload_text`, `events`, `reading`, `notify`: as in `evaluate`; `algorithms`, `memory`: as in `bench`.
+    - `finished`: gets each candidate when it was tried.
+
+    Raises `CepbenchError` before anything runs if queries, events or a name
     cannot be used, and `UnsupportedQuery` with all reasons if no algorithm can evaluate the queries.
     """
     queries = parse_workload(workload_text)
@@ -147,7 +150,7 @@ def _sizes(batch: EventBatch) -> tuple[int, ...]:
 
 def _features(batch: EventBatch, workload: Workload, sizes: Sequence[int]) -> _Features:
     """Sums over the queries that look at events differently, of at most `PROFILES` of them."""
-    profiles = {}
+    profiles: dict[object, CompiledQuery] = {}
     for query in workload:
         profiles.setdefault((query.partition, query.window, str(query.query.pattern)), query)
     at = np.array(sizes, np.int64) - 1
@@ -184,13 +187,14 @@ def _candidate(
     name: str, algorithm: Algorithm, trial: Trial, features: _Features, counted: Trial | None, memory: int
 ) -> Candidate:
     prefixes = trial.prefixes
-    common = {"setup_seconds": trial.setup_seconds, "plan_seconds": trial.plan_seconds}
     if not prefixes:
-        status = trial.status if trial.status is not Status.OK else Status.ERROR
-        return Candidate(name, status, trial.reason or "no event was tried", **common)
+        ended = trial.status if trial.status is not Status.OK else Status.ERROR
+        reason = trial.reason or "no event was tried"
+        return Candidate(name, ended, reason, setup_seconds=trial.setup_seconds, plan_seconds=trial.plan_seconds)
     seconds = time_prediction(prefixes, features, counted if algorithm.enumerates else None)
     state = _state_prediction(prefixes, features, counted if algorithm.enumerates else None)
-    status, reason = Status.OK, ""
+    status: Status = Status.OK
+    reason = ""
     if trial.status in (Status.ERROR, Status.OUT_OF_MEMORY):
         status, reason = trial.status, f"after {prefixes[-1].events} events: {trial.reason}"
     return Candidate(
@@ -206,7 +210,8 @@ def _candidate(
         state_low=None if state is None else state.low,
         state_high=None if state is None else state.high,
         curve=tuple((one.events, one.seconds) for one in prefixes),
-        **common,
+        setup_seconds=trial.setup_seconds,
+        plan_seconds=trial.plan_seconds,
     )
 
 

@@ -68,7 +68,7 @@ def bench(
     - `algorithms`: specifications, comma lists of them, or `all`.
     - `master`: runs the same on Spark; `folder` is then where events of a file are imported to, seen by all workers.
     - `finished`: gets each entry when it was measured, before answers are compared.
-    - All others are those of `evaluate`.
+    - `workload_text`, `events`, `arithmetic`, `reading`, `notify`: as in `evaluate`.
 
     Raises `CepbenchError` before anything runs if queries, events or a name cannot be used, and `UnsupportedQuery` with
     all reasons if no algorithm can evaluate the queries.

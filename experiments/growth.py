@@ -47,7 +47,7 @@ def predicted(values: Sequence[float], features: Mapping[str, Sequence[float]], 
     """
     measured = np.maximum(np.array(values, np.float64), 1e-9)
     count = len(measured)
-    weights = LATER ** np.arange(count - 1, -1, -1)
+    weights: NDArray[np.float64] = LATER ** np.arange(count - 1.0, -1, -1)
     found: list[tuple[float, float]] = []
     models = [(base,), *((base, feature) for feature in features.values())]
     for model in models:

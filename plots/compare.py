@@ -93,7 +93,10 @@ class Ratio:
 
 
 def compare(a: str | Path, b: str | Path, algorithms: tuple[str, str] | None = None) -> pd.DataFrame:
-    """One row per cell of either folder, in a stable order. Raises `ResultsError` as `load_results` does.
+    """One row per cell of results folder `a` or `b`, in a stable order. Raises `ResultsError` as `load_results` does.
+
+    >>> from cepbench import compare
+    >>> compare("results", "later")
 
     With `algorithms`, cells of the first one in `a` are compared with those of the second one in `b`.
 

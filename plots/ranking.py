@@ -6,10 +6,10 @@ from pathlib import Path
 
 from matplotlib.figure import Figure as Drawing
 
-from cepbench.events.errors import InputError
 from cepbench.metrics.advice import Advice
 from cepbench.metrics.files import write
 from cepbench.metrics.ranking import Ranking
+from cepbench.metrics.results import ResultsError
 from cepbench.plots.draw import FORMATS, render
 from cepbench.plots.style import label, paper, styles
 from cepbench.plots.units import human
@@ -19,10 +19,10 @@ ROW = 0.26
 
 
 def write_ranking(found: Ranking | Advice, file: str | Path) -> Path:
-    """Draws it to a file, whose name says the format. Raises `InputError` for another one."""
+    """Draws it to a file, whose name says the format. Raises `ResultsError` for another one."""
     path = Path(file)
     if path.suffix.lstrip(".") not in FORMATS:
-        raise InputError(f"{path}: a drawing is called FILE.pdf, FILE.svg or FILE.png")
+        raise ResultsError(f"{path}: a drawing is called FILE.pdf, FILE.svg or FILE.png")
     with paper():
         drawing = _drawing(found)
     write(path, render(drawing, path.suffix.lstrip(".")))

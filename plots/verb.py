@@ -12,8 +12,12 @@ from cepbench.plots.ranking import write_ranking
 
 
 def plot(found: str | Path | Ranking | Advice, output: str | Path) -> tuple[Path, ...]:
-    """Draws the figures of a results folder into the folder `output`, or what `bench` or `advise` found to that file.
+    """Draws what was measured: what is `found` in a results folder, or by `bench` or `advise`.
 
+    >>> from cepbench import plot
+    >>> plot("results", "drawings")
+
+    Figures of a folder go into the folder `output`, what `bench` or `advise` found to a file of that name.
     Returns the files. Raises `CepbenchError` for results that cannot be read, or a file that is no drawing.
     """
     if isinstance(found, Ranking | Advice):
