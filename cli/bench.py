@@ -206,7 +206,7 @@ def _ranking(found: "Ranking") -> str:
         for entry in shown
     ]
     others = [[e.algorithm, e.status.value, e.reason] for e in found.entries if e.seconds is None or e.reason]
-    return _parts(f"{found.events} events, {found.queries} queries", header, rows, others)
+    return _parts(f"{found.events} events, {found.queries} {_queries(found.queries)}", header, rows, others)
 
 
 def _advice(found: "Advice") -> str:
@@ -231,7 +231,7 @@ def _advice(found: "Advice") -> str:
     if found.matches is not None:
         interval = _interval(found.matches_low, found.matches_high, "")
         matches = f", {human(found.matches)} matches{f' ({interval})' if found.matches_low != found.matches else ''}"
-    text = _parts(f"{found.events} events, {found.queries} queries{matches}", header, rows, others)
+    text = _parts(f"{found.events} events, {found.queries} {_queries(found.queries)}{matches}", header, rows, others)
     starred = (
         ["* predicted from the first events"] if any(not one.measured for one in found.candidates if one.tried) else []
     )
@@ -244,6 +244,10 @@ def _interval(low: float | None, high: float | None, unit: str) -> str:
     from cepbench.plots.units import human
 
     return "" if low is None or high is None else f"{human(low, unit)} to {human(high, unit)}"
+
+
+def _queries(count: int) -> str:
+    return "query" if count == 1 else "queries"
 
 
 def _parts(head: str, header: Sequence[str], rows: Sequence[Sequence[str]], others: Sequence[Sequence[str]]) -> str:

@@ -85,7 +85,7 @@ class VerifyReport:
 def verify(
     specification: str, cases: int = 200, seed: int = 0, progress: Progress | None = None, *, times: int = 0
 ) -> VerifyReport:
-    """Compare an algorithm, given as a `specification` such as `name[parameter=value]`, with the oracle on random cases.
+    """Compare an algorithm, a `specification` such as `name[parameter=value]`, with the oracle on random cases.
 
     >>> from cepbench import verify
     >>> verify("cogra", cases=5).clean
