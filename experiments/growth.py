@@ -2,9 +2,9 @@
 
 What grows with the stream is known for the whole of it beforehand: events, the sums of powers of how many events each
 one meets (`pipeline.occupancy`), and perhaps matches. A model is a non-negative combination of events and one such
-feature, fitted to the measurements by relative error, of which later ones weigh more. The best model predicts, from the
-last measurement on; the interval holds the predictions of all models that fit about as well, and widens with the
-distance.
+feature, fitted to the measurements by relative error, of which later ones weigh more. Of the models that fit
+about as well as the best one, the median of their predictions is the value, and the interval holds all of them; it
+widens with the distance.
 """
 
 from __future__ import annotations
@@ -61,8 +61,11 @@ def predicted(values: Sequence[float], features: Mapping[str, Sequence[float]], 
         at_last, at_end = float(table[count - 1] @ factors), float(table[count] @ factors)
         if at_last > 0:
             found.append((error, float(measured[-1]) * max(1.0, at_end / at_last)))
-    best, value = min(found)
-    good = [end for error, end in found if error <= max(AS_GOOD * best, best + ALMOST) or count < FEW]
+    best = min(error for error, _ in found)
+    good = sorted(end for error, end in found if error <= max(AS_GOOD * best, best + ALMOST) or count < FEW)
+    value = good[(len(good) - 1) // 2]
+    if count < FEW and "matches" in features:  # whoever constructs them takes at least the time of that
+        value = found[-1][1]
     doublings = max(0.0, log2(float(base[count]) / float(base[count - 1]))) if base[count - 1] > 0 else 0.0
     slack = (1 + best) * PER_DOUBLING**doublings
     return Prediction(value, min(good) / slack, max(good) * slack if isfinite(max(good)) else inf)
