@@ -6,6 +6,10 @@
     >>> evaluate("RETURN COUNT(*) PATTERN SEQ(A, B)", events, "cogra")["COUNT(*)"].tolist()
     [2]
 
+- `bench`: algorithms on the same queries and events, ranked; `advise`: which one to use, after short trials.
+- `capabilities`: who can evaluate what, and why not; `list_algorithms`: all of them, with their parameters.
+- `verify`: an algorithm against the oracle on random cases.
+- `compare`: two results folders; `plot`: the drawings of one, or of what `bench` or `advise` found.
 - `evaluate`: the answer of queries on a DataFrame, a file or an event store; `help(cepbench.evaluate)` has the columns.
 - `run`: experiments on Spark, as `cepbench run` does it; `load_results`: what they measured.
 - `load_frame`: what they measured as a table.
@@ -22,22 +26,49 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from cepbench.algorithms.registry import make
+    from cepbench.algorithms.registry import list_algorithms, make
     from cepbench.events.reading import Reading
+    from cepbench.experiments.advise import advise
+    from cepbench.experiments.bench import bench
     from cepbench.experiments.sweep import run
     from cepbench.metrics.results import load_results
     from cepbench.metrics.table import load_frame
     from cepbench.pipeline.in_process import evaluate
+    from cepbench.plots.compare import compare
+    from cepbench.plots.verb import plot
+    from cepbench.verification.capabilities import capabilities
+    from cepbench.verification.verify import verify
 
-__all__ = ["Reading", "evaluate", "load_frame", "load_results", "make", "run"]
+__all__ = [
+    "Reading",
+    "advise",
+    "bench",
+    "capabilities",
+    "compare",
+    "evaluate",
+    "list_algorithms",
+    "load_frame",
+    "load_results",
+    "make",
+    "plot",
+    "run",
+    "verify",
+]
 
 _MODULES = {
     "Reading": "cepbench.events.reading",
+    "advise": "cepbench.experiments.advise",
+    "bench": "cepbench.experiments.bench",
+    "capabilities": "cepbench.verification.capabilities",
+    "compare": "cepbench.plots.compare",
     "evaluate": "cepbench.pipeline.in_process",
+    "list_algorithms": "cepbench.algorithms.registry",
     "load_frame": "cepbench.metrics.table",
     "load_results": "cepbench.metrics.results",
     "make": "cepbench.algorithms.registry",
+    "plot": "cepbench.plots.verb",
     "run": "cepbench.experiments.sweep",
+    "verify": "cepbench.verification.verify",
 }
 
 
@@ -45,6 +76,10 @@ def __getattr__(name: str) -> Any:
     """What is public, loaded when it is asked for: a worker that writes a stream needs no algorithm."""
     if name in _MODULES:
         return getattr(import_module(_MODULES[name]), name)
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("cepbench")
     raise AttributeError(f"module 'cepbench' has no attribute {name!r}")
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Iterable
+from difflib import get_close_matches
 from typing import Any
 
 from cepbench.algorithms.aseq.algorithm import ASeq
@@ -28,6 +30,9 @@ ALGORITHMS: tuple[type[Algorithm], ...] = (
 )  # fmt: skip
 
 _SPECIFICATION = re.compile(r"\s*([\w-]+)\s*(?:\[(.*)\])?\s*", re.DOTALL)
+
+_BETWEEN = re.compile(r",(?![^\[]*\])")
+"""A comma that is not inside of brackets."""
 
 
 class UnknownAlgorithm(CepbenchError):
@@ -57,7 +62,11 @@ def make(specification: str) -> Algorithm:
     found = _SPECIFICATION.fullmatch(specification)
     classes = {algorithm.name: algorithm for algorithm in algorithms()}
     if found is None or found[1] not in classes:
-        raise UnknownAlgorithm(f"unknown algorithm {specification!r}; choose one of {', '.join(sorted(classes))}")
+        near = get_close_matches(specification.partition("[")[0].strip().lower(), classes, 1)
+        meant = f"did you mean {near[0]}? " if near else ""
+        raise UnknownAlgorithm(
+            f"unknown algorithm {specification!r}; {meant}choose one of {', '.join(sorted(classes))}"
+        )
     algorithm = classes[found[1]]
     given = _parameters(specification, found[2] or "")
     allowed = parameters(algorithm)
@@ -66,6 +75,43 @@ def make(specification: str) -> Algorithm:
             choices = f"it has {', '.join(allowed)}" if allowed else "it has none"
             raise UnknownAlgorithm(f"{algorithm.name} has no parameter {name!r}; {choices}")
     return algorithm(**given)
+
+
+def chosen(specifications: str | Iterable[str]) -> tuple[str, ...]:
+    """The specifications of a choice: comma lists, and `all`. Raises `UnknownAlgorithm`, whatever else is chosen.
+
+    >>> chosen(["greta, cet[detect=time, memory=64MB]"])
+    ('greta', 'cet[detect=time, memory=64MB]')
+    """
+    given = [specifications] if isinstance(specifications, str) else specifications
+    named = [name.strip() for text in given for name in _BETWEEN.split(text) if name.strip()]
+    found: list[str] = []
+    for name in named or ["all"]:
+        if name == "all":
+            found += [kind.name for kind in algorithms()]
+        else:
+            make(name)
+            found.append(name)
+    return tuple(dict.fromkeys(found))
+
+
+def list_algorithms() -> list[dict[str, Any]]:
+    """All algorithms: name, parameters with their defaults, summary, paper, and why it cannot run here, or "yes".
+
+    >>> from cepbench import list_algorithms
+    >>> [one["name"] for one in list_algorithms()][:3]
+    ['sase', 'greta', 'cogra']
+    """
+    return [
+        {
+            "name": algorithm.name,
+            "parameters": parameters(algorithm),
+            "summary": (algorithm.__doc__ or "").strip().split("\n", 1)[0],
+            "paper": algorithm.paper,
+            "available": algorithm.missing() or "yes",
+        }
+        for algorithm in algorithms()
+    ]
 
 
 def parameters(algorithm: type[Algorithm]) -> dict[str, Any]:

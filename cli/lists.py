@@ -16,24 +16,15 @@ as_json = click.option("--json", "as_json", is_flag=True, help="As a JSON list i
 @plugins
 def algorithms(as_json: bool, bibtex: bool) -> None:
     """List the algorithms and their parameters."""
-    from cepbench.algorithms.registry import algorithms as all_algorithms
-    from cepbench.algorithms.registry import parameters
+    from cepbench.algorithms.registry import list_algorithms
 
+    found = list_algorithms()
     if bibtex:
         from cepbench.algorithms.bibliography import bibliography
 
-        click.echo(bibliography(algorithm.name for algorithm in all_algorithms()))
+        click.echo(bibliography(one["name"] for one in found))
         return
-    rows = [
-        {
-            "name": algorithm.name,
-            "parameters": ", ".join(f"{name}={default}" for name, default in parameters(algorithm).items()),
-            "summary": (algorithm.__doc__ or "").strip().split("\n", 1)[0],
-            "paper": algorithm.paper,
-            "available": algorithm.missing() or "yes",
-        }
-        for algorithm in all_algorithms()
-    ]
+    rows = [{**one, "parameters": ", ".join(f"{k}={v}" for k, v in one["parameters"].items())} for one in found]
     show(rows, as_json)
 
 

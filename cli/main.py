@@ -18,6 +18,7 @@ from collections.abc import Sequence
 
 import click
 
+from cepbench.cli.bench import advise, bench
 from cepbench.cli.capabilities import capabilities
 from cepbench.cli.compile import compile_command
 from cepbench.cli.generate import generate
@@ -49,6 +50,8 @@ COMMANDS = (
     datasets,
     experiments,
     query,
+    bench,
+    advise,
     import_command,
     generate,
     run,

@@ -76,7 +76,7 @@ def query(
 
     Without --master it runs in this process and needs no Java.
     """
-    text = _text(workload)
+    text = query_text(workload)
     form = form or _form_of(output)
     if form == PARQUET and output is None:
         raise click.UsageError("the form parquet needs a file; give one by --output")
@@ -111,7 +111,8 @@ def query(
         write(output, content)
 
 
-def _text(file: Path) -> str:
+def query_text(file: Path) -> str:
+    """The queries of a file."""
     try:
         return file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:

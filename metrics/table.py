@@ -26,7 +26,7 @@ def load_frame(root: str | Path = "results") -> "pd.DataFrame":
     docs/measurement.md, Export, documents the columns. Metrics of a cell that is not `ok` are missing: it has no time.
     Raises `ResultsError` as `load_results` does.
     """
-    return frame(load_results(root))
+    return frame(load_results(root)).dropna(axis="columns", how="all")
 
 
 def frame(everything: Iterable[Results]) -> "pd.DataFrame":

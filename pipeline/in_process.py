@@ -1,7 +1,7 @@
 """Evaluation in this process, without Spark or Java."""
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -17,8 +17,10 @@ from cepbench.events.statistics import Statistics
 from cepbench.pipeline.jobs import Job, parse_supported, prepare
 from cepbench.pipeline.keys import whole_parts
 from cepbench.pipeline.running import Counts, run_job
-from cepbench.pipeline.sampling import input_statistics, stream_statistics
+from cepbench.pipeline.sampling import input_statistics, joined, stream_statistics
 from cepbench.pipeline.store import Stream, bucket_batches, is_store, read_stream, stream_batches
+from cepbench.queries.compile import compile_workload
+from cepbench.queries.model import Query
 
 BATCH_ROWS = 1 << 20
 
@@ -129,6 +131,29 @@ def open_events(events: str | Path | pd.DataFrame, reading: Reading | str = "s")
         check_store_reading(events, reading)
         return read_stream(events)
     return read_events(events, reading)
+
+
+def whole_stream(
+    events: str | Path | pd.DataFrame,
+    queries: Sequence[Query],
+    reading: Reading | str,
+    notify: Callable[[str], None],
+) -> tuple[Schema, EventBatch, Statistics, Callable[[Mapping[str, frozenset[str]]], None]]:
+    """Schema, all events in memory, and their statistics; the last refuses events that lack what queries need.
+
+    Of a store only the attributes are read that compiled queries need.
+    """
+    source = open_events(events, reading)
+    statistics = _statistics(source)
+    if isinstance(source, InputEvents):
+        for notice in source.notices:
+            notify(notice)
+        return source.schema, source.batch, statistics, partial(check_needed, source)
+    workload = compile_workload(queries, source.schema, "modular", summarised=True)
+    attributes = frozenset[str]().union(*workload.needs.values())
+    batches = list(stream_batches(source, rows=BATCH_ROWS, attributes=attributes))
+    source.check_read(sum(map(len, batches)))
+    return source.schema, joined(batches, source.schema), statistics, source.check_needed
 
 
 def _statistics(source: InputEvents | Stream) -> Statistics:

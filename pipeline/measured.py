@@ -130,17 +130,22 @@ def measure_both(spark: SparkSession, job: MeasuredRun, seconds: float) -> tuple
 
 
 def _measure(spark: SparkSession, job: MeasuredRun, seconds: float, memory: bool) -> tuple[Outcome, Outcome | None]:
+    made = ready_or_not(job, spark)
+    if isinstance(made, Outcome):
+        return made, made
+    return _measured(spark, made, seconds, memory)
+
+
+def ready_or_not(job: MeasuredRun, spark: SparkSession | None = None) -> Ready | Outcome:
+    """As `ready`, or how a job ended that could not be planned."""
     try:
-        made = ready(job, spark)
+        return ready(job, spark)
     except UnsupportedQuery as error:
-        unplanned = Outcome(Status.UNSUPPORTED, str(error))
+        return Outcome(Status.UNSUPPORTED, str(error))
     except (NotEnoughMemory, MemoryError) as error:
-        unplanned = Outcome(Status.OUT_OF_MEMORY, str(error) or "the optimiser needs more memory than there is")
+        return Outcome(Status.OUT_OF_MEMORY, str(error) or "the optimiser needs more memory than there is")
     except PlanningTooLong as error:
-        unplanned = Outcome(Status.TIMEOUT, str(error), plan_limit_seconds=error.seconds)
-    else:
-        return _measured(spark, made, seconds, memory)
-    return unplanned, unplanned
+        return Outcome(Status.TIMEOUT, str(error), plan_limit_seconds=error.seconds)
 
 
 def _measured(spark: SparkSession, made: Ready, seconds: float, memory: bool) -> tuple[Outcome, Outcome | None]:

@@ -204,7 +204,7 @@ class MeasuredTask:
         if self.memory_seconds is None:
             return self._connected(portion)
         ready = replace(self.ready, job=replace(self.ready.job, memory=True))
-        with Fork(partial(MeasuredTask(ready)._reported, portion)) as fork:
+        with Fork(partial(MeasuredTask(ready).reported, portion)) as fork:
             return self._connected(portion, fork)
 
     def _connected(self, portion: Portion, fork: Fork | None = None) -> Report:
@@ -213,7 +213,7 @@ class MeasuredTask:
             with Pulse(self.beacon), closing(Signal(self.beacon, os.getpid())) as signal:
                 if self.together and fork is None:
                     signal.meet()
-                report = self._reported(portion, signal)
+                report = self.reported(portion, signal)
                 if fork is not None and signal.meet():
                     report.memory = self._memory(portion, fork)
                 if self.together:
@@ -236,7 +236,7 @@ class MeasuredTask:
             return Report(bucket, Status.ERROR, str(error))
         return report
 
-    def _reported(self, portion: Portion, clock: Signal | Clock) -> Report:
+    def reported(self, portion: Portion, clock: Signal | Clock) -> Report:
         """Of what is measured here; `clock` is told when a part begins and ends for which the time limit counts."""
         bucket = portion.bucket
         try:
@@ -417,11 +417,11 @@ def buckets(stream: Stream, workload: Workload) -> list[int]:
 
 def _arrival(given: OpenArrival | None, workload: Workload) -> ArrivalModel:
     if given is None:
-        return Burst([_burst_window(query) for query in workload], workload.schema.time_unit)
+        return Burst([burst_window(query) for query in workload], workload.schema.time_unit)
     return OpenRate(given.rate, given.batch)
 
 
-def _burst_window(query: CompiledQuery) -> Window | None:
+def burst_window(query: CompiledQuery) -> Window | None:
     """A query of detection has no slide: bursts are as long as its span, and go on until the last one is decided."""
     if query.window is None or not query.detects:
         return query.window

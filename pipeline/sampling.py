@@ -94,7 +94,7 @@ class _SampleBucket:
     def __call__(self, bucket: int) -> EventBatch:
         """The events of the bucket below the bounds, in their order."""
         pieces = _below(bucket_batches(self.stream, bucket, attributes=self.attributes), self.bounds)
-        return _joined(pieces, self.stream.schema)
+        return joined(pieces, self.stream.schema)
 
 
 def _bounds(schema: Schema, counts: Mapping[str, int], needs: Needs) -> NDArray[np.float64]:
@@ -112,7 +112,7 @@ def _below(batches: Iterable[EventBatch], bounds: NDArray[np.float64]) -> list[E
 
 def _smallest(pieces: list[EventBatch], schema: Schema) -> EventBatch:
     """Of each type the `PER_TYPE` events with the smallest hashes, in the order of the stream."""
-    found = _joined(pieces, schema)
+    found = joined(pieces, schema)
     order = np.lexsort((_hashes(found), found.type))
     kinds = found.type[order]
     rank = np.arange(len(found)) - np.searchsorted(kinds, kinds)
@@ -124,7 +124,8 @@ def _hashes(batch: EventBatch) -> NDArray[np.float64]:
     return hashed_uniform(0, "sample", batch.position)
 
 
-def _joined(pieces: list[EventBatch], schema: Schema) -> EventBatch:
+def joined(pieces: list[EventBatch], schema: Schema) -> EventBatch:
+    """The events of batches that follow one another."""
     if not pieces:
         nothing = np.empty(0, np.int64)
         return EventBatch(schema, nothing, nothing.astype(np.int32), {}, nothing)

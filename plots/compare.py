@@ -92,8 +92,11 @@ class Ratio:
         return f"{word}: {low:.3g} to {high:.3g}"
 
 
-def compare(a: Path, b: Path, algorithms: tuple[str, str] | None = None) -> pd.DataFrame:
-    """One row per cell of either folder, in a stable order. Raises `ResultsError` as `load_results` does.
+def compare(a: str | Path, b: str | Path, algorithms: tuple[str, str] | None = None) -> pd.DataFrame:
+    """One row per cell of results folder `a` or `b`, in a stable order. Raises `ResultsError` as `load_results` does.
+
+    >>> from cepbench import compare
+    >>> compare("results", "later")
 
     With `algorithms`, cells of the first one in `a` are compared with those of the second one in `b`.
 
@@ -106,7 +109,7 @@ def compare(a: Path, b: Path, algorithms: tuple[str, str] | None = None) -> pd.D
     equal configurations.
     """
     names = (None, None) if algorithms is None else algorithms
-    left, right = _of_algorithm(a, names[0]), _of_algorithm(b, names[1])
+    left, right = _of_algorithm(Path(a), names[0]), _of_algorithm(Path(b), names[1])
     if algorithms is not None:
         called = f"{algorithms[1]} / {algorithms[0]}"
         left, right = ({(*key[:2], called, *key[3:]): cells[key] for key in cells} for cells in (left, right))

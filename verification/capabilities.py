@@ -15,6 +15,9 @@ from cepbench.verification.language_suite import SUITE, Asked
 def capabilities(specifications: Iterable[str] = (), asked: Sequence[Asked] = SUITE) -> Capabilities:
     """What the algorithms of `specifications`, by default all with their default parameters, can evaluate of `asked`.
 
+    >>> from cepbench import capabilities
+    >>> sorted(capabilities(["greta"]).refusals("greta"))
+
     A workload is refused if one of its queries is, for the reason of the first one. Raises `UnknownAlgorithm`, and
     `QueryError` for a workload that is wrong.
     """

@@ -83,12 +83,16 @@ class VerifyReport:
 
 
 def verify(
-    specification: str, cases: int, seed: int, progress: Progress | None = None, *, times: int = 0
+    specification: str, cases: int = 200, seed: int = 0, progress: Progress | None = None, *, times: int = 0
 ) -> VerifyReport:
-    """Compare an algorithm, given as `name` or `name[parameter=value]`, with the oracle on random cases.
+    """Compare an algorithm, a `specification` such as `name[parameter=value]`, with the oracle on random cases.
+
+    >>> from cepbench import verify
+    >>> verify("cogra", cases=5).clean
+    True
 
     Each case is run on every kind of cut, until `cases` were compared and every pair of features that the algorithm
-    supports `times` times.
+    supports `times` times. `seed` draws them; `progress` gets the number of cases so far.
     """
     subject = subject_of(make(specification), name=specification)
     return verify_subject(subject, cases, seed, progress, times=times)

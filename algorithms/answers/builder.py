@@ -128,6 +128,20 @@ class AnswerBuilder:
         return total
 
     @property
+    def most(self) -> float:
+        """The most matches of one row, that is, of a query, group and window; as `matches`."""
+        most = 0.0
+        for _, found in self._rows(digested):
+            rows = found.rows
+            if isinstance(rows, MatchDigests):
+                most = max(most, float(rows.matches.max(initial=0)))
+            elif isinstance(rows, AggregateRows):
+                if np.any(rows.overflow & np.uint64(1)):
+                    return float("inf")
+                most = max(most, float(rows.ring[:, 0].max(initial=0)))
+        return most
+
+    @property
     def overflow(self) -> bool:
         """Whether some value overflowed."""
         return any(

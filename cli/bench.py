@@ -1,0 +1,259 @@
+"""`cepbench bench` and `cepbench advise`: which algorithm is best for one's own queries and events."""
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cepbench.cli.options import Place, cluster, plugins, reading
+from cepbench.cli.progress import compilation_told
+from cepbench.cli.query import query_file, query_text
+from cepbench.cli.tables import aligned
+from cepbench.events.reading import Reading
+from cepbench.pipeline.cluster import SparkCluster
+
+if TYPE_CHECKING:
+    from cepbench.metrics.advice import Advice
+    from cepbench.metrics.ranking import Ranking
+
+FORMATS = (".pdf", ".svg", ".png")
+
+
+class Drawing(Place):
+    """A file for a drawing."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if Path(value).suffix not in FORMATS:
+            self.fail(f"{value}: a drawing is called FILE.pdf, FILE.svg or FILE.png", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+class Bytes(click.ParamType[int]):
+    """A size such as `4 GB`."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        from cepbench.events.units import in_bytes
+
+        try:
+            size = value if isinstance(value, int) else in_bytes(str(value))
+        except ValueError as error:
+            self.fail(f"expected {error}, not {value!r}", param, ctx)
+        if size < 2**28:
+            self.fail(f"{value!r} is less than 256 MiB, which a process takes before the first event", param, ctx)
+        return size
+
+
+class Duration(click.ParamType[float]):
+    """A number of seconds, perhaps with a unit: 30, 30s, 5min."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(s|min)?", str(value).strip())
+        if found is None or float(found[1]) == 0:
+            self.fail(f"expected a time such as 30s or 5min, not {value!r}", param, ctx)
+        return float(found[1]) * (60 if found[2] == "min" else 1)
+
+
+def own_work(command: Callable[..., None]) -> Callable[..., None]:
+    """Options of commands that compare algorithms on one's own queries and events."""
+
+    @click.option("-q", "--query", "workload", required=True, type=query_file, help="File with one or many queries.")
+    @click.option(
+        "-e", "--events", required=True, type=Place(exists=True), help="Event store, CSV or Parquet file, or folder."
+    )
+    @click.option(
+        "-a",
+        "--algorithm",
+        "algorithms",
+        multiple=True,
+        metavar="SPEC[,SPEC]",
+        help="Algorithms, or all, which is the default.",
+    )
+    @click.option("--memory", type=Bytes(), default="4 GB", show_default=True, help="Of the process of an algorithm.")
+    @click.option("--plot", "drawing", type=Drawing(dir_okay=False), help="Draw it: .pdf, .svg or .png.")
+    @click.option("--json", "as_json", is_flag=True, help="As JSON instead of a table.")
+    @reading
+    @plugins
+    @wraps(command)
+    def wrapped(*arguments: Any, workload: Path, **others: Any) -> None:
+        command(*arguments, workload=query_text(workload), **others)
+
+    return wrapped
+
+
+@click.command()
+@own_work
+@click.option(
+    "--limit", type=click.FloatRange(min=0, min_open=True), default=60, show_default=True, metavar="SECONDS",
+    help="A run that takes longer is killed.",
+)  # fmt: skip
+@click.option(
+    "--repeat", type=click.FloatRange(min=0), default=2, show_default=True, metavar="SECONDS",
+    help="For which short runs are repeated; 0 is once.",
+)  # fmt: skip
+@click.option("--arithmetic", type=click.Choice(["modular", "float"]), default="modular", show_default=True)
+@click.option(
+    "--save", type=Place(dir_okay=False), metavar="FILE.yaml", help="Write an experiment file for `cepbench run`."
+)
+@click.option("--folder", type=Place(exists=True, file_okay=False), help="On a cluster: seen by all workers.")
+@cluster
+@click.pass_context
+def bench(
+    context: click.Context,
+    workload: str,
+    events: Path,
+    algorithms: tuple[str, ...],
+    memory: int,
+    drawing: Path | None,
+    as_json: bool,
+    reading: Reading,
+    limit: float,
+    repeat: float,
+    arithmetic: str,
+    save: Path | None,
+    folder: Path | None,
+    cluster: SparkCluster,
+) -> None:
+    """Run algorithms on the same queries and events, and rank them.
+
+    All that can evaluate the queries, each in a process of its own, their answers compared. Without --master it needs
+    no Java. The status is 1 if an answer is wrong.
+    """
+    if save is not None and save.suffix not in (".yaml", ".yml"):
+        raise click.UsageError(f"{save}: an experiment file is called FILE.yaml")
+    from cepbench.experiments import bench as benches
+    from cepbench.metrics.files import write
+    from cepbench.metrics.record import Status
+
+    with compilation_told():
+        found = benches.bench(
+            workload, events, algorithms, arithmetic=arithmetic, reading=reading, seconds=limit, memory=memory,
+            repeat=repeat, master=cluster, folder=folder, notify=_notice,
+            finished=lambda entry: click.echo(f"cepbench: {entry.algorithm}: {entry.status.value}", err=True),
+        )  # fmt: skip
+    if save is not None:
+        text = benches.experiment_text(
+            workload, events, found, save.stem, reading, arithmetic=arithmetic, memory=memory, repeat=repeat
+        )
+        write(save, text.encode())
+    _show(found, _ranking(found), as_json, drawing)
+    if any(entry.status is Status.WRONG for entry in found.entries):
+        context.exit(1)
+
+
+@click.command()
+@own_work
+@click.option(
+    "--budget", type=Duration(), default="60s", show_default=True, help="For all trials, such as 30s or 5min."
+)
+def advise(
+    workload: str,
+    events: Path,
+    algorithms: tuple[str, ...],
+    memory: int,
+    drawing: Path | None,
+    as_json: bool,
+    reading: Reading,
+    budget: float,
+) -> None:
+    """Recommend an algorithm for queries and events.
+
+    Tries each that can evaluate the queries on the first events, and predicts time, memory and matches of the whole
+    stream. Kernels that have to be compiled first do not count to the budget.
+    """
+    from cepbench.experiments import advise as advice
+
+    with compilation_told():
+        found = advice.advise(
+            workload, events, algorithms, budget=budget, memory=memory, reading=reading, notify=_notice,
+            finished=lambda one: click.echo(f"cepbench: {one.algorithm}: {one.tried} events", err=True),
+        )  # fmt: skip
+    _show(found, _advice(found), as_json, drawing)
+
+
+def _show(found: "Ranking | Advice", text: str, as_json: bool, drawing: Path | None) -> None:
+    if drawing is not None:
+        from cepbench.plots.ranking import write_ranking
+
+        write_ranking(found, drawing)
+    click.echo(json.dumps(found.as_dict(), indent=2, ensure_ascii=False) if as_json else text)
+
+
+def _ranking(found: "Ranking") -> str:
+    from cepbench.plots.units import human
+
+    header = ["", "algorithm", "time", "interval", "events/s", "state", "process", "rows", "compiled"]
+    shown = [entry for entry in found.entries if entry.seconds is not None]
+    rows = [
+        [
+            str(entry.rank or ""),
+            entry.algorithm,
+            human(entry.seconds, "s"),
+            _interval(entry.low, entry.high, "s"),
+            human(entry.throughput),
+            human(entry.state, "B"),
+            human(entry.process, "B"),
+            str(entry.rows),
+            human(entry.compile_seconds, "s"),
+        ]
+        for entry in shown
+    ]
+    others = [[e.algorithm, e.status.value, e.reason] for e in found.entries if e.seconds is None or e.reason]
+    return _parts(f"{found.events} events, {found.queries} {_queries(found.queries)}", header, rows, others)
+
+
+def _advice(found: "Advice") -> str:
+    from cepbench.plots.units import human
+
+    header = ["algorithm", "time", "interval", "state", "interval", "tried", "set-up"]
+    rows = [
+        [
+            one.algorithm,
+            human(one.seconds, "s") + ("" if one.measured else " *"),
+            "" if one.measured else _interval(one.seconds_low, one.seconds_high, "s"),
+            human(one.state, "B"),
+            "" if one.measured else _interval(one.state_low, one.state_high, "B"),
+            f"{one.tried} events",
+            human(one.setup_seconds, "s"),
+        ]
+        for one in found.candidates
+        if one.seconds is not None
+    ]
+    others = [[e.algorithm, e.status.value, e.reason] for e in found.candidates if e.seconds is None or e.reason]
+    matches = ""
+    if found.matches is not None:
+        interval = _interval(found.matches_low, found.matches_high, "")
+        matches = f", {human(found.matches)} matches{f' ({interval})' if found.matches_low != found.matches else ''}"
+    text = _parts(f"{found.events} events, {found.queries} {_queries(found.queries)}{matches}", header, rows, others)
+    starred = (
+        ["* predicted from the first events"] if any(not one.measured for one in found.candidates if one.tried) else []
+    )
+    warned = [f"Warning: {line}." for line in found.warnings]
+    advice = "No recommendation" if found.recommended is None else f"Use {found.recommended}"
+    return "\n\n".join([text, *starred, *warned, f"{advice}: {found.because}."])
+
+
+def _interval(low: float | None, high: float | None, unit: str) -> str:
+    from cepbench.plots.units import human
+
+    return "" if low is None or high is None else f"{human(low, unit)} to {human(high, unit)}"
+
+
+def _queries(count: int) -> str:
+    return "query" if count == 1 else "queries"
+
+
+def _parts(head: str, header: Sequence[str], rows: Sequence[Sequence[str]], others: Sequence[Sequence[str]]) -> str:
+    parts = [head, aligned(header, rows) if rows else "", aligned(["not ranked", "", ""], others) if others else ""]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _notice(text: str) -> None:
+    click.echo(f"cepbench: {text}", err=True)

@@ -1,0 +1,332 @@
+"""Which algorithm suits queries and events: a short trial of each on growing prefixes, and what it predicts."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import isfinite, log10
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from cepbench.algorithms.base import Algorithm
+from cepbench.algorithms.registry import chosen, make
+from cepbench.events.batch import EventBatch
+from cepbench.events.errors import InputError
+from cepbench.events.reading import Reading
+from cepbench.events.statistics import Statistics
+from cepbench.experiments.bench import MEMORY, divided
+from cepbench.experiments.growth import Prediction, predicted
+from cepbench.metrics.advice import Advice, Candidate
+from cepbench.metrics.record import Status
+from cepbench.pipeline.in_process import whole_stream
+from cepbench.pipeline.occupancy import keys, occupancy
+from cepbench.pipeline.trial import Prefix, Trial, tried
+from cepbench.queries.compile import CompiledQuery, Workload, compile_workload
+from cepbench.queries.model import Aggregates, CountAll, Query
+from cepbench.queries.workloads import parse_workload
+
+BUDGET = 60.0
+SMALLEST = 64
+"""Events of the first prefix; each has twice as many as the one before."""
+COUNTERS = ("cogra", "core")
+"""What counts matches without constructing them."""
+COUNTING = 0.1
+"""The share of the budget that counting may take."""
+KEPT_BACK = 0.05
+"""The share of the budget for what comes after the trials."""
+POWERS = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
+PROFILES = 8
+"""Queries, of those that look at events differently, of which features are computed."""
+EXPLOSION = 1e9
+"""So many matches in a window are worth a warning."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Features:
+    """By name, at each size of a prefix: what times and states may grow with."""
+
+    sizes: tuple[int, ...]
+    times: Mapping[str, Sequence[float]]
+    states: Mapping[str, Sequence[float]]
+
+
+def advise(
+    workload_text: str,
+    events: str | Path | pd.DataFrame,
+    algorithms: str | Iterable[str] = "all",
+    *,
+    budget: float = BUDGET,
+    memory: int = MEMORY,
+    reading: Reading | str = "s",
+    notify: Callable[[str], None] = warnings.warn,
+    finished: Callable[[Candidate], None] = lambda candidate: None,
+) -> Advice:
+    """Recommends an algorithm for queries and events, after a short trial of each that can evaluate them.
+
+    >>> import pandas as pd
+    >>> from cepbench import advise
+    >>> events = pd.DataFrame({"time": [1, 2, 3], "type": ["A", "B", "B"]})
+    >>> advice = advise("RETURN COUNT(*) PATTERN SEQ(A, B) WITHIN 10 s", events, "cogra", budget=5)
+    >>> advice.recommended, advice.matches
+    ('cogra', 2.0)
+
+    Each trial runs on prefixes of the stream that double, in a process that is killed at its share of `budget`, seconds
+    of all trials together; kernels that have to be compiled first do not count. From how time and state grew, those of
+    the whole stream are predicted, with an interval. docs/advise.md says how. Matches are counted without constructing
+    them, where that is possible, so that an explosion is known before it happens.
+
+    - `workload_text`, `events`, `reading`, `notify`: as in `evaluate`; `algorithms`, `memory`: as in `bench`.
+    - `finished`: gets each candidate when it was tried.
+
+    Raises `CepbenchError` before anything runs if queries, events or a name
+    cannot be used, and `UnsupportedQuery` with all reasons if no algorithm can evaluate the queries.
+    """
+    queries = parse_workload(workload_text)
+    able, refused = divided(queries, chosen(algorithms))
+    schema, batch, statistics, needs = whole_stream(events, queries, reading, notify)
+    workload = compile_workload(queries, schema, "modular", summarised=True)
+    needs(workload.needs)
+    if len(batch) == 0:
+        raise InputError("there are no events to try algorithms on")
+    began = time.monotonic()
+    sizes = _sizes(batch)
+    features = _features(batch, workload, sizes)
+    watch = _Budget(began, budget * (1 - KEPT_BACK))
+    counted = _counted(queries, batch, statistics, sizes, memory, watch, budget)
+    trials: dict[str, Trial] = {}
+    found: list[Candidate] = []
+    order = sorted(able, key=lambda name: (able[name].enumerates, able[name].starts))
+    for number, name in enumerate(order):
+        share = watch.left() / (len(order) - number)
+        trials[name] = tried(workload, able[name], statistics, batch, sizes, share, memory) if share > 0 else _SKIPPED
+        watch.spared(trials[name])
+        found.append(_candidate(name, able[name], trials[name], features, counted, memory))
+        finished(found[-1])
+    found = _checked(found, trials)
+    found.sort(key=lambda one: (one.status is not Status.OK, one.seconds is None, one.seconds or 0.0))
+    candidates = (*found, *(Candidate(name, Status.UNSUPPORTED, reason) for name, reason in refused.items()))
+    matches, most = _matches(counted, trials, features)
+    recommended, because = _recommended(candidates, memory)
+    return Advice(
+        len(batch), len(queries), budget, time.monotonic() - began,
+        None if matches is None else matches.value,
+        None if matches is None else matches.low,
+        None if matches is None else matches.high,
+        most, recommended, because, tuple(_warnings(candidates, able, most, matches)), candidates,
+    )  # fmt: skip
+
+
+_SKIPPED = Trial(Status.TIMEOUT, "the budget was used up before its trial", ())
+
+
+class _Budget:
+    """What is left of the seconds for trials; compiling kernels does not count."""
+
+    def __init__(self, began: float, seconds: float) -> None:
+        self._until = began + seconds
+
+    def left(self) -> float:
+        return max(0.0, self._until - time.monotonic())
+
+    def spared(self, trial: Trial) -> None:
+        """A trial ended; what it spent on compilation is given back."""
+        if trial.compiled:
+            self._until += trial.setup_seconds
+
+
+def _sizes(batch: EventBatch) -> tuple[int, ...]:
+    """Prefixes that double, each with all events of its last time stamp; the last one is the whole stream."""
+    found = []
+    size = SMALLEST
+    while size < len(batch):
+        found.append(int(np.searchsorted(batch.time, batch.time[size - 1], "right")))
+        size = 2 * max(size, found[-1] // 2)
+    return tuple(dict.fromkeys([*(size for size in found if size < len(batch) * 0.75), len(batch)]))
+
+
+def _features(batch: EventBatch, workload: Workload, sizes: Sequence[int]) -> _Features:
+    """Sums over the queries that look at events differently, of at most `PROFILES` of them."""
+    profiles: dict[object, CompiledQuery] = {}
+    for query in workload:
+        profiles.setdefault((query.partition, query.window, str(query.query.pattern)), query)
+    at = np.array(sizes, np.int64) - 1
+    times = {f"met^{power:g}": np.zeros(len(sizes)) for power in POWERS}
+    states = {name: np.zeros(len(sizes)) for name in ("live", "live^2", "live^3", "keys")}
+    for query in list(profiles.values())[:PROFILES] if len(batch) else ():
+        met = occupancy(batch, query)
+        for power in POWERS:
+            times[f"met^{power:g}"] += np.cumsum(met**power)[at]
+        live = np.maximum.accumulate(occupancy(batch, query, by_key=False))[at]
+        for power, name in enumerate(("live", "live^2", "live^3"), start=1):
+            states[name] += live**power
+        states["keys"] += np.maximum.accumulate(keys(batch, query))[at] + 1
+    return _Features(tuple(sizes), *({n: v.tolist() for n, v in group.items()} for group in (times, states)))
+
+
+def _counted(
+    queries: Sequence[Query], batch: EventBatch, statistics: Statistics, sizes: Sequence[int], memory: int,
+    watch: _Budget, budget: float,
+) -> Trial | None:  # fmt: skip
+    """The matches of prefixes, counted; None if nobody can count them."""
+    counting = [replace(query, returns=Aggregates(query.group_by, (CountAll(),))) for query in queries]
+    for name in COUNTERS:
+        counter = make(name)
+        if all(counter.refusal(query) is None for query in counting):
+            workload = compile_workload(counting, batch.schema, "modular", summarised=True)
+            trial = tried(workload, counter, statistics, batch, sizes, min(COUNTING * budget, watch.left()), memory)
+            watch.spared(trial)
+            return trial
+    return None
+
+
+def _candidate(
+    name: str, algorithm: Algorithm, trial: Trial, features: _Features, counted: Trial | None, memory: int
+) -> Candidate:
+    prefixes = trial.prefixes
+    if not prefixes:
+        ended = trial.status if trial.status is not Status.OK else Status.ERROR
+        reason = trial.reason or "no event was tried"
+        return Candidate(name, ended, reason, setup_seconds=trial.setup_seconds, plan_seconds=trial.plan_seconds)
+    seconds = time_prediction(prefixes, features, counted if algorithm.enumerates else None)
+    state = _state_prediction(prefixes, features, counted if algorithm.enumerates else None)
+    status: Status = Status.OK
+    reason = ""
+    if trial.status in (Status.ERROR, Status.OUT_OF_MEMORY):
+        status, reason = trial.status, f"after {prefixes[-1].events} events: {trial.reason}"
+    return Candidate(
+        name,
+        status,
+        reason,
+        tried=prefixes[-1].events,
+        measured=seconds.measured,
+        seconds=seconds.value,
+        seconds_low=seconds.low,
+        seconds_high=seconds.high,
+        state=None if state is None else state.value,
+        state_low=None if state is None else state.low,
+        state_high=None if state is None else state.high,
+        curve=tuple((one.events, one.seconds) for one in prefixes),
+        setup_seconds=trial.setup_seconds,
+        plan_seconds=trial.plan_seconds,
+    )
+
+
+def time_prediction(
+    prefixes: Sequence[Prefix], features: _Features, counted: Trial | None, cpu: bool = False
+) -> Prediction:
+    """Seconds of the whole stream."""
+    values = [one.cpu if cpu else one.seconds for one in prefixes]
+    if prefixes[-1].events == features.sizes[-1]:
+        return Prediction(values[-1], values[-1], values[-1], measured=True)
+    grown = _at(prefixes, features, features.times)
+    if (counts := _counts(prefixes, features, counted, "matches")) is not None:
+        grown["matches"] = counts
+    return predicted(values, grown, [*(float(one.events) for one in prefixes), float(features.sizes[-1])])
+
+
+def _state_prediction(prefixes: Sequence[Prefix], features: _Features, counted: Trial | None) -> Prediction | None:
+    """Peak of the state of the whole stream, from the prefixes on which it was looked at."""
+    looked = [one for one in prefixes if one.state is not None]
+    if not looked:
+        return None
+    values = [float(one.state or 0) for one in looked]
+    if looked[-1].events == features.sizes[-1]:
+        return Prediction(values[-1], values[-1], values[-1], measured=True)
+    grown = _at(looked, features, features.states)
+    if (counts := _counts(looked, features, counted, "most")) is not None:
+        grown["most"] = counts
+    return predicted(values, grown, [1.0] * (len(looked) + 1))
+
+
+def _at(
+    prefixes: Sequence[Prefix], features: _Features, known: Mapping[str, Sequence[float]]
+) -> dict[str, Sequence[float]]:
+    places = [features.sizes.index(one.events) for one in prefixes]
+    return {name: [*(values[place] for place in places), values[-1]] for name, values in known.items()}
+
+
+def _counts(
+    prefixes: Sequence[Prefix], features: _Features, counted: Trial | None, name: str
+) -> Sequence[float] | None:
+    """Matches of these prefixes and of the whole stream, if they were counted for all of these prefixes."""
+    if counted is None or len(counted.prefixes) < len(prefixes):
+        return None
+    whole = counted.prefixes[-1].events == features.sizes[-1]
+    values = [getattr(one, name) for one in counted.prefixes]
+    if whole or name == "most":
+        end = values[-1]
+    elif not isfinite(values[-1]):
+        end = float("inf")
+    else:
+        end = _count_prediction(counted.prefixes, features).value
+    return [*values[: len(prefixes)], end]
+
+
+def _count_prediction(prefixes: Sequence[Prefix], features: _Features) -> Prediction:
+    values = [one.matches for one in prefixes]
+    if prefixes[-1].events == features.sizes[-1] or not isfinite(values[-1]):
+        return Prediction(values[-1], values[-1], values[-1], measured=True)
+    base = [*(float(one.events) for one in prefixes), float(features.sizes[-1])]
+    return predicted(values, _at(prefixes, features, features.times), base)
+
+
+def _matches(
+    counted: Trial | None, trials: Mapping[str, Trial], features: _Features
+) -> tuple[Prediction | None, float | None]:
+    """Of the whole stream, and the most of a row that was seen: as counted, or by the trial that came furthest."""
+    known = [trial.prefixes for trial in (counted, *trials.values()) if trial is not None and trial.prefixes]
+    if not known:
+        return None, None
+    furthest = max(known, key=lambda prefixes: prefixes[-1].events)
+    return _count_prediction(furthest, features), furthest[-1].most
+
+
+def _checked(candidates: Sequence[Candidate], trials: Mapping[str, Trial]) -> list[Candidate]:
+    """The candidates, of which those are wrong that contradict the majority on a prefix."""
+    votes: dict[int, dict[str, list[str]]] = {}
+    for name, trial in trials.items():
+        for one in trial.prefixes:
+            votes.setdefault(one.events, {}).setdefault(one.digest, []).append(name)
+    wrong: dict[str, str] = {}
+    for size, answers in votes.items():
+        total = sum(map(len, answers.values()))
+        for names in answers.values():
+            if len(answers) > 1 and 2 * len(names) <= total:
+                wrong |= dict.fromkeys(names, f"its answer on the first {size} events is not that of the majority")
+    return [
+        replace(one, status=Status.WRONG, reason=wrong[one.algorithm]) if one.algorithm in wrong else one
+        for one in candidates
+    ]
+
+
+def _recommended(candidates: Sequence[Candidate], memory: int) -> tuple[str | None, str]:
+    usable = [
+        one for one in candidates
+        if one.status is Status.OK and one.seconds is not None and isfinite(one.seconds) and (one.state or 0) <= memory
+    ]  # fmt: skip
+    if not usable:
+        return None, "no algorithm would end within the memory limit, as far as the trials say"
+    best = usable[0]
+    assert best.seconds is not None
+    how = "measured" if best.measured else "predicted"
+    told = f"the shortest time, {best.seconds:.3g} s ({how})"
+    if len(usable) > 1 and (second := usable[1].seconds) is not None:
+        alike = usable[1].seconds_low is not None and usable[1].seconds_low <= (best.seconds_high or best.seconds)
+        told += f"; next is {usable[1].algorithm} with {second:.3g} s"
+        told += ", which is as good within the intervals" if alike else ""
+    return best.algorithm, told
+
+
+def _warnings(
+    candidates: Sequence[Candidate], able: Mapping[str, Algorithm], most: float | None, matches: Prediction | None
+) -> Iterable[str]:
+    if most is None or matches is None or max(most, matches.value) < EXPLOSION:
+        return
+    names = [one.algorithm for one in candidates if one.algorithm in able and able[one.algorithm].enumerates]
+    if names:
+        inside = "more than 10^19" if not isfinite(most) else f"about 10^{round(log10(max(1.0, most)))}"
+        yield f"{', '.join(names)} would construct {inside} trends in a window"

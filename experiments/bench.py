@@ -1,0 +1,224 @@
+"""All algorithms that can evaluate some queries, on the same events, without an experiment file."""
+
+from __future__ import annotations
+
+import tempfile
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pandas as pd
+import yaml
+
+from cepbench.algorithms.base import Algorithm, UnsupportedQuery
+from cepbench.algorithms.registry import chosen, make
+from cepbench.events.errors import InputError
+from cepbench.events.reading import Reading, reading_of
+from cepbench.experiments.digests import judged
+from cepbench.experiments.streams import common_key
+from cepbench.metrics.ranking import Entry, Ranking, ranked
+from cepbench.metrics.record import Record, Status
+from cepbench.pipeline.cluster import SparkCluster
+from cepbench.pipeline.import_events import import_events
+from cepbench.pipeline.in_process import check_store_reading
+from cepbench.pipeline.jobs import check_supported
+from cepbench.pipeline.local import measure_both_here
+from cepbench.pipeline.measured import MeasuredRun, Outcome, Session, measure_both, measuring_session
+from cepbench.pipeline.store import Stream, is_store, read_stream
+from cepbench.queries.model import Query
+from cepbench.queries.workloads import parse_workload
+
+SECONDS = 60.0
+MEMORY = 4 * 10**9
+REPEAT = 2.0
+BUCKETS = 2
+"""Of keyed streams on Spark, as in an experiment file."""
+
+
+def bench(
+    workload_text: str,
+    events: str | Path | pd.DataFrame,
+    algorithms: str | Iterable[str] = "all",
+    *,
+    arithmetic: str = "modular",
+    reading: Reading | str = "s",
+    seconds: float = SECONDS,
+    memory: int = MEMORY,
+    repeat: float = REPEAT,
+    master: SparkCluster | str | None = None,
+    folder: str | Path | None = None,
+    notify: Callable[[str], None] = warnings.warn,
+    finished: Callable[[Entry], None] = lambda entry: None,
+) -> Ranking:
+    """Runs algorithms on the same queries and events, compares their answers, and ranks them by time.
+
+    >>> import pandas as pd
+    >>> from cepbench import bench
+    >>> events = pd.DataFrame({"time": [1, 2, 3], "type": ["A", "B", "B"]})
+    >>> found = bench("RETURN COUNT(*) PATTERN SEQ(A, B) WITHIN 10 s", events, "cogra, greta")
+    >>> sorted(found.frame()["status"].tolist())
+    ['ok', 'ok']
+
+    Each algorithm runs in a process of its own, as a measured cell does (docs/measurement.md): kernels are compiled and
+    the workload is planned outside of the clock, short runs are repeated for `repeat` seconds, a run is killed after
+    `seconds`, and its process has `memory` bytes. An answer that differs from that of the majority is `wrong`, and has
+    no rank. Where no majority tells which is right, all are wrong.
+
+    - `algorithms`: specifications, comma lists of them, or `all`.
+    - `master`: runs the same on Spark; `folder` is then where events of a file are imported to, seen by all workers.
+    - `finished`: gets each entry when it was measured, before answers are compared.
+    - `workload_text`, `events`, `arithmetic`, `reading`, `notify`: as in `evaluate`.
+
+    Raises `CepbenchError` before anything runs if queries, events or a name cannot be used, and `UnsupportedQuery` with
+    all reasons if no algorithm can evaluate the queries.
+    """
+    queries = parse_workload(workload_text)
+    able, refused = divided(queries, chosen(algorithms))
+    cluster = master if isinstance(master, SparkCluster) else SparkCluster(master)
+    on_spark = cluster.master is not None
+    entries: list[Entry] = []
+    outcomes: dict[str, Outcome] = {}
+    with (
+        _session(cluster if on_spark else None, memory) as spark,
+        _store(workload_text, events, reading, spark, folder, notify) as stream,
+    ):
+        if stream.events == 0:
+            raise InputError("there are no events to run algorithms on")
+        for name, algorithm in able.items():
+            job = MeasuredRun(stream.path, workload_text, algorithm, arithmetic, limit_bytes=memory, repeat=repeat)
+            times, state = measure_both_here(job, seconds) if spark is None else measure_both(spark, job, seconds)
+            outcomes[name] = times
+            entries.append(_entry(name, times, state))
+            finished(entries[-1])
+        count = stream.events
+    for record in judged([_record(name, outcome, seconds, memory) for name, outcome in outcomes.items()]):
+        place = next(number for number, entry in enumerate(entries) if entry.algorithm == record.algorithm)
+        entries[place] = Entry(record.algorithm, record.status, record.reason, rows=entries[place].rows)
+    entries += [Entry(name, Status.UNSUPPORTED, reason) for name, reason in refused.items()]
+    return Ranking(count, len(queries), seconds, ranked(entries))
+
+
+def divided(queries: Sequence[Query], names: Iterable[str]) -> tuple[dict[str, Algorithm], dict[str, str]]:
+    """The algorithms that can evaluate the queries, and why the others cannot.
+
+    Raises `UnsupportedQuery` with all reasons if nobody can.
+    """
+    able: dict[str, Algorithm] = {}
+    refused: dict[str, str] = {}
+    for name in names:
+        made = make(name)
+        try:
+            check_supported(queries, made, name)
+        except UnsupportedQuery as error:
+            refused[name] = str(error).partition(f"{name} cannot evaluate ")[2] or str(error)
+            continue
+        if (missing := made.missing()) is not None:
+            refused[name] = missing
+        else:
+            able[name] = made
+    if not able:
+        reasons = "".join(f"\n  {name}: {reason}" for name, reason in refused.items())
+        raise UnsupportedQuery(f"no algorithm can evaluate the queries:{reasons}")
+    return able, refused
+
+
+def experiment_text(
+    workload_text: str, events: Path, ranking: Ranking, name: str, reading: Reading | str = "s", *,
+    arithmetic: str = "modular", memory: int = MEMORY, repeat: float = REPEAT,
+) -> str:  # fmt: skip
+    """The same work as an experiment file called `name`, for `cepbench run`; algorithms that refused are left out."""
+    read = reading_of(reading)
+    columns = {"time_column": read.time, "type_column": read.type, "type": read.constant, "time_format": read.format}
+    stream = {"path": str(events.resolve()), "time_unit": read.unit}
+    document = {
+        "id": name,
+        "figure": name,
+        "paper": "none",
+        "title": f"{events.name}, {ranking.queries} {'query' if ranking.queries == 1 else 'queries'}",
+        "departures": [],
+        "stream": stream | ({} if is_store(events) else {key: value for key, value in columns.items() if value}),
+        "workload": workload_text,
+        "axes": {"data": [events.name]},
+        "algorithms": [entry.algorithm for entry in ranking.entries if entry.status is not Status.UNSUPPORTED],
+        "arithmetic": arithmetic,
+        "repeat": repeat,
+        "limits": {"seconds": ranking.limit_seconds, "memory": memory},
+        "plot": {
+            "x": {"name": "data", "label": "Events", "scale": "category"},
+            "panels": [
+                {"letter": "(a)", "metric": "service_total", "label": "Time", "unit": "s", "kind": "bars"},
+                {"letter": "(b)", "metric": "state_peak", "label": "State", "unit": "B", "kind": "bars"},
+            ],
+        },
+    }
+    return yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
+
+
+@contextmanager
+def _session(cluster: SparkCluster | None, memory: int) -> Iterator[Session | None]:
+    if cluster is None:
+        yield None
+        return
+    from cepbench.pipeline.session import stop
+
+    try:
+        yield measuring_session(cluster, memory)
+    finally:
+        stop()
+
+
+@contextmanager
+def _store(
+    workload_text: str,
+    events: str | Path | pd.DataFrame,
+    reading: Reading | str,
+    spark: Session | None,
+    folder: str | Path | None,
+    notify: Callable[[str], None],
+) -> Iterator[Stream]:
+    """The events as a store, which is temporary unless they are one."""
+    if not isinstance(events, pd.DataFrame) and is_store(events):
+        check_store_reading(events, reading)
+        yield read_stream(events)
+        return
+    key = common_key(workload_text)
+    with tempfile.TemporaryDirectory(prefix=".cepbench-bench-", dir=folder) as scratch:
+        path = Path(scratch) / "stream"
+        buckets = BUCKETS if key and spark is not None else 1
+        stream, notices = import_events(events, path, spark=spark, reading=reading, key=key, buckets=buckets)
+        for notice in notices:
+            notify(notice)
+        yield stream
+
+
+def _entry(name: str, times: Outcome, state: Outcome | None) -> Entry:
+    if times.status is not Status.OK:
+        return Entry(name, times.status, times.reason)
+    summary, found = times.summary, times.realised
+    memory = None if state is None or state.status is not Status.OK else state.summary
+    reason = "" if state is None or memory is not None else f"memory: {state.status.value}, {state.reason}"
+    return Entry(
+        name,
+        Status.OK,
+        reason,
+        seconds=summary.service_total,
+        low=summary.service_low,
+        high=summary.service_high,
+        runs=summary.runs,
+        throughput=summary.throughput,
+        state=None if memory is None else memory.state_peak,
+        process=None if memory is None else memory.process_peak,
+        rows=None if found is None else found.rows,
+        plan_seconds=summary.plan_seconds,
+        compile_seconds=summary.compile_seconds,
+    )
+
+
+def _record(name: str, outcome: Outcome, seconds: float, memory: int) -> Record:
+    """As much of a record as answers are compared by."""
+    return Record(
+        cell=name, group="", experiment="bench", profile="", algorithm=name, point={}, measurement="time", repetition=1,
+        configuration={}, status=outcome.status, reason=outcome.reason, digest=outcome.digest,
+        limit_seconds=seconds, limit_bytes=memory,
+    )  # fmt: skip

@@ -1,0 +1,81 @@
+"""From measurements on prefixes of a stream to the whole stream: how a cost grew, and with what.
+
+What grows with the stream is known for the whole of it beforehand: events, the sums of powers of how many events each
+one meets (`pipeline.occupancy`), and perhaps matches. A model is a non-negative combination of events and one such
+feature, fitted to the measurements by relative error, of which later ones weigh more. Of the models that fit
+about as well as the best one, the median of their predictions is the value, and the interval holds all of them; it
+widens with the distance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import inf, isfinite, log2
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import nnls
+
+LATER = 0.6
+"""Each earlier measurement weighs so much of the next."""
+AS_GOOD = 2.0
+ALMOST = 0.05
+"""A model is about as good if its error is at most so many times the best one, or so much larger."""
+PER_DOUBLING = 1.06
+"""By which the interval widens."""
+FEW = 3
+"""With fewer measurements nothing is known of growth but that it is from linear to that of the steepest feature."""
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """A value for the whole stream, and between what it probably lies. `measured`: nothing had to be predicted."""
+
+    value: float
+    low: float
+    high: float
+    measured: bool = False
+
+
+def predicted(values: Sequence[float], features: Mapping[str, Sequence[float]], base: Sequence[float]) -> Prediction:
+    """The value at the end of the stream.
+
+    - `values`: at each prefix that was measured, positive.
+    - `features`: by name, at each of these prefixes and, as the last one, of the whole stream.
+    - `base`: what each model has besides.
+    """
+    measured = np.maximum(np.array(values, np.float64), 1e-9)
+    count = len(measured)
+    weights: NDArray[np.float64] = LATER ** np.arange(count - 1.0, -1, -1)
+    found: list[tuple[float, float]] = []
+    models = [(base,), *((base, feature) for feature in features.values())]
+    for model in models:
+        table = np.array([list(feature) for feature in model], np.float64).T
+        if not np.isfinite(table[:count]).all():
+            continue
+        if not np.isfinite(table[count]).all():
+            found.append((_error(table[:count], measured, weights)[0], inf))
+            continue
+        error, factors = _error(table[:count], measured, weights)
+        at_last, at_end = float(table[count - 1] @ factors), float(table[count] @ factors)
+        if at_last > 0:
+            found.append((error, float(measured[-1]) * max(1.0, at_end / at_last)))
+    best = min(error for error, _ in found)
+    good = sorted(end for error, end in found if error <= max(AS_GOOD * best, best + ALMOST) or count < FEW)
+    value = good[(len(good) - 1) // 2]
+    if count < FEW and "matches" in features:  # whoever constructs them takes at least the time of that
+        value = found[-1][1]
+    doublings = max(0.0, log2(float(base[count]) / float(base[count - 1]))) if base[count - 1] > 0 else 0.0
+    slack = (1 + best) * PER_DOUBLING**doublings
+    return Prediction(value, min(good) / slack, max(good) * slack if isfinite(max(good)) else inf)
+
+
+def _error(
+    table: NDArray[np.float64], values: NDArray[np.float64], weights: NDArray[np.float64]
+) -> tuple[float, NDArray[np.float64]]:
+    """The relative error of the best combination, and its factors."""
+    scale = np.maximum(table.max(axis=0), 1e-300)
+    rows = table / scale / values[:, None] * weights[:, None]
+    factors, distance = nnls(rows, weights)
+    return float(distance / np.linalg.norm(weights)), factors / scale

@@ -1,0 +1,71 @@
+"""Which algorithm to use for one's own queries and events: what `cepbench advise` finds."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from cepbench.metrics.ranking import finite
+from cepbench.metrics.record import Status
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One algorithm: what a trial on the first `tried` events says of the whole stream. Seconds and bytes.
+
+    Each prediction is the value, and between what it probably lies. It was `measured` if the trial reached the end.
+    `setup_seconds` is what loading and perhaps compiling kernels took, which no prediction holds. `curve`: events and
+    seconds of each prefix that was run.
+    """
+
+    algorithm: str
+    status: Status
+    reason: str = ""
+    tried: int = 0
+    measured: bool = False
+    seconds: float | None = None
+    seconds_low: float | None = None
+    seconds_high: float | None = None
+    state: float | None = None
+    state_low: float | None = None
+    state_high: float | None = None
+    setup_seconds: float | None = None
+    plan_seconds: float | None = None
+    curve: tuple[tuple[int, float], ...] = ()
+
+
+@dataclass(frozen=True)
+class Advice:
+    """All candidates, the best one first; `matches` of the whole stream, and the `most` in one window that was seen.
+
+    `recommended` is a name, or None if no candidate could be tried at all; `because` its reason, one line.
+    """
+
+    events: int
+    queries: int
+    budget_seconds: float
+    trial_seconds: float
+    matches: float | None
+    matches_low: float | None
+    matches_high: float | None
+    most: float | None
+    recommended: str | None
+    because: str
+    warnings: tuple[str, ...]
+    candidates: tuple[Candidate, ...] = field(default=())
+
+    def frame(self) -> pd.DataFrame:
+        """A row per algorithm, without columns that say nothing."""
+        import pandas as pd
+
+        rows = [asdict(one) | {"status": one.status.value} for one in self.candidates]
+        table = pd.DataFrame(rows).drop(columns="curve")
+        return table.replace({"": None}).dropna(axis="columns", how="all")
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON, which has no infinity."""
+        found: dict[str, Any] = finite(asdict(self))
+        return found

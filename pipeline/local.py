@@ -1,0 +1,57 @@
+"""Measured cells without Spark: as `pipeline.measured`, in forks of this process."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+from cepbench.events.errors import CepbenchError
+from cepbench.metrics.record import Status
+from cepbench.pipeline.fork import Clock, Fork, ForkDied, ForkTooLong
+from cepbench.pipeline.measured import ready_or_not
+from cepbench.pipeline.measured_task import MeasuredRun, MeasuredTask, killed_after, portions_of
+from cepbench.pipeline.outcome import Outcome, outcome_of
+from cepbench.pipeline.pulse import machine_bytes
+
+
+def measure_here(job: MeasuredRun, seconds: float) -> Outcome:
+    """The outcome of a cell in a process of its own, which is killed when planning or a run takes more than `seconds`.
+
+    The buckets of the store follow one another. Raises `CepbenchError` for a workload or stream that cannot be used.
+    """
+    with Fork(partial(_outcome, job)) as fork:
+        try:
+            found: Outcome | CepbenchError = fork.result(seconds)
+        except ForkTooLong:
+            return Outcome(Status.TIMEOUT, killed_after(seconds))
+        except ForkDied as error:
+            if error.resident > machine_bytes() // 2:
+                return Outcome(Status.OUT_OF_MEMORY, f"the worker died at {error.resident / 1e9:.1f} GB")
+            return Outcome(Status.ERROR, str(error))
+    if isinstance(found, CepbenchError):
+        raise found
+    return found
+
+
+def measure_both_here(job: MeasuredRun, seconds: float) -> tuple[Outcome, Outcome | None]:
+    """Times, and memory if these ended well."""
+    times = measure_here(job, seconds)
+    return times, measure_here(replace(job, memory=True), seconds) if times.status is Status.OK else None
+
+
+def _outcome(job: MeasuredRun, clock: Clock) -> Outcome | CepbenchError:
+    """What the fork returns."""
+    try:
+        with clock:
+            made = ready_or_not(job)
+        if isinstance(made, Outcome):
+            return made
+        reports = [MeasuredTask(made).reported(portion, clock) for portion in portions_of(made)]
+        for report in reports:
+            if report.damage is not None:
+                return report.damage
+            if report.status is not Status.OK:
+                return Outcome(report.status, report.reason)
+        return outcome_of(made, reports, 1)
+    except CepbenchError as error:
+        return error

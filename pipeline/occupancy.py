@@ -1,0 +1,61 @@
+"""How many events a new one meets: what the cost of evaluating a stream grows with.
+
+Event by event, the events of its key that lie before it in the oldest window that is open. Costs of an algorithm grow
+with their sum over the stream, or with that of a power of it, whether windows are full already or not, whatever the
+rate does, and however events spread over keys.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from cepbench.events.batch import EventBatch
+from cepbench.queries.compile import CompiledQuery
+from cepbench.queries.model import occurrences
+
+
+def relevant(events: EventBatch, query: CompiledQuery) -> NDArray[np.bool_]:
+    """bool[n]: whether an event's type occurs in the query's pattern."""
+    codes = [events.schema.type_code(event.type) for event in occurrences(query.query.pattern)]
+    return np.isin(events.type, [code for code in codes if code >= 0])
+
+
+def keys(events: EventBatch, query: CompiledQuery) -> NDArray[np.int64]:
+    """int64[n]: each event's key, numbered from 0 as they appear."""
+    codes = np.zeros(len(events), np.int64)
+    for name in query.partition:
+        more, values = pd.factorize(events.columns[name])
+        codes = pd.factorize(codes * len(values) + more)[0]
+    return codes
+
+
+def occupancy(events: EventBatch, query: CompiledQuery, by_key: bool = True) -> NDArray[np.float64]:
+    """float64[n]: the relevant events before each, in its oldest open window; of its key, or of all.
+
+    0 for events that the query does not look at. O(n log n) time.
+    """
+    met = np.zeros(len(events))
+    rows = np.flatnonzero(relevant(events, query))
+    if len(rows) == 0:
+        return met
+    key = keys(events, query)[rows] if by_key else np.zeros(len(rows), np.int64)
+    order = np.argsort(key, kind="stable")
+    rows, key = rows[order], key[order]
+    first = np.searchsorted(key, key)  # where the events of a key begin
+    place = np.arange(len(rows))
+    window = query.window
+    if window is None:
+        begin = first
+    elif window.counts_events:
+        oldest = np.maximum(0, (place - first - window.within) // window.slide + 1)
+        begin = first + oldest * window.slide
+    else:
+        time = events.time[rows]
+        oldest = np.maximum(0, (time - window.within) // window.slide + 1) * window.slide
+        moments, rank = np.unique(time, return_inverse=True)
+        width = len(moments) + 1
+        begin = np.searchsorted(key * width + rank, key * width + np.searchsorted(moments, oldest))
+    met[rows] = np.maximum(0, place - begin)
+    return met

@@ -1,0 +1,194 @@
+"""A short trial of an algorithm: runs on growing prefixes of a stream, in a process that is killed at its limit."""
+
+from __future__ import annotations
+
+import gc
+import os
+import pickle
+import resource
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from cepbench.algorithms.answers.builder import AnswerBuilder
+from cepbench.algorithms.base import Algorithm, NotEnoughMemory, PlanningTooLong, StateSize
+from cepbench.algorithms.kernels.compilation import watched
+from cepbench.events.batch import EventBatch
+from cepbench.events.errors import CepbenchError
+from cepbench.events.statistics import Statistics
+from cepbench.metrics.record import Status
+from cepbench.metrics.statistics import median
+from cepbench.pipeline.arrivals import Burst
+from cepbench.pipeline.fork import Clock, Fork, ForkDied, ForkTooLong
+from cepbench.pipeline.jobs import Prepared, plan
+from cepbench.pipeline.loop import into
+from cepbench.pipeline.measured_task import burst_window
+from cepbench.pipeline.repeated import repeated, uncollected
+from cepbench.pipeline.replay import Measured, replay
+from cepbench.pipeline.warmup import warm_up
+from cepbench.queries.compile import Workload
+
+REPEAT_SECONDS = 0.1
+"""For which the runs on one prefix are repeated."""
+STATE_SHARE = 0.25
+"""Memory is looked at, in a run of its own, while a run takes at most this share of the limit."""
+
+
+@dataclass(frozen=True)
+class Prefix:
+    """A run on the first `events` of the stream.
+
+    `seconds` is the median under the clock, `cpu` that of the process in these runs; `state` the peak of live bytes,
+    None if nobody looked; `matches` of all windows together, and `most` those of one row; the `digest` of the answer.
+    """
+
+    events: int
+    seconds: float
+    cpu: float
+    state: int | None
+    matches: float
+    most: float
+    digest: str
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What a trial found before it ended: ok if it stopped by itself. `compiled`: whether kernels were compiled."""
+
+    status: Status
+    reason: str
+    prefixes: tuple[Prefix, ...]
+    setup_seconds: float = 0.0
+    plan_seconds: float = 0.0
+    compiled: bool = False
+
+
+def tried(
+    workload: Workload,
+    algorithm: Algorithm,
+    statistics: Statistics,
+    batch: EventBatch,
+    sizes: Sequence[int],
+    seconds: float,
+    memory: int,
+) -> Trial:
+    """Runs the algorithm on the first events of `batch`, as many as each of `sizes`, for at most `seconds` in all.
+
+    The next prefix begins only if it should fit, by how the time grew so far. Planning counts, compilation does not.
+    """
+    read, written = os.pipe()
+    work = partial(_work, workload, algorithm, statistics, batch, sizes, seconds, memory, written)
+    status, reason = Status.OK, ""
+    try:
+        with Fork(work) as fork:
+            try:
+                status, reason = fork.result(seconds)
+            except ForkTooLong:
+                status, reason = Status.TIMEOUT, f"killed after {seconds:.3g} s"
+            except ForkDied as error:
+                status = Status.OUT_OF_MEMORY if error.resident > memory // 2 else Status.ERROR
+                reason = str(error)
+        os.close(written)
+        written = -1
+        with open(read, "rb", closefd=False) as file:
+            return _trial(file.read(), status, reason)
+    finally:
+        os.close(read)
+        if written >= 0:
+            os.close(written)
+
+
+def _trial(content: bytes, status: Status, reason: str) -> Trial:
+    """From the messages of a fork, of which a killed one may have left the last unfinished."""
+    prefixes: list[Prefix] = []
+    setup: tuple[float, float, bool] = 0.0, 0.0, False
+    lines = content.split(_END)
+    for line in lines[:-1]:
+        found = pickle.loads(bytes.fromhex(line.decode()))
+        if isinstance(found, Prefix):
+            prefixes.append(found)
+        else:
+            setup = found
+    return Trial(status, reason, tuple(prefixes), *setup)
+
+
+_END = b"\n"
+
+
+def _work(
+    workload: Workload,
+    algorithm: Algorithm,
+    statistics: Statistics,
+    batch: EventBatch,
+    sizes: Sequence[int],
+    seconds: float,
+    memory: int,
+    pipe: int,
+    clock: Clock,
+) -> tuple[Status, str]:
+    """What the fork does: its messages go to `pipe`, which holds far more than they take."""
+
+    def tell(message: object) -> None:
+        os.write(pipe, pickle.dumps(message).hex().encode() + _END)
+
+    try:
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+        began = time.perf_counter()
+        with clock:
+            prepared = plan(workload, algorithm, statistics)
+        planned = time.perf_counter() - began
+        compiled: list[str] = []
+        began = time.perf_counter()
+        with watched(compiled.append):
+            for job in prepared.jobs:
+                warm_up(algorithm, job.plan)
+        tell((time.perf_counter() - began, planned, bool(compiled)))
+        gc.collect()
+        gc.freeze()
+        with uncollected(), clock:
+            until = time.perf_counter() + seconds - planned
+            last: Prefix | None = None
+            growth = 4.0
+            for size in sizes:
+                left = until - time.perf_counter()
+                if last is not None and max(last.seconds, last.cpu) * growth > left:
+                    return Status.OK, f"the next prefix, of {size} events, would take too long"
+                found = _prefix(prepared, batch.slice(0, size), left, seconds)
+                tell(found)
+                if last is not None and last.seconds > 0:
+                    growth = max(2.0, found.seconds / last.seconds)
+                last = found
+    except (MemoryError, NotEnoughMemory) as error:
+        return Status.OUT_OF_MEMORY, str(error) or f"more than {memory / 1e9:.3g} GB"
+    except PlanningTooLong as error:
+        return Status.TIMEOUT, str(error)
+    except CepbenchError as error:
+        return Status.ERROR, str(error)
+    except Exception as error:  # an algorithm's own failure
+        return Status.ERROR, f"{type(error).__name__}: {error}"
+    return Status.OK, ""
+
+
+def _prefix(prepared: Prepared, events: EventBatch, left: float, seconds: float) -> Prefix:
+    """Timed runs, and one that looks at the state where there is time for it."""
+    cpu: list[float] = []
+
+    def run(states: bool = False) -> tuple[Measured, AnswerBuilder]:
+        gc.collect()
+        answer, started = AnswerBuilder(prepared.workload), time.process_time()
+        arrival = Burst([burst_window(query) for query in prepared.workload], prepared.workload.schema.time_unit)
+        jobs = [(job, prepared.algorithm.operator(job.plan)) for job in prepared.jobs]
+        found = replay([events], arrival, jobs, into(answer), states)
+        cpu.append(time.process_time() - started)
+        return found, answer
+
+    runs = repeated(run, lambda one: sum(one[0].service), min(REPEAT_SECONDS, left / 40))
+    times = [sum(measured.service) for measured, _ in runs]
+    spent = median(cpu[-len(runs) :])
+    size: StateSize | None = None
+    if spent <= STATE_SHARE * seconds and 2 * spent < left:
+        size = run(states=True)[0].peak
+    answer = runs[-1][1]
+    state = None if size is None else size.bytes
+    return Prefix(len(events), median(times), spent, state, answer.matches, answer.most, answer.digest())

@@ -1,0 +1,62 @@
+"""A drawing of `cepbench bench` or `cepbench advise`: a bar per algorithm, and how the others ended."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from matplotlib.figure import Figure as Drawing
+
+from cepbench.metrics.advice import Advice
+from cepbench.metrics.files import write
+from cepbench.metrics.ranking import Ranking
+from cepbench.metrics.results import ResultsError
+from cepbench.plots.draw import FORMATS, render
+from cepbench.plots.style import label, paper, styles
+from cepbench.plots.units import human
+
+ROW = 0.26
+"""Inches."""
+
+
+def write_ranking(found: Ranking | Advice, file: str | Path) -> Path:
+    """Draws it to a file, whose name says the format. Raises `ResultsError` for another one."""
+    path = Path(file)
+    if path.suffix.lstrip(".") not in FORMATS:
+        raise ResultsError(f"{path}: a drawing is called FILE.pdf, FILE.svg or FILE.png")
+    with paper():
+        drawing = _drawing(found)
+    write(path, render(drawing, path.suffix.lstrip(".")))
+    return path
+
+
+def _drawing(found: Ranking | Advice) -> Drawing:
+    """The shortest time on top. What has no time has its status in place of a bar; what refused is left out."""
+    rows: list[tuple[str, str, float | None, float | None, float | None]] = []
+    if isinstance(found, Ranking):
+        rows += [(e.algorithm, e.status.value, e.seconds, e.low, e.high) for e in found.entries]
+    else:
+        rows += [(c.algorithm, c.status.value, c.seconds, c.seconds_low, c.seconds_high) for c in found.candidates]
+    rows = [row for row in rows if row[1] != "unsupported"]
+    look = styles([name for name, *_ in rows])
+    drawing = Drawing(figsize=(4.5, 0.7 + ROW * max(1, len(rows))), layout="constrained")
+    axes = drawing.subplots()
+    axes.set_xscale("log")
+    known = [seconds for _, status, seconds, *_ in rows if seconds and status == "ok" and seconds < float("inf")]
+    least, most = min(known, default=1.0) / 3, max(known, default=1.0) * 10
+    for place, (name, status, seconds, low, high) in enumerate(rows):
+        if status != "ok" or not seconds or seconds == float("inf"):
+            axes.text(least * 1.1, place, status if status != "ok" else "would not end", va="center", fontsize=7)
+            continue
+        axes.barh(place, seconds - least, left=least, height=0.7, color=look[name].color)
+        end = seconds
+        if low is not None and high is not None and high > low:
+            end = min(high, most)
+            axes.plot([max(low, least), end], [place, place], color="#222222", linewidth=1)
+        axes.text(end * 1.08, place, human(seconds, "s"), va="center", fontsize=7)
+    axes.set_xlim(least, most)
+    axes.set_ylim(-0.6, len(rows) - 0.4)
+    axes.xaxis.set_major_formatter(lambda value, place: human(value, "s"))
+    axes.set_yticks(range(len(rows)), [label(name) for name, *_ in rows])
+    axes.invert_yaxis()
+    axes.set_xlabel("Time of the whole stream" + ("" if isinstance(found, Ranking) else ", predicted"))
+    return drawing

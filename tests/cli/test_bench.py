@@ -1,0 +1,82 @@
+import json
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def many(tmp_path: Path) -> Path:
+    file = tmp_path / "many.csv"
+    rows = [f"{number // 2},{'AAB'[number % 3]},{number % 7}" for number in range(400)]
+    file.write_text("time,type,x\n" + "\n".join(rows) + "\n")
+    return file
+
+
+def test_bench_ranks_and_gives_reasons(cepbench, query_file, event_file, tmp_path):
+    saved, drawn = tmp_path / "own.yaml", tmp_path / "own.png"
+    ended = cepbench(
+        "bench", "-q", query_file, "-e", event_file, "-a", "cogra,greta", "-a", "sase", "-a", "core",
+        "--repeat", "0", "--json", "--save", saved, "--plot", drawn,
+    )  # fmt: skip
+    assert ended.status == 0
+    entries = json.loads(ended.out)["entries"]
+    assert {entry["algorithm"] for entry in entries[:3]} == {"cogra", "greta", "sase"}
+    assert [entry["rank"] for entry in entries] == [1, 2, 3, None]
+    assert entries[0]["seconds"] <= entries[1]["seconds"] <= entries[2]["seconds"]
+    assert {entry["rows"] for entry in entries[:3]} == {2}
+    assert "PER MATCH" in entries[3]["reason"]
+    assert drawn.read_bytes().startswith(b"\x89PNG")
+    dry = cepbench("run", saved, "--dry-run")
+    assert dry.status == 0
+    assert "own greta" in dry.out
+
+
+def test_bench_kills_at_the_limit(cepbench, query_file, many):
+    query_file.write_text("RETURN COUNT(*) PATTERN A+")
+    ended = cepbench("bench", "-q", query_file, "-e", many, "-a", "sase,cogra", "--limit", "0.5", "--repeat", "0")
+    assert ended.status == 0
+    assert "killed after 0.5 s" in ended.out
+    assert ended.out.splitlines()[3].startswith("1  cogra")
+
+
+def test_names_are_checked_before_anything_runs(cepbench, query_file, event_file):
+    ended = cepbench("bench", "-q", query_file, "-e", event_file, "-a", "cogra,congra")
+    assert (ended.status, ended.out) == (2, "")
+    assert "did you mean cogra?" in ended.err
+
+
+def test_advise_measures_a_short_stream_and_recommends(cepbench, query_file, many):
+    query_file.write_text("RETURN COUNT(*) PATTERN SEQ(A+, B) WITHIN 18 seconds")  # SASE constructs 2^17 in a window
+    ended = cepbench("advise", "-q", query_file, "-e", many, "-a", "cogra,sase", "--budget", "6s", "--json")
+    assert ended.status == 0
+    found = json.loads(ended.out)
+    assert found["recommended"] == "cogra"
+    by_name = {one["algorithm"]: one for one in found["candidates"]}
+    assert by_name["cogra"]["tried"] == 400
+    assert by_name["cogra"]["measured"]
+    answer = cepbench("query", "-q", query_file, "-e", many, "-a", "greta", "--format", "json")
+    assert found["matches"] == sum(row["COUNT(*)"] for row in json.loads(answer.out))
+
+
+def test_advise_warns_of_explosion(cepbench, query_file, many):
+    query_file.write_text("RETURN COUNT(*) PATTERN A+")
+    ended = cepbench("advise", "-q", query_file, "-e", many, "-a", "cogra,sase", "--budget", "2s")
+    assert ended.status == 0
+    assert "Warning: sase would construct" in ended.out
+    assert "Use cogra" in ended.out
+
+
+def test_nobody_can(cepbench, query_file, event_file):
+    query_file.write_text("RETURN COMPLETE MATCHES PATTERN SEQ(A+, B) WITHIN 10 s")
+    ended = cepbench("advise", "-q", query_file, "-e", event_file, "-a", "cogra,greta")
+    assert (ended.status, ended.out) == (2, "")
+    assert "cogra: query q1:" in ended.err
+    assert "greta: query q1:" in ended.err
+
+
+@pytest.mark.parametrize("command", ["advise", "bench"])
+def test_no_events(cepbench, query_file, event_file, command):
+    event_file.write_text("time,type,x\n")
+    ended = cepbench(command, "-q", query_file, "-e", event_file, "-a", "cogra")
+    assert (ended.status, ended.out) == (2, "")
+    assert "there are no events" in ended.err
