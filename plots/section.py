@@ -67,7 +67,7 @@ def _drawing(results: Results, drawings: dict[str, Path]) -> Html:
     figure, records = results.figure, results.records
     # An image element keeps the identifiers of one SVG from meeting those of another.
     source = "data:image/svg+xml;base64," + base64.b64encode(drawings["svg"].read_bytes()).decode()
-    narrow = "narrow" if min(len(figure.panels), MAX_COLUMNS) == 1 else None
+    narrow = "narrow" if min(len(figure.panels), MAX_COLUMNS) == 1 and figure.panels[0].kind != "heat" else None
     image = tag("img", src=source, alt=alternative(figure, records), class_=narrow)
     return tag(
         "figure",
@@ -130,6 +130,8 @@ def _mixed(figure: Figure, records: Sequence[Record]) -> Html | None:
 
 
 def _departures(figure: Figure) -> list[Html]:
+    if not figure.departures and figure.paper.startswith("none"):
+        return []
     head = tag("h3", "Departures from the paper's workload")
     if not figure.departures:
         return [head, tag("p", "None.", class_="note")]
