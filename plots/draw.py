@@ -181,7 +181,9 @@ def _panel(
     if not lines:
         axes.text(0.5, 0.5, "not measured", transform=axes.transAxes, ha="center", va="center", color="#777777")
         axes.xaxis.set_major_locator(NullLocator())
-    if panel.kind != "heat" and not any(measured(layer) or limits(layer) for layer in layers):  # there is no value to read off
+    if panel.kind != "heat" and not any(
+        measured(layer) or limits(layer) for layer in layers
+    ):  # there is no value to read off
         axes.yaxis.set_major_locator(NullLocator())
         axes.yaxis.set_minor_locator(NullLocator())
 
