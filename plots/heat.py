@@ -62,7 +62,7 @@ def draw_heat(
             continue
         for number, failure in enumerate(point.failures):
             x = places.index(point.x) + (number - (len(point.failures) - 1) / 2) * 0.25
-            sign = {"marker": SIGNS[failure.status], "markersize": 6, "markerfacecolor": "none"}
+            sign: dict[str, Any] = {"marker": SIGNS[failure.status], "markersize": 6, "markerfacecolor": "none"}
             axes.plot([x], [row], linestyle="none", color="#444444", markeredgewidth=0.9, **sign)
     axes.set_xlim(-0.5, max(len(places), 1) - 0.5)
     axes.set_ylim(max(len(curves), 1) - 0.5, -0.5)
