@@ -21,20 +21,23 @@ def rankings(figure: Figure, records: Sequence[Record]) -> list[Html]:
 
 
 def _table(figure: Figure, panel: Panel, records: Sequence[Record]) -> Html:
-    places: dict[object, list[tuple[float, str]]] = {}
+    places: dict[object, list[tuple[float, str, float, float]]] = {}
     failed: dict[object, list[str]] = {}
     for curve in curves(figure, panel, records):
         name = label(curve.algorithm, figure.labels)
         for point in curve.points:
             ranked, others = places.setdefault(point.x, []), failed.setdefault(point.x, [])
             if point.estimate is not None and point.drawn:
-                ranked.append((point.estimate.median, name))
+                low, high = point.estimate.low, point.estimate.high
+                values = point.estimate.values
+                ends = (min(values), max(values)) if low is None or high is None else (low, high)
+                ranked.append((point.estimate.median, name, *ends))
             elif point.failures:
                 others.append(f"{name} ({', '.join(LABELS[failure.status] for failure in point.failures)})")
     rows = []
     for x, ranked in places.items():
         ranked.sort(reverse=panel.metric in HIGHER_IS_BETTER)
-        shown = ", ".join(f"{name} {human(value, panel.unit)}" for value, name in ranked)
+        shown = ", ".join(f"{name} {human(value, panel.unit)}" for value, name, *_ in ranked)
         rows.append(
             [category(x), Cell(_best(ranked), kind="text"), Cell(shown or "–", kind="text"), Cell("; ".join(failed[x]))]
         )
@@ -43,15 +46,17 @@ def _table(figure: Figure, panel: Panel, records: Sequence[Record]) -> Html:
     )
 
 
-def _best(ranked: Sequence[tuple[float, str]]) -> str:
-    """`COGRA, 1.5 times better than GRETA`."""
+def _best(ranked: Sequence[tuple[float, str, float, float]]) -> str:
+    """`COGRA, 1.5 times better than GRETA`; only if their intervals, or else their ranges, do not meet."""
     if not ranked:
         return "nobody"
-    best, name = ranked[0]
+    best, name, low, high = ranked[0]
     if len(ranked) == 1:
         return f"{name}, the only one"
-    second, other = ranked[1]
+    second, other, least, most = ranked[1]
     if min(best, second) <= 0:
         return name
+    if best != second and low <= most and least <= high:
+        return f"{name}, not to be told apart from {other}"
     factor = max(best, second) / min(best, second)
     return f"{name}, {factor:.2g} times better than {other}" if factor >= 1.05 else f"{name} and {other}, alike"

@@ -43,3 +43,14 @@ def test_rankings_come_from_the_records(figure, record):
 
 def test_figures_without_heat_maps_have_no_ranking(figure, sweep):
     assert rankings(figure(), sweep) == []
+
+
+def test_a_lead_within_the_noise_is_none(figure, record):
+    runs = {"greta": [2000.0, 3000.0, 5000.0], "cogra": [3000.0, 4000.0, 4500.0]}
+    records = [
+        record(name, {"work": "SEQ"}, repetition=number, cell=f"{name}{number}", summary=Summary(throughput=speed))
+        for name, speeds in runs.items()
+        for number, speed in enumerate(speeds)
+    ]
+    page = "".join(rankings(figure(x=WORK, panels=(PANEL,)), records))
+    assert "COGRA, not to be told apart from GRETA" in page
