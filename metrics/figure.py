@@ -70,7 +70,8 @@ class Panel(Strict):
     "state_peak", ...), "state_kinds.<kind>", "realised.<field>", or "sustainable". `where` keeps only the records
     whose point has these values, so that panels may show different slices of one sweep, and `algorithms` only theirs,
     if there are any. `x` takes the place of the figure's x axis. Lines become bars where x values have no order;
-    `kind` asks for bars in any case. `published` curves are drawn beside lines, thin, where the axis has been measured.
+    `kind` asks for bars in any case, or for a heat map with a row per algorithm. `published` curves are drawn beside
+    lines, thin, where the axis has been measured.
 
     With `over`, the metric is drawn as a multiple of what that algorithm has at the same point, its median: a gain.
 
@@ -85,7 +86,7 @@ class Panel(Strict):
     letter: str = ""  # "(a)"
     title: str = ""  # what `where` means, in words: "with negation"
     x: Axis | None = None
-    kind: Literal["lines", "bars"] = "lines"
+    kind: Literal["lines", "bars", "heat"] = "lines"
     parts: tuple[PanelPart, ...] = ()
     where: dict[str, Any] = Field(default_factory=dict)
     algorithms: tuple[str, ...] = ()

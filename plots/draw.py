@@ -24,6 +24,7 @@ from cepbench.metrics.results import Results
 from cepbench.plots.axes import category
 from cepbench.plots.bars import HATCHES, draw_bars
 from cepbench.plots.censored import NOT_RUN, legend_handle
+from cepbench.plots.heat import draw_heat
 from cepbench.plots.lines import draw_lines, limits, measured
 from cepbench.plots.points import coordinates, curves, in_slice, shown
 from cepbench.plots.published import published_handles
@@ -43,6 +44,7 @@ from cepbench.plots.style import (
 
 FORMATS = ("pdf", "svg", "png")
 MAX_COLUMNS = 3
+HEAT_ROW = 0.19  # inches per algorithm in a heat map
 _CANVASES = {"pdf": FigureCanvasPdf, "svg": FigureCanvasSVG, "png": FigureCanvasAgg}
 _UNDATED: dict[str, dict[str, Any]] = {"pdf": {"CreationDate": None, "ModDate": None}, "svg": {"Date": None}, "png": {}}
 
@@ -119,10 +121,12 @@ def _names(figure: Figure, records: Sequence[Record]) -> list[str]:
 def _draw(figure: Figure, records: Sequence[Record], look: Mapping[str, Style], page: Page) -> Drawing:
     facets = coordinates(records, figure.facet) if figure.facet else (None,)
     cells = [(facet, panel) for facet in facets or (None,) for panel in figure.panels]
-    columns = 2 if len(figure.panels) == 4 else max(1, min(MAX_COLUMNS, len(figure.panels)))
+    mapped = _all_heat(figure)
+    columns = 1 if mapped else 2 if len(figure.panels) == 4 else max(1, min(MAX_COLUMNS, len(figure.panels)))
     rows = max(1, -(-len(figure.panels) // columns) * len(facets or (None,)))
+    height = max(page.height, HEAT_ROW * len(_names(figure, records)) + 0.5) if mapped else page.height
     drawing = Drawing(
-        figsize=(page.width or (COLUMN_WIDTH if columns == 1 else TEXT_WIDTH), page.height * rows + 0.35),
+        figsize=(page.width or (COLUMN_WIDTH if columns == 1 and not mapped else TEXT_WIDTH), height * rows + 0.35),
         layout=ConstrainedLayoutEngine(w_pad=0.04, h_pad=0.03, wspace=0.03, hspace=0.05),
     )
     FigureCanvasAgg(drawing)
@@ -168,6 +172,8 @@ def _panel(
         # On a logarithmic axis the height of a part would say nothing.
         totals = curves(figure, panel, records, facet)
         draw_stacks(axes, axis, panel.model_copy(update={"scale": "linear"}), layers, totals, look, categories)
+    elif panel.kind == "heat":
+        draw_heat(axes, axis, panel, lines, figure.labels, categories)
     elif _barred(figure, panel) or not numeric:
         draw_bars(axes, axis, panel, lines, look, series, categories)
     else:
@@ -175,7 +181,9 @@ def _panel(
     if not lines:
         axes.text(0.5, 0.5, "not measured", transform=axes.transAxes, ha="center", va="center", color="#777777")
         axes.xaxis.set_major_locator(NullLocator())
-    if not any(measured(layer) or limits(layer) for layer in layers):  # there is no value to read off
+    if panel.kind != "heat" and not any(
+        measured(layer) or limits(layer) for layer in layers
+    ):  # there is no value to read off
         axes.yaxis.set_major_locator(NullLocator())
         axes.yaxis.set_minor_locator(NullLocator())
 
@@ -185,6 +193,8 @@ def _title(figure: Figure, panel: Panel, number: int, facet: Any, of: int) -> st
     if panel.letter and figure.facet is None:
         letter = panel.letter
     parts = []
+    if panel.kind == "heat":  # it has no axis of values that would name the metric
+        parts.append(f"{panel.label}, {panel.unit}" if panel.unit == "events/s" else panel.label)
     if figure.facet and facet is not None:
         parts.append(f"{figure.facet.label} = {category(facet, figure.facet.unit)}")
     like = [other.where for other in figure.panels if figure.x_of(other) == figure.x_of(panel)]
@@ -217,7 +227,9 @@ def _legend(
     present = {record.algorithm for record in in_panels}
     lined = joined(drawing)
     handles: list[Any] = [
-        _algorithm(name, look[name], name in lined, figure) for name in _names(figure, records) if name in present
+        _algorithm(name, look[name], name in lined, figure)
+        for name in _names(figure, records)
+        if name in present and not _all_heat(figure)
     ]
     for index, value in enumerate(series):
         text = f"{figure.series.label} = {category(value, figure.series.unit)}" if figure.series else str(value)
@@ -290,6 +302,10 @@ def _series(index: int, text: str, figure: Figure) -> Line2D | Patch:
 
 def _all_bars(figure: Figure) -> bool:
     return all(_barred(figure, panel) for panel in figure.panels)
+
+
+def _all_heat(figure: Figure) -> bool:
+    return all(panel.kind == "heat" for panel in figure.panels)
 
 
 def _barred(figure: Figure, panel: Panel) -> bool:

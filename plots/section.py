@@ -16,6 +16,7 @@ from cepbench.plots.draw import MAX_COLUMNS
 from cepbench.plots.html import Html, join, tag
 from cepbench.plots.points import curves, undrawn_axes
 from cepbench.plots.published import published_notes
+from cepbench.plots.ranking import rankings
 from cepbench.plots.style import label
 from cepbench.plots.units import human
 
@@ -40,6 +41,7 @@ def section(results: Results, drawings: dict[str, Path], page_folder: Path) -> H
         harness.notices(records),
         _drawing(results, drawings),
         _files(results, drawings, page_folder),
+        rankings(figure, records),
         _departures(figure),
         _claims(figure),
         _agreement(figure, records),
@@ -67,7 +69,7 @@ def _drawing(results: Results, drawings: dict[str, Path]) -> Html:
     figure, records = results.figure, results.records
     # An image element keeps the identifiers of one SVG from meeting those of another.
     source = "data:image/svg+xml;base64," + base64.b64encode(drawings["svg"].read_bytes()).decode()
-    narrow = "narrow" if min(len(figure.panels), MAX_COLUMNS) == 1 else None
+    narrow = "narrow" if min(len(figure.panels), MAX_COLUMNS) == 1 and figure.panels[0].kind != "heat" else None
     image = tag("img", src=source, alt=alternative(figure, records), class_=narrow)
     return tag(
         "figure",
@@ -101,7 +103,11 @@ def _notes(figure: Figure, records: Sequence[Record]) -> list[str]:
             if limits
             else "Signs at a limit: the true value lies beyond."
         )
-    if any(failure.limit is None for failure in failures):
+    if all(panel.kind == "heat" for panel in figure.panels):
+        notes.append(
+            "Deeper colors are better; a sign stands where there is no number, and the legend names its cause."
+        )
+    elif any(failure.limit is None for failure in failures):
         notes.append("Signs on the grey rail have no value on this axis; the legend names their cause.")
     if any(curve.left_out for curve in drawn):
         notes.append("A dash on the rail: the experiment does not run this algorithm at this point.")
@@ -130,6 +136,8 @@ def _mixed(figure: Figure, records: Sequence[Record]) -> Html | None:
 
 
 def _departures(figure: Figure) -> list[Html]:
+    if not figure.departures and figure.paper.startswith("none"):
+        return []
     head = tag("h3", "Departures from the paper's workload")
     if not figure.departures:
         return [head, tag("p", "None.", class_="note")]

@@ -1,0 +1,56 @@
+from cepbench.metrics.figure import Axis, Panel, Scale
+from cepbench.metrics.record import Status, Summary
+from cepbench.plots.censored import LABELS
+from cepbench.plots.draw import draw
+from cepbench.plots.ranking import rankings
+
+PANEL = Panel(metric="throughput", label="Throughput", unit="events/s", kind="heat")
+WORK = Axis(name="work", label="Kind of work", scale=Scale.CATEGORY, values=("SEQ", "NOT"))
+
+
+def arena(figure, record):
+    def cell(algorithm, work, speed=None, status=Status.OK):
+        return record(algorithm, {"work": work}, status=status, reason="why", summary=Summary(throughput=speed))
+
+    records = [
+        cell("greta", "SEQ", 1000.0),
+        cell("cogra", "SEQ", 4000.0),
+        cell("sase", "SEQ", status=Status.TIMEOUT),
+        cell("greta", "NOT", 3000.0),
+        cell("cogra", "NOT", status=Status.UNSUPPORTED),
+    ]
+    return figure(x=WORK, panels=(PANEL,)), records
+
+
+def test_fields_have_numbers_or_signs_and_the_best_is_bold(figure, record):
+    drawing = draw(*arena(figure, record))
+    axes = drawing.axes[0]
+    fields = {(text.get_position(), text.get_text(), text.get_fontweight()) for text in axes.texts}
+    assert fields == {((0, 1), "1 k", "normal"), ((0, 2), "4 k", "bold"), ((1, 1), "3 k", "bold")}
+    assert sorted((line.get_xdata()[0], line.get_ydata()[0]) for line in axes.lines) == [(0, 0), (1, 2)]
+    assert [tick.get_text() for tick in axes.get_yticklabels()] == ["SASE", "GRETA", "COGRA"]
+    names = [text.get_text() for text in drawing.legends[0].get_texts()]
+    assert names == [LABELS[Status.TIMEOUT], LABELS[Status.UNSUPPORTED]]
+
+
+def test_rankings_come_from_the_records(figure, record):
+    page = "".join(rankings(*arena(figure, record)))
+    assert "COGRA, 4 times better than GRETA" in page
+    assert "GRETA, the only one" in page
+    assert "SASE (timeout)" in page
+    assert "COGRA (unsupported)" in page
+
+
+def test_figures_without_heat_maps_have_no_ranking(figure, sweep):
+    assert rankings(figure(), sweep) == []
+
+
+def test_a_lead_within_the_noise_is_none(figure, record):
+    runs = {"greta": [2000.0, 3000.0, 5000.0], "cogra": [3000.0, 4000.0, 4500.0]}
+    records = [
+        record(name, {"work": "SEQ"}, repetition=number, cell=f"{name}{number}", summary=Summary(throughput=speed))
+        for name, speeds in runs.items()
+        for number, speed in enumerate(speeds)
+    ]
+    page = "".join(rankings(figure(x=WORK, panels=(PANEL,)), records))
+    assert "COGRA, not to be told apart from GRETA" in page
