@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepbench.algorithms.hamlet.kernels.alone import feed, reach
 from cepbench.algorithms.hamlet.kernels.evaluation import evaluate
 from cepbench.algorithms.hamlet.kernels.program import NONE, HamletProgram
 from cepbench.algorithms.hamlet.kernels.state import FRESH, ROW, SUMS, GraphletStore, HamletState, Totals
-from cepbench.algorithms.hamlet.kernels.visiting import visit
+from cepbench.algorithms.hamlet.kernels.visiting import visit_all
 from cepbench.algorithms.kernels.arrays import Flags
 from cepbench.algorithms.kernels.cells import begin, counts_only
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents
+from cepbench.algorithms.snapshots.kernels.alone import feed, reach
 from cepbench.algorithms.snapshots.kernels.cells import Index, append_run, clear, copy, fits_class, is_empty
 from cepbench.algorithms.snapshots.kernels.counts import add_cell, clear_cell, copy_cell
 
@@ -59,10 +59,10 @@ def _gather(
 ) -> None:  # fmt: skip
     """Sets cell k - low to the trends in window k that event i starts, or extends, by all transitions `but` one."""
     template = program.template
-    reach(i, p, low, high, events, template, state.totals.cells)
+    reach(i, p, 0, low, high, events, template, state.totals, counts_only(state.totals.cells))
     for e in range(template.position[p].enter, template.position[p].enter_end):
         if template.transition[e].visited and e != but:
-            visit(i, e, low, high, events, program, state, modular)
+            visit_all(i, e, low, high, events, program, state, modular)
 
 
 @inner
@@ -107,7 +107,7 @@ def event_snapshot(
                         program.weights, p, modular,
                     )  # fmt: skip
         if loop != NONE and not template.whole[0].every:
-            visit(i, groups.unit[u].loop, low, high, events, program, state, modular)
+            visit_all(i, groups.unit[u].loop, low, high, events, program, state, modular)
         append_run(reached, 0, high - low + 1, program.weights, p, events.ints, events.reals, i)
         for k in range(low, high + 1):
             if not is_empty(reached, k - low):
@@ -142,4 +142,4 @@ def end_graphlet(
                 add_cell(reached, template.slot[template.lists[n]].cell + k % span, reached, np.int64(SUMS), only)
             if position.direct:
                 add_cell(reached, template.member[position.member].final + k % span, reached, np.int64(SUMS), only)
-            feed(p, k % span, FRESH, template, totals)
+            feed(p, k % span, FRESH, False, template, totals, only)
