@@ -8,7 +8,6 @@ from cepbench.algorithms.gloria.kernels.expressions import (
     add_run,
     cell_of,
     clear_run,
-    evaluate,
     first_in,
     forget_before,
 )
@@ -16,6 +15,7 @@ from cepbench.algorithms.gloria.kernels.program import GloriaProgram, GloriaTabl
 from cepbench.algorithms.gloria.kernels.state import Expressions, GloriaState, TemplateCells
 from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
+from cepbench.algorithms.snapshots.kernels.evaluation import evaluate
 from cepbench.algorithms.snapshots.kernels.panes import next_edge
 from cepbench.algorithms.snapshots.kernels.rows import MemberRows
 from cepbench.algorithms.snapshots.kernels.windows import any_ends, close_member, ends, forget_vertices, opened_at

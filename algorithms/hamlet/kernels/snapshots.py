@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepbench.algorithms.hamlet.kernels.evaluation import evaluate
 from cepbench.algorithms.hamlet.kernels.program import NONE, HamletProgram
 from cepbench.algorithms.hamlet.kernels.state import FRESH, ROW, SUMS, GraphletStore, HamletState, Totals
 from cepbench.algorithms.hamlet.kernels.visiting import visit_all
@@ -15,6 +14,7 @@ from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.snapshots.kernels.alone import feed, reach
 from cepbench.algorithms.snapshots.kernels.cells import Index, append_run, clear, copy, fits_class, is_empty
 from cepbench.algorithms.snapshots.kernels.counts import add_cell, clear_cell, copy_cell
+from cepbench.algorithms.snapshots.kernels.evaluation import evaluate
 
 
 @inlined
@@ -103,7 +103,7 @@ def event_snapshot(
                 copy(reached, k - low, cells, (value + k % span) * most + x)
                 if loop == NONE:
                     evaluate(
-                        reached, k - low, np.int64(SUMS), value + k % span, x, z, g, cells, graphlets.snapshot,
+                        reached, k - low, cells, SUMS * most + x, (value + k % span) * most + x, z - x,
                         program.weights, p, modular,
                     )  # fmt: skip
         if loop != NONE and not template.whole[0].every:
@@ -122,7 +122,7 @@ def end_graphlet(
 ) -> None:
     """Ends a graphlet: its sums, evaluated for each query and window, are what later graphlets see of it."""
     template, groups, reached = program.template, program.groups, totals.cells
-    stop, only = totals.counts[0].snapshots, counts_only(totals.cells)
+    stop, only, most = totals.counts[0].snapshots, counts_only(totals.cells), len(graphlets.snapshot)
     for u in range(groups.group[g].unit, groups.group[g].unit_end):
         if not graphlets.unit[u].now:
             continue
@@ -135,8 +135,8 @@ def end_graphlet(
             for row in range(SUMS, FRESH + 1):
                 clear_cell(reached, row, only)
                 evaluate(
-                    reached, row, row, groups.unit[u].value + k % span, oldest, stop, g, graphlets.cells,
-                    graphlets.snapshot, program.weights, p, modular,
+                    reached, row, graphlets.cells, row * most + oldest,
+                    (groups.unit[u].value + k % span) * most + oldest, stop - oldest, program.weights, p, modular,
                 )  # fmt: skip
             for n in range(position.feed, position.feed_end):
                 add_cell(reached, template.slot[template.lists[n]].cell + k % span, reached, np.int64(SUMS), only)

@@ -21,7 +21,7 @@ class CountRecord:
       event; `touched`: slots with pending cells.
     - Ends of the queues of vertices of non-shared graphlets and of their cells, of `stored` events of shared ones and
       the cells of their expressions, of snapshots and of shared graphlets, each of which leaves at its oldest end;
-      `more_expressions`: cells that the next burst may need.
+      `more_expressions`: cells that the next burst may need; `decided`: the units that share it, if there was no room.
     - `peak`: the most bytes since they were told, and what they were made of; `peak_windows` are bytes.
     - `visits`: events times graphlets that they are put into; `edges`: events before that are visited; `bursts` of
       sharable types, the `shared_bursts` of them, which have a shared graphlet each, and the graphlets that single
@@ -41,6 +41,7 @@ class CountRecord:
     expressions: int
     oldest_expression: int
     more_expressions: int
+    decided: int
     snapshots: int
     oldest_snapshot: int
     graphlets: int

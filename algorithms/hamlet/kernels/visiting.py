@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepbench.algorithms.hamlet.kernels.evaluation import evaluate
 from cepbench.algorithms.hamlet.kernels.program import NONE, HamletProgram
 from cepbench.algorithms.hamlet.kernels.state import ROW, GraphletStore, HamletState, Totals
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.snapshots.kernels.alone import floor_of, visit
 from cepbench.algorithms.snapshots.kernels.cells import add, clear, follows
+from cepbench.algorithms.snapshots.kernels.evaluation import evaluate
 
 
 @inner
@@ -74,6 +74,6 @@ def _visit_shared(
     if stop > 0:
         for k in range(low, high + 1):
             evaluate(
-                totals.cells, k - low, np.int64(ROW), unit.value + k % span, first, stop, g, cells, graphlets.snapshot,
+                totals.cells, k - low, cells, ROW * most + first, (unit.value + k % span) * most + first, stop - first,
                 program.weights, p, modular,
             )  # fmt: skip
