@@ -13,6 +13,7 @@ from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.snapshots.kernels.alone import reach as reach_alone
 from cepbench.algorithms.snapshots.kernels.alone import visit
 from cepbench.algorithms.snapshots.kernels.cells import add, fits, follows
+from cepbench.algorithms.snapshots.kernels.counts import evaluate_counts
 from cepbench.algorithms.snapshots.kernels.evaluation import evaluate
 from cepbench.queries.tables import Predicates
 
@@ -131,7 +132,7 @@ def reach(
         source = tables.source[n]
         if not shared.inlet[source.inlet].differs:
             row = shared.inlet[source.inlet].row
-            _add_values(source.inlet, row, source.value, p, program, totals, shared, modular)
+            _add_values(source.inlet, row, source.value, p, program, totals, shared, only, modular)
         else:
             apart = True
     if apart:
@@ -150,6 +151,7 @@ def _add_values(
     program: GloriaProgram,
     totals: TemplateCells,
     shared: Expressions,
+    only: bool,
     modular: bool,
 ) -> None:
     """Adds the values of the expression in a row, which reaches inlet n, to the cells of place p."""
@@ -166,17 +168,13 @@ def _add_values(
             first += 1
         cell, count = place.value + k - low, inlet.stop - first
         coefficient, values = cell_of(group, row, first), cell_of(group, value + k % window.span, first)
-        evaluate(
-            totals.cells,
-            cell,
-            shared.cells,
-            coefficient,
-            values,
-            count,
-            program.weights,
-            tables.whole[0].bound,
-            modular,
-        )
+        if only:
+            evaluate_counts(totals.cells, cell, shared.cells, coefficient, values, count, modular)
+        else:
+            evaluate(
+                totals.cells, cell, shared.cells, coefficient, values, count, program.weights, tables.whole[0].bound,
+                modular,
+            )  # fmt: skip
     totals.counts[0].evaluations += max(high - low + 1, 0)
 
 
@@ -193,7 +191,7 @@ def _add_values_apart(
             if read.visited:
                 row = np.int64(EXPRESSION)
                 _visit_shared(i, read, events, program, totals, state.vertices, shared)
-            _add_values(read.inlet, row, read.value, p, program, totals, shared, modular)
+            _add_values(read.inlet, row, read.value, p, program, totals, shared, False, modular)
 
 
 @inner

@@ -11,7 +11,7 @@ from cepbench.algorithms.kernels.arrays import Flags
 from cepbench.algorithms.kernels.cells import begin, counts_only
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents
-from cepbench.algorithms.snapshots.kernels.alone import feed, reach
+from cepbench.algorithms.snapshots.kernels.alone import reach, wait
 from cepbench.algorithms.snapshots.kernels.cells import Index, append_run, clear, copy, fits_class, is_empty
 from cepbench.algorithms.snapshots.kernels.counts import add_cell, clear_cell, copy_cell
 from cepbench.algorithms.snapshots.kernels.evaluation import evaluate
@@ -142,4 +142,6 @@ def end_graphlet(
                 add_cell(reached, template.slot[template.lists[n]].cell + k % span, reached, np.int64(SUMS), only)
             if position.direct:
                 add_cell(reached, template.member[position.member].final + k % span, reached, np.int64(SUMS), only)
-            feed(p, k % span, FRESH, False, template, totals, only)
+            wait(p, k % span, FRESH, template, totals, only)
+            if position.direct:
+                add_cell(reached, template.member[position.member].final + k % span, reached, np.int64(FRESH), only)

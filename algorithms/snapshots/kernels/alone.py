@@ -98,7 +98,13 @@ def deliver(
         j = at + k - low
         if not is_empty(cells, j):
             found = True
-            feed(p, k % span, j, at_once, template, totals, only)
+            for n in range(position.feed, position.feed_end):
+                slot = template.slot[template.lists[n]]
+                add_cell(cells, (slot.cell if at_once else slot.pending) + k % span, cells, j, only)
+            if position.direct:
+                add_cell(cells, template.member[position.member].final + k % span, cells, j, only)
+    if found and not at_once:
+        _mark(p, template, totals)
     if found and position.kept:
         v, cell = counts.vertices, counts.vertex_cells
         counts.vertices += 1
@@ -116,26 +122,20 @@ def deliver(
 
 
 @inlined
-def feed(p: int, row: int, j: int, at_once: bool, template: Template, totals: SetTotals, only: bool) -> None:
-    """Adds cell j, trends that end at a position now, to what its window keeps."""
-    position, cells = template.position[p], totals.cells
-    if at_once:
-        for n in range(position.feed, position.feed_end):
-            add_cell(cells, template.slot[template.lists[n]].cell + row, cells, j, only)
-    else:
-        wait(p, row, j, template, totals, only)
-    if position.direct:
-        add_cell(cells, template.member[position.member].final + row, cells, j, only)
+def _mark(p: int, template: Template, totals: SetTotals) -> None:
+    """Notes that slots of a position have pending cells."""
+    counts = totals.counts[0]
+    for n in range(template.position[p].feed, template.position[p].feed_end):
+        s = template.lists[n]
+        if not totals.pending[s].marked:
+            totals.pending[s].marked = True
+            totals.pending[counts.touched].touched = s
+            counts.touched += 1
 
 
 @inner
 def wait(p: int, row: int, j: int, template: Template, totals: SetTotals, only: bool) -> None:
     """Adds cell j, trends that end at a position now, to slots that later events read."""
-    position, counts, cells = template.position[p], totals.counts[0], totals.cells
-    for n in range(position.feed, position.feed_end):
-        s = template.lists[n]
-        add_cell(cells, template.slot[s].pending + row, cells, j, only)
-        if not totals.pending[s].marked:
-            totals.pending[s].marked = True
-            totals.pending[counts.touched].touched = s
-            counts.touched += 1
+    for n in range(template.position[p].feed, template.position[p].feed_end):
+        add_cell(totals.cells, template.slot[template.lists[n]].pending + row, totals.cells, j, only)
+    _mark(p, template, totals)
