@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psutil
@@ -55,6 +55,15 @@ def _called_from_c_before_a_rest(function: Callable[[], None]) -> None:
     time.sleep(20)
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Also where the shell has started the tests in the background, with interrupts ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_that_python_drops_is_raised_again() -> None:
     def interrupt() -> None:
         signal.raise_signal(signal.SIGINT)
