@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import ClassVar
 
@@ -12,6 +13,7 @@ from cepbench.algorithms.gloria.executor import GloriaExecutor
 from cepbench.algorithms.gloria.optimiser import (
     COSTS,
     OPTIMISERS,
+    EventCosts,
     SearchLimits,
     SharingDecision,
     optimise,
@@ -20,10 +22,11 @@ from cepbench.algorithms.gloria.optimiser import (
 )
 from cepbench.algorithms.gloria.optimiser.limits import SearchLimitReached
 from cepbench.algorithms.gloria.plan import GloriaPlan, PlannedSet
+from cepbench.algorithms.gloria.sharing_plan import unshared
 from cepbench.algorithms.gloria.splitting import separated
-from cepbench.algorithms.gloria.template import template_of
+from cepbench.algorithms.gloria.template import states_of, template_of
 from cepbench.algorithms.gloria.workload import sharable_sets
-from cepbench.algorithms.online.granularity import COARSEST, GRANULARITIES
+from cepbench.algorithms.online.granularity import COARSEST, GRANULARITIES, kept_positions
 from cepbench.algorithms.online.trends import trend_lanes
 from cepbench.algorithms.options import Option
 from cepbench.algorithms.running.lanes import lanes_of
@@ -33,8 +36,8 @@ from cepbench.queries.analysis import analyse
 from cepbench.queries.compile import Workload
 from cepbench.queries.model import Aggregates, Query, Semantics
 
-NONE = "none"
-"""The optimizer that shares nothing."""
+LIGHTEST, NONE = "gloria", "none"
+"""The optimizer that looks for the lightest plan, sharing nothing included; and the one that shares nothing at all."""
 FELL_BACK = "gloria: the search for a plan reached a limit; the plan is the greedy one"
 THINNED = "gloria: a transition has too many plans to look at them all; the plan is the best of those seen"
 
@@ -49,6 +52,8 @@ class Gloria(Algorithm):
     - `granularity`: `event`, the paper's: all events are kept, and visited by later ones; `coarsest`, ours: events that
       no predicate selects one by one are sums.
     - `costs`: `paper` (Equations 2-4), or `executor`, not in the paper: what events cost here; its plans run faster.
+      By it the optimizer `gloria` compares the plan of a set with sharing nothing, too, if the rates of the stream are
+      known and no events are visited one by one (`details.left_alone`: sets that share nothing therefore).
     - `seconds`: of the search. After them `noprune` gives up with an error, and the others fall back to the greedy plan
       (`details.fell_back`).
     - `substreams`: how many keys the rates of the stream are divided among; its statistics do not know.
@@ -128,7 +133,9 @@ class _Planning:
             ("template_seconds", "graph_seconds", "search_seconds", "plan_weight", "sharable_sets"), 0.0
         )
         self.details |= dict.fromkeys(("nodes", "edges", "pruned_nodes", "pruned_edges", "graph_bytes"), 0.0)
-        self.details |= dict.fromkeys(("shared_transitions", "snapshot_types", "thinned", "fell_back"), 0.0)
+        self.details |= dict.fromkeys(
+            ("shared_transitions", "snapshot_types", "thinned", "fell_back", "left_alone"), 0.0
+        )
 
     @property
     def notices(self) -> tuple[str, ...]:
@@ -150,8 +157,24 @@ class _Planning:
         except SearchLimitReached as limit:
             message = f"the optimizer {self.gloria.optimizer} needs more than {limit}"
             raise PlanningTooLong(message, self.gloria.seconds) from None
+        if self._leaves(decision.weight, members, costs):
+            decision = replace(decision, sharing=unshared(template))
+            self.details["left_alone"] += 1
         self._tell(decision)
         return PlannedSet(tuple(members), template, decision.sharing)
+
+    def _leaves(self, weight: float, members: Sequence[SetMember], costs: EventCosts) -> bool:
+        """Whether members share nothing, since the lightest plan, of this `weight`, costs more: only where rates are
+        known, and where no events are visited, which nobody weighs.
+        """
+        gloria = self.gloria
+        if gloria.optimizer != LIGHTEST or not self.statistics.rates:
+            return False
+        if any(kept_positions(member.automaton, gloria.granularity).any() for member in members):
+            return False
+        rates = {name: rate / gloria.substreams for name, rate in self.statistics.rates.items()}
+        matched = [sum(rates.get(state.type, 0.0) for state in states_of(member)) for member in members]
+        return not costs.worth_sharing(weight, sum(rates.values()), matched)
 
     def _window(self, member: SetMember) -> float:
         """The length of a member's windows in units of time, at most that of the stream."""

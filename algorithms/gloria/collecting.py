@@ -8,31 +8,29 @@ from dataclasses import dataclass, field
 from cepbench.algorithms.gloria.kernels.program import (
     ContextRecord,
     EndingRecord,
+    FinishingMemberRecord,
     FinishRecord,
     InletRecord,
-    LoneTransitionRecord,
     OutletRecord,
+    PlaceRecord,
     QSetRecord,
     ReadRecord,
     ShareRecord,
     SourceRecord,
     StateRecord,
     StateSlotRecord,
-    TemplateMemberRecord,
-    TemplatePlaceRecord,
-    TemplateWindowRecord,
     TestRecord,
     VisitingLinkRecord,
 )
 from cepbench.algorithms.gloria.sharing_plan import QSet
 from cepbench.algorithms.snapshots.compilation import Row
-from cepbench.algorithms.snapshots.kernels.records import NegationRecord
+from cepbench.algorithms.snapshots.kernels.records import NegationRecord, TransitionRecord, WindowRecord
 
 RECORDS = (
     StateRecord,
     TestRecord,
-    TemplatePlaceRecord,
-    LoneTransitionRecord,
+    PlaceRecord,
+    TransitionRecord,
     SourceRecord,
     ReadRecord,
     InletRecord,
@@ -42,9 +40,9 @@ RECORDS = (
     EndingRecord,
     QSetRecord,
     ContextRecord,
-    TemplateMemberRecord,
+    FinishingMemberRecord,
     FinishRecord,
-    TemplateWindowRecord,
+    WindowRecord,
     StateSlotRecord,
     NegationRecord,
 )

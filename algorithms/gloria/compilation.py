@@ -13,23 +13,21 @@ from cepbench.algorithms.gloria.kernels.program import (
     NONE,
     ContextRecord,
     EndingRecord,
+    FinishingMemberRecord,
     FinishRecord,
     GloriaProgram,
     GloriaTables,
     InletRecord,
     KindRecord,
-    LoneTransitionRecord,
     OutletRecord,
+    PlaceRecord,
     QSetRecord,
     ReadRecord,
     ShareRecord,
     SourceRecord,
     StateRecord,
     StateSlotRecord,
-    TemplateMemberRecord,
-    TemplatePlaceRecord,
     TemplateRecord,
-    TemplateWindowRecord,
     TestRecord,
     VisitingLinkRecord,
 )
@@ -38,7 +36,7 @@ from cepbench.algorithms.gloria.sharing_plan import QSet
 from cepbench.algorithms.gloria.template import TypeState, TypeTransition
 from cepbench.algorithms.online.granularity import EVENT
 from cepbench.algorithms.snapshots.compilation import Row, compile_part, joined, negated_codes, offsets, records
-from cepbench.algorithms.snapshots.kernels.records import NegationRecord
+from cepbench.algorithms.snapshots.kernels.records import NegationRecord, TransitionRecord, WindowRecord
 from cepbench.algorithms.snapshots.predicates import anonymous
 from cepbench.algorithms.snapshots.sets import CompiledMembers
 from cepbench.algorithms.snapshots.slots import slots_of
@@ -185,7 +183,7 @@ class _Compiler(RecordCollector):
         for m in members:
             places.append(self._place(state, m) | {"value": value})
             value += self.members[m].window.overlap
-        row |= self.add("place", TemplatePlaceRecord, places)
+        row |= self.add("place", PlaceRecord, places)
         kept = [m for m, place in zip(members, places, strict=True) if place["kept"]]
         row |= {"kept": len(kept), "kept_cells": sum(self.members[m].window.overlap for m in kept)}
         self.rows[StateRecord].append(row | {"plain": any(place["plain"] for place in places)})
@@ -302,7 +300,7 @@ class _Compiler(RecordCollector):
             if q.snapshot is None:
                 between = tables.between[tables.between_ptr[e] : tables.between_ptr[e + 1]]
                 slot = self.first_slot[m] + self.slots[m].read[e]
-                row = {"source": self.place[transition.source, m], "slot": slot, "predicates": predicates}
+                row = {"source": self.place[transition.source, m], "read": slot, "predicates": predicates}
                 row |= {"visited": self.slots[m].visited[e]}
                 alone.append(row | self.run("between", between, self.first_negation[m]))
                 continue
@@ -311,7 +309,7 @@ class _Compiler(RecordCollector):
             row = source | {"outlet": self.outlet[transition.source, q], "predicates": predicates}
             reads.append(row | {"visited": self.visited[transition, q]})
         found = self.add("source", SourceRecord, sources.values()) | self.add("read", ReadRecord, reads)
-        return found | self.add("enter", LoneTransitionRecord, alone)
+        return found | self.add("enter", TransitionRecord, alone)
 
     # --- members, groups and the whole --------------------------------------------------------------------------------
 
@@ -320,7 +318,7 @@ class _Compiler(RecordCollector):
             late = [self.place[self.template.states[m][p], m] for p, kept in enumerate(slots.late_kept) if kept]
             row = {"window": self.window[m], "slot": self.first_slot[m], "slot_end": self.first_slot[m + 1]}
             row |= self.run("late", slots.late, self.first_slot[m]) | self.run("place", late)
-            self.rows[TemplateMemberRecord].append(row | self.add("finish", FinishRecord, self.finish[m]))
+            self.rows[FinishingMemberRecord].append(row | self.add("finish", FinishRecord, self.finish[m]))
 
     def _add_groups(self) -> None:
         for group in self.groups.values():
@@ -335,15 +333,15 @@ class _Compiler(RecordCollector):
         whole = self._place_cells()
         whole |= {"bound": len(self.order), "vertex_bytes": vertex_bytes, "cell_bytes": cell_bytes}
         whole |= {"negated": self.first_negation[-1] > 0}
-        self.rows[TemplateWindowRecord] = [self._window(w, cell_bytes) for w in range(len(self.windows))]
+        self.rows[WindowRecord] = [self._window(w, cell_bytes) for w in range(len(self.windows))]
         found = {record: records(record, rows) for record, rows in self.rows.items()}
         kind = records(KindRecord, self._kinds())
         return GloriaTables(
             kind=kind,
             state=found[StateRecord],
             test=found[TestRecord],
-            place=found[TemplatePlaceRecord],
-            transition=found[LoneTransitionRecord],
+            position=found[PlaceRecord],
+            transition=found[TransitionRecord],
             source=found[SourceRecord],
             read=found[ReadRecord],
             inlet=found[InletRecord],
@@ -353,9 +351,9 @@ class _Compiler(RecordCollector):
             ending=found[EndingRecord],
             group=found[QSetRecord],
             context=found[ContextRecord],
-            member=found[TemplateMemberRecord],
+            member=found[FinishingMemberRecord],
             finish=found[FinishRecord],
-            window=found[TemplateWindowRecord],
+            window=found[WindowRecord],
             slot=found[StateSlotRecord],
             negation=found[NegationRecord],
             lists=np.array(self.lists, np.int64),
@@ -373,7 +371,7 @@ class _Compiler(RecordCollector):
         for slot, at in zip(slots, of_slots, strict=False):
             slot |= {"cell": first + at, "pending": first + of_slots[-1] + at}
         final = first + 2 * of_slots[-1]
-        for member, at in zip(self.rows[TemplateMemberRecord], offsets(spans), strict=False):
+        for member, at in zip(self.rows[FinishingMemberRecord], offsets(spans), strict=False):
             member["final"] = final + at
         return {"open": sum(spans), "cells": final + sum(spans)}
 

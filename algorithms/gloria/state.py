@@ -22,12 +22,10 @@ from cepbench.algorithms.gloria.kernels.state import (
 )
 from cepbench.algorithms.gloria.kernels.windows import note_state
 from cepbench.algorithms.kernels.cells import Cells, empty_cells
-from cepbench.algorithms.kernels.growth import widened, wider
+from cepbench.algorithms.kernels.growth import widened
+from cepbench.algorithms.snapshots.growth import FIRST_ROOM, compact_vertices, more_cells, with_room
 from cepbench.algorithms.snapshots.kernels.records import OpenRecord, PendingRecord
 from cepbench.queries.records import records_of
-
-FIRST_ROOM = 64
-"""VisitedEvents, and cells, that there is room for at first."""
 
 
 @dataclass
@@ -63,7 +61,7 @@ class PlanState:
             open=opened,
             counts=counts,
             passed=np.zeros(len(tables.test), np.bool_),
-            wanted=np.zeros(len(tables.place), np.bool_),
+            wanted=np.zeros(len(tables.position), np.bool_),
             stamp=np.zeros(len(tables.state), np.int64),
         )
 
@@ -71,7 +69,7 @@ class PlanState:
         tables, columns = self.compiled.program.tables, self.compiled.columns
         return VisitedEvents(
             event=np.zeros(0, records_of(VisitedRecord)),
-            last=np.full(len(tables.place) + len(tables.outlet), -1, np.int64),
+            last=np.full(len(tables.position) + len(tables.outlet), -1, np.int64),
             ints=np.zeros((len(columns.ints), 0), np.int64),
             reals=np.zeros((len(columns.reals), 0), np.float64),
             cells=self._cells(0),
@@ -96,24 +94,18 @@ class PlanState:
 
     def make_room(self) -> None:
         """Makes room for whatever the next event may leave behind."""
-        self._compact_vertices()
+        compact_vertices(self.counts, self.vertices)
         counts = self.counts
         short = counts["used_cells"] + counts["more_cells"] - len(self.shared.cells.over)
         if short > 0:
             more = max(int(short), len(self.shared.cells.over), FIRST_ROOM)
-            self.shared = self.shared._replace(cells=_more(self.shared.cells, more))
+            self.shared = self.shared._replace(cells=more_cells(self.shared.cells, more))
         short = counts["used_times"] + counts["more_times"] - len(self.shared.times)
         if short > 0:
             self.shared = widened(self.shared, ("times",), max(int(short), len(self.shared.times), FIRST_ROOM))
         counts["more_cells"] = counts["more_times"] = 0
-        short = 2 * counts["vertices"] + counts["more_vertices"] - len(self.vertices.event)
-        if short > 0:
-            more = max(int(short), len(self.vertices.event), FIRST_ROOM)
-            self.vertices = widened(self.vertices, ("event", "ints", "reals"), more)
-        short = 2 * counts["vertex_cells"] + counts["more_vertex_cells"] - len(self.vertices.cells.over)
-        if short > 0:
-            more = max(int(short), len(self.vertices.cells.over), FIRST_ROOM)
-            self.vertices = self.vertices._replace(cells=_more(self.vertices.cells, more))
+        more, cells = int(counts["more_vertices"]), int(counts["more_vertex_cells"])
+        self.vertices = with_room(self.vertices, counts, more, cells)
 
     def tell(self) -> StateSize:
         """The largest state since the last call, that of now included."""
@@ -129,24 +121,3 @@ class PlanState:
 
     def _cells(self, count: int) -> Cells:
         return empty_cells(count, self.compiled.channels.layout, self.arithmetic)
-
-    def _compact_vertices(self) -> None:
-        counts, vertices = self.counts, self.vertices
-        gone, size = int(counts["oldest_vertex"]), int(counts["vertices"])
-        if gone == 0:
-            return
-        stop = int(counts["vertex_cells"])
-        first = int(vertices.event["cell"][gone]) if gone < size else stop
-        for array in (vertices.event, vertices.ints, vertices.reals):
-            array[..., : size - gone] = array[..., gone:size].copy()
-        for cells in vertices.cells:
-            cells[: stop - first] = cells[first:stop].copy()
-        vertices.event["cell"][: size - gone] -= first
-        for numbers in (vertices.event["before"][: size - gone], vertices.last):
-            numbers[:] = np.maximum(numbers - gone, -1)
-        counts["vertices"], counts["oldest_vertex"], counts["vertex_cells"] = size - gone, 0, stop - first
-
-
-def _more(cells: Cells, more: int) -> Cells:
-    """With more cells, which kernels set before they read them."""
-    return Cells(*(wider(array, more, axis=0) for array in cells))

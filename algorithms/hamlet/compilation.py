@@ -13,15 +13,11 @@ from cepbench.algorithms.hamlet.kernels.program import (
     GroupRecord,
     Groups,
     HamletProgram,
-    MemberRecord,
-    PositionRecord,
     SetRecord,
-    SlotRecord,
     TemplateTables,
-    TransitionRecord,
     TypeRecord,
+    UnitPositionRecord,
     UnitRecord,
-    WindowRecord,
 )
 from cepbench.algorithms.hamlet.kernels.state import VALUES
 from cepbench.algorithms.hamlet.kernels.summing import NOTHING, ROWS, TRENDS
@@ -31,7 +27,13 @@ from cepbench.algorithms.online.kernels.type_tables import END
 from cepbench.algorithms.snapshots.channels import MemberChannels
 from cepbench.algorithms.snapshots.compilation import Row, compile_part, joined, negated_codes, offsets, records
 from cepbench.algorithms.snapshots.kernels.cells import Weighing
-from cepbench.algorithms.snapshots.kernels.records import NegationRecord
+from cepbench.algorithms.snapshots.kernels.records import (
+    MemberRecord,
+    NegationRecord,
+    SlotRecord,
+    TransitionRecord,
+    WindowRecord,
+)
 from cepbench.algorithms.snapshots.members import SetMember
 from cepbench.algorithms.snapshots.sets import CompiledMembers
 from cepbench.algorithms.snapshots.slots import MemberSlots, slots_of
@@ -115,6 +117,7 @@ class _Merger:
         self.negation += [self._run("void", void, slot) for void in slots.void]
         self.slot += [{"window": window} for _ in range(slots.count)]
         runs = {"slot": slot, "slot_end": len(self.slot)} | self._run("late", slots.late, slot)
+        runs |= self._run("place", np.flatnonzero(slots.late_kept), first)
         self.member.append({"window": window} | runs)
         self.negated |= negated_codes(member.automaton, self.schema)
 
@@ -172,6 +175,7 @@ class _Merger:
         contexts = max(self.contexts, default=0)
         whole |= {"contexts": contexts, "rows": VALUES + contexts, "cell_bytes": cell, "event_bytes": 16 + attributes}
         whole |= {"vertex_bytes": 16 + attributes + whole["most"] * cell, "stored_bytes": 48 + attributes}
+        whole["longest"] = max(range(len(self.windows)), key=lambda w: self.windows[w].within)
         whole["every"] = self.granularity == EVENT
         types = [self._type(code, own) for code, own in enumerate(self.bound)]
         most = whole["most"]
@@ -179,7 +183,7 @@ class _Merger:
         windows = [self._window(w, cell) for w in range(len(self.windows))]
         return TemplateTables(
             kind=records(TypeRecord, types),
-            position=records(PositionRecord, self.position),
+            position=records(UnitPositionRecord, self.position),
             transition=records(TransitionRecord, self.transition),
             member=records(MemberRecord, self.member),
             window=records(WindowRecord, windows),
@@ -223,5 +227,4 @@ class _Merger:
         own = [m for m, member in enumerate(self.member) if member["window"] == w]
         cells = sum(2 * (self.member[m]["slot_end"] - self.member[m]["slot"]) + 1 for m in own)
         row = {"within": window.within, "slide": window.slide, "span": window.overlap, "bytes": cells * cell}
-        longest = max(range(len(self.windows)), key=lambda k: self.windows[k].within)
-        return row | {"longest": w == longest} | self._run("member", own)
+        return row | self._run("member", own)

@@ -20,17 +20,23 @@ from cepbench.algorithms.hamlet.kernels.state import (
     SnapshotRecord,
     StoredRecord,
     Totals,
-    VertexRecord,
     Vertices,
 )
 from cepbench.algorithms.hamlet.kernels.windows import note_state
 from cepbench.algorithms.kernels.cells import Cells, empty_cells
 from cepbench.algorithms.kernels.growth import widened, wider
-from cepbench.algorithms.snapshots.kernels.records import OpenRecord, PendingRecord
+from cepbench.algorithms.snapshots.growth import (
+    FIRST_ROOM,
+    compact_vertices,
+    more_cells,
+    renumber,
+    shift,
+    shift_cells,
+    with_room,
+)
+from cepbench.algorithms.snapshots.kernels.records import OpenRecord, PendingRecord, VertexRecord
 from cepbench.queries.records import records_of
 
-FIRST_ROOM = 64
-"""Vertices, events of shared graphlets, and shared graphlets that there is room for at first."""
 FIRST_SNAPSHOTS = 8
 
 
@@ -96,13 +102,12 @@ class SetState:
 
     def make_room(self, size: int) -> None:
         """Makes room for whatever a burst of `size` events may leave behind."""
-        self._compact_vertices()
+        compact_vertices(self.counts, self.vertices)
         self._compact_graphlets()
         counts, program = self.counts, self.compiled.program
         per_event = int(program.template.kind["kept"].max(initial=0))
-        room = len(self.vertices.event)
-        if counts["vertices"] + size * per_event > room:
-            self._widen_vertices(max(size * per_event, room, FIRST_ROOM))
+        most = int(program.template.whole["most"][0])
+        self.vertices = with_room(self.vertices, self.counts, size * per_event, size * per_event * most)
         room = len(self.graphlets.snapshot)
         if counts["snapshots"] + size + 1 > room:
             self._widen_snapshots(max(size + 1, room))
@@ -111,7 +116,7 @@ class SetState:
             self.graphlets = widened(self.graphlets, ("event", "ints", "reals"), max(size, room, FIRST_ROOM))
         room = len(self.graphlets.expressions.over)
         if counts["expressions"] + counts["more_expressions"] > room:
-            cells = _more(self.graphlets.expressions, max(int(counts["more_expressions"]), room, FIRST_ROOM))
+            cells = more_cells(self.graphlets.expressions, max(int(counts["more_expressions"]), room, FIRST_ROOM))
             self.graphlets = self.graphlets._replace(expressions=cells)
         if counts["graphlets"] + 1 > len(self.graphlets.among):
             self.graphlets = widened(self.graphlets, ("among",), len(self.graphlets.among), axis=0)
@@ -132,29 +137,18 @@ class SetState:
     def _cells(self, count: int) -> Cells:
         return empty_cells(count, self.compiled.channels.layout, self.arithmetic)
 
-    def _compact_vertices(self) -> None:
-        counts, vertices = self.counts, self.vertices
-        gone, size = int(counts["oldest_vertex"]), int(counts["vertices"])
-        if gone == 0:
-            return
-        most = int(self.compiled.program.template.whole["most"][0])
-        _shift((vertices.event, vertices.ints, vertices.reals), gone, size)
-        _shift_cells(vertices.cells, gone * most, size * most)
-        _renumber((vertices.event["before"][: size - gone], vertices.last), gone)
-        counts["vertices"], counts["oldest_vertex"] = size - gone, 0
-
     def _compact_graphlets(self) -> None:
         """Drops what is gone of events of shared graphlets, snapshots and graphlets."""
         counts, shared = self.counts, self.graphlets
         gone, size = int(counts["oldest_stored"]), int(counts["stored"])
         if gone:
-            _shift((shared.event, shared.ints, shared.reals), gone, size)
-            _renumber((shared.event["before"][: size - gone], shared.group["last"]), gone)
+            shift((shared.event, shared.ints, shared.reals), gone, size)
+            renumber((shared.event["before"][: size - gone], shared.group["last"]), gone)
             counts["stored"], counts["oldest_stored"] = size - gone, 0
         stored = int(counts["stored"])
         gone, size = int(counts["oldest_expression"]), int(counts["expressions"])
         if gone:
-            _shift_cells(shared.expressions, gone, size)
+            shift_cells(shared.expressions, gone, size)
             shared.event["cell"][:stored] -= gone
             counts["expressions"], counts["oldest_expression"] = size - gone, 0
         gone, size = int(counts["oldest_graphlet"]), int(counts["graphlets"])
@@ -164,7 +158,7 @@ class SetState:
             counts["graphlets"], counts["oldest_graphlet"] = size - gone, 0
         gone, size = int(counts["oldest_snapshot"]), int(counts["snapshots"])
         if gone:
-            _shift((shared.snapshot,), gone, size)
+            shift((shared.snapshot,), gone, size)
             for array in self._rows():
                 array[:, : size - gone] = array[:, gone:size].copy()
             for name in ("first", "stop"):
@@ -176,31 +170,7 @@ class SetState:
         room = len(self.graphlets.snapshot)
         return [array.reshape(len(array) // room, room, *array.shape[1:]) for array in self.graphlets.cells]
 
-    def _widen_vertices(self, more: int) -> None:
-        cells = _more(self.vertices.cells, more * int(self.compiled.program.template.whole["most"][0]))
-        self.vertices = widened(self.vertices, ("event", "ints", "reals"), more)._replace(cells=cells)
-
     def _widen_snapshots(self, more: int) -> None:
         wide = (wider(array, more, axis=1) for array in self._rows())
         cells = Cells(*(array.reshape(array.shape[0] * array.shape[1], *array.shape[2:]) for array in wide))
         self.graphlets = widened(self.graphlets, ("snapshot",), more)._replace(cells=cells)
-
-
-def _more(cells: Cells, more: int) -> Cells:
-    """With more cells, which kernels clear before they read them."""
-    return widened(cells, cells._fields, more, axis=0)
-
-
-def _shift(arrays: Sequence[NDArray[Any]], gone: int, size: int) -> None:
-    for array in arrays:
-        array[..., : size - gone] = array[..., gone:size].copy()
-
-
-def _shift_cells(cells: Cells, gone: int, size: int) -> None:
-    for array in cells:
-        array[: size - gone] = array[gone:size].copy()
-
-
-def _renumber(arrays: Sequence[NDArray[np.int64]], gone: int) -> None:
-    for array in arrays:
-        np.maximum(array - gone, -1, out=array)

@@ -5,16 +5,15 @@ A *member* is a query, or one of the automata of a conjunction (both sides and t
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from math import gcd
 
 from cepbench.algorithms.online.granularity import only_single_events
-from cepbench.algorithms.snapshots.members import SetMember, aggregate_class
+from cepbench.algorithms.snapshots.connecting import connected
+from cepbench.algorithms.snapshots.members import SetMember
 from cepbench.algorithms.snapshots.predicates import anonymous
-from cepbench.queries.aggregates import COUNT_ALL, MOST_RING
 from cepbench.queries.automaton import Automaton
 
 PredicateClass = tuple[frozenset[object], frozenset[object]]
@@ -51,40 +50,11 @@ def sharable_sets(members: Sequence[SetMember]) -> tuple[SharableSet, ...]:
     """The sharable query sets of a workload; a member that shares with nobody is a set of its own.
 
     Queries share if they have E+ in common, their aggregates are of one class, and they group alike (an executor sees
-    one key, so they do). Windows begin with the stream, so those of any two queries overlap. A set takes no more
-    members than have `MOST_RING` counts and sums together.
+    one key, so they do). Windows begin with the stream, so those of any two queries overlap.
     """
-    root = list(range(len(members)))
-
-    def find(m: int) -> int:
-        while root[m] != m:
-            m = root[m]
-        return m
-
-    owner: dict[tuple[object, str], int] = {}
     patterns = [kleene_sub_patterns(m, member.automaton) for m, member in enumerate(members)]
-    for m, member in enumerate(members):
-        for pattern in patterns[m]:
-            first = owner.setdefault((aggregate_class(member.query), pattern.type), m)
-            both = {find(m), find(first)}
-            if _counts_and_sums(members[i] for i in range(len(members)) if find(i) in both) <= MOST_RING:
-                root[max(both)] = min(both)
-    sets: dict[int, list[int]] = {}
-    for m in range(len(members)):
-        sets.setdefault(find(m), []).append(m)
-    return tuple(_sharable_set(members, indices, patterns) for indices in sets.values())
-
-
-def _counts_and_sums(members: Iterable[SetMember]) -> int:
-    """How many different ones some members keep; as `MemberChannels` has them."""
-    found = set()
-    for member in members:
-        seen: Counter[object] = Counter()
-        for channel in member.query.layout.ring:
-            key = COUNT_ALL if channel == COUNT_ALL else channel.column
-            found.add((key, seen[key]))
-            seen[key] += 1
-    return len(found)
+    sets = connected(members, [[pattern.type for pattern in own] for own in patterns])
+    return tuple(_sharable_set(members, indices, patterns) for indices in sets)
 
 
 def _sharable_set(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepbench.algorithms.kernels.cells import empty_cells
+from cepbench.algorithms.kernels.cells import Cells, empty_cells
 from cepbench.algorithms.rows import AggregateRows
 from cepbench.algorithms.snapshots.channels import MemberChannels
 from cepbench.algorithms.snapshots.kernels.rows import ClosedRecord, MemberRows
@@ -25,19 +25,29 @@ class RowBuffer:
         self.arrays = MemberRows(
             np.empty(capacity, records_of(ClosedRecord)), empty_cells(capacity, channels.layout, arithmetic)
         )
-        self.found: dict[int, list[AggregateRows]] = {}
+        self.found: list[MemberRows] = []
 
     def take(self, size: int) -> None:
         """Takes the first `size` rows out of the buffer."""
-        if size == 0:
-            return
-        members, windows = self.arrays.closed["member"][:size], self.arrays.closed["window"]
-        order = np.argsort(members, kind="stable")
-        numbers, first = np.unique(members[order], return_index=True)
-        for m, chosen in zip(numbers.tolist(), np.split(order, first[1:]), strict=True):
-            self.found.setdefault(m, []).append(self.channels.rows(m, windows, self.arrays.cells, chosen))
+        if size > 0:
+            self.found.append(MemberRows(self.arrays.closed[:size].copy(), _first(self.arrays.cells, size)))
 
     def tell(self) -> MemberAnswers:
-        """All rows taken since the last call."""
-        found, self.found = self.found, {}
-        return {m: AggregateRows.concatenate(rows) for m, rows in found.items()}
+        """All rows taken since the last call: divided among members once, of which there may be as many as rows."""
+        if not self.found:
+            return {}
+        found, self.found = self.found, []
+        closed = np.concatenate([rows.closed for rows in found])
+        cells = Cells(*map(np.concatenate, zip(*(rows.cells for rows in found), strict=True)))
+        order = np.argsort(closed["member"], kind="stable")
+        numbers, first = np.unique(closed["member"][order], return_index=True)
+        return {
+            m: self.channels.rows(m, closed["window"], cells, chosen)
+            for m, chosen in zip(numbers.tolist(), np.split(order, first[1:]), strict=True)
+        }
+
+
+def _first(cells: Cells, size: int) -> Cells:
+    """A copy of the first of some cells."""
+    ring, over, real, least = cells
+    return Cells(ring[:size].copy(), over[:size].copy(), real[:size].copy(), least[:size].copy())

@@ -13,7 +13,6 @@ from cepbench.algorithms.kernels.cells import clear as empty
 from cepbench.algorithms.kernels.cells import copy as put
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.snapshots.kernels.cells import Index, Weighing, append
-from cepbench.algorithms.snapshots.kernels.products import add_product
 from cepbench.queries.records import Records
 
 FIRST_ROOM = 8
@@ -55,16 +54,6 @@ def append_run(
     for n in range(i, i + count):
         if not is_empty(cells, n):
             append(cells, n, weights, s, ints, reals, event)
-
-
-@inner
-def evaluate(
-    to: Cells, i: int, cells: Cells, coefficient: int, value: int, count: int, weights: Weighing, bound: int,
-    modular: bool,
-) -> None:  # fmt: skip
-    """Adds to cell i the value of an expression: `count` coefficients times the values of their snapshots. O(s)."""
-    for n in range(count):
-        add_product(to, i, cells, coefficient + n, value + n, weights, bound, modular)
 
 
 @inner

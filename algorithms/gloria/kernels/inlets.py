@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepbench.algorithms.gloria.kernels.expressions import add_run, cell_of, clear_run, evaluate, first_in
+from cepbench.algorithms.gloria.kernels.expressions import add_run, cell_of, clear_run, first_in
 from cepbench.algorithms.gloria.kernels.program import EXPRESSION, NONE, GloriaProgram, GloriaTables, ReadRecord
 from cepbench.algorithms.gloria.kernels.state import Expressions, GloriaState, TemplateCells, VisitedEvents
 from cepbench.algorithms.kernels.arrays import Flags, Ints
-from cepbench.algorithms.kernels.cells import begin
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents
+from cepbench.algorithms.snapshots.kernels.alone import reach as reach_alone
+from cepbench.algorithms.snapshots.kernels.alone import visit
 from cepbench.algorithms.snapshots.kernels.cells import add, fits, follows
-from cepbench.algorithms.snapshots.kernels.counts import add_cell, clear_cell, evaluate_counts
+from cepbench.algorithms.snapshots.kernels.counts import evaluate_counts
+from cepbench.algorithms.snapshots.kernels.evaluation import evaluate
 from cepbench.queries.tables import Predicates
 
 NOBODY, SOME, ALL = 0, 1, 2
@@ -82,7 +84,7 @@ def _visit_alike(
     """
     link, counts = tables.link[r], totals.counts[0]
     oldest = shared.group[tables.outlet[link.outlet].group].oldest
-    v = vertices.last[len(tables.place) + link.outlet]
+    v = vertices.last[len(tables.position) + link.outlet]
     while v >= counts.oldest_vertex:
         vertex = vertices.event[v]
         if vertex.time < events.time[i]:
@@ -122,18 +124,9 @@ def reach(
     O(n) or O(n s) where events before are visited.
     """
     tables, totals, shared = program.tables, state.totals, state.shared
-    place, cells = tables.place[p], totals.cells
-    window = tables.window[place.window]
+    place = tables.position[p]
     low, high = totals.open[place.window].low, totals.open[place.window].high
-    for k in range(low, high + 1):
-        clear_cell(cells, place.value + k - low, only)
-    if place.start:
-        free = low
-        for n in range(place.leading, place.leading_end):
-            while free <= high and free * window.slide <= events.negated[i, tables.lists[n]]:
-                free += 1
-        for k in range(free, high + 1):
-            begin(cells, place.value + k - low)
+    reach_alone(i, p, place.value, low, high, events, tables, totals, only)
     apart = False
     for n in range(place.source, place.source_end):
         source = tables.source[n]
@@ -145,12 +138,8 @@ def reach(
     if apart:
         _add_values_apart(i, p, events, program, state, modular)
     for e in range(place.enter, place.enter_end):
-        edge = tables.transition[e]
-        if edge.visited:
-            _visit(i, p, e, events, program, state)
-        else:
-            for k in range(low, high + 1):
-                add_cell(cells, place.value + k - low, cells, tables.slot[edge.slot].cell + k % window.span, only)
+        if tables.transition[e].visited:
+            visit(i, e, place.value, low, high, events, tables, program.predicates, totals, state.vertices)
 
 
 @inlined
@@ -167,7 +156,7 @@ def _add_values(
 ) -> None:
     """Adds the values of the expression in a row, which reaches inlet n, to the cells of place p."""
     tables = program.tables
-    place, inlet, group = tables.place[p], shared.inlet[n], shared.group[tables.inlet[n].group]
+    place, inlet, group = tables.position[p], shared.inlet[n], shared.group[tables.inlet[n].group]
     window = tables.window[place.window]
     low, high = totals.open[place.window].low, totals.open[place.window].high
     if inlet.start != low * window.slide:
@@ -195,7 +184,7 @@ def _add_values_apart(
 ) -> None:
     """Adds the values of expressions that members have different ones of to the cells of place p."""
     tables, totals, shared = program.tables, state.totals, state.shared
-    for n in range(tables.place[p].read, tables.place[p].read_end):
+    for n in range(tables.position[p].read, tables.position[p].read_end):
         read = tables.read[n]
         if shared.inlet[read.inlet].differs:
             row = tables.outlet[read.outlet].sums
@@ -215,35 +204,11 @@ def _visit_shared(
     group, counts = shared.group[program.tables.outlet[read.outlet].group], totals.counts[0]
     to = cell_of(group, EXPRESSION, group.oldest)
     clear_run(shared.cells, to, group.count - group.oldest)
-    v = vertices.last[len(program.tables.place) + read.outlet]
+    v = vertices.last[len(program.tables.position) + read.outlet]
     while v >= counts.oldest_vertex:
         if vertices.event[v].time < events.time[i] and follows(
             program.predicates, read.predicates, vertices.ints, vertices.reals, v, events.ints, events.reals, i
         ):
             counts.edges += 1
             _add_vertex(v, to, group.oldest, vertices, totals, shared)
-        v = vertices.event[v].before
-
-
-@inner
-def _visit(i: int, p: int, e: int, events: KernelEvents, program: GloriaProgram, state: GloriaState) -> None:
-    """Adds the trends that event i extends over transition e, which a member has alone, to the cells of place p."""
-    tables, totals, vertices = program.tables, state.totals, state.vertices
-    edge, place, counts = tables.transition[e], tables.place[p], totals.counts[0]
-    span, slide = tables.window[place.window].span, tables.window[place.window].slide
-    low, high = totals.open[place.window].low, totals.open[place.window].high
-    floor = low * slide
-    for n in range(edge.between, edge.between_end):
-        floor = max(floor, events.negated[i, tables.lists[n]])
-    v = vertices.last[edge.source]
-    while v >= counts.oldest_vertex:
-        time = vertices.event[v].time
-        if time < floor:
-            break
-        if time < events.time[i] and follows(
-            program.predicates, edge.predicates, vertices.ints, vertices.reals, v, events.ints, events.reals, i
-        ):
-            counts.edges += 1
-            for k in range(low, min(high, time // slide) + 1):
-                add(totals.cells, place.value + k - low, vertices.cells, vertices.event[v].cell + k % span)
         v = vertices.event[v].before

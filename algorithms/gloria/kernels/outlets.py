@@ -20,8 +20,8 @@ from cepbench.algorithms.gloria.kernels.windows import tell_after
 from cepbench.algorithms.kernels.cells import begin
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents, keep_columns
-from cepbench.algorithms.snapshots.kernels.cells import add, copy, is_empty
-from cepbench.algorithms.snapshots.kernels.counts import add_cell, add_counts, clear_cell, copy_cell
+from cepbench.algorithms.snapshots.kernels.cells import add
+from cepbench.algorithms.snapshots.kernels.counts import add_counts, clear_cell, copy_cell
 
 NOTHING, REUSED, AGAIN, SNAPSHOT, EACH = range(5)
 """What becomes of an event: nothing; it goes on with the expression that reaches it; it has the same snapshot as the
@@ -150,7 +150,7 @@ def _snapshot(
     group = shared.group[outlet.group]
     for n in range(outlet.share, outlet.share_end):
         share = tables.share[n]
-        place = tables.place[share.place]
+        place = tables.position[share.place]
         span, matched = tables.window[place.window].span, totals.passed[place.test]
         low, high = totals.open[place.window].low, totals.open[place.window].high
         for k in range(low, high + 1):
@@ -169,7 +169,7 @@ def _keep(
 ) -> None:  # fmt: skip
     """Keeps event i with its expression, for those that visit it."""
     counts, group = totals.counts[0], shared.group[tables.outlet[o].group]
-    v, last = counts.vertices, len(tables.place) + o
+    v, last = counts.vertices, len(tables.position) + o
     counts.vertices += 1
     vertex = vertices.event[v]
     vertex.time, vertex.before, vertex.cell = events.time[i], vertices.last[last], counts.vertex_cells
@@ -181,53 +181,11 @@ def _keep(
 
 
 @inlined
-def deliver(
-    i: int, p: int, at_once: bool, events: KernelEvents, tables: GloriaTables, state: GloriaState, only: bool
-) -> None:
-    """Adds the trends that end with event i at place p, which are in its cells, to what its windows keep."""
-    totals, vertices = state.totals, state.vertices
-    place, counts, cells = tables.place[p], totals.counts[0], totals.cells
-    span = tables.window[place.window].span
-    low, high = totals.open[place.window].low, totals.open[place.window].high
-    found = False
-    for k in range(low, high + 1):
-        j, row = place.value + k - low, k % span
-        if is_empty(cells, j):
-            continue
-        found = True
-        for n in range(place.feed, place.feed_end):
-            slot = tables.slot[tables.lists[n]]
-            add_cell(cells, (slot.cell if at_once else slot.pending) + row, cells, j, only)
-        if place.direct:
-            add_cell(cells, tables.member[place.member].final + row, cells, j, only)
-    if not found:
-        return
-    for n in range(place.feed, place.feed_end):
-        s = tables.lists[n]
-        if at_once:
-            tell_after(tables.slot[s].state, tables.state, tables.lists, totals.stamp)
-        elif not totals.pending[s].marked:
-            totals.pending[s].marked = True
-            totals.pending[counts.touched].touched = s
-            counts.touched += 1
-    if place.kept:
-        v = counts.vertices
-        counts.vertices += 1
-        vertex = vertices.event[v]
-        vertex.time, vertex.before, vertex.cell = events.time[i], vertices.last[p], counts.vertex_cells
-        vertices.last[p] = v
-        keep_columns(i, events, vertices.ints, vertices.reals, v)
-        for k in range(low, high + 1):
-            copy(vertices.cells, counts.vertex_cells + k % span, cells, place.value + k - low)
-        counts.vertex_cells += span
-
-
-@inlined
 def end_each(n: int, tables: GloriaTables, totals: TemplateCells) -> None:
     """Adds the trends of the members of ending n, which are in the cells of their places, to what is final."""
     ending, cells = tables.ending[n], totals.cells
     for at in range(ending.place, ending.place_end):
-        place = tables.place[tables.lists[at]]
+        place = tables.position[tables.lists[at]]
         if totals.passed[place.test]:
             span = tables.window[place.window].span
             low, high = totals.open[place.window].low, totals.open[place.window].high

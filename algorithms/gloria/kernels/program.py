@@ -15,6 +15,7 @@ import numpy as np
 
 from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.snapshots.kernels.cells import Weighing
+from cepbench.algorithms.snapshots.kernels.records import MemberRecord, PositionRecord, SlotRecord
 from cepbench.queries.records import Records
 from cepbench.queries.tables import Predicates
 
@@ -68,54 +69,22 @@ class TestRecord:
     selective: np.bool_
 
 
-class TemplatePlaceRecord:
-    """A `member` at a state; its windows are of kind `window`, its local predicates those of `test`.
+class PlaceRecord(PositionRecord):
+    """A place, numbered as a position; its local predicates are those of `test`. `enter`: transitions that the member
+    has alone.
 
     - `value`: its first cell to work with, one per window. `source`: the groups by which trends reach it; `read`: the
-      transitions that they share. `enter`: transitions that the member has alone.
-    - `feed` to `feed_end` in `lists`: slots that its events add to. `leading`, `trailing` in `lists`: negations before
-      its events if it `start`s, and after its events if they end trends.
-    - `direct`: its events end trends, which are final at once. `kept`: its events are visited later by the member alone
-      or, for `late_kept`, when the window closes. `plain`: any of these holds.
+      transitions that they share.
+    - `plain`: it is `direct`, `kept`, or its events add to slots.
     """
 
-    member: int
-    window: int
     test: int
     value: int
     source: int
     source_end: int
     read: int
     read_end: int
-    enter: int
-    enter_end: int
-    feed: int
-    feed_end: int
-    leading: int
-    leading_end: int
-    trailing: int
-    trailing_end: int
-    start: np.bool_
-    direct: np.bool_
-    kept: np.bool_
-    late_kept: np.bool_
     plain: np.bool_
-
-
-class LoneTransitionRecord:
-    """A transition that a member has alone, from the place `source`.
-
-    - `visited`: the events before are visited one by one, as predicates, or a negated sequence, select some of them;
-      else `slot` has their sum.
-    - `predicates`: its list of predicates on adjacent events; `between` to `between_end` in `lists`: its negations.
-    """
-
-    source: int
-    slot: int
-    predicates: int
-    between: int
-    between_end: int
-    visited: np.bool_
 
 
 class SourceRecord:
@@ -235,23 +204,11 @@ class ContextRecord:
     value: int
 
 
-class TemplateMemberRecord:
-    """A member with windows of kind `window`: its slots are `slot` to `slot_end`.
+class FinishingMemberRecord(MemberRecord):
+    """A member; `finish` to `finish_end` are endings that it has a part in."""
 
-    Row `final + k % span` of its cells has what is final in window k; `late` to `late_end` in `lists` are slots that
-    are final when a window closes, and `finish` to `finish_end` are endings; `place` in `lists` are those `late_kept`.
-    """
-
-    window: int
-    slot: int
-    slot_end: int
-    final: int
-    late: int
-    late_end: int
     finish: int
     finish_end: int
-    place: int
-    place_end: int
 
 
 class FinishRecord:
@@ -261,29 +218,10 @@ class FinishRecord:
     value: int
 
 
-class TemplateWindowRecord:
-    """Windows of one kind: their length, slide, and the most that hold one event; members in `lists`.
-
-    `bytes` is what one takes with the cells of all members.
-    """
-
-    within: int
-    slide: int
-    span: int
-    member: int
-    member_end: int
-    bytes: int
-
-
-class StateSlotRecord:
-    """A slot of events of `state` for windows of kind `window`: in window k, cell `cell + k % span` has the trends
-    before the current time, and cell `pending + k % span` those at it.
-    """
+class StateSlotRecord(SlotRecord):
+    """A slot of events of `state`."""
 
     state: int
-    window: int
-    cell: int
-    pending: int
 
 
 class TemplateRecord:
@@ -306,7 +244,7 @@ class GloriaTables(NamedTuple):
     kind: Records
     state: Records
     test: Records
-    place: Records
+    position: Records
     transition: Records
     source: Records
     read: Records

@@ -8,6 +8,7 @@ import numpy as np
 
 from cepbench.algorithms.kernels.arrays import Flags, Ints, Reals
 from cepbench.algorithms.kernels.cells import Cells
+from cepbench.algorithms.snapshots.kernels.records import VertexRecord
 from cepbench.queries.records import Records
 
 
@@ -70,16 +71,9 @@ class TemplateCells(NamedTuple):
     stamp: Ints
 
 
-class VisitedRecord:
-    """An event at a place or an outlet, the vertex `before` it there (below the oldest: none), and its cells.
+class VisitedRecord(VertexRecord):
+    """An event at a place, or at an outlet: the cells of that are coefficients of `size` snapshots from `first` on."""
 
-    Those of a place are its trends, window k at `cell + k % span`; those of an outlet are coefficients of `size`
-    snapshots from `first` on.
-    """
-
-    time: int
-    before: int
-    cell: int
     first: int
     size: int
 

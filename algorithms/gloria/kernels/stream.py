@@ -11,18 +11,18 @@ from cepbench.algorithms.gloria.kernels.outlets import (
     REUSED,
     choose,
     choose_ending,
-    deliver,
     end_each,
     let_out,
     reuse,
 )
 from cepbench.algorithms.gloria.kernels.program import GloriaProgram, GloriaTables, KindRecord
 from cepbench.algorithms.gloria.kernels.state import GloriaState
-from cepbench.algorithms.gloria.kernels.windows import arrive, close_until, commit
+from cepbench.algorithms.gloria.kernels.windows import arrive, close_until, commit, tell_after
 from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.cells import counts_only
 from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.events import KernelEvents
+from cepbench.algorithms.snapshots.kernels.alone import deliver
 from cepbench.algorithms.snapshots.kernels.cells import Index
 from cepbench.algorithms.snapshots.kernels.rows import MemberRows
 from cepbench.queries.tables import Predicates
@@ -107,7 +107,7 @@ def _reach(
     """Computes the trends that event i extends at the places of state s that need them."""
     tables, totals = program.tables, state.totals
     for p in range(tables.state[s].place, tables.state[s].place_end):
-        place = tables.place[p]
+        place = tables.position[p]
         totals.wanted[p] = (totals.wanted[p] or place.plain) and totals.passed[place.test]
         if totals.wanted[p]:
             reach(i, p, events, program, state, only, modular)
@@ -137,12 +137,17 @@ def _deliver(
     known = tables.state[s]
     for p in range(known.place, known.place_end):
         if totals.wanted[p]:
-            place = tables.place[p]
+            place = tables.position[p]
+            at, low, high = place.value, totals.open[place.window].low, totals.open[place.window].high
             if not only:
-                windows = totals.open[place.window].high - totals.open[place.window].low + 1
-                append_run(totals.cells, place.value, windows, program.weights, s, events.ints, events.reals, i)
-            if place.plain:
-                deliver(i, p, at_once, events, tables, state, only)
+                append_run(totals.cells, at, high - low + 1, program.weights, s, events.ints, events.reals, i)
+            if (
+                place.plain
+                and deliver(i, p, at, low, high, at_once, events, tables, totals, state.vertices, only)
+                and at_once
+                and place.feed < place.feed_end
+            ):
+                tell_after(s, tables.state, tables.lists, totals.stamp)
     for n in range(known.ending, known.ending_end):
         if shared.ending[n] == EACH:
             end_each(n, tables, totals)

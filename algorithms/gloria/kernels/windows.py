@@ -8,17 +8,18 @@ from cepbench.algorithms.gloria.kernels.expressions import (
     add_run,
     cell_of,
     clear_run,
-    evaluate,
     first_in,
     forget_before,
 )
 from cepbench.algorithms.gloria.kernels.program import GloriaProgram, GloriaTables
-from cepbench.algorithms.gloria.kernels.state import Expressions, GloriaState, TemplateCells, VisitedEvents
+from cepbench.algorithms.gloria.kernels.state import Expressions, GloriaState, TemplateCells
 from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
-from cepbench.algorithms.snapshots.kernels.cells import add, clear, copy, is_empty
+from cepbench.algorithms.snapshots.kernels.evaluation import evaluate
 from cepbench.algorithms.snapshots.kernels.panes import next_edge
 from cepbench.algorithms.snapshots.kernels.rows import MemberRows
+from cepbench.algorithms.snapshots.kernels.windows import any_ends, close_member, ends, forget_vertices, opened_at
+from cepbench.algorithms.snapshots.kernels.windows import commit as commit_slots
 from cepbench.queries.records import Records
 
 
@@ -60,27 +61,14 @@ def commit(negated: Ints, tables: GloriaTables, totals: TemplateCells, shared: E
 
     `negated[J]`: as a row of `KernelEvents.negated`.
     """
-    counts, cells = totals.counts[0], totals.cells
+    counts = totals.counts[0]
     for j in range(len(negated)):
         if negated[j] > totals.seen[j]:
-            totals.seen[j] = negated[j]
             for n in range(tables.negation[j].void, tables.negation[j].void_end):
-                slot = tables.slot[tables.lists[n]]
-                span = tables.window[slot.window].span
-                for k in range(totals.open[slot.window].low, totals.open[slot.window].high + 1):
-                    clear(cells, slot.cell + k % span, np.int64(1))
-                tell_after(slot.state, tables.state, tables.lists, totals.stamp)
+                tell_after(tables.slot[tables.lists[n]].state, tables.state, tables.lists, totals.stamp)
     for n in range(counts.touched):
-        s = totals.pending[n].touched
-        totals.pending[s].marked = False
-        slot = tables.slot[s]
-        span = tables.window[slot.window].span
-        for k in range(totals.open[slot.window].low, totals.open[slot.window].high + 1):
-            row = k % span
-            add(cells, slot.cell + row, cells, slot.pending + row)
-            clear(cells, slot.pending + row, np.int64(1))
-        tell_after(slot.state, tables.state, tables.lists, totals.stamp)
-    counts.touched = 0
+        tell_after(tables.slot[totals.pending[n].touched].state, tables.state, tables.lists, totals.stamp)
+    commit_slots(negated, tables, totals)
     for n in range(counts.shared):
         o = shared.pending[n].touched
         shared.pending[o].marked = False
@@ -112,11 +100,7 @@ def close_until(
     """
     totals, tables = state.totals, program.tables
     opened, counts = totals.open, totals.counts[0]
-    due = False
-    for w in range(len(opened)):
-        end = opened[w].low * tables.window[w].slide + tables.window[w].within
-        due |= opened[w].low <= opened[w].high and end <= now
-    if not due:
+    if not any_ends(now, tables.window, opened):
         return size
     note(tables, state)
     if now > counts.now:
@@ -124,84 +108,34 @@ def close_until(
         counts.now = now
     for w in range(len(opened)):
         window = tables.window[w]
-        while opened[w].low <= opened[w].high and opened[w].low * window.slide + window.within <= now:
+        while ends(w, now, tables.window, opened):
             for n in range(window.member, window.member_end):
-                size = _close(tables.lists[n], opened[w].low, negated, program, state, rows, size, modular)
+                m, k = tables.lists[n], opened[w].low
+                _finish(m, k, program, totals, state.shared, modular)
+                size = close_member(m, k, negated, tables, totals, state.vertices, rows, size)
             opened[w].low += 1
-    _forget(tables, totals, state.vertices, state.shared)
+    forget_vertices(tables, totals, state.vertices)
+    for g in range(len(state.shared.group)):
+        forget_before(state.shared.group[g], tables.group[g], tables, opened, state.shared.times)
     return size
 
 
 @inner
-def _close(
-    m: int, k: int, negated: Ints, program: GloriaProgram, state: GloriaState, rows: MemberRows, size: int,
-    modular: bool,
-) -> int:  # fmt: skip
-    """Writes the row of a member's window k, if it has a trend, and forgets the window."""
-    tables, totals, shared = program.tables, state.totals, state.shared
-    member, cells = tables.member[m], totals.cells
-    window = tables.window[member.window]
-    row = k % window.span
-    final = member.final + row
-    for n in range(member.late, member.late_end):
-        add(cells, final, cells, tables.slot[tables.lists[n]].cell + row)
-    for n in range(member.place, member.place_end):
-        _add_valid_ends(tables.lists[n], k, row, final, negated, tables, totals, state.vertices)
-    for n in range(member.finish, member.finish_end):
+def _finish(m: int, k: int, program: GloriaProgram, totals: TemplateCells, shared: Expressions, modular: bool) -> None:
+    """Adds the trends that end in a member's window k, as expressions of its endings, to what is final."""
+    tables = program.tables
+    window, row = tables.window[tables.member[m].window], k % tables.window[tables.member[m].window].span
+    for n in range(tables.member[m].finish, tables.member[m].finish_end):
         finish = tables.finish[n]
         ending = tables.ending[finish.ending]
         group = shared.group[tables.inlet[ending.inlet].group]
         first = first_in(group, shared.times, k * window.slide)
         evaluate(
-            cells, final, shared.cells, cell_of(group, ending.row, first), cell_of(group, finish.value + row, first),
-            group.count - first, program.weights, tables.whole[0].bound, modular,
+            totals.cells, tables.member[m].final + row, shared.cells, cell_of(group, ending.row, first),
+            cell_of(group, finish.value + row, first), group.count - first, program.weights, tables.whole[0].bound,
+            modular,
         )  # fmt: skip
         totals.counts[0].evaluations += 1
-    if not is_empty(cells, final):
-        rows.closed[size].member, rows.closed[size].window = m, k
-        copy(rows.cells, size, cells, final)
-        size += 1
-    clear(cells, final, np.int64(1))
-    for s in range(member.slot, member.slot_end):
-        clear(cells, tables.slot[s].cell + row, np.int64(1))
-    return size
-
-
-@inlined
-def _add_valid_ends(
-    p: int,
-    k: int,
-    row: int,
-    final: int,
-    negated: Ints,
-    tables: GloriaTables,
-    totals: TemplateCells,
-    vertices: VisitedEvents,
-) -> None:
-    """Adds the END events at a place that no trailing negated sequence invalidates."""
-    place = tables.place[p]
-    slide = tables.window[place.window].slide
-    floor = k * slide
-    for n in range(place.trailing, place.trailing_end):
-        floor = max(floor, negated[tables.lists[n]])
-    v = vertices.last[p]
-    while v >= totals.counts[0].oldest_vertex and vertices.event[v].time >= floor:
-        if vertices.event[v].time // slide >= k:
-            add(totals.cells, final, vertices.cells, vertices.event[v].cell + row)
-        v = vertices.event[v].before
-
-
-@inlined
-def _forget(tables: GloriaTables, totals: TemplateCells, vertices: VisitedEvents, shared: Expressions) -> None:
-    """Drops events and snapshots that have left all windows."""
-    counts = totals.counts[0]
-    oldest = np.int64(2**62)
-    for w in range(len(totals.open)):
-        oldest = min(oldest, totals.open[w].low * tables.window[w].slide)
-    while counts.oldest_vertex < counts.vertices and vertices.event[counts.oldest_vertex].time < oldest:
-        counts.oldest_vertex += 1
-    for g in range(len(shared.group)):
-        forget_before(shared.group[g], tables.group[g], tables, totals.open, shared.times)
 
 
 @inner
@@ -212,9 +146,8 @@ def arrive(now: int, negated: Ints, tables: GloriaTables, totals: TemplateCells,
         commit(negated, tables, totals, shared)
         counts.now = now
     for w in range(len(totals.open)):
-        window, opened = tables.window[w], totals.open[w]
-        low = max(opened.low, (now - window.within) // window.slide + 1, 0)
-        high = max(opened.high, now // window.slide)
+        opened = totals.open[w]
+        low, high = opened_at(w, now, tables.window, totals.open)
         if high > opened.high:
             counts.opened += 1
         opened.low, opened.high = low, high

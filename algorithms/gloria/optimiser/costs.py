@@ -60,6 +60,15 @@ class EventCosts(ABC):
         del state, members
         return 0.0
 
+    def worth_sharing(self, weight: float, rate: float, matched: Sequence[float]) -> bool:
+        """Whether a plan of this weight costs less than to share nothing and run the code of COGRA.
+
+        `rate`: of all events of the stream; `matched`: of those of the types of each member, once for each state. The
+        paper knows no such code.
+        """
+        del weight, rate, matched
+        return True
+
     def frequency(self, state: int) -> float:
         """What tells which of two types has fewer events."""
         return self.rates[state]

@@ -6,16 +6,23 @@ from collections.abc import Sequence
 
 from cepbench.algorithms.gloria.optimiser.costs import EventCosts, Mask, members_in
 
-EVENT, WINDOW = 0.9, 0.08
+EVENT, WINDOW = 0.014, 0.0072
 """Of an event that a member has alone: for itself, and for each window that holds it."""
-EXPRESSION, COEFFICIENT = 0.8, 0.012
-"""Of an event that a Q-set shares: for itself, and for each live snapshot."""
-EVALUATED, VALUE, TERM = 0.3, 0.15, 0.0015
+EXPRESSION, COEFFICIENT = 0.066, 0.0003
+"""Of an event that a Q-set shares: for itself, and for each live snapshot (an estimate: too little to be fitted)."""
+EVALUATED, VALUE, TERM = 0.031, 0.010, 0.0003
 """Of an event whose expression a member evaluates: for itself, for each window, and for each live snapshot there."""
+SET, CLOSING = 0.14, 0.24
+"""Of a sharable set, whatever its plan: for each event of the stream, and for each window of a member that closes."""
+LANE, LANE_EVENT, LANE_WINDOW = 0.0047, 0.0057, 0.0026
+"""Of a member that shares nothing, by lanes: for each event of the stream, for one that it matches, and for each window
+that holds that.
+"""
 
 
 class ExecutorCosts(EventCosts):
-    """Microseconds per unit of time, as measured with 5 to 20 queries of five types, with up to 16 windows per event.
+    """Microseconds per unit of time, fitted to counts of 5 to 100 queries of four and six types, with 1 to 16 windows
+    per event (`benchmarks/gloria_costs.py`).
 
     The executor keeps running sums, so that an event costs a member the windows that hold it, however many events came
     before; a Q-set the live snapshots, those of its longest window, whoever uses them; and an evaluation both. Where
@@ -59,6 +66,15 @@ class ExecutorCosts(EventCosts):
         """It has to be evaluated."""
         del source
         return self.evaluation(target, target, members)
+
+    def worth_sharing(self, weight: float, rate: float, matched: Sequence[float]) -> bool:
+        """Lanes pass over the stream once for each member, and a set once for all."""
+        sharing = weight + SET * rate + CLOSING * self._held((1 << len(matched)) - 1)[2]
+        lanes = sum(
+            LANE * rate + (LANE_EVENT + LANE_WINDOW * overlap) * own
+            for overlap, own in zip(self.overlaps, matched, strict=True)
+        )
+        return sharing < lanes
 
     def _alone(self, state: int, members: Mask) -> float:
         count, windows, _ = self._held(members)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from cepbench.algorithms.hamlet.kernels.program import NONE, HamletProgram, TemplateTables
-from cepbench.algorithms.hamlet.kernels.state import HamletState, Totals, Vertices
-from cepbench.algorithms.hamlet.kernels.visiting import visit
-from cepbench.algorithms.hamlet.kernels.windows import commit
+from cepbench.algorithms.hamlet.kernels.program import NONE, HamletProgram
+from cepbench.algorithms.hamlet.kernels.state import HamletState
+from cepbench.algorithms.hamlet.kernels.visiting import visit_all
 from cepbench.algorithms.kernels.arrays import Flags
-from cepbench.algorithms.kernels.cells import Cells, add, begin, copy, counts_only, is_empty
-from cepbench.algorithms.kernels.compilation import inlined, inner
-from cepbench.algorithms.kernels.events import KernelEvents, keep_columns
+from cepbench.algorithms.kernels.cells import counts_only
+from cepbench.algorithms.kernels.compilation import inner
+from cepbench.algorithms.kernels.events import KernelEvents
+from cepbench.algorithms.snapshots.kernels.alone import deliver, reach
 from cepbench.algorithms.snapshots.kernels.cells import append_run, fits, fits_class
-from cepbench.algorithms.snapshots.kernels.counts import add_cell, clear_cell
+from cepbench.algorithms.snapshots.kernels.windows import commit
 
 
 @inner
@@ -25,7 +25,7 @@ def propagate_alone(
     """
     template, totals, counts = program.template, state.totals, state.totals.counts[0]
     kind = events.kind[first]
-    bound = template.kind[kind]
+    bound, only = template.kind[kind], counts_only(totals.cells)
     for i in range(first, stop):
         if events.kind[i] != kind:
             continue
@@ -43,11 +43,12 @@ def propagate_alone(
             if low > high:
                 continue
             counts.visits += 1
-            reach(i, p, low, high, events, template, totals.cells)
+            reach(i, p, 0, low, high, events, template, totals, only)
             for e in range(position.enter, position.enter_end):
                 if template.transition[e].visited:
-                    visit(i, e, low, high, events, program, state, modular)
-            _insert(i, p, low, high, events, program, totals, state.vertices)
+                    visit_all(i, e, low, high, events, program, state, modular)
+            append_run(totals.cells, 0, high - low + 1, program.weights, p, events.ints, events.reals, i)
+            deliver(i, p, 0, low, high, False, events, template, totals, state.vertices, only)
 
 
 @inner
@@ -58,77 +59,3 @@ def matches_alone(i: int, p: int, events: KernelEvents, matches: Flags, program:
         return fits(program.predicates, p, events.ints, events.reals, i)
     c = program.groups.unit[unit].alike
     return fits_class(matches, c, program.predicates, p, events.ints, events.reals, i)
-
-
-@inlined
-def reach(i: int, p: int, low: int, high: int, events: KernelEvents, template: TemplateTables, cells: Cells) -> None:
-    """Sets cell k - low to the trends in window k that event i starts at a position, or extends, as sums tell."""
-    position = template.position[p]
-    span, slide = template.window[position.window].span, template.window[position.window].slide
-    only = counts_only(cells)
-    for j in range(high - low + 1):
-        clear_cell(cells, j, only)
-    if position.start:
-        free = low
-        for n in range(position.leading, position.leading_end):
-            while free <= high and free * slide <= events.negated[i, template.lists[n]]:
-                free += 1
-        for k in range(free, high + 1):
-            begin(cells, k - low)
-    for e in range(position.enter, position.enter_end):
-        if not template.transition[e].visited:
-            base = template.slot[template.transition[e].read].cell
-            for k in range(low, high + 1):
-                add_cell(cells, k - low, cells, base + k % span, only)
-
-
-@inlined
-def _insert(
-    i: int,
-    p: int,
-    low: int,
-    high: int,
-    events: KernelEvents,
-    program: HamletProgram,
-    totals: Totals,
-    vertices: Vertices,
-) -> None:
-    """Appends event i at a position to the trends that reach it, and keeps it if it is visited later."""
-    template, counts, cells = program.template, totals.counts[0], totals.cells
-    span = template.window[template.position[p].window].span
-    append_run(cells, 0, high - low + 1, program.weights, p, events.ints, events.reals, i)
-    found = False
-    for k in range(low, high + 1):
-        if not is_empty(cells, k - low):
-            found = True
-            feed(p, k % span, k - low, template, totals)
-    if found and template.position[p].kept:
-        v = counts.vertices
-        counts.vertices += 1
-        vertices.event[v].time, vertices.event[v].before = events.time[i], vertices.last[p]
-        vertices.last[p] = v
-        keep_columns(i, events, vertices.ints, vertices.reals, v)
-        for k in range(low, high + 1):
-            copy(vertices.cells, v * template.whole[0].most + k % span, cells, k - low)
-
-
-@inlined
-def feed(p: int, row: int, j: int, template: TemplateTables, totals: Totals) -> None:
-    """Adds cell j, trends that end at a position now, to what its window keeps."""
-    position, cells = template.position[p], totals.cells
-    wait(p, row, j, template, totals)
-    if position.direct:
-        add(cells, template.member[position.member].final + row, cells, j)
-
-
-@inner
-def wait(p: int, row: int, j: int, template: TemplateTables, totals: Totals) -> None:
-    """Adds cell j, trends that end at a position now, to slots that later events read."""
-    position, counts, cells = template.position[p], totals.counts[0], totals.cells
-    for n in range(position.feed, position.feed_end):
-        s = template.lists[n]
-        add_cell(cells, template.slot[s].pending + row, cells, j, counts_only(cells))
-        if not totals.pending[s].marked:
-            totals.pending[s].marked = True
-            totals.pending[counts.touched].touched = s
-            counts.touched += 1

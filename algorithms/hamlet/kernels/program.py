@@ -1,7 +1,6 @@
 """What the kernels of Hamlet read of a sharable set of queries: its merged template as arrays of records.
 
-A *member* is a query, or a side of a conjunction. Positions, transitions, slots and negations of all members are
-numbered through. What a record calls `x` to `x_end` is a run of another table, or of `TemplateTables.lists`.
+Its members are as in `snapshots.kernels.records`.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ import numpy as np
 
 from cepbench.algorithms.kernels.arrays import Index, Ints
 from cepbench.algorithms.snapshots.kernels.cells import Weighing
+from cepbench.algorithms.snapshots.kernels.records import PositionRecord
 from cepbench.queries.records import Records
 from cepbench.queries.tables import Predicates
 
@@ -35,89 +35,11 @@ class TypeRecord:
     summed: np.bool_
 
 
-class PositionRecord:
-    """A position of a `member`, whose windows are of kind `window`, and its `unit` in a group, or NONE.
+class UnitPositionRecord(PositionRecord):
+    """A position, and its `unit` in a group, or NONE; `selective`: it has local predicates."""
 
-    - `enter` to `enter_end`: the transitions into it.
-    - `feed` to `feed_end` in `lists`: slots that its events add to. `leading`, `trailing`: negations before its events
-      if `start`s, and after its events if they end trends.
-    - `direct`: its events end trends that are final at once. `kept`: its events are visited later, by a transition or,
-      for `late_kept`, when the window closes. `selective`: it has local predicates.
-    """
-
-    member: int
-    window: int
     unit: int
-    enter: int
-    enter_end: int
-    feed: int
-    feed_end: int
-    leading: int
-    leading_end: int
-    trailing: int
-    trailing_end: int
-    start: np.bool_
-    direct: np.bool_
-    kept: np.bool_
-    late_kept: np.bool_
     selective: np.bool_
-
-
-class TransitionRecord:
-    """A transition from the position `source`.
-
-    - `visited`: the events before are visited one by one, as predicates, or a negated sequence, select some of them;
-      else `read` is the slot that has their sum.
-    - `predicates`: the number of its list of predicates on adjacent events; `between` to `between_end` in `lists`: its
-      negations.
-    """
-
-    source: int
-    read: int
-    predicates: int
-    between: int
-    between_end: int
-    visited: np.bool_
-
-
-class MemberRecord:
-    """A member with windows of kind `window`: its slots are `slot` to `slot_end`.
-
-    Row `final + k % span` of its cells has what is final in window k; `late` to `late_end` in `lists` are slots that
-    are final when a window closes.
-    """
-
-    window: int
-    slot: int
-    slot_end: int
-    final: int
-    late: int
-    late_end: int
-
-
-class WindowRecord:
-    """Windows of one kind: their length, slide, and the most that hold one event; members in `lists`.
-
-    `bytes` is what one takes with the cells of all members; `longest` tells that none is longer.
-    """
-
-    within: int
-    slide: int
-    span: int
-    member: int
-    member_end: int
-    bytes: int
-    longest: np.bool_
-
-
-class SlotRecord:
-    """A slot for windows of kind `window`: in window k, cell `cell + k % span` has the trends before the current time,
-    and cell `pending + k % span` those at it.
-    """
-
-    window: int
-    cell: int
-    pending: int
 
 
 class SetRecord:
@@ -127,6 +49,7 @@ class SetRecord:
       those of `Totals`.
     - `contexts`: units times windows that hold an event, in the group that has most; `rows`: those of
       `GraphletStore.cells`.
+    - `longest`: the kind of the longest windows.
     - Bytes of a vertex, an event of a shared graphlet without coefficients, a cell, and a buffered event.
     - `every`: all events are visited (event granularity).
     """
@@ -136,6 +59,7 @@ class SetRecord:
     cells: int
     contexts: int
     rows: int
+    longest: int
     vertex_bytes: int
     stored_bytes: int
     cell_bytes: int

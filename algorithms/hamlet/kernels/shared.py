@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from cepbench.algorithms.hamlet.kernels.program import NONE, Groups, HamletProgram
 from cepbench.algorithms.hamlet.kernels.snapshots import end_graphlet, event_snapshot, graphlet_snapshot
 from cepbench.algorithms.hamlet.kernels.state import FRESH, ROW, SUMS, GraphletStore, HamletState, Totals
@@ -100,6 +102,36 @@ def propagate_shared(
     if not stored:
         counts.snapshots = base
         counts.graphlets = graphlet
+
+
+@inner
+def fits_expressions(
+    g: int, first: int, stop: int, size: int, events: KernelEvents, matches: Flags, program: HamletProgram,
+    state: HamletState,
+) -> bool:  # fmt: skip
+    """Whether there is room for the expressions of a burst of group g, once it is known which units share it.
+
+    Each event has a coefficient for each snapshot before it. If all units follow the same events, the snapshots at
+    event level are at most the events that only some of them match, which are counted if room for all of them is short.
+    """
+    groups, counts = program.groups, state.totals.counts[0]
+    stored, loops, _, differ = _needs(g, program, state)
+    if not stored:
+        return True
+    before = counts.snapshots - (counts.oldest_snapshot if loops else counts.snapshots) + 1
+    room, created = len(state.graphlets.expressions.over) - counts.expressions, np.int64(size)
+    if size * before + size * (size + 1) // 2 <= room:
+        return True
+    sharing, kind = state.graphlets.sharing, events.kind[first]
+    for c in range(groups.group[g].alike, groups.group[g].alike_end):
+        differ |= loops and sharing[c] > 0 and not groups.alike[c].same_loop
+    if not differ:
+        created = np.int64(0)
+        for i in range(first, stop):
+            if events.kind[i] == kind:
+                created += _match(g, groups, sharing, matches, program.predicates, events, i) == SOME
+    counts.more_expressions = size * before + created * size - created * (created - 1) // 2
+    return bool(counts.more_expressions <= room)
 
 
 @inlined

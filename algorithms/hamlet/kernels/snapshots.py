@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepbench.algorithms.hamlet.kernels.alone import feed, reach
-from cepbench.algorithms.hamlet.kernels.evaluation import evaluate
 from cepbench.algorithms.hamlet.kernels.program import NONE, HamletProgram
 from cepbench.algorithms.hamlet.kernels.state import FRESH, ROW, SUMS, GraphletStore, HamletState, Totals
-from cepbench.algorithms.hamlet.kernels.visiting import visit
+from cepbench.algorithms.hamlet.kernels.visiting import visit_all
 from cepbench.algorithms.kernels.arrays import Flags
 from cepbench.algorithms.kernels.cells import begin, counts_only
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents
+from cepbench.algorithms.snapshots.kernels.alone import reach, wait
 from cepbench.algorithms.snapshots.kernels.cells import Index, append_run, clear, copy, fits_class, is_empty
 from cepbench.algorithms.snapshots.kernels.counts import add_cell, clear_cell, copy_cell
+from cepbench.algorithms.snapshots.kernels.evaluation import evaluate
 
 
 @inlined
@@ -59,10 +59,10 @@ def _gather(
 ) -> None:  # fmt: skip
     """Sets cell k - low to the trends in window k that event i starts, or extends, by all transitions `but` one."""
     template = program.template
-    reach(i, p, low, high, events, template, state.totals.cells)
+    reach(i, p, 0, low, high, events, template, state.totals, counts_only(state.totals.cells))
     for e in range(template.position[p].enter, template.position[p].enter_end):
         if template.transition[e].visited and e != but:
-            visit(i, e, low, high, events, program, state, modular)
+            visit_all(i, e, low, high, events, program, state, modular)
 
 
 @inner
@@ -103,11 +103,11 @@ def event_snapshot(
                 copy(reached, k - low, cells, (value + k % span) * most + x)
                 if loop == NONE:
                     evaluate(
-                        reached, k - low, np.int64(SUMS), value + k % span, x, z, g, cells, graphlets.snapshot,
+                        reached, k - low, cells, SUMS * most + x, (value + k % span) * most + x, z - x,
                         program.weights, p, modular,
                     )  # fmt: skip
         if loop != NONE and not template.whole[0].every:
-            visit(i, groups.unit[u].loop, low, high, events, program, state, modular)
+            visit_all(i, groups.unit[u].loop, low, high, events, program, state, modular)
         append_run(reached, 0, high - low + 1, program.weights, p, events.ints, events.reals, i)
         for k in range(low, high + 1):
             if not is_empty(reached, k - low):
@@ -122,7 +122,7 @@ def end_graphlet(
 ) -> None:
     """Ends a graphlet: its sums, evaluated for each query and window, are what later graphlets see of it."""
     template, groups, reached = program.template, program.groups, totals.cells
-    stop, only = totals.counts[0].snapshots, counts_only(totals.cells)
+    stop, only, most = totals.counts[0].snapshots, counts_only(totals.cells), len(graphlets.snapshot)
     for u in range(groups.group[g].unit, groups.group[g].unit_end):
         if not graphlets.unit[u].now:
             continue
@@ -135,11 +135,13 @@ def end_graphlet(
             for row in range(SUMS, FRESH + 1):
                 clear_cell(reached, row, only)
                 evaluate(
-                    reached, row, row, groups.unit[u].value + k % span, oldest, stop, g, graphlets.cells,
-                    graphlets.snapshot, program.weights, p, modular,
+                    reached, row, graphlets.cells, row * most + oldest,
+                    (groups.unit[u].value + k % span) * most + oldest, stop - oldest, program.weights, p, modular,
                 )  # fmt: skip
             for n in range(position.feed, position.feed_end):
                 add_cell(reached, template.slot[template.lists[n]].cell + k % span, reached, np.int64(SUMS), only)
             if position.direct:
                 add_cell(reached, template.member[position.member].final + k % span, reached, np.int64(SUMS), only)
-            feed(p, k % span, FRESH, template, totals)
+            wait(p, k % span, FRESH, template, totals, only)
+            if position.direct:
+                add_cell(reached, template.member[position.member].final + k % span, reached, np.int64(FRESH), only)

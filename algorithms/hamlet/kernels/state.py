@@ -19,9 +19,9 @@ class CountRecord:
 
     - `now`: current time; `edge`: the next time at which a window begins or ends; `last`: that of the last relevant
       event; `touched`: slots with pending cells.
-    - Ends of the queues of vertices of non-shared graphlets, of `stored` events of shared ones and the cells of their
-      expressions, of snapshots and of shared graphlets, each of which leaves at its oldest end; `more_expressions`:
-      cells that the next burst may need.
+    - Ends of the queues of vertices of non-shared graphlets and of their cells, of `stored` events of shared ones and
+      the cells of their expressions, of snapshots and of shared graphlets, each of which leaves at its oldest end;
+      `more_expressions`: cells that the next burst may need; `decided`: the units that share it, if there was no room.
     - `peak`: the most bytes since they were told, and what they were made of; `peak_windows` are bytes.
     - `visits`: events times graphlets that they are put into; `edges`: events before that are visited; `bursts` of
       sharable types, the `shared_bursts` of them, which have a shared graphlet each, and the graphlets that single
@@ -35,11 +35,13 @@ class CountRecord:
     touched: int
     vertices: int
     oldest_vertex: int
+    vertex_cells: int
     stored: int
     oldest_stored: int
     expressions: int
     oldest_expression: int
     more_expressions: int
+    decided: int
     snapshots: int
     oldest_snapshot: int
     graphlets: int
@@ -76,17 +78,10 @@ class Totals(NamedTuple):
     counts: Records
 
 
-class VertexRecord:
-    """An event of a non-shared graphlet, and the vertex `before` it at its position (below the oldest: none)."""
-
-    time: int
-    before: int
-
-
 class Vertices(NamedTuple):
     """Events of non-shared graphlets that later ones visit, in time order; those of a position are linked.
 
-    `event[V]`, `last[P]`; `ints[I, V]`, `reals[F, V]`; window k of vertex v has cell `v * most + k % span`.
+    `event[V]`, `last[P]`; `ints[I, V]`, `reals[F, V]`.
     """
 
     event: Records

@@ -9,15 +9,16 @@ import numpy as np
 from cepbench.algorithms.hamlet.kernels.alone import propagate_alone
 from cepbench.algorithms.hamlet.kernels.benefit import BenefitCosts, KnownBurst, choose
 from cepbench.algorithms.hamlet.kernels.bursts import BurstRecord
-from cepbench.algorithms.hamlet.kernels.program import NONE, GroupRecord, Groups, HamletProgram
-from cepbench.algorithms.hamlet.kernels.shared import propagate_shared
+from cepbench.algorithms.hamlet.kernels.program import NONE, GroupRecord, Groups, HamletProgram, TemplateTables
+from cepbench.algorithms.hamlet.kernels.shared import fits_expressions, propagate_shared
 from cepbench.algorithms.hamlet.kernels.state import GraphletStore, HamletState
 from cepbench.algorithms.hamlet.kernels.summing import propagate_sums
-from cepbench.algorithms.hamlet.kernels.windows import arrive, close_until, commit, note, void
+from cepbench.algorithms.hamlet.kernels.windows import arrive, close_until, note
 from cepbench.algorithms.kernels.arrays import Flags, Ints, Reals
 from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.snapshots.kernels.rows import MemberRows
+from cepbench.algorithms.snapshots.kernels.windows import commit, void
 from cepbench.queries.records import Records
 
 APART, STATIC, DYNAMIC, GIVEN = 0, 1, 2, 3
@@ -75,7 +76,7 @@ def run_bursts(
         begin, end, size, g = burst.begin, burst.end, burst.size, burst.group
         if written + template.whole[0].open > len(rows.closed):
             return n, written, OUTPUT
-        if not _fits(size, g, template.kind[events.kind[begin]].kept, groups, state):
+        if not _fits(size, g, template.kind[events.kind[begin]].kept, template, groups, state):
             return n, written, ROOM
         if events.time[begin] >= counts.edge:
             written = close_until(events.time[begin], events.negated[begin], template, state, rows, written)
@@ -89,8 +90,14 @@ def run_bursts(
         elsewhere = kind.binding_end - kind.binding
         if g != NONE:
             note(size, template, state.totals)
-            sharing = _decide(n, burst, kind.summed, scans, program, decisions, state)
-            counts.alone_graphlets += elsewhere - sharing
+            sharing = counts.decided
+            if sharing == 0:
+                sharing = _decide(n, burst, kind.summed, scans, program, decisions, state)
+                counts.alone_graphlets += elsewhere - sharing
+            counts.decided = 0
+            if sharing > 0 and not fits_expressions(g, begin, end, size, events, decisions.matches, program, state):
+                counts.decided = sharing
+                return n, written, ROOM
         if elsewhere > sharing and kind.summed:
             propagate_sums(begin, end, events, decisions.matches, program, state)
         elif elsewhere > sharing:
@@ -116,23 +123,20 @@ def run_bursts(
 
 
 @inner
-def _fits(size: int, g: int, kept: int, groups: Groups, state: HamletState) -> bool:
-    """Whether there is room for all that a burst may leave behind, `kept` vertices per event included."""
+def _fits(size: int, g: int, kept: int, template: TemplateTables, groups: Groups, state: HamletState) -> bool:
+    """Whether there is room for all that a burst may leave behind but expressions, with `kept` vertices per event."""
     counts, graphlets = state.totals.counts[0], state.graphlets
     if counts.vertices + size * kept > len(state.vertices.event):
+        return False
+    if counts.vertex_cells + size * kept * template.whole[0].most > len(state.vertices.cells.over):
         return False
     if g == NONE:
         return True
     group = groups.group[g]
     several = group.alike_end - group.alike > 1 or groups.alike[group.alike].loop != NONE
     most = size + 1 if several else 1  # one snapshot if the events are alike for all
-    if group.stores:
-        live = counts.snapshots - counts.oldest_snapshot
-        counts.more_expressions = size * (live + 1) + size * (size + 1) // 2 if several else size
-        if counts.expressions + counts.more_expressions > len(graphlets.expressions.over):
-            return False
-        if counts.stored + size > len(graphlets.event):
-            return False
+    if group.stores and counts.stored + size > len(graphlets.event):
+        return False
     return counts.snapshots + most <= len(graphlets.snapshot) and counts.graphlets < len(graphlets.among)
 
 

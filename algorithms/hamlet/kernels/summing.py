@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepbench.algorithms.hamlet.kernels.alone import matches_alone, reach, wait
+from cepbench.algorithms.hamlet.kernels.alone import matches_alone
 from cepbench.algorithms.hamlet.kernels.program import NONE, HamletProgram
 from cepbench.algorithms.hamlet.kernels.state import HamletState
 from cepbench.algorithms.kernels.arrays import Flags, Index, Ints
@@ -18,6 +18,7 @@ from cepbench.algorithms.kernels.cells import ONE, counts_only
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.online.kernels.appending import append
+from cepbench.algorithms.snapshots.kernels.alone import reach, wait
 from cepbench.algorithms.snapshots.kernels.counts import add_cell, clear_cell
 from cepbench.queries.tables import Weights
 
@@ -72,7 +73,7 @@ def _propagate(
     if low > high:
         return
     span, windows, only = template.window[position.window].span, high - low + 1, counts_only(cells)
-    reach(first, p, low, high, events, template, cells)
+    reach(first, p, 0, low, high, events, template, totals, only)
     for n in range(windows):
         clear_cell(cells, TRENDS * most + n, only)
         clear_cell(cells, WAITING * most + n, only)
@@ -112,4 +113,4 @@ def _propagate(
         for f in range(position.feed, position.feed_end):
             add_cell(cells, template.slot[template.lists[f]].cell + row, cells, TRENDS * most + n, only)
         if waits:
-            wait(p, row, WAITING * most + n, template, totals)
+            wait(p, row, WAITING * most + n, template, totals, only)

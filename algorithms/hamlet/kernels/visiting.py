@@ -4,51 +4,29 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepbench.algorithms.hamlet.kernels.evaluation import evaluate
-from cepbench.algorithms.hamlet.kernels.program import NONE, HamletProgram, TemplateTables
+from cepbench.algorithms.hamlet.kernels.program import NONE, HamletProgram
 from cepbench.algorithms.hamlet.kernels.state import ROW, GraphletStore, HamletState, Totals
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents
+from cepbench.algorithms.snapshots.kernels.alone import floor_of, visit
 from cepbench.algorithms.snapshots.kernels.cells import add, clear, follows
-
-
-@inlined
-def floor_of(i: int, e: int, events: KernelEvents, template: TemplateTables) -> int:
-    """The time before which no event may connect to event i over transition e, as a negated match forbids it."""
-    floor = -1
-    for n in range(template.transition[e].between, template.transition[e].between_end):
-        floor = max(floor, int(events.negated[i, template.lists[n]]))
-    return floor
+from cepbench.algorithms.snapshots.kernels.evaluation import evaluate
 
 
 @inner
-def visit(
+def visit_all(
     i: int, e: int, low: int, high: int, events: KernelEvents, program: HamletProgram, state: HamletState, modular: bool
 ) -> None:
     """Adds the trends that event i extends over transition e to those that reach it, cell k - low for window k.
 
     O(n) for n live events of the position, and O(n s + w s) for events of shared graphlets over s snapshots.
     """
-    template, vertices, counts = program.template, state.vertices, state.totals.counts[0]
-    edge = template.transition[e]
-    source = template.position[edge.source]
-    window, most = template.window[source.window], template.whole[0].most
-    span, slide = window.span, window.slide
-    now, floor = events.time[i], max(floor_of(i, e, events, template), low * slide)
-    v = vertices.last[edge.source]
-    while v >= counts.oldest_vertex:
-        time = vertices.event[v].time
-        if time < floor:
-            break
-        if time < now and follows(
-            program.predicates, edge.predicates, vertices.ints, vertices.reals, v, events.ints, events.reals, i
-        ):
-            counts.edges += 1
-            for k in range(low, min(high, time // slide) + 1):
-                add(state.totals.cells, k - low, vertices.cells, v * most + k % span)
-        v = vertices.event[v].before
-    if source.unit != NONE:
-        _visit_shared(i, e, source.unit, low, high, floor, events, program, state.totals, state.graphlets, modular)
+    template = program.template
+    visit(i, e, 0, low, high, events, template, program.predicates, state.totals, state.vertices)
+    unit = template.position[template.transition[e].source].unit
+    if unit != NONE:
+        floor = floor_of(i, e, low, events, template)
+        _visit_shared(i, e, unit, low, high, floor, events, program, state.totals, state.graphlets, modular)
 
 
 @inlined
@@ -96,6 +74,6 @@ def _visit_shared(
     if stop > 0:
         for k in range(low, high + 1):
             evaluate(
-                totals.cells, k - low, np.int64(ROW), unit.value + k % span, first, stop, g, cells, graphlets.snapshot,
+                totals.cells, k - low, cells, ROW * most + first, (unit.value + k % span) * most + first, stop - first,
                 program.weights, p, modular,
             )  # fmt: skip

@@ -1,8 +1,107 @@
-"""Records that kernels of Hamlet and of Gloria have in common."""
+"""Records of a template that kernels of Hamlet and of Gloria have in common.
+
+A *member* is a query, or a side of a conjunction. Positions, transitions, slots and negations of all members are
+numbered through. What a record calls `x` to `x_end` is a run of another table, or of the template's `lists`.
+"""
 
 from __future__ import annotations
 
 import numpy as np
+
+
+class PositionRecord:
+    """A position of a `member`, whose windows are of kind `window`.
+
+    - `enter` to `enter_end`: the transitions into it.
+    - `feed` to `feed_end` in `lists`: slots that its events add to. `leading`, `trailing`: negations before its events
+      if it `start`s trends, and after its events if they end trends.
+    - `direct`: its events end trends that are final at once. `kept`: its events are visited later, by a transition or,
+      for `late_kept`, when the window closes.
+    """
+
+    member: int
+    window: int
+    enter: int
+    enter_end: int
+    feed: int
+    feed_end: int
+    leading: int
+    leading_end: int
+    trailing: int
+    trailing_end: int
+    start: np.bool_
+    direct: np.bool_
+    kept: np.bool_
+    late_kept: np.bool_
+
+
+class TransitionRecord:
+    """A transition from the position `source`.
+
+    - `visited`: the events before are visited one by one, as predicates, or a negated sequence, select some of them;
+      otherwise `read` is the slot that has their sum.
+    - `predicates`: the number of its list of predicates on adjacent events; `between` to `between_end` in `lists`: its
+      negations.
+    """
+
+    source: int
+    read: int
+    predicates: int
+    between: int
+    between_end: int
+    visited: np.bool_
+
+
+class MemberRecord:
+    """A member with windows of kind `window`: its slots are `slot` to `slot_end`.
+
+    Row `final + k % span` of its cells has what is final in window k; `late` to `late_end` in `lists` are slots that
+    are final when a window closes, and `place` to `place_end` its positions that are `late_kept`.
+    """
+
+    window: int
+    slot: int
+    slot_end: int
+    final: int
+    late: int
+    late_end: int
+    place: int
+    place_end: int
+
+
+class WindowRecord:
+    """Windows of one kind: their length, slide, and the most that hold one event; members in `lists`.
+
+    `bytes` is what one takes with the cells of all members.
+    """
+
+    within: int
+    slide: int
+    span: int
+    member: int
+    member_end: int
+    bytes: int
+
+
+class SlotRecord:
+    """A slot for windows of kind `window`: in window k, cell `cell + k % span` has the trends before the current time,
+    and cell `pending + k % span` those at it.
+    """
+
+    window: int
+    cell: int
+    pending: int
+
+
+class VertexRecord:
+    """An event that later ones visit, the vertex `before` it at its position (below the oldest: none), and its cells.
+
+    Its trends in window k are cell `cell + k % span`.
+    """
+
+    time: int
+    before: int
+    cell: int
 
 
 class OpenRecord:

@@ -86,12 +86,24 @@ def test_queries_whose_windows_count_events_go_alone() -> None:
 
 
 def test_each_sharable_set_has_a_valid_plan_of_its_own() -> None:
-    found = plan("gloria", workload("SEQ(A, B, C)", "SEQ(A, B, D)", "SEQ(E, F)+", "SEQ(E, F)+", "A"))
+    queries = workload("SEQ(A, B, C)", "SEQ(A, B, D)", "SEQ(E, F)+", "SEQ(E, F)+", "A", window="WITHIN 100 s")
+    found = plan("gloria[costs=paper]", queries)
     assert found.details["sharable_sets"] == 3
     assert [[member.query.index for member in one.members] for one in found.sets] == [[2, 3]]
     assert [member.query.index for member in found.alone] == [0, 1, 4]
     for one in found.sets:
         one.sharing.check(one.template)
+
+
+def test_members_share_nothing_where_that_costs_less() -> None:
+    """A set of few queries costs more than a lane for each, one of many less; the paper's costs know no lanes."""
+    few, many = (workload(*["SEQ(F, A, B, C, D)"] * queries, window="WITHIN 1000 s") for queries in (2, 200))
+    assert [len(plan("gloria", queries).sets) for queries in (few, many)] == [0, 1]
+    assert [plan("gloria", queries).details["left_alone"] for queries in (few, many)] == [1, 0]
+    assert len(plan("gloria[costs=paper]", few).sets) == 1
+    for other in ("gloria[optimizer=greedy]", "gloria[optimizer=noprune]", "gloria[granularity=event]"):
+        assert plan(other, few).details["left_alone"] == 0
+    assert make("gloria").plan(few, Statistics()).details["left_alone"] == 0, "nothing is known of the stream"
 
 
 def test_a_search_without_time_falls_back_to_the_greedy_plan_and_says_so() -> None:

@@ -186,3 +186,15 @@ def test_a_query_leaves_the_others_and_joins_them_again(script: tuple[str, ...],
     frame = builder.frame()
     for query in queries:
         assert difference(answer(query, events), frame[frame["query"] == query.name].reset_index(drop=True)) is None
+
+
+@pytest.mark.parametrize(("mode", "most"), [("static", 10 * 600), ("apart", 0)])
+def test_room_for_expressions_is_made_once_it_is_decided_who_shares(mode: str, most: int) -> None:
+    """As much as events that only one query matches need: five of 500, and no room for 125,000 coefficients."""
+    text = f"A0/1 {' '.join(f'B{time}/{int(time % 100 == 0)}' for time in range(1, 501))} A900/1"
+    where = "B.x <= NEXT(B).x"
+    queries = [f"COUNT(*) PATTERN SEQ(A, B+) WHERE {where}", f"COUNT(*) PATTERN SEQ(A, B+) WHERE {where} AND B.x < 1"]
+    made = executor(queries, text, Sharing(mode))
+    [one] = made.sets
+    assert made.details()["event_snapshots"] == (5 if mode == "static" else 0)
+    assert len(one.state.graphlets.expressions.over) <= most

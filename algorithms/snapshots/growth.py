@@ -1,0 +1,69 @@
+"""Room for what kernels of sharable sets keep: queues that leave at their oldest end are made compact, or wider."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cepbench.algorithms.kernels.cells import Cells
+from cepbench.algorithms.kernels.growth import widened
+from cepbench.algorithms.snapshots.kernels.template import VertexQueue
+
+FIRST_ROOM = 64
+"""Events, and cells, that there is room for at first."""
+
+_Queue = TypeVar("_Queue", bound=Any)
+
+
+def with_room(vertices: _Queue, counts: Any, more: int, cells: int) -> _Queue:
+    """The queue, once it is compact, wide enough for so many more vertices and cells of them.
+
+    And for as many again as there are: otherwise it would be made compact again and again. It doubles at least.
+    """
+    short = 2 * int(counts["vertices"]) + more - len(vertices.event)
+    if short > 0:
+        vertices = widened(vertices, ("event", "ints", "reals"), max(short, len(vertices.event), FIRST_ROOM))
+    room = len(vertices.cells.over)
+    short = 2 * int(counts["vertex_cells"]) + cells - room
+    if short > 0:
+        vertices = vertices._replace(cells=more_cells(vertices.cells, max(short, room, FIRST_ROOM)))
+    return vertices
+
+
+def compact_vertices(counts: Any, vertices: VertexQueue) -> None:
+    """Drops the vertices, and their cells, that have left all windows."""
+    gone, size, stop = int(counts["oldest_vertex"]), int(counts["vertices"]), int(counts["vertex_cells"])
+    if gone == 0:
+        return
+    first = int(vertices.event["cell"][gone]) if gone < size else stop
+    shift((vertices.event, vertices.ints, vertices.reals), gone, size)
+    shift_cells(vertices.cells, first, stop)
+    vertices.event["cell"][: size - gone] -= first
+    renumber((vertices.event["before"][: size - gone], vertices.last), gone)
+    counts["vertices"], counts["oldest_vertex"], counts["vertex_cells"] = size - gone, 0, stop - first
+
+
+def more_cells(cells: Cells, more: int) -> Cells:
+    """With more cells, which kernels clear before they read them."""
+    return widened(cells, cells._fields, more, axis=0)
+
+
+def shift(arrays: Sequence[NDArray[Any]], gone: int, size: int) -> None:
+    """Moves entries `gone` to `size` to the begin of the last axis."""
+    for array in arrays:
+        array[..., : size - gone] = array[..., gone:size].copy()
+
+
+def shift_cells(cells: Cells, gone: int, size: int) -> None:
+    """Moves cells `gone` to `size` to the begin."""
+    for array in cells:
+        array[: size - gone] = array[gone:size].copy()
+
+
+def renumber(arrays: Sequence[NDArray[np.int64]], gone: int) -> None:
+    """Numbers of entries, once the first `gone` are; -1 for those."""
+    for array in arrays:
+        np.maximum(array - gone, -1, out=array)

@@ -1,0 +1,120 @@
+"""Time stamps end, windows close and open, of any sharable set (docs/semantics.md, rules 2, 5 and 6)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cepbench.algorithms.kernels.arrays import Ints
+from cepbench.algorithms.kernels.cells import add as unite
+from cepbench.algorithms.kernels.cells import clear as empty
+from cepbench.algorithms.kernels.compilation import inlined, inner
+from cepbench.algorithms.snapshots.kernels.cells import add, clear, copy, is_empty
+from cepbench.algorithms.snapshots.kernels.rows import MemberRows
+from cepbench.algorithms.snapshots.kernels.template import SetTotals, Template, VertexQueue
+from cepbench.queries.records import Records
+
+
+@inner
+def void(negated: Ints, template: Template, totals: SetTotals) -> None:
+    """Empties what negated events forbid that are new; `negated[J]`: as a row of `KernelEvents.negated`."""
+    cells = totals.cells
+    for j in range(len(negated)):
+        if negated[j] > totals.seen[j]:
+            totals.seen[j] = negated[j]
+            for n in range(template.negation[j].void, template.negation[j].void_end):
+                slot = template.slot[template.lists[n]]
+                span = template.window[slot.window].span
+                for k in range(totals.open[slot.window].low, totals.open[slot.window].high + 1):
+                    empty(cells, slot.cell + k % span)
+
+
+@inner
+def commit(negated: Ints, template: Template, totals: SetTotals) -> None:
+    """Lets later events see the trends that ended at the current time, after it emptied what negated events forbid."""
+    counts, cells = totals.counts[0], totals.cells
+    void(negated, template, totals)
+    for n in range(counts.touched):
+        s = totals.pending[n].touched
+        totals.pending[s].marked = False
+        slot = template.slot[s]
+        span = template.window[slot.window].span
+        for k in range(totals.open[slot.window].low, totals.open[slot.window].high + 1):
+            row = k % span
+            unite(cells, slot.cell + row, cells, slot.pending + row)
+            empty(cells, slot.pending + row)
+    counts.touched = 0
+
+
+@inlined
+def ends(w: int, now: int, window: Records, opened: Records) -> bool:
+    """Whether the oldest open window of kind w ends by `now`."""
+    low = opened[w].low
+    return bool(low <= opened[w].high and low * window[w].slide + window[w].within <= now)
+
+
+@inner
+def any_ends(now: int, window: Records, opened: Records) -> bool:
+    """Whether some window ends by `now`."""
+    found = False
+    for w in range(len(window)):
+        found |= ends(w, now, window, opened)
+    return found
+
+
+@inlined
+def opened_at(w: int, now: int, window: Records, opened: Records) -> tuple[int, int]:
+    """The first and the last window of kind w that are open from `now` on, after those that end were closed."""
+    within, slide = window[w].within, window[w].slide
+    return max(opened[w].low, (now - within) // slide + 1, 0), max(opened[w].high, now // slide)
+
+
+@inner
+def close_member(
+    m: int, k: int, negated: Ints, template: Template, totals: SetTotals, vertices: VertexQueue, rows: MemberRows,
+    size: int,
+) -> int:  # fmt: skip
+    """Writes the row of a member's window k, if it has a trend, and forgets the window; returns how many rows."""
+    member, cells = template.member[m], totals.cells
+    row = k % template.window[member.window].span
+    final = member.final + row
+    for n in range(member.late, member.late_end):
+        add(cells, final, cells, template.slot[template.lists[n]].cell + row)
+    for n in range(member.place, member.place_end):
+        _add_valid_ends(template.lists[n], k, row, final, negated, template, totals, vertices)
+    if not is_empty(cells, final):
+        rows.closed[size].member, rows.closed[size].window = m, k
+        copy(rows.cells, size, cells, final)
+        size += 1
+    clear(cells, final, np.int64(1))
+    for s in range(member.slot, member.slot_end):
+        clear(cells, template.slot[s].cell + row, np.int64(1))
+    return size
+
+
+@inlined
+def _add_valid_ends(
+    p: int, k: int, row: int, final: int, negated: Ints, template: Template, totals: SetTotals, vertices: VertexQueue
+) -> None:
+    """Adds the END events at a position that no trailing negated sequence invalidates."""
+    position = template.position[p]
+    slide = template.window[position.window].slide
+    floor = k * slide
+    for n in range(position.trailing, position.trailing_end):
+        floor = max(floor, negated[template.lists[n]])
+    v = vertices.last[p]
+    while v >= totals.counts[0].oldest_vertex and vertices.event[v].time >= floor:
+        if vertices.event[v].time // slide >= k:
+            add(totals.cells, final, vertices.cells, vertices.event[v].cell + row)
+        v = vertices.event[v].before
+
+
+@inlined
+def forget_vertices(template: Template, totals: SetTotals, vertices: VertexQueue) -> np.int64:
+    """Drops vertices that have left all windows; returns the time at which the oldest open window begins."""
+    counts = totals.counts[0]
+    oldest = np.int64(2**62)
+    for w in range(len(totals.open)):
+        oldest = min(oldest, totals.open[w].low * template.window[w].slide)
+    while counts.oldest_vertex < counts.vertices and vertices.event[counts.oldest_vertex].time < oldest:
+        counts.oldest_vertex += 1
+    return oldest

@@ -1,0 +1,117 @@
+"""Fits the costs of Gloria's executor, and of lanes (`algorithms/gloria/optimiser/executor_costs.py`).
+
+Microseconds per event of plans of some workloads, and of the same by COGRA; costs that are not negative, by least
+squares of relative errors. Prints the costs in the order of `NAMES` and `LANES`, and how far what they predict is off.
+
+Run by hand: python benchmarks/gloria_costs.py
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator, Sequence
+from random import Random
+
+import gloria
+import numpy as np
+from scipy.optimize import nnls
+
+from cepbench.algorithms.base import Executor
+from cepbench.algorithms.gloria.executor import GloriaExecutor
+from cepbench.algorithms.gloria.optimiser import executor_costs, pools_of, rates_of
+from cepbench.algorithms.gloria.optimiser.graph import plan_weight
+from cepbench.algorithms.gloria.optimiser.limits import SearchLimits
+from cepbench.algorithms.gloria.optimiser.nodes import Node
+from cepbench.algorithms.gloria.optimiser.optimiser import Construction, _searched, plan_of
+from cepbench.algorithms.gloria.plan import GloriaPlan, PlannedSet
+from cepbench.algorithms.gloria.template import states_of, template_of
+from cepbench.algorithms.registry import make
+from cepbench.algorithms.snapshots.members import members_of
+from cepbench.events.batch import EventBatch
+from cepbench.events.statistics import Statistics
+from cepbench.queries.compile import compile_workload
+from cepbench.queries.parser import parse_query
+
+NAMES = ("EVENT", "WINDOW", "EXPRESSION", "COEFFICIENT", "EVALUATED", "VALUE", "TERM", "SET", "CLOSING")
+LANES = ("LANE", "LANE_EVENT", "LANE_WINDOW")
+EVENTS, RATE, DRAWS = 40_000, 1 / len(gloria.TYPES), 3
+PATTERNS = (
+    lambda n: f"SEQ(F{n % 10}, C0, C1, C2, C3, B{n // 10 % 10})",
+    lambda n: f"SEQ(F{n % 10}, (SEQ(C0, C1))+, B{n // 10 % 10})",
+    lambda n: f"SEQ(C0, C1+, C2, B{n % 10})",
+)
+WINDOWS = ((240, 240), (4000, 4000), (240, 30), (1600, 100))
+
+
+def workloads() -> Iterator[list[str]]:
+    for pattern in PATTERNS:
+        for queries in (5, 20, 100):
+            for within, slide in WINDOWS:
+                window = f"WITHIN {within} s SLIDE {slide} s"
+                yield [f"q{n}: RETURN COUNT(*) PATTERN {pattern(n)} {window}" for n in range(queries)]
+
+
+def microseconds(executors: Sequence[Executor], events: EventBatch) -> float:
+    """Of an event, the least of some runs."""
+    taken = []
+    for executor in executors:
+        started = time.process_time()
+        executor.process(events)
+        executor.finish()
+        taken.append(time.process_time() - started)
+    return 1e6 * min(taken) / len(events)
+
+
+def set_costs(values: Sequence[float]) -> None:
+    for name, value in zip(NAMES, values, strict=False):
+        setattr(executor_costs, name, value)
+
+
+def fit(rows: Sequence[Sequence[float]], taken: Sequence[float], names: Sequence[str]) -> None:
+    array, wanted = np.array(rows), np.array(taken)
+    found, _ = nnls(array / wanted[:, None], np.ones(len(wanted)))
+    off = array @ found / wanted
+    print({name: round(float(value), 5) for name, value in zip(names, found, strict=True)})
+    print(f"  predicted: {off.min():.2f} to {off.max():.2f} times what {len(wanted)} runs took", flush=True)
+
+
+def main() -> None:
+    events, random = gloria.uniform(EVENTS), Random(1)
+    rates = dict.fromkeys(gloria.TYPES, RATE)
+    known = [getattr(executor_costs, name) for name in NAMES]
+    shared, shared_taken, lanes, lanes_taken = [], [], [], []
+    for texts in workloads():
+        workload = compile_workload([parse_query(text) for text in texts], events.schema)
+        members = tuple(members_of(workload))
+        template = template_of(members)
+        pools = pools_of(template)
+        windows = [float(member.window.within) for member in members]
+        overlaps = [member.window.overlap for member in members]
+        given = rates_of([state.type for state in pools.states], rates), windows, overlaps
+        plans: list[list[Node]] = [[() for _ in pools.pools]]
+        for draw in range(DRAWS):
+            set_costs([value * math.exp(random.gauss(0, 1.5) if draw else 0.0) for value in known])
+            construction = Construction(pools, executor_costs.ExecutorCosts(*given), SearchLimits(10.0), "gloria")
+            nodes = _searched(construction.graph(), "gloria", construction)
+            plans += [nodes] if nodes not in plans else []
+        closing = sum(1 / member.window.slide for member in members)
+        for nodes in plans:
+            row = []
+            for k in range(len(NAMES) - 2):
+                set_costs([float(k == n) for n in range(len(NAMES) - 2)])
+                row.append(plan_weight(pools.pools, nodes, executor_costs.ExecutorCosts(*given)))
+            plan = GloriaPlan(workload, (PlannedSet(members, template, plan_of(pools, nodes)),))
+            shared.append([*row, 1.0, closing])
+            shared_taken.append(microseconds([GloriaExecutor(plan) for _ in range(3)], events))
+        cogra = make("cogra")
+        plan_of_cogra = cogra.plan(workload, Statistics())
+        matched = [len(states_of(member)) * RATE for member in members]
+        lanes.append([len(members), sum(matched), sum(own * o for own, o in zip(matched, overlaps, strict=True))])
+        lanes_taken.append(microseconds([cogra.executor(plan_of_cogra) for _ in range(3)], events))
+    fit(shared, shared_taken, NAMES)
+    fit(lanes, lanes_taken, LANES)
+
+
+if __name__ == "__main__":
+    main()
