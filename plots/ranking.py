@@ -1,4 +1,3 @@
-<<<<<<< HEAD
 """A drawing of `cepbench bench` or `cepbench advise`: a bar per algorithm, and how the others ended."""
 
 from __future__ import annotations
@@ -61,67 +60,3 @@ def _drawing(found: Ranking | Advice) -> Drawing:
     axes.invert_yaxis()
     axes.set_xlabel("Time of the whole stream" + ("" if isinstance(found, Ranking) else ", predicted"))
     return drawing
-=======
-"""Which algorithm is best where, of a heat map: in words and ranks that are computed from the records."""
-
-from collections.abc import Sequence
-
-from cepbench.metrics.figure import Figure, Panel
-from cepbench.metrics.record import Record
-from cepbench.plots.axes import category
-from cepbench.plots.censored import LABELS
-from cepbench.plots.html import Cell, Html, table, tag
-from cepbench.plots.points import HIGHER_IS_BETTER, curves
-from cepbench.plots.style import label
-from cepbench.plots.units import human
-
-
-def rankings(figure: Figure, records: Sequence[Record]) -> list[Html]:
-    """A table per heat map with a row per column of it, the best algorithm first; nothing without heat maps."""
-    panels = [panel for panel in figure.panels if panel.kind == "heat" and figure.facet is None]
-    if not panels:
-        return []
-    return [tag("h3", "Which algorithm is best where"), *(_table(figure, panel, records) for panel in panels)]
-
-
-def _table(figure: Figure, panel: Panel, records: Sequence[Record]) -> Html:
-    places: dict[object, list[tuple[float, str, float, float]]] = {}
-    failed: dict[object, list[str]] = {}
-    for curve in curves(figure, panel, records):
-        name = label(curve.algorithm, figure.labels)
-        for point in curve.points:
-            ranked, others = places.setdefault(point.x, []), failed.setdefault(point.x, [])
-            if point.estimate is not None and point.drawn:
-                low, high = point.estimate.low, point.estimate.high
-                values = point.estimate.values
-                ends = (min(values), max(values)) if low is None or high is None else (low, high)
-                ranked.append((point.estimate.median, name, *ends))
-            elif point.failures:
-                others.append(f"{name} ({', '.join(LABELS[failure.status] for failure in point.failures)})")
-    rows = []
-    for x, ranked in places.items():
-        ranked.sort(reverse=panel.metric in HIGHER_IS_BETTER)
-        shown = ", ".join(f"{name} {human(value, panel.unit)}" for value, name, *_ in ranked)
-        rows.append(
-            [category(x), Cell(_best(ranked), kind="text"), Cell(shown or "–", kind="text"), Cell("; ".join(failed[x]))]
-        )
-    return table(
-        panel.label, (figure.x_of(panel).label, "Best", "From best to worst", "Without a number"), rows, sortable=True
-    )
-
-
-def _best(ranked: Sequence[tuple[float, str, float, float]]) -> str:
-    """`COGRA, 1.5 times better than GRETA`; only if their intervals, or else their ranges, do not meet."""
-    if not ranked:
-        return "nobody"
-    best, name, low, high = ranked[0]
-    if len(ranked) == 1:
-        return f"{name}, the only one"
-    second, other, least, most = ranked[1]
-    if min(best, second) <= 0:
-        return name
-    if best != second and low <= most and least <= high:
-        return f"{name}, not to be told apart from {other}"
-    factor = max(best, second) / min(best, second)
-    return f"{name}, {factor:.2g} times better than {other}" if factor >= 1.05 else f"{name} and {other}, alike"
->>>>>>> arena

@@ -16,7 +16,7 @@ from cepbench.plots.draw import MAX_COLUMNS
 from cepbench.plots.html import Html, join, tag
 from cepbench.plots.points import curves, undrawn_axes
 from cepbench.plots.published import published_notes
-from cepbench.plots.ranking import rankings
+from cepbench.plots.standings import rankings
 from cepbench.plots.style import label
 from cepbench.plots.units import human
 

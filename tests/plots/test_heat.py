@@ -2,7 +2,7 @@ from cepbench.metrics.figure import Axis, Panel, Scale
 from cepbench.metrics.record import Status, Summary
 from cepbench.plots.censored import LABELS
 from cepbench.plots.draw import draw
-from cepbench.plots.ranking import rankings
+from cepbench.plots.standings import rankings
 
 PANEL = Panel(metric="throughput", label="Throughput", unit="events/s", kind="heat")
 WORK = Axis(name="work", label="Kind of work", scale=Scale.CATEGORY, values=("SEQ", "NOT"))
