@@ -30,7 +30,7 @@ def test_the_metric_of_a_stack_is_that_of_its_first_part():
         ),
         ({"kind": "bars", "parts": [{"label": "x"}]}, "Input should be a valid string"),
         ({"kind": "bars", "parts": ["x"]}, "valid dictionary"),
-        ({"kind": "pie", "metric": "throughput"}, "Input should be 'lines' or 'bars'"),
+        ({"kind": "pie", "metric": "throughput"}, "Input should be 'lines', 'bars' or 'heat'"),
     ],
 )
 def test_mistakes(given, message):

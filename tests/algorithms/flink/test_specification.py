@@ -17,7 +17,7 @@ def lines(text: str) -> list[str]:
 def test_an_or_of_types_is_a_place_that_either_type_may_take() -> None:
     told = lines("PATTERN SEQ(A, (B OR C OR B z) x, C) WITHIN 5 s PER MATCH")
     assert [line for line in told if line.startswith(("flow", "place", "type"))] == [
-        "flow 3 0 S3 E0 E1 E2", "place 0", "place 1", "place 2", "types 3", "type 0 0", "type 1 1", "type 2 1 2",
+        "flow 3 1 S3 E0 E1 E2", "place 0", "place 1", "place 2", "types 3", "type 0 0", "type 1 1", "type 2 1 2",
     ]  # fmt: skip
     assert [line for line in told if line.startswith("local")] == []
 
