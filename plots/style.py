@@ -86,7 +86,7 @@ VARIANTS: dict[str, Style] = {
     "cogra[parallel=time]": Style("#0072b2", "^", SOLID, True),
     "cogra[windows=panes]": Style("#661100", "s", DASHED, True),
     "gloria[costs=paper]": Style("#5c5c1f", "o", DASHED, True),
-    "gloria[costs=paper, optimizer=greedy]": Style("#4a3aa7", "^", DASH_DOT_DOT, True),
+    "gloria[costs=paper, optimizer=greedy]": Style("#4a3aa7", "v", DASH_DOT_DOT, True),
     "gloria[costs=paper, optimizer=noprune]": Style("#88ccee", "s", SHORT, True),
     "gloria[optimizer=greedy]": Style("#117733", "d", DASH_DOT, True),
     "hamlet[sharing=never]": Style("#88ccee", "^", SHORT, True),
