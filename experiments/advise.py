@@ -6,7 +6,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import isfinite, log10
+from math import inf, isfinite, log10
 from pathlib import Path
 
 import numpy as np
@@ -310,15 +310,24 @@ def _recommended(candidates: Sequence[Candidate], memory: int) -> tuple[str | No
     ]  # fmt: skip
     if not usable:
         return None, "no algorithm would end within the memory limit, as far as the trials say"
-    best = usable[0]
+    best = min(usable, key=_at_worst)  # not the least prediction: that of a short trial may be far off
     assert best.seconds is not None
-    how = "measured" if best.measured else "predicted"
-    told = f"the shortest time, {best.seconds:.3g} s ({how})"
-    if len(usable) > 1 and (second := usable[1].seconds) is not None:
-        alike = usable[1].seconds_low is not None and usable[1].seconds_low <= (best.seconds_high or best.seconds)
-        told += f"; next is {usable[1].algorithm} with {second:.3g} s"
-        told += ", which is as good within the intervals" if alike else ""
-    return best.algorithm, told
+    if best.measured:
+        reason = f"the shortest time at worst, {best.seconds:.3g} s (measured)"
+    else:
+        reason = f"the shortest time at worst, {_at_worst(best):.3g} s ({best.seconds:.3g} s predicted)"
+    others = [one for one in usable if one is not best]
+    if others:
+        second = min(others, key=_at_worst)
+        reason += f"; next is {second.algorithm} with {_at_worst(second):.3g} s"
+        alike = second.seconds_low is not None and second.seconds_low <= _at_worst(best)
+        reason += ", which is as good within the intervals" if alike else ""
+    return best.algorithm, reason
+
+
+def _at_worst(candidate: Candidate) -> float:
+    """Seconds at the upper end of the interval."""
+    return next(value for value in (candidate.seconds_high, candidate.seconds, inf) if value is not None)
 
 
 def _warnings(
