@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterable
-from difflib import get_close_matches
 from typing import Any
 
 from cepbench.algorithms.aseq.algorithm import ASeq
@@ -23,7 +22,7 @@ from cepbench.algorithms.plugins import plugged
 from cepbench.algorithms.sase.algorithm import Sase
 from cepbench.algorithms.sharon import Sharon
 from cepbench.algorithms.spass import Spass
-from cepbench.events.errors import CepbenchError
+from cepbench.events.errors import CepbenchError, choices
 
 ALGORITHMS: tuple[type[Algorithm], ...] = (
     Sase, Greta, Cogra, Cet, ASeq, Sharon, Spass, Hamlet, Gloria, Mcep, Core, Flink, CoreEngine,
@@ -62,18 +61,15 @@ def make(specification: str) -> Algorithm:
     found = _SPECIFICATION.fullmatch(specification)
     classes = {algorithm.name: algorithm for algorithm in algorithms()}
     if found is None or found[1] not in classes:
-        near = get_close_matches(specification.partition("[")[0].strip().lower(), classes, 1)
-        meant = f"did you mean {near[0]}? " if near else ""
-        raise UnknownAlgorithm(
-            f"unknown algorithm {specification!r}; {meant}choose one of {', '.join(sorted(classes))}"
-        )
+        named = specification.partition("[")[0].strip()
+        raise UnknownAlgorithm(f"unknown algorithm {specification!r}; {choices(named, sorted(classes))}")
     algorithm = classes[found[1]]
     given = _parameters(specification, found[2] or "")
     allowed = parameters(algorithm)
     for name in given:
         if name not in allowed:
-            choices = f"it has {', '.join(allowed)}" if allowed else "it has none"
-            raise UnknownAlgorithm(f"{algorithm.name} has no parameter {name!r}; {choices}")
+            values = f"it has {', '.join(allowed)}" if allowed else "it has none"
+            raise UnknownAlgorithm(f"{algorithm.name} has no parameter {name!r}; {values}")
     return algorithm(**given)
 
 

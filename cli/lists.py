@@ -6,6 +6,7 @@ import click
 
 from cepbench.cli.options import plugins
 from cepbench.cli.tables import show
+from cepbench.events.errors import choices
 
 as_json = click.option("--json", "as_json", is_flag=True, help="As a JSON list instead of text.")
 
@@ -51,9 +52,7 @@ def datasets(name: str | None, as_json: bool) -> None:
             return
         generated = [generator.name for generator in GENERATORS] + [workload.name for workload in WORKLOADS]
         if name not in generated:
-            raise click.UsageError(
-                f"no stream, data set or workload {name!r}; choose one of {', '.join([*generated, *real])}"
-            )
+            raise click.UsageError(f"no stream, data set or workload {name!r}; {choices(name, [*generated, *real])}")
         made = {workload.name: workload.describe().parameters for workload in WORKLOADS}
         parameters = made[name] if name in made else generator_class(name).describe().parameters
         show([vars(parameter) for parameter in parameters], as_json)

@@ -25,6 +25,14 @@ class QueryFile(Place):
         return super().convert(value, param, ctx)
 
 
+def one_algorithm(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> str:
+    """The algorithm; several are refused, since a query has one answer."""
+    if len(given) > 1:
+        instead = f"cepbench bench -a {','.join(given)}"
+        raise click.UsageError(f"-a is given {len(given)} times; give one algorithm, or compare several by {instead}")
+    return given[0]
+
+
 query_file = QueryFile(exists=True, dir_okay=False, readable=True)
 
 
@@ -38,7 +46,13 @@ query_file = QueryFile(exists=True, dir_okay=False, readable=True)
     help="Event store, or CSV or Parquet file, or a folder of such files.",
 )
 @click.option(
-    "-a", "--algorithm", required=True, metavar="SPEC", help="Algorithm, such as greta or name[parameter=value]."
+    "-a",
+    "--algorithm",
+    required=True,
+    multiple=True,
+    callback=one_algorithm,
+    metavar="SPEC",
+    help="Algorithm, such as greta or name[parameter=value].",
 )
 @click.option("-o", "--output", type=Place(dir_okay=False), help="File for the answer.")
 @click.option(

@@ -10,6 +10,7 @@ from cepbench.datasets.road_traffic import AARHUS_TRAFFIC
 from cepbench.datasets.smart_plugs import DEBS_2014
 from cepbench.datasets.stocks import NASDAQ, NYSE
 from cepbench.datasets.taxi_trips import NYC_TAXI
+from cepbench.events.errors import choices
 
 DATASETS: tuple[Dataset, ...] = (
     NASDAQ,
@@ -30,5 +31,4 @@ def dataset(name: str) -> Dataset:
     for found in DATASETS:
         if found.name == name:
             return found
-    names = ", ".join(found.name for found in DATASETS)
-    raise DatasetError(f"unknown data set {name!r}; choose one of {names}")
+    raise DatasetError(f"unknown data set {name!r}; {choices(name, (found.name for found in DATASETS))}")

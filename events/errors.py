@@ -1,4 +1,7 @@
-"""The base of every error that a user sees, and what is none."""
+"""The base of every error that a user sees, what is none, and choices where a name is unknown."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
 
 
 class CepbenchError(Exception):
@@ -7,6 +10,17 @@ class CepbenchError(Exception):
 
 class InputError(CepbenchError):
     """Events that cannot be used: the message names the file, the row and the column."""
+
+
+def choices(name: str, known: Iterable[str], more: str = "") -> str:
+    """What may stand in place of an unknown name, and which of it is near, for the end of a message.
+
+    >>> choices("creta", ["greta", "cogra"])
+    'choose one of greta, cogra; did you mean greta?'
+    """
+    names = list(known)
+    near = get_close_matches(name.lower(), names, 1)
+    return f"choose one of {', '.join(names)}{more}" + (f"; did you mean {near[0]}?" if near else "")
 
 
 def is_interrupt(error: BaseException | None) -> bool:

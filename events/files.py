@@ -201,7 +201,7 @@ def check_needed(events: InputEvents, needs: Mapping[str, Collection[str]]) -> N
                 kind = events.schema.types[int(events.batch.type[event])]
                 raise InputError(
                     f"{events.place(event)}, column {needed!r}: null or NaN in an event of type {kind!r}, "
-                    "but a query needs it"
+                    "but a query needs it; leave such rows out, or fill them"
                 )
 
 
@@ -272,15 +272,15 @@ def _assemble(layout: FileLayout, blocks: list[Block], files: tuple[tuple[str, i
     batch = EventBatch(schema, time, codes(names, schema.types), columns, np.arange(len(time), dtype=np.int64))
     events = InputEvents(schema, batch, holes, batch.position, files, layout.notices)
     falls = np.flatnonzero(time[1:] < time[:-1])
-    return events if len(falls) == 0 else _sorted(events, int(falls[0]) + 1)
+    return events if len(falls) == 0 else _sorted(events, int(falls[0]) + 1, layout.reading.time)
 
 
-def _sorted(events: InputEvents, first: int) -> InputEvents:
-    """The events by time; `first` is the first that is earlier than the one before it."""
+def _sorted(events: InputEvents, first: int, column: str) -> InputEvents:
+    """The events by time, which lies in `column`; `first` is the first that is earlier than the one before it."""
     order = np.argsort(events.batch.time, kind="stable")
     batch = replace(events.batch.take(order), position=events.batch.position)
     holes = {name: mask[order] for name, mask in events.missing.items()}
-    notice = f"{events.place(first)}, column 'time': earlier than the row before; the events were sorted by time"
+    notice = f"{events.place(first)}, column {column!r}: earlier than the row before; the events were sorted by time"
     return InputEvents(events.schema, batch, holes, order, events.files, (*events.notices, notice))
 
 

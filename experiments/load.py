@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
+from cepbench.events.errors import choices
 from cepbench.experiments.claims import PROFILES
 from cepbench.experiments.errors import ExperimentError
 from cepbench.experiments.schema import Experiment, merged
@@ -31,7 +32,7 @@ def find(name: str, folder: Path = FIGURES) -> Path:
         return known[name]
     if name.endswith((".yaml", ".yml")):
         return Path(name)
-    raise ExperimentError(f"unknown experiment {name!r}; choose one of {', '.join(known)} or a .yaml file")
+    raise ExperimentError(f"unknown experiment {name!r}; {choices(name, known, ' or a .yaml file')}")
 
 
 def load(path: Path, profile: str = "quick", overrides: Sequence[str] = (), include: Sequence[str] = ()) -> Experiment:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from cepbench.events.errors import choices
 from cepbench.generators.base import Generator
 from cepbench.generators.bus import Bus
 from cepbench.generators.cluster import Cluster
@@ -40,8 +41,7 @@ def generator_class(name: str) -> type[Generator[Any]]:
     for generator in GENERATORS:
         if generator.name == name:
             return generator
-    names = ", ".join(generator.name for generator in GENERATORS)
-    raise GeneratorError(f"unknown generator {name!r}; choose one of {names}")
+    raise GeneratorError(f"unknown generator {name!r}; {choices(name, (known.name for known in GENERATORS))}")
 
 
 def from_spec(name: str, parameters: Mapping[str, Any]) -> Generator[Any]:

@@ -38,14 +38,15 @@ class Job:
 class Prepared:
     """A workload on an algorithm: picklable, runs anywhere.
 
-    `plan_seconds` is what planning all jobs took; `absent` tells of event types that the stream does not have.
+    `plan_seconds` is what planning all jobs took; `unseen` says of which event types the stream has none, and whether
+    events lie in no window.
     """
 
     algorithm: Algorithm
     workload: Workload
     jobs: tuple[Job, ...]
     plan_seconds: float = 0.0
-    absent: tuple[str, ...] = ()
+    unseen: tuple[str, ...] = ()
 
     @property
     def splits_groups(self) -> bool:
@@ -71,7 +72,7 @@ class Prepared:
     def notices(self) -> tuple[str, ...]:
         """What users should know of the workload on this stream, and of the plans."""
         plans = dict.fromkeys(notice for job in self.jobs for notice in job.plan.notices)
-        return (*self.absent, *plans)
+        return (*self.unseen, *plans)
 
 
 def parse_supported(workload_text: str, algorithm: str) -> tuple[tuple[Query, ...], Algorithm]:
@@ -92,6 +93,14 @@ def _absent(workload: Workload, statistics: Statistics) -> Iterator[str]:
         named = dict.fromkeys(event.type for event in occurrences(query.query.pattern))
         if missing := [name for name in named if name not in types]:
             yield f"query {query.query.name}: the stream has no events of type {', '.join(missing)}; it has {listed}"
+
+
+def _gaps(workload: Workload) -> Iterator[str]:
+    """Which queries look at some events only."""
+    for query in workload:
+        window = query.row_window
+        if window is not None and window.slide > window.within:
+            yield f"query {query.query.name}: SLIDE is longer than WITHIN, so that events between windows are in none"
 
 
 def _names_a_file(workload_text: str | Path) -> bool:
@@ -134,4 +143,4 @@ def plan(workload: Workload, algorithm: Algorithm, statistics: Statistics) -> Pr
         planned = algorithm.plan(part, statistics)
         seconds += time.perf_counter() - started
         jobs.append(Job(partition, part, planned))
-    return Prepared(algorithm, workload, tuple(jobs), seconds, tuple(_absent(workload, statistics)))
+    return Prepared(algorithm, workload, tuple(jobs), seconds, (*_absent(workload, statistics), *_gaps(workload)))

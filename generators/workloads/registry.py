@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from cepbench.events.errors import choices
 from cepbench.generators.errors import GeneratorError
 from cepbench.generators.parameters import parse
 from cepbench.generators.workloads.base import WorkloadGenerator
@@ -20,8 +21,8 @@ def workload_class(name: str) -> type[WorkloadGenerator[Any]]:
     for workload in WORKLOADS:
         if workload.name == name:
             return workload
-    names = ", ".join(workload.name for workload in WORKLOADS)
-    raise GeneratorError(f"unknown workload generator {name!r}; choose one of {names}")
+    known = (workload.name for workload in WORKLOADS)
+    raise GeneratorError(f"unknown workload generator {name!r}; {choices(name, known)}")
 
 
 def workload_text(name: str, parameters: Mapping[str, Any]) -> str:

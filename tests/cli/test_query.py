@@ -127,3 +127,39 @@ def test_an_event_type_that_the_stream_does_not_have_is_told(cepbench, query_fil
     ended = cepbench("query", "-q", query_file, "-e", event_file, "-a", "greta")
     assert ended.status == 0
     assert ended.err == "cepbench: query q1: the stream has no events of type Nay, Bee; it has A, B\n"
+
+
+def test_windows_with_events_between_them_are_reported(cepbench, query_file, event_file):
+    query_file.write_text("RETURN COUNT(*) PATTERN A WITHIN 5 s SLIDE 10 s")
+    ended = cepbench("query", "-q", query_file, "-e", event_file, "-a", "greta")
+    assert ended.status == 0
+    assert ended.err == "cepbench: query q1: SLIDE is longer than WITHIN, so that events between windows are in none\n"
+
+
+def test_one_algorithm_answers_a_query(cepbench, query_file, event_file):
+    ended = cepbench("query", "-q", query_file, "-e", event_file, "-a", "greta", "-a", "cogra")
+    assert (ended.status, ended.out) == (2, "")
+    assert "compare several by cepbench bench -a greta,cogra" in ended.err
+
+
+def test_rows_out_of_order_name_the_column_of_times(cepbench, query_file, tmp_path):
+    query_file.write_text("RETURN COUNT(*) PATTERN A WITHIN 5 s")
+    events = tmp_path / "own.csv"
+    events.write_text("ts,type\n3,A\n1,A\n")
+    ended = cepbench("query", "-q", query_file, "-e", events, "-a", "greta", "--time-column", "ts")
+    assert ended.status == 0
+    assert "row 2, column 'ts': earlier than the row before" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("command", "meant"),
+    [
+        (("run", "greta-13.11"), "greta-13.1"),
+        (("datasets", "stok"), "stock"),
+        (("query", "-q", "{}", "-e", "{}", "-a", "creta"), "greta"),
+    ],
+)
+def test_an_unknown_name_is_refused_with_the_nearest_one(cepbench, query_file, command, meant):
+    ended = cepbench(*(query_file if part == "{}" else part for part in command))
+    assert (ended.status, ended.out) == (2, "")
+    assert f"did you mean {meant}?" in ended.err
