@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from cepbench.events.errors import choices
 from cepbench.experiments.claims import PROFILES
 from cepbench.experiments.errors import ExperimentError
+from cepbench.experiments.own import completed
 from cepbench.experiments.schema import Experiment, merged
 
 FIGURES = Path(__file__).parent / "figures"
@@ -106,7 +107,8 @@ def _document(path: Path) -> dict[str, Any]:
         raise ExperimentError(f"{path}: {place}{getattr(error, 'problem', None) or 'not YAML'}") from None
     if not isinstance(document, dict):
         raise ExperimentError(f"{path}: expected a mapping with the fields of an experiment")
-    if document.get("id") != path.stem:
+    document = completed(document, path.stem)
+    if document["id"] != path.stem:
         raise ExperimentError(f"{path}: id: expected the file's name {path.stem!r}, not {document.get('id')!r}")
     return document
 

@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
 from tqdm import tqdm
 
-from cepbench.algorithms.base import Algorithm
-from cepbench.algorithms.registry import make
+from cepbench.algorithms.base import Algorithm, UnsupportedQuery
+from cepbench.algorithms.registry import UnknownAlgorithm, make
 from cepbench.events.errors import CepbenchError
 from cepbench.experiments.cell_files import CellFiles, locked
 from cepbench.experiments.digests import judged
@@ -35,6 +35,7 @@ from cepbench.experiments.streams import STREAMS_FOLDER, check_stream, prepare_s
 from cepbench.metrics.notices import Notice, counted, noise, noisiest, notices_of, of_record
 from cepbench.metrics.record import Load, Record, Status
 from cepbench.pipeline.cluster import SparkCluster, TooFewExecutors
+from cepbench.pipeline.jobs import check_supported
 from cepbench.pipeline.measured import (
     ATTEMPTS,
     ContextStopped,
@@ -117,12 +118,29 @@ def listing(planned: Sequence[Planned], results: Path, again_noisy: bool = False
         if again_noisy:
             finished = _quiet(finished)
         for cell in entry.cells:
-            state = "finished" if cell.id in finished else f"at most {words(bound(cell))}"
-            lines.append(f"{cell.experiment} {cell.name}, {cell.measurement} {cell.repetition}: {state}")
-            if cell.id not in finished:
+            refused = _refusal(cell.specification, cell.configuration["workload"])
+            if cell.id in finished:
+                state = "finished"
+            elif refused is not None:
+                state = f"unsupported: {refused}"
+            else:
+                state = f"at most {words(bound(cell))}"
                 missing.append(cell)
+            lines.append(f"{cell.experiment} {cell.name}, {cell.measurement} {cell.repetition}: {state}")
     total = f"{len(missing)} of {len(lines)} cells to run, at most {words(total_bound(missing))}, plus the streams"
     return [*lines, *aside, total]
+
+
+@lru_cache(maxsize=1024)
+def _refusal(specification: str, workload: str) -> str | None:
+    """Why an algorithm will not evaluate the queries of a cell."""
+    try:
+        check_supported(parse_workload(workload), make(specification))
+    except UnsupportedQuery as error:
+        return str(error)
+    except UnknownAlgorithm:  # `plan` has its own
+        pass
+    return None
 
 
 def run(

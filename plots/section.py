@@ -28,13 +28,22 @@ def anchor(figure: Figure) -> str:
     return f"{figure.experiment}-{figure.profile}".replace(" ", "-")
 
 
+def heading(figure: Figure) -> str:
+    """The number of a paper's figure and the title, or the name of an experiment of one's own."""
+    return _named(figure) if figure.title == figure.id else f"{_named(figure)} · {figure.title}"
+
+
+def _named(figure: Figure) -> str:
+    return f"Figure {figure.id}" if figure.paper else figure.id
+
+
 def section(results: Results, drawings: dict[str, Path], page_folder: Path) -> Html:
     """Everything the page says about one figure. `drawings` by format; links are relative to `page_folder`."""
     figure, records = results.figure, results.records
     head = anchor(figure)
     return tag(
         "section",
-        tag("h2", f"Figure {figure.id} · {figure.title}", id=f"{head}-title"),
+        tag("h2", heading(figure), id=f"{head}-title"),
         tag("p", f"{figure.experiment}, profile {figure.profile}. {figure.paper}", class_="meta"),
         _mixed(figure, records),
         tables.provenance(records),
@@ -74,7 +83,7 @@ def _drawing(results: Results, drawings: dict[str, Path]) -> Html:
     return tag(
         "figure",
         tag("div", image, class_="scroll", tabindex="0", role="region", aria_label="Drawing"),
-        tag("figcaption", tag("strong", f"Figure {figure.id}. "), figure.caption),
+        tag("figcaption", tag("strong", f"{_named(figure)}. "), figure.caption),
         tag("p", " ".join(_notes(figure, records)), class_="note"),
     )
 
@@ -136,7 +145,7 @@ def _mixed(figure: Figure, records: Sequence[Record]) -> Html | None:
 
 
 def _departures(figure: Figure) -> list[Html]:
-    if not figure.departures and figure.paper.startswith("none"):
+    if not figure.departures and (not figure.paper or figure.paper.startswith("none")):
         return []
     head = tag("h3", "Departures from the paper's workload")
     if not figure.departures:
@@ -146,6 +155,8 @@ def _departures(figure: Figure) -> list[Html]:
 
 def _claims(figure: Figure) -> list[Html]:
     head = tag("h3", f"Claims, at the profile {figure.profile}")
+    if not figure.claims and not figure.paper:
+        return []
     if not figure.claims:
         return [head, tag("p", "No claim is attached to this figure.", class_="note")]
     return [head, tag("p", tables.verdicts(figure.claims)), tables.claims(figure.claims)]

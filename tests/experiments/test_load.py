@@ -29,8 +29,6 @@ def test_a_file_with_profiles_and_overrides(tmp_path):
     ("changes", "message"),
     [
         ({"colour": "red"}, "colour: unknown field"),
-        ({"title": None}, "title: missing"),
-        ({"departures": None}, "departures: missing"),
         ({"departures": [{"what": "fewer events"}]}, "departures.0.reason: missing"),
         ({"repetitions": 0}, "repetitions: Input should be greater than or equal to 1"),
         ({"limits": {"seconds": 5, "memory": "3 apples"}}, "limits.memory: expected a size such as 4096"),

@@ -1,0 +1,52 @@
+"""Experiments of one's own, which need a stream, a workload and algorithms only."""
+
+from pathlib import Path
+
+import pytest
+
+from cepbench.algorithms.registry import ALGORITHMS
+from cepbench.experiments.errors import ExperimentError
+from cepbench.experiments.load import load
+from cepbench.experiments.sweep import listing, plan
+
+LEAST = """
+stream: {generator: stock, parameters: {duration: 10}}
+workload: "RETURN COUNT(*) PATTERN SEQ(Stock S+, NOT Halt H, Trade T) WITHIN ${within} s"
+algorithms: all
+"""
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "mine.yaml"
+    path.write_text(text)
+    return path
+
+
+def test_stream_workload_and_algorithms_are_enough(tmp_path: Path) -> None:
+    found = load(written(tmp_path, LEAST + "axes: {within: [5, 10]}\nmeasurements: [time]\n"))
+    assert (found.id, found.title, found.paper, found.departures) == ("mine", "mine", "", ())
+    assert found.algorithms == [algorithm.name for algorithm in ALGORITHMS]
+    assert (found.plot.x.name, found.plot.x.label) == ("within", "Within")
+    assert [panel.metric for panel in found.plot.panels] == ["latency_mean", "throughput"]
+
+
+def test_what_varies_nothing_has_one_point(tmp_path: Path) -> None:
+    found = load(written(tmp_path, LEAST.replace("${within}", "5")))
+    assert (found.axes, found.plot.x.name, found.limits.seconds) == ({"run": [1]}, "run", 60)
+    assert [panel.letter for panel in found.plot.panels] == ["(a)", "(b)", "(c)"]
+
+
+def test_a_dry_run_gives_the_reasons_of_refusals(tmp_path: Path) -> None:
+    path = written(tmp_path, LEAST.replace("${within}", "5").replace("all", "[cogra, cet]"))
+    lines = listing(plan([str(path)]), tmp_path / "results")
+    refused = [line for line in lines if "unsupported" in line]
+    assert len(refused) == 2
+    assert all("mine cet" in line and "CET knows no negated events" in line for line in refused)
+    assert lines[-1].startswith("2 of 4 cells to run")
+
+
+@pytest.mark.parametrize("left_out", ["stream", "workload", "algorithms"])
+def test_nothing_takes_the_place_of_what_is_evaluated(tmp_path: Path, left_out: str) -> None:
+    kept = [line for line in LEAST.splitlines() if not line.startswith(left_out)]
+    with pytest.raises(ExperimentError, match=f"{left_out}"):
+        load(written(tmp_path, "\n".join(kept)))
