@@ -94,7 +94,7 @@ def test_query_of_the_language_page_parses() -> None:
 
 
 def test_experiment_of_the_page_can_be_planned(tmp_path: Path) -> None:
-    whole, claims, needs, panel, cures, overlaid = re.findall(
+    own, whole, claims, needs, panel, cures, overlaid = re.findall(
         r"```yaml\n(.*?)```", (DOCS / "experiments.md").read_text(), re.DOTALL
     )
     kinds = [TypeAdapter(Claim).validate_python(claim).kind for claim in yaml.safe_load(claims)["claims"]]
@@ -105,6 +105,11 @@ def test_experiment_of_the_page_can_be_planned(tmp_path: Path) -> None:
     file = tmp_path / "shared-1.1.yaml"
     file.write_text(whole)
     [planned] = plan([str(file)])
+    (tmp_path / "own.yaml").write_text(own)
+    [least] = plan([str(tmp_path / "own.yaml")])
+    assert {(cell.algorithm, cell.point["within"]) for cell in least.cells} == {
+        (name, within) for name in ("cogra", "greta") for within in (5, 10)
+    }
     assert len({str(cell.point) for cell in planned.cells}) == 7
     assert {cell.algorithm for cell in planned.cells if cell.point["length"] != 3} == {"cogra"}
     assert Panel.model_validate(yaml.safe_load(panel)).parts
