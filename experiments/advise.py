@@ -215,11 +215,9 @@ def _candidate(
     )
 
 
-def time_prediction(
-    prefixes: Sequence[Prefix], features: _Features, counted: Trial | None, cpu: bool = False
-) -> Prediction:
+def time_prediction(prefixes: Sequence[Prefix], features: _Features, counted: Trial | None) -> Prediction:
     """Seconds of the whole stream."""
-    values = [one.cpu if cpu else one.seconds for one in prefixes]
+    values = [one.seconds for one in prefixes]
     if prefixes[-1].events == features.sizes[-1]:
         return Prediction(values[-1], values[-1], values[-1], measured=True)
     grown = _at(prefixes, features, features.times)
