@@ -25,6 +25,7 @@ from cepbench.cli.generate import generate
 from cepbench.cli.import_command import import_command
 from cepbench.cli.interrupts import Terminated, TimeIsUp, heard, terminable
 from cepbench.cli.lists import algorithms, datasets, experiments
+from cepbench.cli.new import new
 from cepbench.cli.query import query
 from cepbench.cli.results import compare, export, plot, report
 from cepbench.cli.run import run
@@ -54,6 +55,7 @@ COMMANDS = (
     advise,
     import_command,
     generate,
+    new,
     run,
     plot,
     report,

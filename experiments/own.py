@@ -1,9 +1,17 @@
-"""What an experiment of one's own need not say: a stream, a workload and algorithms are enough."""
+"""Experiments of one's own: a first file, and what it need not say; a stream, a workload and algorithms are enough."""
 
+import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from cepbench.algorithms.registry import ALGORITHMS
+from cepbench.experiments.errors import ExperimentError
+from cepbench.metrics.files import write
+
+TEMPLATE = Path(__file__).with_name("template.yaml")
+NAME = r"[a-z][a-z0-9.-]*"
+"""Of an experiment, which its file has, too."""
 
 LIMITS = {"seconds": 60, "memory": "4 GB"}
 PANELS = (
@@ -12,6 +20,17 @@ PANELS = (
     ("memory", {"metric": "state_peak", "label": "Memory", "unit": "B"}),
 )
 """The kind of measurement, and what is drawn of it."""
+
+
+def write_template(name: str, folder: Path) -> Path:
+    """A first experiment, commented, in a new file `name`.yaml. Raises `ExperimentError` for another kind of name."""
+    if re.fullmatch(NAME, name) is None:
+        raise ExperimentError(f"{name!r} is no name; give small letters, digits, - and ., such as my-queries")
+    path = folder / f"{name}.yaml"
+    if path.exists():
+        raise ExperimentError(f"{path} is there already; choose another name")
+    write(path, TEMPLATE.read_text(encoding="utf-8").replace("${NAME}", name).encode())
+    return path
 
 
 def completed(document: Mapping[str, Any], name: str) -> dict[str, Any]:

@@ -35,6 +35,7 @@ from pydantic import BeforeValidator, Discriminator, Field, PlainValidator, Tag,
 from cepbench.events.units import in_bytes
 from cepbench.experiments.claims import Claim, Scalar
 from cepbench.experiments.overlay import Overlay, published
+from cepbench.experiments.own import NAME
 from cepbench.experiments.templates import series_name
 from cepbench.metrics.figure import Axis, Departure, Panel, Scale
 from cepbench.metrics.record import Strict
@@ -179,7 +180,7 @@ class Plot(Strict):
 class Experiment(Strict):
     """One figure of a paper with all that its sweep needs, after a profile was applied."""
 
-    id: str = Field(pattern=r"^[a-z][a-z0-9.-]*$")
+    id: str = Field(pattern=f"^{NAME}$")
     figure: str
     paper: str
     title: str

@@ -7,6 +7,7 @@ import pytest
 from cepbench.algorithms.registry import ALGORITHMS
 from cepbench.experiments.errors import ExperimentError
 from cepbench.experiments.load import load
+from cepbench.experiments.own import write_template
 from cepbench.experiments.sweep import listing, plan
 
 LEAST = """
@@ -50,3 +51,18 @@ def test_nothing_takes_the_place_of_what_is_evaluated(tmp_path: Path, left_out: 
     kept = [line for line in LEAST.splitlines() if not line.startswith(left_out)]
     with pytest.raises(ExperimentError, match=f"{left_out}"):
         load(written(tmp_path, "\n".join(kept)))
+
+
+def test_the_first_file_can_be_planned(tmp_path: Path) -> None:
+    path = write_template("my-queries", tmp_path)
+    [planned] = plan([str(path)])
+    assert {cell.point["rate"] for cell in planned.cells} == {10, 20, 40}
+    assert "cepbench run my-queries.yaml --dry-run" in path.read_text()
+
+
+@pytest.mark.parametrize(("name", "why"), [("My queries", "small letters"), ("here", "is there already")])
+def test_no_file_is_replaced_and_names_are_checked(tmp_path: Path, name: str, why: str) -> None:
+    (tmp_path / "here.yaml").write_text("mine")
+    with pytest.raises(ExperimentError, match=why):
+        write_template(name, tmp_path)
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["mine"]

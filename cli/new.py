@@ -1,0 +1,25 @@
+"""`cepbench new`: a first experiment of one's own."""
+
+from pathlib import Path
+
+import click
+
+from cepbench.cli.options import Place
+
+
+@click.command()
+@click.argument("name")
+@click.option(
+    "--folder",
+    type=Place(exists=True, file_okay=False),
+    default=Path(),
+    help="Where the file is written; by default here.",
+)
+def new(name: str, folder: Path) -> None:
+    """Write an experiment file to start from.
+
+    It is called NAME.yaml; `cepbench run NAME.yaml` runs it.
+    """
+    from cepbench.experiments.own import write_template
+
+    click.echo(write_template(name, folder))
