@@ -140,7 +140,7 @@ def bench(
         )  # fmt: skip
     if save is not None:
         text = benches.experiment_text(
-            workload, events, found, save.stem, reading, arithmetic=arithmetic, memory=memory, repeat=repeat
+            workload, events, found, reading, arithmetic=arithmetic, memory=memory, repeat=repeat
         )
         write(save, text.encode())
     _show(found, _ranking(found), as_json, drawing)

@@ -63,7 +63,7 @@ def bench(
     Each algorithm runs in a process of its own, as a measured cell does (docs/measurement.md): kernels are compiled and
     the workload is planned outside of the clock, short runs are repeated for `repeat` seconds, a run is killed after
     `seconds`, and its process has `memory` bytes. An answer that differs from that of the majority is `wrong`, and has
-    no rank. Where no majority tells which is right, all are wrong.
+    no rank. Where no majority says which is right, all are wrong.
 
     - `algorithms`: specifications, comma lists of them, or `all`.
     - `master`: runs the same on Spark; `folder` is then where events of a file are imported to, seen by all workers.
@@ -124,19 +124,15 @@ def divided(queries: Sequence[Query], names: Iterable[str]) -> tuple[dict[str, A
 
 
 def experiment_text(
-    workload_text: str, events: Path, ranking: Ranking, name: str, reading: Reading | str = "s", *,
+    workload_text: str, events: Path, ranking: Ranking, reading: Reading | str = "s", *,
     arithmetic: str = "modular", memory: int = MEMORY, repeat: float = REPEAT,
 ) -> str:  # fmt: skip
-    """The same work as an experiment file called `name`, for `cepbench run`; algorithms that refused are left out."""
+    """The same work as an experiment file, for `cepbench run`; algorithms that refused are left out."""
     read = reading_of(reading)
     columns = {"time_column": read.time, "type_column": read.type, "type": read.constant, "time_format": read.format}
     stream = {"path": str(events.resolve()), "time_unit": read.unit}
     document = {
-        "id": name,
-        "figure": name,
-        "paper": "none",
         "title": f"{events.name}, {ranking.queries} {'query' if ranking.queries == 1 else 'queries'}",
-        "departures": [],
         "stream": stream | ({} if is_store(events) else {key: value for key, value in columns.items() if value}),
         "workload": workload_text,
         "axes": {"data": [events.name]},
