@@ -41,7 +41,8 @@ Commands
   cepbench query -q delays.sase -e flights.parquet -a cogra
 
 Note
-  2,512 rows without a tail number are left out, most of them cancelled, since no query by tail number could read them
+  2,512 rows without a tail number are left out, since no query by tail number could read them; all were cancelled, so
+  Cancelled has 5,743 of 8,255 cancellations
 """
 
 
