@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from math import inf
 from typing import ClassVar
 
 from cepbench.algorithms.base import Algorithm, Executor, Operator, Plan, PlanningTooLong
@@ -157,24 +158,29 @@ class _Planning:
         except SearchLimitReached as limit:
             message = f"the optimizer {self.gloria.optimizer} needs more than {limit}"
             raise PlanningTooLong(message, self.gloria.seconds) from None
-        if self._leaves(decision.weight, members, costs):
-            decision = replace(decision, sharing=unshared(template))
+        unshared_weight = self._unshared(members, costs)
+        if unshared_weight < costs.carried_out(decision.weight, sum(self._rates.values())):
+            decision = replace(decision, sharing=unshared(template), weight=unshared_weight)
             self.details["left_alone"] += 1
         self._tell(decision)
         return PlannedSet(tuple(members), template, decision.sharing)
 
-    def _leaves(self, weight: float, members: Sequence[SetMember], costs: EventCosts) -> bool:
-        """Whether members share nothing, since the lightest plan, of this `weight`, costs more: only where rates are
-        known, and where no events are visited, which nobody weighs.
+    @property
+    def _rates(self) -> dict[str, float]:
+        """Of each type, in a key."""
+        return {name: rate / self.gloria.substreams for name, rate in self.statistics.rates.items()}
+
+    def _unshared(self, members: Sequence[SetMember], costs: EventCosts) -> float:
+        """What sharing nothing costs; infinite where it is no choice: other optimizers, unknown rates, and events that
+        are visited one by one, whose costs are not modelled.
         """
-        gloria = self.gloria
-        if gloria.optimizer != LIGHTEST or not self.statistics.rates:
-            return False
+        gloria, rates = self.gloria, self._rates
+        if gloria.optimizer != LIGHTEST or not rates:
+            return inf
         if any(kept_positions(member.automaton, gloria.granularity).any() for member in members):
-            return False
-        rates = {name: rate / gloria.substreams for name, rate in self.statistics.rates.items()}
+            return inf
         matched = [sum(rates.get(state.type, 0.0) for state in states_of(member)) for member in members]
-        return not costs.worth_sharing(weight, sum(rates.values()), matched)
+        return costs.unshared(sum(rates.values()), matched)
 
     def _window(self, member: SetMember) -> float:
         """The length of a member's windows in units of time, at most that of the stream."""

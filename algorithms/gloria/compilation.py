@@ -286,7 +286,6 @@ class _Compiler(RecordCollector):
         row |= self.run("leading", leading, self.first_negation[m])
         row |= self.run("trailing", trailing, self.first_negation[m])
         row |= {"direct": slots.direct[p] and m not in self.ends, "kept": slots.kept[p]}
-        row |= {"late_kept": slots.late_kept[p]}
         row |= {"plain": bool(slots.feeds[p]) or row["direct"] or row["kept"]}
         return row | self._entering(state, m)
 

@@ -131,7 +131,7 @@ class _Merger:
             row |= self._run("leading", leading, negation) | self._run("trailing", trailing, negation)
             row |= {"enter": edge + tables.enter_ptr[p], "enter_end": edge + tables.enter_ptr[p + 1]}
             row |= {"start": tables.start[p], "selective": tables.local.ptr[p] < tables.local.ptr[p + 1]}
-            row |= {"direct": slots.direct[p], "kept": slots.kept[p], "late_kept": slots.late_kept[p]}
+            row |= {"direct": slots.direct[p], "kept": slots.kept[p]}
             self.position.append(row)
 
     def add_groups(self, chosen: SharableSet, by_type: Sequence[Sequence[int]]) -> None:

@@ -27,7 +27,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 _KERNELS: list[Any] = []
 
 _ROOT = Path(__file__).parents[2]
-TABLES = ("cepbench.queries.tables", "cepbench.queries.aggregates", "cepbench.queries.detection_tables")
+TABLES = ("cepbench.queries.tables", "cepbench.queries.aggregates")
 """Where constants and named tuples of kernels are, besides the kernels themselves."""
 _IMPORT = re.compile(r"^from (cepbench\.[\w.]+) import (\([^)]*\)|.*)", re.MULTILINE)
 """Parsing the modules took a tenth of a second, at every start."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from math import inf
 
 Mask = int
 """A set of members: bit m is set for member m."""
@@ -60,14 +61,18 @@ class EventCosts(ABC):
         del state, members
         return 0.0
 
-    def worth_sharing(self, weight: float, rate: float, matched: Sequence[float]) -> bool:
-        """Whether a plan of this weight costs less than to share nothing and run the code of COGRA.
+    def carried_out(self, weight: float, rate: float) -> float:
+        """What a plan of this weight costs with all that it does not weigh; `rate`: of all events of the stream."""
+        del rate
+        return weight
 
-        `rate`: of all events of the stream; `matched`: of those of the types of each member, once for each state. The
-        paper knows no such code.
+    def unshared(self, rate: float, matched: Sequence[float]) -> float:
+        """What it costs to share nothing and run the code of COGRA, of which the paper knows none.
+
+        `matched`: the rate of the events of the types of each member, once for each state.
         """
-        del weight, rate, matched
-        return True
+        del rate, matched
+        return inf
 
     def frequency(self, state: int) -> float:
         """What tells which of two types has fewer events."""

@@ -67,14 +67,16 @@ class ExecutorCosts(EventCosts):
         del source
         return self.evaluation(target, target, members)
 
-    def worth_sharing(self, weight: float, rate: float, matched: Sequence[float]) -> bool:
-        """Lanes pass over the stream once for each member, and a set once for all."""
-        sharing = weight + SET * rate + CLOSING * self._held((1 << len(matched)) - 1)[2]
-        lanes = sum(
+    def carried_out(self, weight: float, rate: float) -> float:
+        """A set passes over the stream once, and closes the windows of all members."""
+        return weight + SET * rate + CLOSING * self._held((1 << len(self.overlaps)) - 1)[2]
+
+    def unshared(self, rate: float, matched: Sequence[float]) -> float:
+        """Lanes pass over the stream once for each member."""
+        return sum(
             LANE * rate + (LANE_EVENT + LANE_WINDOW * overlap) * own
             for overlap, own in zip(self.overlaps, matched, strict=True)
         )
-        return sharing < lanes
 
     def _alone(self, state: int, members: Mask) -> float:
         count, windows, _ = self._held(members)

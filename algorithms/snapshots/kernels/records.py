@@ -15,8 +15,8 @@ class PositionRecord:
     - `enter` to `enter_end`: the transitions into it.
     - `feed` to `feed_end` in `lists`: slots that its events add to. `leading`, `trailing`: negations before its events
       if it `start`s trends, and after its events if they end trends.
-    - `direct`: its events end trends that are final at once. `kept`: its events are visited later, by a transition or,
-      for `late_kept`, when the window closes.
+    - `direct`: its events end trends that are final at once. `kept`: its events are visited later, by a transition or
+      when the window closes.
     """
 
     member: int
@@ -32,7 +32,6 @@ class PositionRecord:
     start: np.bool_
     direct: np.bool_
     kept: np.bool_
-    late_kept: np.bool_
 
 
 class TransitionRecord:
@@ -56,7 +55,7 @@ class MemberRecord:
     """A member with windows of kind `window`: its slots are `slot` to `slot_end`.
 
     Row `final + k % span` of its cells has what is final in window k; `late` to `late_end` in `lists` are slots that
-    are final when a window closes, and `place` to `place_end` its positions that are `late_kept`.
+    are final when a window closes, and `place` to `place_end` its positions whose events are visited then.
     """
 
     window: int

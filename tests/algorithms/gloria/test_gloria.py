@@ -100,6 +100,11 @@ def test_members_share_nothing_where_that_costs_less() -> None:
     few, many = (workload(*["SEQ(F, A, B, C, D)"] * queries, window="WITHIN 1000 s") for queries in (2, 200))
     assert [len(plan("gloria", queries).sets) for queries in (few, many)] == [0, 1]
     assert [plan("gloria", queries).details["left_alone"] for queries in (few, many)] == [1, 0]
+    left, shared = (plan("gloria", queries).details for queries in (few, many))
+    assert (left["shared_transitions"], left["snapshot_types"]) == (0, 0)
+    assert (
+        0 < left["plan_weight"] < plan("gloria[optimizer=greedy]", few).details["plan_weight"] < shared["plan_weight"]
+    )
     assert len(plan("gloria[costs=paper]", few).sets) == 1
     for other in ("gloria[optimizer=greedy]", "gloria[optimizer=noprune]", "gloria[granularity=event]"):
         assert plan(other, few).details["left_alone"] == 0
