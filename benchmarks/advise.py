@@ -63,9 +63,9 @@ def main(budget: float) -> None:
         off = {n: c.seconds / times[n] for n, c in predicted.items()}
         inside += sum((c.seconds_low or 0) <= times[n] <= (c.seconds_high or 0) for n, c in predicted.items())
         ratios += off.values()
-        told = ", ".join(f"{n} {ratio:.2f}" for n, ratio in off.items())
+        predictions = ", ".join(f"{n} {ratio:.2f}" for n, ratio in off.items())
         print(
-            f"{name}: {advice.recommended} at {regret:.2f} of the best; {told or 'all measured'} {wrong or ''}",
+            f"{name}: {advice.recommended} at {regret:.2f} of the best; {predictions or 'all measured'} {wrong or ''}",
             flush=True,
         )
     good = sum(0.5 <= ratio <= 2 for ratio in ratios)

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from functools import wraps
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,15 +51,29 @@ class Bytes(click.ParamType[int]):
 
 
 class Duration(click.ParamType[float]):
-    """A number of seconds, perhaps with a unit: 30, 30s, 5min."""
+    """Seconds, perhaps with a unit: 30, 30s, 5min, 1h; 0 only if `zero` allows it."""
 
     name = "duration"
 
+    def __init__(self, zero: bool = False) -> None:
+        self._zero = zero
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(s|min)?", str(value).strip())
-        if found is None or float(found[1]) == 0:
+        found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(s|min|h)?", str(value).strip())
+        if found is None or not (float(found[1]) or self._zero):
             self.fail(f"expected a time such as 30s or 5min, not {value!r}", param, ctx)
-        return float(found[1]) * (60 if found[2] == "min" else 1)
+        return float(found[1]) * {"min": 60, "h": 3600}.get(found[2], 1)
+
+
+class NewExperiment(Place):
+    """A file for an experiment, whose name is that of the experiment."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        from cepbench.experiments.own import NAME
+
+        if re.fullmatch(rf"{NAME}\.yaml", Path(value).name) is None:
+            self.fail(f"{value}: call it NAME.yaml, with small letters, digits, - and . in NAME", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 def own_work(command: Callable[..., None]) -> Callable[..., None]:
@@ -91,18 +106,24 @@ def own_work(command: Callable[..., None]) -> Callable[..., None]:
 @click.command()
 @own_work
 @click.option(
-    "--limit", type=click.FloatRange(min=0, min_open=True), default=60, show_default=True, metavar="SECONDS",
-    help="A run that takes longer is killed.",
+    "--limit", type=Duration(), default="60s", show_default=True, help="A run that takes longer is killed.",
 )  # fmt: skip
 @click.option(
-    "--repeat", type=click.FloatRange(min=0), default=2, show_default=True, metavar="SECONDS",
+    "--repeat", type=Duration(zero=True), default="2s", show_default=True,
     help="For which short runs are repeated; 0 is once.",
 )  # fmt: skip
 @click.option("--arithmetic", type=click.Choice(["modular", "float"]), default="modular", show_default=True)
 @click.option(
-    "--save", type=Place(dir_okay=False), metavar="FILE.yaml", help="Write an experiment file for `cepbench run`."
+    "--save",
+    type=NewExperiment(dir_okay=False),
+    metavar="FILE.yaml",
+    help="Write an experiment file for `cepbench run`.",
 )
-@click.option("--folder", type=Place(exists=True, file_okay=False), help="On a cluster: seen by all workers.")
+@click.option(
+    "--folder",
+    type=Place(exists=True, file_okay=False),
+    help="Where the store of the events is made; on a cluster, where all see it.",
+)
 @cluster
 @click.pass_context
 def bench(
@@ -124,12 +145,9 @@ def bench(
     """Run algorithms on the same queries and events, and rank them.
 
     All that can evaluate the queries, each in a process of its own, their answers compared. Without --master it needs
-    no Java. The status is 1 if an answer is wrong.
+    no Java. The status is 1 if an answer is wrong, an algorithm failed, or none ended within the limits.
     """
-    if save is not None and save.suffix not in (".yaml", ".yml"):
-        raise click.UsageError(f"{save}: an experiment file is called FILE.yaml")
     from cepbench.experiments import bench as benches
-    from cepbench.metrics.files import write
     from cepbench.metrics.record import Status
 
     with compilation_told():
@@ -139,12 +157,12 @@ def bench(
             finished=lambda entry: click.echo(f"cepbench: {entry.algorithm}: {entry.status.value}", err=True),
         )  # fmt: skip
     if save is not None:
-        text = benches.experiment_text(
-            workload, events, found, reading, arithmetic=arithmetic, memory=memory, repeat=repeat
+        benches.save_experiment(
+            save, workload, events, found, reading, arithmetic=arithmetic, memory=memory, repeat=repeat
         )
-        write(save, text.encode())
     _show(found, _ranking(found), as_json, drawing)
-    if any(entry.status is Status.WRONG for entry in found.entries):
+    ended = {entry.status for entry in found.entries}
+    if ended & {Status.WRONG, Status.ERROR} or Status.OK not in ended:
         context.exit(1)
 
 
@@ -153,7 +171,9 @@ def bench(
 @click.option(
     "--budget", type=Duration(), default="60s", show_default=True, help="For all trials, such as 30s or 5min."
 )
+@click.pass_context
 def advise(
+    context: click.Context,
     workload: str,
     events: Path,
     algorithms: tuple[str, ...],
@@ -166,16 +186,20 @@ def advise(
     """Recommend an algorithm for queries and events.
 
     Tries each that can evaluate the queries on the first events, and predicts time, memory and matches of the whole
-    stream. Kernels that have to be compiled first do not count to the budget.
+    stream. Kernels that have to be compiled first do not count to the budget. The status is 1 if an answer is wrong, an
+    algorithm failed, or none can be recommended.
     """
     from cepbench.experiments import advise as advice
+    from cepbench.metrics.record import Status
 
     with compilation_told():
         found = advice.advise(
             workload, events, algorithms, budget=budget, memory=memory, reading=reading, notify=_notice,
-            finished=lambda one: click.echo(f"cepbench: {one.algorithm}: {one.tried} events", err=True),
+            finished=lambda one: click.echo(f"cepbench: {one.algorithm}: {_events(one.tried)}", err=True),
         )  # fmt: skip
     _show(found, _advice(found), as_json, drawing)
+    if found.recommended is None or {one.status for one in found.candidates} & {Status.WRONG, Status.ERROR}:
+        context.exit(1)
 
 
 def _show(found: "Ranking | Advice", text: str, as_json: bool, drawing: Path | None) -> None:
@@ -199,14 +223,14 @@ def _ranking(found: "Ranking") -> str:
             _interval(entry.low, entry.high, "s"),
             human(entry.throughput),
             human(entry.state, "B"),
-            human(entry.process, "B"),
+            human(entry.process or None, "B"),
             str(entry.rows),
             human(entry.compile_seconds, "s"),
         ]
         for entry in shown
     ]
     others = [[e.algorithm, e.status.value, e.reason] for e in found.entries if e.seconds is None or e.reason]
-    return _parts(f"{found.events} events, {found.queries} {_queries(found.queries)}", header, rows, others)
+    return _parts(f"{_events(found.events)}, {_many(found.queries, 'query', 'queries')}", header, rows, others)
 
 
 def _advice(found: "Advice") -> str:
@@ -217,21 +241,27 @@ def _advice(found: "Advice") -> str:
         [
             one.algorithm,
             human(one.seconds, "s") + ("" if one.measured else " *"),
-            "" if one.measured else _interval(one.seconds_low, one.seconds_high, "s"),
+            _interval(one.seconds_low, one.seconds_high, "s"),
             human(one.state, "B"),
             "" if one.measured else _interval(one.state_low, one.state_high, "B"),
-            f"{one.tried} events",
+            _events(one.tried),
             human(one.setup_seconds, "s"),
         ]
         for one in found.candidates
-        if one.seconds is not None
+        if one.status.value == "ok"
     ]
-    others = [[e.algorithm, e.status.value, e.reason] for e in found.candidates if e.seconds is None or e.reason]
+    others = [[e.algorithm, e.status.value, e.reason] for e in found.candidates if e.status.value != "ok" or e.reason]
     matches = ""
     if found.matches is not None:
-        interval = _interval(found.matches_low, found.matches_high, "")
-        matches = f", {human(found.matches)} matches{f' ({interval})' if found.matches_low != found.matches else ''}"
-    text = _parts(f"{found.events} events, {found.queries} {_queries(found.queries)}{matches}", header, rows, others)
+        matches = f", {'more than 10^19' if found.matches == inf else human(found.matches)} matches"
+        if found.matches_low != found.matches:
+            matches += f" ({_interval(found.matches_low, found.matches_high, '')})"
+    text = _parts(
+        f"{_events(found.events)}, {_many(found.queries, 'query', 'queries')}{matches}",
+        header,
+        rows,
+        others,
+    )
     starred = (
         ["* predicted from the first events"] if any(not one.measured for one in found.candidates if one.tried) else []
     )
@@ -246,8 +276,12 @@ def _interval(low: float | None, high: float | None, unit: str) -> str:
     return "" if low is None or high is None else f"{human(low, unit)} to {human(high, unit)}"
 
 
-def _queries(count: int) -> str:
-    return "query" if count == 1 else "queries"
+def _many(count: int, one: str, several: str) -> str:
+    return f"{count} {one if count == 1 else several}"
+
+
+def _events(count: int) -> str:
+    return _many(count, "event", "events")
 
 
 def _parts(head: str, header: Sequence[str], rows: Sequence[Sequence[str]], others: Sequence[Sequence[str]]) -> str:

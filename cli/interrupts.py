@@ -63,17 +63,20 @@ def heard() -> Iterator[None]:
 
 @contextmanager
 def terminable() -> Iterator[None]:
-    """SIGTERM ends the block as an interrupt does, so that all is cleaned up."""
+    """SIGTERM ends the block as an interrupt does, so that all is cleaned up; so does SIGHUP, unless it is ignored."""
 
     def end(number: int, frame: FrameType | None) -> None:
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # one is enough
+        for one in before:
+            signal.signal(one, signal.SIG_IGN)  # one is enough
         raise Terminated
 
-    before = signal.signal(signal.SIGTERM, end)
+    numbers = [signal.SIGTERM] + ([signal.SIGHUP] if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL else [])
+    before = {number: signal.signal(number, end) for number in numbers}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from cepbench.events.batch import EventBatch
 from cepbench.events.errors import InputError
 from cepbench.events.reading import Reading
 from cepbench.events.statistics import Statistics
-from cepbench.experiments.bench import MEMORY, divided
+from cepbench.experiments.bench import MEMORY, check_memory, check_seconds, divided
 from cepbench.experiments.growth import Prediction, predicted
 from cepbench.metrics.advice import Advice, Candidate
 from cepbench.metrics.record import Status
@@ -82,9 +82,11 @@ def advise(
     - `workload_text`, `events`, `reading`, `notify`: as in `evaluate`; `algorithms`, `memory`: as in `bench`.
     - `finished`: gets each candidate when it was tried.
 
-    Raises `CepbenchError` before anything runs if queries, events or a name
-    cannot be used, and `UnsupportedQuery` with all reasons if no algorithm can evaluate the queries.
+    Raises `CepbenchError` before anything runs if queries, events, a name or a limit cannot be used, and
+    `UnsupportedQuery` with all reasons if no algorithm can evaluate the queries.
     """
+    check_seconds("budget", budget)
+    check_memory(memory)
     queries = parse_workload(workload_text)
     able, refused = divided(queries, chosen(algorithms))
     schema, batch, statistics, needs = whole_stream(events, queries, reading, notify)
@@ -171,7 +173,7 @@ def _counted(
     queries: Sequence[Query], batch: EventBatch, statistics: Statistics, sizes: Sequence[int], memory: int,
     watch: _Budget, budget: float,
 ) -> Trial | None:  # fmt: skip
-    """The matches of prefixes, counted; None if nobody can count them."""
+    """The matches of prefixes, counted; None if no algorithm can count them."""
     counting = [replace(query, returns=Aggregates(query.group_by, (CountAll(),))) for query in queries]
     for name in COUNTERS:
         counter = make(name)
@@ -217,9 +219,9 @@ def _candidate(
 
 def time_prediction(prefixes: Sequence[Prefix], features: _Features, counted: Trial | None) -> Prediction:
     """Seconds of the whole stream."""
-    values = [one.seconds for one in prefixes]
-    if prefixes[-1].events == features.sizes[-1]:
-        return Prediction(values[-1], values[-1], values[-1], measured=True)
+    values, last = [one.seconds for one in prefixes], prefixes[-1]
+    if last.events == features.sizes[-1]:
+        return Prediction(last.seconds, last.low, last.high, measured=True)
     grown = _at(prefixes, features, features.times)
     if (counts := _counts(prefixes, features, counted, "matches")) is not None:
         grown["matches"] = counts
@@ -284,17 +286,25 @@ def _matches(
 
 
 def _checked(candidates: Sequence[Candidate], trials: Mapping[str, Trial]) -> list[Candidate]:
-    """The candidates, of which those are wrong that contradict the majority on a prefix."""
+    """The candidates, of which those are wrong whose answer a majority contradicts, on the first prefix that shows it.
+
+    On later prefixes they have no vote, since few algorithms reach these. Where no majority says which is right, all
+    are wrong.
+    """
     votes: dict[int, dict[str, list[str]]] = {}
     for name, trial in trials.items():
         for one in trial.prefixes:
             votes.setdefault(one.events, {}).setdefault(one.digest, []).append(name)
     wrong: dict[str, str] = {}
-    for size, answers in votes.items():
-        total = sum(map(len, answers.values()))
-        for names in answers.values():
-            if len(answers) > 1 and 2 * len(names) <= total:
-                wrong |= dict.fromkeys(names, f"its answer on the first {size} events is not that of the majority")
+    for size in sorted(votes):
+        answers = [[name for name in names if name not in wrong] for names in votes[size].values()]
+        total = sum(map(len, answers))
+        losers = [names for names in answers if 2 * len(names) <= total]
+        if len(losers) == len(answers):
+            reason = f"on the first {size} events answers differ, and no majority says which is right"
+        else:
+            reason = f"its answer on the first {size} events is not that of the majority"
+        wrong |= {name: reason for names in losers for name in names}
     return [
         replace(one, status=Status.WRONG, reason=wrong[one.algorithm]) if one.algorithm in wrong else one
         for one in candidates
@@ -302,12 +312,13 @@ def _checked(candidates: Sequence[Candidate], trials: Mapping[str, Trial]) -> li
 
 
 def _recommended(candidates: Sequence[Candidate], memory: int) -> tuple[str | None, str]:
-    usable = [
-        one for one in candidates
-        if one.status is Status.OK and one.seconds is not None and isfinite(one.seconds) and (one.state or 0) <= memory
-    ]  # fmt: skip
+    tried = [one for one in candidates if one.status is not Status.UNSUPPORTED]
+    well = [one for one in tried if one.status is Status.OK and one.seconds is not None]
+    usable = [one for one in well if isfinite(one.seconds or 0.0) and (one.state or 0) <= memory]
     if not usable:
-        return None, "no algorithm would end within the memory limit, as far as the trials say"
+        ended = {one.algorithm: one.status.value for one in tried}
+        ended |= {one.algorithm: "would not end, or needs more memory than it may have" for one in well}
+        return None, "; ".join(f"{name}: {how}" for name, how in ended.items())
     best = min(usable, key=_at_worst)  # not the least prediction: that of a short trial may be far off
     assert best.seconds is not None
     if best.measured:
@@ -319,7 +330,7 @@ def _recommended(candidates: Sequence[Candidate], memory: int) -> tuple[str | No
         second = min(others, key=_at_worst)
         reason += f"; next is {second.algorithm} with {_at_worst(second):.3g} s"
         alike = second.seconds_low is not None and second.seconds_low <= _at_worst(best)
-        reason += ", which is as good within the intervals" if alike else ""
+        reason += "; their intervals meet" if alike else ""
     return best.algorithm, reason
 
 

@@ -6,6 +6,7 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from math import inf
 from pathlib import Path
 
 import pandas as pd
@@ -16,7 +17,9 @@ from cepbench.algorithms.registry import chosen, make
 from cepbench.events.errors import InputError
 from cepbench.events.reading import Reading, reading_of
 from cepbench.experiments.digests import judged
+from cepbench.experiments.load import load
 from cepbench.experiments.streams import common_key
+from cepbench.metrics.files import write
 from cepbench.metrics.ranking import Entry, Ranking, ranked
 from cepbench.metrics.record import Record, Status
 from cepbench.pipeline.cluster import SparkCluster
@@ -31,6 +34,7 @@ from cepbench.queries.workloads import parse_workload
 
 SECONDS = 60.0
 MEMORY = 4 * 10**9
+LEAST_MEMORY = 2**28
 REPEAT = 2.0
 BUCKETS = 2
 """Of keyed streams on Spark, as in an experiment file."""
@@ -73,6 +77,9 @@ def bench(
     Raises `CepbenchError` before anything runs if queries, events or a name cannot be used, and `UnsupportedQuery` with
     all reasons if no algorithm can evaluate the queries.
     """
+    check_seconds("seconds", seconds)
+    check_seconds("repeat", repeat, least=0)
+    check_memory(memory)
     queries = parse_workload(workload_text)
     able, refused = divided(queries, chosen(algorithms))
     cluster = master if isinstance(master, SparkCluster) else SparkCluster(master)
@@ -99,10 +106,22 @@ def bench(
     return Ranking(count, len(queries), seconds, ranked(entries))
 
 
+def check_seconds(name: str, given: object, least: float = 1e-3) -> None:
+    """Raises `InputError` for what is no finite number of seconds of at least `least`."""
+    if isinstance(given, bool) or not isinstance(given, int | float) or not least <= given < inf:
+        raise InputError(f"{name}: expected a number of seconds, at least {least:g}, not {given!r}")
+
+
+def check_memory(given: object) -> None:
+    """Raises `InputError` for what is no number of bytes in which a process can load kernels."""
+    if isinstance(given, bool) or not isinstance(given, int) or given < LEAST_MEMORY:
+        raise InputError(f"memory: expected a number of bytes, at least {LEAST_MEMORY} (256 MiB), not {given!r}")
+
+
 def divided(queries: Sequence[Query], names: Iterable[str]) -> tuple[dict[str, Algorithm], dict[str, str]]:
     """The algorithms that can evaluate the queries, and why the others cannot.
 
-    Raises `UnsupportedQuery` with all reasons if nobody can.
+    Raises `UnsupportedQuery` with all reasons if none can.
     """
     able: dict[str, Algorithm] = {}
     refused: dict[str, str] = {}
@@ -123,19 +142,23 @@ def divided(queries: Sequence[Query], names: Iterable[str]) -> tuple[dict[str, A
     return able, refused
 
 
-def experiment_text(
-    workload_text: str, events: Path, ranking: Ranking, reading: Reading | str = "s", *,
+def save_experiment(
+    file: Path, workload_text: str, events: Path, ranking: Ranking, reading: Reading | str = "s", *,
     arithmetic: str = "modular", memory: int = MEMORY, repeat: float = REPEAT,
-) -> str:  # fmt: skip
-    """The same work as an experiment file, for `cepbench run`; algorithms that refused are left out."""
+) -> None:  # fmt: skip
+    """Writes the same work as an experiment file, for `cepbench run`; algorithms that refused are left out.
+
+    Raises `ExperimentError`, and writes nothing, if `cepbench run` would refuse it.
+    """
     read = reading_of(reading)
     columns = {"time_column": read.time, "type_column": read.type, "type": read.constant, "time_format": read.format}
+    name = events.resolve().name
     stream = {"path": str(events.resolve()), "time_unit": read.unit}
     document = {
-        "title": f"{events.name}, {ranking.queries} {'query' if ranking.queries == 1 else 'queries'}",
+        "title": f"{name}, {ranking.queries} {'query' if ranking.queries == 1 else 'queries'}",
         "stream": stream | ({} if is_store(events) else {key: value for key, value in columns.items() if value}),
         "workload": workload_text,
-        "axes": {"data": [events.name]},
+        "axes": {"data": [name]},
         "algorithms": [entry.algorithm for entry in ranking.entries if entry.status is not Status.UNSUPPORTED],
         "arithmetic": arithmetic,
         "repeat": repeat,
@@ -148,7 +171,10 @@ def experiment_text(
             ],
         },
     }
-    return yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
+    content = yaml.safe_dump(document, sort_keys=False, allow_unicode=True).encode()
+    with tempfile.TemporaryDirectory() as scratch:
+        load(write(Path(scratch, file.name), content))
+    write(file, content)
 
 
 @contextmanager

@@ -64,7 +64,7 @@ def predicted(values: Sequence[float], features: Mapping[str, Sequence[float]], 
     best = min(error for error, _ in found)
     good = sorted(end for error, end in found if error <= max(AS_GOOD * best, best + ALMOST) or count < FEW)
     value = good[(len(good) - 1) // 2]
-    if count < FEW and "matches" in features:  # whoever constructs them takes at least the time of that
+    if count < FEW and "matches" in features:  # constructing them takes at least that time
         value = found[-1][1]
     doublings = max(0.0, log2(float(base[count]) / float(base[count - 1]))) if base[count - 1] > 0 else 0.0
     slack = (1 + best) * PER_DOUBLING**doublings

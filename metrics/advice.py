@@ -41,7 +41,7 @@ class Candidate:
 class Advice:
     """All candidates, the best one first; `matches` of the whole stream, and the `most` in one window that was seen.
 
-    `recommended` is a name, or None if no candidate could be tried at all; `because` its reason, one line.
+    `recommended` is a name, or None if no candidate ended well; `because` the reason, one line.
     """
 
     events: int
@@ -66,6 +66,6 @@ class Advice:
         return table.replace({"": None}).dropna(axis="columns", how="all")
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON, which has no infinity."""
+        """For JSON, which has no infinity: that is the text "inf"."""
         found: dict[str, Any] = finite(asdict(self))
         return found

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from math import inf, isfinite
+from dataclasses import asdict, dataclass, replace
+from math import inf, isfinite, isnan
 from typing import TYPE_CHECKING, Any
 
 from cepbench.metrics.record import Status
@@ -19,7 +19,7 @@ class Entry:
 
     - `seconds`: the median over `runs` of a whole run, with its interval from six runs on.
     - `state`: the peak of what the algorithm keeps; `process`: of its process, above one that does nothing.
-    - `compile_seconds`: loading and compiling kernels, and `plan_seconds`: the optimiser, both outside of `seconds`.
+    - `compile_seconds`: loading and compiling kernels, and `plan_seconds`: the optimizer, both outside of `seconds`.
     """
 
     algorithm: str
@@ -55,27 +55,39 @@ class Ranking:
         return pd.DataFrame(rows).replace({"": None}).dropna(axis="columns", how="all")
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON, which has no infinity."""
+        """For JSON, which has no infinity: that is the text "inf"."""
         found: dict[str, Any] = finite(asdict(self))
         return found
 
 
 def ranked(entries: Sequence[Entry]) -> tuple[Entry, ...]:
-    """In their order, with ranks. Only what ended well is ranked: a wrong answer has no time."""
+    """In their order, with ranks. Only what ended well is ranked: a wrong answer has no time.
+
+    An algorithm ranks behind those that are faster whatever their intervals hold; equal ranks are equal within noise.
+    """
     order = list(Status)
     found = sorted(
         entries, key=lambda entry: (order.index(entry.status), inf if entry.seconds is None else entry.seconds)
     )
+    well = [entry for entry in found if entry.status is Status.OK]
     return tuple(
-        Entry(**{**vars(entry), "rank": place if entry.status is Status.OK else None})
-        for place, entry in enumerate(found, start=1)
+        replace(entry, rank=1 + sum(_ends(other)[1] < _ends(entry)[0] for other in well)) if entry in well else entry
+        for entry in found
     )
 
 
+def _ends(entry: Entry) -> tuple[float, float]:
+    """Of the interval of its time, or twice the time where there is none."""
+    seconds = inf if entry.seconds is None else entry.seconds
+    return (seconds, seconds) if entry.low is None or entry.high is None else (entry.low, entry.high)
+
+
 def finite(value: Any) -> Any:
-    """With None for numbers that are infinite or none, at any depth."""
+    """As JSON can hold it, at any depth: "inf" for what is infinite, None for what is no number."""
     if isinstance(value, dict):
         return {name: finite(one) for name, one in value.items()}
     if isinstance(value, list | tuple):
         return [finite(one) for one in value]
-    return None if isinstance(value, float) and not isfinite(value) else value
+    if isinstance(value, float) and not isfinite(value):
+        return None if isnan(value) else str(value)
+    return value

@@ -18,6 +18,8 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any
 
+import psutil
+
 BEGUN, STOPPED, DONE = b"b", b"s", b"d"
 """What a fork writes: its clock began or stopped, or its result follows."""
 PREPARATION_SECONDS = 600.0
@@ -36,6 +38,11 @@ class ForkDied(Exception):
     def __init__(self, reason: str, resident: int) -> None:
         super().__init__(reason)
         self.resident = resident
+
+
+def address_space() -> int:
+    """Bytes of addresses of this process, which its forks begin with: a limit on theirs has to hold these, too."""
+    return int(psutil.Process().memory_info().vms)
 
 
 class Clock:

@@ -7,7 +7,7 @@ from functools import partial
 
 from cepbench.events.errors import CepbenchError
 from cepbench.metrics.record import Status
-from cepbench.pipeline.fork import Clock, Fork, ForkDied, ForkTooLong
+from cepbench.pipeline.fork import Clock, Fork, ForkDied, ForkTooLong, address_space
 from cepbench.pipeline.measured import ready_or_not
 from cepbench.pipeline.measured_task import MeasuredRun, MeasuredTask, killed_after, portions_of
 from cepbench.pipeline.outcome import Outcome, outcome_of
@@ -17,20 +17,27 @@ from cepbench.pipeline.pulse import machine_bytes
 def measure_here(job: MeasuredRun, seconds: float) -> Outcome:
     """The outcome of a cell in a process of its own, which is killed when planning or a run takes more than `seconds`.
 
-    The buckets of the store follow one another. Raises `CepbenchError` for a workload or stream that cannot be used.
+    The buckets of the store follow one another. `limit_bytes` is what the process may take besides what it begins with.
+    Raises `CepbenchError` for a workload or stream that cannot be used.
     """
-    with Fork(partial(_outcome, job)) as fork:
+    limit = None if job.limit_bytes is None else job.limit_bytes + address_space()
+    with Fork(partial(_outcome, replace(job, limit_bytes=limit))) as fork:
         try:
             found: Outcome | CepbenchError = fork.result(seconds)
         except ForkTooLong:
             return Outcome(Status.TIMEOUT, killed_after(seconds))
         except ForkDied as error:
-            if error.resident > machine_bytes() // 2:
-                return Outcome(Status.OUT_OF_MEMORY, f"the worker died at {error.resident / 1e9:.1f} GB")
-            return Outcome(Status.ERROR, str(error))
+            return Outcome(*how_it_died(error, job.limit_bytes))
     if isinstance(found, CepbenchError):
         raise found
     return found
+
+
+def how_it_died(error: ForkDied, limit: int | None) -> tuple[Status, str]:
+    """Out of memory if the process had half of its limit, or, without one, of the machine's memory."""
+    if error.resident > (machine_bytes() if limit is None else limit) // 2:
+        return Status.OUT_OF_MEMORY, f"the worker died at {error.resident / 1e9:.1f} GB"
+    return Status.ERROR, str(error)
 
 
 def measure_both_here(job: MeasuredRun, seconds: float) -> tuple[Outcome, Outcome | None]:

@@ -220,7 +220,7 @@ class MeasuredTask:
                     signal.meet()
                 return report
         except OSError as error:  # no connection
-            return Report(portion.bucket, Status.ERROR, f"{type(error).__name__}: {_line(error)}")
+            return Report(portion.bucket, Status.ERROR, f"{type(error).__name__}: {first_line(error)}")
 
     def _memory(self, portion: Portion, fork: Fork) -> Report:
         """What the fork reports."""
@@ -245,17 +245,17 @@ class MeasuredTask:
             report.began, report.ended = began, time.time()
             return report
         except MemoryError as error:
-            return Report(bucket, Status.OUT_OF_MEMORY, _line(error) or "the worker's memory limit")
+            return Report(bucket, Status.OUT_OF_MEMORY, first_line(error) or "the worker's memory limit")
         except NotEnoughMemory as error:
-            return Report(bucket, Status.OUT_OF_MEMORY, _line(error))
+            return Report(bucket, Status.OUT_OF_MEMORY, first_line(error))
         except _AnotherAnswer as error:
-            return Report(bucket, Status.WRONG, _line(error))
+            return Report(bucket, Status.WRONG, first_line(error))
         except DamagedStore as error:
-            return Report(bucket, Status.ERROR, _line(error), damage=error)
+            return Report(bucket, Status.ERROR, first_line(error), damage=error)
         except CepbenchError as error:
-            return Report(bucket, Status.ERROR, _line(error))
+            return Report(bucket, Status.ERROR, first_line(error))
         except Exception as error:  # an algorithm's own failure ends its cell, not the sweep
-            return Report(bucket, Status.ERROR, f"{type(error).__name__}: {_line(error)}".rstrip(": "))
+            return Report(bucket, Status.ERROR, f"{type(error).__name__}: {first_line(error)}".rstrip(": "))
 
     def _run(self, portion: Portion, clock: Signal | Clock) -> Report:
         job, prepared = self.ready.job, self.ready.prepared
@@ -439,7 +439,7 @@ def _limit() -> int | None:
     return None if limit == resource.RLIM_INFINITY else limit
 
 
-def _line(error: BaseException) -> str:
-    """The first line of a message."""
+def first_line(error: BaseException) -> str:
+    """Of a message."""
     lines: Iterable[str] = str(error).strip().splitlines()
     return next(iter(lines), "")

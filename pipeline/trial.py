@@ -20,10 +20,11 @@ from cepbench.events.statistics import Statistics
 from cepbench.metrics.record import Status
 from cepbench.metrics.statistics import median
 from cepbench.pipeline.arrivals import Burst
-from cepbench.pipeline.fork import Clock, Fork, ForkDied, ForkTooLong
+from cepbench.pipeline.fork import Clock, Fork, ForkDied, ForkTooLong, address_space
 from cepbench.pipeline.jobs import Prepared, plan
+from cepbench.pipeline.local import how_it_died
 from cepbench.pipeline.loop import into
-from cepbench.pipeline.measured_task import burst_window
+from cepbench.pipeline.measured_task import burst_window, first_line
 from cepbench.pipeline.repeated import repeated, uncollected
 from cepbench.pipeline.replay import Measured, replay
 from cepbench.pipeline.warmup import warm_up
@@ -39,12 +40,15 @@ STATE_SHARE = 0.25
 class Prefix:
     """A run on the first `events` of the stream.
 
-    `seconds` is the median under the clock, `cpu` that of the process in these runs; `state` the peak of live bytes,
-    None if nobody looked; `matches` of all windows together, and `most` those of one row; the `digest` of the answer.
+    `seconds` is the median under the clock, of runs from `low` to `high`, `cpu` that of the process in these runs;
+    `state` the peak of live bytes, None if it was not looked at; `matches` of all windows together, and `most` those of
+    one row; the `digest` of the answer.
     """
 
     events: int
     seconds: float
+    low: float
+    high: float
     cpu: float
     state: int | None
     matches: float
@@ -75,10 +79,12 @@ def tried(
 ) -> Trial:
     """Runs the algorithm on the first events of `batch`, as many as each of `sizes`, for at most `seconds` in all.
 
-    The next prefix begins only if it should fit, by how the time grew so far. Planning counts, compilation does not.
+    Its process may take `memory` bytes besides what it begins with. The next prefix begins only if it should fit, by
+    how the time grew so far. Planning counts, compilation does not.
     """
     read, written = os.pipe()
-    work = partial(_work, workload, algorithm, statistics, batch, sizes, seconds, memory, written)
+    limit = memory + address_space()
+    work = partial(_work, workload, algorithm, statistics, batch, sizes, seconds, limit, written)
     status, reason = Status.OK, ""
     try:
         with Fork(work) as fork:
@@ -87,8 +93,7 @@ def tried(
             except ForkTooLong:
                 status, reason = Status.TIMEOUT, f"killed after {seconds:.3g} s"
             except ForkDied as error:
-                status = Status.OUT_OF_MEMORY if error.resident > memory // 2 else Status.ERROR
-                reason = str(error)
+                status, reason = how_it_died(error, memory)
         os.close(written)
         written = -1
         with open(read, "rb", closefd=False) as file:
@@ -123,17 +128,17 @@ def _work(
     batch: EventBatch,
     sizes: Sequence[int],
     seconds: float,
-    memory: int,
+    limit: int,
     pipe: int,
     clock: Clock,
 ) -> tuple[Status, str]:
     """What the fork does: its messages go to `pipe`, which holds far more than they take."""
 
-    def tell(message: object) -> None:
+    def report(message: object) -> None:
         os.write(pipe, pickle.dumps(message).hex().encode() + _END)
 
     try:
-        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
         began = time.perf_counter()
         with clock:
             prepared = plan(workload, algorithm, statistics)
@@ -143,7 +148,7 @@ def _work(
         with watched(compiled.append):
             for job in prepared.jobs:
                 warm_up(algorithm, job.plan)
-        tell((time.perf_counter() - began, planned, bool(compiled)))
+        report((time.perf_counter() - began, planned, bool(compiled)))
         gc.collect()
         gc.freeze()
         with uncollected(), clock:
@@ -155,18 +160,18 @@ def _work(
                 if last is not None and max(last.seconds, last.cpu) * growth > left:
                     return Status.OK, f"the next prefix, of {size} events, would take too long"
                 found = _prefix(prepared, batch.slice(0, size), left, seconds)
-                tell(found)
+                report(found)
                 if last is not None and last.seconds > 0:
                     growth = max(2.0, found.seconds / last.seconds)
                 last = found
     except (MemoryError, NotEnoughMemory) as error:
-        return Status.OUT_OF_MEMORY, str(error) or f"more than {memory / 1e9:.3g} GB"
+        return Status.OUT_OF_MEMORY, first_line(error) or "more than --memory"
     except PlanningTooLong as error:
-        return Status.TIMEOUT, str(error)
+        return Status.TIMEOUT, first_line(error)
     except CepbenchError as error:
-        return Status.ERROR, str(error)
+        return Status.ERROR, first_line(error)
     except Exception as error:  # an algorithm's own failure
-        return Status.ERROR, f"{type(error).__name__}: {error}"
+        return Status.ERROR, f"{type(error).__name__}: {first_line(error)}"
     return Status.OK, ""
 
 
@@ -191,4 +196,6 @@ def _prefix(prepared: Prepared, events: EventBatch, left: float, seconds: float)
         size = run(states=True)[0].peak
     answer = runs[-1][1]
     state = None if size is None else size.bytes
-    return Prefix(len(events), median(times), spent, state, answer.matches, answer.most, answer.digest())
+    return Prefix(
+        len(events), median(times), min(times), max(times), spent, state, answer.matches, answer.most, answer.digest()
+    )

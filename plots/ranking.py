@@ -1,4 +1,4 @@
-"""A drawing of `cepbench bench` or `cepbench advise`: a bar per algorithm, and how the others ended."""
+"""A drawing of `cepbench bench` or `cepbench advise`: a point per algorithm, and how the others ended."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def write_ranking(found: Ranking | Advice, file: str | Path) -> Path:
 
 
 def _drawing(found: Ranking | Advice) -> Drawing:
-    """The shortest time on top. What has no time has its status in place of a bar; what refused is left out."""
+    """The shortest time on top. What has no time has its status in place of a point; what refused is left out."""
     rows: list[tuple[str, str, float | None, float | None, float | None]] = []
     if isinstance(found, Ranking):
         rows += [(e.algorithm, e.status.value, e.seconds, e.low, e.high) for e in found.entries]
@@ -47,16 +47,17 @@ def _drawing(found: Ranking | Advice) -> Drawing:
         if status != "ok" or not seconds or seconds == float("inf"):
             axes.text(least * 1.1, place, status if status != "ok" else "would not end", va="center", fontsize=7)
             continue
-        axes.barh(place, seconds - least, left=least, height=0.7, color=look[name].color)
+        axes.plot(seconds, place, "o", color=look[name].color, markersize=5)
         end = seconds
-        if low is not None and high is not None and high > low:
+        if low is not None and high is not None:
             end = min(high, most)
-            axes.plot([max(low, least), end], [place, place], color="#222222", linewidth=1)
+            axes.plot([max(low, least), end], [place, place], color=look[name].color, linewidth=1)
         axes.text(end * 1.08, place, human(seconds, "s"), va="center", fontsize=7)
     axes.set_xlim(least, most)
     axes.set_ylim(-0.6, len(rows) - 0.4)
     axes.xaxis.set_major_formatter(lambda value, place: human(value, "s"))
     axes.set_yticks(range(len(rows)), [label(name) for name, *_ in rows])
     axes.invert_yaxis()
-    axes.set_xlabel("Time of the whole stream" + ("" if isinstance(found, Ranking) else ", predicted"))
+    predicted = isinstance(found, Advice) and not all(one.measured for one in found.candidates if one.tried)
+    axes.set_xlabel("Time of the whole stream" + (", measured or predicted" if predicted else ""))
     return drawing

@@ -49,7 +49,7 @@ def _table(figure: Figure, panel: Panel, records: Sequence[Record]) -> Html:
 def _best(ranked: Sequence[tuple[float, str, float, float]]) -> str:
     """`COGRA, 1.5 times better than GRETA`; only if their intervals, or else their ranges, do not meet."""
     if not ranked:
-        return "nobody"
+        return "none"
     best, name, low, high = ranked[0]
     if len(ranked) == 1:
         return f"{name}, the only one"
@@ -57,6 +57,6 @@ def _best(ranked: Sequence[tuple[float, str, float, float]]) -> str:
     if min(best, second) <= 0:
         return name
     if best != second and low <= most and least <= high:
-        return f"{name}, not to be told apart from {other}"
+        return f"{name}, within the noise of {other}"
     factor = max(best, second) / min(best, second)
     return f"{name}, {factor:.2g} times better than {other}" if factor >= 1.05 else f"{name} and {other}, alike"

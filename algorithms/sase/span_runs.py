@@ -93,9 +93,9 @@ class SpanRuns:
         if not count[ALL_TICKS]:
             return {}
         searching = self.seconds * int(count[SEARCH_TICKS]) / int(count[ALL_TICKS])
-        told = {"update_seconds": self.seconds - searching, "enumeration_seconds": searching}
+        details = {"update_seconds": self.seconds - searching, "enumeration_seconds": searching}
         found = int(count[FOUND])
-        return told | ({"delay_mean": searching / found, "delay_count": float(found)} if found else {})
+        return details | ({"delay_mean": searching / found, "delay_count": float(found)} if found else {})
 
     def process(self, events: KernelEvents, position: Ints, until: int | None) -> list[MatchRows] | list[MatchDigests]:
         """What is decided by these events, and by the promise that no later one comes before `until`."""
@@ -161,7 +161,7 @@ class SpanRuns:
     def _take_matches(self, now: int) -> list[MatchRows]:
         """The matches that nothing at or after `now` can undo; those that are undone are forgotten.
 
-        Those that waited come last: what others decided earlier is told in their name.
+        Those that waited come last: what others decided earlier is reported in their name.
         """
         count = self.runs.counters
         size = int(count[MATCHES])

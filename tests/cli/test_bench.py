@@ -1,7 +1,14 @@
 import json
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
+from cepbench.metrics.ranking import Entry, ranked
+from cepbench.metrics.record import Status
+
+GUIDE = Path(__file__).parents[2] / "docs" / "adding-an-algorithm.md"
 
 
 @pytest.fixture
@@ -80,3 +87,67 @@ def test_no_events(cepbench, query_file, event_file, command):
     ended = cepbench(command, "-q", query_file, "-e", event_file, "-a", "cogra")
     assert (ended.status, ended.out) == (2, "")
     assert "there are no events" in ended.err
+
+
+@pytest.fixture
+def wrong(tmp_path: Path) -> Path:
+    """A plug-in that counts one trend too many."""
+    [counting, *_] = re.findall(r"```python\n(.*?)```", GUIDE.read_text(), re.DOTALL)
+    right = "if at.end is not None)\n"
+    assert right in counting
+    file = tmp_path / "wrong.py"
+    file.write_text(counting.replace(right, "if at.end is not None) + 1\n"))
+    return file
+
+
+def test_a_wrong_answer_is_shown_as_wrong_and_has_no_rank(cepbench, query_file, event_file, wrong):
+    query_file.write_text("RETURN COUNT(*) PATTERN SEQ(A, B) WITHIN 10 seconds")
+    own = ("-q", query_file, "-e", event_file, "--plugin", wrong, "-a", "counting,cogra,greta", "--json")
+    ended = cepbench("bench", *own, "--repeat", "0")
+    assert ended.status == 1
+    entries = {entry["algorithm"]: entry for entry in json.loads(ended.out)["entries"]}
+    assert [entries[name]["status"] for name in ("cogra", "greta", "counting")] == ["ok", "ok", "wrong"]
+    assert (entries["counting"]["rank"], entries["counting"]["seconds"]) == (None, None)
+    ended = cepbench("advise", *own, "--budget", "5s")
+    assert ended.status == 1
+    found = json.loads(ended.out)
+    assert {one["algorithm"]: one["status"] for one in found["candidates"]} == {
+        "cogra": "ok", "greta": "ok", "counting": "wrong",
+    }  # fmt: skip
+    assert found["recommended"] in ("cogra", "greta")
+
+
+def test_what_did_not_end_is_a_failure(cepbench, query_file, many):
+    query_file.write_text("RETURN COUNT(*) PATTERN A+")
+    ended = cepbench("bench", "-q", query_file, "-e", many, "-a", "sase", "--limit", "0.3", "--repeat", "0")
+    assert ended.status == 1
+    assert "killed after 0.3 s" in ended.out
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        (("--save", "My_Queries.yaml"), "call it NAME.yaml"),
+        (("--limit", "inf"), "expected a time"),
+        (("--repeat", "nan"), "expected a time"),
+        (("--memory", "10 MB"), "less than 256 MiB"),
+        (("--plot", "own.gif"), "a drawing is called"),
+    ],
+)
+def test_options_are_checked_before_anything_runs(cepbench, query_file, event_file, option, said):
+    ended = cepbench("bench", "-q", query_file, "-e", event_file, "-a", "cogra", *option)
+    assert (ended.status, ended.out) == (2, "")
+    assert said in ended.err
+
+
+def test_ranks_are_equal_within_noise() -> None:
+    ok = Entry("a", Status.OK, seconds=1.0, low=0.9, high=1.1)
+    entries = [
+        replace(ok, algorithm="slow", seconds=1.3, low=1.2, high=1.4),
+        Entry("wrong", Status.WRONG),
+        replace(ok, algorithm="b", seconds=1.05, low=1.0, high=1.15),
+        ok,
+    ]
+    assert [(entry.algorithm, entry.rank) for entry in ranked(entries)] == [
+        ("a", 1), ("b", 1), ("slow", 3), ("wrong", None),
+    ]  # fmt: skip

@@ -29,3 +29,9 @@ def test_unbounded_matches_are_unbounded_time():
     matches = [1e2, 1e4, 1e6, 1e8, float("inf")]
     found = predicted([1e-4, 1e-2, 1.0, 100.0], {"matches": matches}, SIZES)
     assert found.value == float("inf")
+
+
+def test_the_interval_widens_with_the_distance():
+    near, far = (predicted([0.1, 0.2, 0.4, 0.8], {}, [*SIZES[:4], end]) for end in (1600.0, 51200.0))
+    assert far.value / near.value == pytest.approx(32)
+    assert far.high / far.value == pytest.approx(near.high / near.value * 1.06**5)

@@ -1,4 +1,4 @@
-"""What kernels read of the template of any sharable set, and what they write of its members that nobody shares."""
+"""What kernels read of the template of any sharable set, and what they write of its members that share nothing."""
 
 from __future__ import annotations
 

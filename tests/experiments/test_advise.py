@@ -1,0 +1,107 @@
+"""`advise`: who is wrong, what is recommended and why, and what an argument may be."""
+
+from dataclasses import replace
+from math import inf, nan
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from cepbench.events.errors import CepbenchError
+from cepbench.experiments.advise import _checked, _recommended, advise
+from cepbench.experiments.bench import bench
+from cepbench.metrics.advice import Candidate
+from cepbench.metrics.record import Status
+from cepbench.pipeline.trial import Prefix, Trial
+
+QUERY = "RETURN COUNT(*) PATTERN SEQ(A, B) WITHIN 10 s"
+EVENTS = pd.DataFrame({"time": [1, 2, 3], "type": ["A", "B", "B"]})
+
+
+def trial(*digests: str) -> Trial:
+    """Answers on prefixes of 64, 128, ... events."""
+    prefixes = [Prefix(64 * 2**n, 1.0, 0.9, 1.1, 1.0, 0, 0.0, 0.0, digest) for n, digest in enumerate(digests)]
+    return Trial(Status.OK, "", tuple(prefixes))
+
+
+def judged(**trials: Trial) -> dict[str, str]:
+    """The reasons of those that are wrong."""
+    found = _checked([Candidate(name, Status.OK) for name in trials], trials)
+    assert [one.algorithm for one in found] == list(trials)
+    return {one.algorithm: one.reason for one in found if one.status is Status.WRONG}
+
+
+def test_the_majority_is_right_and_who_lost_has_no_later_vote() -> None:
+    found = judged(bad=trial("x", "x", "x"), cogra=trial("1", "2"), greta=trial("1"), sase=trial("1"))
+    assert found == {"bad": "its answer on the first 64 events is not that of the majority"}
+
+
+def test_a_later_mistake_is_found_too() -> None:
+    found = judged(cogra=trial("1", "2"), greta=trial("1", "2"), bad=trial("1", "x"))
+    assert found == {"bad": "its answer on the first 128 events is not that of the majority"}
+
+
+def test_without_a_majority_all_are_wrong() -> None:
+    found = judged(one=trial("1", "2"), other=trial("x", "2"))
+    assert found == dict.fromkeys(
+        ("one", "other"), "on the first 64 events answers differ, and no majority says which is right"
+    )
+    assert judged(one=trial("1"), other=trial("1")) == {}
+    assert judged(alone=trial("1", "2")) == {}
+
+
+SURE = Candidate("sure", Status.OK, tried=8, seconds=2.0, seconds_low=1.9, seconds_high=2.1, state=10)
+GUESS = Candidate("guess", Status.OK, tried=8, seconds=1.0, seconds_low=0.5, seconds_high=9.0, state=10)
+
+
+def test_the_shortest_time_at_worst_is_recommended() -> None:
+    name, because = _recommended([GUESS, SURE], 100)
+    assert (name, because) == (
+        "sure", "the shortest time at worst, 2.1 s (2 s predicted); next is guess with 9 s; their intervals meet",
+    )  # fmt: skip
+    assert _recommended([replace(SURE, measured=True), replace(GUESS, seconds_low=3.0)], 100) == (
+        "sure", "the shortest time at worst, 2 s (measured); next is guess with 9 s",
+    )  # fmt: skip
+
+
+def test_without_a_recommendation_the_reason_is_how_each_ended() -> None:
+    candidates = [
+        replace(SURE, state=1000),
+        replace(GUESS, seconds=inf),
+        Candidate("lost", Status.WRONG, seconds=1.0),
+        Candidate("late", Status.TIMEOUT),
+        Candidate("never", Status.UNSUPPORTED),
+    ]
+    reason = "would not end, or needs more memory than it may have"
+    assert _recommended(candidates, 100) == (None, f"sure: {reason}; guess: {reason}; lost: wrong; late: timeout")
+
+
+def test_infinite_numbers_are_not_unknown_ones() -> None:
+    found = advise(QUERY, EVENTS, "cogra", budget=5)
+    as_dict = replace(found, matches=inf, candidates=(replace(GUESS, seconds=inf, state=nan),)).as_dict()
+    assert (as_dict["matches"], as_dict["candidates"][0]["seconds"], as_dict["candidates"][0]["state"]) == (
+        "inf", "inf", None,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("wrong", [{"budget": 0}, {"budget": -1}, {"budget": nan}, {"budget": "5s"}, {"memory": 10}])
+def test_advise_refuses_what_is_no_limit(wrong: dict[str, float]) -> None:
+    with pytest.raises(CepbenchError, match=f"{next(iter(wrong))}: expected a number"):
+        advise(QUERY, EVENTS, "cogra", **wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"seconds": inf}, {"seconds": 0}, {"repeat": nan}, {"memory": "4 GB"}, {"memory": 2**20}]
+)
+def test_bench_refuses_what_is_no_limit(wrong: dict[str, float]) -> None:
+    with pytest.raises(CepbenchError, match=f"{next(iter(wrong))}: expected a number"):
+        bench(QUERY, EVENTS, "cogra", **wrong)  # type: ignore[arg-type]
+
+
+def test_little_memory_is_enough_for_little_work(tmp_path: Path) -> None:
+    """The limit does not count what a process begins with."""
+    file = tmp_path / "events.csv"
+    EVENTS.to_csv(file, index=False)
+    assert advise(QUERY, file, "cogra", budget=5, memory=2**28).recommended == "cogra"
+    [entry] = bench(QUERY, EVENTS, "cogra", repeat=0, memory=2**28).entries
+    assert (entry.status, entry.rows) == (Status.OK, 1)
