@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from matplotlib.figure import Figure as Drawing
+from matplotlib.ticker import LogLocator, NullLocator
 
 from cepbench.metrics.advice import Advice
 from cepbench.metrics.files import write
@@ -55,7 +56,9 @@ def _drawing(found: Ranking | Advice) -> Drawing:
         axes.text(end * 1.08, place, human(seconds, "s"), va="center", fontsize=7)
     axes.set_xlim(least, most)
     axes.set_ylim(-0.6, len(rows) - 0.4)
+    axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0) if most < 1000 * least else (1.0,)))
     axes.xaxis.set_major_formatter(lambda value, place: human(value, "s"))
+    axes.xaxis.set_minor_locator(NullLocator())
     axes.set_yticks(range(len(rows)), [label(name) for name, *_ in rows])
     axes.invert_yaxis()
     predicted = isinstance(found, Advice) and not all(one.measured for one in found.candidates if one.tried)
