@@ -127,7 +127,11 @@ def page(
     contents += [
         tag(
             "li",
-            tag("a", f"{results.figure.id} {results.figure.title}", href=f"#{anchor(results.figure)}"),
+            tag(
+                "a",
+                " ".join(dict.fromkeys((results.figure.id, results.figure.title))),
+                href=f"#{anchor(results.figure)}",
+            ),
             f" {results.figure.profile}" if _several_profiles(everything) else None,
         )
         for results in everything
