@@ -23,7 +23,7 @@ def reach(
     totals: SetTotals,
     only: bool,
 ) -> None:
-    """Sets cell `at + k - low` to the trends in window k that event i starts at a position, or extends, as sums tell.
+    """Sets cell `at + k - low` to the trends in window k that event i starts at a position, or extends, by sums.
 
     O(l) per window for l transitions into the position.
     """
