@@ -212,7 +212,7 @@ def _older(v: int, time: int, runs: Runs) -> int:
 
 @inlined
 def _barrier(p: int, time: int, tables: SpanTables, runs: Runs) -> int:
-    """Of the latest event strictly older than `time` that is negated before p: its point at a start, otherwise its time."""
+    """Of the latest event negated before p and strictly older than `time`: its point at a start, otherwise its time."""
     latest = NEVER
     for j in range(len(runs.negated)):
         if tables.before[j, p]:
