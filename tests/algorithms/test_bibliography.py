@@ -17,6 +17,11 @@ def test_every_algorithm_has_a_paper_of_the_year_that_it_names() -> None:
         assert years <= {str(paper.year + later) for paper in PAPERS[kind.name] for later in (0, 1)} | {"2018"}
 
 
+def test_the_key_of_a_paper_names_its_year() -> None:
+    for papers in PAPERS.values():
+        assert [re.findall(r"\d{4}", paper.key) for paper in papers] == [[str(paper.year)] for paper in papers]
+
+
 def test_a_paper_is_told_once() -> None:
     text = bibliography(kind.name for kind in ALGORITHMS)
     keys = re.findall(r"^@\w+\{(\w+),$", text, re.MULTILINE)

@@ -76,6 +76,25 @@ def test_workers_meet():
             assert wait_for(lambda: beacon.longest() > 0)
 
 
+def test_workers_that_met_go_on_at_once():
+    """What they wait for comes in between two looks of the driver, which are a second apart."""
+    with (
+        Beacon("127.0.0.1", workers=2) as beacon,
+        ThreadPoolExecutor(1) as thread,
+        closing(Signal(beacon.address, 1)) as first,
+        closing(Signal(beacon.address, 2)) as second,
+    ):
+        waited = []
+        for _ in range(3):
+            waiting = thread.submit(first.meet)
+            time.sleep(0.1)
+            begin = time.monotonic()
+            assert second.meet()
+            assert waiting.result(10)
+            waited.append(time.monotonic() - begin)
+        assert min(waited) < 0.5
+
+
 def test_a_worker_whose_clock_never_started_meets_the_others_too():
     with Beacon("127.0.0.1") as beacon, closing(Signal(beacon.address, 1)) as signal:
         assert signal.meet()

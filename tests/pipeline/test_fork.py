@@ -34,6 +34,15 @@ def test_a_fork_is_what_this_process_was_when_it_was_made() -> None:
     assert not psutil.pid_exists(process)
 
 
+def test_it_stays_until_the_context_is_left() -> None:
+    """Its end would change what others measure, whose pages it shares."""
+    with Fork(lambda clock: os.getpid()) as fork:
+        process = psutil.Process(fork.result(60))
+        time.sleep(0.2)
+        assert process.status() != psutil.STATUS_ZOMBIE
+    assert not process.is_running()
+
+
 def test_it_waits_to_be_let_go(tmp_path: Path) -> None:
     with Fork(lambda clock: (tmp_path / "begun").touch()) as fork:
         time.sleep(0.1)

@@ -62,6 +62,8 @@ def refused(text: str) -> tuple[str, str]:
         ("PATTERN A RETURN COUNT(*)", "RETURN", "RETURN stands once, before PATTERN"),
         ("RETURN PATTERN A", "PATTERN", "expected COMPLETE MATCHES, MATCHES, an attribute, COUNT(...)"),
         ("RETURN SUM(A) PATTERN A", ")", "expected '.'"),
+        ("PATTERN A SLIDE 2 s", "SLIDE", "GROUP-BY, WITHIN or the end of the query; SLIDE is a keyword"),
+        ("PATTERN A WITHIN 5 s SLIDE 2 s WHER A.x > 5", "WHER", "did you mean WHERE?"),
         ("PATTERN A WITHIN 5", "", "expected a unit (events, ms, s, min, h, days)"),
         ("PATTERN A WITHIN 5 lightyears", "lightyears", "unknown unit 'lightyears'; choose events, ms, s"),
         ("PATTERN A WITHIN 0 s", "0", "a length must be positive"),

@@ -69,6 +69,14 @@ def counts(workload: Workload, executor: GloriaExecutor, events: EventBatch) -> 
     return [by_query.get(query.query.name, 0) for query in workload]
 
 
+def assert_state(executor: GloriaExecutor, events: int, snapshots: int) -> None:
+    """What the state is made of at its largest, and that its bytes are those of its parts."""
+    told, sizes = executor.state(), executor.sets[0].state.compiled.program.tables.whole[0]
+    assert (told.kinds["events"], told.kinds["snapshots"]) == (events, snapshots)
+    kept = told.kinds["aggregates"] * sizes["cell_bytes"] + events * sizes["vertex_bytes"]
+    assert told.bytes == kept + snapshots * np.dtype(np.int64).itemsize, "a snapshot has a time"
+
+
 FIGURE = ("COUNT(*) PATTERN SEQ(C, (SEQ(A, B))+, D)", "COUNT(*) PATTERN SEQ(C, (SEQ(A, B))+)")
 STREAM = "C0 A1 B2 A3 B4 D5"
 OF_C = {("C", "A"): ((1, 2), "C"), ("A", "B"): ((1, 2), "C"), ("B", "A"): ((1, 2), "C")}
@@ -81,6 +89,7 @@ def test_one_snapshot_of_the_first_event_goes_round_the_loop() -> None:
     details = executor.details()
     assert (details["snapshots"], details["event_snapshots"], details["event_visits"]) == (1, 0, 6)
     assert details["evaluations"] == 2 + 1, "B's two events for q1, and the sum of the last events for q2"
+    assert_state(executor, events=0, snapshots=1)
 
 
 @pytest.mark.parametrize("snapshot", ["A", "B"])
@@ -88,7 +97,9 @@ def test_snapshots_of_the_loop_itself(snapshot: str) -> None:
     shared: Shared = {("A", "B"): ((1, 2), "A"), ("B", "A"): ((1, 2), snapshot)}
     executor, found = executed(FIGURE, STREAM, shared)
     assert found == [4, 4]
-    assert executor.details()["snapshots"] == (2 if snapshot == "A" else 4)
+    snapshots = 2 if snapshot == "A" else 4
+    assert executor.details()["snapshots"] == snapshots
+    assert_state(executor, events=0, snapshots=snapshots)
 
 
 def test_nothing_is_shared_without_sharing() -> None:
@@ -111,7 +122,7 @@ def test_shared_events_cost_the_same_however_many_queries_there_are(k: int) -> N
     assert found[0] > 0
     assert (details["snapshots"], details["event_visits"]) == (1, 60), "whatever starts trends has one snapshot"
     assert details["evaluations"] == k, "of the sum of all last events"
-    assert details["expression_additions"] <= 60 * 3
+    assert details["expression_additions"] == 60, "one coefficient per event"
 
 
 def test_events_in_a_row_with_the_same_predecessors_have_one_snapshot() -> None:
@@ -137,6 +148,7 @@ def test_events_that_queries_follow_differently_have_snapshots_where_they_are_sh
     assert found == [6, 3]
     assert executor.details()["event_snapshots"] == 2, "the first B follows both As for both queries"
     assert executor.details()["edges"] >= 2
+    assert_state(executor, events=2, snapshots=3)
 
 
 @pytest.mark.parametrize("rest", ["", ", E"], ids=["evaluated when a window closes", "evaluated by an event"])

@@ -1,6 +1,7 @@
 """The trace of decisions, as a specification asks for it (Section 4: what was predicted, and what was chosen)."""
 
 import pickle
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -29,10 +30,12 @@ TEXT = " ".join(f"A{at}/1 " + " ".join(f"B{at + n}/{n % 7}" for n in range(1, si
 QUERIES_OF_B = [f"RETURN COUNT(*) PATTERN SEQ(A, B+) {where}" for where in ("", "", "", "WHERE B.x > 2")]
 
 
-def executor(specification: str, cuts: tuple[int, ...] = ()) -> HamletExecutor:
+def executor(
+    specification: str, cuts: tuple[int, ...] = (), text: str = TEXT, queries: Sequence[str] = QUERIES_OF_B
+) -> HamletExecutor:
     """After the stream, pickled after every batch."""
-    events = batch(stream(f"{TEXT} Z200/0"))
-    workload = compile_workload([parse_query(f"q{n}: {q}") for n, q in enumerate(QUERIES_OF_B)], events.schema)
+    events = batch(stream(f"{text} Z200/0"))
+    workload = compile_workload([parse_query(f"q{n}: {q}") for n, q in enumerate(queries)], events.schema)
     algorithm = make(specification)
     made = algorithm.executor(algorithm.plan(workload, Statistics()))
     for first, stop in zip((0, *cuts), (*cuts, len(events)), strict=True):
@@ -63,6 +66,16 @@ def test_details_add_decisions_up_by_size_of_burst() -> None:
         expected = (len(own), np.count_nonzero(rows[:, QUERIES]), *rows[:, [CREATED, SHARED, NON_SHARED]].sum(axis=0))
         assert [details[f"{name}_{size}"] for name in TOLD] == pytest.approx(expected)
     assert sum(name.startswith("traced_bursts") for name in details) == 3
+
+
+def test_queries_alike_do_not_share_behind_an_event_that_went_alone() -> None:
+    """They look for the predecessors of each event, so that a snapshot each is needed where these were not shared."""
+    alike = ["RETURN COUNT(*) PATTERN SEQ(A, B+) WHERE B.x < NEXT(B).x"] * 4
+    burst = "A40/1 " + " ".join(f"B{time}/{time % 7}" for time in range(41, 71))
+    first = executor("hamlet[trace=9]", text=burst, queries=alike).trace()
+    assert first[:, [EVENTS, QUERIES, CREATED]].tolist() == [[30, 4, 0]]
+    behind = executor("hamlet[trace=9]", text=f"A0/1 B1/1 {burst}", queries=alike).trace()
+    assert behind[:, [EVENTS, QUERIES, CREATED]].tolist() == [[1, 0, 0], [30, 0, 0]]
 
 
 def test_only_as_many_decisions_are_kept_as_were_asked_for() -> None:

@@ -87,15 +87,19 @@ def test_left_deep_trees_follow_an_order() -> None:
     assert left_deep([1]) == ()
 
 
-def test_large_patterns_are_planned_greedily() -> None:
+@pytest.mark.parametrize(("more", "greedily"), [(0, False), (1, True), (8, True)])
+def test_large_patterns_are_planned_greedily(more: int, greedily: bool) -> None:
+    """These are so many operands that their cheapest plan is another one; it is found up to the limit."""
+
     def instances(mask: int) -> float:
         return 1.5 ** mask.bit_count() + mask % 7
 
-    size = MOST_ORDERED + 8
+    size = 1 + MOST_ORDERED + more
     everything = 2**size - 1
     order: Order = cheapest_order(instances, (3,), everything)
-    assert order == greedy_order(instances, (3,), everything)
+    assert (order == greedy_order(instances, (3,), everything)) is greedily
     assert sorted(order) == list(range(size))
-    parts = [1 << operand for operand in range(MOST_JOINED + 8)]
-    assert cheapest_joins(instances, parts) == greedy_joins(instances, parts)
-    assert len(cheapest_joins(instances, parts)) == len(parts) - 1
+    parts = [1 << operand for operand in range(MOST_JOINED + more)]
+    joins = cheapest_joins(instances, parts)
+    assert (joins == greedy_joins(instances, parts)) is greedily
+    assert len(joins) == len(parts) - 1

@@ -124,6 +124,15 @@ def test_the_tables_hold_every_edge(seed: int) -> None:
             assert table.of(p, mine) == table.of(q, other) == sub
 
 
+@pytest.mark.parametrize("more", [(), ("SEQ(D, E)",)], ids=["of as many", "of more"])
+def test_of_several_places_of_a_sub_pattern_the_first_one_is_told(more: tuple[str, ...]) -> None:
+    table = table_of("SEQ(A p, A q, B, D)", "SEQ(A, B)", *more)
+    graph = MultiPatternGraph(table, range(2 + len(more)))
+    whole, first = table.whole(1), 0b101
+    assert (whole, first, 0b11) in graph.common(0, 1)
+    assert (whole, 0b11, first) in graph.common(1, 0)
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_who_contains_a_sub_pattern(seed: int) -> None:
     table = SubPatternTable(random_patterns(Random(seed), 7))
