@@ -15,7 +15,8 @@ case "${1:-}" in
     ;;
   --bounds)
     # These kernels are compiled, and kept, apart from the others; their first compilation takes minutes.
-    export NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR="$VENV/bounds"
+    NUMBA_CACHE_DIR="$VENV/bounds/$(sources | cut -d " " -f 1)" # Numba looks at a kernel, not at those that it calls
+    export NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR
     set -- tests/contract "${@:2}"
     ;;
   --flink)
