@@ -43,6 +43,11 @@ class DetectionParameters(BaseModel):
     )
     attributes: Names = Field(("difference",), description="attributes that a condition compares, all in the same way")
     comparisons: Names = Field(("<", ">"), description="comparisons of conditions, drawn for each pair of types")
+    independent: bool = Field(
+        False,
+        description="whether no type of a pattern is in two compared pairs, so that conditions are independent; there "
+        "are at most half as many pairs as types then",
+    )
     closures: str = Field(
         NOTHING, description="a condition on each event of a Kleene type, {kleene}, so that it binds few; or none"
     )
@@ -116,6 +121,9 @@ class Detection(WorkloadGenerator[DetectionParameters]):
     or a Kleene plus; a negated type is one of `size`, and is not compared. A Kleene plus binds any of 2^n sets of n
     events: in all but short spans its events need a condition of their own (`closures`).
 
+    Two conditions with a type in common hold together more or less often than the product of their selectivities says,
+    which cost models assume. With `independent`, there are none.
+
     With `density`, some patterns contain a core: `core_size` types of one structure with the same conditions, at random
     places. Patterns with a core come evenly spread, so many of them that a pattern has a core in common with the share
     `density` of the workload on average: that of the multi-pattern graph, as far as cores make it (Appendix D). With
@@ -144,9 +152,9 @@ class Detection(WorkloadGenerator[DetectionParameters]):
         types = self._drawn(random, span, p.core_size, self._ends(span), taken)
         taken.update(types)
         pairs = list(combinations(types, 2))
-        chosen = random.permutation(len(pairs))[: int(p.conditions * p.core_size)]
+        shuffled = [pairs[i] for i in random.permutation(len(pairs))]
         ordered = not _is_one(p.conjunctions, number)
-        return _Core(ordered, types, tuple(pairs[i] for i in chosen), span)
+        return _Core(ordered, types, self._compatible(shuffled, int(p.conditions * p.core_size)), span)
 
     def _query(self, number: int, cores: Sequence[_Core], taken: set[int]) -> str:
         p, random = self.parameters, column_random(self.parameters.seed, "query", number)
@@ -183,11 +191,21 @@ class Detection(WorkloadGenerator[DetectionParameters]):
         self, random: np.random.Generator, types: Sequence[int], core: _Core | None, size: int
     ) -> list[tuple[int, int]]:
         """The pairs that a pattern compares, those of its core first."""
-        own, found = (core.types, list(core.pairs)) if core is not None else ((), [])
+        own, first = (core.types, core.pairs) if core is not None else ((), ())
         others = [(a, b) for a, b in combinations(types, 2) if a not in own or b not in own]
-        wanted = int(self.parameters.conditions * size + random.random()) - len(found)
-        found += [others[i] for i in random.permutation(len(others))[: max(0, wanted)]]
-        return found
+        wanted = int(self.parameters.conditions * size + random.random())
+        shuffled = [others[i] for i in random.permutation(len(others))]
+        return list(self._compatible([*first, *shuffled], max(len(first), wanted)))
+
+    def _compatible(self, pairs: Sequence[tuple[int, int]], most: int) -> tuple[tuple[int, int], ...]:
+        """The first pairs, `most` of them; with `independent`, of those without a type in common with an earlier."""
+        if not self.parameters.independent:
+            return tuple(pairs[:most])
+        found: list[tuple[int, int]] = []
+        for pair in pairs:
+            if len(found) < most and not any(code in pair for other in found for code in other):
+                found.append(pair)
+        return tuple(found)
 
     def _text(
         self,

@@ -102,7 +102,11 @@ def planned(
         search = anneal if chosen.strategy == "sa" else tabu_search
         outcome = search(plan, neighbourhood, Random(chosen.seed), chosen.budget)
         trace = outcome.trace
-        details |= {"search_steps": float(outcome.steps), "search_seconds": outcome.seconds}
+        details |= {
+            "search_steps": float(outcome.steps),
+            "search_seconds": outcome.seconds,
+            "stopped_early": float(outcome.stopped_early(chosen.budget)),
+        }
     else:
         plan = _baseline(chosen, costs, numbers)
     details |= {

@@ -66,6 +66,10 @@ class SearchOutcome:
         """Time used."""
         return self.trace[-1].seconds
 
+    def stopped_early(self, budget: SearchBudget) -> bool:
+        """Whether time was left."""
+        return budget.seconds is not None and self.seconds < budget.seconds
+
 
 @dataclass
 class _Climber:

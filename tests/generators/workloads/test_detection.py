@@ -180,3 +180,16 @@ def test_spans_may_count_events() -> None:
 def test_what_cannot_be_made_is_refused(parameters: dict[str, object], reason: str) -> None:
     with pytest.raises(GeneratorError, match=re.escape(reason)):
         workload_text("detection", parameters)
+
+
+@pytest.mark.parametrize("cores", [{}, {"density": 0.3, "cores": 3}])
+def test_independent_conditions_have_no_type_in_common(cores: dict[str, object]) -> None:
+    found = patterns(size=6, conditions=1, independent=True, **cores)
+    pairs = [{frozenset((condition.left, condition.right)) for condition in one.conditions} for one in found]
+    assert all(len(own) == len(set().union(*own)) / 2 for own in pairs if own)
+    assert max(len(own) for own in pairs) == 3
+    dependent = [
+        {frozenset((condition.left, condition.right)) for condition in one.conditions}
+        for one in patterns(size=6, conditions=1)
+    ]
+    assert any(len(own) > len(set().union(*own)) / 2 for own in dependent)

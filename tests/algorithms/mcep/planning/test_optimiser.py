@@ -4,6 +4,7 @@ from random import Random
 
 import pytest
 
+from cepbench.algorithms.mcep.algorithm import IDLE_STEPS, Mcep
 from cepbench.algorithms.mcep.planning.optimiser import BASELINES, IN_TREES, SEARCHES, PlanningOptions, planned
 from cepbench.algorithms.mcep.planning.planners import SHAPES
 from cepbench.algorithms.mcep.planning.plans import MultiPatternMultitree, MultiPatternTree
@@ -75,3 +76,26 @@ def test_no_patterns(strategy: str) -> None:
     nothing = random_costs(Random(0), []).selectivities
     found = planned([], Statistics(), nothing, PlanningOptions(strategy, budget=SearchBudget(steps=3)))
     assert found.details["cost"] == 0
+
+
+@pytest.mark.parametrize("strategy", SEARCHES)
+def test_a_search_reports_that_time_was_left(strategy: str) -> None:
+    random = Random(4)
+    given = random_patterns(random, 10)
+    costs = random_costs(random, given)
+    found = {
+        name: planned(given, costs.statistics, costs.selectivities, PlanningOptions(strategy, budget=budget)).details
+        for name, budget in (
+            ("idle", SearchBudget(seconds=60, idle=20)),
+            ("time", SearchBudget(seconds=0.02)),
+            ("steps", SearchBudget(steps=20)),
+        )
+    }
+    assert {name: details["stopped_early"] for name, details in found.items()} == {"idle": 1, "time": 0, "steps": 0}
+
+
+def test_a_search_stops_by_time_alone_or_when_idle() -> None:
+    assert Mcep(stop="time", seconds="2").planning_options(3).budget == SearchBudget(seconds=2)
+    assert Mcep(seconds="2").planning_options(3).budget == SearchBudget(seconds=2, idle=3 * IDLE_STEPS)
+    with pytest.raises(CepbenchError, match="stop"):
+        Mcep(stop="never")
