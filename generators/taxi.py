@@ -8,6 +8,7 @@ from pydantic import Field
 
 from cepbench.events.schema import Attribute, Kind, Schema
 from cepbench.generators.base import Columns, Generator
+from cepbench.generators.bursts import burst_numbers
 from cepbench.generators.groups import by_group
 from cepbench.generators.parameters import Rate
 from cepbench.generators.popularity import PopularityParameters, popular_codes
@@ -35,6 +36,7 @@ class TaxiParameters(PopularityParameters):
         0.8, ge=0, le=1, description="probability that a trip begins where the vehicle's last one ended"
     )
     zone_skew: float = Field(0.0, ge=0, le=5, description="Zipf exponent of trips per zone; 0: equal")
+    burst: float = Field(1, ge=1, le=10**5, description="mean number of trips in a row that begin in one zone")
 
     @property
     def popular(self) -> int:
@@ -51,7 +53,8 @@ class Taxi(Generator[TaxiParameters]):
 
     So the types of a vehicle's trips are its way through the city. Drop-offs are drawn independently; a pick-up is the
     vehicle's last drop-off with probability `chained`, and drawn anew otherwise. Where a slice begins, a vehicle is in
-    a random zone: an exact continuation would need the earlier slices.
+    a random zone: an exact continuation would need the earlier slices. With `burst`, as many trips in a row on average
+    begin where the first of them does, as from a station: Hamlet shares bursts of one type.
     """
 
     name = "taxi"
@@ -83,6 +86,8 @@ class Taxi(Generator[TaxiParameters]):
         pickup = popular_codes(p, self._random("pickup", index), n, p.zone_skew)
         chained = self._random("chained", index).random(n) < p.chained
         pickup[chained] = self._places(vehicle, dropoff, index)[chained]
+        bursts = burst_numbers(self._random("burst", index), n, p.burst)
+        pickup = pickup[np.flatnonzero(np.diff(bursts, prepend=-1))][bursts]
         fare = self._random("price", index).exponential(MEAN_PRICE - FIRST_PRICE, n)
         columns: Columns = {
             "vehicle": vehicle,

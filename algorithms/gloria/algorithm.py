@@ -58,6 +58,8 @@ class Gloria(Algorithm):
     - `seconds`: of the search. After them `noprune` gives up with an error, and the others fall back to the greedy plan
       (`details.fell_back`).
     - `substreams`: how many keys the rates of the stream are divided among; its statistics do not know.
+    - `block`: `all` queries are planned together, as in the paper; with a number, only every so many that follow one
+      another in the workload, as in the measurements that the authors published.
 
     Time of the search: linear in nodes and edges where transitions form trees, exponential in how much they hang
     together else; where a transition has too many plans, not all are looked at (`details.thinned`). The number of plans
@@ -76,6 +78,7 @@ class Gloria(Algorithm):
         seconds: str = "10",
         substreams: str = "1",
         granularity: str = COARSEST,
+        block: str = "all",
     ) -> None:
         option = partial(Option, self.name)
         self.optimizer = option("optimizer", optimizer).among((*OPTIMISERS, NONE))
@@ -83,6 +86,7 @@ class Gloria(Algorithm):
         self.seconds = option("seconds", seconds).positive()
         self.substreams = option("substreams", substreams).positive()
         self.granularity = option("granularity", granularity).among(GRANULARITIES)
+        self.block = option("block", block).whole("all")
 
     def unsupported(self, query: Query) -> str | None:
         """What GRETA refuses: match queries, pairwise predicates, semantics other than skip-till-any-match."""
@@ -100,7 +104,7 @@ class Gloria(Algorithm):
         members = members_of(workload)
         sets: list[PlannedSet] = []
         alone: list[SetMember] = members if self.optimizer == NONE else []
-        for together in sharable_sets(members) if self.optimizer != NONE else ():
+        for together in sharable_sets(members, self.block) if self.optimizer != NONE else ():
             shared, others = separated(planning.planned(together))
             sets += shared
             alone += others

@@ -53,6 +53,14 @@ def test_chains_break_at_slices_only() -> None:
     assert [chained_share(generator.slice(k)) for k in range(2)] == [1, 1]
 
 
+def test_trips_come_in_bursts_of_a_zone() -> None:
+    pickup = stream("taxi", events=100_000, zones=50, zone_skew=1, burst=20).columns["pickup"]
+    lengths = np.diff(np.flatnonzero(np.diff(pickup, prepend=-1, append=-1)))
+    single = stream("taxi", events=100_000, zones=50, zone_skew=1).columns["pickup"]
+    assert 19 < lengths.mean() < 25  # bursts of one zone may follow one another
+    assert np.mean(pickup == 0) == pytest.approx(np.mean(single == 0), abs=0.03)
+
+
 def test_a_vehicle_need_not_drive() -> None:
     batch = stream("taxi", events=10, vehicles=10**6, chained=1)
     assert len(batch) == 10

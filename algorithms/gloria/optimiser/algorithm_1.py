@@ -68,7 +68,7 @@ def path_search(graph: GloriaGraph) -> list[int]:
 
 
 class _PathSearch:
-    """The edges that edge pruning leaves in, in both directions."""
+    """The edges that edge pruning leaves in: of each node, by link, the nearest node before it, and after it."""
 
     def __init__(self, graph: GloriaGraph) -> None:
         self.graph = graph
@@ -81,6 +81,8 @@ class _PathSearch:
             for link in here.pool.after:
                 for n in range(len(found)):
                     found[n] += min(self._onward(link, n))
+        self.before = {link: [_least(self._backward(link, n)) for n in self._after(link)] for link in self.edges}
+        self.after = {link: [_least(self._onward(link, n)) for n in self._before(link)] for link in self.edges}
 
     def through(self, start: Iterable[tuple[int, int]]) -> list[int]:
         """A path by the kept edges of some nodes of pools, back and forth; later ones do not change earlier ones."""
@@ -92,9 +94,15 @@ class _PathSearch:
                 continue
             chosen[p] = n
             pool = self.graph.pools[p].pool
-            waiting.extend((link.before.number, _least(self._backward(link, n))) for link in pool.before)
-            waiting.extend((link.after.number, _least(self._onward(link, n))) for link in pool.after)
+            waiting.extend((link.before.number, self.before[link][n]) for link in pool.before)
+            waiting.extend((link.after.number, self.after[link][n]) for link in pool.after)
         return chosen
+
+    def _before(self, link: Link) -> range:
+        return range(len(self.graph.pools[link.before.number].nodes))
+
+    def _after(self, link: Link) -> range:
+        return range(len(self.graph.pools[link.after.number].nodes))
 
     def _nearest(self, p: int) -> int:
         return _least(self.graph.pools[p].distances)

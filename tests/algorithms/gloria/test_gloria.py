@@ -95,6 +95,14 @@ def test_each_sharable_set_has_a_valid_plan_of_its_own() -> None:
         one.sharing.check(one.template)
 
 
+def test_blocks_of_queries_are_planned_apart() -> None:
+    queries = workload(*["SEQ(F, A, B, C, D)"] * 6, window="WITHIN 100 s")
+    whole, apart = (plan(f"gloria[costs=paper{block}]", queries) for block in ("", ",block=3"))
+    assert (whole.details["sharable_sets"], apart.details["sharable_sets"]) == (1, 2)
+    assert [[m.query.index for m in one.members] for one in apart.sets] == [[0, 1, 2], [3, 4, 5]]
+    assert whole.details["plan_weight"] < apart.details["plan_weight"]
+
+
 def test_members_share_nothing_where_that_costs_less() -> None:
     """A set of few queries costs more than a lane for each, one of many less; the paper's costs know no lanes."""
     few, many = (workload(*["SEQ(F, A, B, C, D)"] * queries, window="WITHIN 1000 s") for queries in (2, 200))
