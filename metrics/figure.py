@@ -16,7 +16,7 @@ FIGURE_FILE = "figure.json"
 CELLS_FOLDER = "cells"
 SUPERSEDED = "superseded"  # beside the cells: those of other configurations, in the same layout
 COMMITS_FOLDER = "commits"  # of a results folder: one results folder per commit
-FIGURE_FORMAT: Literal[2] = 2  # verdicts of five kinds
+FIGURE_FORMAT: Literal[3] = 3  # claims at a named size
 
 
 class Scale(StrEnum):
@@ -30,11 +30,11 @@ class Scale(StrEnum):
 class Verdict(StrEnum):
     """What the measurements say about a claim of a paper (docs/measurement.md, Verdicts)."""
 
-    REPRODUCED = "reproduced"
+    HOLDS = "holds"
     STRONGER = "stronger"
     WEAKER = "weaker"
-    CONTRADICTED = "contradicted"
-    NOT_COMPARABLE = "not comparable"
+    OPPOSITE = "opposite"
+    OPEN = "open"
 
 
 class Axis(Strict):
@@ -123,35 +123,48 @@ class Departure(Strict):
     reason: str  # "a window's latency is that of its events alone"
 
 
+class Evidence(Strict):
+    """A number of the records that shows a cause."""
+
+    what: str  # "state_peak of greta over cogra at events 50000"
+    measured: float | None = None
+    low: float | None = None
+    high: float | None = None
+    unit: str = ""
+
+
 class ClaimResult(Strict):
     """A claim of the paper, what was expected and what was measured.
 
-    `low` and `high` are the interval of `measured` from its repetitions; where cells were cut off by a limit, the ends
-    between which it lies, None where it has none.
+    `low` and `high` are the interval of `measured` from its repetitions, or from its draws; where cells were cut off by
+    a limit, the ends between which it lies, None where it has none.
     """
 
     text: str  # the claim in our words
     source: str  # "Section 13.2, Figure 13.1(a)"
-    kind: Literal["factor", "shape", "order", "limit"]
-    expected: str  # in words: "18 times (9 to 36)", "quadratic growth"
+    expected: str  # in words: "18 times", "n^2"
+    claimed: float | None = None  # the paper's number, if it is a ratio
+    size: str  # in words, at which size: "events 40000"
     measured: float | None = None
     low: float | None = None
     high: float | None = None
     unit: str = ""  # of `measured`: "x", "s", ...
     verdict: Verdict
-    reason: str = ""  # why, above all when not comparable
-    computation: str = ""  # how `measured` follows from the records
-    cause: str = ""  # why it is not reproduced, where that is known
-    evidence: str = ""  # of the cause
+    reason: str = ""  # why it is open
+    draws: int = 1  # over how many values of what the paper leaves free
+    held: int | None = None  # in how many of them it holds
+    cause: Literal["", "paper", "text silent", "size", "ours"] = ""  # of what does not hold
+    why: str = ""  # the cause in a sentence
+    evidence: tuple[Evidence, ...] = ()
 
 
 class Figure(Strict):
     """One figure of a paper as it was swept."""
 
-    format: Literal[2] = FIGURE_FORMAT
+    format: Literal[3] = FIGURE_FORMAT
     id: str  # "13.1"
     experiment: str  # "greta-13.1", equals `Record.experiment`
-    profile: str  # smoke, quick, laptop, paper
+    profile: str  # smoke, quick, headline, paper
     title: str
     paper: str  # short citation
     caption: str = ""

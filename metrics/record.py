@@ -107,7 +107,7 @@ class Record(Strict):
     cell: str  # identity: a hash of experiment, profile, point, algorithm, measurement and repetition
     group: str  # cells with equal group ran on the same input and must give the same answer
     experiment: str  # e.g. "greta-13.1"
-    profile: str  # smoke, quick, laptop, paper
+    profile: str  # smoke, quick, headline, paper
     algorithm: str  # specification, e.g. "greta" or "cogra"
     point: dict[str, Any]  # axis name -> value
     measurement: str  # "time" or "memory"

@@ -1,5 +1,7 @@
 """HTML by construction: every text is escaped unless it is `Html` already, which only this module makes."""
 
+import base64
+import gzip
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -67,6 +69,12 @@ def table(
         class_="sortable" if sortable else None,
     )
     return tag("div", inner, class_="scroll", tabindex="0", role="region", aria_label=caption)
+
+
+def drawing(svg: bytes, alternative: str, narrow: bool = False) -> Html:
+    """An SVG as an image, compressed to a tenth; the script of the page unpacks it (`page.SCRIPT`)."""
+    packed = base64.b64encode(gzip.compress(svg, mtime=0)).decode()
+    return tag("img", alt=alternative, class_="narrow" if narrow else None, data_svg=packed)
 
 
 def trusted(text: str) -> Html:

@@ -49,7 +49,7 @@ thead th { background: var(--band); white-space: nowrap; }
 tbody th { font-weight: 600; }
 tbody th.text { font-weight: 400; white-space: normal; }
 td.number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
-td.text, th.text { min-width: 11rem; }
+td.text, th.text { min-width: 11rem; } td.claim { min-width: 14rem; } td.cause { min-width: 12rem; }
 td.yes { color: var(--good); } td.no { color: var(--soft); } td.yes, td.no { text-align: center; }
 td.no abbr { cursor: help; }
 td.same { white-space: nowrap; } td.differs { background: var(--bad-band); color: var(--bad); }
@@ -96,6 +96,11 @@ for (const table of document.querySelectorAll("table.sortable")) {
     });
     table.tBodies[0].append(...rows);
   }));
+}
+for (const image of document.querySelectorAll("img[data-svg]")) {
+  const packed = Uint8Array.from(atob(image.dataset.svg), letter => letter.charCodeAt(0));
+  new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).blob()
+    .then(svg => image.src = URL.createObjectURL(new Blob([svg], {type: "image/svg+xml"})));
 }
 addEventListener("beforeprint", () => document.querySelectorAll("details").forEach(part => part.open = true));
 """

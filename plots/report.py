@@ -6,18 +6,23 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from cepbench.metrics.capabilities import Capabilities
-from cepbench.metrics.figure import FIGURE_FILE, Figure, Verdict
+from cepbench.metrics.figure import FIGURE_FILE, Figure
 from cepbench.metrics.files import write
 from cepbench.metrics.record import Record, Status
 from cepbench.metrics.results import Results, figure_order, load_results, read
+from cepbench.metrics.table import frame
+from cepbench.plots import validity
 from cepbench.plots.agreement import Agreement, groups
 from cepbench.plots.capabilities import ANCHOR, HEADING, capability_section
 from cepbench.plots.censored import LABELS
+from cepbench.plots.claims import by_paper, overview, verdicts
 from cepbench.plots.draw import all_styles, write_drawings
+from cepbench.plots.effects import effects
 from cepbench.plots.html import Cell, Html, join, table, tag, trusted
 from cepbench.plots.page import REFRESHING, SCRIPT, STYLE
-from cepbench.plots.section import anchor, section
-from cepbench.plots.tables import AGREEMENT_KIND, badge, counted, status_badge, verdicts
+from cepbench.plots.section import ROWS_FILE, anchor, section
+from cepbench.plots.tables import AGREEMENT_KIND, badge, counted, status_badge
+from cepbench.plots.validity import validity_section
 
 TITLE = "cepbench report"
 
@@ -85,6 +90,8 @@ class GrowingReport:
                 drawings = before.drawings
             else:
                 drawings = write_drawings(results, self._place(results), look)
+                rows = frame([results]).dropna(axis="columns", how="all").to_csv(index=False, lineterminator="\n")
+                write(drawings["svg"].with_name(ROWS_FILE), rows.encode())
             self._drawn[results.folder] = _Drawn(results, drawings, section(results, drawings, self._out_path.parent))
 
     def _place(self, results: Results) -> Path | None:
@@ -100,7 +107,7 @@ class GrowingReport:
         capable: Capabilities | None = None,
         progress: tuple[int, int] | None = None,
     ) -> Path:
-        sections = [self._drawn[results.folder].section for results in everything]
+        sections = [self._drawn[results.folder].section for results in by_paper(everything)]
         return write(self._out_path, page(everything, sections, capable, progress).encode())
 
 
@@ -134,9 +141,11 @@ def page(
             ),
             f" {results.figure.profile}" if _several_profiles(everything) else None,
         )
-        for results in everything
+        for results in by_paper(everything)
     ]
+    threats = validity_section() if any(results.figure.claims for results in everything) else None
     last = None if capable is None else capability_section(capable)
+    contents += [] if threats is None else [tag("li", tag("a", validity.HEADING, href=f"#{validity.ANCHOR}"))]
     contents += [] if last is None else [tag("li", tag("a", HEADING, href=f"#{ANCHOR}"))]
     body = tag(
         "body",
@@ -144,7 +153,7 @@ def page(
         tag(
             "div",
             tag("nav", tag("h2", "Contents"), tag("ol", contents), aria_label="Contents"),
-            tag("main", _summary(everything, progress), list(sections), last, id="main"),
+            tag("main", _summary(everything, progress), list(sections), last, threats, id="main"),
             class_="layout",
         ),
         tag("script", trusted(SCRIPT)),
@@ -162,7 +171,6 @@ def page(
 
 def _summary(everything: Sequence[Results], progress: tuple[int, int] | None) -> Html:
     records = [record for results in everything for record in results.records]
-    claims = [claim for results in everything for claim in results.figure.claims]
     inputs = [group for results in everything for group in groups(results.records)]
     parts = [tag("h1", TITLE, id="summary"), tag("p", _period([record.started for record in records]), class_="meta")]
     if progress is not None:
@@ -181,19 +189,16 @@ def _summary(everything: Sequence[Results], progress: tuple[int, int] | None) ->
         (disagreeing, "inputs with unequal answers"),
     ]
     parts.append(tag("ul", [tag("li", tag("b", number), tag("span", text)) for number, text in tiles], class_="tiles"))
-    if claims:
-        profiles = ", ".join(sorted({results.figure.profile for results in everything}))
-        told = f"{len(claims)} claims of the papers, at the profile{'s' if ',' in profiles else ''} {profiles}: "
-        parts.append(tag("p", told, verdicts(claims)))
     if disagreeing or statuses[Status.WRONG]:
         parts.append(
             tag("p", "Some answers are wrong: their times are not drawn, see the red rows below.", class_="warning")
         )
+    parts += [part for part in (overview(everything, anchor), effects(everything)) if part is not None]
     parts.append(
         table(
             "Figures",
             ("Figure", "Title", "Profile", "Cells", "Answers", "Claims"),
-            [_row(results) for results in everything],
+            [_row(results) for results in by_paper(everything)],
             sortable=True,
         )
     )
@@ -215,16 +220,8 @@ def _row(results: Results) -> list[Cell]:
         Cell(figure.profile),
         Cell(counted([(status_badge(s), sum(r.status is s for r in records)) for s in Status]), float(len(records))),
         Cell(counted([(badge(a, AGREEMENT_KIND[a]), answers.count(a)) for a in Agreement])),
-        Cell(verdicts(figure.claims), _reproduced(figure)),
+        Cell(verdicts(figure.claims)),
     ]
-
-
-def _reproduced(figure: Figure) -> float | None:
-    """Sorts figures by the part of their decided claims that is reproduced or stronger."""
-    decided = [claim.verdict for claim in figure.claims if claim.verdict is not Verdict.NOT_COMPARABLE]
-    if not decided:
-        return None
-    return sum(verdict in (Verdict.REPRODUCED, Verdict.STRONGER) for verdict in decided) / len(decided)
 
 
 def _period(started: Sequence[str]) -> str | None:

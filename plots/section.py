@@ -1,6 +1,5 @@
 """One figure of the report: drawing, claims, agreement, cells, workload, stream, environment."""
 
-import base64
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,14 +11,17 @@ from cepbench.metrics.results import Results
 from cepbench.metrics.values import measurement
 from cepbench.plots import harness, provenance, tables
 from cepbench.plots.agreement import Agreement, groups
+from cepbench.plots.claims import claims_table
 from cepbench.plots.draw import MAX_COLUMNS
-from cepbench.plots.html import Html, join, tag
+from cepbench.plots.html import Html, drawing, join, tag
 from cepbench.plots.points import curves, undrawn_axes
 from cepbench.plots.published import published_notes
 from cepbench.plots.standings import rankings
 from cepbench.plots.style import label
 from cepbench.plots.units import human
 
+ROWS_FILE = "cells.csv"
+"""Beside the drawings: all cells of the figure as a table (docs/measurement.md, Export)."""
 CONFIDENCE_NOTE = "Bars are 95 % confidence intervals of the median from order statistics."
 
 
@@ -70,16 +72,14 @@ def alternative(figure: Figure, records: Sequence[Record]) -> str:
     failed = sum(record.status is not Status.OK for record in records)
     return (
         f"{panels} over {axes} for {algorithms}. {len(records)} cells, {failed} without a valid result. "
-        "The numbers are in the table of cells."
+        "The numbers are in the rows of the figure."
     )
 
 
 def _drawing(results: Results, drawings: dict[str, Path]) -> Html:
     figure, records = results.figure, results.records
-    # An image element keeps the identifiers of one SVG from meeting those of another.
-    source = "data:image/svg+xml;base64," + base64.b64encode(drawings["svg"].read_bytes()).decode()
-    narrow = "narrow" if min(len(figure.panels), MAX_COLUMNS) == 1 and figure.panels[0].kind != "heat" else None
-    image = tag("img", src=source, alt=alternative(figure, records), class_=narrow)
+    narrow = min(len(figure.panels), MAX_COLUMNS) == 1 and figure.panels[0].kind != "heat"
+    image = drawing(drawings["svg"].read_bytes(), alternative(figure, records), narrow)
     return tag(
         "figure",
         tag("div", image, class_="scroll", tabindex="0", role="region", aria_label="Drawing"),
@@ -130,6 +130,7 @@ def _notes(figure: Figure, records: Sequence[Record]) -> list[str]:
 def _files(results: Results, drawings: dict[str, Path], page_folder: Path) -> Html:
     targets = {kind.upper(): path for kind, path in drawings.items()}
     targets |= {"Figure JSON": results.folder / FIGURE_FILE, "Cells": results.folder / CELLS_FOLDER}
+    targets |= {"Rows (CSV)": drawings["svg"].with_name(ROWS_FILE)}
     links = []
     for text, path in targets.items():
         relative = quote(Path(os.path.relpath(path, page_folder)).as_posix())
@@ -159,7 +160,7 @@ def _claims(figure: Figure) -> list[Html]:
         return []
     if not figure.claims:
         return [head, tag("p", "No claim is attached to this figure.", class_="note")]
-    return [head, tag("p", tables.verdicts(figure.claims)), tables.claims(figure.claims)]
+    return [head, claims_table(figure.claims)]
 
 
 def _agreement(figure: Figure, records: Sequence[Record]) -> list[Html]:
@@ -187,7 +188,11 @@ def _cells(records: Sequence[Record]) -> list[Html]:
         for status in Status
         if (count := sum(record.status is status for record in records))
     ]
-    return [tag("h3", "Cells"), tag("p", statuses), tag("details", tag("summary", "All cells"), tables.cells(records))]
+    head = [tag("h3", "Cells"), tag("p", statuses)]
+    bad = [record for record in records if record.status is not Status.OK]
+    if not bad:
+        return head
+    return [*head, tag("details", tag("summary", "Cells without a result"), tables.failures(bad))]
 
 
 def _workload(figure: Figure) -> list[Html]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cepbench.metrics.figure import Axis, ClaimResult, Departure, Figure, Panel, Scale, Verdict
+from cepbench.metrics.figure import Axis, ClaimResult, Departure, Evidence, Figure, Panel, Scale, Verdict
 from cepbench.metrics.record import Realised, Record, Samples, Status, Summary
 
 PANELS = (
@@ -23,7 +23,7 @@ def make_figure(**changes: Any) -> Figure:
     fields: dict[str, Any] = {
         "id": "13.1",
         "experiment": "greta-13.1",
-        "profile": "laptop",
+        "profile": "headline",
         "title": "Positive patterns, stock stream",
         "paper": "Poppe 2018, Figure 13.1",
         "caption": "Events per window vary; each point is a window.",
@@ -38,32 +38,34 @@ def make_figure(**changes: Any) -> Figure:
             ClaimResult(
                 text="GRETA outperforms SASE.",
                 source="Section 13.2",
-                kind="factor",
-                expected="200 times (100 to 400)",
+                expected="200 times",
+                claimed=200.0,
+                size="events 100000",
                 measured=312.4,
                 low=290.0,
                 high=330.0,
                 unit="x",
-                verdict=Verdict.REPRODUCED,
-                computation="ratio of p50 at the largest x that both finish",
+                verdict=Verdict.HOLDS,
             ),
             ClaimResult(
                 text="Memory of GRETA is linear.",
                 source="Section 13.2",
-                kind="shape",
-                expected="linear growth",
-                measured=1.42,
-                verdict=Verdict.CONTRADICTED,
-                reason="the index grows too",
-                cause="Each event has an entry of its own in the index.",
-                evidence="16 B per event and window",
+                expected="n^1",
+                size="events 1000 to 1000000",
+                measured=-0.4,
+                low=-0.5,
+                high=-0.3,
+                verdict=Verdict.OPPOSITE,
+                cause="ours",
+                why="Each event has an entry of its own in the index.",
+                evidence=(Evidence(what="state_peak of greta at events 1000", measured=42e3, unit="B"),),
             ),
             ClaimResult(
                 text="Flink fails above 100k.",
                 source="Section 13.2",
-                kind="limit",
-                expected="does not finish",
-                verdict=Verdict.NOT_COMPARABLE,
+                expected="flink does not end",
+                size="events 100000",
+                verdict=Verdict.OPEN,
                 reason="Flink is not in this figure",
             ),
         ),
@@ -80,7 +82,7 @@ def make_record(algorithm: str = "greta", point: dict[str, Any] | None = None, *
         "cell": f"{algorithm} {group} {measurement} {repetition}",
         "group": group,
         "experiment": "greta-13.1",
-        "profile": "laptop",
+        "profile": "headline",
         "algorithm": algorithm,
         "point": point,
         "measurement": measurement,

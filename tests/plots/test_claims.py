@@ -7,22 +7,23 @@ from typing import Any
 
 import pytest
 
-from cepbench.metrics.figure import ClaimResult, Departure, Verdict
+from cepbench.metrics.figure import ClaimResult, Departure, Evidence, Verdict
 from cepbench.metrics.results import ResultsError, load_results
-from cepbench.plots import tables
+from cepbench.plots.claims import claims_table
+from cepbench.plots.effects import draw_effects
 from cepbench.plots.report import write_report
 from tests.plots.conftest import ONE
 
 
-def result(verdict: Verdict = Verdict.REPRODUCED, **more: Any) -> ClaimResult:
-    fields: dict[str, Any] = {"text": f"It is {verdict}.", "source": "s", "kind": "factor", "expected": "e", **more}
+def result(verdict: Verdict = Verdict.HOLDS, **more: Any) -> ClaimResult:
+    fields: dict[str, Any] = {"text": f"It is {verdict}.", "source": "s", "expected": "e", "size": "n 1", **more}
     return ClaimResult(verdict=verdict, **fields)
 
 
 def shown(claim: ClaimResult) -> str:
     """The text of the cell of the measured number."""
-    cell = re.findall(r'<td class="number".*?</td>', tables.claims([claim]))[0]
-    return re.sub(r"\s+", " ", re.sub(r"<.*?>", " ", cell)).strip()
+    cell = re.findall(r"<td.*?</td>", claims_table([claim]))[1]
+    return re.sub(r"\s+", " ", re.sub(r"<.*?>", " ", cell)).strip().removesuffix(" at n 1")
 
 
 @pytest.mark.parametrize(
@@ -43,29 +44,46 @@ def test_a_number_is_shown_with_its_interval(fields: dict[str, Any], text: str) 
 
 
 def test_claims_are_sorted_by_their_verdicts() -> None:
-    table = tables.claims([result(verdict) for verdict in reversed(Verdict)])
+    table = claims_table([result(verdict) for verdict in reversed(Verdict)])
     places = [table.index(f"It is {verdict}.") for verdict in Verdict]
     assert places == sorted(places)
-    assert 'class="sortable"' in table
 
 
 def test_a_cause_stands_with_its_evidence() -> None:
-    told = tables.claims([result(Verdict.WEAKER, cause="Pages are touched first.", evidence="0.7 s per 325 MB")])
-    assert "Pages are touched first." in told
-    assert "Evidence: 0.7 s per 325 MB" in told
-    assert "Cause" not in tables.claims([result(Verdict.WEAKER)])
+    shown = Evidence(what="growth of the latency", measured=3.0, low=2.5, high=3.5, unit="x")
+    told = claims_table([result(Verdict.WEAKER, cause="text silent", why="It depends.", evidence=(shown,))])
+    text = re.sub(r"<.*?>", "", told)
+    assert "Text silent: It depends.growth of the latency: 3 x2.5 x – 3.5 x" in text
+    assert "The cause is not known." in claims_table([result(Verdict.WEAKER)])
+    assert "cause is not known" not in claims_table([result(Verdict.HOLDS), result(Verdict.OPEN)])
 
 
-def test_the_report_counts_the_verdicts_and_names_the_profile(
-    tmp_path: Path, figure: Any, sweep: Any, save: Any
-) -> None:
+def test_draws_are_counted() -> None:
+    assert "Holds in 7 of 10 draws." in claims_table([result(draws=10, held=7)])
+
+
+def test_the_page_opens_with_what_became_of_each_paper(tmp_path: Path, figure: Any, sweep: Any, save: Any) -> None:
     claims = [result(verdict) for verdict in Verdict for _ in range(list(Verdict).index(verdict) + 1)]
     save(tmp_path, figure(claims=tuple(claims), panels=ONE), sweep)
-    text = re.sub(r"<.*?>", "", write_report(tmp_path, tmp_path / "report.html").read_text())
-    counts = "reproduced 1 stronger 2 weaker 3 contradicted 4 not comparable 5"
-    assert f"15 claims of the papers, at the profile laptop: {counts}" in text
-    assert "Claims, at the profile laptop" in text
-    assert text.count(counts) == 3  # in the summary, in the row of the figure, above its table
+    save(tmp_path, figure(experiment="mcep-10", id="10", paper="Bucchi, 2022", claims=claims[:1], panels=ONE), [])
+    save(tmp_path, figure(experiment="own", id="own", paper="", claims=(), panels=ONE), [])
+    page = write_report(tmp_path, tmp_path / "report.html").read_text()
+    tables = re.findall(r"<table.*?</table>", page, re.DOTALL)
+    text = [re.sub(r"\s+", " ", re.sub(r"<.*?>", " ", table)).strip() for table in tables]
+    assert text[0].startswith("Claims by paper and verdict Paper holds stronger weaker opposite open GRETA")
+    assert "1 2 3 4 5" in text[0]
+    assert [table for table in text if table.startswith(("GRETA · Poppe 2018 ", "MCEP · Bucchi, 2022 "))]
+    assert page.index("What holds") < page.index("Claims of the paper")
+
+
+def test_effects_are_drawn_against_the_claimed_ones(tmp_path: Path, figure: Any, sweep: Any, save: Any) -> None:
+    bound = result(Verdict.OPEN, claimed=1e4, measured=500.0, low=500.0, unit="x")
+    save(tmp_path, figure(claims=(*figure().claims, bound), panels=ONE), sweep)
+    drawing = draw_effects(load_results(tmp_path))
+    assert drawing is not None
+    points = [tuple(float(line.get_data()[place][0]) for place in (0, 1)) for line in drawing.axes[0].lines]
+    assert {(200.0, 312.4), (1e4, 500.0)} <= set(points)
+    assert draw_effects([]) is None
 
 
 def test_departures_stand_beside_the_figure(tmp_path: Path, figure: Any, sweep: Any, save: Any) -> None:
@@ -88,5 +106,5 @@ def test_a_figure_of_an_earlier_version_is_refused_in_one_line(
     with pytest.raises(ResultsError) as refused:
         load_results(tmp_path)
     assert str(refused.value) == (
-        f"{path}: figure format 1, expected 2; run {old['experiment']} again, which keeps its finished cells"
+        f"{path}: figure format 1, expected 3; run {old['experiment']} again, which keeps its finished cells"
     )

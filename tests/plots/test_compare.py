@@ -40,8 +40,8 @@ def test_ratios_statuses_and_digests(folders):
 def test_the_description_says_what_changed(folders):
     text = describe(compare(*folders))
     assert "3 cells in both, 1 only in a, 1 only in b" in text
-    assert 'status ok -> error: greta-13.1 laptop greta {"events": 1000} time 2' in text
-    assert "another answer: greta-13.1 laptop greta" in text
+    assert 'status ok -> error: greta-13.1 headline greta {"events": 1000} time 2' in text
+    assert "another answer: greta-13.1 headline greta" in text
     assert text.splitlines()[-3:] == [
         "greta-13.1 greta",
         "  latency_p50   x2                    1 s -> 2 s             2 cells    no verdict: one run",
@@ -168,7 +168,7 @@ def test_cells_of_another_query_are_named_and_not_compared(tmp_path, figure, rec
     after = [after.model_copy(update={"digest": "another"})]
     assert lines_of(tmp_path, figure, save, before, after).splitlines() == [
         "1 cell in both, 0 only in a, 0 only in b",
-        "not compared: 1 cell of greta-13.1 laptop of another configuration: "
+        "not compared: 1 cell of greta-13.1 headline of another configuration: "
         "query: WITHIN 40 s -> WITHIN 20 s; limits.seconds: 20 -> 10",
     ]
     [row] = compare(tmp_path / "a", tmp_path / "b").to_dict("records")

@@ -1,0 +1,139 @@
+"""What became of the papers' claims, in words: the table that opens the page, and that of a figure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from cepbench.metrics.figure import ClaimResult, Evidence, Figure, Verdict
+from cepbench.metrics.results import Results
+from cepbench.plots.html import Cell, Html, join, table, tag
+from cepbench.plots.style import label
+from cepbench.plots.tables import badge, counted
+from cepbench.plots.units import human, plain
+
+ANCHOR, HEADING = "claims", "What holds"
+KIND = {
+    Verdict.HOLDS: "good",
+    Verdict.STRONGER: "good",
+    Verdict.WEAKER: "mid",
+    Verdict.OPPOSITE: "bad",
+    Verdict.OPEN: "",
+}
+HEADS = ("Claim", "Paper", "Ours", "Verdict", "Cause, or why it is open")
+EXPLAINED = (
+    "A claim holds if the interval of our effect meets the band around the paper's number: from half to twice a "
+    "factor, half an order of magnitude, 0.3 of an exponent. It is stronger or weaker beyond that, opposite if the "
+    "effect points the other way, and open where a limit, an incomplete search or the size leaves it undecided."
+)
+
+
+def overview(everything: Sequence[Results], anchor: Callable[[Figure], str]) -> Html | None:
+    """All claims of all figures, a table per system; None if there are none."""
+    found = [results.figure for results in by_paper(everything) if results.figure.claims]
+    if not found:
+        return None
+    parts: list[Html | None] = [tag("h2", HEADING, id=ANCHOR), _in_short(found), tag("p", EXPLAINED, class_="note")]
+    for name, own in _by_system(found).items():
+        rows = [
+            [Cell(tag("a", figure.id, href=f"#{anchor(figure)}")), *row(claim)]
+            for figure in own
+            for claim in ordered(figure.claims)
+        ]
+        parts.append(table(name, ("Figure", *HEADS), rows, sortable=True))
+    return join(parts)
+
+
+def claims_table(results: Sequence[ClaimResult]) -> Html:
+    """The claims of one figure, in the order of the verdicts."""
+    return table("Claims of the paper against these measurements", HEADS, [row(claim) for claim in ordered(results)])
+
+
+def row(claim: ClaimResult) -> list[Cell]:
+    """A claim in cells, under `HEADS`."""
+    return [
+        Cell(join([claim.text, " ", tag("span", f"({claim.source})", class_="meta")]), kind="claim"),
+        Cell(claim.expected),
+        Cell(join([number(claim), tag("div", f"at {claim.size}", class_="meta")]), claim.measured),
+        Cell(badge(claim.verdict, KIND[claim.verdict]), float(list(Verdict).index(claim.verdict))),
+        Cell(join(_why(claim)), kind="cause"),
+    ]
+
+
+def ordered(results: Sequence[ClaimResult]) -> list[ClaimResult]:
+    """In the order of the verdicts."""
+    rank = {verdict: place for place, verdict in enumerate(Verdict)}
+    return sorted(results, key=lambda claim: rank[claim.verdict])
+
+
+def verdicts(results: Sequence[ClaimResult]) -> Html:
+    """How many claims have each verdict."""
+    counts = [(verdict, sum(claim.verdict is verdict for claim in results)) for verdict in Verdict]
+    return counted([(badge(verdict, KIND[verdict]), count) for verdict, count in counts])
+
+
+def by_paper(everything: Sequence[Results]) -> list[Results]:
+    """The figures of a system one after another, systems by their names; our own figures come last."""
+    return sorted(
+        everything, key=lambda results: (not _published(results.figure), label(_system(results.figure)).lower())
+    )
+
+
+def number(said: ClaimResult | Evidence) -> Html:
+    """The number with its interval below; a sign where only one end of it is known."""
+    if said.measured is None:
+        return join(["–"])
+    shown = _with_unit(said.measured, said.unit)
+    if said.low == said.measured and said.high is None:
+        return join([f"≥ {shown}"])
+    if said.high == said.measured and said.low is None:
+        return join([f"≤ {shown}"])
+    if said.low == said.high:
+        return join([shown])
+    low = "0" if said.low is None else _with_unit(said.low, said.unit)
+    high = "∞" if said.high is None else _with_unit(said.high, said.unit)
+    return join([shown, tag("div", f"{low} – {high}", class_="meta")])
+
+
+def _published(figure: Figure) -> bool:
+    return bool(figure.paper) and not figure.paper.startswith("none")
+
+
+def _system(figure: Figure) -> str:
+    """Whose figure it is: `greta` of `greta-13.1`."""
+    return figure.experiment.partition("-")[0]
+
+
+def _by_system(found: Sequence[Figure]) -> dict[str, list[Figure]]:
+    """The figures by the system and its paper, in words."""
+    groups: dict[str, list[Figure]] = {}
+    for figure in found:
+        groups.setdefault(_system(figure), []).append(figure)
+    return {f"{label(system)} · {figures[0].paper.partition(';')[0]}": figures for system, figures in groups.items()}
+
+
+def _in_short(found: Sequence[Figure]) -> Html:
+    """How many claims of each paper have which verdict."""
+    rows = []
+    for name, figures in _by_system(found).items():
+        own = [claim for figure in figures for claim in figure.claims]
+        counts = [sum(claim.verdict is verdict for claim in own) for verdict in Verdict]
+        rows.append([Cell(name, kind="text"), *(Cell(count or "–", float(count), "number") for count in counts)])
+    return table("Claims by paper and verdict", ("Paper", *(str(verdict) for verdict in Verdict)), rows)
+
+
+def _with_unit(given: float, unit: str) -> str:
+    return human(given, unit) if unit in ("s", "B", "events/s") else f"{plain(given, 3)} {unit}".strip()
+
+
+def _why(claim: ClaimResult) -> list[Html]:
+    parts = []
+    if claim.held is not None:
+        parts.append(tag("div", f"Holds in {claim.held} of {claim.draws} draws."))
+    if claim.cause:
+        parts.append(tag("div", tag("strong", f"{claim.cause.capitalize()}: "), claim.why))
+        parts += [tag("div", f"{shown.what}: ", number(shown), class_="meta") for shown in claim.evidence]
+    elif claim.verdict in (Verdict.WEAKER, Verdict.OPPOSITE):
+        parts.append(tag("div", "The cause is not known."))
+    if claim.reason:
+        parts.append(tag("div", claim.reason))
+    return parts

@@ -1,0 +1,73 @@
+"""The papers' numbers against ours: a point per claim of a ratio, on logarithmic axes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matplotlib.figure import Figure as Drawing
+from matplotlib.ticker import NullFormatter
+
+from cepbench.metrics.figure import ClaimResult
+from cepbench.metrics.results import Results
+from cepbench.plots.draw import render
+from cepbench.plots.html import Html, tag
+from cepbench.plots.html import drawing as image
+from cepbench.plots.style import COLUMN_WIDTH, label, paper, styles
+from cepbench.plots.units import human
+
+BAND = 2.0
+ALTERNATIVE = (
+    "The effect that the paper claims against the one measured here, a point per claim. The numbers are in the tables "
+    "above."
+)
+
+
+def effects(everything: Sequence[Results]) -> Html | None:
+    """The picture of all claims of a ratio with a number; None if there are none."""
+    drawing = draw_effects(everything)
+    if drawing is None:
+        return None
+    caption = (
+        "Claimed and measured effects. On the diagonal they are equal; the band reaches from half to twice as much. "
+        "Bars are the intervals of our numbers, and arrows stand where a limit cut them off."
+    )
+    return tag("figure", image(render(drawing, "svg"), ALTERNATIVE, narrow=True), tag("figcaption", caption))
+
+
+def draw_effects(everything: Sequence[Results]) -> Drawing | None:
+    """Claimed ratios along x and measured ones along y, by system; None without any."""
+    found: dict[str, list[ClaimResult]] = {}
+    for results in everything:
+        for claim in results.figure.claims:
+            if (claim.claimed or 0) >= 1 and (claim.measured or 0) > 0:
+                found.setdefault(results.figure.experiment.partition("-")[0], []).append(claim)
+    if not found:
+        return None
+    with paper():
+        drawing = Drawing(figsize=(1.5 * COLUMN_WIDTH, 1.1 * COLUMN_WIDTH), layout="constrained")
+        axes = drawing.subplots()
+        axes.set(xscale="log", yscale="log", xlabel="Claimed (times)", ylabel="Measured (times)")
+        ends = [claim.claimed or 1.0 for claims in found.values() for claim in claims]
+        span = [min(ends) / 1.6, max(ends) * 1.6]
+        axes.fill_between(span, [x / BAND for x in span], [x * BAND for x in span], color="#dddddd", linewidth=0)
+        axes.plot(span, span, color="#888888", linewidth=0.8)
+        axes.axhline(1, color="#888888", linewidth=0.6, linestyle=":")
+        look = styles(found)
+        for system, claims in found.items():
+            style = look[system]
+            for number, claim in enumerate(claims):
+                x, y = claim.claimed or 1.0, claim.measured or 1.0
+                bound = claim.low is None or claim.high is None
+                if not bound:
+                    axes.plot([x, x], [claim.low or y, claim.high or y], color=style.color, linewidth=0.8)
+                axes.plot(
+                    [x], [y], color=style.color, marker=("^" if claim.high is None else "v") if bound else style.marker,
+                    markersize=4, linestyle="none", markerfacecolor="white" if bound else style.color,
+                    label=label(system) if number == 0 else None,
+                )  # fmt: skip
+        axes.set_xlim(span[0], span[1])
+        for scale in (axes.xaxis, axes.yaxis):
+            scale.set_major_formatter(lambda number, _: human(number))
+            scale.set_minor_formatter(NullFormatter())
+        axes.legend(ncols=1, loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
+    return drawing
