@@ -15,7 +15,7 @@ from cepbench.pipeline.cluster import SparkCluster
 if TYPE_CHECKING:
     from cepbench.experiments.sweep import Planned
 
-PROFILES = ("smoke", "quick", "laptop", "paper")
+PROFILES = ("smoke", "quick", "headline", "paper")
 
 
 @click.command()

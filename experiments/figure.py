@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from cepbench.experiments.claims import Claim
 from cepbench.experiments.overlay import published
-from cepbench.experiments.points import configuration
+from cepbench.experiments.points import configuration, sweeps_of
 from cepbench.experiments.points import points as points_of
 from cepbench.experiments.schema import Experiment, SweptPanel
 from cepbench.experiments.store_data import departure, named
@@ -40,10 +39,7 @@ def figure(experiment: Experiment, profile: str, records: Sequence[Record]) -> F
         stream=_varied(experiment, "stream"),
         environment=newest.provenance,
         departures=(*experiment.departures, *([departure(experiment, stream)] if stream else [])),
-        claims=tuple(
-            verdict(_claim(experiment, claim), records, plot.x.name, profile, experiment.absent)
-            for claim in experiment.claims
-        ),
+        claims=tuple(verdict(claim, records, sweeps_of(experiment), experiment.absent) for claim in experiment.claims),
     )
 
 
@@ -55,12 +51,6 @@ def _panel(experiment: Experiment, panel: SweptPanel) -> Panel:
     fields["where"], fields["algorithms"] = {**fixed, **panel.where}, panel.algorithms or swept
     fields["published"] = (*panel.published, *map(published, panel.overlay))
     return Panel(**fields)
-
-
-def _claim(experiment: Experiment, claim: Claim) -> Claim:
-    """The claim, restricted to the points of its sweep."""
-    fixed = experiment.fixed(claim.axis or experiment.plot.x.name, claim.sweep)
-    return claim.model_copy(update={"where": {**fixed, **claim.where}})
 
 
 def _varied(experiment: Experiment, part: str) -> str:

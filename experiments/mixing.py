@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from cepbench.experiments.claims import holds
+from cepbench.experiments.claims import Effect, holds
 from cepbench.experiments.errors import ExperimentError
 from cepbench.experiments.points import Cell
 from cepbench.experiments.schema import Experiment
@@ -14,9 +14,11 @@ from cepbench.metrics.values import measurement
 def check_panels(experiment: Experiment, cells: Iterable[Cell]) -> None:
     """Raises `ExperimentError` for a panel that would draw cells of several points as one.
 
-    An axis that only follows a drawn one (zipped with it) mixes nothing. Excluded cells are none.
+    An axis that only follows a drawn one (zipped with it) mixes nothing. Nor does one whose values are draws in a
+    claim: a panel shows their median, as the claim does. Excluded cells are none.
     """
     plot, known = experiment.plot, list(cells)
+    draws = {claim.draws for claim in experiment.claims if isinstance(claim, Effect)}
     for number, panel in enumerate(plot.panels):
         x = (panel.x or plot.x).name
         where = {**experiment.fixed(x, panel.sweep), **panel.where}
@@ -27,7 +29,11 @@ def check_panels(experiment: Experiment, cells: Iterable[Cell]) -> None:
             if not holds(cell.point, where) or kind not in (None, cell.measurement):
                 continue
             first = met.setdefault((cell.algorithm, *(repr(cell.point[axis]) for axis in drawn)), cell)
-            mixed = [axis for axis, value in cell.point.items() if repr(value) != repr(first.point[axis])]
+            mixed = [
+                axis
+                for axis, value in cell.point.items()
+                if axis not in draws and repr(value) != repr(first.point[axis])
+            ]
             if mixed:
                 raise ExperimentError(_told(experiment, number, x, mixed, first, cell))
 

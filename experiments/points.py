@@ -62,6 +62,11 @@ def points(experiment: Experiment) -> Iterator[dict[str, Any]]:
         yield point
 
 
+def sweeps_of(experiment: Experiment) -> list[list[dict[str, Any]]]:
+    """The points of each sweep."""
+    return [[_point(experiment, varied) for varied in _product(sweep)] for sweep in experiment.all_sweeps]
+
+
 def cells(experiment: Experiment, profile: str) -> list[Cell]:
     """All cells in the order in which they run.
 
@@ -155,14 +160,18 @@ def _chosen(experiment: Experiment) -> list[tuple[dict[str, Any], list[str]]]:
     found: dict[str, tuple[dict[str, Any], set[str]]] = {}
     for sweep in experiment.all_sweeps:
         for varied in _product(sweep):
-            values = {**experiment.defaults, **varied}
-            point = {name: values[name] for name in experiment.axis_names}
+            point = _point(experiment, varied)
             names = found.setdefault(json.dumps(point), (point, set()))[1]
             names.update(experiment.series if sweep.algorithms is None else sweep.algorithms)
     return [
         (point, [given for given in experiment.algorithms if series_name(given) in names])
         for point, names in found.values()
     ]
+
+
+def _point(experiment: Experiment, varied: Mapping[str, Any]) -> dict[str, Any]:
+    values = {**experiment.defaults, **varied}
+    return {name: values[name] for name in experiment.axis_names}
 
 
 def _coordinate(axis: str, chosen: tuple[dict[str, Any], list[str], dict[str, Any]]) -> tuple[bool, float, str]:

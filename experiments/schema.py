@@ -20,8 +20,9 @@ A figure has one sweep (`axes`, `zip`) or several, whose points are united:
       window: {axes: {window: [5, 10, 20]}, algorithms: [cet]}      # only these algorithms
     monotone: {rate: increasing, window: increasing}                # by axis; one word is meant for plot.x
 
-Then a panel with an `x` of its own, and a claim with an `axis`, show the sweep that varies it: their `where` is
-completed by the defaults of all axes that this sweep leaves alone. Where several sweeps vary it, `sweep` names one.
+Then a panel with an `x` of its own shows the sweep that varies it: its `where` is completed by the defaults of all axes
+that this sweep leaves alone. Where several sweeps vary it, `sweep` names one. A claim names its size, and of the points
+that have it those with the defaults of the other axes are meant.
 """
 
 from __future__ import annotations
@@ -308,11 +309,12 @@ class Experiment(Strict):
             for name in exclude.where:
                 axis(name, f"exclude.{number}.where")
         for number, claim in enumerate(self.claims):
-            for field, name in zip(("metric", "to_metric"), claim.metrics, strict=False):
-                metric(name, f"claims.{number}.{field}")
-            for name in claim.axes:
-                axis(name, f"claims.{number}")
-            one_sweep(claim.axis or self.plot.x.name, claim.sweep, f"claims.{number}")
+            evidence = claim.cause.evidence if claim.cause is not None else ()
+            for place, quantity in ((f"claims.{number}", claim), *((f"claims.{number}.cause", e) for e in evidence)):
+                for name in quantity.metrics:
+                    metric(name, place)
+                for name in quantity.axes:
+                    axis(name, place)
 
     def check_algorithms(self) -> None:
         """Exclusions, sweeps, labels, overlays and claims name algorithms (the first and last also absent systems)."""
@@ -320,7 +322,9 @@ class Experiment(Strict):
             if name in self.series:
                 raise ValueError(f"absent: {name!r} is among the algorithms")
         named = [(f"exclude.{number}", exclude.algorithm) for number, exclude in enumerate(self.exclude)]
-        named += [(f"claims.{number}", name) for number, claim in enumerate(self.claims) for name in claim.algorithms]
+        for number, claim in enumerate(self.claims):
+            evidence = claim.cause.evidence if claim.cause is not None else ()
+            named += [(f"claims.{number}", name) for said in (claim, *evidence) for name in said.algorithms]
         named = [(place, name) for place, name in named if name not in self.absent]
         named += [(f"sweeps.{key}", name) for key, sweep in self.sweeps.items() for name in sweep.algorithms or ()]
         named += [("plot.labels", name) for name in self.plot.labels]

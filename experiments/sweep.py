@@ -161,7 +161,7 @@ def run(
 
     - `names`: ids of experiments (`cepbench experiments` lists them) or files of your own (docs/experiments.md); all if
       none.
-    - `profile`: how large: `smoke`, `quick`, `laptop` or `paper`.
+    - `profile`: how large: `smoke`, `quick`, `headline` or `paper`.
     - `overrides`: fields to change, such as `limits.seconds=5` or `algorithms=[cogra, greta]`.
     - `results`: the folder of records and figures, which `load_results` reads.
     - `master`: a Spark master URL; by default this machine. `settings`: of Spark, by name.

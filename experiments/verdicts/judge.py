@@ -1,129 +1,222 @@
-"""The verdict on a claim: its points, what it needs, then the judge of its kind."""
+"""The verdict on a claim, by the same few rules for all figures (docs/measurement.md, Verdicts).
+
+An effect *holds* if its interval meets the band of the claim. Outside of it, it is *stronger* or *weaker* than claimed,
+or *opposite* if the whole interval lies on the other side of no effect. What a limit cut off, a search that was not
+the whole one, and a size that was not measured leave a claim *open*.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
+from math import inf, isfinite
 
-from cepbench.experiments.claims import PROFILES, Claim, Factor, Order, Shape, holds, reaches
-from cepbench.experiments.verdicts import factors, limits, orders, shapes
-from cepbench.experiments.verdicts.curves import fallen_back, named
-from cepbench.experiments.verdicts.judgement import Judgement, NotComparable
-from cepbench.metrics.figure import ClaimResult, Verdict
+from cepbench.experiments.claims import Claim, Effect, Limit, Quantity, holds
+from cepbench.experiments.verdicts.cells import CUT, VOID, named
+from cepbench.experiments.verdicts.numbers import Number
+from cepbench.experiments.verdicts.quantities import NotMeasured, Point, measured
+from cepbench.metrics.figure import ClaimResult, Evidence, Verdict
 from cepbench.metrics.record import Record, Status
-from cepbench.metrics.values import measurement
+from cepbench.metrics.values import unit
+
+FACTOR = 2.0
+"""A factor holds from half of it to twice as much,"""
+ORDERS = 0.5
+"""orders of magnitude within half an order,"""
+POWER = 0.3
+"""and the exponent of a slope within this."""
+SAME = 1.05
+"""Times that differ by less are the same: runs of one algorithm on one input differ by as much."""
+
+
+@dataclass(frozen=True)
+class Band:
+    """Between what a number holds. `same`: no effect is claimed, so a number outside of it is opposite."""
+
+    low: float
+    high: float
+    same: bool = False
 
 
 def verdict(
-    claim: Claim, records: Sequence[Record], x: str, profile: str, absent: Mapping[str, str] | None = None
+    claim: Claim,
+    records: Sequence[Record],
+    sweeps: Sequence[Sequence[Point]] | None = None,
+    absent: Mapping[str, str] | None = None,
 ) -> ClaimResult:
-    """What `records` of one experiment say about a claim; `x` is the axis that orders points by default.
+    """What `records` of one experiment say about a claim.
 
-    A claim whose needs are not met is not comparable; the number that was measured is told all the same. Nor is one
-    about a system of `absent`, for the reason there.
+    `sweeps` are the points of each sweep (by default all are of one); those of a claim are of the same sweep. A claim
+    about a system of `absent` is open, for the reason there.
     """
-    axis = claim.axis or x
-    reached = [r for r in records if holds(r.point, claim.where)]
-    chosen = [r for r in reached if reaches(r.point, axis, claim.since, claim.until)]
-    unmet = _unmet(claim, chosen, profile)
-    if records and not chosen:
-        missing = _range(claim, axis) if reached else named(claim.where)
-        unmet = (f"no point has {missing}", *unmet)
-    lacking = [absent[name] for name in claim.algorithms if name in absent] if absent else []
+    given = [[record.point for record in records]] if sweeps is None else sweeps
+    lacking = next((absent[name] for name in claim.algorithms if name in absent), "") if absent else ""
+    if lacking:
+        found = _open(claim, lacking)
+    elif isinstance(claim, Limit):
+        found = _limited(claim, records)
+    else:
+        found = _judged(claim, records, given)
+    if found.verdict in (Verdict.HOLDS, Verdict.OPEN) or claim.cause is None:
+        return found
+    evidence = tuple(_evidence(quantity, records, given) for quantity in claim.cause.evidence)
+    return found.model_copy(update={"cause": claim.cause.by, "why": claim.cause.why, "evidence": evidence})
+
+
+def expectation(claim: Effect | Limit) -> str:
+    """What a claim expects, in words."""
+    if isinstance(claim, Limit):
+        fails = f"{' and '.join(claim.fails)} {'do' if len(claim.fails) > 1 else 'does'} not end" if claim.fails else ""
+        ends = f"{' and '.join(claim.ends)} {'end' if len(claim.ends) > 1 else 'ends'}" if claim.ends else ""
+        return ", ".join(filter(None, (fails, ends)))
+    times = "" if claim.neutral is None or claim.slope else " times"
+    if claim.factor is not None:
+        return "no difference" if claim.factor == 1 and times else f"{claim.factor:g}{times}"
+    if claim.orders is not None:
+        return f"10^{claim.orders:g}{times}" if claim.orders else "no difference"
+    if claim.power is not None:
+        return f"n^{claim.power:g}" if claim.power else "constant"
+    if claim.direction is not None:
+        return claim.direction
+    what = "n^" if claim.slope else ""
+    words, bound = ("at least", claim.at_least) if claim.at_least is not None else ("at most", claim.at_most)
+    return f"{words} {what}{bound:g}{times}"
+
+
+def band(claim: Effect) -> Band:
+    """Between what a number holds."""
+    if claim.factor is not None:
+        return Band(claim.factor / FACTOR, claim.factor * FACTOR, claim.factor == 1 and claim.neutral == 1)
+    if claim.orders is not None:
+        return Band(10 ** (claim.orders - ORDERS), 10 ** (claim.orders + ORDERS), claim.orders == 0)
+    if claim.power is not None:
+        return Band(claim.power - POWER, claim.power + POWER, claim.power == 0)
+    if claim.at_least is not None:
+        return Band(claim.at_least, inf)
+    if claim.at_most is not None:
+        return Band(-inf, claim.at_most)
+    neutral = claim.neutral or 0.0
+    step = 0.0 if claim.slope else _tolerance(claim.metric) - 1
+    return Band(neutral + step, inf) if claim.direction == "more" else Band(-inf, neutral / (1 + step))
+
+
+def graded(claim: Effect, number: Number) -> Verdict:
+    """The verdict on a number that nothing cut off."""
+    least, most, wanted = number.least, number.most, band(claim)
+    if claim.direction is not None:  # the whole interval lies on the side that is claimed
+        inside = least > wanted.low if claim.direction == "more" else most < wanted.high
+    else:
+        inside = least <= wanted.high and most >= wanted.low
+    if inside:
+        return Verdict.HOLDS
+    if wanted.same:
+        return Verdict.OPPOSITE
+    downward = wanted.low == -inf
+    if least > wanted.high and not downward:
+        return Verdict.STRONGER
+    neutral = claim.neutral
+    if neutral is None:
+        return Verdict.WEAKER
+    crossed = least > neutral if downward and wanted.high <= neutral else most < neutral and not downward
+    return Verdict.OPPOSITE if crossed else Verdict.WEAKER
+
+
+def _judged(claim: Effect, records: Sequence[Record], sweeps: Sequence[Sequence[Point]]) -> ClaimResult:
     try:
-        if lacking:
-            raise NotComparable(lacking[0])
-        judgement = _judged(claim, chosen, axis)
-        if judgement.verdict is Verdict.NOT_COMPARABLE and (fell := _fallen_back(claim, chosen)):
-            judgement = replace(judgement, reasons=(*judgement.reasons, fell))
-    except NotComparable as why:
-        reasons = filter(None, (str(why) if chosen or not records else "", _fallen_back(claim, chosen)))
-        judgement = Judgement(Verdict.NOT_COMPARABLE, reasons=tuple(dict.fromkeys(reasons)))
-    if unmet:
-        judgement = replace(judgement, verdict=Verdict.NOT_COMPARABLE, reasons=(*unmet, *judgement.reasons))
+        found = measured(claim, records, sweeps)
+    except NotMeasured as why:
+        return _open(claim, str(why))
+    reason, verdict = found.reason, Verdict.OPEN
+    if not found.number.exact:
+        reason = "; ".join(filter(None, ("cut off by a limit", reason)))
+    elif not reason:
+        verdict = graded(claim, found.number)
+    result = _open(claim, reason).model_copy(update={"verdict": verdict, "size": found.size, **_ends(found.number)})
+    if len(found.draws) < 2:
+        return result
+    held = sum(draw.exact and graded(claim, draw) is Verdict.HOLDS for draw in found.draws)
+    return result.model_copy(update={"draws": len(found.draws), "held": held})
+
+
+def _limited(claim: Limit, records: Sequence[Record]) -> ClaimResult:
+    """Holds if all end as claimed. A system that ends all the same is opposite; a survivor that was cut is open."""
+    result = _open(claim, "")
+    ended: dict[str, Status] = {}
+    for name in claim.algorithms:
+        own = [r for r in records if r.algorithm == name and holds(r.point, claim.where)]
+        if not own:
+            return result.model_copy(update={"reason": f"{name} was not run at {named(dict(claim.where))}"})
+        worst = sorted(own, key=lambda r: (r.status in VOID, r.status in CUT))[-1]
+        if worst.status in VOID:
+            return result.model_copy(update={"reason": f"{name} is {worst.status.value} at {named(worst.point)}"})
+        ended[name] = worst.status
+    cut = [name for name in claim.ends if ended[name] in CUT]
+    if cut:
+        return result.model_copy(update={"reason": f"{' and '.join(cut)} did not end within our limits, either"})
+    over = [name for name in claim.fails if ended[name] is Status.OK]
+    if over:
+        return result.model_copy(update={"verdict": Verdict.OPPOSITE, "reason": f"{' and '.join(over)} ended"})
+    return result.model_copy(update={"verdict": Verdict.HOLDS})
+
+
+def _open(claim: Effect | Limit, reason: str) -> ClaimResult:
+    """A claim of which nothing is said yet."""
+    where = {**claim.where, **{a: f"{x:g} to {y:g}" for a, (x, y) in getattr(claim, "stretch", {}).items()}}
     return ClaimResult(
         text=claim.text,
         source=claim.source,
-        kind=claim.kind,
-        expected=expectation(claim, axis),
-        verdict=judgement.verdict,
-        cause="" if judgement.verdict is Verdict.REPRODUCED else claim.cause,
-        evidence="" if judgement.verdict is Verdict.REPRODUCED else claim.evidence,
-        **judgement.told,
+        expected=expectation(claim),
+        claimed=_claimed(claim),
+        size=named(where) if where else "the only size",
+        unit=_unit(claim),
+        verdict=Verdict.OPEN,
+        reason=reason,
     )
 
 
-def expectation(claim: Claim, axis: str) -> str:
-    """What a claim expects, in words."""
-    if isinstance(claim, Factor):
-        low, high = factors.band(claim)
-        sign = "" if claim.alone else " times"
-        if claim.at_least is not None or claim.at_most is not None:
-            return f"at least {low:g}{sign}" if claim.at_most is None else f"at most {high:g}{sign}"
-        if claim.factor is not None:
-            return f"{claim.factor:g}{sign} ({low:g} to {high:g})"
-        low, high = (claim.orders or 0) - factors.ORDERS, (claim.orders or 0) + factors.ORDERS
-        return f"{claim.orders:g} orders of magnitude (10^{low:g} to 10^{high:g}{sign})"
-    if isinstance(claim, Shape):
-        return f"{'at most ' if claim.or_less else ''}{claim.model or ''} {_way(claim)}".strip()
-    if isinstance(claim, Order):
-        if claim.peak is not None:
-            return f"largest at {claim.peak:g}"
-        if claim.crossing is not None:
-            low, high = claim.crossing
-            between = f"at {low:g}" if low == high else f"between {low:g} and {high:g}"
-            return f"{claim.chain[0]} {claim.better} up to a crossing {between}, then {claim.chain[1]}"
-        return f"{' before '.join(claim.chain)} everywhere ({claim.better} is better)"
-    fails = f"{' and '.join(claim.fails)} {'do' if len(claim.fails) > 1 else 'does'} not finish" if claim.fails else ""
-    ends = "finish" if len(claim.survivors) > 1 else "finishes"
-    survive = f"{' and '.join(claim.survivors)} {ends}" if claim.survivors else ""
-    ranged = claim.since is not None or claim.until is not None
-    return " where ".join(filter(None, (fails, survive))) + (f", for {_range(claim, axis)}" if ranged else "")
+def _claimed(claim: Effect | Limit) -> float | None:
+    """The number of the paper, if it is one of ratios: what a drawing compares ours with."""
+    if isinstance(claim, Limit) or claim.neutral != 1:
+        return None
+    if claim.orders is not None:
+        return float(10**claim.orders)
+    return next((n for n in (claim.factor, claim.at_least, claim.at_most) if n is not None), None)
 
 
-def _judged(claim: Claim, records: Sequence[Record], axis: str) -> Judgement:
-    if isinstance(claim, Factor):
-        return factors.judge(claim, records, axis)
-    if isinstance(claim, Shape):
-        return shapes.judge(claim, records, axis)
-    if isinstance(claim, Order):
-        return orders.judge(claim, records, axis)
-    return limits.judge(claim, records, axis)
-
-
-def _fallen_back(claim: Claim, records: Sequence[Record]) -> str:
-    found = (fallen_back(claim.algorithms, records, metric) for metric in claim.metrics)
-    return next(filter(None, found), "")
-
-
-def _unmet(claim: Claim, records: Sequence[Record], profile: str) -> tuple[str, ...]:
-    """What the claim needs and the records do not have, in words."""
-    needs, missing = claim.needs, []
-    if needs.profile is not None and profile in PROFILES and PROFILES.index(profile) < PROFILES.index(needs.profile):
-        missing.append(f"needs the profile {needs.profile} or a larger one")
-    for bounds, words, extreme in ((needs.least, "at least", max), (needs.most, "at most", min)):
-        for axis, bound in bounds.items():
-            given = [at for r in records if isinstance(at := r.point.get(axis), int | float)]
-            reached = extreme(given, default=None)
-            if reached is None or extreme(reached, bound) != reached:
-                missing.append(f"needs {axis} {words} {bound:g}" + (f", not {reached:g}" if given else ""))
-    kinds = {measurement(metric) for metric in claim.metrics}
-    for point in needs.points:
-        ended = [r for r in records if holds(r.point, point) and r.status is Status.OK]
-        ended = [r for r in ended if r.measurement in kinds or kinds <= {None}]
-        absent = next((name for name in claim.algorithms if all(r.algorithm != name for r in ended)), None)
-        if absent is not None:
-            missing.append(f"needs {absent} measured at {named(point)}")
-    return tuple(missing)
-
-
-def _range(claim: Claim, axis: str) -> str:
-    ends = [] if claim.since is None else [f"at least {claim.since:g}"]
-    ends += [] if claim.until is None else [f"at most {claim.until:g}"]
-    return f"{axis} {' and '.join(ends)}"
-
-
-def _way(claim: Shape) -> str:
-    if claim.model == "constant":
+def _unit(claim: Quantity | Limit) -> str:
+    if isinstance(claim, Limit):
         return ""
-    return "growth" if claim.direction == "grows" and claim.model else "fall" if claim.model else claim.direction
+    return unit(claim.metric) if claim.neutral is None and claim.to is None else "" if claim.slope else "x"
+
+
+def _evidence(quantity: Quantity, records: Sequence[Record], sweeps: Sequence[Sequence[Point]]) -> Evidence:
+    what = f"{quantity.metric} of {quantity.of}"
+    if quantity.to is not None:
+        what += f" over {f'{quantity.to_metric} of ' if quantity.to_metric else ''}{quantity.to}"
+    what = f"exponent of the {what}" if quantity.slope else f"growth of the {what}" if quantity.between else what
+    try:
+        found = measured(quantity, records, sweeps)
+    except NotMeasured as why:
+        return Evidence(what=f"{what}: {why}")
+    return Evidence(what=f"{what} at {found.size}", unit=_unit(quantity), **_ends(found.number))
+
+
+def _ends(number: Number) -> dict[str, float | None]:
+    """The number and its interval; of a number that was cut off the end that is known, and None for the other."""
+    if number.exact:
+        return {"measured": _finite(number.low), "low": _finite(number.least), "high": _finite(number.most)}
+    known = number.low if isfinite(number.low) and number.low > 0 else number.high
+    return {
+        "measured": _finite(known),
+        "low": _finite(number.low) if number.low > 0 else None,
+        "high": _finite(number.high),
+    }
+
+
+def _finite(value: float) -> float | None:
+    return value if isfinite(value) else None
+
+
+def _tolerance(metric: str) -> float:
+    """Counts and bytes are exact, times are not."""
+    return SAME if unit(metric) in ("s", "events/s") else 1.0

@@ -129,7 +129,7 @@ def test_unknown_experiment(cepbench, tmp_path):
 
 @pytest.mark.parametrize("profile", ["", "huge"])
 def test_unknown_profile(cepbench, profile):
-    one_line(cepbench("run", "--profile", profile), "smoke", "quick", "laptop", "paper")
+    one_line(cepbench("run", "--profile", profile), "smoke", "quick", "headline", "paper")
 
 
 @pytest.mark.parametrize("command", [("plot",), ("report",), ("compare", "nowhere")])

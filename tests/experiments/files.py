@@ -28,8 +28,8 @@ SMALL: dict[str, Any] = {
     },
     "claims": [
         {
-            "kind": "factor", "text": "Slow is slower.", "source": "here", "metric": "latency_max",
-            "of": "slow", "to": "counting", "at_least": 2,
+            "text": "Slow is slower.", "source": "here", "metric": "latency_max",
+            "of": "slow", "to": "counting", "where": {"events": 200}, "at_least": 2,
         }
     ],
 }  # fmt: skip

@@ -36,6 +36,16 @@ def test_each_cure_helps(tmp_path: Path) -> None:
     planned(tmp_path, [{**PANEL, "where": {"within": 60}}])
 
 
+def test_draws_of_a_claim_are_no_mixture(tmp_path: Path) -> None:
+    claim = {
+        "text": "?", "source": "?", "metric": "throughput", "of": SMALL["algorithms"][0], "where": {"events": 100},
+        "at_least": 0, "draws": "within",
+    }  # fmt: skip
+    planned(tmp_path, claims=[claim])
+    with pytest.raises(ExperimentError, match="mix cells of within"):
+        planned(tmp_path, claims=[{name: given for name, given in claim.items() if name != "draws"}])
+
+
 def test_every_panel_is_looked_at(tmp_path: Path) -> None:
     with pytest.raises(ExperimentError, match=r"plot\.panels\.1: at within = 50 .* of events"):
         planned(tmp_path, [{**PANEL, "where": {"within": 60}}, {**PANEL, "x": {"name": "within", "label": "Within"}}])

@@ -44,7 +44,7 @@ class TestSweeps:
         assert told[0].startswith("small-1.1: 8 cells: 8 ok (8 run in ")
         found = read(swept.folders[0])
         assert found.figure.algorithms == ("counting", "slow")
-        assert found.figure.claims[0].verdict is Verdict.REPRODUCED
+        assert found.figure.claims[0].verdict is Verdict.HOLDS
         assert found.figure.claims[0].measured is not None
         assert found.figure.workload.startswith("RETURN key, COUNT(*)")
         first = found.records[0]

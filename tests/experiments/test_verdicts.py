@@ -1,4 +1,4 @@
-"""What holds for claims of all kinds: their points, what they need, and what cells that were cut off say."""
+"""Verdicts: bands, intervals, bounds, sizes, draws and causes, by the same rules for all figures."""
 
 from typing import Any
 
@@ -6,183 +6,257 @@ import pytest
 
 from cepbench.metrics.figure import Verdict
 from cepbench.metrics.record import Status
-from tests.experiments.claiming import TEN, along, change, curve, factor, judge, number, order, shape
+from tests.experiments.claiming import at, judge, ran
 from tests.experiments.records import record
 
-REPRODUCED, STRONGER, WEAKER, CONTRADICTED, OPEN = Verdict
-TWICE = curve("slow", [2.0, 2.0, 2.0]) + curve("fast", [1.0, 1.0, 1.0])
+HOLDS, STRONGER, WEAKER, OPPOSITE, OPEN = Verdict
+CUT = Status.TIMEOUT
 
 
-# --- what a claim needs -----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("needs", "profile", "reason"),
-    [
-        ({"least": {"n": 4}}, "quick", ""),
-        ({"least": {"n": 5}}, "quick", "needs n at least 5, not 4"),
-        ({"least": {"m": 5}}, "quick", "needs m at least 5"),
-        ({"most": {"n": 1}}, "quick", ""),
-        ({"most": {"n": 0.5}}, "quick", "needs n at most 0.5, not 1"),
-        ({"points": [{"n": 2}]}, "quick", ""),
-        ({"points": [{"n": 2}, {"n": 3}]}, "quick", "needs slow measured at n 3"),
-        ({"profile": "quick"}, "quick", ""),
-        ({"profile": "laptop"}, "quick", "needs the profile laptop or a larger one"),
-        ({"profile": "laptop"}, "paper", ""),
-    ],
-)
-def test_what_a_claim_needs(needs: dict[str, Any], profile: str, reason: str) -> None:
-    result = judge({**factor(factor=2), "needs": needs}, TWICE, profile)
-    assert (result.verdict, result.reason) == (OPEN if reason else REPRODUCED, reason)
-    assert result.measured == 2.0  # told in any case
-
-
-def test_a_point_that_was_cut_off_was_not_measured() -> None:
-    records = curve("slow", [2.0, 2.0]) + curve("fast", [1.0, None], limit=0.1)
-    result = judge({**factor("first", factor=2), "needs": {"points": [{"n": 2}]}}, records)
-    assert (result.verdict, result.reason) == (OPEN, "needs fast measured at n 2")
-
-
-def test_a_point_is_measured_by_the_run_of_its_metric() -> None:
-    told = {**factor(metric="state_peak", factor=1), "needs": {"points": [{"n": 1}]}}
-    time = [record(a, {"n": 1}, latency_max=1.0) for a in ("slow", "fast")]
-    memory = [record(a, {"n": 1}, measurement="memory", state_peak=5) for a in ("slow", "fast")]
-    assert judge(told, [*time, *memory]).verdict is REPRODUCED
-    assert "needs fast measured at n 1" in judge(told, [*time, memory[0]]).reason
-
-
-def test_needs_are_asked_of_the_points_of_the_claim() -> None:
-    records = [record(a, {"n": n, "m": n}, latency_max=1.0) for a in ("slow", "fast") for n in (1, 9)]
-    told = {**factor(factor=1), "needs": {"least": {"n": 9}}}
-    assert judge(told, records).verdict is REPRODUCED
-    assert judge({**told, "where": {"m": 1}}, records).reason == "needs n at least 9, not 1"
-
-
-def test_needs_and_what_is_unknown_are_both_told() -> None:
-    result = judge({**factor(factor=2), "needs": {"profile": "paper"}}, curve("slow", [1.0]))
-    assert result.reason == "needs the profile paper or a larger one; fast was not run"
-
-
-def test_a_cause_is_told_where_a_claim_is_not_reproduced() -> None:
-    told = {"cause": "The plan is another one.", "evidence": "4 graphlets instead of 1"}
-    weaker = judge({**factor(factor=10), **told}, TWICE)
-    assert (weaker.cause, weaker.evidence) == ("The plan is another one.", "4 graphlets instead of 1")
-    reproduced = judge({**factor(factor=2), **told}, TWICE)
-    assert (reproduced.cause, reproduced.evidence) == ("", "")
+def ratio(measured: float, **claimed: Any) -> Verdict:
+    """The verdict on slow / fast."""
+    return judge([at("slow", 1, measured), at("fast", 1, 1.0)], to="fast", **claimed).verdict
 
 
 @pytest.mark.parametrize(
-    ("fields", "words"),
+    ("claimed", "verdicts"),
     [
-        (factor(factor=18), "18 times (9 to 36)"),
-        (factor(orders=2), "2 orders of magnitude (10^1.5 to 10^2.5 times)"),
-        (factor(at_least=5), "at least 5 times"),
-        (number("last", at_most=3), "at most 3"),
-        (number("last", factor=0.9), "0.9 (0.45 to 1.8)"),
-        (shape("constant"), "constant"),
-        (shape("exponential", direction="falls"), "exponential fall"),
-        (shape("quadratic", or_less=True), "at most quadratic growth"),
-        (shape(direction="falls"), "falls"),
-        (order("a", "b", "c", better="higher"), "a before b before c everywhere (higher is better)"),
-        (order("a", "b", crossing=[2, 4]), "a lower up to a crossing between 2 and 4, then b"),
-        (order("a", peak=3), "largest at 3"),
-        ({"kind": "limit", "fails": ["a"], "since": 5}, "a does not finish, for n at least 5"),
-        ({"kind": "limit", "survivors": ["a"]}, "a finishes"),
+        ({"factor": 8}, {4.0: HOLDS, 16.0: HOLDS, 3.9: WEAKER, 16.1: STRONGER, 1.0: WEAKER, 0.9: OPPOSITE}),
+        ({"orders": 2}, {32: HOLDS, 316: HOLDS, 31: WEAKER, 317: STRONGER, 0.9: OPPOSITE}),
+        ({"factor": 1}, {0.5: HOLDS, 2.0: HOLDS, 2.1: OPPOSITE, 0.4: OPPOSITE}),
+        ({"at_least": 3}, {3.0: HOLDS, 900: HOLDS, 2.9: WEAKER, 0.9: OPPOSITE}),
+        ({"at_most": 0.5}, {0.5: HOLDS, 0.01: HOLDS, 0.6: WEAKER, 1.1: OPPOSITE}),
+        ({"at_most": 4}, {4.0: HOLDS, 0.1: HOLDS, 4.1: WEAKER}),
+        ({"direction": "more"}, {1.1: HOLDS, 1.04: WEAKER, 0.9: OPPOSITE}),
+        ({"direction": "less"}, {0.9: HOLDS, 0.97: WEAKER, 1.1: OPPOSITE}),
     ],
 )
-def test_expectations_in_words(fields: dict[str, Any], words: str) -> None:
-    assert judge(fields, []).expected == words
+def test_the_band_of_a_ratio(claimed: dict[str, Any], verdicts: dict[float, Verdict]) -> None:
+    assert {measured: ratio(measured, **claimed) for measured in verdicts} == verdicts
 
 
-# --- points -----------------------------------------------------------------------------------------------------------
+def test_a_direction_of_bytes_needs_no_tolerance() -> None:
+    cells = [at(name, 1, size, "state_peak", measurement="memory") for name, size in (("slow", 1001.0), ("fast", 1e3))]
+    assert judge(cells, to="fast", metric="state_peak", direction="more").verdict is HOLDS
 
 
-def test_only_points_of_the_claim() -> None:
-    values = [("slow", "low", 9.0), ("fast", "low", 1.0), ("slow", "high", 2.0), ("fast", "high", 1.0)]
-    records = [record(a, {"n": 1, "half": h}, latency_max=v) for a, h, v in values]
-    assert judge({**factor(factor=2), "where": {"half": "high"}}, records).measured == 2
-    both = judge({**factor(factor=2), "where": {"half": "high", "n": 2}}, records)
-    assert (both.verdict, both.reason) == (OPEN, "no point has half high, n 2")
+def test_the_interval_decides_not_the_median() -> None:
+    cells = [ran("slow", 1, [3.0, 3.1, 3.2, 3.3, 4.2]), at("fast", 1, 1.0)]
+    found = judge(cells, to="fast", factor=8)
+    assert (found.verdict, found.measured, found.low, found.high) == (HOLDS, 3.2, 3.0, 4.2)
+    assert judge(cells, to="fast", factor=10).verdict is WEAKER
+    around = [ran("slow", 1, [0.8, 0.9, 1.15, 1.2, 1.3]), at("fast", 1, 1.0)]
+    assert judge(around, to="fast", direction="more").verdict is WEAKER
+    assert judge(around, to="fast", factor=8).verdict is WEAKER
 
 
-def test_only_points_in_the_range_of_the_axis() -> None:
-    records = curve("fast", [0.1, 8.0, 4.0, 0.2])
-    result = judge({**change("first/last", factor=40), "since": 2}, records)
-    assert (result.measured, result.verdict) == (pytest.approx(40), REPRODUCED)
-    assert judge({**change("last/first", factor=80), "until": 2}, records).measured == pytest.approx(80)
-    assert judge({**change("last/first", factor=80), "since": 2, "until": 4}, records).measured == pytest.approx(0.5)
-    nowhere = judge({**change("last/first", factor=80), "since": 10, "until": 20}, records)
-    assert (nowhere.verdict, nowhere.reason) == (OPEN, "no point has n at least 10 and at most 20")
-
-
-def test_the_axis_of_a_claim_orders_its_points() -> None:
-    records = [record("fast", {"n": n, "m": 10 - n}, latency_max=n) for n in TEN]
-    assert judge({**shape(direction="falls"), "axis": "m"}, records[:9]).verdict is REPRODUCED
-    assert judge({**shape(direction="falls"), "axis": "k"}, records).reason == "the points have no axis 'k'"
-
-
-def test_memory_is_read_from_memory_runs() -> None:
-    records = [record(a, {"n": 1}, measurement="time", latency_max=1.0) for a in ("slow", "fast")]
-    assert judge(factor(metric="state_peak", factor=6), records).verdict is OPEN
-    records += [record("slow", {"n": 1}, measurement="memory", state_peak=600)]
-    records += [record("fast", {"n": 1}, measurement="memory", state_peak=100)]
-    assert judge(factor(metric="state_peak", factor=6), records).measured == 6
-
-
-@pytest.mark.parametrize("status", [Status.WRONG, Status.ERROR, Status.UNSUPPORTED])
-def test_other_ends_are_not_comparable(status: Status) -> None:
-    records = [*curve("slow", [1.0, 2.0]), *curve("fast", [1.0]), record("fast", {"n": 2}, status)]
-    result = judge(factor(factor=1), records)
-    assert (result.verdict, result.reason) == (OPEN, f"fast is {status.value} at n 2")
-    assert judge(factor(factor=1), curve("slow", [1.0])).reason == "fast was not run"
-
-
-def test_ranges_and_wheres_leave_a_shape_its_points() -> None:
-    result = judge({**shape("linear"), "since": 3}, along(lambda n: n if n > 2 else 50.0))
-    assert result.verdict is REPRODUCED
-    assert "8 points of n" in result.computation
-
-
-# --- cells that were cut off ------------------------------------------------------------------------------------------
-
-
-def test_a_timeout_of_several_arrival_batches_bounds_the_largest_one() -> None:
-    records = curve("slow", [None], batches=4) + curve("fast", [0.01], batches=4)
-    assert judge(factor(at_least=250), records).verdict is REPRODUCED
-    assert judge(factor(at_least=251), records).verdict is OPEN
-    # A mean says less: the rows of the other batches may have been fast.
-    mean = curve("slow", [None], "latency_mean") + curve("fast", [0.01], "latency_mean", batches=4)
-    assert judge(factor(metric="latency_mean", at_least=1), mean).verdict is OPEN
-
-
-def test_a_timeout_has_the_arrival_batches_of_its_own_group() -> None:
-    # Five batches at 2: one of them took 2 s, and nothing says that one took 10 s.
-    records = [
-        *curve("slow", [1.0, None], limit=10.0),
-        *curve("fast", [1.0], batches=1),
-        *curve("fast", [1.0], start=2, batches=5),
+def test_a_number_by_itself() -> None:
+    cells = [at("slow", 1, 3.0)]
+    assert [judge(cells, **claimed).verdict for claimed in ({"factor": 5}, {"factor": 7}, {"factor": 1})] == [
+        HOLDS,
+        WEAKER,
+        STRONGER,
     ]
-    assert judge(factor("last", at_least=2), records).verdict is REPRODUCED
-    assert judge(factor("last", at_least=3), records).verdict is OPEN
+    assert judge(cells, at_most=2).verdict is WEAKER
+    assert judge(cells, factor=5).unit == "s"
 
 
-def test_throughput_of_a_timeout_is_at_most_events_over_the_limit() -> None:
-    records = curve("slow", [None], "throughput") + curve("fast", [10**6], "throughput")
-    # 1000 events in at least 10 s: at most 100 events/s.
-    result = judge({**factor(at_least=10**4, metric="throughput"), "of": "fast", "to": "slow"}, records)
-    assert (result.verdict, result.measured) == (REPRODUCED, pytest.approx(10**4))
+def test_a_part_of_a_whole() -> None:
+    cells = [record("slow", {"n": 1}, latency_max=9.0, service_total=10.0)]
+    found = judge(cells, to="slow", to_metric="service_total", factor=0.9)
+    assert (found.verdict, found.measured) == (HOLDS, 0.9)
 
 
-def test_the_service_time_of_a_timeout_is_at_least_the_limit() -> None:
-    records = [*curve("slow", [None], limit=10.0), *curve("fast", [0.01], "service_total")]
-    result = judge(factor(metric="service_total", at_least=900), records)
-    assert (result.verdict, result.measured) == (REPRODUCED, pytest.approx(1000))
-    assert judge(factor(metric="service_total", at_least=1100), records).verdict is OPEN
-    # It needs nobody else who finished.
-    alone = judge(number("max", "service_total", at_least=10), curve("fast", [None], limit=10.0))
-    assert alone.verdict is REPRODUCED
+CURVE = [(1, 3.0), (2, 12.0), (4, 48.0), (8, 192.0), (16, 768.0)]
+
+
+@pytest.mark.parametrize(
+    ("claimed", "verdict"),
+    [
+        ({"power": 2}, HOLDS),
+        ({"power": 1.5}, STRONGER),
+        ({"power": 3}, WEAKER),
+        ({"power": 0}, OPPOSITE),
+        ({"at_least": 1.9}, HOLDS),
+        ({"at_most": 1.9}, WEAKER),
+        ({"at_most": -3}, OPPOSITE),
+        ({"direction": "more"}, HOLDS),
+        ({"direction": "less"}, OPPOSITE),
+    ],
+)
+def test_a_slope(claimed: dict[str, Any], verdict: Verdict) -> None:
+    cells = [at("slow", n, value) for n, value in CURVE]
+    found = judge(cells, slope={"n": [1, 16]}, **claimed)
+    assert (found.verdict, found.measured, found.size) == (verdict, pytest.approx(2.0), "n 1 to 16")
+
+
+def test_one_noisy_point_does_not_move_a_slope_far() -> None:
+    cells = [at("slow", n, value * (3 if n == 8 else 1)) for n, value in CURVE]
+    found = judge(cells, slope={"n": [1, 16]}, power=2)
+    assert found.verdict is HOLDS
+    assert found.measured == pytest.approx(2.0, abs=0.3)
+    assert (found.low or 9) < 2 < (found.high or 0)
+
+
+def test_a_slope_sees_only_its_stretch() -> None:
+    cells = [at("slow", n, value) for n, value in [*CURVE, (32, 768.0), (64, 768.0)]]
+    assert judge(cells, slope={"n": [1, 16]}, power=2).verdict is HOLDS
+
+
+def test_growth_between_two_sizes_in_either_direction() -> None:
+    cells = [at("slow", n, value) for n, value in CURVE]
+    grown = judge(cells, between={"n": [2, 8]}, factor=16)
+    assert (grown.verdict, grown.measured, grown.unit) == (HOLDS, 16.0, "x")
+    assert judge(cells, between={"n": [8, 2]}, at_most=0.1).measured == 1 / 16
+    gain = [*cells, *(at("fast", n, 3.0) for n, _ in CURVE)]
+    assert judge(gain, to="fast", between={"n": [1, 16]}, factor=256).verdict is HOLDS
+
+
+def test_what_a_limit_cut_off_is_a_bound_and_leaves_a_claim_open() -> None:
+    cells = [at("slow", 1, None, limit=10.0), at("fast", 1, 0.001)]
+    found = judge(cells, to="fast", orders=3)
+    assert (found.verdict, found.measured, found.low, found.high) == (OPEN, 10_000.0, 10_000.0, None)
+    assert found.reason == "cut off by a limit"
+    turned = judge(cells, of="fast", to="slow", at_most=0.5)
+    assert (turned.verdict, turned.measured, turned.low) == (OPEN, 0.0001, None)
+    curve = [*(at("slow", n, value) for n, value in CURVE[:4]), at("slow", 16, None), at("fast", 16, 1.0)]
+    assert judge(curve, slope={"n": [1, 16]}, power=2).verdict is OPEN
 
 
 def test_out_of_memory_says_nothing_about_time() -> None:
-    records = [record("slow", {"n": 1}, Status.OUT_OF_MEMORY), *curve("fast", [1.0])]
-    assert judge(factor(factor=2), records).verdict is OPEN
+    found = judge([record("slow", {"n": 1}, Status.OUT_OF_MEMORY), at("fast", 1, 1.0)], to="fast", factor=2)
+    assert (found.verdict, found.low, found.high) == (OPEN, None, None)
+
+
+@pytest.mark.parametrize("detail", ["fell_back", "thinned", "stopped_early"])
+def test_an_incomplete_search_leaves_a_claim_open(detail: str) -> None:
+    cells = [record("slow", {"n": 1}, latency_max=8.0, details={detail: 1.0}), at("fast", 1, 1.0)]
+    found = judge(cells, to="fast", factor=8)
+    assert (found.verdict, found.measured) == (OPEN, 8.0)
+    assert found.reason.startswith("the search of slow ")
+
+
+def test_another_size_than_the_claimed_one_leaves_it_open_and_shows_the_nearest() -> None:
+    cells = [at(name, n, value) for name, value in (("slow", 8.0), ("fast", 1.0)) for n in (1, 10, 100)]
+    found = judge(cells, to="fast", factor=8, where={"n": 5000})
+    assert (found.verdict, found.measured, found.size) == (OPEN, 8.0, "n 100")
+    assert found.reason == "n 5000 was not measured"
+    part = judge(cells, slope={"n": [1, 1000]}, power=0)
+    assert (part.verdict, part.reason, part.size) == (OPEN, "n 1 to 1000 was not measured", "n 1 to 100")
+
+
+def test_a_size_of_another_kind_has_no_nearest_one() -> None:
+    found = judge([at("slow", 1, 8.0), at("fast", 1, 1.0)], to="fast", factor=8, where={"stream": "low"})
+    assert (found.verdict, found.reason) == (OPEN, "no point has stream low")
+
+
+def two_axes(values: dict[tuple[int, int], float]) -> list[Any]:
+    return [record("slow", {"n": n, "k": k}, latency_max=value) for (n, k), value in values.items()]
+
+
+def test_the_points_of_a_claim_are_of_one_sweep() -> None:
+    cells = two_axes({(1, 5): 1.0, (2, 5): 2.0, (4, 5): 4.0, (2, 6): 7.0, (4, 7): 99.0})
+    along = [[{"n": n, "k": 5} for n in (1, 2, 4)], [{"n": 2, "k": k} for k in (5, 6)], [{"n": 4, "k": 7}]]
+    assert judge(cells, along, between={"n": [1, 4]}, factor=4).measured == 4.0
+    assert judge(cells, along, between={"k": [5, 6]}, factor=3).measured == 3.5
+    assert judge(cells, along, where={"n": 1}, factor=1).measured == 1.0
+    assert judge(cells, along, between={"k": [5, 8]}, factor=3).reason == "k 5 to 8 was not measured"
+
+
+def test_points_of_several_sweeps_that_differ_in_nothing_else_belong_together() -> None:
+    cells = two_axes({(1, 5): 1.0, (2, 5): 2.0, (4, 5): 4.0, (4, 6): 9.0})
+    apart = [[{"n": 1, "k": 5}], [{"n": n, "k": 5} for n in (2, 4)], [{"n": 4, "k": 6}]]
+    assert judge(cells, apart, between={"n": [1, 4]}, factor=4).measured == 4.0
+
+
+def test_several_points_of_one_size_are_refused() -> None:
+    found = judge(two_axes({(2, 5): 2.0, (2, 6): 7.0}), where={"n": 2}, factor=2)
+    assert found.verdict is OPEN
+    assert found.reason == "several points have this size, such as n 2, k 6; name more axes in where"
+
+
+def test_draws_give_the_median_and_the_share_that_holds() -> None:
+    gains = {1: 2.0, 2: 7.0, 3: 8.0, 4: 9.0, 5: 30.0, 6: 8.5, 7: 8.0}
+    cells = two_axes({(1, draw): gain for draw, gain in gains.items()})
+    cells += [record("fast", {"n": 1, "k": draw}, latency_max=1.0) for draw in gains]
+    found = judge(cells, to="fast", where={"n": 1}, draws="k", factor=8)
+    assert (found.measured, found.low, found.high) == (8.0, 2.0, 30.0)
+    assert (found.verdict, found.held, found.draws) == (HOLDS, 5, 7)
+    assert found.size == "n 1, 7 draws of k"
+
+
+def test_draws_that_were_cut_off_leave_the_median_known_as_long_as_they_are_few() -> None:
+    def judged(*latencies: float | None) -> Any:
+        cells = [
+            record("slow", {"n": 1, "k": k}, latency_max=value) if value else record("slow", {"n": 1, "k": k}, CUT)
+            for k, value in enumerate(latencies)
+        ]
+        cells += [record("fast", {"n": 1, "k": k}, latency_max=1.0) for k in range(len(latencies))]
+        return judge(cells, to="fast", draws="k", factor=8)
+
+    few = judged(8.0, 9.0, None)
+    assert (few.verdict, few.measured, few.held, few.draws) == (HOLDS, 9.0, 2, 3)
+    assert judged(8.0, None, None).verdict is OPEN
+
+
+@pytest.mark.parametrize("status", [Status.WRONG, Status.ERROR, Status.UNSUPPORTED])
+def test_an_invalid_cell_leaves_a_claim_open(status: Status) -> None:
+    cells = [at("slow", 1, 8.0), record("slow", {"n": 2}, status), at("fast", 1, 1.0)]
+    assert judge(cells, to="fast", factor=8, where={"n": 1}).reason == f"slow is {status.value} at n 2"
+
+
+def test_an_algorithm_that_was_not_run_leaves_a_claim_open() -> None:
+    assert judge([at("slow", 1, 8.0)], to="fast", factor=8).reason == "fast was not run"
+    apart = [at("slow", 1, 8.0), at("fast", 2, 1.0)]
+    assert judge(apart, to="fast", factor=8).reason == "slow and fast were not run at the same point"
+
+
+CAUSE = {
+    "by": "size",
+    "why": "It grows.",
+    "evidence": [{"metric": "latency_max", "of": "slow", "between": {"n": [1, 2]}}],
+}
+
+
+def test_a_cause_has_numbers_of_the_same_records() -> None:
+    cells = [at("slow", 1, 2.0), at("slow", 2, 6.0), *(at("fast", n, 1.0) for n in (1, 2))]
+    found = judge(cells, to="fast", where={"n": 2}, factor=100, cause=CAUSE)
+    assert (found.verdict, found.cause, found.why) == (WEAKER, "size", "It grows.")
+    [shown] = found.evidence
+    assert (shown.what, shown.measured, shown.unit) == ("growth of the latency_max of slow at n 1 to 2", 3.0, "x")
+
+
+def test_what_holds_or_is_open_has_no_cause() -> None:
+    cells = [at("slow", 1, 2.0), at("slow", 2, 6.0), *(at("fast", n, 1.0) for n in (1, 2))]
+    assert judge(cells, to="fast", where={"n": 2}, factor=6, cause=CAUSE).cause == ""
+    assert judge(cells, to="fast", where={"n": 99}, factor=600, cause=CAUSE).cause == ""
+
+
+def test_who_ends_and_who_does_not() -> None:
+    both = {"fails": ["slow"], "ends": ["fast"], "where": {"n": 2}}
+    cells = [at("slow", 1, 1.0), at("fast", 1, 1.0), at("fast", 2, 1.0)]
+    assert judge([*cells, at("slow", 2, None)], **both).verdict is HOLDS
+    assert judge([*cells, record("slow", {"n": 2}, Status.OUT_OF_MEMORY)], **both).verdict is HOLDS
+    ended = judge([*cells, at("slow", 2, 1.0)], **both)
+    assert (ended.verdict, ended.reason) == (OPPOSITE, "slow ended")
+    late = judge([*cells[:2], at("fast", 2, None), at("slow", 2, None)], **both)
+    assert (late.verdict, late.reason) == (OPEN, "fast did not end within our limits, either")
+    assert judge(cells, **both).reason == "slow was not run at n 2"
+
+
+@pytest.mark.parametrize(
+    ("claimed", "words"),
+    [
+        ({"to": "fast", "factor": 8}, "8 times"),
+        ({"to": "fast", "factor": 1}, "no difference"),
+        ({"to": "fast", "orders": 3}, "10^3 times"),
+        ({"at_most": 3}, "at most 3"),
+        ({"slope": {"n": [1, 2]}, "power": 2}, "n^2"),
+        ({"slope": {"n": [1, 2]}, "power": 0}, "constant"),
+        ({"slope": {"n": [1, 2]}, "at_least": 3}, "at least n^3"),
+        ({"to": "fast", "direction": "more"}, "more"),
+        ({"fails": ["slow", "big"], "ends": ["fast"]}, "slow and big do not end, fast ends"),
+    ],
+)
+def test_expectations_in_words(claimed: dict[str, Any], words: str) -> None:
+    assert judge([], **claimed).expected == words

@@ -1,0 +1,78 @@
+"""What cells say about a metric.
+
+A cell that was cut off still says something: its service time is at least the limit, or the time of its planning if
+that is what did not end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+from typing import Any
+
+from cepbench.experiments.verdicts.numbers import Number, pooled
+from cepbench.metrics.details import DETAILS
+from cepbench.metrics.record import Record, Status
+from cepbench.metrics.values import REALISED, measurement, repetitions, value
+
+CUT = (Status.TIMEOUT, Status.OUT_OF_MEMORY)
+VOID = (Status.WRONG, Status.ERROR, Status.UNSUPPORTED)
+INCOMPLETE = {"fell_back": "fell back to another plan", "thinned": "left plans out", "stopped_early": "stopped early"}
+"""Details by which an optimizer reports that its search is not the one that the paper describes, in words."""
+
+
+def measuring(algorithm: str, metric: str, records: Sequence[Record]) -> list[Record]:
+    """The cells of an algorithm that measure a metric."""
+    kind = measurement(metric)
+    return [r for r in records if r.algorithm == algorithm and (kind is None or r.measurement == kind)]
+
+
+def number(cells: Sequence[Record], metric: str, records: Sequence[Record]) -> Number:
+    """The median over cells of one point; of one cell over its runs, where it was repeated."""
+    runs = repetitions(cells[0], metric) if len(cells) == 1 else []
+    if runs:
+        return pooled(runs, runs)
+    ends = [_ends(cell, metric, records) for cell in cells]
+    return pooled([low for low, _ in ends], [high for _, high in ends])
+
+
+def incomplete(cells: Sequence[Record], metric: str) -> str:
+    """Which search behind a metric was not the paper's whole one, in words; empty if none."""
+    if metric.startswith(REALISED):
+        return ""
+    for cell in cells:
+        for name, words in INCOMPLETE.items():
+            if cell.summary.details.get(name, 0) > 0:
+                return f"the search of {cell.algorithm} {words} at {named(cell.point)}"
+    return ""
+
+
+def named(point: dict[str, Any]) -> str:
+    """A point in words."""
+    return ", ".join(f"{name} {given}" for name, given in point.items()) or "the only point"
+
+
+def _ends(cell: Record, metric: str, records: Sequence[Record]) -> tuple[float, float]:
+    """What one cell says about a metric: its value twice, or between what it lies."""
+    if cell.status is Status.OK:
+        found = value(cell, metric)
+        return (0.0, inf) if found is None else (found, found)
+    if cell.status is not Status.TIMEOUT:
+        return 0.0, inf
+    if cell.plan_limit_seconds is not None:  # nothing ran
+        return (cell.plan_limit_seconds if metric == "plan_seconds" else 0.0), inf
+    if metric == "service_total":
+        return cell.limit_seconds, inf
+    finished = next((r for r in records if r.group == cell.group and r.status is Status.OK), None)
+    if finished is None or metric.startswith(DETAILS):
+        return 0.0, inf
+    realised = finished.realised
+    if metric == "service_per_window" and realised is not None and realised.windows:
+        return cell.limit_seconds / realised.windows, inf
+    if metric == "throughput" and realised is not None:
+        return 0.0, realised.events / cell.limit_seconds
+    # One of the arrival batches took at least its share of the limit, and its rows waited for it.
+    batches = (realised.batches if realised else None) or max(1, len(finished.samples.service))
+    if metric == "latency_max" or (metric.startswith("latency") and batches == 1):
+        return cell.limit_seconds / batches, inf
+    return 0.0, inf

@@ -1,0 +1,236 @@
+"""The number that a quantity names, from the records: at its size, or at the nearest size that was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf, log, nan
+from typing import Any
+
+from scipy.stats import theilslopes
+
+from cepbench.experiments.claims import Quantity, holds
+from cepbench.experiments.verdicts.cells import VOID, incomplete, measuring, named, number
+from cepbench.experiments.verdicts.numbers import Number, pooled
+from cepbench.metrics.record import Record
+from cepbench.metrics.results import point_key
+
+Point = dict[str, Any]
+
+
+class NotMeasured(Exception):
+    """The records do not have the number; the message is the reason."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A number with the size at which it was measured.
+
+    `draws` are the numbers of each draw, one if nothing is varied. `reason` says why it does not decide what is said
+    of its size: another size was measured, or a search was incomplete; it is empty if it does.
+    """
+
+    number: Number
+    draws: tuple[Number, ...]
+    size: str
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Sized:
+    """The points of a size; the size in words; and, if it is another one than was asked for, that it is."""
+
+    points: tuple[Point, ...]
+    size: str
+    reason: str = ""
+
+
+def measured(quantity: Quantity, records: Sequence[Record], sweeps: Sequence[Sequence[Point]]) -> Measured:
+    """The number, from points of one of the `sweeps`.
+
+    Raises `NotMeasured` if an algorithm has no valid cell, or if several points have the size.
+    """
+    for name, metric in zip(quantity.algorithms, (quantity.metric, *quantity.metrics[::-1]), strict=False):
+        _check(name, measuring(name, metric, records))
+    points = _points(quantity, records)
+    chosen = sized(quantity, [[point for point in points if point in sweep] for sweep in sweeps])
+    by_draw: dict[Any, list[Point]] = {}
+    for point in chosen.points:
+        by_draw.setdefault(point.get(quantity.draws) if quantity.draws else None, []).append(point)
+    reasons = [chosen.reason]
+    numbers = []
+    for own in by_draw.values():
+        found, why = _of_draw(quantity, own, records)
+        numbers.append(found)
+        reasons.append(why)
+    whole = numbers[0] if len(numbers) == 1 else _over(numbers)
+    return Measured(whole, tuple(numbers), chosen.size, "; ".join(dict.fromkeys(filter(None, reasons))))
+
+
+def _check(algorithm: str, cells: Sequence[Record]) -> None:
+    if not cells:
+        raise NotMeasured(f"{algorithm} was not run")
+    for cell in cells:
+        if cell.status in VOID:
+            raise NotMeasured(f"{algorithm} is {cell.status.value} at {named(cell.point)}")
+
+
+def _points(quantity: Quantity, records: Sequence[Record]) -> list[Point]:
+    """The points at which all algorithms of the quantity were run."""
+    divisor = quantity.to_metric or quantity.metric
+    own = {point_key(r.point): r.point for r in measuring(quantity.of, quantity.metric, records)}
+    if quantity.to is None:
+        return list(own.values())
+    others = {point_key(r.point) for r in measuring(quantity.to, divisor, records)}
+    shared = [point for key, point in own.items() if key in others]
+    if not shared:
+        raise NotMeasured(f"{quantity.of} and {quantity.to} were not run at the same point")
+    return shared
+
+
+def sized(quantity: Quantity, sweeps: Sequence[Sequence[Point]]) -> Sized:
+    """The points of the size, or of the nearest one.
+
+    They are those of one sweep; or, where more have the size, points of several sweeps that differ in nothing but the
+    stretch and the draws. Raises `NotMeasured` if there are none, or if it is not clear which ones are meant.
+    """
+    found: list[tuple[tuple[bool, int, bool], Sized]] = []
+    reasons: list[str] = []
+    for place, points in enumerate((*sweeps, *_lines(quantity, sweeps))):
+        try:
+            chosen = _sized_in(quantity, points)
+            found.append(((not chosen.reason, len(chosen.points), place < len(sweeps)), chosen))
+        except NotMeasured as why:
+            reasons.append(str(why))
+    if not found:
+        raise NotMeasured(min(reasons, key=len, default="no point was measured"))
+    most = max(rank for rank, _ in found)
+    best = [chosen for rank, chosen in found if rank == most]
+    other = next((point for chosen in best for point in chosen.points if point not in best[0].points), None)
+    if other is not None:
+        raise NotMeasured(f"several points have this size, such as {named(other)}; name more axes in where")
+    return best[0]
+
+
+def _lines(quantity: Quantity, sweeps: Sequence[Sequence[Point]]) -> list[list[Point]]:
+    """All points, in groups that differ in nothing but the stretch and the draws."""
+    free = (*quantity.stretch, quantity.draws)
+    lines: dict[str, list[Point]] = {}
+    for point in (point for points in sweeps for point in points):
+        line = lines.setdefault(repr({axis: at for axis, at in point.items() if axis not in free}), [])
+        if point not in line:
+            line.append(point)
+    return list(lines.values())
+
+
+def _sized_in(quantity: Quantity, points: Sequence[Point]) -> Sized:
+    """The points of one sweep that have the size: one for each value along the stretch and of the draws."""
+    chosen = [point for point in points if holds(point, quantity.where)]
+    reason = ""
+    if not chosen:
+        chosen = _nearest(quantity, points)
+        reason = f"{named(dict(quantity.where))} was not measured"
+    for axis, ends in quantity.stretch.items():
+        first, last = sorted(ends)
+        inside = sorted({x for point in chosen if first <= (x := _size_along(point, axis)) <= last})
+        if len(inside) < 2:
+            raise NotMeasured(f"fewer than two sizes of {axis} between {first:g} and {last:g} were measured")
+        if (first, last) != (inside[0], inside[-1]):
+            reason = reason or f"{axis} {first:g} to {last:g} was not measured"
+        chosen = [point for point in chosen if first <= _size_along(point, axis) <= last]
+    free = [*quantity.stretch, *(() if quantity.draws is None else (quantity.draws,))]
+    places: dict[str, Point] = {}
+    for point in chosen:
+        if places.setdefault(repr([point.get(axis) for axis in free]), point) != point:
+            raise NotMeasured(f"several points have this size, such as {named(point)}; name more axes in where")
+    return Sized(tuple(places.values()), _size(quantity, chosen), reason)
+
+
+def _nearest(quantity: Quantity, points: Sequence[Point]) -> list[Point]:
+    """The points that differ from the size in numbers only, and least in the logarithms of these."""
+    candidates = []
+    for point in points:
+        distance = 0.0
+        for axis, wanted in quantity.where.items():
+            given, asked = _size_along(point, axis), _size_along(quantity.where, axis)
+            if point.get(axis) == wanted:
+                continue
+            if not (given > 0 and asked > 0):
+                break
+            distance += abs(log(given / asked))
+        else:
+            candidates.append((distance, point))
+    if not candidates:
+        raise NotMeasured(f"no point has {named(dict(quantity.where))}")
+    least = min(distance for distance, _ in candidates)
+    return [point for distance, point in candidates if distance == least]
+
+
+def _size(quantity: Quantity, chosen: Sequence[Point]) -> str:
+    parts = [f"{axis} {chosen[0][axis]}" for axis in quantity.where]
+    for axis in quantity.stretch:
+        at = [point[axis] for point in chosen]
+        parts.append(f"{axis} {min(at)} to {max(at)}")
+    draws = len({repr(point.get(quantity.draws)) for point in chosen}) if quantity.draws else 1
+    return ", ".join([*parts, *([f"{draws} draws of {quantity.draws}"] if draws > 1 else [])]) or "the only size"
+
+
+def _of_draw(quantity: Quantity, points: Sequence[Point], records: Sequence[Record]) -> tuple[Number, str]:
+    found, why = [], ""
+    for point in points:
+        at, reason = _at(quantity, point, records)
+        found.append(at)
+        why = why or reason
+    if not quantity.stretch:
+        return found[0], why
+    [axis] = quantity.stretch
+    curve = sorted(zip([float(point[axis]) for point in points], found, strict=True), key=lambda entry: entry[0])
+    if len(curve) < 2:
+        raise NotMeasured(f"fewer than two sizes of {axis} were measured")
+    if quantity.slope:
+        return _slope(curve), why
+    first, last = quantity.between[axis]
+    return (curve[-1][1] / curve[0][1] if first < last else curve[0][1] / curve[-1][1]), why
+
+
+def _at(quantity: Quantity, point: Point, records: Sequence[Record]) -> tuple[Number, str]:
+    """The number at one point, and which search behind it was incomplete."""
+    result, why = None, ""
+    metrics = (quantity.metric, quantity.to_metric or quantity.metric)
+    for name, metric in zip(quantity.algorithms, metrics, strict=False):
+        cells = [cell for cell in measuring(name, metric, records) if cell.point == point]
+        why = why or incomplete(cells, metric)
+        own = number(cells, metric, records)
+        result = own if result is None else result / own
+    assert result is not None
+    return result, why
+
+
+def _slope(curve: Sequence[tuple[float, Number]]) -> Number:
+    """The median of the slopes between all pairs of points on logarithmic axes (Theil 1950, Sen 1968)."""
+    if not all(at.exact for _, at in curve):
+        return Number(-inf, inf, -inf, inf)
+    if any(at.low <= 0 for _, at in curve):
+        raise NotMeasured("a number is 0 somewhere, which has no logarithm")
+    if len(curve) == 2:
+        (x, first), (y, last) = curve
+        grown = last / first
+        middle, least, most = (log(part) / log(y / x) if part > 0 else -inf for part in _parts(grown))
+    else:
+        middle, _, least, most = theilslopes([log(at.low) for _, at in curve], [log(x) for x, _ in curve], 0.95)
+    return Number(float(middle), float(middle), float(least), float(most))
+
+
+def _parts(found: Number) -> tuple[float, float, float]:
+    return found.low, found.least, found.most
+
+
+def _over(numbers: Sequence[Number]) -> Number:
+    """The median over draws, whose interval is that of the draws."""
+    return pooled([found.low for found in numbers], [found.high for found in numbers])
+
+
+def _size_along(point: Point, axis: str) -> float:
+    """The size of a point along an axis; not a number where it has none."""
+    given = point.get(axis)
+    return float(given) if isinstance(given, int | float) and not isinstance(given, bool) else nan

@@ -1,0 +1,37 @@
+"""The form of claims: what an experiment file may say."""
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from tests.experiments.claiming import claim
+
+RATIO: dict[str, Any] = {"to": "fast"}
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({**RATIO}, "give one of factor, orders, at_least, at_most, power, direction"),
+        ({**RATIO, "factor": 2, "orders": 1}, "give one of factor"),
+        ({**RATIO, "factor": 0.5}, "factor 0.5 is below 1: give it the other way round"),
+        ({"direction": "more"}, "direction: a number by itself has none"),
+        ({"to_metric": "state_peak", "factor": 2}, "to_metric needs to"),
+        ({"between": {"n": [1, 2]}, "slope": {"n": [1, 2]}, "power": 1}, "give either between or slope"),
+        ({"slope": {"n": [2, 1]}, "power": 1}, "n: give two sizes above 0, the smaller one first, not 2 and 1"),
+        ({"slope": {"n": [1, 2]}, "factor": 2}, "of a slope give power, at_least, at_most or direction"),
+        ({**RATIO, "power": 2}, "power is claimed of a slope"),
+        ({**RATIO, "factor": 2, "cause": {"by": "ours", "why": "w"}}, "evidence: give at least one number"),
+        ({**RATIO, "factor": 2, "cause": {"by": "nobody", "why": "w"}}, "'paper', 'text silent', 'size' or 'ours'"),
+        ({"fails": []}, "give fails, ends or both"),
+    ],
+)
+def test_what_says_nothing_or_two_things_is_refused(fields: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValidationError) as refused:
+        claim(**fields)
+    assert message in str(refused.value)
+
+
+def test_a_cause_in_the_paper_itself_needs_no_number() -> None:
+    assert claim(**RATIO, factor=2, cause={"by": "paper", "why": "It says so."}).cause is not None
