@@ -38,6 +38,7 @@ _MEASURED = (
     ("latency_p50", "p50", "s"),
     ("latency_p95", "p95", "s"),
     ("latency_p99", "p99", "s"),
+    ("latency_p99_at_80", "p99 at 80% load", "s"),
     ("latency_max", "max", "s"),
     ("latency_mean", "mean", "s"),
     ("service_total", "service", "s"),
