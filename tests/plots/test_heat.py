@@ -82,3 +82,16 @@ def test_long_names_of_columns_are_turned(figure, record):
     records = [record("greta", {"work": name}, cell=name, summary=Summary(throughput=9.0)) for name in names]
     drawing = draw(figure(x=axis, panels=(PANEL,)), records)
     assert {text.get_rotation() for text in drawing.axes[0].get_xticklabels()} == {25.0}
+
+
+def test_who_is_beaten_in_neither_time_nor_memory(figure, record):
+    state = Panel(metric="state_peak", label="State", unit="B", kind="heat")
+    numbers = {"greta": (2000.0, 50), "cogra": (3000.0, 20), "hamlet": (4000.0, 40), "sase": (4000.0, 90)}
+    records = []
+    for name, (speed, size) in numbers.items():
+        records.append(record(name, {"work": "SEQ"}, cell=f"{name} t", summary=Summary(throughput=speed)))
+        memory = Summary(state_peak=size)
+        records.append(record(name, {"work": "SEQ"}, cell=f"{name} m", measurement="memory", summary=memory))
+    page = "".join(rankings(figure(x=WORK, panels=(PANEL, state)), records))
+    assert "Throughput against state" in page
+    assert "Hamlet, COGRA</td></tr>" in page
