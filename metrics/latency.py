@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from cepbench.metrics.clock import Seconds, completions, open_arrivals
+
 
 @dataclass(frozen=True)
 class Latency:
@@ -25,6 +27,19 @@ def row_latency(completion: NDArray[np.float64], last_arrival: NDArray[np.float6
     the virtual clock never completes a batch before its arrival, so the difference is never negative beyond rounding.
     """
     return np.maximum(completion - last_arrival, 0.0)
+
+
+def at_rate(
+    last: NDArray[np.int64], service: Seconds, answers: NDArray[np.int64], due: Seconds, slower: float, rate: float
+) -> Seconds:
+    """The latency of each row, had events arrived at an open `rate` and each batch taken as long as it did.
+
+    `last` is the position of the last event of each of n batches, int64[n], `service` its seconds, and `answers` how
+    many rows came with it. `due` is when each row was due at the rate that was measured, `slower` that rate over
+    `rate`. So no run has to be repeated to know the latency at another rate, as for sustainable throughput.
+    """
+    done = completions(open_arrivals(last, rate), service)
+    return row_latency(np.repeat(done, answers), due * slower)
 
 
 def of_rows(latency: NDArray[np.float64], rows: NDArray[np.uint64]) -> NDArray[np.float64]:

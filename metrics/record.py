@@ -62,6 +62,7 @@ class Summary(Strict):
     latency_p99: float | None = None
     latency_max: float | None = None
     latency_mean: float | None = None
+    latency_p99_at_80: float | None = None  # if events arrived at 80% of the rate that is known to be sustainable
     service_total: float | None = None  # of all workers
     service_low: float | None = None  # interval of the median of `service_total`, from six runs on
     service_high: float | None = None

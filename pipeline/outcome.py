@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from cepbench.algorithms.answers.builder import AnswerBuilder
 from cepbench.algorithms.slices import slicing_of
 from cepbench.metrics.details import DETAILS, by_name, detailed, merged
-from cepbench.metrics.latency import of_rows, pooled
+from cepbench.metrics.latency import at_rate, of_rows, pooled
 from cepbench.metrics.load import worst
 from cepbench.metrics.record import Load, Realised, Samples, Status, Summary
 from cepbench.metrics.statistics import estimate, median
@@ -22,6 +22,9 @@ from cepbench.pipeline.measured_task import WHOLE_STREAM, Ready, Report
 from cepbench.pipeline.realised import realised
 from cepbench.pipeline.replay import Measured
 from cepbench.pipeline.slicing import Crossings, join_slices
+
+SHARE = 0.8
+"""Of the sustainable rate: the load at which the latency of a loaded system is told."""
 
 
 @dataclass(frozen=True)
@@ -167,6 +170,7 @@ def _times(made: Ready, reports: Sequence[Report], most: int, windows: int, join
         "idle_total": idle,
         "idle_batch": idle / batches if batches else None,
         "slots": len(slot_times(_spans(reports, middle), most)),
+        "latency_p99_at_80": None if bracket is None else _loaded(made, middle, SHARE * bracket.low),
         "sustainable_low": None if bracket is None else bracket.low,
         "sustainable_high": None if bracket is None else bracket.high,
     }
@@ -209,10 +213,34 @@ def _spans(reports: Sequence[Report], workers: Sequence[Measured]) -> list[Span]
 
 def _latency(made: Ready, workers: Sequence[Measured]) -> NDArray[np.float64]:
     """Of each row in one run of all workers."""
-    latency = np.array(list(chain.from_iterable(worker.latency for worker in workers)), np.float64)
+    return _whole(made, workers, np.array(list(chain.from_iterable(worker.latency for worker in workers)), np.float64))
+
+
+def _whole(made: Ready, workers: Sequence[Measured], latency: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The latency of whole rows, where several workers may have parts of one."""
     if not made.prepared.splits_groups or len(workers) == 1:
         return latency
     return of_rows(latency, np.array(list(chain.from_iterable(worker.rows for worker in workers)), np.uint64))
+
+
+def _loaded(made: Ready, workers: Sequence[Measured], rate: float) -> float | None:
+    """The 99th percentile of the latency of rows, had events arrived at this rate."""
+    assert made.job.arrival is not None
+    slower = made.job.arrival.rate / rate
+    parts = [
+        at_rate(
+            np.array(w.last, np.int64),
+            np.array(w.service),
+            np.array(w.answers, np.int64),
+            np.array(w.due),
+            slower,
+            rate,
+        )
+        for w in workers
+        if w.service
+    ]
+    latency = pooled([_whole(made, workers, np.concatenate(parts)).tolist()])
+    return None if latency is None else latency.p99
 
 
 def _bracket(made: Ready, workers: Sequence[Measured]) -> Bracket | None:

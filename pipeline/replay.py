@@ -33,6 +33,7 @@ class Measured:
 
     - `service`: seconds per arrival batch; `last`: position of the last event that had arrived with it.
     - `latency`: seconds per result row, that is, per window of a query and group with matches on this worker.
+    - `due`: when each of these rows was due, as `answers` are how many rows came with each arrival batch.
     - `rows`: identifies the row of each latency, if asked for.
     - `state_bytes`: after every step and at the end, if asked for; `peak` is the largest state.
     - `details`: what the operators report of their work, together.
@@ -42,6 +43,8 @@ class Measured:
     service: list[float] = field(default_factory=list)
     last: list[int] = field(default_factory=list)
     latency: list[float] = field(default_factory=list)
+    due: list[float] = field(default_factory=list)
+    answers: list[int] = field(default_factory=list)
     rows: list[int] = field(default_factory=list)
     state_bytes: list[int] = field(default_factory=list)
     peak: StateSize = field(default_factory=StateSize)
@@ -121,7 +124,10 @@ class _Worker:
             measured.crossings = [crossings_of(loop) for loop in self._loops]
             measured.details = merged(loop.details() for loop in self._loops)
             done = completions(np.array(self._arrivals), np.array(measured.service))
+            measured.answers = [0] * len(done)
             for batch, due in self._rows:
+                measured.due += due
+                measured.answers[batch] += len(due)
                 measured.latency += row_latency(np.full(len(due), done[batch]), np.array(due)).tolist()
         return self._measured
 

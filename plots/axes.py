@@ -72,10 +72,15 @@ def category_axis(axes: Axes, axis: Axis, values: Sequence[Any]) -> None:
     printed = [category(value, axis.unit) for value in values]
     axes.xaxis.set_major_locator(FixedLocator(list(range(len(values)))))
     axes.set_xticks(range(len(values)), printed)
-    if sum(map(len, printed)) > 34:
+    turned(axes, printed, 34)
+    _label(axes.xaxis, axis.label, "" if axis.unit in ("s", "B") else axis.unit)
+
+
+def turned(axes: Axes, printed: Sequence[str], letters: int) -> None:
+    """Turns the labels of the x axis where they have more letters than there is room for."""
+    if sum(map(len, printed)) > letters:
         for text in axes.get_xticklabels():
             text.set(rotation=25, ha="right", rotation_mode="anchor")
-    _label(axes.xaxis, axis.label, "" if axis.unit in ("s", "B") else axis.unit)
 
 
 def category(value: Any, unit: str = "") -> str:

@@ -9,12 +9,13 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from cepbench.metrics.figure import Axis, Panel
-from cepbench.plots.axes import category
+from cepbench.plots.axes import category, turned
 from cepbench.plots.censored import SIGNS
 from cepbench.plots.points import HIGHER_IS_BETTER, Curve
 from cepbench.plots.style import label
 from cepbench.plots.units import human
 
+WIDE_LETTERS = 90  # in all labels of a drawing as wide as the text
 PALE, DEEP = 0.05, 0.75  # the part of the colour map that is used: text stays readable on both ends
 
 
@@ -66,7 +67,9 @@ def draw_heat(
             axes.plot([x], [row], linestyle="none", color="#444444", markeredgewidth=0.9, **sign)
     axes.set_xlim(-0.5, max(len(places), 1) - 0.5)
     axes.set_ylim(max(len(curves), 1) - 0.5, -0.5)
-    axes.set_xticks(range(len(places)), [category(place, axis.unit) for place in places])
+    printed = [category(place, axis.unit) for place in places]
+    axes.set_xticks(range(len(places)), printed)
+    turned(axes, printed, WIDE_LETTERS)
     axes.set_yticks(range(len(curves)), [label(curve.algorithm, labels) for curve in curves])
     axes.tick_params(length=0)
     axes.grid(visible=False)

@@ -1,9 +1,12 @@
-"""Which algorithm is best where, of a heat map: in words and ranks that are computed from the records."""
+"""Which algorithm is best where: in words and ranks that are computed from the records."""
 
 from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
 
 from cepbench.metrics.figure import Figure, Panel
 from cepbench.metrics.record import Record
+from cepbench.metrics.values import MEMORY_METRICS
 from cepbench.plots.axes import category
 from cepbench.plots.censored import LABELS
 from cepbench.plots.html import Cell, Html, table, tag
@@ -13,11 +16,52 @@ from cepbench.plots.units import human
 
 
 def rankings(figure: Figure, records: Sequence[Record]) -> list[Html]:
-    """A table per heat map with a row per column of it, the best algorithm first; nothing without heat maps."""
-    panels = [panel for panel in figure.panels if panel.kind == "heat" and figure.facet is None]
+    """A table per heat map with a row per column of it, the best algorithm first.
+
+    A comparison that reproduces no paper has one for each panel, of lines, too.
+    """
+    compared = not figure.paper
+    panels = [panel for panel in figure.panels if figure.facet is None and (compared or panel.kind == "heat")]
     if not panels:
         return []
-    return [tag("h3", "Which algorithm is best where"), *(_table(figure, panel, records) for panel in panels)]
+    tables = [_table(figure, panel, records) for panel in panels]
+    return [tag("h3", "Which algorithm is best where"), *tables, *_trades(figure, panels, records)]
+
+
+def _trades(figure: Figure, panels: Sequence[Panel], records: Sequence[Record]) -> list[Html]:
+    """Time against memory: at each x, the algorithms than which none is better in one and as good in the other."""
+    tables = []
+    for first, second in pairwise(panels):
+        alike = (figure.x_of(first), first.where) == (figure.x_of(second), second.where)
+        if not alike or second.metric not in MEMORY_METRICS or first.metric in MEMORY_METRICS:
+            continue
+        costs, sizes = _costs(figure, first, records), _costs(figure, second, records)
+        rows = []
+        for x in dict.fromkeys(x for x, _ in costs):
+            both = {
+                name: (cost, sizes[x, name]) for (at, name), cost in costs.items() if at == x and (x, name) in sizes
+            }
+            front = [name for name, one in both.items() if not any(_beats(other, one) for other in both.values())]
+            shown = Cell(", ".join(sorted(front, key=lambda name: both[name])) or "–", kind="text")
+            rows.append([category(x), shown])
+        title = f"{first.label} against {second.label[0].lower()}{second.label[1:]}"
+        tables.append(table(title, (figure.x_of(first).label, "Not beaten in both"), rows, sortable=True))
+    return tables
+
+
+def _costs(figure: Figure, panel: Panel, records: Sequence[Record]) -> dict[tuple[Any, str], float]:
+    """The median by x and algorithm, so that less is better."""
+    sign = -1 if panel.metric in HIGHER_IS_BETTER else 1
+    return {
+        (point.x, label(curve.algorithm, figure.labels)): sign * point.estimate.median
+        for curve in curves(figure, panel, records)
+        for point in curve.points
+        if point.estimate is not None and point.drawn
+    }
+
+
+def _beats(one: tuple[float, float], other: tuple[float, float]) -> bool:
+    return one != other and one[0] <= other[0] and one[1] <= other[1]
 
 
 def _table(figure: Figure, panel: Panel, records: Sequence[Record]) -> Html:
@@ -25,6 +69,7 @@ def _table(figure: Figure, panel: Panel, records: Sequence[Record]) -> Html:
     failed: dict[object, list[str]] = {}
     for curve in curves(figure, panel, records):
         name = label(curve.algorithm, figure.labels)
+        name = name if figure.series is None else f"{name} ({figure.series.label} {category(curve.series)})"
         for point in curve.points:
             ranked, others = places.setdefault(point.x, []), failed.setdefault(point.x, [])
             if point.estimate is not None and point.drawn:
@@ -36,13 +81,14 @@ def _table(figure: Figure, panel: Panel, records: Sequence[Record]) -> Html:
                 others.append(f"{name} ({', '.join(LABELS[failure.status] for failure in point.failures)})")
     rows = []
     for x, ranked in places.items():
-        ranked.sort(reverse=panel.metric in HIGHER_IS_BETTER)
+        ranked.sort(key=lambda entry: entry[0], reverse=panel.metric in HIGHER_IS_BETTER)
         shown = ", ".join(f"{name} {human(value, panel.unit)}" for value, name, *_ in ranked)
         rows.append(
             [category(x), Cell(_best(ranked), kind="text"), Cell(shown or "–", kind="text"), Cell("; ".join(failed[x]))]
         )
+    head = ", ".join(part for part in (panel.label, panel.title) if part)
     return table(
-        panel.label, (figure.x_of(panel).label, "Best", "From best to worst", "Without a number"), rows, sortable=True
+        head, (figure.x_of(panel).label, "Best", "From best to worst", "Without a number"), rows, sortable=True
     )
 
 
@@ -53,10 +99,13 @@ def _best(ranked: Sequence[tuple[float, str, float, float]]) -> str:
     best, name, low, high = ranked[0]
     if len(ranked) == 1:
         return f"{name}, the only one"
+    equals = [other for value, other, *_ in ranked if value == best]
+    if len(equals) > 1:
+        return f"{', '.join(equals[:-1])} and {equals[-1]}, alike"
     second, other, least, most = ranked[1]
     if min(best, second) <= 0:
         return name
-    if best != second and low <= most and least <= high:
+    if low <= most and least <= high:
         return f"{name}, within the noise of {other}"
     factor = max(best, second) / min(best, second)
     return f"{name}, {factor:.2g} times better than {other}" if factor >= 1.05 else f"{name} and {other}, alike"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from cepbench.algorithms.kernels.cells import cell_bytes
@@ -25,3 +27,7 @@ class NegatedTypeGrained(WindowLanes):
         slots = make_slots(part.tables, len(part.negations), kept, kept, semantics == CONTIGUOUS)
         sizes = Sizes(cell_bytes(part.tables), slot_count(slots) + 1)
         super().__init__(query, part, window, slots, semantics, VoidableCells, sizes)
+
+    def work(self, lanes: VoidableCells) -> Mapping[str, float]:
+        """No edges: no event is kept that could be visited."""
+        return {"edges": 0.0}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from cepbench.algorithms.kernels.cells import cell_bytes
@@ -47,6 +49,10 @@ class TypeGrained(CellLanes):
         fresh = new_cells(window.overlap, positions, query.layout, query.arithmetic, sizes.clock())
         super().__init__(query, window, Typed(template, shape, window.overlap, sliding(window)), fresh, sizes)
 
+    def work(self, lanes: TypeCells) -> Mapping[str, float]:
+        """No edges: no event is kept that could be visited."""
+        return {"edges": 0.0}
+
 
 class TypeGrainedCount(CellLanes):
     """COUNT(*) under skip-till-any-match without predicates, negation and repeated types: Algorithm 7 itself."""
@@ -71,6 +77,10 @@ class TypeGrainedCount(CellLanes):
         sizes = Sizes(COUNT_BYTES, positions)
         fresh = new_counts(window.overlap, positions, query.arithmetic, sizes.clock())
         super().__init__(query, window, Counting(template, sliding(window)), fresh, sizes)
+
+    def work(self, lanes: TypeCounts) -> Mapping[str, float]:
+        """No edges: no event is kept that could be visited."""
+        return {"edges": 0.0}
 
     @staticmethod
     def suits(query: CompiledQuery, part: Part) -> bool:

@@ -11,6 +11,9 @@ from cepbench.generators.parameters import Parameter, parameters_of
 
 P = TypeVar("P", bound=BaseModel)
 
+NOTHING = "none"
+"""Stands for no predicate, no grouping attribute or no closure, in lists of them, too."""
+
 
 @dataclass(frozen=True)
 class WorkloadParameters:

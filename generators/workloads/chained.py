@@ -81,10 +81,11 @@ def chained_query(
     )
 
 
-def check_braces(texts: Names, name: str) -> None:
-    """Raises `ValueError` if a text names anything but `name` in braces."""
+def check_braces(texts: Names, *names: str) -> None:
+    """Raises `ValueError` if a text names anything but `names` in braces."""
     for text in texts:
         try:
-            text.format(**{name: ""})
+            text.format(**dict.fromkeys(names, ""))
         except (AttributeError, IndexError, KeyError, ValueError):
-            raise ValueError(f"{text!r}: only {{{name}}} may stand in braces") from None
+            allowed = " and ".join(f"{{{name}}}" for name in names)
+            raise ValueError(f"{text!r}: only {allowed} may stand in braces") from None

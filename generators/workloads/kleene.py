@@ -8,9 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from cepbench.generators.errors import GeneratorError
 from cepbench.generators.randomness import column_random
 from cepbench.generators.ridesharing import TYPES
-from cepbench.generators.workloads.base import Names, WorkloadGenerator, query_text
+from cepbench.generators.workloads.base import NOTHING, Names, WorkloadGenerator, query_text
 
-NOTHING = "none"
 ATTEMPTS = 100
 """Draws of a pattern before a workload is given up as impossible."""
 

@@ -10,7 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field, PlainValidator, model_validat
 
 from cepbench.generators.errors import GeneratorError
 from cepbench.generators.randomness import column_random
-from cepbench.generators.workloads.base import Names, WorkloadGenerator, names_of, query_text
+from cepbench.generators.workloads.base import NOTHING, Names, WorkloadGenerator, names_of, query_text
+from cepbench.generators.workloads.chained import check_braces
 from cepbench.generators.workloads.pool import check_pool, pool_patterns
 
 MAX_TYPES = 10**5
@@ -67,6 +68,15 @@ class SequencesParameters(BaseModel):
         description="types outside of cores; unique: no two queries have neighbours in common there; random: any",
     )
     repeats: bool = Field(False, description="whether a type may occur several times in a pattern")
+    closure: Literal["none", "flat", "nested"] = Field(
+        "none",
+        description="of patterns around cores; flat: the first type of the core is under a Kleene plus; nested: so is "
+        "the core, too; a query without a core has its closure where a core would be",
+    )
+    predicate: str = Field(
+        NOTHING,
+        description="a predicate of each query; {first}, {second} stand for the first types of its core; or none",
+    )
     equivalence: Names = Field(("customer",), description="attributes that the events of a match share")
     group_by: Names = Field((), description="grouping attributes")
     within: str | None = Field("20 min", description="length of the windows; without, the stream is one window")
@@ -83,11 +93,10 @@ class SequencesParameters(BaseModel):
             check_pool(self.length, self.part_length, self.pool, self.repeats)
         elif self.overlap > 0 and self.core > self.length:
             raise ValueError(f"core_length = {self.core} exceeds length = {self.length}")
-        for aggregate in self.aggregates:
-            try:
-                aggregate.format(first="", last="")
-            except (AttributeError, IndexError, KeyError, ValueError):
-                raise ValueError(f"aggregate {aggregate!r}: only {{first}} and {{last}} may stand in braces") from None
+        if (self.closure, self.predicate) != (NOTHING, NOTHING) and self.patterns != "cores":
+            raise ValueError("closure and predicate are about cores; give patterns = cores")
+        check_braces(self.aggregates, "first", "last")
+        check_braces((self.predicate,), "first", "second")
         return self
 
     @property
@@ -111,6 +120,9 @@ class Sequences(WorkloadGenerator[SequencesParameters]):
     unique`, two queries have neighbouring types in common only within a core that both contain, or the core with the
     type right before or behind it; so overlap 0 means that nothing can be shared, and overlap 1 that every query shares
     its core with all that have it. With `private = random`, the other places overlap by chance as well.
+
+    With a `closure`, all queries have the same shape, and what those with a core share are trends of it, not only
+    sequences. Two queries whose closures begin with the same type may share that one type by chance.
 
     `patterns = routes`: types are segments of a ring road and a pattern is a run of consecutive ones, as in queries
     q1-q7 of dissertation Figure 1.3. A core is a stretch of the road, the cores evenly spread along it. Queries with
@@ -141,15 +153,33 @@ class Sequences(WorkloadGenerator[SequencesParameters]):
     def _query(self, number: int, pattern: Sequence[str]) -> str:
         p = self.parameters
         aggregate = p.aggregates[number % len(p.aggregates)].format(first=pattern[0], last=pattern[-1])
+        start = _core_start(p, column_random(p.seed, "query", number)) if p.patterns == "cores" else 0
+        conditions = [f"[{', '.join(p.equivalence)}]"] if p.equivalence else []
+        if p.predicate != NOTHING:
+            conditions.append(p.predicate.format(first=pattern[start], second=pattern[start + 1]))
         return query_text(
             number,
             aggregate,
-            f"{', '.join(pattern)}",
-            f"[{', '.join(p.equivalence)}]" if p.equivalence else "",
+            ", ".join(_closed(p, pattern, start)),
+            " AND ".join(conditions),
             p.group_by,
             p.within,
             p.slide,
         )
+
+
+def _closed(p: SequencesParameters, pattern: Sequence[str], start: int) -> Sequence[str]:
+    """The parts of a pattern whose core, or what stands in its place, begins at `start`."""
+    if p.closure == NOTHING:
+        return pattern
+    before, core, after = pattern[:start], pattern[start : start + p.core], pattern[start + p.core :]
+    parts = (f"{core[0]}+", *core[1:])
+    return (*before, *(parts if p.closure == "flat" else (f"(SEQ({', '.join(parts)}))+",)), *after)
+
+
+def _core_start(p: SequencesParameters, random: np.random.Generator) -> int:
+    """Where the core of a query begins: the first that is drawn for it."""
+    return int(random.integers(max(p.length - p.core, 0), endpoint=True))
 
 
 def _shared_core(p: SequencesParameters, number: int) -> int | None:
@@ -171,7 +201,7 @@ def _around_cores(p: SequencesParameters) -> list[Pattern]:
         places: list[int | None] = [None] * p.length
         core = _shared_core(p, number)
         if core is not None:
-            start = int(random.integers(p.length - p.core, endpoint=True))
+            start = _core_start(p, random)
             places[start : start + p.core] = cores[core]
         if p.private == "random":
             patterns.append(_filled(p, random, places, {}, OWN))

@@ -260,6 +260,7 @@ def test_the_slowest_worker_bounds_the_rate(store: Stream, reports: list[Report]
     for report, seconds in zip(reports, (0.05, 0.1), strict=True):
         report.measured.last = list(range(9, EVENTS, 10))
         report.measured.service = [seconds] * 24
+        report.measured.answers, report.measured.due = [0] * 23 + [1], [EVENTS / 100]
     outcome = run(
         Workers(lambda task: reports), MeasuredRun(store.path, QUERY, Counting(), arrival=OpenArrival(100, 10))
     )
@@ -268,6 +269,8 @@ def test_the_slowest_worker_bounds_the_rate(store: Stream, reports: list[Report]
     assert high is not None
     # In eight batches, a third of the run, a queue may grow by one batch: up to 8 / 7 of the rate.
     assert 100 <= low <= 8 / 7 * 100 <= high <= 1.05 * low
+    # At 80% of it no batch waits, and the last row is there as soon as its batch has taken its time.
+    assert outcome.summary.latency_p99_at_80 == pytest.approx(0.1, rel=0.01)
 
 
 def test_one_worker_that_failed_is_the_end_of_its_cell(store: Stream, reports: list[Report]) -> None:

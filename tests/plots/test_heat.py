@@ -41,8 +41,21 @@ def test_rankings_come_from_the_records(figure, record):
     assert "COGRA (unsupported)" in page
 
 
-def test_figures_without_heat_maps_have_no_ranking(figure, sweep):
+def test_figures_of_papers_without_heat_maps_have_no_ranking(figure, sweep):
     assert rankings(figure(), sweep) == []
+
+
+def test_lines_of_a_comparison_are_ranked_at_each_point(figure, record):
+    axis, panel = Axis(name="queries", label="Queries"), Panel(metric="latency_p99", label="Latency", title="SEQ")
+    seconds = {("greta", 1): 0.5, ("cogra", 1): 0.1, ("greta", 9): 1.0, ("cogra", 9): 3.0}
+    records = [
+        record(name, {"queries": at}, cell=f"{name}{at}", summary=Summary(latency_p99=number))
+        for (name, at), number in seconds.items()
+    ]
+    page = "".join(rankings(figure(paper="", x=axis, panels=(panel,)), records))
+    assert "Latency, SEQ" in page
+    assert "COGRA, 5 times better than GRETA" in page
+    assert "GRETA, 3 times better than COGRA" in page
 
 
 def test_a_lead_within_the_noise_is_none(figure, record):
@@ -54,3 +67,31 @@ def test_a_lead_within_the_noise_is_none(figure, record):
     ]
     page = "".join(rankings(figure(x=WORK, panels=(PANEL,)), records))
     assert "COGRA, within the noise of GRETA" in page
+
+
+def test_all_that_are_equally_good_are_named(figure, record):
+    speeds = {"greta": 2000.0, "cogra": 3000.0, "hamlet": 3000.0, "gloria": 3000.0}
+    records = [record(name, {"work": "SEQ"}, cell=name, summary=Summary(throughput=v)) for name, v in speeds.items()]
+    page = "".join(rankings(figure(x=WORK, panels=(PANEL,)), records))
+    assert "COGRA, Hamlet and Gloria, alike" in page
+
+
+def test_long_names_of_columns_are_turned(figure, record):
+    names = tuple(f"flat Kleene, {number} queries" for number in range(5))
+    axis = Axis(name="work", label="Kind of work", scale=Scale.CATEGORY, values=names)
+    records = [record("greta", {"work": name}, cell=name, summary=Summary(throughput=9.0)) for name in names]
+    drawing = draw(figure(x=axis, panels=(PANEL,)), records)
+    assert {text.get_rotation() for text in drawing.axes[0].get_xticklabels()} == {25.0}
+
+
+def test_who_is_beaten_in_neither_time_nor_memory(figure, record):
+    state = Panel(metric="state_peak", label="State", unit="B", kind="heat")
+    numbers = {"greta": (2000.0, 50), "cogra": (3000.0, 20), "hamlet": (4000.0, 40), "sase": (4000.0, 90)}
+    records = []
+    for name, (speed, size) in numbers.items():
+        records.append(record(name, {"work": "SEQ"}, cell=f"{name} t", summary=Summary(throughput=speed)))
+        memory = Summary(state_peak=size)
+        records.append(record(name, {"work": "SEQ"}, cell=f"{name} m", measurement="memory", summary=memory))
+    page = "".join(rankings(figure(x=WORK, panels=(PANEL, state)), records))
+    assert "Throughput against state" in page
+    assert "Hamlet, COGRA</td></tr>" in page

@@ -64,7 +64,7 @@ def test_a_plan_tells_what_it_shares_and_how_it_was_found() -> None:
     assert details["sharable_sets"] == 1
     assert (details["nodes"], details["pruned_nodes"]) == (1 + 2 + 3 + 1 + 4, 2)
     assert (details["shared_transitions"], details["snapshot_types"]) == (3, 1)
-    assert details["edges"] > details["pruned_edges"] > 0
+    assert details["graph_edges"] > details["pruned_edges"] > 0
     assert details["graph_bytes"] > 40 * 9
     assert min(details[name] for name in ("template_seconds", "graph_seconds", "search_seconds")) > 0
     assert details["thinned"] == details["fell_back"] == 0

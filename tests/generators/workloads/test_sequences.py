@@ -119,6 +119,26 @@ def test_routes_are_runs_of_consecutive_segments(overlap: float) -> None:
             assert not common
 
 
+@pytest.mark.parametrize(("closure", "shape"), [("flat", "{0}+, {1}"), ("nested", "(SEQ({0}+, {1}))+")])
+def test_queries_with_a_core_share_its_closure(closure: str, shape: str) -> None:
+    parameters = {"queries": 8, "length": 4, "core_length": 2, "overlap": 0.5, "types": 60, "closure": closure}
+    less = "{first}.value < NEXT({first}).value"
+    texts = Sequences(parse("sequences", Sequences.Parameters, {**parameters, "predicate": less})).queries()
+    (core,) = cores(patterns(**parameters), 2)
+    held = [text for text in texts if shape.format(*core) in text]
+    assert len(held) == 4
+    assert all(f"{core[0]}.value < NEXT({core[0]}).value" in text for text in held)
+    assert all(text.count("+") == shape.count("+") for text in texts)
+    parse_workload("\n\n".join(texts))
+
+
+def test_closures_are_about_cores() -> None:
+    with pytest.raises(GeneratorError, match="patterns = cores"):
+        patterns(closure="flat", patterns="routes")
+    with pytest.raises(GeneratorError, match=r"only {first} and {second} may stand in braces"):
+        patterns(predicate="{third}.value > 1")
+
+
 def test_routes_may_lead_from_the_last_segment_to_the_first() -> None:
     made = patterns(patterns="routes", types=10, length=10, queries=50, core_length=2, cores=10)
     assert any(pair == ("Item9", "Item0") for pattern in made for pair in pairwise(pattern))
@@ -167,7 +187,7 @@ def test_clauses_may_be_left_out() -> None:
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"quries": 3}, "generator sequences has no parameter 'quries'; choose from aggregates, core_length, cores,"),
+        ({"quries": 3}, "generator sequences has no parameter 'quries'; choose from aggregates, closure, core_length,"),
         ({"queries": 0}, "parameter queries = 0 is not allowed; give a whole number >= 1 and <= 10000"),
         ({"overlap": 1.5}, "parameter overlap = 1.5 is not allowed; give a number >= 0 and <= 1"),
         ({"types": 0}, "parameter types = 0 is not allowed; give 1 to 100000, or different names separated by commas"),
@@ -180,7 +200,7 @@ def test_clauses_may_be_left_out() -> None:
         ({"repeats": "perhaps"}, "parameter repeats = 'perhaps' is not allowed; give true or false"),
         (
             {"aggregates": ["SUM({middle}.x)"]},
-            "aggregate 'SUM({middle}.x)': only {first} and {last} may stand in braces",
+            "'SUM({middle}.x)': only {first} and {last} may stand in braces",
         ),
         ({"aggregates": ["SUM({first.x})"]}, "only {first} and {last} may stand in braces"),
         ({"patterns": "loops"}, "parameter patterns = 'loops' is not allowed; give one of cores, routes"),
