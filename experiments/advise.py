@@ -16,7 +16,7 @@ from cepbench.algorithms.base import Algorithm
 from cepbench.algorithms.registry import chosen, make
 from cepbench.events.batch import EventBatch
 from cepbench.events.errors import InputError
-from cepbench.events.reading import Reading
+from cepbench.events.reading import Reading, reading_of
 from cepbench.events.statistics import Statistics
 from cepbench.experiments.bench import MEMORY, check_memory, check_seconds, divided
 from cepbench.experiments.growth import Prediction, predicted
@@ -62,6 +62,7 @@ def advise(
     budget: float = BUDGET,
     memory: int = MEMORY,
     reading: Reading | str = "s",
+    where: str | None = None,
     notify: Callable[[str], None] = warnings.warn,
     finished: Callable[[Candidate], None] = lambda candidate: None,
 ) -> Advice:
@@ -79,7 +80,7 @@ def advise(
     the whole stream are predicted, with an interval. docs/advise.md says how. Matches are counted without constructing
     them, where that is possible, so that an explosion is known before it happens.
 
-    - `workload_text`, `events`, `reading`, `notify`: as in `evaluate`; `algorithms`, `memory`: as in `bench`.
+    - `workload_text`, `events`, `reading`, `where`, `notify`: as in `evaluate`; `algorithms`, `memory`: as in `bench`.
     - `finished`: gets each candidate when it was tried.
 
     Raises `CepbenchError` before anything runs if queries, events, a name or a limit cannot be used, and
@@ -89,7 +90,7 @@ def advise(
     check_memory(memory)
     queries = parse_workload(workload_text)
     able, refused = divided(queries, chosen(algorithms))
-    schema, batch, statistics, needs = whole_stream(events, queries, reading, notify)
+    schema, batch, statistics, needs = whole_stream(events, queries, reading_of(reading, where), notify)
     workload = compile_workload(queries, schema, "modular", summarised=True)
     needs(workload.needs)
     if len(batch) == 0:

@@ -85,6 +85,7 @@ class Stream(Strict):
     type_column: str = "type"
     type: str | None = None  # of all events, of files without such a column
     time_format: str = "auto"
+    where: str | None = None  # rows that count, of a file
 
     @model_validator(mode="after")
     def _one_source(self) -> Stream:

@@ -165,7 +165,7 @@ def _work(
                     growth = max(2.0, found.seconds / last.seconds)
                 last = found
     except (MemoryError, NotEnoughMemory) as error:
-        return Status.OUT_OF_MEMORY, first_line(error) or "more than --memory"
+        return Status.OUT_OF_MEMORY, first_line(error) or "more than the memory that it may have"
     except PlanningTooLong as error:
         return Status.TIMEOUT, first_line(error)
     except CepbenchError as error:

@@ -46,6 +46,21 @@ def test_bench_kills_at_the_limit(cepbench, query_file, many):
     assert ended.out.splitlines()[3].startswith("1  cogra")
 
 
+def test_where_reaches_the_events_and_the_saved_experiment(cepbench, query_file, many, tmp_path):
+    saved = tmp_path / "own.yaml"
+    ended = cepbench(
+        "bench", "-q", query_file, "-e", many, "-a", "cogra,greta", "--where", "x IN (1, 2) AND x IS NOT NULL",
+        "--repeat", "0", "--json", "--save", saved,
+    )  # fmt: skip
+    assert ended.status == 0
+    assert json.loads(ended.out)["events"] == sum(number % 7 in (1, 2) for number in range(400))
+    assert "where: x IN (1, 2) AND x IS NOT NULL" in saved.read_text()
+    assert cepbench("run", saved, "--dry-run").status == 0
+    advised = cepbench("advise", "-q", query_file, "-e", many, "-a", "cogra", "--where", "x < 0", "--budget", "2s")
+    assert advised.status == 2
+    assert "there are no events" in advised.err
+
+
 def test_names_are_checked_before_anything_runs(cepbench, query_file, event_file):
     ended = cepbench("bench", "-q", query_file, "-e", event_file, "-a", "cogra,congra")
     assert (ended.status, ended.out) == (2, "")
