@@ -36,7 +36,7 @@ from cepbench.events.units import in_bytes
 from cepbench.experiments.claims import Claim, Scalar
 from cepbench.experiments.overlay import Overlay, published
 from cepbench.experiments.own import NAME
-from cepbench.experiments.templates import series_name
+from cepbench.experiments.templates import series_name, whole_axis
 from cepbench.metrics.figure import Axis, Departure, Panel, Scale
 from cepbench.metrics.record import Strict
 from cepbench.metrics.values import known
@@ -221,6 +221,11 @@ class Experiment(Strict):
             for axis in self.axis_names:
                 if axis not in sweep.varied and axis not in self.defaults:
                     raise ValueError(f"sweeps.{name}: axis {axis!r} is neither varied here nor in defaults")
+        for name in self.algorithms:
+            if (axis := whole_axis(name)) is not None:
+                raise ValueError(
+                    f"algorithms: {name!r} is all of a specification; list its values in axes.{axis} of a file"
+                )
         twice = [name for name, count in Counter(self.series).items() if count > 1]
         if twice:
             raise ValueError(f"algorithms: {twice[0]!r} stands twice; parameters with an axis do not tell them apart")
