@@ -222,10 +222,8 @@ class Experiment(Strict):
                 if axis not in sweep.varied and axis not in self.defaults:
                     raise ValueError(f"sweeps.{name}: axis {axis!r} is neither varied here nor in defaults")
         for name in self.algorithms:
-            if (axis := whole_axis(name)) is not None:
-                raise ValueError(
-                    f"algorithms: {name!r} is all of a specification; list its values in axes.{axis} of a file"
-                )
+            if (whole := whole_axis(name)) is not None:
+                raise ValueError(f"algorithms: {name!r} is all of a specification; list its values in axes.{whole}")
         twice = [name for name, count in Counter(self.series).items() if count > 1]
         if twice:
             raise ValueError(f"algorithms: {twice[0]!r} stands twice; parameters with an axis do not tell them apart")
