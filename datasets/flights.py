@@ -62,9 +62,8 @@ def page() -> str:
     lines = [f"{NAME}: {SUMMARY}"]
     for title in ("source", "licence", "time", "types", "attributes", "units", "key", "commands", "note"):
         found = DESCRIBED[title]
-        if isinstance(found, dict):
-            found = [f"{name}: {what}" for name, what in found.items()]
-        told = found if isinstance(found, list) else [found]
+        told = [f"{name}: {what}" for name, what in found.items()] if isinstance(found, dict) else [str(found)]
+        told = found if isinstance(found, list) else told
         if title in ("attributes", "units", "key"):
             told = [", ".join(told)]
         lines += [f"{title.capitalize()}:", *(f"  {line}" for line in told)]
