@@ -250,9 +250,9 @@ def _advice(found: "Advice") -> str:
             human(one.setup_seconds, "s"),
         ]
         for one in found.candidates
-        if one.status.value == "ok"
+        if one.ended == "ok"
     ]
-    others = [[e.algorithm, e.status.value, e.reason] for e in found.candidates if e.status.value != "ok" or e.reason]
+    others = [[e.algorithm, e.ended, e.reason] for e in found.candidates if e.ended != "ok" or e.reason]
     matches = ""
     if found.matches is not None:
         matches = f", {'more than 10^19' if found.matches == inf else human(found.matches)} matches"
