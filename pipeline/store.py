@@ -121,8 +121,8 @@ class Stream:
                     if hole := self.holes.get(kind, {}).get(needed):
                         raise InputError(
                             f"{hole.first}, column {needed!r}: null or NaN in an event of type {kind!r} "
-                            f"(one of {hole.events}), but a query needs it; import the events without such rows: "
-                            f"cepbench import --where '{written(needed)} IS NOT NULL'"
+                            f"(one of {hole.events}), but a query needs it; leave such rows out by "
+                            f"where='{written(needed)} IS NOT NULL' (of a store when it is imported)"
                         )
 
     def document(self) -> dict[str, Any]:

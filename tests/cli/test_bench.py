@@ -56,6 +56,11 @@ def test_where_reaches_the_events_and_the_saved_experiment(cepbench, query_file,
     assert json.loads(ended.out)["events"] == sum(number % 7 in (1, 2) for number in range(400))
     assert "where: x IN (1, 2) AND x IS NOT NULL" in saved.read_text()
     assert cepbench("run", saved, "--dry-run").status == 0
+    many.write_text(many.read_text().replace(",A,0\n", ",A,\n"))
+    query_file.write_text("RETURN SUM(A.x) PATTERN SEQ(A+, B) WITHIN 10 seconds")
+    refused = cepbench("bench", "-q", query_file, "-e", many, "-a", "cogra", "--repeat", "0")
+    assert refused.status == 2
+    assert "leave such rows out by --where 'x IS NOT NULL'" in refused.err
     advised = cepbench("advise", "-q", query_file, "-e", many, "-a", "cogra", "--where", "x < 0", "--budget", "2s")
     assert advised.status == 2
     assert "there are no events" in advised.err
