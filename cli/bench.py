@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cepbench.cli.options import Place, cluster, plugins, reading
+from cepbench.cli.options import Place, cluster, plugins, reading, where
 from cepbench.cli.progress import compilation_told
 from cepbench.cli.query import query_file, query_text
+from cepbench.cli.spoken import as_options
 from cepbench.cli.tables import aligned
 from cepbench.events.reading import Reading
 from cepbench.pipeline.cluster import SparkCluster
@@ -94,6 +95,7 @@ def own_work(command: Callable[..., None]) -> Callable[..., None]:
     @click.option("--memory", type=Bytes(), default="4 GB", show_default=True, help="Of the process of an algorithm.")
     @click.option("--plot", "drawing", type=Drawing(dir_okay=False), help="Draw it: .pdf, .svg or .png.")
     @click.option("--json", "as_json", is_flag=True, help="As JSON instead of a table.")
+    @where
     @reading
     @plugins
     @wraps(command)
@@ -248,9 +250,9 @@ def _advice(found: "Advice") -> str:
             human(one.setup_seconds, "s"),
         ]
         for one in found.candidates
-        if one.status.value == "ok"
+        if one.ended == "ok"
     ]
-    others = [[e.algorithm, e.status.value, e.reason] for e in found.candidates if e.status.value != "ok" or e.reason]
+    others = [[e.algorithm, e.ended, e.reason] for e in found.candidates if e.ended != "ok" or e.reason]
     matches = ""
     if found.matches is not None:
         matches = f", {'more than 10^19' if found.matches == inf else human(found.matches)} matches"
@@ -290,4 +292,4 @@ def _parts(head: str, header: Sequence[str], rows: Sequence[Sequence[str]], othe
 
 
 def _notice(text: str) -> None:
-    click.echo(f"cepbench: {text}", err=True)
+    click.echo(f"cepbench: {as_options(text)}", err=True)

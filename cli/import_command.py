@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from cepbench.cli.options import Place, cluster, reading
+from cepbench.cli.spoken import as_options
 from cepbench.events.reading import EXPECTED, Reading
 from cepbench.pipeline.cluster import SparkCluster
 
@@ -74,7 +75,7 @@ def import_command(
                 where=where,
             )  # fmt: skip
         for notice in notices:
-            click.echo(f"cepbench: {notice}", err=True)
+            click.echo(f"cepbench: {as_options(notice)}", err=True)
     finally:
         stop()
     size = f"{stream.events} events in {stream.buckets} buckets"

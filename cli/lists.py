@@ -59,7 +59,7 @@ def datasets(name: str | None, wanted: str | None, output: Path | None, as_json:
     if wanted is not None or output is not None:
         raise click.UsageError("more than one name, or --output, goes with `datasets get` only")
     if name == flights.NAME:
-        click.echo(json.dumps(flights.DESCRIBED, indent=2) if as_json else flights.PAGE, nl=as_json)
+        click.echo(json.dumps(flights.DESCRIBED, indent=2) if as_json else flights.page())
         return
     if name is not None:
         real = {found.name: found for found in DATASETS}
@@ -92,7 +92,7 @@ def datasets(name: str | None, wanted: str | None, output: Path | None, as_json:
             row |= {"types": None, "attributes": [f"{a.name} ({a.kind})" for a in actual.attributes]}
             row |= {"source": actual.source, "licence": actual.licence, "note": actual.note}
         rows.append(row)
-    rows.append(flights.DESCRIBED)
+    rows.append(flights.DESCRIBED if as_json else {name: flights.DESCRIBED[name] for name in rows[0]})
     for workload in WORKLOADS:
         told = workload.describe()
         row = {"name": told.name, "kind": "workload", "summary": told.summary, "paper": told.paper}

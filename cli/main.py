@@ -29,6 +29,7 @@ from cepbench.cli.new import new
 from cepbench.cli.query import query
 from cepbench.cli.results import compare, export, plot, report
 from cepbench.cli.run import run
+from cepbench.cli.spoken import as_options
 from cepbench.cli.verify import verify
 from cepbench.events.errors import CepbenchError, is_interrupt
 
@@ -84,7 +85,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except (click.Abort, KeyboardInterrupt) as error:
         status = _interrupted(error, given)
     except CepbenchError as error:
-        status = _fail(str(error))
+        status = _fail(as_options(str(error)))
     except BrokenPipeError:
         # Whoever read the output has left; there is nobody to tell, and nothing more to flush.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

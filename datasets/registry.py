@@ -3,6 +3,7 @@
 from cepbench.datasets.base import Dataset
 from cepbench.datasets.bus_positions import DUBLIN_BUS
 from cepbench.datasets.errors import DatasetError
+from cepbench.datasets.flights_3m import FLIGHTS_3M
 from cepbench.datasets.hamlet_synthetic import HAMLET_SYNTHETIC
 from cepbench.datasets.linear_road import LINEAR_ROAD
 from cepbench.datasets.physical_activity import PHYSICAL_ACTIVITY, PHYSICAL_ACTIVITY_CET
@@ -23,6 +24,7 @@ DATASETS: tuple[Dataset, ...] = (
     AARHUS_TRAFFIC,
     LINEAR_ROAD,
     HAMLET_SYNTHETIC,
+    FLIGHTS_3M,
 )
 
 

@@ -1,6 +1,6 @@
 """Raw Arrow columns as event columns, or the row where they cannot be."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,8 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from cepbench.events.conditions import written
 from cepbench.events.errors import InputError
-from cepbench.events.reading import AUTO
+from cepbench.events.reading import AUTO, EPOCHS, ISO
 from cepbench.events.schema import Kind
 from cepbench.events.time_formats import timestamps
 from cepbench.events.units import NANOSECONDS
@@ -18,29 +19,37 @@ from cepbench.events.windows import FOREVER
 
 ARROW = {Kind.INT: pa.int64(), Kind.FLOAT: pa.float64(), Kind.STRING: pa.string()}
 
-_SCALED = " (--time-format epoch reads seconds with fractions, in a finer --time-unit)"
+_SCALED = " (Reading(format='epoch') reads seconds with fractions, in a finer Reading(unit=...))"
 _NUMBER, _UNKNOWN = "number", "unknown"
+_NAIVE, _ZONED = "timestamp", "timestamp with a zone"
 _NOTATIONS = (
     (_NUMBER, pa.int64()),
     (_NUMBER, pa.float64()),
-    ("timestamp", pa.timestamp("ns")),
-    ("timestamp with a zone", pa.timestamp("ns", "UTC")),
+    (_NAIVE, pa.timestamp("ns")),
+    (_ZONED, pa.timestamp("ns", "UTC")),
 )
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a block of rows comes from: `before` rows of `file` precede it; `called`: its own names of columns."""
+    """Where a block of rows comes from: `before` rows of `file` precede it; `called`: its own names of columns.
+
+    `rows`: which rows of the block were kept, if not all.
+    """
 
     file: str
     before: int = 0
     called: Mapping[str, str] = field(default_factory=dict)
+    rows: NDArray[np.int64] | None = field(default=None, compare=False)
+
+    def name(self, column: str) -> str:
+        """What the input calls a column."""
+        return self.called.get(column, column)
 
     def error(self, index: int, column: str, problem: str) -> InputError:
         """An error in row `index` (from 0) of the block; users count data rows from 1."""
-        return InputError(
-            f"{self.file}, row {self.before + index + 1}, column {self.called.get(column, column)!r}: {problem}"
-        )
+        row = self.before + (index if self.rows is None else int(self.rows[index])) + 1
+        return InputError(f"{self.file}, row {row}, column {self.name(column)!r}: {problem}")
 
 
 def times(column: pa.Array, unit: str, place: Place, form: str = AUTO) -> NDArray[np.int64]:
@@ -49,7 +58,8 @@ def times(column: pa.Array, unit: str, place: Place, form: str = AUTO) -> NDArra
     `form`: how they are written (`events.reading.Reading.format`).
     """
     if column.null_count:
-        raise place.error(_first(pc.is_null(column)), "time", "the time is null")
+        remedy = f"leave such rows out by where='{written(place.name('time'))} IS NOT NULL'"
+        raise place.error(_first(pc.is_null(column)), "time", f"the time is null; {remedy}")
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     if _is_text(column.type):
@@ -67,7 +77,9 @@ def times(column: pa.Array, unit: str, place: Place, form: str = AUTO) -> NDArra
     elif pa.types.is_floating(column.type) or pa.types.is_decimal(column.type):
         values = _from_floats(_numpy(pc.cast(column, pa.float64())), unit, place)
     else:
-        raise InputError(f"{place.file}: column 'time' has type {column.type}; expected integers or timestamps")
+        raise InputError(
+            f"{place.file}: column {place.name('time')!r} has type {column.type}; expected integers or timestamps"
+        )
     if len(values) and values.min() < 0:
         index = int(np.argmax(values < 0))
         raise place.error(index, "time", f"the time {values[index]} is negative")
@@ -82,12 +94,30 @@ def type_names(column: pa.Array, place: Place) -> pa.Array:
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     if len(column) and not (_is_text(column.type) or pa.types.is_integer(column.type) or pa.types.is_null(column.type)):
-        raise InputError(f"{place.file}: column 'type' has type {column.type}; expected strings")
+        raise InputError(f"{place.file}: column {place.name('type')!r} has type {column.type}; expected strings")
     names = pc.cast(column, pa.string())
     missing = pc.fill_null(pc.equal(names, ""), True)
     if pc.any(missing).as_py():
         raise place.error(_first(missing), "type", "the type is empty")
     return names
+
+
+def zone(kind: pa.DataType, written_as: Collection[str], form: str) -> str | None:
+    """How times are shown again: None as numbers, "" as timestamps without a zone, otherwise as those of a zone.
+
+    `kind` is the Arrow type of their column, `written_as` how its texts are written (`notations`).
+    """
+    if pa.types.is_timestamp(kind):
+        return kind.tz or ""
+    if pa.types.is_date(kind):
+        return ""
+    if form in EPOCHS:
+        return None
+    if form not in (AUTO, ISO):
+        return "UTC" if "%z" in form or "%Z" in form else ""
+    if _ZONED in written_as:
+        return "UTC"
+    return "" if form == ISO or _NAIVE in written_as else None
 
 
 def notations(column: pa.Array) -> dict[str, tuple[int, str]]:
@@ -115,7 +145,7 @@ def check_notations(found: Mapping[str, tuple[int, str]], place: Place) -> None:
     for index, (row, name, text) in enumerate(order):
         if name == _UNKNOWN:
             raise place.error(
-                row, "time", f"{text!r} is no time; expected a whole number or a timestamp (or a --time-format)"
+                row, "time", f"{text!r} is no time; expected a whole number or a timestamp (or a Reading(format=...))"
             )
         if index > 0:
             raise place.error(
@@ -194,7 +224,7 @@ def _from_timestamps(column: pa.Array, unit: str, place: Place) -> NDArray[np.in
     if rest.any():
         index = int(np.argmax(rest != 0))
         text = pc.cast(column.slice(index, 1), pa.string())[0].as_py()
-        raise place.error(index, "time", f"{text} is no whole number of {unit!r}; choose a finer --time-unit")
+        raise place.error(index, "time", f"{text} is no whole number of {unit!r}; choose a finer Reading(unit=...)")
     return whole
 
 

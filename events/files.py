@@ -5,7 +5,7 @@ Events).
 Attributes may be null where no query needs them: `check_needed` tells.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,13 +18,26 @@ from numpy.typing import NDArray
 
 from cepbench.events import csv_files, sources
 from cepbench.events.batch import EventBatch
-from cepbench.events.columns import ARROW, Place, attribute, check_notations, missing, times, type_names
+from cepbench.events.columns import (
+    ARROW,
+    Place,
+    attribute,
+    check_notations,
+    missing,
+    notations,
+    times,
+    type_names,
+    zone,
+)
+from cepbench.events.conditions import chosen, written
 from cepbench.events.csv_spans import WHOLE, ByteRange
 from cepbench.events.errors import InputError
 from cepbench.events.reading import AUTO, EPOCHS, EXPECTED, Reading, reading_of
 from cepbench.events.schema import RESERVED, Attribute, Kind, Schema, check_attributes
 
 FRAME = "the DataFrame"
+FIRST_ROWS = 1000
+"""Of times that are texts: how they are written is seen in these."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,13 +71,15 @@ class InputEvents:
 class FileLayout:
     """Attributes of a source by name, and the columns that are none (left out, said in `notices`).
 
-    `whole_times` says that all times of a CSV source are written as whole numbers, `reading` which column is what.
+    `whole_times` says that all times of a CSV source are written as whole numbers, `reading` which column is what,
+    `zone` what its times are (`Schema.zone`).
     """
 
     kinds: Mapping[str, Kind]
     notices: tuple[str, ...]
     whole_times: bool = False
     reading: Reading = EXPECTED
+    zone: str | None = None
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:
@@ -74,11 +89,16 @@ class FileLayout:
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Checked rows in input order: int64 times, and Arrow columns (strings not yet coded, nulls kept)."""
+    """Checked rows in input order: int64 times, and Arrow columns (strings not yet coded, nulls kept).
+
+    `row`: int64[n], from 0 in the file; `read`: how many there were before those that do not count were left out.
+    """
 
     time: NDArray[np.int64]
     type: pa.Array
     columns: Mapping[str, pa.Array]
+    row: NDArray[np.int64]
+    read: int
 
 
 def read_events(events: str | Path | pd.DataFrame, reading: Reading | str = "s") -> InputEvents:
@@ -92,16 +112,19 @@ def read_events(events: str | Path | pd.DataFrame, reading: Reading | str = "s")
         batches = _frame_batches(events, reading)
         fields = _fields(batches)
         layout = _layout({name: sources.arrow_kind(kind) for name, kind in fields}, fields, FRAME, reading)
-        parts = [checked(batch, layout, Place(FRAME, called=reading.called)) for batch in batches]
-        return _assemble(layout, parts, ((FRAME, len(events)),))
+        layout = replace(layout, zone=_zone(batches, reading))
+        parts, before = [], 0
+        for batch in batches:
+            parts.append(checked(batch, layout, Place(FRAME, before, reading.called)))
+            before += batch.num_rows
+        return _assemble(layout, [(parts, (FRAME, len(events)))])
     source = sources.find(events)
     layout = source_layout(source, reading)
-    parts, files = [], []
+    found = []
     for file in source.files:
-        read = list(file_blocks(file, source.is_csv, layout))
-        parts += read
-        files.append((str(file), sum(len(block.time) for block in read)))
-    return _assemble(layout, parts, tuple(files))
+        blocks = list(file_blocks(file, source.is_csv, layout))
+        found.append((blocks, (str(file), sum(block.read for block in blocks))))
+    return _assemble(layout, found)
 
 
 def source_layout(source: sources.Source, reading: Reading) -> FileLayout:
@@ -120,7 +143,8 @@ def source_layout(source: sources.Source, reading: Reading) -> FileLayout:
             name, kind = found_field.name, found_field.type
             merged[name] = kind if name == reading.time else _merge(merged.get(name), kind, name, file)
     fields = list(merged.items())
-    return _layout({name: sources.arrow_kind(kind) for name, kind in fields}, fields, str(source.path), reading)
+    layout = _layout({name: sources.arrow_kind(kind) for name, kind in fields}, fields, str(source.path), reading)
+    return replace(layout, zone=_zone(sources.parquet_blocks(source.files[0]), reading))
 
 
 def csv_headers(source: sources.Source, reading: Reading) -> list[list[str]]:
@@ -138,10 +162,11 @@ def csv_layout(source: sources.Source, facts: Sequence[csv_files.Facts], reading
             raise csv_files.unreadable(file, told.problem)
         if reading.format == AUTO:
             check_notations(told.notations, Place(str(file), called=reading.called))
-    kinds = sum(facts, csv_files.Facts()).kinds
+    together = sum(facts, csv_files.Facts())
+    kinds = together.kinds
     layout = _layout(kinds, [(name, pa.string()) for name in kinds], str(source.path), reading)
     whole = kinds[reading.time] is Kind.INT and (reading.format == AUTO or reading.format in EPOCHS)
-    return replace(layout, whole_times=whole)
+    return replace(layout, whole_times=whole, zone=zone(pa.string(), together.notations, reading.format))
 
 
 def file_blocks(
@@ -173,15 +198,27 @@ def _csv_batches(file: Path, layout: FileLayout, span: ByteRange) -> Iterator[pa
 
 
 def checked(batch: pa.RecordBatch, layout: FileLayout, place: Place) -> Block:
-    """Rows with valid times and types, and attributes of the layout's kinds."""
-    reading = layout.reading
+    """Rows that count, with valid times and types, and attributes of the layout's kinds."""
+    reading, read, row = layout.reading, batch.num_rows, np.arange(batch.num_rows, dtype=np.int64)
+    if reading.where is not None:
+        row = chosen(reading.where, _comparable(batch, layout, place), place.file)
+        batch, place = batch.take(pa.array(row)), replace(place, rows=row)
     raw = reading.columns(batch)
     columns = {
         name: attribute(raw[name], name, kind, place) if name in raw else pa.nulls(batch.num_rows, ARROW[kind])
         for name, kind in layout.kinds.items()
     }
     time = times(raw["time"], reading.unit, place, reading.format)
-    return Block(time, type_names(raw["type"], place), columns)
+    return Block(time, type_names(raw["type"], place), columns, place.before + row, read)
+
+
+def _comparable(batch: pa.RecordBatch, layout: FileLayout, place: Place) -> dict[str, pa.Array]:
+    """The columns under their own names, attributes and numbers as what they are in all rows."""
+    found = dict(zip(batch.schema.names, batch.columns, strict=True))
+    kinds = {**layout.kinds, **({layout.reading.time: Kind.INT} if layout.whole_times else {})}
+    for name, kind in kinds.items():
+        found[name] = attribute(found[name], name, kind, place) if name in found else pa.nulls(len(batch), ARROW[kind])
+    return found
 
 
 def check_needed(events: InputEvents, needs: Mapping[str, Collection[str]]) -> None:
@@ -201,7 +238,7 @@ def check_needed(events: InputEvents, needs: Mapping[str, Collection[str]]) -> N
                 kind = events.schema.types[int(events.batch.type[event])]
                 raise InputError(
                     f"{events.place(event)}, column {needed!r}: null or NaN in an event of type {kind!r}, "
-                    "but a query needs it; leave such rows out, or fill them"
+                    f"but a query needs it; leave such rows out by where='{written(needed)} IS NOT NULL', or fill them"
                 )
 
 
@@ -260,17 +297,41 @@ def _empty(arrow: pa.DataType, kinds: Mapping[str, Kind | None], name: str) -> b
     return kinds[name] is None and (pa.types.is_null(arrow) or pa.types.is_string(arrow))
 
 
-def _assemble(layout: FileLayout, blocks: list[Block], files: tuple[tuple[str, int], ...]) -> InputEvents:
-    """Codes strings and sorts by time (stable)."""
+def _zone(batches: Iterable[pa.RecordBatch], reading: Reading) -> str | None:
+    """What times are, by the first of them where they are texts."""
+    for batch in batches:
+        column = batch.column(reading.time)
+        is_text = sources.arrow_kind(column.type) is Kind.STRING
+        if is_text and len(column) == 0:
+            continue
+        return zone(column.type, notations(_plain(column.slice(0, FIRST_ROWS))) if is_text else (), reading.format)
+    return None
+
+
+def _plain(column: pa.Array) -> pa.Array:
+    return pc.cast(column.dictionary_decode() if pa.types.is_dictionary(column.type) else column, pa.string())
+
+
+def _assemble(layout: FileLayout, read: Sequence[tuple[list[Block], tuple[str, int]]]) -> InputEvents:
+    """Codes strings and sorts by time (stable) what was read of each file, whose name and number of rows follow."""
+    blocks = [block for found, _ in read for block in found]
+    files = tuple(file for _, file in read)
+    before = np.cumsum([0, *(rows for _, rows in files)])
+    row = np.concatenate(
+        [block.row + start for (found, _), start in zip(read, before, strict=False) for block in found]
+    )
     time = np.concatenate([block.time for block in blocks])
     names = pa.chunked_array([block.type for block in blocks], pa.string())
     arrow = {n: pa.chunked_array([b.columns[n] for b in blocks], ARROW[k]) for n, k in layout.kinds.items()}
     types = sorted(pc.unique(names).to_pylist())
-    schema = Schema(tuple(types), layout.attributes, layout.reading.unit, dictionary(layout, arrow))
+    schema = Schema(tuple(types), layout.attributes, layout.reading.unit, dictionary(layout, arrow), layout.zone)
     columns = {name: numbers(column, schema, name) for name, column in arrow.items()}
     holes = {name: mask for name, column in arrow.items() if (mask := missing(column)) is not None}
     batch = EventBatch(schema, time, codes(names, schema.types), columns, np.arange(len(time), dtype=np.int64))
-    events = InputEvents(schema, batch, holes, batch.position, files, layout.notices)
+    notices = layout.notices
+    if len(row) == 0 and before[-1] > 0:
+        notices = (*notices, f"where: none of the {before[-1]} rows fulfils {layout.reading.where!r}")
+    events = InputEvents(schema, batch, holes, row, files, notices)
     falls = np.flatnonzero(time[1:] < time[:-1])
     return events if len(falls) == 0 else _sorted(events, int(falls[0]) + 1, layout.reading.time)
 
@@ -281,7 +342,7 @@ def _sorted(events: InputEvents, first: int, column: str) -> InputEvents:
     batch = replace(events.batch.take(order), position=events.batch.position)
     holes = {name: mask[order] for name, mask in events.missing.items()}
     notice = f"{events.place(first)}, column {column!r}: earlier than the row before; the events were sorted by time"
-    return InputEvents(events.schema, batch, holes, order, events.files, (*events.notices, notice))
+    return InputEvents(events.schema, batch, holes, events.row[order], events.files, (*events.notices, notice))
 
 
 def dictionary(layout: FileLayout, columns: Mapping[str, pa.ChunkedArray]) -> tuple[str, ...]:

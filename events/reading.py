@@ -1,7 +1,10 @@
-"""How files of one's own are read: which columns are time and type, and how times are written."""
+"""How files of one's own are read: which columns are time and type, how times are written, and which rows count.
+
+Messages name what a caller in Python gives, such as `Reading(time=...)`; the command line turns that into its options.
+"""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from cepbench.events.errors import InputError
@@ -30,6 +33,7 @@ class Reading:
     - `time`, `type`: names of the columns. The column of types stays an attribute under its own name.
     - `constant`: the type of all events, of files that have no such column.
     - `unit`: the stream's unit of time (`events.units.NANOSECONDS`).
+    - `where`: keeps the rows for which a condition is true (`events.conditions`), before times are read.
     - `format`: `auto` (whole numbers of `unit`, or timestamps), `iso` (timestamps in any form of ISO 8601), one of
       `EPOCHS` (numbers since 1970, perhaps with fractions, scaled to `unit`), or a pattern such as `%d.%m.%Y %H:%M:%S`.
     """
@@ -39,6 +43,7 @@ class Reading:
     constant: str | None = None
     unit: str = "s"
     format: str = AUTO
+    where: str | None = None
 
     def __post_init__(self) -> None:
         check_time_unit(self.unit)
@@ -49,6 +54,10 @@ class Reading:
             )
         if self.constant == "":
             raise InputError("the type of all events is empty; give a name")
+        if self.where is not None:
+            from cepbench.events.conditions import check_condition
+
+            check_condition(self.where)
 
     @property
     def called(self) -> Mapping[str, str]:
@@ -62,8 +71,8 @@ class Reading:
 
     def check(self, names: Sequence[str], place: str) -> None:
         """Refuses columns of which one is missing (all are told) or appears twice. Raises `InputError`."""
-        wanted = {self.time: "--time-column"} | (
-            {self.type: "--type-column or --type"} if self.constant is None else {}
+        wanted = {self.time: "Reading(time=...)"} | (
+            {self.type: "Reading(type=...) or Reading(constant=...)"} if self.constant is None else {}
         )
         missing = {name: option for name, option in wanted.items() if name not in names}
         if missing:
@@ -102,6 +111,10 @@ EXPECTED = Reading()
 """Columns `time` and `type`, times in seconds."""
 
 
-def reading_of(given: Reading | str) -> Reading:
-    """A reading, where a unit stands for files with the columns `time` and `type`. Raises `InputError`."""
-    return Reading(unit=given) if isinstance(given, str) else given
+def reading_of(given: Reading | str, where: str | None = None) -> Reading:
+    """A reading, where a unit stands for files with the columns `time` and `type`. Raises `InputError`.
+
+    A condition `where` takes the place of the reading's own.
+    """
+    found = Reading(unit=given) if isinstance(given, str) else given
+    return found if where is None else replace(found, where=where)

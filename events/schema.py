@@ -32,13 +32,15 @@ class Schema:
     """Dictionaries and attributes of one stream.
 
     `types` decodes the type column and `strings` every string attribute: one dictionary for all of them, so that
-    codes of different attributes compare. `time_unit` is one of `events.units.NANOSECONDS`.
+    codes of different attributes compare. `time_unit` is one of `events.units.NANOSECONDS`. `zone` says what times were
+    in the input, as which answers show them: None for numbers, "" for timestamps without a zone, or the zone of these.
     """
 
     types: tuple[str, ...]
     attributes: tuple[Attribute, ...] = ()
     time_unit: str = "s"
     strings: tuple[str, ...] = ()
+    zone: str | None = None
 
     def __post_init__(self) -> None:
         check_time_unit(self.time_unit)

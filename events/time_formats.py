@@ -41,7 +41,7 @@ def timestamps(column: pa.Array, form: str, place: "Place") -> pa.Array:
     if bad.any():
         index = int(np.argmax(bad))
         expected = "a time in ISO 8601" if form == ISO else f"written as {form}"
-        raise place.error(index, "time", f"{texts.iloc[index]!r} is not {expected} (--time-format)")
+        raise place.error(index, "time", f"{texts.iloc[index]!r} is not {expected} (Reading(format=...))")
     return pa.array(parsed.dt.tz_localize(None).astype("datetime64[ns]").to_numpy())
 
 
@@ -55,7 +55,7 @@ def _epochs(column: pa.Array, unit: str, form: str, place: "Place") -> pa.Array:
         found = _scaled(column, unit)
     if found is None:
         bad = next(row for row in range(len(column)) if _epoch_fails(column.slice(row, 1), unit))
-        problem = f"{column[bad].as_py()!r} is no number of {unit!r} since 1970 (--time-format {form})"
+        problem = f"{column[bad].as_py()!r} is no number of {unit!r} since 1970 (Reading(format={form!r}))"
         raise place.error(bad, "time", problem)
     return found
 

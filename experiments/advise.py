@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf, isfinite, log10
 from pathlib import Path
@@ -16,20 +16,24 @@ from cepbench.algorithms.base import Algorithm
 from cepbench.algorithms.registry import chosen, make
 from cepbench.events.batch import EventBatch
 from cepbench.events.errors import InputError
-from cepbench.events.reading import Reading
+from cepbench.events.reading import Reading, reading_of
 from cepbench.events.statistics import Statistics
 from cepbench.experiments.bench import MEMORY, check_memory, check_seconds, divided
 from cepbench.experiments.growth import Prediction, predicted
 from cepbench.metrics.advice import Advice, Candidate
 from cepbench.metrics.record import Status
+from cepbench.pipeline.arrivals import intervals
 from cepbench.pipeline.in_process import whole_stream
+from cepbench.pipeline.measured_task import burst_window
 from cepbench.pipeline.occupancy import keys, occupancy
-from cepbench.pipeline.trial import Prefix, Trial, tried
+from cepbench.pipeline.trial import NOT_TRIED, Prefix, Trial, tried
 from cepbench.queries.compile import CompiledQuery, Workload, compile_workload
 from cepbench.queries.model import Aggregates, CountAll, Query
 from cepbench.queries.workloads import parse_workload
 
 BUDGET = 60.0
+LEAST_SHARE = 0.1
+"""Seconds without which a trial is not begun."""
 SMALLEST = 64
 """Events of the first prefix; each has twice as many as the one before."""
 COUNTERS = ("cogra", "core")
@@ -39,6 +43,11 @@ COUNTING = 0.1
 KEPT_BACK = 0.05
 """The share of the budget for what comes after the trials."""
 POWERS = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
+GENTLE = ("met^0.5", "met^1", "met^2")
+"""What the time of algorithms grows with that construct no matches: no more than with pairs of events."""
+MIDDLE = 0.15
+"""Where a predicted time lies among those of models that fit about as well (`experiments.growth`). While windows fill,
+most of them fit; those of steep growth are many, and algorithms that grow so are few."""
 PROFILES = 8
 """Queries, of those that look at events differently, of which features are computed."""
 EXPLOSION = 1e9
@@ -47,11 +56,16 @@ EXPLOSION = 1e9
 
 @dataclass(frozen=True, eq=False)
 class _Features:
-    """By name, at each size of a prefix: what times and states may grow with."""
+    """By name, at each size of a prefix: what times and states may grow with.
+
+    `bursts`: how many intervals with events there are, each of which costs something, whatever it holds; None where no
+    time window cuts the stream.
+    """
 
     sizes: tuple[int, ...]
     times: Mapping[str, Sequence[float]]
     states: Mapping[str, Sequence[float]]
+    bursts: Sequence[float] | None = None
 
 
 def advise(
@@ -62,6 +76,7 @@ def advise(
     budget: float = BUDGET,
     memory: int = MEMORY,
     reading: Reading | str = "s",
+    where: str | None = None,
     notify: Callable[[str], None] = warnings.warn,
     finished: Callable[[Candidate], None] = lambda candidate: None,
 ) -> Advice:
@@ -79,7 +94,7 @@ def advise(
     the whole stream are predicted, with an interval. docs/advise.md says how. Matches are counted without constructing
     them, where that is possible, so that an explosion is known before it happens.
 
-    - `workload_text`, `events`, `reading`, `notify`: as in `evaluate`; `algorithms`, `memory`: as in `bench`.
+    - `workload_text`, `events`, `reading`, `where`, `notify`: as in `evaluate`; `algorithms`, `memory`: as in `bench`.
     - `finished`: gets each candidate when it was tried.
 
     Raises `CepbenchError` before anything runs if queries, events, a name or a limit cannot be used, and
@@ -89,7 +104,7 @@ def advise(
     check_memory(memory)
     queries = parse_workload(workload_text)
     able, refused = divided(queries, chosen(algorithms))
-    schema, batch, statistics, needs = whole_stream(events, queries, reading, notify)
+    schema, batch, statistics, needs = whole_stream(events, queries, reading_of(reading, where), notify)
     workload = compile_workload(queries, schema, "modular", summarised=True)
     needs(workload.needs)
     if len(batch) == 0:
@@ -102,10 +117,10 @@ def advise(
     trials: dict[str, Trial] = {}
     found: list[Candidate] = []
     order = sorted(able, key=lambda name: (able[name].enumerates, able[name].starts))
-    for number, name in enumerate(order):
-        share = watch.left() / (len(order) - number)
-        trials[name] = tried(workload, able[name], statistics, batch, sizes, share, memory) if share > 0 else _SKIPPED
-        watch.spared(trials[name])
+    for name, trial in _each(
+        order, watch, lambda name, share: tried(workload, able[name], statistics, batch, sizes, share, memory)
+    ):
+        trials[name] = trial
         found.append(_candidate(name, able[name], trials[name], features, counted, memory))
         finished(found[-1])
     found = _checked(found, trials)
@@ -114,7 +129,7 @@ def advise(
     matches, most = _matches(counted, trials, features)
     recommended, because = _recommended(candidates, memory)
     return Advice(
-        len(batch), len(queries), budget, time.monotonic() - began,
+        len(batch), len(queries), budget, watch.spent(),
         None if matches is None else matches.value,
         None if matches is None else matches.low,
         None if matches is None else matches.high,
@@ -122,22 +137,49 @@ def advise(
     )  # fmt: skip
 
 
-_SKIPPED = Trial(Status.TIMEOUT, "the budget was used up before its trial", ())
+_SKIPPED = Trial(None, NOT_TRIED, ())
+
+
+def _each(names: Sequence[str], watch: _Budget, run: Callable[[str, float], Trial]) -> Iterator[tuple[str, Trial]]:
+    """The trial of each, which gets its share of what is left, or is skipped."""
+    for number, name in enumerate(names):
+        share = watch.share(len(names) - number)
+        trial = run(name, share) if share > 0 else _SKIPPED
+        watch.ended(trial, share)
+        yield name, trial
 
 
 class _Budget:
-    """What is left of the seconds for trials; compiling kernels does not count."""
+    """What is left of the seconds for trials; compiling kernels does not count.
 
-    def __init__(self, began: float, seconds: float) -> None:
-        self._until = began + seconds
+    A trial needs at least as long as one took to load its kernels and some more, so that a small budget tries few
+    algorithms and not all of them in vain.
+    """
+
+    def __init__(self, began: float, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._began, self._until, self._clock, self._least = began, began + seconds, clock, LEAST_SHARE
+
+    def spent(self) -> float:
+        """Seconds since the beginning."""
+        return self._clock() - self._began
 
     def left(self) -> float:
-        return max(0.0, self._until - time.monotonic())
+        return max(0.0, self._until - self._clock())
 
-    def spared(self, trial: Trial) -> None:
-        """A trial ended; what it spent on compilation is given back."""
+    def share(self, waiting: int) -> float:
+        """Of the next of those that wait; 0 if what is left is too little for one."""
+        left = self.left()
+        return 0.0 if left < LEAST_SHARE else left / max(1, min(waiting, int(left / self._least)))
+
+    def ended(self, trial: Trial, share: float) -> None:
+        """A trial that had a share ended; what it spent on compilation is given back."""
         if trial.compiled:
+            self._began += trial.setup_seconds
             self._until += trial.setup_seconds
+        elif trial.status is None:
+            self._least = max(self._least, 2 * share)
+        else:
+            self._least = max(self._least, 1.5 * trial.setup_seconds)
 
 
 def _sizes(batch: EventBatch) -> tuple[int, ...]:
@@ -166,7 +208,10 @@ def _features(batch: EventBatch, workload: Workload, sizes: Sequence[int]) -> _F
         for power, name in enumerate(("live", "live^2", "live^3"), start=1):
             states[name] += live**power
         states["keys"] += np.maximum.accumulate(keys(batch, query))[at] + 1
-    return _Features(tuple(sizes), *({n: v.tolist() for n, v in group.items()} for group in (times, states)))
+    bursts = intervals(batch.time, [burst_window(query) for query in workload])
+    counts = None if bursts is None else bursts[at].tolist()
+    known_times, known_states = ({n: v.tolist() for n, v in group.items()} for group in (times, states))
+    return _Features(tuple(sizes), known_times, known_states, counts)
 
 
 def _counted(
@@ -174,13 +219,16 @@ def _counted(
     watch: _Budget, budget: float,
 ) -> Trial | None:  # fmt: skip
     """The matches of prefixes, counted; None if no algorithm can count them."""
+    share = min(COUNTING * budget, watch.left())
+    if share < LEAST_SHARE:
+        return None
     counting = [replace(query, returns=Aggregates(query.group_by, (CountAll(),))) for query in queries]
     for name in COUNTERS:
         counter = make(name)
         if all(counter.refusal(query) is None for query in counting):
             workload = compile_workload(counting, batch.schema, "modular", summarised=True)
-            trial = tried(workload, counter, statistics, batch, sizes, min(COUNTING * budget, watch.left()), memory)
-            watch.spared(trial)
+            trial = tried(workload, counter, statistics, batch, sizes, share, memory)
+            watch.ended(trial, share)
             return trial
     return None
 
@@ -190,10 +238,10 @@ def _candidate(
 ) -> Candidate:
     prefixes = trial.prefixes
     if not prefixes:
-        ended = trial.status if trial.status is not Status.OK else Status.ERROR
+        ended = Status.ERROR if trial.status is Status.OK else trial.status
         reason = trial.reason or "no event was tried"
         return Candidate(name, ended, reason, setup_seconds=trial.setup_seconds, plan_seconds=trial.plan_seconds)
-    seconds = time_prediction(prefixes, features, counted if algorithm.enumerates else None)
+    seconds = time_prediction(prefixes, features, counted, algorithm.enumerates)
     state = _state_prediction(prefixes, features, counted if algorithm.enumerates else None)
     status: Status = Status.OK
     reason = ""
@@ -217,15 +265,26 @@ def _candidate(
     )
 
 
-def time_prediction(prefixes: Sequence[Prefix], features: _Features, counted: Trial | None) -> Prediction:
-    """Seconds of the whole stream."""
+def time_prediction(
+    prefixes: Sequence[Prefix], features: _Features, counted: Trial | None, enumerates: bool
+) -> Prediction:
+    """Seconds of the whole stream. A run also has a fixed cost, and one per burst."""
     values, last = [one.seconds for one in prefixes], prefixes[-1]
     if last.events == features.sizes[-1]:
         return Prediction(last.seconds, last.low, last.high, measured=True)
     grown = _at(prefixes, features, features.times)
-    if (counts := _counts(prefixes, features, counted, "matches")) is not None:
+    if not enumerates:
+        grown = {name: grown[name] for name in GENTLE}
+    elif (counts := _counts(prefixes, features, counted, "matches")) is not None:
         grown["matches"] = counts
-    return predicted(values, grown, [*(float(one.events) for one in prefixes), float(features.sizes[-1])])
+    base = [*(float(one.events) for one in prefixes), float(features.sizes[-1])]
+    bases: list[list[Sequence[float]]] = [[base]]
+    if features.bursts is not None:
+        bursts = _at(prefixes, features, {"bursts": features.bursts})["bursts"]
+        bases += [[bursts], [base, bursts]]
+    fixed = [1.0] * len(base)
+    bases += [[fixed, *one] for one in bases]
+    return predicted(values, grown, base, bases[1:], MIDDLE)
 
 
 def _state_prediction(prefixes: Sequence[Prefix], features: _Features, counted: Trial | None) -> Prediction | None:
@@ -316,7 +375,7 @@ def _recommended(candidates: Sequence[Candidate], memory: int) -> tuple[str | No
     well = [one for one in tried if one.status is Status.OK and one.seconds is not None]
     usable = [one for one in well if isfinite(one.seconds or 0.0) and (one.state or 0) <= memory]
     if not usable:
-        ended = {one.algorithm: one.status.value for one in tried}
+        ended = {one.algorithm: one.ended for one in tried}
         ended |= {one.algorithm: "would not end, or needs more memory than it may have" for one in well}
         return None, "; ".join(f"{name}: {how}" for name, how in ended.items())
     best = min(usable, key=_at_worst)  # not the least prediction: that of a short trial may be far off

@@ -52,6 +52,7 @@ def bench(
     repeat: float = REPEAT,
     master: SparkCluster | str | None = None,
     folder: str | Path | None = None,
+    where: str | None = None,
     notify: Callable[[str], None] = warnings.warn,
     finished: Callable[[Entry], None] = lambda entry: None,
 ) -> Ranking:
@@ -72,7 +73,7 @@ def bench(
     - `algorithms`: specifications, comma lists of them, or `all`.
     - `master`: runs the same on Spark; `folder` is then where events of a file are imported to, seen by all workers.
     - `finished`: gets each entry when it was measured, before answers are compared.
-    - `workload_text`, `events`, `arithmetic`, `reading`, `notify`: as in `evaluate`.
+    - `workload_text`, `events`, `arithmetic`, `reading`, `where`, `notify`: as in `evaluate`.
 
     Raises `CepbenchError` before anything runs if queries, events or a name cannot be used, and `UnsupportedQuery` with
     all reasons if no algorithm can evaluate the queries.
@@ -80,6 +81,7 @@ def bench(
     check_seconds("seconds", seconds)
     check_seconds("repeat", repeat, least=0)
     check_memory(memory)
+    reading = reading_of(reading, where)
     queries = parse_workload(workload_text)
     able, refused = divided(queries, chosen(algorithms))
     cluster = master if isinstance(master, SparkCluster) else SparkCluster(master)
@@ -151,7 +153,13 @@ def save_experiment(
     Raises `ExperimentError`, and writes nothing, if `cepbench run` would refuse it.
     """
     read = reading_of(reading)
-    columns = {"time_column": read.time, "type_column": read.type, "type": read.constant, "time_format": read.format}
+    columns = {
+        "time_column": read.time,
+        "type_column": read.type,
+        "type": read.constant,
+        "time_format": read.format,
+        "where": read.where,
+    }
     name = events.resolve().name
     stream = {"path": str(events.resolve()), "time_unit": read.unit}
     document = {

@@ -3,8 +3,8 @@
 What grows with the stream is known for the whole of it beforehand: events, the sums of powers of how many events each
 one meets (`pipeline.occupancy`), and perhaps matches. A model is a non-negative combination of events and one such
 feature, fitted to the measurements by relative error, of which later ones weigh more. Of the models that fit
-about as well as the best one, the median of their predictions is the value, and the interval holds all of them; it
-widens with the distance.
+about as well as the best one, the median of their predictions is the value, or a gentler one, and the interval holds
+all of them; it widens with the distance.
 """
 
 from __future__ import annotations
@@ -38,34 +38,50 @@ class Prediction:
     measured: bool = False
 
 
-def predicted(values: Sequence[float], features: Mapping[str, Sequence[float]], base: Sequence[float]) -> Prediction:
+def predicted(
+    values: Sequence[float],
+    features: Mapping[str, Sequence[float]],
+    base: Sequence[float],
+    others: Sequence[Sequence[Sequence[float]]] = (),
+    middle: float = 0.5,
+) -> Prediction:
     """The value at the end of the stream.
 
     - `values`: at each prefix that was measured, positive.
     - `features`: by name, at each of these prefixes and, as the last one, of the whole stream.
-    - `base`: what each model has besides.
+    - `base`: what a model has besides; `others`: what it may have instead, each of one or more.
+    - `middle`: where the value lies among the predictions of the models that fit, from 0 for the least.
+
+    A model has at most as many parts as leave two measurements over, or two.
     """
     measured = np.maximum(np.array(values, np.float64), 1e-9)
     count = len(measured)
     weights: NDArray[np.float64] = LATER ** np.arange(count - 1.0, -1, -1)
     found: list[tuple[float, float]] = []
-    models = [(base,), *((base, feature) for feature in features.values())]
+    constructed: float | None = None
+    bases = [(base,), *(tuple(other) for other in others)]
+    models = [(*one, *more) for one in bases for more in ((), *((feature,) for feature in features.values()))]
     for model in models:
+        if len(model) > max(2, count - 2):
+            continue
         table = np.array([list(feature) for feature in model], np.float64).T
         if not np.isfinite(table[:count]).all():
             continue
         if not np.isfinite(table[count]).all():
             found.append((_error(table[:count], measured, weights)[0], inf))
+            constructed = inf if model[-1] is features.get("matches") else constructed
             continue
         error, factors = _error(table[:count], measured, weights)
         at_last, at_end = float(table[count - 1] @ factors), float(table[count] @ factors)
         if at_last > 0:
             found.append((error, float(measured[-1]) * max(1.0, at_end / at_last)))
+            if model == (base, features.get("matches")):
+                constructed = found[-1][1]
     best = min(error for error, _ in found)
     good = sorted(end for error, end in found if error <= max(AS_GOOD * best, best + ALMOST) or count < FEW)
-    value = good[(len(good) - 1) // 2]
-    if count < FEW and "matches" in features:  # constructing them takes at least that time
-        value = found[-1][1]
+    value = good[int((len(good) - 1) * middle)]
+    if count < FEW and constructed is not None:  # it takes at least that time
+        value = constructed
     doublings = max(0.0, log2(float(base[count]) / float(base[count - 1]))) if base[count - 1] > 0 else 0.0
     slack = (1 + best) * PER_DOUBLING**doublings
     return Prediction(value, min(good) / slack, max(good) * slack if isfinite(max(good)) else inf)

@@ -7,6 +7,7 @@ from typing import Any
 
 from cepbench.algorithms.registry import ALGORITHMS
 from cepbench.experiments.errors import ExperimentError
+from cepbench.experiments.templates import whole_axis
 from cepbench.metrics.files import write
 
 TEMPLATE = Path(__file__).with_name("template.yaml")
@@ -36,10 +37,11 @@ def write_template(name: str, folder: Path) -> Path:
 def completed(document: Mapping[str, Any], name: str) -> dict[str, Any]:
     """The document of the file `name`.yaml with a default for each field that is not there.
 
-    `algorithms: all` are all registered ones; those that cannot evaluate the workload are recorded with the reason. An
+    `algorithms: all` are all registered ones; those that cannot evaluate the workload are recorded with the reason. The
+    values of an axis that is a whole specification (`algorithms: ["${algorithm}"]`) are algorithms, each a series. An
     experiment that varies nothing has one point, at which its algorithms stand beside one another.
     """
-    given = dict(document)
+    given = _listed(document)
     if given.get("algorithms") == "all":
         given["algorithms"] = [algorithm.name for algorithm in ALGORITHMS]
     if not any(given.get(varied) for varied in ("axes", "zip", "sweeps")):
@@ -49,6 +51,24 @@ def completed(document: Mapping[str, Any], name: str) -> dict[str, Any]:
         "plot": {"x": _axis(given), "panels": _panels(given)},
     }  # fmt: skip
     return found | given
+
+
+def _listed(document: Mapping[str, Any]) -> dict[str, Any]:
+    """The document with the values of an axis in place of an algorithm that is nothing but this axis."""
+    given = dict(document)
+    names, axes = given.get("algorithms"), given.get("axes")
+    if not isinstance(names, list):
+        return given
+    found: list[Any] = []
+    for name in names:
+        axis = whole_axis(name)
+        values = axes.get(axis) if isinstance(axes, Mapping) and axis is not None else None
+        if isinstance(values, list):
+            found += values
+            given["axes"] = {key: value for key, value in given["axes"].items() if key != axis}
+        else:
+            found.append(name)
+    return given | {"algorithms": found}
 
 
 def _axis(document: Mapping[str, Any]) -> dict[str, Any]:

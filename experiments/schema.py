@@ -37,7 +37,7 @@ from cepbench.events.units import in_bytes
 from cepbench.experiments.claims import Claim, Scalar
 from cepbench.experiments.overlay import Overlay, published
 from cepbench.experiments.own import NAME
-from cepbench.experiments.templates import series_name
+from cepbench.experiments.templates import series_name, whole_axis
 from cepbench.metrics.figure import Axis, Departure, Panel, Scale
 from cepbench.metrics.record import Strict
 from cepbench.metrics.values import known
@@ -86,6 +86,7 @@ class Stream(Strict):
     type_column: str = "type"
     type: str | None = None  # of all events, of files without such a column
     time_format: str = "auto"
+    where: str | None = None  # rows that count, of a file
 
     @model_validator(mode="after")
     def _one_source(self) -> Stream:
@@ -221,6 +222,9 @@ class Experiment(Strict):
             for axis in self.axis_names:
                 if axis not in sweep.varied and axis not in self.defaults:
                     raise ValueError(f"sweeps.{name}: axis {axis!r} is neither varied here nor in defaults")
+        for name in self.algorithms:
+            if (whole := whole_axis(name)) is not None:
+                raise ValueError(f"algorithms: {name!r} is all of a specification; list its values in axes.{whole}")
         twice = [name for name, count in Counter(self.series).items() if count > 1]
         if twice:
             raise ValueError(f"algorithms: {twice[0]!r} stands twice; parameters with an axis do not tell them apart")

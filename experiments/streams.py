@@ -73,6 +73,7 @@ def _reading(stream: Mapping[str, Any]) -> Reading:
         stream.get("type"),
         own.unit,
         stream.get("time_format", own.format),
+        stream.get("where"),
     )
 
 

@@ -23,10 +23,16 @@ def substituted(value: Any, point: Mapping[str, Any], where: str) -> Any:
     for name in _AXIS.findall(value):
         if name not in point:
             raise ExperimentError(f"{where}: unknown axis ${{{name}}}; there are {', '.join(point) or 'none'}")
-    whole = _AXIS.fullmatch(value.strip())
+    whole = whole_axis(value)
     if whole is not None:
-        return point[whole[1]]
+        return point[whole]
     return _AXIS.sub(lambda match: str(point[match[1]]), value)
+
+
+def whole_axis(text: Any) -> str | None:
+    """The axis that a text consists of, `${axis}`; None for anything else."""
+    found = _AXIS.fullmatch(text.strip()) if isinstance(text, str) else None
+    return None if found is None else found[1]
 
 
 def series_name(specification: str) -> str:

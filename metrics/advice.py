@@ -17,12 +17,12 @@ class Candidate:
     """One algorithm: what a trial on the first `tried` events says of the whole stream. Seconds and bytes.
 
     Each prediction is the value, and between what it probably lies. It was `measured` if the trial reached the end.
-    `setup_seconds` is what loading and perhaps compiling kernels took, which no prediction holds. `curve`: events and
-    seconds of each prefix that was run.
+    Without a `status` it was not tried. `setup_seconds` is what loading and perhaps compiling kernels took, which no
+    prediction holds. `curve`: events and seconds of each prefix that was run.
     """
 
     algorithm: str
-    status: Status
+    status: Status | None
     reason: str = ""
     tried: int = 0
     measured: bool = False
@@ -35,6 +35,11 @@ class Candidate:
     setup_seconds: float | None = None
     plan_seconds: float | None = None
     curve: tuple[tuple[int, float], ...] = ()
+
+    @property
+    def ended(self) -> str:
+        """The status in words."""
+        return "not tried" if self.status is None else self.status.value
 
 
 @dataclass(frozen=True)
@@ -61,7 +66,7 @@ class Advice:
         """A row per algorithm, without columns that say nothing."""
         import pandas as pd
 
-        rows = [asdict(one) | {"status": one.status.value} for one in self.candidates]
+        rows = [asdict(one) | {"status": one.ended} for one in self.candidates]
         table = pd.DataFrame(rows).drop(columns="curve")
         return table.replace({"": None}).dropna(axis="columns", how="all")
 

@@ -52,6 +52,14 @@ class ArrivalModel(ABC):
         """Scheduled arrival in seconds of the last event of windows that end at `ends` and were closed in `step`."""
 
 
+def intervals(time: NDArray[np.int64], windows: Sequence[Window | None]) -> NDArray[np.float64] | None:
+    """float64[n]: in how many intervals of `Burst` events had come with each event; None without time windows."""
+    slides = [window.slide for window in windows if window is not None and not window.counts_events]
+    if not slides:
+        return None
+    return np.cumsum(np.diff(time // gcd(*slides), prepend=-1) > 0).astype(np.float64)
+
+
 class Burst(ArrivalModel):
     """The events of each slide interval arrive together at its end, the latency of a window being what they cost.
 

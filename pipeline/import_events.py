@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -39,7 +38,8 @@ def import_events(
 ) -> tuple[Stream, tuple[str, ...]]:
     """A CSV or Parquet file, a folder of such files, or a DataFrame as a store at `path`, with notices to its owner.
 
-    `where`: a Spark SQL condition over time, type and attributes that events must fulfil; only of files, on Spark.
+    `where`: a Spark SQL condition over time, type and attributes that events must fulfil; only of files, on Spark. That
+    of `reading` is about rows as they are in the input, and needs no Spark.
     Without Spark, or from a DataFrame, all events must fit into memory.
     """
     reading = reading_of(reading)
@@ -105,18 +105,15 @@ def _stage_piece(staged: Staged, files: Sequence[Path], is_csv: bool, stage: Pat
     kinds = staged.layout.kinds
     fields = [("time", pa.int64()), ("type", pa.string()), *((staged.columns[n], ARROW[k]) for n, k in kinds.items())]
     schema = pa.schema([*fields, (ROW, pa.int64())])
-    row = (piece.file << ROW_BITS) + piece.before
     file, name = files[piece.file], staged.files[piece.file]
     # Speculation is off, but a task may be tried again while its first try still runs.
     temporary = stage / f".{number}.{uuid.uuid4().hex[:8]}"
     texts = [field.name for field in schema if field.type == pa.string()]
     with pq.ParquetWriter(temporary, schema, compression="lz4", use_dictionary=texts) as writer:
         for block in file_blocks(file, is_csv, staged.layout, piece.span, piece.before, name):
-            n = len(block.time)
-            rows = pa.array(np.arange(row, row + n, dtype=np.int64))
+            rows = pa.array((piece.file << ROW_BITS) + block.row)
             arrays = [pa.array(block.time), block.type, *(block.columns[column] for column in kinds), rows]
             writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
-            row += n
     temporary.rename(stage / f"part-{number:06d}.parquet")
 
 

@@ -11,7 +11,7 @@ from cepbench.algorithms.answers.builder import AnswerBuilder
 from cepbench.events.batch import EventBatch
 from cepbench.events.errors import InputError
 from cepbench.events.files import InputEvents, check_needed, read_events
-from cepbench.events.reading import Reading
+from cepbench.events.reading import Reading, reading_of
 from cepbench.events.schema import Schema
 from cepbench.events.statistics import Statistics
 from cepbench.pipeline.jobs import Job, parse_supported, prepare
@@ -32,6 +32,7 @@ def evaluate(
     arithmetic: str = "modular",
     reading: Reading | str = "s",
     notify: Callable[[str], None] = warnings.warn,
+    where: str | None = None,
 ) -> pd.DataFrame:
     """The answer of queries on a stream, computed in this process, without Spark or Java.
 
@@ -50,13 +51,16 @@ def evaluate(
     - `arithmetic`: `modular` (counts modulo 2^64, with a flag that tells of overflow) or `float` (64-bit floats).
     - `reading`: which columns are time and type, and how times are written (`cepbench.Reading`), or the unit alone of
       the numbers in the column `time`, such as `ms`; a store has its own.
+    - `where`: only rows count for which this condition over columns of the input is true, such as
+      `"delay IS NOT NULL AND delay > 0"` (docs/data.md).
     - `notify`: is told what was done to the input (rows sorted, columns left out) and what to know of the plan.
 
     The answer has a row per query, group and window with a match, in these columns (docs/semantics.md, rule 7):
 
     - `query`: the query's name, `q1`, `q2`, ... where it has none;
     - the attributes of GROUP-BY, if there are any;
-    - `window_start`, `window_end`: in the stream's unit; 0 and null for a query without WITHIN;
+    - `window_start`, `window_end`: in the stream's unit, or timestamps where the input has timestamps; 0 and null (of
+      timestamps: null and null) for a query without WITHIN;
     - one per aggregate, called as in RETURN: `COUNT(*)`, `SUM(A.price)`; null where it overflowed;
     - `overflow`: whether a value of the row overflowed.
 
@@ -66,7 +70,7 @@ def evaluate(
     Raises `CepbenchError`, with a message of one line, before anything runs if queries, algorithm or events cannot be
     used. An error in a query also shows the place.
     """
-    return answer_of(workload_text, events, algorithm, arithmetic, reading, notify).frame()
+    return answer_of(workload_text, events, algorithm, arithmetic, reading_of(reading, where), notify).frame()
 
 
 def answer_of(
@@ -120,9 +124,11 @@ def evaluate_batches(
 
 
 def check_store_reading(path: str | Path, reading: Reading | str) -> None:
-    """Refuses names of columns for a store, which has its own. Raises `InputError`."""
+    """Refuses names of columns and conditions for a store, which has its own. Raises `InputError`."""
     if isinstance(reading, Reading) and reading.own_columns:
-        raise InputError(f"{path}: an event store has its columns already; options of columns are for files")
+        raise InputError(
+            f"{path}: an event store has its columns already; options of columns, and where, are for files"
+        )
 
 
 def open_events(events: str | Path | pd.DataFrame, reading: Reading | str = "s") -> InputEvents | Stream:

@@ -85,13 +85,13 @@ def store_staged(
     notices = staged.layout.notices
     late = _late(surveys)
     if late is not None:
-        place = f"{staged.place(late)}, column 'time'" if staged.files else "the data set"
+        place = f"{staged.place(late)}, column {staged.layout.reading.time!r}" if staged.files else "the data set"
         notices += (f"{place}: earlier than the row before; the events were sorted by time",)
         parts = _sort(spark, stage)
         surveys = run_tasks(spark, partial(_survey, staged), parts)
     types = sorted(frozenset[str]().union(*(survey.types for survey in surveys)))
     strings = sorted(frozenset[str]().union(*(survey.strings for survey in surveys)))
-    schema = Schema(tuple(types), staged.layout.attributes, time_unit, tuple(strings))
+    schema = Schema(tuple(types), staged.layout.attributes, time_unit, tuple(strings), staged.layout.zone)
     buckets = buckets or default_buckets(spark, key)
     check_key(schema, key, buckets)
     starts = [0, *accumulate(survey.rows for survey in surveys)]

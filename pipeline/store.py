@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from cepbench.events.batch import EventBatch
+from cepbench.events.conditions import written
 from cepbench.events.errors import InputError
 from cepbench.events.paths import local_path
 from cepbench.events.schema import Attribute, Kind, Schema, check_attributes
@@ -120,7 +121,8 @@ class Stream:
                     if hole := self.holes.get(kind, {}).get(needed):
                         raise InputError(
                             f"{hole.first}, column {needed!r}: null or NaN in an event of type {kind!r} "
-                            f"(one of {hole.events}), but a query needs it"
+                            f"(one of {hole.events}), but a query needs it; leave such rows out by "
+                            f"where='{written(needed)} IS NOT NULL' (of a store when it is imported)"
                         )
 
     def document(self) -> dict[str, Any]:
@@ -129,6 +131,7 @@ class Stream:
         return {
             "format": FORMAT,
             "time_unit": self.schema.time_unit,
+            **({} if self.schema.zone is None else {"zone": self.schema.zone}),
             "events": self.events,
             "first": self.first,
             "last": self.last,
@@ -178,7 +181,13 @@ def _described(path: Path) -> Stream:
         attributes = tuple(Attribute(name, Kind(kind)) for name, kind in document["attributes"].items())
         stream = Stream(
             path,
-            Schema(tuple(document["type_codes"]), attributes, document["time_unit"], tuple(document["strings"])),
+            Schema(
+                tuple(document["type_codes"]),
+                attributes,
+                document["time_unit"],
+                tuple(document["strings"]),
+                document.get("zone"),
+            ),
             tuple(document["key"]),
             tuple(document["bucket_events"]),
             tuple(StoreFile(**part) for part in document["files"]),

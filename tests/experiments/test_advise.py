@@ -8,11 +8,20 @@ import pandas as pd
 import pytest
 
 from cepbench.events.errors import CepbenchError
-from cepbench.experiments.advise import _checked, _recommended, advise
+from cepbench.experiments.advise import (
+    _SKIPPED,
+    KEPT_BACK,
+    LEAST_SHARE,
+    _Budget,
+    _checked,
+    _each,
+    _recommended,
+    advise,
+)
 from cepbench.experiments.bench import bench
 from cepbench.metrics.advice import Candidate
 from cepbench.metrics.record import Status
-from cepbench.pipeline.trial import Prefix, Trial
+from cepbench.pipeline.trial import NOT_TRIED, Prefix, Trial
 
 QUERY = "RETURN COUNT(*) PATTERN SEQ(A, B) WITHIN 10 s"
 EVENTS = pd.DataFrame({"time": [1, 2, 3], "type": ["A", "B", "B"]})
@@ -102,6 +111,67 @@ def test_little_memory_is_enough_for_little_work(tmp_path: Path) -> None:
     """The limit does not count what a process begins with."""
     file = tmp_path / "events.csv"
     EVENTS.to_csv(file, index=False)
-    assert advise(QUERY, file, "cogra", budget=5, memory=2**28).recommended == "cogra"
+    assert advise(QUERY, file, "cogra", budget=30, memory=2**28).recommended == "cogra"
     [entry] = bench(QUERY, EVENTS, "cogra", repeat=0, memory=2**28).entries
     assert (entry.status, entry.rows) == (Status.OK, 1)
+
+
+class Machine:
+    """A clock that only trials move on."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+        self.run = 0
+
+    def trial(self, share: float, loads: float, runs: float, compiles: bool = False) -> Trial:
+        """One that takes so long to load and to run, and is killed at its share, which takes a moment as well."""
+        self.run += 1
+        counted = 0.0 if compiles else loads
+        self.now += min(counted + runs, share) + KILL + (loads if compiles else 0.0)
+        if counted >= share:
+            return Trial(None, NOT_TRIED, ())
+        status = Status.OK if counted + runs <= share else Status.TIMEOUT
+        return Trial(status, "", trial("x").prefixes, loads, 0.0, compiles)
+
+
+KILL = 0.02
+HOSTILE = {
+    "all run for ever": [(0.3, inf, False)] * 12,
+    "loading takes longer than the budget": [(90.0, 1.0, False)] * 12,
+    "loading takes long": [(1.0, 0.1, False)] * 12,
+    "all are compiled and run for ever": [(40.0, inf, True)] * 12,
+    "all kinds": [(0.3, inf, False), (40.0, inf, True), (90.0, 1.0, False), (0.01, 0.01, False)] * 3,
+    "nothing to do": [(0.001, 0.001, False)] * 12,
+}
+
+
+@pytest.mark.parametrize("budget", [0.05, 0.2, 0.5, 2.0, 10.0, 60.0])
+@pytest.mark.parametrize("costs", HOSTILE.values(), ids=HOSTILE)
+def test_the_budget_holds_whatever_trials_do(budget: float, costs: list[tuple[float, float, bool]]) -> None:
+    machine = Machine()
+    watch = _Budget(machine.now, budget * (1 - KEPT_BACK), lambda: machine.now)
+    names = [str(number) for number in range(len(costs))]
+    found = dict(_each(names, watch, lambda name, share: machine.trial(share, *costs[int(name)])))
+    assert list(found) == names
+    assert watch.spent() <= 1.2 * budget
+    skipped = [one for one in found.values() if one is _SKIPPED]
+    assert len(skipped) == len(costs) - machine.run
+    assert {(one.status, one.reason) for one in skipped} <= {(None, NOT_TRIED)}
+    if max(loads + runs for loads, runs, _ in costs) < 0.01:
+        assert len(skipped) == (0 if budget > 0.2 else len(costs) if budget < LEAST_SHARE else len(skipped))
+
+
+def test_a_small_budget_tries_few_and_not_all_in_vain() -> None:
+    machine = Machine()
+    watch = _Budget(machine.now, 6.0, lambda: machine.now)
+    found = dict(_each(list("abcdefghijkl"), watch, lambda name, share: machine.trial(share, 1.0, inf)))
+    assert sum(bool(one.prefixes) for one in found.values()) >= 2
+
+
+def test_what_was_not_tried_is_no_timeout() -> None:
+    found = advise(QUERY, EVENTS, "cogra, greta", budget=0.05)
+    assert {(one.ended, one.status, one.reason) for one in found.candidates} == {
+        ("not tried", None, "not tried, the budget is too small")
+    }
+    assert (found.recommended, found.because) == (None, "cogra: not tried; greta: not tried")
+    assert found.frame()["status"].tolist() == ["not tried"] * 2

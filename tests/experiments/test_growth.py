@@ -35,3 +35,23 @@ def test_the_interval_widens_with_the_distance():
     near, far = (predicted([0.1, 0.2, 0.4, 0.8], {}, [*SIZES[:4], end]) for end in (1600.0, 51200.0))
     assert far.value / near.value == pytest.approx(32)
     assert far.high / far.value == pytest.approx(near.high / near.value * 1.06**5)
+
+
+def test_what_costs_by_the_burst_is_told_from_what_costs_by_the_event():
+    """A stream whose bursts hold three times as many events at the end as in the prefixes."""
+    bursts = [10.0, 20.0, 40.0, 80.0, 900.0]
+    base = [[bursts], [SIZES, bursts], [[1.0] * 5, bursts]]
+    truth = [0.01 + 0.1 * count for count in bursts]
+    blind = predicted(truth[:-1], _features(), SIZES, middle=0.15)
+    found = predicted(truth[:-1], _features(), SIZES, base, middle=0.15)
+    assert blind.low > truth[-1]
+    assert found.low <= truth[-1] <= found.high
+    assert found.value == pytest.approx(truth[-1], rel=0.5)
+
+
+def test_the_value_lies_where_it_is_asked_for():
+    sizes = [*SIZES[:2], SIZES[-1]]
+    features = {name: [*values[:2], values[-1]] for name, values in _features().items()}
+    ends = [predicted([0.1, 0.3], features, sizes, middle=middle).value for middle in (0, 0.5, 1)]
+    assert ends == sorted(ends)
+    assert ends[0] < ends[2]

@@ -66,3 +66,23 @@ def test_no_file_is_replaced_and_names_are_checked(tmp_path: Path, name: str, wh
     with pytest.raises(ExperimentError, match=why):
         write_template(name, tmp_path)
     assert [path.read_text() for path in tmp_path.iterdir()] == ["mine"]
+
+
+def test_an_axis_of_whole_specifications_is_a_list_of_algorithms(tmp_path: Path) -> None:
+    text = LEAST.replace("${within}", "5").replace("all", '["${algorithm}", sase]')
+    found = load(written(tmp_path, text + "axes: {algorithm: [cogra, 'cogra[windows=auto]'], run: [1, 2]}\n"))
+    assert found.algorithms == found.series == ["cogra", "cogra[windows=auto]", "sase"]
+    assert (found.axes, found.plot.x.name) == ({"run": [1, 2]}, "run")
+    [planned] = plan([str(written(tmp_path, text + "axes: {algorithm: [cogra, greta]}\n"))])
+    assert {(cell.algorithm, str(cell.point)) for cell in planned.cells} == {
+        (name, "{'run': 1}") for name in ("cogra", "greta", "sase")
+    }
+
+
+@pytest.mark.parametrize("varied", ["zip: {algorithm: [cogra, greta]}", "axes: {other: [cogra]}"])
+def test_other_axes_of_whole_specifications_are_refused(tmp_path: Path, varied: str) -> None:
+    text = LEAST.replace("${within}", "5").replace("all", '["${algorithm}"]')
+    with pytest.raises(
+        ExperimentError, match=r"algorithms: '\$\{algorithm\}' is all of a specification; list its values"
+    ):
+        load(written(tmp_path, text + varied + "\n"))

@@ -4,7 +4,7 @@ import pytest
 from cepbench.events.batch import EventBatch
 from cepbench.events.schema import Schema
 from cepbench.events.windows import Window
-from cepbench.pipeline.arrivals import ArrivalModel, Burst, OpenRate, with_next
+from cepbench.pipeline.arrivals import ArrivalModel, Burst, OpenRate, intervals, with_next
 
 SCHEMA = Schema(("A",))
 
@@ -115,3 +115,11 @@ def test_with_next_passes_over_empty_batches():
     a, b, nothing = stream(1), stream(2, position=1), stream()
     assert list(with_next([nothing, a, nothing, b, nothing])) == [(a, b), (b, None)]
     assert list(with_next([nothing])) == []
+
+
+def test_intervals_that_hold_events_are_counted_as_bursts_come() -> None:
+    times = np.array([0, 1, 4, 9, 9, 30, 31, 60], np.int64)
+    found = intervals(times, [Window(20, 10), None, Window(15, 15), Window(3, 3, counts_events=True)])
+    assert found is not None
+    assert found.tolist() == [1, 1, 1, 2, 2, 3, 3, 4]
+    assert intervals(times, [None, Window(3, 3, counts_events=True)]) is None

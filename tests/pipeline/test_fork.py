@@ -128,3 +128,20 @@ def test_it_dies_with_its_parent() -> None:
         with suppress(psutil.NoSuchProcess):
             fork.wait(10)
     assert not fork.is_running()
+
+
+def test_parts_share_the_limit_where_that_is_asked() -> None:
+    def work(clock: Clock) -> int:
+        for _ in range(4):
+            with clock:
+                time.sleep(0.3)
+            time.sleep(0.1)  # counts for nobody
+        return 3
+
+    with Fork(work) as fork:
+        assert fork.result(1.1) == 3
+    with Fork(work) as fork:
+        started = time.monotonic()
+        with pytest.raises(ForkTooLong):
+            fork.result(0.8, together=True)
+        assert time.monotonic() - started >= 0.8

@@ -1,0 +1,169 @@
+"""Conditions that rows have to fulfil, such as `delay IS NOT NULL AND delay > 0`: a small part of Spark SQL.
+
+Columns are compared with constants or with one another by `= == != <> < <= > >=`, `IS [NOT] NULL` and `[NOT] IN (...)`;
+NOT, AND, OR and parentheses combine such comparisons. Constants are numbers and quoted texts; names that are no plain
+words stand in backticks. As in SQL a comparison with a null is neither true nor false; NaN counts as null.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from cepbench.events.errors import InputError
+
+if TYPE_CHECKING:  # most files are read without a condition
+    from lark import Lark, Token, Tree
+
+MOST_CHARACTERS = 2000
+_GRAMMAR = r"""
+?start: either
+?either: both ("OR"i both)*
+?both: one ("AND"i one)*
+?one: "NOT"i one -> negated
+    | "(" either ")"
+    | value OP value -> compared
+    | value "IS"i "NULL"i -> null
+    | value "IS"i "NOT"i "NULL"i -> known
+    | value "IN"i "(" constant ("," constant)* ")" -> among
+    | value "NOT"i "IN"i "(" constant ("," constant)* ")" -> apart
+?value: column | constant
+column: NAME | QUOTED
+constant: NUMBER | TEXT
+OP: "==" | "=" | "!=" | "<>" | "<=" | ">=" | "<" | ">"
+NAME: /[a-z_][a-z0-9_]*/i
+QUOTED: /`[^`]+`/
+NUMBER: /[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?/i
+TEXT: /'([^']|'')*'|"([^"]|"")*"/
+%ignore /\s+/
+"""
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_KEYWORDS = ("or", "and", "not", "is", "null", "in")
+_COMPARED: dict[str, Callable[..., pa.Array]] = {
+    "=": pc.equal, "==": pc.equal, "!=": pc.not_equal, "<>": pc.not_equal,
+    "<": pc.less, "<=": pc.less_equal, ">": pc.greater, ">=": pc.greater_equal,
+}  # fmt: skip
+
+
+def check_condition(where: str) -> None:
+    """Raises `InputError` for what is no condition, with the place."""
+    _parsed(where)
+
+
+def chosen(where: str, columns: Mapping[str, pa.Array], place: str) -> NDArray[np.int64]:
+    """The rows (from 0) for which the condition is true, in order. Raises `InputError` for what cannot be compared."""
+    mask = _truth(_parsed(where), columns, place)
+    return np.flatnonzero(pc.fill_null(mask, False).to_numpy(zero_copy_only=False))
+
+
+def written(name: str) -> str:
+    """The name of a column as a condition writes it."""
+    return name if _PLAIN.fullmatch(name) and name.lower() not in _KEYWORDS else f"`{name}`"
+
+
+@cache
+def _parser() -> Lark:
+    from lark import Lark
+
+    return Lark(_GRAMMAR, parser="lalr")
+
+
+@cache
+def _parsed(where: str) -> Tree[Token]:
+    from lark.exceptions import UnexpectedInput
+
+    if len(where) > MOST_CHARACTERS:
+        raise InputError(f"where: a condition may have at most {MOST_CHARACTERS} characters")
+    try:
+        return _parser().parse(where)
+    except UnexpectedInput as error:
+        rest = where[error.pos_in_stream or 0 :] if error.pos_in_stream != -1 else ""
+        found = f"at {rest!r}" if rest else "at its end"
+        raise InputError(
+            f"where: {where!r} is no condition {found}; write one such as delay IS NOT NULL AND delay > 0, "
+            "with names of columns, numbers, 'texts', = != < <= > >=, IN, AND, OR, NOT and parentheses"
+        ) from None
+
+
+def _truth(tree: Any, columns: Mapping[str, pa.Array], place: str) -> pa.Array:
+    """A boolean per row, null where the condition is neither true nor false."""
+    parts = tree.children
+    match tree.data:
+        case "either" | "both":
+            found = _truth(parts[0], columns, place)
+            for part in parts[1:]:
+                joined = pc.or_kleene if tree.data == "either" else pc.and_kleene
+                found = joined(found, _truth(part, columns, place))
+            return found
+        case "negated":
+            return pc.invert(_truth(parts[0], columns, place))
+        case "null" | "known":
+            value = _column(parts[0], columns, place)
+            return pc.is_null(value) if tree.data == "null" else pc.is_valid(value)
+        case "compared":
+            return _compare(parts[0], str(parts[1]), parts[2], columns, place)
+        case _:
+            found = _compare(parts[0], "=", parts[1], columns, place)
+            for part in parts[2:]:
+                found = pc.or_kleene(found, _compare(parts[0], "=", part, columns, place))
+            return found if tree.data == "among" else pc.invert(found)
+
+
+def _compare(left: Any, operator: str, right: Any, columns: Mapping[str, pa.Array], place: str) -> pa.Array:
+    """At least one side is a column, of which a constant takes the type."""
+    sides = [_column(side, columns, place) if side.data == "column" else None for side in (left, right)]
+    known = next((side for side in sides if side is not None), None)
+    if known is None:
+        raise InputError(f"where: {_shown(left)} {operator} {_shown(right)} compares no column")
+    try:
+        values = [
+            _constant(given, known.type) if side is None else side
+            for side, given in zip(sides, (left, right), strict=True)
+        ]
+        return _COMPARED[operator](*values)
+    except (pa.ArrowException, ValueError, TypeError):
+        told = [
+            _shown(given) + ("" if side is None else f" ({side.type})")
+            for side, given in zip(sides, (left, right), strict=True)
+        ]
+        raise InputError(f"{place}: where: cannot compare {' with '.join(told)}") from None
+
+
+def _column(tree: Any, columns: Mapping[str, pa.Array], place: str) -> pa.Array:
+    name = str(tree.children[0]).strip("`")
+    if tree.data != "column":
+        raise InputError(f"where: {_shown(tree)} is no column")
+    if name not in columns:
+        raise InputError(f"{place}: where: no column {name!r}; there are {', '.join(columns) or 'none'}")
+    column = columns[name]
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if pa.types.is_floating(column.type):
+        column = pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
+    return column
+
+
+def _constant(tree: Any, kind: pa.DataType) -> pa.Scalar:
+    token = tree.children[0]
+    if token.type == "NUMBER":
+        return pa.scalar(int(token) if re.fullmatch(r"[+-]?\d+", token) else float(token))
+    text = token[1:-1].replace(token[0] * 2, token[0])
+    if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
+        zone = kind.tz if pa.types.is_timestamp(kind) else None
+        moment = pd.to_datetime(text, utc=True, format="ISO8601")
+        return pa.scalar(moment if zone else moment.tz_localize(None), pa.timestamp("ns", zone))
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)):
+        raise ValueError(text)
+    return pa.scalar(text, kind)
+
+
+def _shown(tree: Any) -> str:
+    return str(tree.children[0])
