@@ -25,6 +25,8 @@ from cepbench.metrics.files import write
 
 FORMAT = 1
 DESCRIPTION, SPARK, STATE, LOCK = "stream.json", "spark", "state", "lock"
+MOST_TOLD = 120
+"""Characters of what differs."""
 END = "end"
 """The name of what comes after the last batch."""
 
@@ -57,10 +59,10 @@ class Checkpoint:
         elif found != self.description:
             wanted = json.loads(_json(self.description))
             name = next(name for name in {**found, **wanted} if found.get(name) != wanted.get(name))
-            there, here = found.get(name), wanted.get(name)
+            there, here = repr(found.get(name)), repr(wanted.get(name))
+            told = f"is {there}, not {here}" if len(there + here) < MOST_TOLD else "differs"
             raise UnusableCheckpoint(
-                f"{self.path}: the checkpoint is of another stream: its {name} is {there!r}, not {here!r}; "
-                "choose another folder"
+                f"{self.path}: the checkpoint is of another stream: {name} {told}; choose another folder"
             )
 
     @property

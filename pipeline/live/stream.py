@@ -10,7 +10,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from fractions import Fraction
 from importlib.metadata import version
 from pathlib import Path
@@ -43,6 +43,7 @@ TRIES = 4
 LOG_BATCHES = 10
 """That Spark keeps in its log."""
 POLL_SECONDS = 0.1
+DAEMON = "spark.python.daemon.module"
 FILES = "path STRING, modificationTime TIMESTAMP, length LONG, content BINARY"
 """What Spark knows of files; contents that nobody asks for are not read."""
 
@@ -115,12 +116,13 @@ def stream(
             "buckets": buckets,
         }
         store = Checkpoint(place, description)
+        aside = Folder(Path(late) if late is not None else place / "late", "late")
         if found is None:
             target.check_new()
+            aside.check_new()
         store.begin()
         for notice in (*layout.notices, *_notices(prepared)):
             notify(notice)
-        aside = Folder(Path(late) if late is not None else place / "late", "late")
         processor = Processor(prepared, layout, store, target, aside, buckets, delay, spark)
         if store.ended:
             notify(f"{place}: this stream has ended, and nothing was read; another one needs another checkpoint")
@@ -232,10 +234,15 @@ def _layout(folder: Path, reading: Reading, until_idle: float | None) -> FileLay
 
 
 def _patient(master: SparkCluster | str | None) -> SparkCluster:
-    """With tasks that are tried again after their worker died, which Spark does not do by itself on one machine."""
+    """With tasks that are tried again after their worker died, which Spark does not do by itself on one machine.
+
+    There, workers load what their tasks need, once: those that have all algorithms loaded are for short jobs.
+    """
     cluster = master if isinstance(master, SparkCluster) else SparkCluster(master)
     found = re.fullmatch(r"local(?:\[(\d+|\*)\])?", cluster.url)
-    return cluster if found is None else replace(cluster, master=f"local[{found[1] or 1},{TRIES}]")
+    if found is None:
+        return cluster
+    return SparkCluster(f"local[{found[1] or 1},{TRIES}]", {DAEMON: "pyspark.daemon", **cluster.settings})
 
 
 def _notices(prepared: Prepared) -> list[str]:

@@ -66,7 +66,7 @@ def test_a_folder_becomes_rows_once(files: Path, tmp_path: Path, cepbench: Cepbe
     other = cepbench(*command(tmp_path, watermark="20s"))
     assert other.status == 2
     assert other.err == (
-        f"cepbench: {tmp_path / 'checkpoint'}: the checkpoint is of another stream: its watermark is 10, not 20; "
+        f"cepbench: {tmp_path / 'checkpoint'}: the checkpoint is of another stream: watermark is 10, not 20; "
         "choose another folder\n"
     )
     used = cepbench(*command(tmp_path, checkpoint=tmp_path / "new"))

@@ -50,10 +50,14 @@ def table_of(events: Sequence[Any]) -> pa.Table:
     return pa.table({name: pa.array([event.get(name) for event in events], kind) for name, kind in ARROW.items()})
 
 
-def write_files(folder: Path, events: Sequence[Any], random: Random, most: int = 6) -> list[Path]:
-    """The events in files, cut anywhere; some may be empty."""
+def random_cuts(events: Sequence[Any], random: Random) -> list[int]:
+    """Where files end, which may be empty."""
+    return sorted(random.choices(range(len(events) + 1), k=random.randint(0, 5)))
+
+
+def write_files(folder: Path, events: Sequence[Any], cuts: Sequence[int]) -> list[Path]:
+    """The events in files, which are cut before places."""
     folder.mkdir(parents=True, exist_ok=True)
-    cuts = sorted(random.choices(range(len(events) + 1), k=random.randint(0, most - 1)))
     files = []
     for number, (start, stop) in enumerate(itertools.pairwise([0, *cuts, len(events)])):
         files.append(folder / f"{number:03d}.parquet")

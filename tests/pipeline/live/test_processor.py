@@ -18,6 +18,7 @@ from tests.pipeline.live.driving import (
     live_cases,
     prepared_for,
     processor_in,
+    random_cuts,
     rows_in,
     text_of,
     write_files,
@@ -34,7 +35,7 @@ def test_live_rows_are_those_of_the_batch_run(algorithm: str, tmp_path: Path) ->
         random, folder = Random(case.seed), tmp_path / str(case.seed)
         delay = random.choice((0, 1, 3, 10))
         events, text = disordered(case.events, delay, random), text_of(case)
-        files = write_files(folder / "in", events, random)
+        files = write_files(folder / "in", events, random_cuts(events, random))
         prepared = prepared_for(text, algorithm, files[0])
         try:
             check_live(prepared)
@@ -65,7 +66,7 @@ def test_a_batch_that_is_cut_off_anywhere_is_run_again(
     for case in live_cases(algorithm, CASES // 2):
         random, folder = Random(case.seed), tmp_path / str(case.seed)
         events, text = disordered(case.events, 3, random), text_of(case)
-        files = write_files(folder / "in", events, random)
+        files = write_files(folder / "in", events, random_cuts(events, random))
         prepared = prepared_for(text, algorithm, files[0])
         try:
             check_live(prepared)
