@@ -15,6 +15,7 @@ import json
 import os
 import pickle
 import shutil
+import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -51,7 +52,10 @@ class Checkpoint:
         self.fingerprint = _digest(_json(description))
 
     def begin(self) -> None:
-        """Writes the description of a new stream, or compares it. Raises `UnusableCheckpoint`."""
+        """Writes the description of a new stream, or compares it, and checks Spark's log.
+
+        Raises `UnusableCheckpoint`.
+        """
         found = read_description(self.path)
         if found is None:
             content = {"fingerprint": self.fingerprint, "stream": self.description}
@@ -64,6 +68,7 @@ class Checkpoint:
             raise UnusableCheckpoint(
                 f"{self.path}: the checkpoint is of another stream: {name} {told}; choose another folder"
             )
+        _check_log(self.spark)
 
     @property
     def spark(self) -> Path:
@@ -144,6 +149,25 @@ def read_description(path: Path) -> dict[str, Any] | None:
     if not whole:
         raise UnusableCheckpoint(f"{file}: the checkpoint is damaged")
     return description
+
+
+def _check_log(folder: Path) -> None:
+    """Compares the files of Spark's log with their checksums, which Spark itself writes but does not read.
+
+    Next to `name` is `.name.crc`: "crc" and a zero, a length, and the CRC-32 of each piece of that length. It comes
+    after its file and goes before it, so that a process that was killed leaves no such file alone.
+    """
+    for sums in folder.rglob(".*.crc"):
+        file = sums.with_name(sums.name[1:].removesuffix(".crc"))
+        if file.name.endswith(".tmp"):
+            continue
+        if not file.exists():
+            raise UnusableCheckpoint(f"{file}: is missing; the checkpoint is damaged")
+        content, found = file.read_bytes(), sums.read_bytes()
+        size = int.from_bytes(found[4:8], "big")
+        pieces = [content[start : start + size] for start in range(0, len(content), size)] if size else []
+        if found != b"crc\0" + found[4:8] + b"".join(zlib.crc32(piece).to_bytes(4, "big") for piece in pieces):
+            raise UnusableCheckpoint(f"{file}: the checkpoint is damaged")
 
 
 def _json(description: Mapping[str, Any]) -> bytes:

@@ -32,7 +32,7 @@ from cepbench.pipeline.live.bucket import check_live
 from cepbench.pipeline.live.processor import Processor, Totals
 from cepbench.pipeline.live.sink import Folder, sink_of
 from cepbench.pipeline.live.source import SUFFIXES, first_file, folder_of, layout_from, layout_of, schema_of
-from cepbench.pipeline.live.state import Checkpoint, read_description
+from cepbench.pipeline.live.state import Checkpoint, UnusableCheckpoint, read_description
 from cepbench.pipeline.session import session
 from cepbench.pipeline.tasks import failure
 
@@ -197,6 +197,10 @@ class _Run:
             try:
                 rows = sorted((row.modificationTime, row.path) for row in frame.collect())
                 files = [Path(path.removeprefix("file:")) for _, path in rows]
+                if not files:
+                    raise UnusableCheckpoint(
+                        f"{self.folder}: the files of batch {number} are gone before they were read"
+                    )
                 self.totals = self.processor.run(number, files)
                 self.progress(self.totals)
             except BaseException as error:

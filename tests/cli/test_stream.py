@@ -47,7 +47,7 @@ def command(tmp_path: Path, **other: Any) -> list[str | Path]:
     return ["stream", *(word for pair in options.items() for word in pair)]
 
 
-@pytest.mark.spark
+@pytest.mark.spark("live, by command")
 def test_a_folder_becomes_rows_once(files: Path, tmp_path: Path, cepbench: Cepbench) -> None:
     ended = cepbench(*command(tmp_path))
     assert ended.status == 0, ended.err
