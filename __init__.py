@@ -14,6 +14,7 @@
 - `run`: experiments on Spark, as `cepbench run` does it; `load_results`: what they measured.
 - `load_frame`: what they measured as a table.
 - `Reading`: how files of one's own are read: which columns are time and type, how times are written.
+- `stream`: queries on a stream that goes on, on Spark: exactly once, whatever dies (docs/live.md).
 - `make`: the algorithm of a specification such as `cet[detect=hybrid]`.
 
 All raise `CepbenchError` (`cepbench.events.errors`) with a message of one line. docs/query-language.md has the
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from cepbench.metrics.results import load_results
     from cepbench.metrics.table import load_frame
     from cepbench.pipeline.in_process import evaluate
+    from cepbench.pipeline.live.stream import stream
     from cepbench.plots.compare import compare
     from cepbench.plots.verb import plot
     from cepbench.verification.capabilities import capabilities
@@ -52,6 +54,7 @@ __all__ = [
     "make",
     "plot",
     "run",
+    "stream",
     "verify",
 ]
 
@@ -68,6 +71,7 @@ _MODULES = {
     "make": "cepbench.algorithms.registry",
     "plot": "cepbench.plots.verb",
     "run": "cepbench.experiments.sweep",
+    "stream": "cepbench.pipeline.live.stream",
     "verify": "cepbench.verification.verify",
 }
 

@@ -30,6 +30,7 @@ from cepbench.cli.query import query
 from cepbench.cli.results import compare, export, plot, report
 from cepbench.cli.run import run
 from cepbench.cli.spoken import as_options
+from cepbench.cli.stream import stream
 from cepbench.cli.verify import verify
 from cepbench.events.errors import CepbenchError, is_interrupt
 
@@ -52,6 +53,7 @@ COMMANDS = (
     datasets,
     experiments,
     query,
+    stream,
     bench,
     advise,
     import_command,

@@ -22,10 +22,10 @@ class Keys:
     `stored` are the keys as they are stored, and `decoded` as a user knows them, by number.
     """
 
-    def __init__(self, schema: Schema, attributes: Sequence[str]) -> None:
+    def __init__(self, attributes: Sequence[str]) -> None:
         self.stored: list[RawKey] = []
         self.decoded: list[Group] = []
-        self._schema, self._attributes = schema, attributes
+        self._attributes = attributes
         self._numbers: dict[RawKey, int] = {}
 
     def __len__(self) -> int:
@@ -37,14 +37,14 @@ class Keys:
         had, numbers = len(self), self._numbers
         keys = [numbers.setdefault(key, len(numbers)) for key in stored_keys(found, self._attributes, offsets[:-1])]
         if len(numbers) > had:
-            self._add(list(numbers)[had:])
+            self._add(list(numbers)[had:], events.schema)
         return KeyedBatch(found, np.array(keys, np.int64), offsets, len(self), last)
 
-    def _add(self, keys: Sequence[RawKey]) -> None:
+    def _add(self, keys: Sequence[RawKey], schema: Schema) -> None:
         """Adds new keys. A decoded -0.0 is 0.0, since the two are one group."""
         stored = zip(self._attributes, zip(*keys, strict=True), strict=True)
         columns = [
-            [value + 0.0 if isinstance(value, float) else value for value in self._schema.decode(name, column)]
+            [value + 0.0 if isinstance(value, float) else value for value in schema.decode(name, column)]
             for name, column in stored
         ]
         self.stored += keys
@@ -78,7 +78,7 @@ class Loop:
         self, job: Job, operator: Operator, emit: Emit, call: Call = plainly, look: Callable[[], None] | None = None
     ) -> None:
         self.operator = operator
-        self.keys = Keys(job.workload.schema, job.partition)
+        self.keys = Keys(job.partition)
         self._emit, self._call, self._look, self._closing = emit, call, look, job.workload.closing
         self._closed = 0  # windows that end by then are closed
 

@@ -20,6 +20,7 @@ COMMANDS = [
     "datasets",
     "experiments",
     "query",
+    "stream",
     "generate",
     "run",
     "plot",

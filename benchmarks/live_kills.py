@@ -1,0 +1,231 @@
+"""Kills of a live stream: SIGKILL of a Spark worker, the driver, or both, while files come; then rows are compared.
+
+Run by hand: python benchmarks/live_kills.py [kills per algorithm] [seed]
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import psutil
+import pyarrow.parquet as pq
+
+from cepbench.pipeline.in_process import evaluate
+
+WINDOWS = """
+grouped: RETURN g, COUNT(*), SUM(A.x), MAX(B.x) PATTERN SEQ(A+, B) WHERE [h] GROUP-BY g WITHIN 6 s SLIDE 2 s
+
+whole: RETURN COUNT(*), AVG(A.x) PATTERN SEQ(A, B) WHERE [g] AND A.x > 1 WITHIN 8 s SLIDE 4 s
+"""
+MATCHES = """
+found: RETURN MATCHES PATTERN SEQ(A a, B b, C c) WHERE [g] AND a.x < b.x WITHIN 5 s PER MATCH
+
+sequel: RETURN MATCHES PATTERN SEQ(A a, C c) WHERE [g] AND a.x != c.x WITHIN 3 s PER MATCH
+"""
+QUERIES = {"cogra": WINDOWS, "sase": WINDOWS, "hamlet": WINDOWS, "mcep": MATCHES, "core": MATCHES}
+EVENTS_PER_FILE = 40
+SECONDS_PER_FILE = 4  # of the stream's own time, so that many events carry the same time
+DELAY = 3  # by which events are out of order
+PAUSE = 0.2  # between two files
+KINDS = ("worker", "driver", "worker", "both")
+SHORT = {"SPARK_SUBMIT_OPTS": "-XX:TieredStopAtLevel=1", **os.environ}  # of a Java that will not live long
+
+
+class Feeder:
+    """Moves files of a random stream into a folder, one after another."""
+
+    def __init__(self, folder: Path, seed: int) -> None:
+        self.folder, self.random, self.files = folder, np.random.default_rng(seed), list[Path]()
+        folder.mkdir()
+
+    def feed(self) -> None:
+        """The next file."""
+        number, n = len(self.files), EVENTS_PER_FILE
+        frame = pd.DataFrame(
+            {
+                "time": number * SECONDS_PER_FILE + self.random.integers(0, SECONDS_PER_FILE + DELAY, n),
+                "type": self.random.choice(["A", "B", "C", "D"], n),
+                "g": self.random.choice(["u", "v", "w"], n),
+                "h": self.random.integers(0, 4, n),
+                "x": self.random.integers(0, 5, n),
+            }
+        )
+        file = self.folder / f"{number:05d}.parquet"
+        hidden = self.folder / f".{file.name}"
+        frame.to_parquet(hidden)
+        hidden.rename(file)
+        self.files.append(file)
+
+    def frame(self) -> pd.DataFrame:
+        """All events in the order of time."""
+        events = pd.concat([pd.read_parquet(file) for file in self.files], ignore_index=True)
+        return events.sort_values("time", kind="stable", ignore_index=True)
+
+
+class Driver:
+    """The command, as somebody would start it again who watches it."""
+
+    def __init__(self, folder: Path, algorithm: str) -> None:
+        (folder / "query.sase").write_text(QUERIES[algorithm])
+        options = {
+            "-q": folder / "query.sase",
+            "-a": algorithm,
+            "--source": f"folder:{folder / 'in'}",
+            "--sink": f"folder:{folder / 'rows'}",
+            "--checkpoint": folder / "checkpoint",
+            "--watermark": f"{SECONDS_PER_FILE + DELAY}s",
+            "--master": "local[2]",
+            "--until-idle": "8",
+        }
+        self._command = ["cepbench.cli.main", "stream", *(str(word) for pair in options.items() for word in pair)]
+        self._log = folder / "log"
+        self.starts = 0
+        self.start()
+
+    def start(self) -> None:
+        self.starts += 1
+        with self._log.open("ab") as log:
+            self.process = subprocess.Popen([sys.executable, "-m", *self._command], stderr=log, env=SHORT)
+
+    def ensure(self) -> None:
+        """Starts it again if it has died."""
+        if self.process.poll() is not None:
+            self.start()
+
+    def workers(self) -> list[psutil.Process]:
+        """Python processes that run tasks."""
+        try:
+            below = psutil.Process(self.process.pid).children(recursive=True)
+            python = {process.pid: process for process in below if "python" in process.name()}
+            return [process for process in python.values() if process.ppid() in python]
+        except psutil.NoSuchProcess:
+            return []
+
+    def kill(self, kind: str, random: Random) -> bool:
+        """Kills; False if there is nothing to kill."""
+        if self.process.poll() is not None:
+            return False
+        if kind != "driver":
+            workers = self.workers()
+            if not workers:
+                return False
+            try:
+                random.choice(workers).kill()
+            except psutil.NoSuchProcess:
+                return False
+        if kind != "worker":
+            self.process.kill()
+            self.process.wait()
+        return True
+
+    def log(self) -> str:
+        return self._log.read_text(errors="replace")
+
+
+def kills(folder: Path, algorithm: str, wanted: int, seed: int = 0) -> dict[str, Any]:
+    """Runs a stream with so many kills to its end: what happened, and whether rows are those of the batch run.
+
+    Kills are at random times, some while the driver starts, most while batches run: those of kind "worker" and "both"
+    wait until there is a worker.
+    """
+    random, feeder = Random(seed), Feeder(folder / "in", seed)
+    feeder.feed()
+    driver, counted, during = Driver(folder, algorithm), Counter[str](), Counter[str]()
+    plan = _plan(random, 0)
+    begun, since = time.monotonic(), finished(folder)
+    while sum(counted.values()) < wanted:
+        time.sleep(PAUSE * random.random())
+        if random.random() < 0.3:
+            feeder.feed()
+        driver.ensure()
+        ready = time.monotonic() - begun > plan.seconds and finished(folder) - since >= plan.batches
+        if ready and driver.kill(plan.kind, random):
+            counted[plan.kind] += 1
+            during["a batch" if _begun(folder) else "other times"] += 1
+            print(f"{algorithm}: {plan.kind} after batch {finished(folder)}", file=sys.stderr, flush=True)
+            plan = _plan(random, sum(counted.values()))
+            begun, since = time.monotonic(), finished(folder)
+    for _ in range(10):
+        feeder.feed()
+    while True:
+        driver.ensure()
+        if driver.process.wait() == 0:
+            break
+        if "cepbench: " in driver.log() and driver.starts > 3 * wanted + 10:
+            raise RuntimeError(driver.log())
+    rows = [pq.read_table(file).to_pandas() for file in sorted((folder / "rows").iterdir())]
+    found, expected = plain(pd.concat(rows)), plain(evaluate(QUERIES[algorithm], feeder.frame(), algorithm, notify=str))
+    return {
+        "algorithm": algorithm,
+        "kills": dict(counted),
+        "during": dict(during),
+        "starts": driver.starts,
+        "files": len(feeder.files),
+        "sink files": len(rows),
+        "rows": len(expected),
+        "lost": sum((Counter(expected) - Counter(found)).values()),
+        "doubled or wrong": sum((Counter(found) - Counter(expected)).values()),
+    }
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Kill so many seconds, and finished batches, after the last kill."""
+
+    kind: str
+    seconds: float
+    batches: int
+
+
+def _plan(random: Random, number: int) -> Plan:
+    """One kill in four may hit a start, the others a stream that is running."""
+    return Plan(KINDS[number % len(KINDS)], random.uniform(0, 2), random.choice((0, 1, 2, 3)))
+
+
+def finished(folder: Path) -> int:
+    """The number of the last batch that Spark knows to be finished."""
+    return max((int(file.name) for file in (folder / "checkpoint/spark/commits").glob("[0-9]*")), default=-1)
+
+
+def plain(frame: pd.DataFrame) -> list[str]:
+    """Rows as texts that can be compared; columns that are null are left out."""
+    records = frame.astype(object).where(frame.notna(), None).to_dict("records")
+    return sorted(
+        repr({k: v if isinstance(v, str) else _number(v) for k, v in row.items() if v is not None}) for row in records
+    )
+
+
+def _number(value: Any) -> Any:
+    return [int(part) for part in value] if isinstance(value, list | np.ndarray) else f"{float(value):.9g}"
+
+
+def _begun(folder: Path) -> bool:
+    """Whether Spark's log has a batch that is not finished."""
+    numbers = [int(file.name) for file in (folder / "checkpoint/spark/offsets").glob("[0-9]*")]
+    return max(numbers, default=-1) > finished(folder)
+
+
+def main() -> None:
+    wanted, seed = ([int(word) for word in sys.argv[1:]] + [10, 0][len(sys.argv) - 1 :])[:2]
+    failed = 0
+    for algorithm in QUERIES:
+        with tempfile.TemporaryDirectory(prefix="cepbench-kills-") as folder:
+            report = kills(Path(folder), algorithm, wanted, seed)
+        print("; ".join(f"{name} {value}" for name, value in report.items()), flush=True)
+        failed += report["lost"] + report["doubled or wrong"]
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

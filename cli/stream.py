@@ -1,0 +1,109 @@
+"""`cepbench stream`: queries on a stream that goes on."""
+
+from pathlib import Path
+
+import click
+
+from cepbench.cli.options import Place, cluster, plugins, reading
+from cepbench.cli.query import one_algorithm, query_file, query_text
+from cepbench.events.reading import Reading
+from cepbench.pipeline.cluster import SparkCluster
+
+IDLE_SECONDS = 5.0
+"""After which `--until-idle` ends a stream, if it says nothing else."""
+
+
+@click.command()
+@click.option("-q", "--query", "workload", required=True, type=query_file, help="File with one or many queries.")
+@click.option(
+    "-a",
+    "--algorithm",
+    required=True,
+    multiple=True,
+    callback=one_algorithm,
+    metavar="SPEC",
+    help="Algorithm, such as greta or name[parameter=value].",
+)
+@click.option("--source", required=True, metavar="folder:PATH", help="Folder into which files of events are moved.")
+@click.option(
+    "--sink",
+    default="console",
+    show_default=True,
+    metavar="folder:PATH",
+    help="Folder for a Parquet file of rows per batch, or console.",
+)
+@click.option(
+    "--checkpoint", required=True, type=Place(file_okay=False), help="Folder from which the same command goes on."
+)
+@click.option(
+    "--watermark",
+    default="0s",
+    show_default=True,
+    metavar="LENGTH",
+    help="How much older than the newest event an event may be; older ones are left out.",
+)
+@click.option(
+    "--late", type=Place(file_okay=False), help="Folder that lists late events; by default in the checkpoint."
+)
+@click.option(
+    "--until-idle",
+    is_flag=False,
+    flag_value=IDLE_SECONDS,
+    type=click.FloatRange(min=0),
+    metavar="[SECONDS]",
+    help=f"End the stream when no file has come for so long (alone: {IDLE_SECONDS:g} s), and write its last rows.",
+)
+@click.option(
+    "--arithmetic",
+    type=click.Choice(["modular", "float"]),
+    default="modular",
+    show_default=True,
+    help="Counts modulo 2^64 with an overflow flag, or 64-bit floats.",
+)
+@reading
+@plugins
+@cluster
+def stream(
+    workload: Path,
+    algorithm: str,
+    source: str,
+    sink: str,
+    checkpoint: Path,
+    watermark: str,
+    late: Path | None,
+    until_idle: float | None,
+    arithmetic: str,
+    reading: Reading,
+    cluster: SparkCluster,
+) -> None:
+    """Evaluate queries on a live stream.
+
+    It runs on Spark until it is interrupted. The same command goes on where it was: every row is written once.
+    """
+    text = query_text(workload)
+    from cepbench.pipeline.live.stream import stream as run
+    from cepbench.pipeline.session import stop
+
+    try:
+        totals = run(
+            text,
+            algorithm,
+            source,
+            sink,
+            checkpoint,
+            watermark,
+            late=late,
+            until_idle=until_idle,
+            arithmetic=arithmetic,
+            reading=reading,
+            master=cluster,
+            notify=_notice,
+        )
+    finally:
+        stop()
+    told = f"{totals.events} events in {totals.batches} batches, {totals.late} of them late; {totals.rows} rows"
+    _notice(f"the stream has ended: {told}")
+
+
+def _notice(text: str) -> None:
+    click.echo(f"cepbench: {text}", err=True)

@@ -1,0 +1,83 @@
+"""Events in the order in which they arrive become a stream in the order of time."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cepbench.events.batch import EventBatch
+from cepbench.events.schema import Schema
+from cepbench.pipeline.sampling import joined
+
+
+@dataclass(frozen=True, eq=False)
+class Intake:
+    """What is known after the events so far: the strings that occurred, and the events that wait for the watermark.
+
+    The watermark is the largest time so far, less `delay`. An event that is older than the watermark was when it
+    arrived is late, and left out. All others leave in the order of time, and of arrival where times are equal, as soon
+    as the watermark reaches them. So what leaves depends on the order of arrival alone, not on how it is cut.
+
+    - `waiting`: events in the order in which they leave.
+    - `largest`: the largest time, or None before the first event.
+    - `arrived`, `late`, `left`: numbers of events.
+    """
+
+    delay: int
+    waiting: EventBatch
+    largest: int | None = None
+    arrived: int = 0
+    late: int = 0
+    left: int = 0
+
+    @property
+    def schema(self) -> Schema:
+        """The schema, with all strings so far."""
+        return self.waiting.schema
+
+    @property
+    def watermark(self) -> int:
+        """No event that leaves later is older."""
+        return 0 if self.largest is None else max(0, self.largest - self.delay)
+
+    def take(self, events: EventBatch) -> tuple["Intake", EventBatch, NDArray[np.int64]]:
+        """Takes events in the order of arrival: what is known then, which events leave, and which were late."""
+        if not len(events):
+            return replace(self, waiting=with_schema(self.waiting, events.schema)), self._none(events.schema), _NONE
+        first = int(events.time[0]) if self.largest is None else self.largest
+        before = np.maximum.accumulate(np.append(first, events.time))
+        late = events.time < before[:-1] - self.delay
+        kept = events.take(np.flatnonzero(~late)) if late.any() else events
+        pool = joined([self.waiting, kept], events.schema)
+        pool = pool.take(np.argsort(pool.time, kind="stable"))
+        largest = int(before[-1])
+        leaving = int(np.searchsorted(pool.time, largest - self.delay, side="right"))
+        known = replace(
+            self,
+            waiting=pool.slice(leaving, len(pool)),
+            largest=largest,
+            arrived=self.arrived + len(events),
+            late=self.late + int(late.sum()),
+            left=self.left + leaving,
+        )
+        return known, self._numbered(pool.slice(0, leaving, known.watermark)), np.flatnonzero(late)
+
+    def close(self) -> tuple["Intake", EventBatch]:
+        """The end of the stream: the events that still wait leave."""
+        nothing = self.waiting.slice(0, 0)
+        return replace(self, waiting=nothing, left=self.left + len(self.waiting)), self._numbered(self.waiting)
+
+    def _numbered(self, events: EventBatch) -> EventBatch:
+        """Leaving events with their places in the stream."""
+        return replace(events, position=np.arange(self.left, self.left + len(events), dtype=np.int64))
+
+    def _none(self, schema: Schema) -> EventBatch:
+        return with_schema(self.waiting.slice(0, 0, self.watermark), schema)
+
+
+_NONE = np.zeros(0, np.int64)
+
+
+def with_schema(events: EventBatch, schema: Schema) -> EventBatch:
+    """The same events, under a schema that has more strings."""
+    return events if events.schema is schema else replace(events, schema=schema)

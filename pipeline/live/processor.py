@@ -1,0 +1,149 @@
+"""What becomes of a batch of files: events in order, their shares to the buckets, rows to the sink.
+
+The state after a batch is a function of the state before it and of the batch's files, and so are its rows. A batch that
+was cut off anywhere is run again, on the same files. Nothing is undone: what it had written is written once more.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyspark.sql import SparkSession
+
+from cepbench.algorithms.answers.builder import AnswerBuilder
+from cepbench.events.batch import EventBatch
+from cepbench.events.files import FileLayout
+from cepbench.pipeline.hashing import bucket_of
+from cepbench.pipeline.jobs import Prepared
+from cepbench.pipeline.live.bucket import Buckets, Share
+from cepbench.pipeline.live.intake import Intake
+from cepbench.pipeline.live.sink import Sink
+from cepbench.pipeline.live.source import no_events, read
+from cepbench.pipeline.live.state import END, Checkpoint, UnusableCheckpoint, batch_name
+from cepbench.pipeline.sampling import joined
+from cepbench.pipeline.tasks import run_tasks
+
+INTAKE = "intake"
+
+
+@dataclass(frozen=True)
+class Totals:
+    """What a stream met so far: events that arrived, late ones among them, rows, and batches."""
+
+    events: int = 0
+    late: int = 0
+    rows: int = 0
+    batches: int = 0
+
+
+@dataclass
+class Processor:
+    """Runs batches, in order, and the end of the stream. The rows of a window of a group all come in one batch.
+
+    - `buckets`: of the keys of each job that has any.
+    - `delay`: how far the watermark is behind the largest time, in the stream's unit.
+    - `late`: where late events are noted.
+    - `spark`: None runs tasks in this process.
+    """
+
+    prepared: Prepared
+    layout: FileLayout
+    checkpoint: Checkpoint
+    sink: Sink
+    late: Sink
+    buckets: int
+    delay: int
+    spark: SparkSession | None = None
+    _known: tuple[int, Intake, Totals] | None = None
+
+    def run(self, batch: int, files: Sequence[Path]) -> Totals:
+        """Batch number `batch` (from 0): files in the order of arrival. Raises `CepbenchError`."""
+        before, intake, totals = self._before(batch)
+        arrived = read(files, self.layout, self.prepared.workload, intake.schema)
+        intake, leaving, late = intake.take(
+            joined(arrived, arrived[0].schema) if arrived else intake.waiting.slice(0, 0)
+        )
+        name = batch_name(batch)
+        rows = self._rows(before, name, leaving)
+        if len(late):
+            self.late.put(name, late_rows(files, arrived, late))
+        totals = Totals(intake.arrived, intake.late, totals.rows + rows, batch + 1)
+        self.checkpoint.save(name, INTAKE, (intake, totals))
+        self.checkpoint.forget(batch)
+        self._known = batch, intake, totals
+        return totals
+
+    def finish(self) -> Totals:
+        """The end of the stream, after the last batch that was finished."""
+        latest = self.checkpoint.latest()
+        before, intake, totals = self._before(0 if latest is None else latest + 1)
+        intake, leaving = intake.close()
+        rows = self._rows(before, END, leaving, last=True)
+        totals = Totals(intake.arrived, intake.late, totals.rows + rows, totals.batches)
+        self.checkpoint.save(END, INTAKE, (intake, totals))
+        return totals
+
+    def totals(self) -> Totals:
+        """What the stream met until now, or until its end."""
+        if self.checkpoint.ended:
+            found: Totals = self.checkpoint.load(END, INTAKE)[1]
+            return found
+        latest = self.checkpoint.latest()
+        return self._before(0 if latest is None else latest + 1)[2]
+
+    def _before(self, batch: int) -> tuple[str | None, Intake, Totals]:
+        """The state before a batch: under which name it is, the intake and the totals."""
+        if self._known is not None and self._known[0] == batch - 1:
+            return batch_name(batch - 1), *self._known[1:]
+        latest = self.checkpoint.latest()
+        if batch not in ((0,) if latest is None else (latest, latest + 1)):
+            raise UnusableCheckpoint(
+                f"{self.checkpoint.path}: Spark is at batch {batch}, but the state is that after batch {latest}; "
+                "the checkpoint is damaged"
+            )
+        if batch == 0:
+            return None, Intake(self.delay, no_events(self.prepared.workload)), Totals()
+        name = batch_name(batch - 1)
+        return name, *self.checkpoint.load(name, INTAKE)
+
+    def _rows(self, before: str | None, batch: str, events: EventBatch, last: bool = False) -> int:
+        """Hands out events, and puts the rows that come of it; how many there are."""
+        task = Buckets(self.prepared, self.checkpoint, before, batch)
+        answer = AnswerBuilder(self.prepared.workload)
+        for parts in run_tasks(self.spark, task, list(self._shares(events, last))):
+            answer.merge(parts)
+        rows: pa.Table = answer.table()
+        if rows.num_rows:
+            self.sink.put(batch, rows)
+        return int(rows.num_rows)
+
+    def _shares(self, events: EventBatch, last: bool) -> Iterator[Share]:
+        for number, job in enumerate(self.prepared.jobs):
+            wanted = job.attributes
+            columns = {name: column for name, column in events.columns.items() if name in wanted}
+            narrow = EventBatch(events.schema, events.time, events.type, columns, events.position, events.watermark)
+            buckets = self.buckets if job.partition else 1
+            place = bucket_of(narrow, job.partition, buckets)
+            for bucket in range(buckets):
+                mine = narrow.take(np.flatnonzero(place == bucket)) if buckets > 1 else narrow
+                yield Share(number, bucket, mine, last)
+
+
+def late_rows(files: Sequence[Path], arrived: Sequence[EventBatch], late: NDArray[np.int64]) -> pa.Table:
+    """Late events by file, row (from 1), time and type. `late` has their places among all that `arrived`."""
+    sizes = [len(batch) for batch in arrived]
+    file = np.repeat(np.arange(len(files)), sizes)[late]
+    row = np.concatenate([batch.position for batch in arrived])[late] + 1
+    time = np.concatenate([batch.time for batch in arrived])[late]
+    types = np.concatenate([batch.type for batch in arrived])[late]
+    return pa.table(
+        {
+            "file": [str(files[number]) for number in file.tolist()],
+            "row": row,
+            "time": time,
+            "type": [arrived[0].schema.types[code] for code in types.tolist()],
+        }
+    )

@@ -1,0 +1,260 @@
+"""Queries on a live stream, on Spark's Structured Streaming.
+
+Spark looks for files, puts them into numbered batches, and keeps in its log which file is in which batch: a batch that
+was not finished is run again on the same files. What a batch leaves, state and rows, are files that are named by its
+number (`state`, `sink`). So every row is in a folder once, whatever dies and whenever.
+"""
+
+import re
+import threading
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import asdict
+from fractions import Fraction
+from importlib.metadata import version
+from pathlib import Path
+
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from cepbench.events.errors import CepbenchError, InputError
+from cepbench.events.files import FileLayout
+from cepbench.events.reading import Reading, reading_of
+from cepbench.events.statistics import Statistics
+from cepbench.events.units import NANOSECONDS, in_units
+from cepbench.pipeline.cluster import SparkCluster
+from cepbench.pipeline.generation import default_buckets
+from cepbench.pipeline.jobs import Prepared, parse_supported, prepare
+from cepbench.pipeline.live.bucket import check_live
+from cepbench.pipeline.live.processor import Processor, Totals
+from cepbench.pipeline.live.sink import Folder, sink_of
+from cepbench.pipeline.live.source import SUFFIXES, first_file, folder_of, layout_from, layout_of, schema_of
+from cepbench.pipeline.live.state import Checkpoint, UnusableCheckpoint, read_description
+from cepbench.pipeline.session import session
+from cepbench.pipeline.tasks import failure
+
+BATCH_BYTES = 1 << 26
+"""Of the files of a batch, if it has several: where many wait, state is written in between."""
+TRIES = 4
+"""Of a task whose worker died, where all workers are on this machine; a cluster has its own number."""
+LOG_BATCHES = 10
+"""That Spark keeps in its log."""
+POLL_SECONDS = 0.1
+DAEMON = "spark.python.daemon.module"
+FILES = "path STRING, modificationTime TIMESTAMP, length LONG, content BINARY"
+"""What Spark knows of files; contents that nobody asks for are not read."""
+
+
+def stream(
+    workload_text: str,
+    algorithm: str,
+    source: str,
+    sink: str,
+    checkpoint: str | Path,
+    watermark: str = "0s",
+    *,
+    late: str | Path | None = None,
+    until_idle: float | None = None,
+    arithmetic: str = "modular",
+    reading: Reading | str = "s",
+    master: SparkCluster | str | None = None,
+    notify: Callable[[str], None] = warnings.warn,
+    progress: Callable[[Totals], None] = lambda totals: None,
+) -> Totals:
+    """Evaluates queries on a stream that goes on, until it is interrupted; rows come when windows end.
+
+    >>> from cepbench import stream
+    >>> query = "RETURN key, COUNT(*) PATTERN SEQ(A+, B) GROUP-BY key WITHIN 1 min"
+    >>> stream(query, "cogra", "folder:in", "folder:rows", "checkpoint", "10s")  # doctest: +SKIP
+
+    Started again with the same checkpoint, it goes on where it was. All rows together are those that `evaluate` has for
+    the events that were not late, each once (docs/live.md).
+
+    - `workload_text`: the text of one or many queries.
+    - `algorithm`: a name, perhaps with parameters: `cogra`, `hamlet[sharing=static]`.
+    - `source`: `folder:PATH`; CSV or Parquet files are moved there, each whole, and stay.
+    - `sink`: `folder:PATH` for a Parquet file per batch that has rows, or `console` for CSV on stdout.
+    - `checkpoint`: folder for the state; whoever can write to it can run code as you.
+    - `watermark`: how much older than the newest event an event may be: `500ms`, `10 s`. Older ones are late, and left
+      out.
+    - `late`: folder that lists late events; by default `late` in the checkpoint.
+    - `until_idle`: ends the stream when no file has come for so many seconds, with the rows of windows still open.
+    - `arithmetic`, `reading`, `notify`: as for `evaluate`.
+    - `master`: where Spark runs; by default on all cores of this machine.
+    - `progress`: is called after each batch with the totals so far.
+
+    Returns the totals over all starts: events, late ones among them, rows, batches.
+
+    Raises `CepbenchError`, with a message of one line, for what cannot be used, and for a checkpoint that is damaged or
+    of another stream.
+    """
+    queries, made = parse_supported(workload_text, algorithm)
+    folder, place, target, reading = folder_of(source), Path(checkpoint).resolve(), sink_of(sink), reading_of(reading)
+    delay = delay_of(watermark, reading.unit)
+    store = Checkpoint(place, {})
+    with store.locked():
+        found = read_description(place)
+        layout = _layout(folder, reading, until_idle) if found is None else layout_from(found, reading)
+        prepared = prepare(queries, made, schema_of(queries, layout), arithmetic, Statistics())
+        check_live(prepared)
+        spark = session(_patient(master))
+        buckets = found["buckets"] if found else max(default_buckets(spark, job.partition) for job in prepared.jobs)
+        description = {
+            "version": version("cepbench"),
+            "algorithm": algorithm,
+            "queries": workload_text.strip(),
+            "arithmetic": arithmetic,
+            "source": str(folder),
+            "sink": sink if sink == "console" else f"folder:{Path(sink.partition(':')[2]).resolve()}",
+            "watermark": delay,
+            "reading": asdict(reading),
+            "attributes": {name: kind.value for name, kind in layout.kinds.items()},
+            "whole times": layout.whole_times,
+            "buckets": buckets,
+        }
+        store = Checkpoint(place, description)
+        aside = Folder(Path(late) if late is not None else place / "late", "late")
+        if found is None:
+            target.check_new()
+            aside.check_new()
+        store.begin()
+        for notice in (*layout.notices, *_notices(prepared)):
+            notify(notice)
+        processor = Processor(prepared, layout, store, target, aside, buckets, delay, spark)
+        if store.ended:
+            notify(f"{place}: this stream has ended, and nothing was read; another one needs another checkpoint")
+            return processor.totals()
+        return _Run(processor, folder, spark, until_idle, progress).until_the_end()
+
+
+def delay_of(watermark: str, unit: str) -> int:
+    """A length of time in a stream's unit. Raises `InputError`."""
+    found = re.fullmatch(r"\s*(\d{1,18}(?:\.\d{1,9})?)\s*([a-z]+)\s*", watermark)
+    if found is None or found[2] not in NANOSECONDS:
+        raise InputError(f"watermark {watermark!r}: expected a length such as 10s, in {', '.join(NANOSECONDS)}")
+    return in_units(Fraction(found[1]), found[2], unit, "watermark")
+
+
+class _Run:
+    """Spark's query over the files of a folder, and its batches, which Spark calls from a thread of its own."""
+
+    def __init__(
+        self,
+        processor: Processor,
+        folder: Path,
+        spark: SparkSession,
+        until_idle: float | None,
+        progress: Callable[[Totals], None],
+    ) -> None:
+        self.processor, self.folder, self.spark = processor, folder, spark
+        self.until_idle, self.progress = until_idle, progress
+        self.totals = processor.totals()
+        self.error: BaseException | None = None
+        self.active = time.monotonic()
+        self.closed = False
+        self.lock = threading.Lock()
+
+    def until_the_end(self) -> Totals:
+        query = self._start()
+        self.active = time.monotonic()
+        try:
+            while not self._is_idle(query):
+                time.sleep(POLL_SECONDS)
+                if not query.isActive:
+                    raise self._reason(query)
+        finally:
+            query.stop()
+        return self.processor.finish()
+
+    def _start(self) -> StreamingQuery:
+        self.spark.conf.set("spark.sql.streaming.minBatchesToRetain", str(LOG_BATCHES))
+        names = ",".join(suffix[1:] for suffix in SUFFIXES)
+        files = (
+            self.spark.readStream.format("binaryFile")
+            .schema(FILES)
+            .option("pathGlobFilter", f"*.{{{names}}}")
+            .option("maxBytesPerTrigger", str(BATCH_BYTES))
+            .option("maxFileAge", "36500d")  # a file that was moved here may be of any age
+            .load(_escaped(self.folder))
+            .select("modificationTime", "path")
+        )
+        try:
+            return (
+                files.writeStream.foreachBatch(self._batch)
+                .option("checkpointLocation", self.processor.checkpoint.spark.as_uri())
+                .start()
+            )
+        except (Py4JError, PySparkException) as error:
+            raise CepbenchError(f"Spark cannot start the stream: {failure(error)}") from None
+
+    def _batch(self, frame: DataFrame, number: int) -> None:
+        with self.lock:
+            if self.closed:
+                raise CepbenchError("the stream has ended")
+            try:
+                rows = sorted((row.modificationTime, row.path) for row in frame.collect())
+                files = [Path(path.removeprefix("file:")) for _, path in rows]
+                if not files:
+                    raise UnusableCheckpoint(
+                        f"{self.folder}: the files of batch {number} are gone before they were read"
+                    )
+                self.totals = self.processor.run(number, files)
+                self.progress(self.totals)
+            except BaseException as error:
+                self.error = error
+                raise
+            finally:
+                self.active = time.monotonic()
+
+    def _is_idle(self, query: StreamingQuery) -> bool:
+        """Whether no file came for long enough; then no batch begins any more."""
+        if self.until_idle is None or time.monotonic() - self.active < self.until_idle:
+            return False
+        status = query.status
+        if status["isTriggerActive"] or status["isDataAvailable"] or not status["message"].startswith("Waiting"):
+            return False
+        with self.lock:
+            self.closed = time.monotonic() - self.active >= self.until_idle
+            return self.closed
+
+    def _reason(self, query: StreamingQuery) -> BaseException:
+        if isinstance(self.error, CepbenchError):
+            return self.error
+        error = self.error or query.exception()
+        return CepbenchError(f"the stream failed: {failure(error) if isinstance(error, Exception) else error}")
+
+
+def _layout(folder: Path, reading: Reading, until_idle: float | None) -> FileLayout:
+    """The layout of the first file, when it is there. Raises `InputError` if none comes."""
+    began = time.monotonic()
+    while (file := first_file(folder)) is None:
+        if until_idle is not None and time.monotonic() - began > until_idle:
+            raise InputError(f"{folder}: no CSV or Parquet file came within {until_idle:g} s")
+        time.sleep(POLL_SECONDS)
+    return layout_of(file, reading)
+
+
+def _patient(master: SparkCluster | str | None) -> SparkCluster:
+    """With tasks that are tried again after their worker died, which Spark does not do by itself on one machine.
+
+    There, workers load what their tasks need, once: those that have all algorithms loaded are for short jobs.
+    """
+    cluster = master if isinstance(master, SparkCluster) else SparkCluster(master)
+    found = re.fullmatch(r"local(?:\[(\d+|\*)\])?", cluster.url)
+    if found is None:
+        return cluster
+    return SparkCluster(f"local[{found[1] or 1},{TRIES}]", {DAEMON: "pyspark.daemon", **cluster.settings})
+
+
+def _notices(prepared: Prepared) -> list[str]:
+    endless = [query.query.name for query in prepared.workload if query.row_window is None]
+    told = [f"query {name}: its rows come at the end of the stream" for name in endless]
+    return [*prepared.notices, *told]
+
+
+def _escaped(folder: Path) -> str:
+    """A path in which nothing is a pattern."""
+    return re.sub(r"([\[\]{}*?\\])", r"\\\1", str(folder))

@@ -1,0 +1,103 @@
+"""Rows of live streams are those of the batch run: random queries and streams, disorder, and failures anywhere."""
+
+import os
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from cepbench.algorithms.base import UnsupportedQuery
+from cepbench.algorithms.registry import algorithms
+from cepbench.metrics.files import write as files_write
+from cepbench.pipeline.live import sink, state
+from cepbench.pipeline.live.bucket import check_live
+from tests.pipeline.live.driving import (
+    batch_rows,
+    batches_of,
+    disordered,
+    live_cases,
+    prepared_for,
+    processor_in,
+    random_cuts,
+    rows_in,
+    text_of,
+    write_files,
+)
+
+CASES = int(os.environ.get("CEPBENCH_LIVE_CASES", "12"))
+
+
+@pytest.mark.parametrize("algorithm", [kind.name for kind in algorithms() if kind.missing() is None])
+def test_live_rows_are_those_of_the_batch_run(algorithm: str, tmp_path: Path) -> None:
+    """`CEPBENCH_LIVE_CASES` for more cases."""
+    compared = rows = 0
+    for case in live_cases(algorithm, CASES):
+        random, folder = Random(case.seed), tmp_path / str(case.seed)
+        delay = random.choice((0, 1, 3, 10))
+        events, text = disordered(case.events, delay, random), text_of(case)
+        files = write_files(folder / "in", events, random_cuts(events, random))
+        prepared = prepared_for(text, algorithm, files[0])
+        try:
+            check_live(prepared)
+        except UnsupportedQuery:
+            continue
+        processor = processor_in(folder, prepared, files[0], random.choice((1, 2, 3)), delay)
+        for number, batch in enumerate(batches_of(files, random)):
+            processor.run(number, batch)
+        totals = processor.finish()
+        assert totals.late == 0
+        wanted = batch_rows(text, events, algorithm, folder)
+        assert rows_in(folder / "rows") == wanted, f"seed {case.seed}: {text}"
+        compared, rows = compared + 1, rows + len(wanted)
+    assert compared >= CASES // 2
+    assert rows
+
+
+class Killed(BaseException):
+    """Stands for a SIGKILL."""
+
+
+@pytest.mark.parametrize("algorithm", ["cogra", "sase", "hamlet", "mcep", "core"])
+def test_a_batch_that_is_cut_off_anywhere_is_run_again(
+    algorithm: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before or after any file is written, or after a batch, of which Spark does not know then that it was finished."""
+    killed = 0
+    for case in live_cases(algorithm, CASES // 2):
+        random, folder = Random(case.seed), tmp_path / str(case.seed)
+        events, text = disordered(case.events, 3, random), text_of(case)
+        files = write_files(folder / "in", events, random_cuts(events, random))
+        prepared = prepared_for(text, algorithm, files[0])
+        try:
+            check_live(prepared)
+        except UnsupportedQuery:
+            continue
+
+        def write(path: Path, content: bytes, random: Random = random) -> Path:
+            before, after = random.random() < 0.08, random.random() < 0.08
+            if before:
+                raise Killed
+            files_write(path, content)
+            if after:
+                raise Killed
+            return path
+
+        for module in (state, sink):
+            monkeypatch.setattr(module, "write", write)
+        batches = [*enumerate(batches_of(files, random)), None]
+        while batches:
+            processor = processor_in(folder, prepared, files[0], 2, 3)
+            try:
+                while batches:
+                    if batches[0] is None:
+                        processor.finish()
+                    else:
+                        processor.run(*batches[0])
+                    if random.random() < 0.1:
+                        raise Killed
+                    batches.pop(0)
+            except Killed:
+                killed += 1
+        assert processor.checkpoint.ended
+        assert rows_in(folder / "rows") == batch_rows(text, events, algorithm, folder), f"seed {case.seed}: {text}"
+    assert killed > CASES // 3
