@@ -26,6 +26,7 @@ from cepbench.cli.import_command import import_command
 from cepbench.cli.interrupts import Terminated, TimeIsUp, heard, terminable
 from cepbench.cli.lists import algorithms, datasets, experiments
 from cepbench.cli.new import new
+from cepbench.cli.pack import pack, review
 from cepbench.cli.query import query
 from cepbench.cli.results import compare, export, plot, report
 from cepbench.cli.run import run
@@ -61,6 +62,8 @@ COMMANDS = (
     report,
     export,
     compare,
+    pack,
+    review,
     verify,
     compile_command,
 )
