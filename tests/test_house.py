@@ -25,6 +25,8 @@ COMMANDS = [
     "plot",
     "report",
     "compare",
+    "pack",
+    "review",
     "verify",
 ]
 
