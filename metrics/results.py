@@ -142,8 +142,8 @@ def _figure(path: Path, content: Callable[[], bytes]) -> Figure:
     found = _parsed(path, lambda: Format.model_validate_json(content()))
     if found.format != FIGURE_FORMAT:
         raise ResultsError(
-            f"{path}: figure format {found.format}, expected {FIGURE_FORMAT}; run {found.experiment} again, "
-            "which keeps its finished cells"
+            f"{path}: figure format {found.format}, expected {FIGURE_FORMAT}; "
+            + _remedy(path, f"run {found.experiment} again, which keeps its finished cells")
         )
     return _parsed(path, lambda: Figure.model_validate_json(content()))
 
@@ -151,12 +151,18 @@ def _figure(path: Path, content: Callable[[], bytes]) -> Figure:
 def _record(path: Path, parse: Callable[[], Record], figure: Figure) -> Record:
     record = _parsed(path, parse)
     if record.format != FORMAT:
-        raise ResultsError(f"{path}: record format {record.format}, expected {FORMAT}; run the experiment again")
+        remedy = _remedy(path, "run the experiment again")
+        raise ResultsError(f"{path}: record format {record.format}, expected {FORMAT}; {remedy}")
     if (record.experiment, record.profile) != (figure.experiment, figure.profile):
         raise ResultsError(
             f"{path}: a cell of {record.experiment} ({record.profile}), expected {figure.experiment} ({figure.profile})"
         )
     return record
+
+
+def _remedy(path: Path, of_folder: str) -> str:
+    """What helps against another format: what is in a pack cannot be run again."""
+    return of_folder if path.exists() else "use the version of cepbench that packed it"
 
 
 def _parsed(path: Path, parse: Callable[[], Model]) -> Model:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from cepbench.events.errors import CepbenchError
 from cepbench.experiments.load import experiments
 from cepbench.metrics.files import write
 from cepbench.metrics.results import Results, load_results
@@ -97,4 +98,7 @@ if __name__ == "__main__":
     parser.add_argument("pack", type=Path)
     parser.add_argument("-o", "--output", type=Path, default=Path("docs/artifact.md"))
     given = parser.parse_args()
-    print(write(given.output, artifact(given.pack).encode()))
+    try:
+        print(write(given.output, artifact(given.pack).encode()))
+    except CepbenchError as error:
+        parser.exit(2, f"{error}\n")

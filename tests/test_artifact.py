@@ -4,6 +4,7 @@ import importlib.util
 from pathlib import Path
 
 from cepbench.experiments.load import experiments
+from cepbench.metrics.figure import Verdict
 from cepbench.metrics.packing import write_pack
 from cepbench.metrics.record import Status, Summary
 from cepbench.metrics.results import Results
@@ -13,10 +14,10 @@ SCRIPT = Path(__file__).parents[1] / "scripts" / "artifact.py"
 TABLE = """\
 | figure | profile | minutes | memory | cells | verdicts |
 | --- | --- | --- | --- | --- | --- |
-| `greta-13.1` | laptop | 1.5 | 250 MB of 4 GB | 2 ok, 1 timeout | 1 contradicted, 1 not comparable, 1 reproduced |
+| `greta-13.1` | laptop | 1.5 | 250 MB of 4 GB | 2 ok, 1 timeout | 2 {verdict} |
 | `mine` | laptop | 0.0 | not measured | none | none |
 
-In all: 1.5 minutes, 3 cells, 1 contradicted, 1 not comparable, 1 reproduced.
+In all: 1.5 minutes, 3 cells, 2 {verdict}.
 """
 
 
@@ -35,12 +36,14 @@ def test_the_page_has_a_row_per_figure_and_what_is_missing(tmp_path: Path) -> No
             ("sase", Status.TIMEOUT, Summary()),
         )
     )
+    verdict = next(iter(Verdict))
+    claims = tuple(claim.model_copy(update={"verdict": verdict}) for claim in make_figure().claims[:2])
     found = [
-        Results(tmp_path, make_figure(panels=ONE), cells),
+        Results(tmp_path, make_figure(panels=ONE, claims=claims), cells),
         Results(tmp_path, make_figure(panels=ONE, id="99", experiment="mine", claims=()), ()),
     ]
     page = script.artifact(write_pack(tmp_path / "tiny.tar.xz", found, {}))
-    assert TABLE in page
+    assert TABLE.format(verdict=verdict) in page
     assert "Measured on AMD EPYC, 2 cores, 8 GB, commit 0123456.\n" in page
     assert "cepbench run greta-13.1 --profile laptop " in page
     [missing] = [line for line in page.splitlines() if line.startswith("Not in the pack: ")]
