@@ -199,7 +199,7 @@ def _summary(everything: Sequence[Results], progress: tuple[int, int] | None) ->
         (disagreeing, "inputs with unequal answers"),
     ]
     parts.append(tag("ul", [tag("li", tag("b", number), tag("span", text)) for number, text in tiles], class_="tiles"))
-    if claims:
+    if claims and runs == 1:  # of several, the table of runs has them
         profiles = ", ".join(sorted({results.figure.profile for results in everything}))
         told = f"{len(claims)} claims of the papers, at the profile{'s' if ',' in profiles else ''} {profiles}: "
         parts.append(tag("p", told, verdicts(claims)))

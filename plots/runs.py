@@ -10,7 +10,7 @@ from cepbench.metrics.pack import SUFFIX
 from cepbench.metrics.record import Record, Status
 from cepbench.metrics.results import Results, figure_order, load_results
 from cepbench.plots.html import Cell, Html, table
-from cepbench.plots.tables import counted, status_badge
+from cepbench.plots.tables import counted, status_badge, verdicts
 from cepbench.plots.units import human
 
 
@@ -36,11 +36,11 @@ def names(sources: Sequence[Path]) -> list[str]:
 
 
 def runs_table(everything: Sequence[Results]) -> Html | None:
-    """A row per source: machine, commit, time and cells; None of results that have no named source."""
+    """A row per source: machine, commit, time, cells and verdicts; None of results that have no named source."""
     sources = [name for name in dict.fromkeys(results.source for results in everything) if name]
     if not sources:
         return None
-    heads = ("Run", "Machine", "Commit", "Measured (UTC)", "Figures", "Cells")
+    heads = ("Run", "Machine", "Commit", "Measured (UTC)", "Figures", "Cells", "Claims")
     return table("Runs", heads, [_row(name, [r for r in everything if r.source == name]) for name in sorted(sources)])
 
 
@@ -55,6 +55,7 @@ def _row(name: str, everything: Sequence[Results]) -> list[Cell]:
         Cell(f"{times[0]} to {times[-1]}" if times else "", kind="text"),
         Cell(len(everything)),
         Cell(counted(statuses)),
+        Cell(verdicts([claim for results in everything for claim in results.figure.claims])),
     ]
 
 

@@ -1,4 +1,4 @@
-"""Writes docs/artifact.md, what each figure takes and what to expect of it: `python scripts/artifact.py PACK -o FILE`.
+"""Writes what each figure takes and what to expect of it: `python scripts/artifact.py PACK -o FILE.md`.
 
 All numbers are those of the pack; the experiment files say which figures it lacks.
 """
@@ -96,7 +96,7 @@ def _counted(words: Iterable[str]) -> str:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("pack", type=Path)
-    parser.add_argument("-o", "--output", type=Path, default=Path("docs/artifact.md"))
+    parser.add_argument("-o", "--output", type=Path, required=True)
     given = parser.parse_args()
     try:
         print(write(given.output, artifact(given.pack).encode()))

@@ -331,6 +331,7 @@ def test_runs_stand_below_one_another_with_their_machines(tmp_path, figure, reco
         assert expected in text
     assert (tmp_path / "report-figures" / "yours" / "greta-13.1" / "laptop" / "greta-13.1.svg").exists()
     assert not list((tmp_path / "yours").rglob("*.svg"))
+    assert "claims of the papers, at" not in text  # a claim of two runs is one
 
 
 @pytest.mark.parametrize(
