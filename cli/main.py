@@ -4,7 +4,7 @@ Every failure is one clear line on stderr and an exit status, never a traceback:
 
 - 2: the request or the input is wrong (`CepbenchError`, an unusable file or option); a query error also shows the
   underlined place.
-- 1: a check failed (`verify`, `run`, `compare`), or there is an error in cepbench itself.
+- 1: a check failed (`verify`, `run`, `review`), or there is an error in cepbench itself.
 - 130: interrupted; 143: terminated (SIGTERM). All that was begun is cleaned up first.
 - 124: not done within --timeout.
 
@@ -26,6 +26,7 @@ from cepbench.cli.import_command import import_command
 from cepbench.cli.interrupts import Terminated, TimeIsUp, heard, terminable
 from cepbench.cli.lists import algorithms, datasets, experiments
 from cepbench.cli.new import new
+from cepbench.cli.pack import pack, review
 from cepbench.cli.query import query
 from cepbench.cli.results import compare, export, plot, report
 from cepbench.cli.run import run
@@ -64,6 +65,8 @@ COMMANDS = (
     report,
     export,
     compare,
+    pack,
+    review,
     verify,
     compile_command,
 )

@@ -38,6 +38,14 @@ results = click.option(
     help="Folder of the measured cells, drawings and report.",
 )
 
+measured = click.option(
+    "--results",
+    type=Place(),
+    default=Path("results"),
+    show_default=True,
+    help="Folder of the measured cells, or a pack of them.",
+)
+
 
 class Pair(click.ParamType[tuple[str, str]]):
     """`key=value` as two strings."""

@@ -1,18 +1,18 @@
-"""`cepbench plot`, `report` and `compare`: what was measured, drawn and written up."""
+"""`cepbench plot`, `report`, `export` and `compare`: what was measured, drawn and written up."""
 
 from pathlib import Path
 
 import click
 
-from cepbench.cli.options import Place, plugins, results
+from cepbench.cli.options import Place, measured, plugins
 from cepbench.cli.tables import answer_text
 
-folder = Place(exists=True, file_okay=False)
+folder = Place(exists=True)
 
 
 @click.command()
 @click.argument("experiments", metavar="[EXPERIMENT]...", nargs=-1)
-@results
+@measured
 @click.option("-o", "--output", type=Place(file_okay=False), help="Folder for the drawings.")
 @click.option("--width", type=click.FloatRange(0.5, 50), metavar="INCHES", help="Of a figure; by default a column's.")
 @click.option(
@@ -53,18 +53,22 @@ def plot(
 
 
 @click.command()
-@results
-@click.option("-o", "--output", type=Place(dir_okay=False), help="The page; by default RESULTS/report.html.")
+@click.argument("sources", type=folder, metavar="[RESULTS]...", nargs=-1)
+@measured
+@click.option("-o", "--output", type=Place(dir_okay=False), help="The page; by default as below.")
 @plugins
-def report(results: Path, output: Path | None) -> None:
+def report(sources: tuple[Path, ...], results: Path, output: Path | None) -> None:
     """Write all measured figures up on one page.
 
-    It also says what the algorithms can evaluate, those of plug-ins included.
+    Those of --results, or of all RESULTS, folders or packs, one below the other. The page is report.html in the folder,
+    has the name of the pack and stands beside it, or, of several, is report.html here. It also says what the algorithms
+    can evaluate, those of plug-ins included.
     """
-    from cepbench.plots.report import write_report
+    from cepbench.plots.report import page_of, write_report
     from cepbench.verification.capabilities import measured_capabilities
 
-    click.echo(write_report(results, output or results / "report.html", measured_capabilities))
+    shown = tuple(dict.fromkeys(sources)) or (results,)
+    click.echo(write_report(shown, output or page_of(shown), measured_capabilities))
 
 
 @click.command()
@@ -73,7 +77,7 @@ def report(results: Path, output: Path | None) -> None:
 def export(results: Path, output: Path) -> None:
     """Write all measured cells as one table.
 
-    One row per cell and repetition of the folder RESULTS; docs/measurement.md, Export, documents the columns.
+    One row per cell and repetition of RESULTS, a folder or a pack; docs/measurement.md, Export, documents the columns.
     """
     from cepbench.metrics.files import write
     from cepbench.metrics.table import load_frame
@@ -105,7 +109,7 @@ def export(results: Path, output: Path) -> None:
 def compare(
     folders: tuple[Path, ...], of: str | None, to: str | None, form: str, trend: Path | None, metric: str | None
 ) -> None:
-    """Compare results folders, or two algorithms.
+    """Compare results folders or packs, or two algorithms.
 
     Reports how times, memory, statuses and answers of the same cells changed from the first FOLDER to the second, as
     ratios with their intervals; one whose interval holds 1 is inconclusive, and one without an interval has no verdict.

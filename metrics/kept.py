@@ -1,9 +1,10 @@
-"""Results folders of several commits, in the order of the commits."""
+"""Results folders or packs of several commits, in the order of the commits."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from cepbench.metrics.pack import SUFFIX
 from cepbench.metrics.record import Record
 from cepbench.metrics.results import Results, load_results
 
@@ -25,7 +26,7 @@ class Kept:
 
 
 def load_kept(folders: Iterable[Path]) -> list[Kept]:
-    """The results folders in their order; a folder of results folders stands for those in it, oldest commit first.
+    """The results folders and packs in their order; a folder of them stands for those in it, oldest commit first.
 
     Folders without results are left out. Raises `ResultsError` as `load_results` does.
     """
@@ -35,7 +36,8 @@ def load_kept(folders: Iterable[Path]) -> list[Kept]:
         if results:
             found.append((folder, results))
             continue
-        below = [(path, load_results(path)) for path in sorted(folder.iterdir()) if path.is_dir()]
+        paths = sorted(path for path in folder.iterdir() if path.is_dir() or path.name.endswith(SUFFIX))
+        below = [(path, load_results(path)) for path in paths]
         found += sorted((entry for entry in below if entry[1]), key=lambda entry: _age(entry[1]))
     names = [_name(folder, results) for folder, results in found]
     told = [name if names.count(name) == 1 else folder.name for name, (folder, _) in zip(names, found, strict=True)]

@@ -1,18 +1,25 @@
-"""Reads a results folder: `<results>/<experiment>/<profile>/figure.json` with the records in `cells` beside it."""
+"""Reads results: `<experiment>/<profile>/figure.json` with the records in `cells` beside it, in a folder or a pack.
 
-from collections.abc import Callable, Iterator
+A pack has the records of a figure as lines of one file. All commands that read results do so here.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
+from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from cepbench.events.errors import CepbenchError
 from cepbench.metrics.figure import CELLS_FOLDER, FIGURE_FILE, FIGURE_FORMAT, SUPERSEDED, Figure
+from cepbench.metrics.pack import PackError, read_members
 from cepbench.metrics.record import FORMAT, Record
 from cepbench.metrics.record_files import SamplesError, read_record
 
 Model = TypeVar("Model", bound=BaseModel)
+PACKED = "results"  # folder of a pack with one folder per figure
+RECORDS_FILE = "records.jsonl"  # of a figure in a pack, a record in each line
 
 
 class ResultsError(CepbenchError):
@@ -21,29 +28,22 @@ class ResultsError(CepbenchError):
 
 @dataclass(frozen=True)
 class Results:
-    """One swept figure: its description and all of its cells, ordered by algorithm, point, measurement, repetition."""
+    """One swept figure: its description and all of its cells, ordered by algorithm, point, measurement, repetition.
+
+    `folder` holds them; in a pack it is none of the file system. `source` names the run where several are shown.
+    """
 
     folder: Path
     figure: Figure
     records: tuple[Record, ...]
+    source: str = ""
 
 
 def read(folder: Path) -> Results:
     """Everything of one experiment and profile. Cells of another experiment or profile are refused."""
-    figure = _figure(folder / FIGURE_FILE)
-    order = {specification: rank for rank, specification in enumerate(figure.algorithms)}
-    records = list(_records(folder / CELLS_FOLDER, figure))
-    records.sort(
-        key=lambda r: (
-            order.get(r.algorithm, len(order)),
-            r.algorithm,
-            point_key(r.point),
-            r.measurement,
-            r.repetition,
-            r.cell,
-        )
-    )
-    return Results(folder, figure, tuple(records))
+    figure = _figure(folder / FIGURE_FILE, (folder / FIGURE_FILE).read_bytes)
+    cells = ((path, partial(read_record, path)) for path in sorted((folder / CELLS_FOLDER).glob("*.json")))
+    return _results(folder, figure, cells)
 
 
 def load_results(root: str | Path = "results") -> tuple[Results, ...]:
@@ -53,8 +53,8 @@ def load_results(root: str | Path = "results") -> tuple[Results, ...]:
     >>> for found in load_results("results"):
     ...     print(found.figure.title, len(found.records))
 
-    - `root`: the results folder, or one of the folders in it. Cells of an earlier configuration (`superseded`) are read
-      only if `root` is their folder.
+    - `root`: the results folder, one of the folders in it, or a pack (`cepbench pack`). Cells of an earlier
+      configuration (`superseded`) are read only if `root` is their folder.
     - `Results.figure`: what the figure shows, with the verdicts on the paper's claims.
     - `Results.records`: one `Record` per cell: algorithm, point, status, raw samples and their summary, such as
       `record.summary.latency_p50` in seconds (docs/measurement.md, Metrics). Only a record with the status `ok` may be
@@ -63,15 +63,13 @@ def load_results(root: str | Path = "results") -> tuple[Results, ...]:
     Raises `ResultsError`, which names the file, if the folder does not exist or something in it cannot be read.
     """
     root = Path(root)
-    if not root.is_dir():
+    if root.is_dir():
+        found = [read(folder) for folder in _folders(root)]
+    elif root.exists():
+        found = list(_packed(root))
+    else:
         raise ResultsError(f"{root}: no such results folder")
-    folders = sorted(
-        path.parent
-        for pattern in (FIGURE_FILE, f"*/{FIGURE_FILE}", f"*/*/{FIGURE_FILE}")
-        for path in root.glob(pattern)
-        if SUPERSEDED not in path.relative_to(root).parts
-    )
-    return tuple(sorted((read(folder) for folder in folders), key=figure_order))
+    return tuple(sorted(found, key=figure_order))
 
 
 def point_key(point: dict[str, Any]) -> tuple[tuple[str, bool, float, str], ...]:
@@ -92,36 +90,84 @@ def figure_order(results: Results) -> tuple[list[tuple[bool, float, str]], str, 
     return parts, results.figure.experiment, results.figure.profile
 
 
-def _figure(path: Path) -> Figure:
+def _folders(root: Path) -> list[Path]:
+    return sorted(
+        path.parent
+        for pattern in (FIGURE_FILE, f"*/{FIGURE_FILE}", f"*/*/{FIGURE_FILE}")
+        for path in root.glob(pattern)
+        if SUPERSEDED not in path.relative_to(root).parts
+    )
+
+
+def _packed(pack: Path) -> Iterator[Results]:
+    """All figures of a pack."""
+    try:
+        members = read_members(pack)
+    except PackError as error:
+        raise ResultsError(str(error)) from None
+    for name, content in members.items():
+        place = PurePosixPath(name)
+        if place.name == FIGURE_FILE and place.is_relative_to(PACKED):
+            folder = pack / place.parent.relative_to(PACKED)
+            lines = members.get(f"{place.parent}/{RECORDS_FILE}", b"").splitlines()
+            cells = (
+                (folder / f"{RECORDS_FILE}:{number}", partial(Record.model_validate_json, line))
+                for number, line in enumerate(lines, 1)
+            )
+            yield _results(folder, _figure(folder / FIGURE_FILE, partial(bytes, content)), cells)
+
+
+def _results(folder: Path, figure: Figure, cells: Iterable[tuple[Path, Callable[[], Record]]]) -> Results:
+    """A figure and its cells in their order, each by its place and how it is read."""
+    order = {specification: rank for rank, specification in enumerate(figure.algorithms)}
+    records = [_record(path, parse, figure) for path, parse in cells]
+    records.sort(
+        key=lambda r: (
+            order.get(r.algorithm, len(order)),
+            r.algorithm,
+            point_key(r.point),
+            r.measurement,
+            r.repetition,
+            r.cell,
+        )
+    )
+    return Results(folder, figure, tuple(records))
+
+
+def _figure(path: Path, content: Callable[[], bytes]) -> Figure:
     class Format(BaseModel):
         experiment: str = "the experiment"
         format: int = 1
 
-    found = _parse(path, Format)
+    found = _parsed(path, lambda: Format.model_validate_json(content()))
     if found.format != FIGURE_FORMAT:
         raise ResultsError(
-            f"{path}: figure format {found.format}, expected {FIGURE_FORMAT}; run {found.experiment} again, "
-            "which keeps its finished cells"
+            f"{path}: figure format {found.format}, expected {FIGURE_FORMAT}; "
+            + _remedy(path, f"run {found.experiment} again, which keeps its finished cells")
         )
-    return _parse(path, Figure)
+    return _parsed(path, lambda: Figure.model_validate_json(content()))
 
 
-def _records(folder: Path, figure: Figure) -> Iterator[Record]:
-    for path in sorted(folder.glob("*.json")):
-        record = _parsed(path, read_record)
-        if record.format != FORMAT:
-            raise ResultsError(f"{path}: record format {record.format}, expected {FORMAT}; run the experiment again")
-        if (record.experiment, record.profile) != (figure.experiment, figure.profile):
-            raise ResultsError(
-                f"{path}: a cell of {record.experiment} ({record.profile}), "
-                f"expected {figure.experiment} ({figure.profile})"
-            )
-        yield record
+def _record(path: Path, parse: Callable[[], Record], figure: Figure) -> Record:
+    record = _parsed(path, parse)
+    if record.format != FORMAT:
+        remedy = _remedy(path, "run the experiment again")
+        raise ResultsError(f"{path}: record format {record.format}, expected {FORMAT}; {remedy}")
+    if (record.experiment, record.profile) != (figure.experiment, figure.profile):
+        raise ResultsError(
+            f"{path}: a cell of {record.experiment} ({record.profile}), expected {figure.experiment} ({figure.profile})"
+        )
+    return record
 
 
-def _parsed(path: Path, parse: Callable[[Path], Model]) -> Model:
+def _remedy(path: Path, of_folder: str) -> str:
+    """What helps against another format: what is in a pack cannot be run again."""
+    return of_folder if path.exists() else "use the version of cepbench that packed it"
+
+
+def _parsed(path: Path, parse: Callable[[], Model]) -> Model:
     try:
-        return parse(path)
+        return parse()
     except OSError as error:
         raise ResultsError(f"{path}: {(error.strerror or str(error)).lower()}") from None
     except ValidationError as error:
@@ -130,7 +176,3 @@ def _parsed(path: Path, parse: Callable[[Path], Model]) -> Model:
         raise ResultsError(f"{path}: {place + ': ' if place else ''}{first['msg']}") from None
     except SamplesError as error:
         raise ResultsError(str(error)) from None
-
-
-def _parse(path: Path, model: type[Model]) -> Model:
-    return _parsed(path, lambda file: model.model_validate_json(file.read_bytes()))

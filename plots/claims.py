@@ -27,19 +27,24 @@ EXPLAINED = (
 )
 
 
-def overview(everything: Sequence[Results], anchor: Callable[[Figure], str]) -> Html | None:
+def overview(everything: Sequence[Results], anchor: Callable[[Results], str]) -> Html | None:
     """All claims of all figures, a table per system; None if there are none."""
-    found = [results.figure for results in by_paper(everything) if results.figure.claims]
+    found = [results for results in by_paper(everything) if results.figure.claims]
     if not found:
         return None
+    several = len({results.source for results in found}) > 1
     parts: list[Html | None] = [tag("h2", HEADING, id=ANCHOR), _in_short(found), tag("p", EXPLAINED, class_="note")]
     for name, own in _by_system(found).items():
         rows = [
-            [Cell(tag("a", figure.id, href=f"#{anchor(figure)}")), *row(claim)]
-            for figure in own
-            for claim in ordered(figure.claims)
+            [
+                Cell(tag("a", results.figure.id, href=f"#{anchor(results)}")),
+                *([Cell(results.source)] if several else []),
+                *row(claim),
+            ]
+            for results in own
+            for claim in ordered(results.figure.claims)
         ]
-        parts.append(table(name, ("Figure", *HEADS), rows, sortable=True))
+        parts.append(table(name, ("Figure", *(["Run"] if several else []), *HEADS), rows, sortable=True))
     return join(parts)
 
 
@@ -103,19 +108,19 @@ def _system(figure: Figure) -> str:
     return figure.experiment.partition("-")[0]
 
 
-def _by_system(found: Sequence[Figure]) -> dict[str, list[Figure]]:
+def _by_system(found: Sequence[Results]) -> dict[str, list[Results]]:
     """The figures by the system and its paper, in words."""
-    groups: dict[str, list[Figure]] = {}
-    for figure in found:
-        groups.setdefault(_system(figure), []).append(figure)
-    return {f"{label(system)} · {figures[0].paper.partition(';')[0]}": figures for system, figures in groups.items()}
+    groups: dict[str, list[Results]] = {}
+    for results in found:
+        groups.setdefault(_system(results.figure), []).append(results)
+    return {f"{label(name)} · {own[0].figure.paper.partition(';')[0]}": own for name, own in groups.items()}
 
 
-def _in_short(found: Sequence[Figure]) -> Html:
+def _in_short(found: Sequence[Results]) -> Html:
     """How many claims of each paper have which verdict."""
     rows = []
     for name, figures in _by_system(found).items():
-        own = [claim for figure in figures for claim in figure.claims]
+        own = [claim for results in figures for claim in results.figure.claims]
         counts = [sum(claim.verdict is verdict for claim in own) for verdict in Verdict]
         rows.append([Cell(name, kind="text"), *(Cell(count or "–", float(count), "number") for count in counts)])
     return table("Claims by paper and verdict", ("Paper", *(str(verdict) for verdict in Verdict)), rows)

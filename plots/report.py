@@ -1,4 +1,4 @@
-"""The report: one self-contained page over all figures of a results folder."""
+"""The report: one self-contained page over all figures of a results folder, or of several folders and packs."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -8,8 +8,9 @@ from pathlib import Path
 from cepbench.metrics.capabilities import Capabilities
 from cepbench.metrics.figure import FIGURE_FILE, Figure
 from cepbench.metrics.files import write
+from cepbench.metrics.pack import SUFFIX
 from cepbench.metrics.record import Record, Status
-from cepbench.metrics.results import Results, figure_order, load_results, read
+from cepbench.metrics.results import Results, figure_order, read
 from cepbench.metrics.table import frame
 from cepbench.plots import validity
 from cepbench.plots.agreement import Agreement, groups
@@ -20,6 +21,7 @@ from cepbench.plots.draw import all_styles, write_drawings
 from cepbench.plots.effects import effects
 from cepbench.plots.html import Cell, Html, join, table, tag, trusted
 from cepbench.plots.page import REFRESHING, SCRIPT, STYLE
+from cepbench.plots.runs import load_runs, runs_table
 from cepbench.plots.section import ROWS_FILE, anchor, section
 from cepbench.plots.tables import AGREEMENT_KIND, badge, counted, status_badge
 from cepbench.plots.validity import validity_section
@@ -28,18 +30,28 @@ TITLE = "cepbench report"
 
 
 def write_report(
-    results_dir: Path, out_path: Path, capable: Callable[[Iterable[str]], Capabilities] | None = None
+    sources: Path | Sequence[Path], out_path: Path, capable: Callable[[Iterable[str]], Capabilities] | None = None
 ) -> Path:
-    """Draws every figure under `results_dir` and writes the page; returns `out_path`.
+    """Draws every figure of a results folder, a pack, or several of them, and writes the page; returns `out_path`.
 
     `capable` tells, of the algorithms that were measured, what they can evaluate; the page ends with it.
 
-    Drawings stand beside the cells, or, of a page outside of `results_dir`, in a folder beside the page: results may be
-    an archive that cannot be written to.
+    Drawings stand beside the cells, or, of a page outside of the results folder, in a folder beside the page: results
+    may be an archive that cannot be written to.
 
     Equal results give equal bytes. Raises `ResultsError` for a missing folder, an unreadable file or an unwritable one.
     """
-    return GrowingReport(results_dir, out_path, capable).finish()
+    return GrowingReport(sources, out_path, capable).finish()
+
+
+def page_of(sources: Sequence[Path]) -> Path:
+    """Where a page stands by default: in a results folder, beside a pack, and of several in the working folder."""
+    if len(sources) > 1:
+        return Path("report.html")
+    [source] = sources
+    if source.is_file():
+        return source.with_name(f"{source.name.removesuffix(SUFFIX)}.html")
+    return source / "report.html"
 
 
 class GrowingReport:
@@ -51,12 +63,13 @@ class GrowingReport:
 
     def __init__(
         self,
-        results_dir: Path,
+        sources: Path | Sequence[Path],
         out_path: Path,
         capable: Callable[[Iterable[str]], Capabilities] | None = None,
         planned: Sequence[Sequence[str]] = (),
     ) -> None:
-        self._results_dir, self._out_path, self._capable, self._planned = results_dir, out_path, capable, planned
+        self._sources = (sources,) if isinstance(sources, Path) else tuple(sources)
+        self._out_path, self._capable, self._planned = out_path, capable, planned
         self._drawn: dict[Path, _Drawn] = {}
         self._measured = 0
 
@@ -68,14 +81,14 @@ class GrowingReport:
         self._measured += 1
         if not (folder / FIGURE_FILE).is_file():
             return False
-        self._draw([read(folder)] if self._drawn else load_results(self._results_dir))
+        self._draw([read(folder)] if self._drawn else load_runs(self._sources))
         everything = sorted((drawn.results for drawn in self._drawn.values()), key=figure_order)
         self._write(everything, progress=(self._measured, len(self._planned)))
         return True
 
     def finish(self) -> Path:
         """Writes the page of all that is there, and returns its path."""
-        everything = load_results(self._results_dir)
+        everything = load_runs(self._sources)
         self._draw(everything)
         measured = dict.fromkeys(name for results in everything for name in results.figure.algorithms)
         return self._write(everything, None if self._capable is None else self._capable(measured))
@@ -96,9 +109,9 @@ class GrowingReport:
 
     def _place(self, results: Results) -> Path | None:
         """The folder for the drawings of a figure; None is beside its cells."""
-        if self._out_path.resolve().is_relative_to(self._results_dir.resolve()):
+        if not results.source and self._out_path.resolve().is_relative_to(self._sources[0].resolve()):
             return None
-        beside = self._out_path.parent / f"{self._out_path.stem}-figures"
+        beside = self._out_path.parent / f"{self._out_path.stem}-figures" / results.source
         return beside / results.figure.experiment / results.figure.profile
 
     def _write(
@@ -130,6 +143,7 @@ def page(
     progress: tuple[int, int] | None = None,
 ) -> str:
     """The whole document. That of a sweep that goes on says how many of its experiments were measured."""
+    runs = len({results.source for results in everything})
     contents = [tag("li", tag("a", "Summary", href="#summary"))]
     contents += [
         tag(
@@ -137,9 +151,10 @@ def page(
             tag(
                 "a",
                 " ".join(dict.fromkeys((results.figure.id, results.figure.title))),
-                href=f"#{anchor(results.figure)}",
+                href=f"#{anchor(results)}",
             ),
             f" {results.figure.profile}" if _several_profiles(everything) else None,
+            f" {results.source}" if runs > 1 else None,
         )
         for results in by_paper(everything)
     ]
@@ -171,6 +186,7 @@ def page(
 
 def _summary(everything: Sequence[Results], progress: tuple[int, int] | None) -> Html:
     records = [record for results in everything for record in results.records]
+    runs = len({results.source for results in everything})
     inputs = [group for results in everything for group in groups(results.records)]
     parts = [tag("h1", TITLE, id="summary"), tag("p", _period([record.started for record in records]), class_="meta")]
     if progress is not None:
@@ -178,6 +194,8 @@ def _summary(everything: Sequence[Results], progress: tuple[int, int] | None) ->
     if not everything:
         parts.append(tag("p", "There are no results here yet: run an experiment first.", class_="warning"))
         return join(parts)
+    sources = runs_table(everything)
+    parts += [] if sources is None else [sources]
     statuses = {status: sum(record.status is status for record in records) for status in Status}
     disagreeing = sum(group.agreement is Agreement.DISAGREE for group in inputs)
     agreeing = sum(group.agreement is Agreement.AGREE for group in inputs)
@@ -197,8 +215,8 @@ def _summary(everything: Sequence[Results], progress: tuple[int, int] | None) ->
     parts.append(
         table(
             "Figures",
-            ("Figure", "Title", "Profile", "Cells", "Answers", "Claims"),
-            [_row(results) for results in by_paper(everything)],
+            ("Figure", "Title", "Profile", *(["Run"] if runs > 1 else []), "Cells", "Answers", "Claims"),
+            [_row(results, runs > 1) for results in by_paper(everything)],
             sortable=True,
         )
     )
@@ -211,13 +229,14 @@ def _progress(measured: int, planned: int) -> Html:
     return tag("p", told, tag("span", "This page refreshes by itself.", id="refreshing"), class_="running")
 
 
-def _row(results: Results) -> list[Cell]:
+def _row(results: Results, with_run: bool) -> list[Cell]:
     figure, records = results.figure, results.records
     answers = [group.agreement for group in groups(records)]
     return [
-        Cell(tag("a", figure.id, href=f"#{anchor(figure)}")),
+        Cell(tag("a", figure.id, href=f"#{anchor(results)}")),
         Cell(figure.title, kind="text"),
         Cell(figure.profile),
+        *([Cell(results.source)] if with_run else []),
         Cell(counted([(status_badge(s), sum(r.status is s for r in records)) for s in Status]), float(len(records))),
         Cell(counted([(badge(a, AGREEMENT_KIND[a]), answers.count(a)) for a in Agreement])),
         Cell(verdicts(figure.claims)),

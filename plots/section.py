@@ -25,9 +25,10 @@ ROWS_FILE = "cells.csv"
 CONFIDENCE_NOTE = "Bars are 95 % confidence intervals of the median from order statistics."
 
 
-def anchor(figure: Figure) -> str:
-    """The fragment of a figure in the page."""
-    return f"{figure.experiment}-{figure.profile}".replace(" ", "-")
+def anchor(results: Results) -> str:
+    """The fragment of a figure of a run in the page."""
+    parts = (results.figure.experiment, results.figure.profile, results.source)
+    return "-".join(part for part in parts if part).replace(" ", "-")
 
 
 def heading(figure: Figure) -> str:
@@ -42,11 +43,12 @@ def _named(figure: Figure) -> str:
 def section(results: Results, drawings: dict[str, Path], page_folder: Path) -> Html:
     """Everything the page says about one figure. `drawings` by format; links are relative to `page_folder`."""
     figure, records = results.figure, results.records
-    head = anchor(figure)
+    head = anchor(results)
+    of = f", run {results.source}" if results.source else ""
     return tag(
         "section",
         tag("h2", heading(figure), id=f"{head}-title"),
-        tag("p", f"{figure.experiment}, profile {figure.profile}. {figure.paper}", class_="meta"),
+        tag("p", f"{figure.experiment}, profile {figure.profile}{of}. {figure.paper}", class_="meta"),
         _mixed(figure, records),
         tables.provenance(records),
         harness.notices(records),
@@ -129,8 +131,9 @@ def _notes(figure: Figure, records: Sequence[Record]) -> list[str]:
 
 def _files(results: Results, drawings: dict[str, Path], page_folder: Path) -> Html:
     targets = {kind.upper(): path for kind, path in drawings.items()}
-    targets |= {"Figure JSON": results.folder / FIGURE_FILE, "Cells": results.folder / CELLS_FOLDER}
     targets |= {"Rows (CSV)": drawings["svg"].with_name(ROWS_FILE)}
+    if results.folder.is_dir():  # others are in a pack
+        targets |= {"Figure JSON": results.folder / FIGURE_FILE, "Cells": results.folder / CELLS_FOLDER}
     links = []
     for text, path in targets.items():
         relative = quote(Path(os.path.relpath(path, page_folder)).as_posix())

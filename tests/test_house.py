@@ -26,6 +26,8 @@ COMMANDS = [
     "plot",
     "report",
     "compare",
+    "pack",
+    "review",
     "verify",
 ]
 

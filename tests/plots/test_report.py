@@ -2,19 +2,22 @@ import base64
 import gzip
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from cepbench.metrics.capabilities import Capabilities, Capability
 from cepbench.metrics.figure import Axis, ClaimResult, Panel, Scale, Verdict
+from cepbench.metrics.packing import write_pack
 from cepbench.metrics.record import Load, Status, Summary
-from cepbench.metrics.results import ResultsError
+from cepbench.metrics.results import ResultsError, load_results
 from cepbench.plots.agreement import Agreement, groups
 from cepbench.plots.draw import write_drawings
 from cepbench.plots.html import Html, tag
 from cepbench.plots.provenance import common, differences
 from cepbench.plots.report import GrowingReport, write_report
+from cepbench.plots.runs import names
 from tests.plots.conftest import ONE
 
 ATTACK = '<script>alert("x")</script>\'"&<img src=x onerror=alert(1)>'
@@ -311,3 +314,37 @@ def test_styles_do_not_change_with_the_figures_that_come(tmp_path, figure, recor
     before = (tmp_path / "own-1" / "headline" / "own-1.svg").read_bytes()
     write_report(tmp_path, tmp_path / "report.html")
     assert (tmp_path / "own-1" / "headline" / "own-1.svg").read_bytes() == before
+
+
+def test_runs_stand_below_one_another_with_their_machines(tmp_path, figure, record, save):
+    for name, cpu in (("mine", "AMD EPYC"), ("yours", "Xeon <2>")):
+        origin = {"cpu": cpu, "cores": 2, "memory_bytes": 8e9, "commit": "0123456789", "dirty": cpu == "AMD EPYC"}
+        save(tmp_path / name, figure(panels=ONE), [record(provenance=origin), record(status=Status.TIMEOUT, cell="t")])
+    other = figure(id="2", experiment="only-mine", panels=ONE)
+    save(tmp_path / "mine", other, [record(experiment="only-mine")])
+    pack = write_pack(tmp_path / "yours.tar.xz", load_results(tmp_path / "yours"), {})
+    out = write_report((tmp_path / "mine", pack), tmp_path / "report.html")
+    text = out.read_text()
+    page = parse(text)
+    identities = [a["id"] for _, a in page.attributes if "id" in a]
+    assert len(identities) == len(set(identities))
+    sections = [a["id"] for name, a in page.attributes if name == "section"]
+    assert sections == ["only-mine-headline-mine", "greta-13.1-headline-mine", "greta-13.1-headline-yours"]
+    for link in [a["href"] for name, a in page.attributes if name == "a"]:
+        assert (f'id="{link[1:]}"' in text) if link.startswith("#") else (tmp_path / link).exists()
+    for expected in ("AMD EPYC, 2 cores", "Xeon &lt;2&gt;, 2 cores", "0123456+", "profile headline, run yours"):
+        assert expected in text
+    assert (tmp_path / "report-figures" / "yours" / "greta-13.1" / "headline" / "greta-13.1.svg").exists()
+    assert not list((tmp_path / "yours").rglob("*.svg"))
+    assert "claims of the papers, at" not in text  # a claim of two runs is one
+
+
+@pytest.mark.parametrize(
+    ("sources", "named"),
+    [
+        (["a/results.tar.xz", "b/results"], ["results-1", "results-2"]),
+        (["a b", "c.d"], ["a-b", "c.d"]),
+    ],
+)
+def test_runs_have_different_names(sources, named):
+    assert names([Path(source) for source in sources]) == named

@@ -1,0 +1,71 @@
+"""`cepbench pack` and `review`: results that travel, and how those of others differ from ours."""
+
+import json
+from pathlib import Path
+
+import click
+
+from cepbench.cli.options import Place, measured
+
+DIFFERENT = 1  # the exit status
+
+
+@click.command()
+@click.argument("file", type=Place(dir_okay=False))
+@measured
+@click.option("--profile", metavar="NAME", help="Only the figures of this profile.")
+def pack(file: Path, results: Path, profile: str | None) -> None:
+    """Write measured results to one file, FILE.tar.xz.
+
+    It holds the records with their raw samples, the figures, their experiment files, environments and checksums. Every
+    command that reads a results folder reads a pack in its place.
+    """
+    from cepbench.experiments.load import experiments
+    from cepbench.metrics.pack import SUFFIX
+    from cepbench.metrics.packing import write_pack
+    from cepbench.metrics.results import ResultsError, load_results
+
+    if not file.name.endswith(SUFFIX):
+        raise click.UsageError(f"{file}: a pack is called FILE{SUFFIX}")
+    everything = load_results(results)
+    chosen = [found for found in everything if profile in (None, found.figure.profile)]
+    if not chosen:
+        profiles = ", ".join(sorted({found.figure.profile for found in everything})) or "none"
+        of = "" if profile is None else f" of profile {profile!r}; there are figures of: {profiles}"
+        raise ResultsError(f"{results}: no figures{of}")
+    names = dict.fromkeys(found.figure.experiment for found in chosen)
+    files = experiments()
+    write_pack(file, chosen, {name: files[name].read_bytes() for name in names if name in files})
+    cells = sum(len(found.records) for found in chosen)
+    click.echo(f"{file}: {len(chosen)} figures, {cells} cells, {file.stat().st_size / 1e6:.2f} MB")
+    own = [name for name in names if name not in files]
+    if own:
+        click.echo(f"  without the experiment files of {', '.join(own)}, which are none of cepbench")
+
+
+@click.command()
+@click.argument("theirs", type=Place(exists=True), metavar="PACK")
+@click.option(
+    "--against",
+    "ours",
+    type=Place(exists=True),
+    default=Path("results"),
+    show_default=True,
+    metavar="PACK",
+    help="The pack or results folder that theirs is judged against.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_context
+def review(context: click.Context, theirs: Path, ours: Path, as_json: bool) -> None:
+    """Say where somebody else's results differ from ours.
+
+    Per figure and profile that both have: the claims with other verdicts, and the cells with other answers, statuses or
+    configurations, or that one side lacks. Times are not judged; `cepbench compare` has their ratios. The exit status
+    is 0 if nothing differs, and 1 if something does.
+    """
+    from cepbench.plots.review import describe, review
+
+    found = review(ours, theirs)
+    click.echo(json.dumps(found.document(), indent=1) if as_json else describe(found))
+    if found.differs:
+        context.exit(DIFFERENT)

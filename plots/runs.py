@@ -1,0 +1,77 @@
+"""Where the results of a page come from: folders and packs, and what was measured when, where and of which commit."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from cepbench.metrics.kept import SHORT
+from cepbench.metrics.pack import SUFFIX
+from cepbench.metrics.record import Record, Status
+from cepbench.metrics.results import Results, figure_order, load_results
+from cepbench.plots.html import Cell, Html, table
+from cepbench.plots.claims import verdicts
+from cepbench.plots.tables import counted, status_badge
+from cepbench.plots.units import human
+
+
+def load_runs(sources: Sequence[Path]) -> tuple[Results, ...]:
+    """The results of all sources in the order of the figures, each below those of the sources before.
+
+    Several sources are named by `Results.source`, and so is a pack. Raises `ResultsError` as `load_results` does.
+    """
+    if len(sources) == 1 and not sources[0].is_file():
+        return load_results(sources[0])
+    named = zip(names(sources), sources, strict=True)
+    found = [replace(results, source=name) for name, source in named for results in load_results(source)]
+    return tuple(sorted(found, key=figure_order))
+
+
+def names(sources: Sequence[Path]) -> list[str]:
+    """A short name of each source, from letters, digits, dots and dashes; a number tells equal ones apart."""
+    short = [re.sub(r"[^\w.-]+", "-", source.resolve().name.removesuffix(SUFFIX)) for source in sources]
+    return [
+        name if short.count(name) == 1 else f"{name}-{1 + short[:place].count(name)}"
+        for place, name in enumerate(short)
+    ]
+
+
+def runs_table(everything: Sequence[Results]) -> Html | None:
+    """A row per source: machine, commit, time, cells and verdicts; None of results that have no named source."""
+    sources = [name for name in dict.fromkeys(results.source for results in everything) if name]
+    if not sources:
+        return None
+    heads = ("Run", "Machine", "Commit", "Measured (UTC)", "Figures", "Cells", "Claims")
+    return table("Runs", heads, [_row(name, [r for r in everything if r.source == name]) for name in sorted(sources)])
+
+
+def _row(name: str, everything: Sequence[Results]) -> list[Cell]:
+    records = [record for results in everything for record in results.records]
+    times = sorted(record.started for record in records if record.started)
+    statuses = [(status_badge(status), sum(record.status is status for record in records)) for status in Status]
+    return [
+        Cell(name),
+        Cell("; ".join(dict.fromkeys(map(_machine, records))), kind="text"),
+        Cell(", ".join(dict.fromkeys(map(_commit, records)))),
+        Cell(f"{times[0]} to {times[-1]}" if times else "", kind="text"),
+        Cell(len(everything)),
+        Cell(counted(statuses)),
+        Cell(verdicts([claim for results in everything for claim in results.figure.claims])),
+    ]
+
+
+def _machine(record: Record) -> str:
+    origin = record.provenance
+    memory = origin.get("memory_bytes")
+    parts = (
+        origin.get("cpu"),
+        f"{origin['cores']} cores" if origin.get("cores") else None,
+        human(float(memory), "B") if isinstance(memory, int | float) else None,
+        origin.get("system"),
+    )
+    return ", ".join(str(part) for part in parts if part) or "not recorded"
+
+
+def _commit(record: Record) -> str:
+    commit = record.provenance.get("commit")
+    return f"{str(commit)[:SHORT]}{'+' if record.provenance.get('dirty') else ''}" if commit else "not recorded"
