@@ -88,21 +88,21 @@ def main() -> None:
         pools = pools_of(template)
         windows = [float(member.window.within) for member in members]
         overlaps = [member.window.overlap for member in members]
-        given = rates_of([state.type for state in pools.states], rates), windows, overlaps
+        closings = [1 / member.window.slide for member in members]
+        given = rates_of([state.type for state in pools.states], rates), windows, overlaps, closings
         plans: list[list[Node]] = [[() for _ in pools.pools]]
         for draw in range(DRAWS):
             set_costs([value * math.exp(random.gauss(0, 1.5) if draw else 0.0) for value in known])
             construction = Construction(pools, executor_costs.ExecutorCosts(*given), SearchLimits(10.0), "gloria")
             nodes = _searched(construction.graph(), "gloria", construction)
             plans += [nodes] if nodes not in plans else []
-        closing = sum(1 / member.window.slide for member in members)
         for nodes in plans:
             row = []
             for k in range(len(NAMES) - 2):
                 set_costs([float(k == n) for n in range(len(NAMES) - 2)])
                 row.append(plan_weight(pools.pools, nodes, executor_costs.ExecutorCosts(*given)))
             plan = GloriaPlan(workload, (PlannedSet(members, template, plan_of(pools, nodes)),))
-            shared.append([*row, 1.0, closing])
+            shared.append([*row, 1.0, sum(closings)])
             shared_taken.append(microseconds([GloriaExecutor(plan) for _ in range(3)], events))
         cogra = make("cogra")
         plan_of_cogra = cogra.plan(workload, Statistics())

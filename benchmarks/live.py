@@ -104,9 +104,7 @@ def latency() -> None:
     taken = [next(end for end, files in ends if files > n) - written for n, written in enumerate(measured.files)][1:]
     spread = ", ".join(f"{name} {1000 * value:.0f}" for name, value in
                        zip(("least", "p50", "p95"), np.quantile(taken, (0, 0.5, 0.95)), strict=True))  # fmt: skip
-    print(
-        f"latency from a file in the folder to its rows in the sink, in ms: {spread}; {len(taken)} files in {len(ends)} batches"
-    )
+    print(f"ms from a file in the folder to its rows in the sink: {spread}; {len(taken)} files in {len(ends)} batches")
 
 
 def main() -> None:

@@ -1,11 +1,12 @@
 """Kills of a live stream: SIGKILL of a Spark worker, the driver, or both, while files come; then rows are compared.
 
-Run by hand: python benchmarks/live_kills.py [kills per algorithm] [seed]
+Run by hand: python benchmarks/live_kills.py [kills per algorithm] [seed] [algorithm]
 """
 
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -33,7 +34,12 @@ found: RETURN MATCHES PATTERN SEQ(A a, B b, C c) WHERE [g] AND a.x < b.x WITHIN 
 
 sequel: RETURN MATCHES PATTERN SEQ(A a, C c) WHERE [g] AND a.x != c.x WITHIN 3 s PER MATCH
 """
-QUERIES = {"cogra": WINDOWS, "sase": WINDOWS, "hamlet": WINDOWS, "mcep": MATCHES, "core": MATCHES}
+EVENTS_ALONE = """
+found: RETURN MATCHES PATTERN SEQ(A a, B b, C c) WHERE [g] AND a.x > 1 AND b.x < 3 WITHIN 5 s PER MATCH
+
+sequel: RETURN g, COUNT(*) PATTERN SEQ(A a, C c) WHERE c.x != 0 GROUP-BY g WITHIN 3 s PER MATCH
+"""
+QUERIES = {"cogra": WINDOWS, "sase": WINDOWS, "hamlet": WINDOWS, "mcep": MATCHES, "core": EVENTS_ALONE}
 EVENTS_PER_FILE = 40
 SECONDS_PER_FILE = 4  # of the stream's own time, so that many events carry the same time
 DELAY = 3  # by which events are out of order
@@ -99,8 +105,11 @@ class Driver:
             self.process = subprocess.Popen([sys.executable, "-m", *self._command], stderr=log, env=SHORT)
 
     def ensure(self) -> None:
-        """Starts it again if it has died."""
-        if self.process.poll() is not None:
+        """Starts it again if it was killed. Raises `RuntimeError` if it failed by itself."""
+        status = self.process.poll()
+        if status not in (None, 0, -signal.SIGKILL):
+            raise RuntimeError(self._log.read_text(errors="replace"))
+        if status is not None:
             self.start()
 
     def workers(self) -> list[psutil.Process]:
@@ -128,9 +137,6 @@ class Driver:
             self.process.kill()
             self.process.wait()
         return True
-
-    def log(self) -> str:
-        return self._log.read_text(errors="replace")
 
 
 def kills(folder: Path, algorithm: str, wanted: int, seed: int = 0) -> dict[str, Any]:
@@ -162,8 +168,6 @@ def kills(folder: Path, algorithm: str, wanted: int, seed: int = 0) -> dict[str,
         driver.ensure()
         if driver.process.wait() == 0:
             break
-        if "cepbench: " in driver.log() and driver.starts > 3 * wanted + 10:
-            raise RuntimeError(driver.log())
     rows = [pq.read_table(file).to_pandas() for file in sorted((folder / "rows").iterdir())]
     found, expected = plain(pd.concat(rows)), plain(evaluate(QUERIES[algorithm], feeder.frame(), algorithm, notify=str))
     return {
@@ -217,9 +221,10 @@ def _begun(folder: Path) -> bool:
 
 
 def main() -> None:
-    wanted, seed = ([int(word) for word in sys.argv[1:]] + [10, 0][len(sys.argv) - 1 :])[:2]
+    given = sys.argv[1:]
+    wanted, seed = (int(given[n]) if n < len(given) else default for n, default in enumerate((10, 0)))
     failed = 0
-    for algorithm in QUERIES:
+    for algorithm in given[2:] or QUERIES:
         with tempfile.TemporaryDirectory(prefix="cepbench-kills-") as folder:
             report = kills(Path(folder), algorithm, wanted, seed)
         print("; ".join(f"{name} {value}" for name, value in report.items()), flush=True)

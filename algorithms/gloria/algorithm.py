@@ -155,7 +155,9 @@ class _Planning:
         rates = rates_of([state.type for state in pools.states], self.statistics.rates)
         windows = [self._window(member) for member in members]
         overlaps = [member.window.overlap for member in members]
-        costs = COSTS[self.gloria.costs]([rate / self.gloria.substreams for rate in rates], windows, overlaps)
+        closings = [self._closings(member) for member in members]
+        rates = [rate / self.gloria.substreams for rate in rates]
+        costs = COSTS[self.gloria.costs](rates, windows, overlaps, closings)
         self.details["template_seconds"] += time.perf_counter() - started
         try:
             decision = optimise(pools, costs, self.gloria.optimizer, self.limits)
@@ -191,6 +193,13 @@ class _Planning:
         if not self.statistics.rates:
             return 1.0
         return float(min(member.window.within, self.statistics.duration))
+
+    def _closings(self, member: SetMember) -> float:
+        """How many of a member's windows close in a unit of time: of a short stream, those that begin in it."""
+        most = member.window.overlap
+        if self.statistics.rates:
+            most = min(most, -(-self.statistics.duration // member.window.slide))
+        return most / self._window(member)
 
     def _tell(self, decision: SharingDecision) -> None:
         numbers, details = decision.numbers, self.details

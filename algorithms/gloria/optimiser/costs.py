@@ -24,12 +24,19 @@ class EventCosts(ABC):
     """The costs of the events of one type, for members that come to it by one transition; states are numbered.
 
     `rates[state]` are events per unit of time. `windows[m]` is the length of member m's windows, and `overlaps[m]` how
-    many hold an event. So |E| is the number of events of a type that a window lets expect. Members with different
-    windows that share carry the snapshots of the longest. Costs of members that do not share are sums over them.
+    many hold an event; `closings[m]` end in a unit of time. So |E| is the number of events of a type that a window lets
+    expect. Members with different windows that share carry the snapshots of the longest. Costs of members that do not
+    share are sums over them.
     """
 
-    def __init__(self, rates: Sequence[float], windows: Sequence[float], overlaps: Sequence[int] = ()) -> None:
-        self.rates, self.windows, self.overlaps = rates, windows, overlaps
+    def __init__(
+        self,
+        rates: Sequence[float],
+        windows: Sequence[float],
+        overlaps: Sequence[int] = (),
+        closings: Sequence[float] = (),
+    ) -> None:
+        self.rates, self.windows, self.overlaps, self.closings = rates, windows, overlaps, closings
         self._moments: dict[Mask, tuple[float, float, float]] = {}
 
     @abstractmethod

@@ -30,8 +30,10 @@ class ExecutorCosts(EventCosts):
     which it has to visit the events before, are not weighed.
     """
 
-    def __init__(self, rates: Sequence[float], windows: Sequence[float], overlaps: Sequence[int]) -> None:
-        super().__init__(rates, windows, overlaps)
+    def __init__(
+        self, rates: Sequence[float], windows: Sequence[float], overlaps: Sequence[int], closings: Sequence[float]
+    ) -> None:
+        super().__init__(rates, windows, overlaps, closings)
         self._holding: dict[Mask, tuple[int, int, float]] = {}
 
     def start(self, state: int, members: Mask) -> float:
@@ -90,6 +92,6 @@ class ExecutorCosts(EventCosts):
         found = self._holding.get(members)
         if found is None:
             chosen = members_in(members)
-            closing = sum(self.overlaps[m] / self.windows[m] for m in chosen)
+            closing = sum(self.closings[m] for m in chosen)
             found = self._holding[members] = len(chosen), sum(self.overlaps[m] for m in chosen), closing
         return found

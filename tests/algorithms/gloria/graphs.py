@@ -46,7 +46,9 @@ class Graph:
         self.pools: Pools = pools_of(self.template)
         rates = [frequencies[state.type] for state in self.pools.states]
         count = len(self.template.states)
-        self.costs = costs(rates, windows or [1.0] * count, [1 + m % 3 for m in range(count)])
+        lengths, overlaps = windows or [1.0] * count, [1 + m % 3 for m in range(count)]
+        closings = [overlap / length for overlap, length in zip(overlaps, lengths, strict=False)]
+        self.costs = costs(rates, lengths, overlaps, closings)
 
     def constructed(self, optimizer: str = "noprune") -> Construction:
         """A construction of the graph."""

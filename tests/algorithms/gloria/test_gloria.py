@@ -119,6 +119,13 @@ def test_members_share_nothing_where_that_costs_less() -> None:
     assert make("gloria").plan(few, Statistics()).details["left_alone"] == 0, "nothing is known of the stream"
 
 
+def test_windows_longer_than_the_stream_close_as_often_as_they_begin() -> None:
+    """One window of each query begins in 20 seconds, though two would hold an event of a longer stream."""
+    queries = workload(*["SEQ(F, A, B, C, D)"] * 200, window="WITHIN 1000 s SLIDE 500 s")
+    assert plan("gloria", queries, duration=20).details["left_alone"] == 0
+    assert plan("gloria", queries, duration=5).details["left_alone"] == 1, "a window that ends soon is dear"
+
+
 def test_a_search_without_time_falls_back_to_the_greedy_plan_and_says_so() -> None:
     found = plan("gloria[seconds=1e-9,costs=paper]", workload(*GOLDEN))
     assert found.details["fell_back"] == 1
