@@ -9,8 +9,8 @@ from cepbench.metrics.kept import SHORT
 from cepbench.metrics.pack import SUFFIX
 from cepbench.metrics.record import Record, Status
 from cepbench.metrics.results import Results, figure_order, load_results
-from cepbench.plots.html import Cell, Html, table
 from cepbench.plots.claims import verdicts
+from cepbench.plots.html import Cell, Html, table
 from cepbench.plots.tables import counted, status_badge
 from cepbench.plots.units import human
 

@@ -202,5 +202,5 @@ def test_what_the_paper_says_of_flink_is_claimed(name: str) -> None:
 @pytest.mark.parametrize("name", ["hamlet-9", "hamlet-10"])
 def test_what_the_paper_says_of_mcep_is_claimed(name: str) -> None:
     experiment = load(find(name))
-    assert "mcep" in experiment.series
-    assert any("mcep" in claim.algorithms for claim in experiment.claims)
+    assert "mcep[plan=re]" in experiment.series  # the default search ends early, which leaves claims open
+    assert any("mcep[plan=re]" in claim.algorithms for claim in experiment.claims)
