@@ -43,6 +43,7 @@ class Sized:
     points: tuple[Point, ...]
     size: str
     reason: str = ""
+    distance: float = 0.0  # from the size that was asked for
 
 
 def measured(quantity: Quantity, records: Sequence[Record], sweeps: Sequence[Sequence[Point]]) -> Measured:
@@ -94,12 +95,13 @@ def sized(quantity: Quantity, sweeps: Sequence[Sequence[Point]]) -> Sized:
     They are those of one sweep; or, where more have the size, points of several sweeps that differ in nothing but the
     stretch and the draws. Raises `NotMeasured` if there are none, or if it is not clear which ones are meant.
     """
-    found: list[tuple[tuple[bool, int, bool], Sized]] = []
+    found: list[tuple[tuple[bool, float, int, bool], Sized]] = []
     reasons: list[str] = []
     for place, points in enumerate((*sweeps, *_lines(quantity, sweeps))):
         try:
             chosen = _sized_in(quantity, points)
-            found.append(((not chosen.reason, len(chosen.points), place < len(sweeps)), chosen))
+            rank = (not chosen.reason, -chosen.distance, len(chosen.points), place < len(sweeps))
+            found.append((rank, chosen))
         except NotMeasured as why:
             reasons.append(str(why))
     if not found:
@@ -126,9 +128,9 @@ def _lines(quantity: Quantity, sweeps: Sequence[Sequence[Point]]) -> list[list[P
 def _sized_in(quantity: Quantity, points: Sequence[Point]) -> Sized:
     """The points of one sweep that have the size: one for each value along the stretch and of the draws."""
     chosen = [point for point in points if holds(point, quantity.where)]
-    reason = ""
+    reason, distance = "", 0.0
     if not chosen:
-        chosen = _nearest(quantity, points)
+        chosen, distance = _nearest(quantity, points)
         reason = f"{named(dict(quantity.where))} was not measured"
     for axis, ends in quantity.stretch.items():
         first, last = sorted(ends)
@@ -143,11 +145,11 @@ def _sized_in(quantity: Quantity, points: Sequence[Point]) -> Sized:
     for point in chosen:
         if places.setdefault(repr([point.get(axis) for axis in free]), point) != point:
             raise NotMeasured(f"several points have this size, such as {named(point)}; name more axes in where")
-    return Sized(tuple(places.values()), _size(quantity, chosen), reason)
+    return Sized(tuple(places.values()), _size(quantity, chosen), reason, distance)
 
 
-def _nearest(quantity: Quantity, points: Sequence[Point]) -> list[Point]:
-    """The points that differ from the size in numbers only, and least in the logarithms of these."""
+def _nearest(quantity: Quantity, points: Sequence[Point]) -> tuple[list[Point], float]:
+    """The points that differ from the size in numbers only, and least in the logarithms of these; and by how much."""
     candidates = []
     for point in points:
         distance = 0.0
@@ -163,7 +165,7 @@ def _nearest(quantity: Quantity, points: Sequence[Point]) -> list[Point]:
     if not candidates:
         raise NotMeasured(f"no point has {named(dict(quantity.where))}")
     least = min(distance for distance, _ in candidates)
-    return [point for distance, point in candidates if distance == least]
+    return [point for distance, point in candidates if distance == least], least
 
 
 def _size(quantity: Quantity, chosen: Sequence[Point]) -> str:

@@ -329,7 +329,7 @@ def test_runs_stand_below_one_another_with_their_machines(tmp_path, figure, reco
     identities = [a["id"] for _, a in page.attributes if "id" in a]
     assert len(identities) == len(set(identities))
     sections = [a["id"] for name, a in page.attributes if name == "section"]
-    assert sections == ["only-mine-headline-mine", "greta-13.1-headline-mine", "greta-13.1-headline-yours"]
+    assert sections == ["greta-13.1-headline-mine", "greta-13.1-headline-yours", "only-mine-headline-mine"]
     for link in [a["href"] for name, a in page.attributes if name == "a"]:
         assert (f'id="{link[1:]}"' in text) if link.startswith("#") else (tmp_path / link).exists()
     for expected in ("AMD EPYC, 2 cores", "Xeon &lt;2&gt;, 2 cores", "0123456+", "profile headline, run yours"):
