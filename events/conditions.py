@@ -129,7 +129,7 @@ def _compare(left: Any, operator: str, right: Any, columns: Mapping[str, pa.Arra
             for side, given in zip(sides, (left, right), strict=True)
         ]
         return _COMPARED[operator](*values)
-    except (pa.ArrowException, ValueError, TypeError):
+    except (pa.ArrowException, ValueError, TypeError, OverflowError):
         told = [
             _shown(given) + ("" if side is None else f" ({side.type})")
             for side, given in zip(sides, (left, right), strict=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from cepbench.experiments.mixing import drawn_over
 from cepbench.experiments.overlay import published
 from cepbench.experiments.points import configuration, sweeps_of
 from cepbench.experiments.points import points as points_of
@@ -39,6 +40,7 @@ def figure(experiment: Experiment, profile: str, records: Sequence[Record]) -> F
         stream=_varied(experiment, "stream"),
         environment=newest.provenance,
         departures=(*experiment.departures, *([departure(experiment, stream)] if stream else [])),
+        draws=drawn_over(experiment),
         claims=tuple(verdict(claim, records, sweeps_of(experiment), experiment.absent) for claim in experiment.claims),
     )
 

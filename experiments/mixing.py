@@ -11,6 +11,12 @@ from cepbench.experiments.schema import Experiment
 from cepbench.metrics.values import measurement
 
 
+def drawn_over(experiment: Experiment) -> tuple[str, ...]:
+    """The axes whose values are draws in some claim."""
+    named = (claim.draws for claim in experiment.claims if isinstance(claim, Effect))
+    return tuple(dict.fromkeys(axis for axis in named if axis is not None))
+
+
 def check_panels(experiment: Experiment, cells: Iterable[Cell]) -> None:
     """Raises `ExperimentError` for a panel that would draw cells of several points as one.
 
@@ -18,7 +24,7 @@ def check_panels(experiment: Experiment, cells: Iterable[Cell]) -> None:
     claim: a panel shows their median, as the claim does. Excluded cells are none.
     """
     plot, known = experiment.plot, list(cells)
-    draws = {claim.draws for claim in experiment.claims if isinstance(claim, Effect)}
+    draws = drawn_over(experiment)
     for number, panel in enumerate(plot.panels):
         x = (panel.x or plot.x).name
         where = {**experiment.fixed(x, panel.sweep), **panel.where}

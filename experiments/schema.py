@@ -33,6 +33,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, PlainValidator, Tag, model_validator
 
+from cepbench.events.conditions import check_condition
+from cepbench.events.errors import InputError
 from cepbench.events.units import in_bytes
 from cepbench.experiments.claims import Claim, Scalar
 from cepbench.experiments.overlay import Overlay, published
@@ -93,6 +95,13 @@ class Stream(Strict):
         given = [name for name in ("generator", "dataset", "path") if getattr(self, name) is not None]
         if len(given) == 0 or given not in (["generator"], ["dataset"], ["path"], ["dataset", "path"]):
             raise ValueError("give one of generator, dataset (with the path of its files) or path")
+        if self.where is not None:
+            if given != ["path"]:
+                raise ValueError("where: only the rows of a file are chosen; give its path")
+            try:
+                check_condition(self.where)
+            except InputError as error:
+                raise ValueError(str(error)) from None
         return self
 
 

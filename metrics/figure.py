@@ -130,6 +130,7 @@ class Evidence(Strict):
     measured: float | None = None
     low: float | None = None
     high: float | None = None
+    bound: bool = False
     unit: str = ""
 
 
@@ -148,6 +149,7 @@ class ClaimResult(Strict):
     measured: float | None = None
     low: float | None = None
     high: float | None = None
+    bound: bool = False  # whether a limit cut it off, so that `measured` is the end that is known
     unit: str = ""  # of `measured`: "x", "s", ...
     verdict: Verdict
     reason: str = ""  # why it is open
@@ -180,6 +182,12 @@ class Figure(Strict):
     environment: dict[str, Any] = Field(default_factory=dict)  # commit, versions, CPU, memory, Spark configuration
     departures: tuple[Departure, ...] = ()  # of the workload, from the paper's
     claims: tuple[ClaimResult, ...] = ()
+    draws: tuple[str, ...] = ()  # axes over which claims, and points of the drawing, are medians
+
+    @property
+    def published(self) -> bool:
+        """Whether it is a figure of a paper."""
+        return bool(self.paper) and not self.paper.startswith("none")
 
     def x_of(self, panel: Panel) -> Axis:
         """The x axis of a panel."""

@@ -19,6 +19,7 @@ from cepbench.metrics.files import write
 SUFFIX = ".tar.xz"
 MANIFEST = "manifest.json"
 PACK_FORMAT = 1
+MOST_BYTES = 1 << 30  # of a pack that is unpacked
 
 
 class PackError(CepbenchError):
@@ -63,8 +64,14 @@ def read_members(path: Path) -> dict[str, bytes]:
 
 def _archive(path: Path) -> dict[str, bytes]:
     try:
-        with tarfile.open(fileobj=io.BytesIO(lzma.decompress(path.read_bytes()))) as archive:
-            files = [(member.name, archive.extractfile(member)) for member in archive]
+        unpacking = lzma.LZMADecompressor()
+        content = unpacking.decompress(path.read_bytes(), MOST_BYTES)
+        if len(content) == MOST_BYTES:
+            raise PackError(f"{path}: a pack of {MOST_BYTES >> 20} MiB or more, once it is unpacked")
+        if not unpacking.eof:
+            raise lzma.LZMAError
+        with tarfile.open(fileobj=io.BytesIO(content)) as archive:
+            files = [(member.name, archive.extractfile(member)) for member in archive if member.isreg()]
             return {name: file.read() for name, file in files if file is not None}
     except OSError as error:
         raise PackError(f"{path}: {(error.strerror or str(error)).lower()}") from None

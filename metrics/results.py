@@ -114,7 +114,11 @@ def _packed(pack: Path) -> Iterator[Results]:
                 (folder / f"{RECORDS_FILE}:{number}", partial(Record.model_validate_json, line))
                 for number, line in enumerate(lines, 1)
             )
-            yield _results(folder, _figure(folder / FIGURE_FILE, partial(bytes, content)), cells)
+            figure = _figure(folder / FIGURE_FILE, partial(bytes, content))
+            parts = place.parent.relative_to(PACKED).parts
+            if ".." in parts or parts != (figure.experiment, figure.profile):
+                raise ResultsError(f"{folder / FIGURE_FILE}: a figure of {figure.experiment} ({figure.profile})")
+            yield _results(folder, figure, cells)
 
 
 def _results(folder: Path, figure: Figure, cells: Iterable[tuple[Path, Callable[[], Record]]]) -> Results:

@@ -78,9 +78,7 @@ def verdicts(results: Sequence[ClaimResult]) -> Html:
 
 def by_paper(everything: Sequence[Results]) -> list[Results]:
     """The figures of a system one after another, systems by their names; our own figures come last."""
-    return sorted(
-        everything, key=lambda results: (not _published(results.figure), label(_system(results.figure)).lower())
-    )
+    return sorted(everything, key=lambda found: (not found.figure.published, label(_system(found.figure)).lower()))
 
 
 def number(said: ClaimResult | Evidence) -> Html:
@@ -88,19 +86,13 @@ def number(said: ClaimResult | Evidence) -> Html:
     if said.measured is None:
         return join(["–"])
     shown = _with_unit(said.measured, said.unit)
-    if said.low == said.measured and said.high is None:
-        return join([f"≥ {shown}"])
-    if said.high == said.measured and said.low is None:
-        return join([f"≤ {shown}"])
+    if said.bound:
+        return join([f"{'≤' if said.low is None else '≥'} {shown}"])
     if said.low == said.high:
         return join([shown])
     low = "0" if said.low is None else _with_unit(said.low, said.unit)
     high = "∞" if said.high is None else _with_unit(said.high, said.unit)
     return join([shown, tag("div", f"{low} – {high}", class_="meta")])
-
-
-def _published(figure: Figure) -> bool:
-    return bool(figure.paper) and not figure.paper.startswith("none")
 
 
 def _system(figure: Figure) -> str:
@@ -112,8 +104,9 @@ def _by_system(found: Sequence[Results]) -> dict[str, list[Results]]:
     """The figures by the system and its paper, in words."""
     groups: dict[str, list[Results]] = {}
     for results in found:
-        groups.setdefault(_system(results.figure), []).append(results)
-    return {f"{label(name)} · {own[0].figure.paper.partition(';')[0]}": own for name, own in groups.items()}
+        whose = results.figure.paper.partition(";")[0] if results.figure.published else "ours"
+        groups.setdefault(f"{label(_system(results.figure))} · {whose}", []).append(results)
+    return groups
 
 
 def _in_short(found: Sequence[Results]) -> Html:

@@ -57,11 +57,11 @@ def draw_effects(everything: Sequence[Results]) -> Drawing | None:
             style = look[system]
             for number, claim in enumerate(claims):
                 x, y = claim.claimed or 1.0, claim.measured or 1.0
-                bound = claim.low is None or claim.high is None
+                bound = claim.bound
                 if not bound:
                     axes.plot([x, x], [claim.low or y, claim.high or y], color=style.color, linewidth=0.8)
                 axes.plot(
-                    [x], [y], color=style.color, marker=("^" if claim.high is None else "v") if bound else style.marker,
+                    [x], [y], color=style.color, marker=("v" if claim.low is None else "^") if bound else style.marker,
                     markersize=4, linestyle="none", markerfacecolor="white" if bound else style.color,
                     label=label(system) if number == 0 else None,
                 )  # fmt: skip

@@ -121,7 +121,7 @@ def coordinates(records: Iterable[Record], axis: Axis) -> tuple[Any, ...]:
 def undrawn_axes(figure: Figure, records: Sequence[Record]) -> tuple[str, ...]:
     """Axes of which several values meet in one point of the figure, so that different cells would be mixed in it.
 
-    An axis that only follows a drawn one (zipped with it) is no such axis.
+    An axis that only follows a drawn one (zipped with it) is no such axis, nor is one of draws.
     """
     seen: dict[tuple[str, ...], dict[str, set[str]]] = {}
     for number, panel in enumerate(figure.panels):
@@ -130,6 +130,8 @@ def undrawn_axes(figure: Figure, records: Sequence[Record]) -> tuple[str, ...]:
             if in_slice(figure, panel, record):
                 place = (str(number), *(repr(record.point.get(name)) for name in drawn))
                 for name, coordinate in record.point.items():
+                    if name in figure.draws:
+                        continue
                     seen.setdefault(place, {}).setdefault(name, set()).add(repr(coordinate))
     return tuple(sorted({name for axes in seen.values() for name, values in axes.items() if len(values) > 1}))
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 
 from cepbench.metrics.kept import SHORT
@@ -30,10 +31,12 @@ def load_runs(sources: Sequence[Path]) -> tuple[Results, ...]:
 def names(sources: Sequence[Path]) -> list[str]:
     """A short name of each source, from letters, digits, dots and dashes; a number tells equal ones apart."""
     short = [re.sub(r"[^\w.-]+", "-", source.resolve().name.removesuffix(SUFFIX)) for source in sources]
-    return [
-        name if short.count(name) == 1 else f"{name}-{1 + short[:place].count(name)}"
-        for place, name in enumerate(short)
-    ]
+    found: list[str] = []
+    for name in short:
+        free = (f"{name}-{number}" for number in count(1))
+        alone = short.count(name) == 1
+        found.append(name if alone else next(one for one in free if one not in found and one not in short))
+    return found
 
 
 def runs_table(everything: Sequence[Results]) -> Html | None:

@@ -97,7 +97,8 @@ def _notes(figure: Figure, records: Sequence[Record]) -> list[str]:
     points = [point for curve in drawn for point in curve.points]
     notes = []
     if any(point.estimate and len(point.estimate.values) > 1 for point in points):
-        notes.append("Each point is the median over repetitions.")
+        over = " and ".join(("repetitions", *(f"values of {axis}" for axis in figure.draws)))
+        notes.append(f"Each point is the median over {over}.")
     if any(point.idle is not None for point in points):
         notes.append(harness.LINE)
     if any(point.estimate and point.estimate.low is not None for point in points):
@@ -149,7 +150,7 @@ def _mixed(figure: Figure, records: Sequence[Record]) -> Html | None:
 
 
 def _departures(figure: Figure) -> list[Html]:
-    if not figure.departures and (not figure.paper or figure.paper.startswith("none")):
+    if not figure.departures and not figure.published:
         return []
     head = tag("h3", "Departures from the paper's workload")
     if not figure.departures:

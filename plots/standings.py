@@ -20,7 +20,7 @@ def rankings(figure: Figure, records: Sequence[Record]) -> list[Html]:
 
     A comparison that reproduces no paper has one for each panel, of lines, too.
     """
-    compared = not figure.paper
+    compared = not figure.published
     panels = [panel for panel in figure.panels if figure.facet is None and (compared or panel.kind == "heat")]
     if not panels:
         return []

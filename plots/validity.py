@@ -11,8 +11,8 @@ THREATS = (
     ),
     (
         "One machine.",
-        "All cells of a page ran on the machine that its environment names, most on two cores. Ratios carry "
-        "over to other machines better than seconds do.",
+        "The cells of a run were measured on the machine that its environment names. Ratios carry over to "
+        "other machines better than seconds do.",
     ),
     (
         "Compiled loops against the authors' Java.",

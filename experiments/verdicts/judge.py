@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import inf, isfinite
 
 from cepbench.experiments.claims import Claim, Effect, Limit, Quantity, holds
-from cepbench.experiments.verdicts.cells import CUT, VOID, named
+from cepbench.experiments.verdicts.cells import CUT, VOID, incomplete, named
 from cepbench.experiments.verdicts.numbers import Number
 from cepbench.experiments.verdicts.quantities import NotMeasured, Point, measured
 from cepbench.metrics.figure import ClaimResult, Evidence, Verdict
@@ -85,8 +85,11 @@ def expectation(claim: Effect | Limit) -> str:
 
 def band(claim: Effect) -> Band:
     """Between what a number holds."""
+    if claim.factor is not None and claim.neutral == 1 and claim.factor > 1:
+        # No effect at all is not half of twice as much.
+        return Band(max(claim.factor / FACTOR, claim.factor**0.5), claim.factor * FACTOR)
     if claim.factor is not None:
-        return Band(claim.factor / FACTOR, claim.factor * FACTOR, claim.factor == 1 and claim.neutral == 1)
+        return Band(claim.factor / FACTOR, claim.factor * FACTOR, claim.neutral == 1)
     if claim.orders is not None:
         return Band(10 ** (claim.orders - ORDERS), 10 ** (claim.orders + ORDERS), claim.orders == 0)
     if claim.power is not None:
@@ -105,6 +108,8 @@ def graded(claim: Effect, number: Number) -> Verdict:
     least, most, wanted = number.least, number.most, band(claim)
     if claim.direction is not None:  # the whole interval lies on the side that is claimed
         inside = least > wanted.low if claim.direction == "more" else most < wanted.high
+    elif claim.slope and claim.power is None:  # the interval of a bent curve is its bend, not noise
+        inside = wanted.low <= number.low <= wanted.high
     else:
         inside = least <= wanted.high and most >= wanted.low
     if inside:
@@ -117,7 +122,9 @@ def graded(claim: Effect, number: Number) -> Verdict:
     neutral = claim.neutral
     if neutral is None:
         return Verdict.WEAKER
-    crossed = least > neutral if downward and wanted.high <= neutral else most < neutral and not downward
+    same = 1.0 if claim.slope else _tolerance(claim.metric)
+    beyond = wanted.high <= neutral and least > neutral * same
+    crossed = beyond if downward else most < neutral / same
     return Verdict.OPPOSITE if crossed else Verdict.WEAKER
 
 
@@ -131,32 +138,37 @@ def _judged(claim: Effect, records: Sequence[Record], sweeps: Sequence[Sequence[
         reason = "; ".join(filter(None, ("cut off by a limit", reason)))
     elif not reason:
         verdict = graded(claim, found.number)
-    result = _open(claim, reason).model_copy(update={"verdict": verdict, "size": found.size, **_ends(found.number)})
-    if len(found.draws) < 2:
-        return result
     held = sum(draw.exact and graded(claim, draw) is Verdict.HOLDS for draw in found.draws)
-    return result.model_copy(update={"draws": len(found.draws), "held": held})
+    if verdict is Verdict.HOLDS and 2 * held <= len(found.draws):  # the range of the draws is no interval of the median
+        middle = found.number.low
+        verdict = graded(claim, Number(middle, middle, middle, middle))
+    result = _open(claim, reason).model_copy(update={"verdict": verdict, "size": found.size, **_ends(found.number)})
+    return result.model_copy(update={"draws": len(found.draws), "held": held}) if len(found.draws) > 1 else result
 
 
 def _limited(claim: Limit, records: Sequence[Record]) -> ClaimResult:
     """Holds if all end as claimed. A system that ends all the same is opposite; a survivor that was cut is open."""
     result = _open(claim, "")
-    ended: dict[str, Status] = {}
+    ended: dict[str, Record] = {}
     for name in claim.algorithms:
         own = [r for r in records if r.algorithm == name and holds(r.point, claim.where)]
+        own = [r for r in own if r.measurement == "time"] or own
         if not own:
             return result.model_copy(update={"reason": f"{name} was not run at {named(dict(claim.where))}"})
-        worst = sorted(own, key=lambda r: (r.status in VOID, r.status in CUT))[-1]
+        worst = ended[name] = sorted(own, key=lambda r: (r.status in VOID, r.status in CUT))[-1]
         if worst.status in VOID:
             return result.model_copy(update={"reason": f"{name} is {worst.status.value} at {named(worst.point)}"})
-        ended[name] = worst.status
-    cut = [name for name in claim.ends if ended[name] in CUT]
+        if name in claim.ends and (why := incomplete(own, "plan_seconds")):
+            return result.model_copy(update={"reason": why})
+    cut = [name for name in claim.ends if ended[name].status in CUT]
     if cut:
         return result.model_copy(update={"reason": f"{' and '.join(cut)} did not end within our limits, either"})
-    over = [name for name in claim.fails if ended[name] is Status.OK]
+    over = [name for name in claim.fails if ended[name].status is Status.OK]
     if over:
         return result.model_copy(update={"verdict": Verdict.OPPOSITE, "reason": f"{' and '.join(over)} ended"})
-    return result.model_copy(update={"verdict": Verdict.HOLDS})
+    limits = {f"{ended[name].limit_seconds:g} s" for name in claim.fails if ended[name].status is Status.TIMEOUT}
+    within = f"within {' and '.join(sorted(limits))}" if limits else ""
+    return result.model_copy(update={"verdict": Verdict.HOLDS, "reason": within})
 
 
 def _open(claim: Effect | Limit, reason: str) -> ClaimResult:
@@ -207,6 +219,7 @@ def _ends(number: Number) -> dict[str, float | None]:
         return {"measured": _finite(number.low), "low": _finite(number.least), "high": _finite(number.most)}
     known = number.low if isfinite(number.low) and number.low > 0 else number.high
     return {
+        "bound": True,
         "measured": _finite(known),
         "low": _finite(number.low) if number.low > 0 else None,
         "high": _finite(number.high),

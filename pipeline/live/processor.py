@@ -78,6 +78,7 @@ class Processor:
 
     def finish(self) -> Totals:
         """The end of the stream, after the last batch that was finished."""
+        self.checkpoint.begin_end()
         latest = self.checkpoint.latest()
         before, intake, totals = self._before(0 if latest is None else latest + 1)
         intake, leaving = intake.close()

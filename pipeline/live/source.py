@@ -50,7 +50,8 @@ def folder_of(source: str) -> Path:
 
 def first_file(folder: Path) -> Path | None:
     """The file that came first of those that are there, if there are any."""
-    files = [file for file in folder.iterdir() if file.name.endswith(SUFFIXES) and file.name[0] not in "._"]
+    named = (file for file in folder.iterdir() if file.name.endswith(SUFFIXES) and file.name[0] not in "._")
+    files = [file for file in named if file.is_file()]
     return min(files, key=lambda file: (file.stat().st_mtime_ns, file.name), default=None)
 
 
@@ -106,7 +107,19 @@ def _events(file: Path, layout: FileLayout, schema: Schema) -> InputEvents:
     source = _alone(file)
     if source.is_csv:
         csv_headers(source, layout.reading)
-    blocks = list(file_blocks(file, source.is_csv, layout))
+    else:
+        own = source_layout(source, layout.reading).kinds
+        other = next((name for name, kind in layout.kinds.items() if own.get(name, kind) is not kind), None)
+        if other is not None:
+            was = layout.kinds[other].value
+            raise InputError(
+                f"{file}: column {other!r} is {own[other].value}, and {was} in the first file of the stream"
+            )
+    try:
+        blocks = list(file_blocks(file, source.is_csv, layout))
+    except pa.ArrowException as error:
+        first = str(error).splitlines()[0]
+        raise InputError(f"{file}: not as the first file of the stream: {first}") from None
     time = np.concatenate([block.time for block in blocks])
     names = pa.chunked_array([block.type for block in blocks], pa.string())
     columns = {n: pa.chunked_array([b.columns[n] for b in blocks], ARROW[k]) for n, k in layout.kinds.items()}

@@ -29,6 +29,7 @@ DESCRIPTION, SPARK, STATE, LOCK = "stream.json", "spark", "state", "lock"
 MOST_TOLD = 120
 """Characters of what differs."""
 END = "end"
+BEGUN = "begun"
 """The name of what comes after the last batch."""
 
 
@@ -79,6 +80,15 @@ class Checkpoint:
     def ended(self) -> bool:
         """Whether the stream has come to its end."""
         return self._file(END, "intake").exists()
+
+    @property
+    def ending(self) -> bool:
+        """Whether the stream has begun to come to its end: no file counts any more."""
+        return self._file(END, BEGUN).exists()
+
+    def begin_end(self) -> None:
+        """Before the rows of the end are written."""
+        write(self._file(END, BEGUN), b"")
 
     def latest(self) -> int | None:
         """The last batch that was finished."""

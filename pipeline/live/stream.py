@@ -43,6 +43,8 @@ TRIES = 4
 LOG_BATCHES = 10
 """That Spark keeps in its log."""
 POLL_SECONDS = 0.1
+LONGEST = 1 << 61
+"""Watermark, so that times and it together are 64-bit numbers."""
 DAEMON = "spark.python.daemon.module"
 FILES = "path STRING, modificationTime TIMESTAMP, length LONG, content BINARY"
 """What Spark knows of files; contents that nobody asks for are not read."""
@@ -93,6 +95,8 @@ def stream(
     """
     queries, made = parse_supported(workload_text, algorithm)
     folder, place, target, reading = folder_of(source), Path(checkpoint).resolve(), sink_of(sink), reading_of(reading)
+    if reading.where is not None:
+        raise InputError("where: a stream has all rows of its files; leave rows out before files are moved there")
     delay = delay_of(watermark, reading.unit)
     store = Checkpoint(place, {})
     with store.locked():
@@ -127,6 +131,8 @@ def stream(
         if store.ended:
             notify(f"{place}: this stream has ended, and nothing was read; another one needs another checkpoint")
             return processor.totals()
+        if store.ending:  # it was killed at its end
+            return processor.finish()
         return _Run(processor, folder, spark, until_idle, progress).until_the_end()
 
 
@@ -135,7 +141,10 @@ def delay_of(watermark: str, unit: str) -> int:
     found = re.fullmatch(r"\s*(\d{1,18}(?:\.\d{1,9})?)\s*([a-z]+)\s*", watermark)
     if found is None or found[2] not in NANOSECONDS:
         raise InputError(f"watermark {watermark!r}: expected a length such as 10s, in {', '.join(NANOSECONDS)}")
-    return in_units(Fraction(found[1]), found[2], unit, "watermark")
+    delay = in_units(Fraction(found[1]), found[2], unit, "watermark")
+    if delay > LONGEST:
+        raise InputError(f"watermark {watermark!r}: at most {LONGEST} of the stream's units")
+    return delay
 
 
 class _Run:

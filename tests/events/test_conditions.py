@@ -64,6 +64,7 @@ def test_rows_for_which_it_is_true(where: str, rows: list[int]) -> None:
         ("NOT " * 1000 + "delay > 0", "at most 2000 characters"),
         ("late > 1", "f.csv: where: no column 'late'; there are delay, ratio"),
         ("origin > 3", "f.csv: where: cannot compare origin (string) with 3"),
+        ("delay < 10000000000000000000000", "f.csv: where: cannot compare delay (int64) with 1000"),
         ("delay = 'x'", "f.csv: where: cannot compare delay (int64) with 'x'"),
         ("day > 'soon'", "cannot compare day"),
         ("1 = 1", "where: 1 = 1 compares no column"),

@@ -21,8 +21,12 @@ def ratio(measured: float, **claimed: Any) -> Verdict:
 @pytest.mark.parametrize(
     ("claimed", "verdicts"),
     [
-        ({"factor": 8}, {4.0: HOLDS, 16.0: HOLDS, 3.9: WEAKER, 16.1: STRONGER, 1.0: WEAKER, 0.9: OPPOSITE}),
+        (
+            {"factor": 8},
+            {4.0: HOLDS, 16.0: HOLDS, 3.9: WEAKER, 16.1: STRONGER, 1.0: WEAKER, 0.97: WEAKER, 0.9: OPPOSITE},
+        ),
         ({"orders": 2}, {32: HOLDS, 316: HOLDS, 31: WEAKER, 317: STRONGER, 0.9: OPPOSITE}),
+        ({"factor": 2}, {1.42: HOLDS, 4.0: HOLDS, 1.4: WEAKER, 1.0: WEAKER, 0.9: OPPOSITE}),
         ({"factor": 1}, {0.5: HOLDS, 2.0: HOLDS, 2.1: OPPOSITE, 0.4: OPPOSITE}),
         ({"at_least": 3}, {3.0: HOLDS, 900: HOLDS, 2.9: WEAKER, 0.9: OPPOSITE}),
         ({"at_most": 0.5}, {0.5: HOLDS, 0.01: HOLDS, 0.6: WEAKER, 1.1: OPPOSITE}),
@@ -101,6 +105,12 @@ def test_one_noisy_point_does_not_move_a_slope_far() -> None:
 def test_a_slope_sees_only_its_stretch() -> None:
     cells = [at("slow", n, value) for n, value in [*CURVE, (32, 768.0), (64, 768.0)]]
     assert judge(cells, slope={"n": [1, 16]}, power=2).verdict is HOLDS
+
+
+def test_the_bend_of_a_curve_is_no_interval_of_its_slope() -> None:
+    cells = [at("slow", n, value) for n, value in ((1, 1.0), (2, 1.0), (4, 1.1), (8, 2.0), (16, 40.0))]
+    found = judge(cells, slope={"n": [1, 16]}, at_least=3)
+    assert (found.verdict, (found.high or 0) > 3) == (WEAKER, True)
 
 
 def test_growth_between_two_sizes_in_either_direction() -> None:
@@ -185,6 +195,14 @@ def test_draws_give_the_median_and_the_share_that_holds() -> None:
     assert found.size == "n 1, 7 draws of k"
 
 
+def test_one_lucky_draw_does_not_hold() -> None:
+    gains = {1: 2.0, 2: 2.0, 3: 3.0, 4: 3.0, 5: 50.0}
+    cells = two_axes({(1, draw): gain for draw, gain in gains.items()})
+    cells += [record("fast", {"n": 1, "k": draw}, latency_max=1.0) for draw in gains]
+    found = judge(cells, to="fast", draws="k", factor=18)
+    assert (found.verdict, found.held, found.high) == (WEAKER, 0, 50.0)
+
+
 def test_draws_that_were_cut_off_leave_the_median_known_as_long_as_they_are_few() -> None:
     def judged(*latencies: float | None) -> Any:
         cells = [
@@ -237,6 +255,11 @@ def test_who_ends_and_who_does_not() -> None:
     cells = [at("slow", 1, 1.0), at("fast", 1, 1.0), at("fast", 2, 1.0)]
     assert judge([*cells, at("slow", 2, None)], **both).verdict is HOLDS
     assert judge([*cells, record("slow", {"n": 2}, Status.OUT_OF_MEMORY)], **both).verdict is HOLDS
+    assert judge([*cells, at("slow", 2, None, limit=10.0)], **both).reason == "within 10 s"
+    short = record("fast", {"n": 2}, details={"fell_back": 1.0})
+    assert judge([*cells[:2], short, at("slow", 2, None)], **both).verdict is OPEN
+    memory = record("slow", {"n": 2}, Status.OUT_OF_MEMORY, measurement="memory")
+    assert judge([*cells, at("slow", 2, 1.0), memory], **both).verdict is OPPOSITE
     ended = judge([*cells, at("slow", 2, 1.0)], **both)
     assert (ended.verdict, ended.reason) == (OPPOSITE, "slow ended")
     late = judge([*cells[:2], at("fast", 2, None), at("slow", 2, None)], **both)

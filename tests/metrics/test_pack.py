@@ -115,6 +115,22 @@ def test_every_flipped_byte_is_found(pack):
             read_members(pack)
 
 
+@pytest.mark.parametrize("place", ["../../escaped/smoke", "/abs/smoke", "../smoke", "other/smoke"])
+def test_a_figure_that_leads_elsewhere_is_refused(tmp_path, place):
+    name, profile = place.rsplit("/", 1)
+    figure = FIGURE.model_copy(update={"experiment": "x" if name == "other" else name, "profile": profile})
+    members = {f"results/{place}/figure.json": figure.model_dump_json().encode()}
+    pack = write_members(tmp_path / "run.tar.xz", members, {})
+    with pytest.raises(ResultsError, match="a figure of"):
+        load_results(pack)
+
+
+def test_a_pack_that_fills_the_memory_is_refused(pack, monkeypatch):
+    monkeypatch.setattr("cepbench.metrics.pack.MOST_BYTES", 1000)
+    with pytest.raises(PackError, match="or more, once it is unpacked"):
+        read_members(pack)
+
+
 def test_a_record_of_another_version_is_named_by_its_line(tmp_path):
     line = record().model_dump_json() + "\n" + record(format=99).model_dump_json() + "\n"
     members = {

@@ -31,8 +31,8 @@ def shown(claim: ClaimResult) -> str:
     [
         ({"measured": 1.998, "low": 1.95, "high": 2.04, "unit": "x"}, "2 x 1.95 x – 2.04 x"),
         ({"measured": 2.5, "low": 2.5, "high": 2.5, "unit": "x"}, "2.5 x"),
-        ({"measured": 1000.0, "low": 1000.0, "unit": "x"}, "≥ 1 000 x"),
-        ({"measured": 0.1, "high": 0.1, "unit": "x"}, "≤ 0.1 x"),
+        ({"measured": 1000.0, "low": 1000.0, "unit": "x", "bound": True}, "≥ 1 000 x"),
+        ({"measured": 0.1, "high": 0.1, "unit": "x", "bound": True}, "≤ 0.1 x"),
         ({"measured": 5.0, "low": 4.0, "unit": "s"}, "5 s 4 s – ∞"),
         ({"measured": 3.9e7, "low": 3.9e7, "high": 3.9e7, "unit": "events/s"}, "39 M events/s"),
         ({}, "–"),
@@ -77,7 +77,7 @@ def test_the_page_opens_with_what_became_of_each_paper(tmp_path: Path, figure: A
 
 
 def test_effects_are_drawn_against_the_claimed_ones(tmp_path: Path, figure: Any, sweep: Any, save: Any) -> None:
-    bound = result(Verdict.OPEN, claimed=1e4, measured=500.0, low=500.0, unit="x")
+    bound = result(Verdict.OPEN, claimed=1e4, measured=500.0, low=500.0, unit="x", bound=True)
     save(tmp_path, figure(claims=(*figure().claims, bound), panels=ONE), sweep)
     drawing = draw_effects(load_results(tmp_path))
     assert drawing is not None

@@ -344,6 +344,7 @@ def test_runs_stand_below_one_another_with_their_machines(tmp_path, figure, reco
     [
         (["a/results.tar.xz", "b/results"], ["results-1", "results-2"]),
         (["a b", "c.d"], ["a-b", "c.d"]),
+        (["x/a", "y/a", "z/a-1"], ["a-2", "a-3", "a-1"]),
     ],
 )
 def test_runs_have_different_names(sources, named):

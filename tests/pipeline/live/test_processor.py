@@ -3,11 +3,15 @@
 import os
 from pathlib import Path
 from random import Random
+from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from cepbench.algorithms.base import UnsupportedQuery
 from cepbench.algorithms.registry import algorithms
+from cepbench.events.errors import InputError
 from cepbench.metrics.files import write as files_write
 from cepbench.pipeline.live import sink, state
 from cepbench.pipeline.live.bucket import check_live
@@ -101,3 +105,37 @@ def test_a_batch_that_is_cut_off_anywhere_is_run_again(
         assert processor.checkpoint.ended
         assert rows_in(folder / "rows") == batch_rows(text, events, algorithm, folder), f"seed {case.seed}: {text}"
     assert killed > CASES // 3
+
+
+def test_a_stream_that_was_killed_at_its_end_takes_no_more_files(tmp_path: Path) -> None:
+    events = [{"time": n, "type": kind} for n, kind in ((1, "A"), (2, "B"))]
+    [file] = write_files(tmp_path / "in", events, [])
+    text = "RETURN COUNT(*) PATTERN SEQ(A, B) WITHIN 10 seconds"
+    prepared = prepared_for(text, "cogra", file)
+    processor = processor_in(tmp_path, prepared, file, 2, 3)
+    processor.run(0, [file])
+    assert not processor.checkpoint.ending
+    processor.checkpoint.begin_end()
+    again = processor_in(tmp_path, prepared, file, 2, 3)
+    assert again.checkpoint.ending
+    assert not again.checkpoint.ended
+    again.finish()
+    assert again.checkpoint.ended
+    assert rows_in(tmp_path / "rows") == batch_rows(text, events, "cogra", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        ({"time": [2], "type": ["A"], "x": [1.5]}, "column 'x' is float64, and int64 in the first file"),
+        ({"when": [2], "type": ["A"], "x": [1]}, "time"),
+    ],
+)
+def test_a_file_that_is_not_as_the_first_one_is_named(tmp_path: Path, other: dict[str, Any], message: str) -> None:
+    files = [tmp_path / "1.parquet", tmp_path / "2.parquet"]
+    for file, columns in zip(files, ({"time": [1], "type": ["A"], "x": [1]}, other), strict=True):
+        pq.write_table(pa.table(columns), file)
+    prepared = prepared_for("RETURN SUM(A.x) PATTERN A WITHIN 10 seconds", "cogra", files[0])
+    with pytest.raises(InputError, match=message) as caught:
+        processor_in(tmp_path, prepared, files[0], 2, 3).run(0, files)
+    assert "2.parquet" in str(caught.value)
