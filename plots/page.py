@@ -25,7 +25,7 @@ nav li { padding: .2rem 0; }
 nav a { text-decoration: none; }
 nav a:hover { text-decoration: underline; }
 @media (max-width: 60rem) { .layout { grid-template-columns: minmax(0, 1fr); gap: 1rem; padding: 1rem; }
-  nav { position: static; max-height: none; } }
+  nav { order: 1; position: static; max-height: none; } }
 h1 { font-size: 1.8rem; line-height: 1.2; margin: 0 0 .3rem; }
 h2 { font-size: 1.35rem; line-height: 1.25; margin: 0 0 .2rem; }
 h3 { font-size: 1.02rem; margin: 1.6rem 0 .4rem; }

@@ -22,6 +22,8 @@ from cepbench.plots.units import human
 
 ROWS_FILE = "cells.csv"
 """Beside the drawings: all cells of the figure as a table (docs/measurement.md, Export)."""
+MOST_LINES = 60
+"""Of a workload on the page: hundreds of generated queries say no more than the first ones."""
 CONFIDENCE_NOTE = "Bars are 95 % confidence intervals of the median from order statistics."
 
 
@@ -202,7 +204,9 @@ def _cells(records: Sequence[Record]) -> list[Html]:
 def _workload(figure: Figure) -> list[Html]:
     parts = [tag("h3", "Workload and stream")]
     if figure.workload:
-        parts.append(tag("pre", tag("code", figure.workload)))
+        lines = figure.workload.splitlines()
+        more = [f"… {len(lines) - MOST_LINES} more lines in {FIGURE_FILE}"] if len(lines) > MOST_LINES else []
+        parts.append(tag("pre", tag("code", "\n".join([*lines[:MOST_LINES], *more]))))
     if figure.stream:
         parts.append(tag("p", figure.stream))
     return parts if len(parts) > 1 else []

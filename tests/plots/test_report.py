@@ -164,6 +164,13 @@ def test_an_arrow_stands_at_the_limit_that_it_is_said_to_stand_at(tmp_path, figu
     assert "Arrows stand at the time limit (7 s)" in write_report(tmp_path, tmp_path / "report.html").read_text()
 
 
+def test_a_long_workload_is_cut(tmp_path, figure, record, save):
+    save(tmp_path, figure(panels=ONE, workload="\n".join(f"q{n}" for n in range(200))), [record()])
+    text = write_report(tmp_path, tmp_path / "report.html").read_text()
+    assert "q59\n… 140 more lines in figure.json" in text
+    assert "q60" not in text
+
+
 def test_details_are_columns_of_the_rows(tmp_path, figure, record, save):
     details = {"graph_seconds": 0.25, "updates": 12_000.0}
     save(tmp_path, figure(panels=ONE), [record(summary=Summary(details=details))])
