@@ -14,7 +14,7 @@
 - `run`: experiments on Spark, as `cepbench run` does it; `load_results`: what they measured.
 - `load_frame`: what they measured as a table.
 - `Reading`: how files of one's own are read: which columns are time and type, how times are written.
-- `stream`: queries on a stream that goes on, on Spark: exactly once, whatever dies (docs/live.md).
+- `stream`: queries on a stream that goes on, on Spark: exactly once (docs/live.md).
 - `make`: the algorithm of a specification such as `cet[detect=hybrid]`.
 
 All raise `CepbenchError` (`cepbench.events.errors`) with a message of one line. docs/query-language.md has the

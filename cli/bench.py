@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cepbench.cli.options import Place, cluster, plugins, reading, where
+from cepbench.cli.options import arithmetic as counted
 from cepbench.cli.progress import compilation_told
 from cepbench.cli.query import query_file, query_text
 from cepbench.cli.spoken import as_options
@@ -114,7 +115,7 @@ def own_work(command: Callable[..., None]) -> Callable[..., None]:
     "--repeat", type=Duration(zero=True), default="2s", show_default=True,
     help="For which short runs are repeated; 0 is once.",
 )  # fmt: skip
-@click.option("--arithmetic", type=click.Choice(["modular", "float"]), default="modular", show_default=True)
+@counted
 @click.option(
     "--save",
     type=NewExperiment(dir_okay=False),

@@ -116,6 +116,14 @@ def reading(command: Callable[..., None]) -> Callable[..., None]:
     return wrapped
 
 
+arithmetic = click.option(
+    "--arithmetic",
+    type=click.Choice(["modular", "float"]),
+    default="modular",
+    show_default=True,
+    help="Counts modulo 2^64 with an overflow flag, or 64-bit floats.",
+)
+
 where = click.option(
     "--where",
     "rows",

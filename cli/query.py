@@ -8,6 +8,7 @@ import click
 
 from cepbench.cli.interrupts import time_limit, timeout
 from cepbench.cli.options import Place, cluster, plugins, reading, where
+from cepbench.cli.options import arithmetic as counted
 from cepbench.cli.progress import advance, bar, compilation_told
 from cepbench.cli.spoken import as_options
 from cepbench.cli.tables import FORMS, PARQUET, answer_text, parquet_bytes
@@ -35,18 +36,8 @@ def one_algorithm(ctx: click.Context, param: click.Parameter, given: tuple[str, 
 
 
 query_file = QueryFile(exists=True, dir_okay=False, readable=True)
-
-
-@click.command()
-@click.option("-q", "--query", "workload", required=True, type=query_file, help="File with one or many queries.")
-@click.option(
-    "-e",
-    "--events",
-    required=True,
-    type=Place(exists=True),
-    help="Event store, or CSV or Parquet file, or a folder of such files.",
-)
-@click.option(
+asked = click.option("-q", "--query", "workload", required=True, type=query_file, help="File with one or many queries.")
+one = click.option(
     "-a",
     "--algorithm",
     required=True,
@@ -55,17 +46,23 @@ query_file = QueryFile(exists=True, dir_okay=False, readable=True)
     metavar="SPEC",
     help="Algorithm, such as greta or name[parameter=value].",
 )
+
+
+@click.command()
+@asked
+@click.option(
+    "-e",
+    "--events",
+    required=True,
+    type=Place(exists=True),
+    help="Event store, or CSV or Parquet file, or a folder of such files.",
+)
+@one
 @click.option("-o", "--output", type=Place(dir_okay=False), help="File for the answer.")
 @click.option(
     "--format", "form", type=click.Choice(FORMS), help="Form of the answer; by default that of the file, else table."
 )
-@click.option(
-    "--arithmetic",
-    type=click.Choice(["modular", "float"]),
-    default="modular",
-    show_default=True,
-    help="Counts modulo 2^64 with an overflow flag, or 64-bit floats.",
-)
+@counted
 @where
 @reading
 @timeout

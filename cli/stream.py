@@ -5,7 +5,8 @@ from pathlib import Path
 import click
 
 from cepbench.cli.options import Place, cluster, plugins, reading
-from cepbench.cli.query import one_algorithm, query_file, query_text
+from cepbench.cli.options import arithmetic as counted
+from cepbench.cli.query import asked, one, query_text
 from cepbench.events.reading import Reading
 from cepbench.pipeline.cluster import SparkCluster
 
@@ -14,16 +15,8 @@ IDLE_SECONDS = 5.0
 
 
 @click.command()
-@click.option("-q", "--query", "workload", required=True, type=query_file, help="File with one or many queries.")
-@click.option(
-    "-a",
-    "--algorithm",
-    required=True,
-    multiple=True,
-    callback=one_algorithm,
-    metavar="SPEC",
-    help="Algorithm, such as greta or name[parameter=value].",
-)
+@asked
+@one
 @click.option("--source", required=True, metavar="folder:PATH", help="Folder into which files of events are moved.")
 @click.option(
     "--sink",
@@ -53,13 +46,7 @@ IDLE_SECONDS = 5.0
     metavar="[SECONDS]",
     help=f"End the stream when no file has come for so long (alone: {IDLE_SECONDS:g} s), and write its last rows.",
 )
-@click.option(
-    "--arithmetic",
-    type=click.Choice(["modular", "float"]),
-    default="modular",
-    show_default=True,
-    help="Counts modulo 2^64 with an overflow flag, or 64-bit floats.",
-)
+@counted
 @reading
 @plugins
 @cluster
@@ -101,8 +88,8 @@ def stream(
         )
     finally:
         stop()
-    told = f"{totals.events} events in {totals.batches} batches, {totals.late} of them late; {totals.rows} rows"
-    _notice(f"the stream has ended: {told}")
+    counts = f"{totals.events} events in {totals.batches} batches, {totals.late} of them late; {totals.rows} rows"
+    _notice(f"the stream has ended: {counts}")
 
 
 def _notice(text: str) -> None:

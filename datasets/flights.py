@@ -62,11 +62,11 @@ def page() -> str:
     lines = [f"{NAME}: {SUMMARY}"]
     for title in ("source", "licence", "time", "types", "attributes", "units", "key", "commands", "note"):
         found = DESCRIBED[title]
-        told = [f"{name}: {what}" for name, what in found.items()] if isinstance(found, dict) else [str(found)]
-        told = found if isinstance(found, list) else told
+        rows = [f"{name}: {what}" for name, what in found.items()] if isinstance(found, dict) else [str(found)]
+        rows = found if isinstance(found, list) else rows
         if title in ("attributes", "units", "key"):
-            told = [", ".join(told)]
-        lines += [f"{title.capitalize()}:", *(f"  {line}" for line in told)]
+            rows = [", ".join(rows)]
+        lines += [f"{title.capitalize()}:", *(f"  {row}" for row in rows)]
     return "\n".join(lines)
 
 

@@ -130,11 +130,11 @@ def _compare(left: Any, operator: str, right: Any, columns: Mapping[str, pa.Arra
         ]
         return _COMPARED[operator](*values)
     except (pa.ArrowException, ValueError, TypeError, OverflowError):
-        told = [
+        compared = [
             _shown(given) + ("" if side is None else f" ({side.type})")
             for side, given in zip(sides, (left, right), strict=True)
         ]
-        raise InputError(f"{place}: where: cannot compare {' with '.join(told)}") from None
+        raise InputError(f"{place}: where: cannot compare {' with '.join(compared)}") from None
 
 
 def _column(tree: Any, columns: Mapping[str, pa.Array], place: str) -> pa.Array:

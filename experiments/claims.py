@@ -61,14 +61,20 @@ class Quantity(Strict):
         return 1.0 if self.between or (self.to is not None and self.to_metric is None) else None
 
     @property
+    def parts(self) -> tuple[tuple[str, str], ...]:
+        """What is measured, as algorithm and metric; of two the first is divided by the second."""
+        of = (self.of, self.metric)
+        return (of,) if self.to is None else (of, (self.to, self.to_metric or self.metric))
+
+    @property
     def algorithms(self) -> tuple[str, ...]:
         """The algorithms that it compares."""
-        return (self.of,) if self.to is None else (self.of, self.to)
+        return tuple(algorithm for algorithm, _ in self.parts)
 
     @property
     def metrics(self) -> tuple[str, ...]:
         """The metrics that it names."""
-        return (self.metric,) if self.to_metric is None else (self.metric, self.to_metric)
+        return tuple(metric for _, metric in self.parts)
 
     @property
     def axes(self) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ from cepbench.pipeline.replay import Measured
 from cepbench.pipeline.slicing import Crossings, join_slices
 
 SHARE = 0.8
-"""Of the sustainable rate: the load at which the latency of a loaded system is told."""
+"""Of the sustainable rate: the load at which the latency of a loaded system is reported."""
 
 
 @dataclass(frozen=True)

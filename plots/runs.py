@@ -29,7 +29,7 @@ def load_runs(sources: Sequence[Path]) -> tuple[Results, ...]:
 
 
 def names(sources: Sequence[Path]) -> list[str]:
-    """A short name of each source, from letters, digits, dots and dashes; a number tells equal ones apart."""
+    """A short name of each source, from letters, digits, dots and dashes; a number distinguishes equal ones."""
     short = [re.sub(r"[^\w.-]+", "-", source.resolve().name.removesuffix(SUFFIX)) for source in sources]
     found: list[str] = []
     for name in short:

@@ -85,11 +85,12 @@ def expectation(claim: Effect | Limit) -> str:
 
 def band(claim: Effect) -> Band:
     """Between what a number holds."""
-    if claim.factor is not None and claim.neutral == 1 and claim.factor > 1:
-        # No effect at all is not half of twice as much.
-        return Band(max(claim.factor / FACTOR, claim.factor**0.5), claim.factor * FACTOR)
     if claim.factor is not None:
-        return Band(claim.factor / FACTOR, claim.factor * FACTOR, claim.neutral == 1)
+        same = claim.neutral == 1 and claim.factor == 1
+        low = claim.factor / FACTOR
+        if claim.neutral == 1 and not same:  # no effect at all is not half of "twice"
+            low = max(low, claim.factor**0.5)
+        return Band(low, claim.factor * FACTOR, same)
     if claim.orders is not None:
         return Band(10 ** (claim.orders - ORDERS), 10 ** (claim.orders + ORDERS), claim.orders == 0)
     if claim.power is not None:

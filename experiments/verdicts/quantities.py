@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from math import inf, log, nan
+from operator import truediv
 from typing import Any
 
 from scipy.stats import theilslopes
@@ -51,7 +53,7 @@ def measured(quantity: Quantity, records: Sequence[Record], sweeps: Sequence[Seq
 
     Raises `NotMeasured` if an algorithm has no valid cell, or if several points have the size.
     """
-    for name, metric in zip(quantity.algorithms, (quantity.metric, *quantity.metrics[::-1]), strict=False):
+    for name, metric in quantity.parts:
         _check(name, measuring(name, metric, records))
     points = _points(quantity, records)
     chosen = sized(quantity, [[point for point in points if point in sweep] for sweep in sweeps])
@@ -64,7 +66,8 @@ def measured(quantity: Quantity, records: Sequence[Record], sweeps: Sequence[Seq
         found, why = _of_draw(quantity, own, records)
         numbers.append(found)
         reasons.append(why)
-    whole = numbers[0] if len(numbers) == 1 else _over(numbers)
+    several = pooled([found.low for found in numbers], [found.high for found in numbers])
+    whole = numbers[0] if len(numbers) == 1 else several
     return Measured(whole, tuple(numbers), chosen.size, "; ".join(dict.fromkeys(filter(None, reasons))))
 
 
@@ -78,14 +81,13 @@ def _check(algorithm: str, cells: Sequence[Record]) -> None:
 
 def _points(quantity: Quantity, records: Sequence[Record]) -> list[Point]:
     """The points at which all algorithms of the quantity were run."""
-    divisor = quantity.to_metric or quantity.metric
-    own = {point_key(r.point): r.point for r in measuring(quantity.of, quantity.metric, records)}
-    if quantity.to is None:
-        return list(own.values())
-    others = {point_key(r.point) for r in measuring(quantity.to, divisor, records)}
-    shared = [point for key, point in own.items() if key in others]
+    own, *others = (
+        {point_key(cell.point): cell.point for cell in measuring(name, metric, records)}
+        for name, metric in quantity.parts
+    )
+    shared = [point for key, point in own.items() if all(key in other for other in others)]
     if not shared:
-        raise NotMeasured(f"{quantity.of} and {quantity.to} were not run at the same point")
+        raise NotMeasured(f"{' and '.join(quantity.algorithms)} were not run at the same point")
     return shared
 
 
@@ -197,15 +199,12 @@ def _of_draw(quantity: Quantity, points: Sequence[Point], records: Sequence[Reco
 
 def _at(quantity: Quantity, point: Point, records: Sequence[Record]) -> tuple[Number, str]:
     """The number at one point, and which search behind it was incomplete."""
-    result, why = None, ""
-    metrics = (quantity.metric, quantity.to_metric or quantity.metric)
-    for name, metric in zip(quantity.algorithms, metrics, strict=False):
+    numbers, why = [], ""
+    for name, metric in quantity.parts:
         cells = [cell for cell in measuring(name, metric, records) if cell.point == point]
         why = why or incomplete(cells, metric)
-        own = number(cells, metric, records)
-        result = own if result is None else result / own
-    assert result is not None
-    return result, why
+        numbers.append(number(cells, metric, records))
+    return reduce(truediv, numbers), why
 
 
 def _slope(curve: Sequence[tuple[float, Number]]) -> Number:
@@ -217,19 +216,11 @@ def _slope(curve: Sequence[tuple[float, Number]]) -> Number:
     if len(curve) == 2:
         (x, first), (y, last) = curve
         grown = last / first
-        middle, least, most = (log(part) / log(y / x) if part > 0 else -inf for part in _parts(grown))
+        ends = (grown.low, grown.least, grown.most)
+        middle, least, most = (log(end) / log(y / x) if end > 0 else -inf for end in ends)
     else:
         middle, _, least, most = theilslopes([log(at.low) for _, at in curve], [log(x) for x, _ in curve], 0.95)
     return Number(float(middle), float(middle), float(least), float(most))
-
-
-def _parts(found: Number) -> tuple[float, float, float]:
-    return found.low, found.least, found.most
-
-
-def _over(numbers: Sequence[Number]) -> Number:
-    """The median over draws, whose interval is that of the draws."""
-    return pooled([found.low for found in numbers], [found.high for found in numbers])
 
 
 def _size_along(point: Point, axis: str) -> float:

@@ -83,7 +83,7 @@ def no_events(workload: Workload) -> EventBatch:
 
 
 def needed(workload: Workload) -> list[str]:
-    """The attributes that queries need, of whatever events."""
+    """The attributes that queries need, of any events."""
     return sorted(frozenset[str]().union(*workload.needs.values()))
 
 

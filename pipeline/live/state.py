@@ -26,7 +26,7 @@ from cepbench.metrics.files import write
 
 FORMAT = 1
 DESCRIPTION, SPARK, STATE, LOCK = "stream.json", "spark", "state", "lock"
-MOST_TOLD = 120
+MOST_SHOWN = 120
 """Characters of what differs."""
 END = "end"
 BEGUN = "begun"
@@ -65,9 +65,9 @@ class Checkpoint:
             wanted = json.loads(_json(self.description))
             name = next(name for name in {**found, **wanted} if found.get(name) != wanted.get(name))
             there, here = repr(found.get(name)), repr(wanted.get(name))
-            told = f"is {there}, not {here}" if len(there + here) < MOST_TOLD else "differs"
+            difference = f"is {there}, not {here}" if len(there + here) < MOST_SHOWN else "differs"
             raise UnusableCheckpoint(
-                f"{self.path}: the checkpoint is of another stream: {name} {told}; choose another folder"
+                f"{self.path}: the checkpoint is of another stream: {name} {difference}; choose another folder"
             )
         _check_log(self.spark)
 

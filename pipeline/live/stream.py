@@ -2,7 +2,7 @@
 
 Spark looks for files, puts them into numbered batches, and keeps in its log which file is in which batch: a batch that
 was not finished is run again on the same files. What a batch leaves, state and rows, are files that are named by its
-number (`state`, `sink`). So every row is in a folder once, whatever dies and whenever.
+number (`state`, `sink`). So every row is in a folder once, even if processes are killed.
 """
 
 import re
@@ -79,7 +79,7 @@ def stream(
     - `algorithm`: a name, perhaps with parameters: `cogra`, `hamlet[sharing=static]`.
     - `source`: `folder:PATH`; CSV or Parquet files are moved there, each whole, and stay.
     - `sink`: `folder:PATH` for a Parquet file per batch that has rows, or `console` for CSV on stdout.
-    - `checkpoint`: folder for the state; whoever can write to it can run code as you.
+    - `checkpoint`: folder for the state; anyone who can write to it can run code as you.
     - `watermark`: how much older than the newest event an event may be: `500ms`, `10 s`. Older ones are late, and left
       out.
     - `late`: folder that lists late events; by default `late` in the checkpoint.
@@ -260,8 +260,8 @@ def _patient(master: SparkCluster | str | None) -> SparkCluster:
 
 def _notices(prepared: Prepared) -> list[str]:
     endless = [query.query.name for query in prepared.workload if query.row_window is None]
-    told = [f"query {name}: its rows come at the end of the stream" for name in endless]
-    return [*prepared.notices, *told]
+    late = [f"query {name}: its rows come at the end of the stream" for name in endless]
+    return [*prepared.notices, *late]
 
 
 def _escaped(folder: Path) -> str:

@@ -1,6 +1,9 @@
 """Rows of live streams are those of the batch run: random queries and streams, disorder, and failures anywhere."""
 
 import os
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -13,6 +16,7 @@ from cepbench.algorithms.base import UnsupportedQuery
 from cepbench.algorithms.registry import algorithms
 from cepbench.events.errors import InputError
 from cepbench.metrics.files import write as files_write
+from cepbench.pipeline.jobs import Prepared
 from cepbench.pipeline.live import sink, state
 from cepbench.pipeline.live.bucket import check_live
 from tests.pipeline.live.driving import (
@@ -31,27 +35,44 @@ from tests.pipeline.live.driving import (
 CASES = int(os.environ.get("CEPBENCH_LIVE_CASES", "12"))
 
 
+@dataclass(frozen=True)
+class Live:
+    """A random stream in files, and queries on it that can run live."""
+
+    random: Random
+    folder: Path
+    delay: int
+    events: list[Any]
+    text: str
+    files: list[Path]
+    prepared: Prepared
+
+
+def streams(algorithm: str, cases: int, delays: Sequence[int], folder: Path) -> Iterator[Live]:
+    """Random ones; those that cannot run live are left out."""
+    for case in live_cases(algorithm, cases):
+        random, place = Random(case.seed), folder / str(case.seed)
+        delay = random.choice(delays)
+        events, text = disordered(case.events, delay, random), text_of(case)
+        files = write_files(place / "in", events, random_cuts(events, random))
+        prepared = prepared_for(text, algorithm, files[0])
+        with suppress(UnsupportedQuery):
+            check_live(prepared)
+            yield Live(random, place, delay, events, text, files, prepared)
+
+
 @pytest.mark.parametrize("algorithm", [kind.name for kind in algorithms() if kind.missing() is None])
 def test_live_rows_are_those_of_the_batch_run(algorithm: str, tmp_path: Path) -> None:
     """`CEPBENCH_LIVE_CASES` for more cases."""
     compared = rows = 0
-    for case in live_cases(algorithm, CASES):
-        random, folder = Random(case.seed), tmp_path / str(case.seed)
-        delay = random.choice((0, 1, 3, 10))
-        events, text = disordered(case.events, delay, random), text_of(case)
-        files = write_files(folder / "in", events, random_cuts(events, random))
-        prepared = prepared_for(text, algorithm, files[0])
-        try:
-            check_live(prepared)
-        except UnsupportedQuery:
-            continue
-        processor = processor_in(folder, prepared, files[0], random.choice((1, 2, 3)), delay)
-        for number, batch in enumerate(batches_of(files, random)):
+    for case in streams(algorithm, CASES, (0, 1, 3, 10), tmp_path):
+        processor = processor_in(case.folder, case.prepared, case.files[0], case.random.choice((1, 2, 3)), case.delay)
+        for number, batch in enumerate(batches_of(case.files, case.random)):
             processor.run(number, batch)
         totals = processor.finish()
         assert totals.late == 0
-        wanted = batch_rows(text, events, algorithm, folder)
-        assert rows_in(folder / "rows") == wanted, f"seed {case.seed}: {text}"
+        wanted = batch_rows(case.text, case.events, algorithm, case.folder)
+        assert rows_in(case.folder / "rows") == wanted, f"{case.folder.name}: {case.text}"
         compared, rows = compared + 1, rows + len(wanted)
     assert compared >= CASES // 2
     assert rows
@@ -67,15 +88,8 @@ def test_a_batch_that_is_cut_off_anywhere_is_run_again(
 ) -> None:
     """Before or after any file is written, or after a batch, of which Spark does not know then that it was finished."""
     killed = 0
-    for case in live_cases(algorithm, CASES // 2):
-        random, folder = Random(case.seed), tmp_path / str(case.seed)
-        events, text = disordered(case.events, 3, random), text_of(case)
-        files = write_files(folder / "in", events, random_cuts(events, random))
-        prepared = prepared_for(text, algorithm, files[0])
-        try:
-            check_live(prepared)
-        except UnsupportedQuery:
-            continue
+    for case in streams(algorithm, CASES // 2, (3,), tmp_path):
+        random, folder, files = case.random, case.folder, case.files
 
         def write(path: Path, content: bytes, random: Random = random) -> Path:
             before, after = random.random() < 0.08, random.random() < 0.08
@@ -90,7 +104,7 @@ def test_a_batch_that_is_cut_off_anywhere_is_run_again(
             monkeypatch.setattr(module, "write", write)
         batches = [*enumerate(batches_of(files, random)), None]
         while batches:
-            processor = processor_in(folder, prepared, files[0], 2, 3)
+            processor = processor_in(folder, case.prepared, files[0], 2, 3)
             try:
                 while batches:
                     if batches[0] is None:
@@ -103,7 +117,7 @@ def test_a_batch_that_is_cut_off_anywhere_is_run_again(
             except Killed:
                 killed += 1
         assert processor.checkpoint.ended
-        assert rows_in(folder / "rows") == batch_rows(text, events, algorithm, folder), f"seed {case.seed}: {text}"
+        assert rows_in(folder / "rows") == batch_rows(case.text, case.events, algorithm, folder), case.text
     assert killed > CASES // 3
 
 
