@@ -112,6 +112,13 @@ class CellFiles:
         """Stores one record."""
         write_record(self._cells, record)
 
+    def figure(self) -> Figure | None:
+        """The figure's description as it was written last, if it can be read."""
+        try:
+            return Figure.model_validate_json((self.folder / FIGURE_FILE).read_bytes())
+        except (OSError, ValidationError):
+            return None
+
     def write_figure(self, figure: Figure) -> None:
         """Stores the figure's description, also beside superseded cells that have none since a sweep was killed."""
         content = figure.model_dump_json(indent=1).encode()

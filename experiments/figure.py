@@ -11,17 +11,21 @@ from cepbench.experiments.points import configuration, sweeps_of
 from cepbench.experiments.points import points as points_of
 from cepbench.experiments.schema import Experiment, SweptPanel
 from cepbench.experiments.store_data import departure, named
-from cepbench.experiments.verdicts.judge import verdict
+from cepbench.experiments.verdicts.judge import declared, verdict
 from cepbench.metrics.figure import Figure, Panel
 from cepbench.metrics.record import Record
 
 
-def figure(experiment: Experiment, profile: str, records: Sequence[Record]) -> Figure:
-    """The figure of an experiment as it was swept; `records` are its cells, at least one."""
+def figure(experiment: Experiment, profile: str, records: Sequence[Record], before: Figure | None = None) -> Figure:
+    """The figure of an experiment as it was swept; `records` are its cells, at least one.
+
+    `before` is the figure that was written of some of these cells earlier: what it declared stays declared.
+    """
     plot = experiment.plot
     newest = max(records, key=lambda record: record.started)
     stream = configuration(experiment, next(points_of(experiment)))["stream"] if experiment.data is not None else {}
     on = f" on {named(stream)}" if stream else ""
+    current = tuple(map(declared, experiment.claims))
     return Figure(
         id=experiment.figure,
         experiment=experiment.id,
@@ -42,6 +46,9 @@ def figure(experiment: Experiment, profile: str, records: Sequence[Record]) -> F
         departures=(*experiment.departures, *([departure(experiment, stream)] if stream else [])),
         draws=drawn_over(experiment),
         claims=tuple(verdict(claim, records, sweeps_of(experiment), experiment.absent) for claim in experiment.claims),
+        declared=(before and before.declared) or current,
+        current=current,
+        revised=experiment.revised,
     )
 
 

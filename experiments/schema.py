@@ -219,6 +219,7 @@ class Experiment(Strict):
     monotone: Annotated[str | dict[str, str], PlainValidator(_monotone)] = "no"
     plot: Plot
     claims: tuple[Claim, ...] = ()
+    revised: tuple[str, ...] = ()  # why claims were changed after cells were measured; the report shows what changed
 
     @model_validator(mode="after")
     def _consistent(self) -> Experiment:

@@ -32,6 +32,7 @@ from cepbench.experiments.provenance import environment
 from cepbench.experiments.schema import Experiment
 from cepbench.experiments.store_data import check_axes
 from cepbench.experiments.streams import STREAMS_FOLDER, check_stream, prepare_stream
+from cepbench.metrics.figure import Figure
 from cepbench.metrics.notices import Notice, counted, noise, noisiest, notices_of, of_record
 from cepbench.metrics.record import Load, Record, Status
 from cepbench.pipeline.cluster import SparkCluster, TooFewExecutors
@@ -227,6 +228,7 @@ class _Sweep:
         self._bar: tqdm[Any] | None = None
         self.files: dict[str, CellFiles] = {}
         self._records: dict[str, dict[str, Record]] = {}
+        self._before: dict[str, Figure | None] = {}  # figures of experiments of which cells are kept
         self._waiting: list[Cell] = []
         self._environment: dict[str, Any] | None = None
         self._asked: tuple[dict[str, str], list[Path]] | None = None  # of which configuration, and on which inputs
@@ -241,6 +243,8 @@ class _Sweep:
             records = files.open(wanted)
             for record in records.values():
                 self._slowed(record.load, record.hosts)
+            if records:
+                self._before[entry.experiment.id] = files.figure()
             if again_noisy:
                 records = _quiet(records)
             self.files[entry.experiment.id], self._records[entry.experiment.id] = files, records
@@ -397,8 +401,9 @@ class _Sweep:
         for group in {cell.group for cell in entry.cells}:
             self._agree(entry.experiment.id, group)
         if records:
+            before = self._before.get(entry.experiment.id)
             self.files[entry.experiment.id].write_figure(
-                figure(entry.experiment, entry.profile, list(records.values()))
+                figure(entry.experiment, entry.profile, list(records.values()), before)
             )
 
     def _show(self, cell: Cell) -> None:

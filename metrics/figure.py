@@ -4,6 +4,8 @@ Layout: `results/<experiment>/<profile>/figure.json` holds one `Figure`, `.../ce
 both, plots and report need neither the experiment definition nor the algorithms.
 """
 
+from collections import Counter
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any, Literal, Self
 
@@ -153,11 +155,20 @@ class ClaimResult(Strict):
     unit: str = ""  # of `measured`: "x", "s", ...
     verdict: Verdict
     reason: str = ""  # why it is open
+    edge: bool = False  # whether the interval touches an edge of the band: a repetition may end otherwise
     draws: int = 1  # over how many values of what the paper leaves free
     held: int | None = None  # in how many of them it holds
     cause: Literal["", "paper", "text silent", "size", "ours"] = ""  # of what does not hold
     why: str = ""  # the cause in a sentence
     evidence: tuple[Evidence, ...] = ()
+
+
+class Declared(Strict):
+    """What a claim expects, as far as it can be written down before its cells are measured."""
+
+    text: str
+    expected: str  # in words, as in `ClaimResult`
+    size: str  # in words, with the axis of the draws
 
 
 class Figure(Strict):
@@ -182,6 +193,9 @@ class Figure(Strict):
     environment: dict[str, Any] = Field(default_factory=dict)  # commit, versions, CPU, memory, Spark configuration
     departures: tuple[Departure, ...] = ()  # of the workload, from the paper's
     claims: tuple[ClaimResult, ...] = ()
+    declared: tuple[Declared, ...] = ()  # the claims before the first of the cells was measured
+    current: tuple[Declared, ...] = ()  # and when they were judged
+    revised: tuple[str, ...] = ()  # why these differ
     draws: tuple[str, ...] = ()  # axes over which claims, and points of the drawing, are medians
 
     @property
@@ -189,6 +203,27 @@ class Figure(Strict):
         """Whether it is a figure of a paper."""
         return bool(self.paper) and not self.paper.startswith("none")
 
+    @property
+    def dropped(self) -> tuple[Declared, ...]:
+        """Claims that were declared and are not judged now. Words may change: expectation and size count."""
+        return _without(self.declared, self.current)
+
+    @property
+    def added(self) -> tuple[Declared, ...]:
+        """Claims that are judged and were not declared."""
+        return _without(self.current, self.declared)
+
     def x_of(self, panel: Panel) -> Axis:
         """The x axis of a panel."""
         return panel.x or self.x
+
+
+def _without(claims: Sequence[Declared], others: Sequence[Declared]) -> tuple[Declared, ...]:
+    left = Counter((other.expected, other.size) for other in others)
+    found = []
+    for claim in claims:
+        if left[claim.expected, claim.size]:
+            left[claim.expected, claim.size] -= 1
+        else:
+            found.append(claim)
+    return tuple(found)

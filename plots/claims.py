@@ -125,6 +125,10 @@ def _with_unit(given: float, unit: str) -> str:
 
 def _why(claim: ClaimResult) -> list[Html]:
     parts = []
+    if claim.edge:
+        parts.append(
+            tag("div", "The interval touches an edge of the band: a repetition may end otherwise.", class_="meta")
+        )
     if claim.held is not None:
         parts.append(tag("div", f"Holds in {claim.held} of {claim.draws} draws."))
     if claim.cause:

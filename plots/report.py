@@ -12,10 +12,11 @@ from cepbench.metrics.pack import SUFFIX
 from cepbench.metrics.record import Record, Status
 from cepbench.metrics.results import Results, figure_order, read
 from cepbench.metrics.table import frame
-from cepbench.plots import validity
+from cepbench.plots import changes, validity
 from cepbench.plots.agreement import Agreement, groups
 from cepbench.plots.capabilities import ANCHOR, HEADING, capability_section
 from cepbench.plots.censored import LABELS
+from cepbench.plots.changes import changes_section
 from cepbench.plots.claims import by_paper, overview, verdicts
 from cepbench.plots.draw import all_styles, write_drawings
 from cepbench.plots.effects import effects
@@ -158,8 +159,10 @@ def page(
         )
         for results in by_paper(everything)
     ]
+    changed = changes_section(everything, anchor)
     threats = validity_section() if any(results.figure.claims for results in everything) else None
     last = None if capable is None else capability_section(capable)
+    contents += [] if changed is None else [tag("li", tag("a", changes.HEADING, href=f"#{changes.ANCHOR}"))]
     contents += [] if threats is None else [tag("li", tag("a", validity.HEADING, href=f"#{validity.ANCHOR}"))]
     contents += [] if last is None else [tag("li", tag("a", HEADING, href=f"#{ANCHOR}"))]
     body = tag(
@@ -168,7 +171,7 @@ def page(
         tag(
             "div",
             tag("nav", tag("h2", "Contents"), tag("ol", contents), aria_label="Contents"),
-            tag("main", _summary(everything, progress), list(sections), last, threats, id="main"),
+            tag("main", _summary(everything, progress), list(sections), changed, threats, last, id="main"),
             class_="layout",
         ),
         tag("script", trusted(SCRIPT)),

@@ -15,7 +15,7 @@ from cepbench.experiments.claims import Claim, Effect, Limit, Quantity, holds
 from cepbench.experiments.verdicts.cells import CUT, VOID, incomplete, named
 from cepbench.experiments.verdicts.numbers import Number
 from cepbench.experiments.verdicts.quantities import NotMeasured, Point, measured
-from cepbench.metrics.figure import ClaimResult, Evidence, Verdict
+from cepbench.metrics.figure import ClaimResult, Declared, Evidence, Verdict
 from cepbench.metrics.record import Record, Status
 from cepbench.metrics.values import unit
 
@@ -83,6 +83,12 @@ def expectation(claim: Effect | Limit) -> str:
     return f"{words} {what}{bound:g}{times}"
 
 
+def declared(claim: Claim) -> Declared:
+    """What can be written down of a claim before it is measured."""
+    over = f", median over {claim.draws}" if isinstance(claim, Effect) and claim.draws is not None else ""
+    return Declared(text=claim.text, expected=expectation(claim), size=f"{_size(claim)}{over}")
+
+
 def band(claim: Effect) -> Band:
     """Between what a number holds."""
     if claim.factor is not None:
@@ -143,8 +149,16 @@ def _judged(claim: Effect, records: Sequence[Record], sweeps: Sequence[Sequence[
     if verdict is Verdict.HOLDS and 2 * held <= len(found.draws):  # the range of the draws is no interval of the median
         middle = found.number.low
         verdict = graded(claim, Number(middle, middle, middle, middle))
-    result = _open(claim, reason).model_copy(update={"verdict": verdict, "size": found.size, **_ends(found.number)})
+    edge = verdict is not Verdict.OPEN and _touches_an_edge(claim, found.number)
+    result = _open(claim, reason).model_copy(
+        update={"verdict": verdict, "edge": edge, "size": found.size, **_ends(found.number)}
+    )
     return result.model_copy(update={"draws": len(found.draws), "held": held}) if len(found.draws) > 1 else result
+
+
+def _touches_an_edge(claim: Effect, number: Number) -> bool:
+    """Whether the ends of the interval, each taken alone, have different verdicts."""
+    return len({graded(claim, Number(end, end, end, end)) for end in (number.least, number.low, number.most)}) > 1
 
 
 def _limited(claim: Limit, records: Sequence[Record]) -> ClaimResult:
@@ -174,17 +188,21 @@ def _limited(claim: Limit, records: Sequence[Record]) -> ClaimResult:
 
 def _open(claim: Effect | Limit, reason: str) -> ClaimResult:
     """A claim of which nothing is said yet."""
-    where = {**claim.where, **{a: f"{x:g} to {y:g}" for a, (x, y) in getattr(claim, "stretch", {}).items()}}
     return ClaimResult(
         text=claim.text,
         source=claim.source,
         expected=expectation(claim),
         claimed=_claimed(claim),
-        size=named(where) if where else "the only size",
+        size=_size(claim),
         unit=_unit(claim),
         verdict=Verdict.OPEN,
         reason=reason,
     )
+
+
+def _size(claim: Effect | Limit) -> str:
+    where = {**claim.where, **{a: f"{x:g} to {y:g}" for a, (x, y) in getattr(claim, "stretch", {}).items()}}
+    return named(where) if where else "the only size"
 
 
 def _claimed(claim: Effect | Limit) -> float | None:

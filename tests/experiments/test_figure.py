@@ -107,3 +107,17 @@ def test_algorithms_go_by_their_names(tmp_path):
     drawn = figure(experiment, "quick", records())
     assert drawn.algorithms == ("counting", "slow[x=1]")
     assert drawn.labels == labels
+
+
+def test_what_a_claim_expects_is_declared_before_the_first_cell_and_changes_are_listed(tmp_path: Path) -> None:
+    first = figure(swept(tmp_path, claims=[CLAIM]), "quick", records())
+    assert [(claim.expected, claim.size) for claim in first.declared] == [("at least 2", "the only size")]
+    assert (first.dropped, first.added) == ((), ())
+    other = {**CLAIM, "at_least": 1, "text": "It is large."}
+    later = figure(swept(tmp_path, claims=[other], revised=["The paper says one."]), "quick", records(), first)
+    assert [claim.expected for claim in later.dropped] == ["at least 2"]
+    assert [(claim.expected, claim.text) for claim in later.added] == [("at least 1", "It is large.")]
+    assert later.revised == ("The paper says one.",)
+    again = figure(swept(tmp_path, claims=[{**CLAIM, "text": "It grows a lot."}]), "quick", records(), later)
+    assert (again.dropped, again.added) == ((), ())
+    assert figure(swept(tmp_path, claims=[other]), "quick", records()).added == ()

@@ -39,6 +39,13 @@ def test_the_band_of_a_ratio(claimed: dict[str, Any], verdicts: dict[float, Verd
     assert {measured: ratio(measured, **claimed) for measured in verdicts} == verdicts
 
 
+def test_an_interval_that_touches_an_edge_of_the_band_is_marked() -> None:
+    cells = [ran("slow", 1, [3.0, 3.1, 3.2, 3.3, 4.2]), at("fast", 1, 1.0)]
+    touching = {factor: judge(cells, to="fast", factor=factor).edge for factor in (4, 8, 10)}
+    assert touching == {4: False, 8: True, 10: False}
+    assert judge([at("slow", 1, 9.0), at("fast", 1, 1.0)], to="fast", factor=8).edge is False
+
+
 def test_a_direction_of_bytes_needs_no_tolerance() -> None:
     cells = [at(name, 1, size, "state_peak", measurement="memory") for name, size in (("slow", 1001.0), ("fast", 1e3))]
     assert judge(cells, to="fast", metric="state_peak", direction="more").verdict is HOLDS

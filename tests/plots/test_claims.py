@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cepbench.metrics.figure import ClaimResult, Departure, Evidence, Verdict
+from cepbench.metrics.figure import ClaimResult, Declared, Departure, Evidence, Verdict
 from cepbench.metrics.results import ResultsError, load_results
 from cepbench.plots.claims import claims_table
 from cepbench.plots.effects import draw_effects
@@ -56,6 +56,27 @@ def test_a_cause_stands_with_its_evidence() -> None:
     assert "Text silent: It depends.growth of the latency: 3 x2.5 x – 3.5 x" in text
     assert "The cause is not known." in claims_table([result(Verdict.WEAKER)])
     assert "cause is not known" not in claims_table([result(Verdict.HOLDS), result(Verdict.OPEN)])
+
+
+def test_a_claim_whose_interval_touches_an_edge_is_marked() -> None:
+    marked = [claims_table([result(edge=edge)]).count("touches an edge of the band") for edge in (True, False)]
+    assert marked == [1, 0]
+
+
+def test_claims_that_were_changed_after_the_run_are_listed_with_the_reason(
+    tmp_path: Path, figure: Any, sweep: Any, save: Any
+) -> None:
+    before, now = (Declared(text=f"It is {n}.", expected=n, size="n 1") for n in ("large", "small"))
+    save(tmp_path, figure(declared=(before,), current=(now,), revised=("Misread.",), panels=ONE), sweep)
+    page = write_report(tmp_path, tmp_path / "report.html").read_text()
+    rows = re.findall(r"<tr>.*?</tr>", page[page.index('id="changes"') :], re.DOTALL)[1:3]
+    text = [re.sub(r"\s+", " ", re.sub(r"<.*?>", " ", row)).strip() for row in rows]
+    assert text == [
+        "13.1 dropped It is large. large n 1 Misread.",
+        "13.1 added It is small. small n 1 Misread.",
+    ]
+    save(tmp_path, figure(declared=(now,), current=(now,), panels=ONE), sweep)
+    assert 'id="changes"' not in write_report(tmp_path, tmp_path / "report.html").read_text()
 
 
 def test_draws_are_counted() -> None:
