@@ -34,7 +34,7 @@ def overview(everything: Sequence[Results], anchor: Callable[[Results], str]) ->
         return None
     several = len({results.source for results in found}) > 1
     parts: list[Html | None] = [tag("h2", HEADING, id=ANCHOR), _in_short(found), tag("p", EXPLAINED, class_="note")]
-    for name, own in _by_system(found).items():
+    for name, own in by_system(found).items():
         rows = [
             [
                 Cell(tag("a", results.figure.id, href=f"#{anchor(results)}")),
@@ -83,16 +83,22 @@ def by_paper(everything: Sequence[Results]) -> list[Results]:
 
 def number(said: ClaimResult | Evidence) -> Html:
     """The number with its interval below; a sign where only one end of it is known."""
+    shown, interval = words(said)
+    return join([shown, tag("div", interval, class_="meta") if interval else None])
+
+
+def words(said: ClaimResult | Evidence) -> tuple[str, str]:
+    """The number and its interval as text; the interval is empty where there is none."""
     if said.measured is None:
-        return join(["–"])
+        return "–", ""
     shown = _with_unit(said.measured, said.unit)
     if said.bound:
-        return join([f"{'≤' if said.low is None else '≥'} {shown}"])
+        return f"{'≤' if said.low is None else '≥'} {shown}", ""
     if said.low == said.high:
-        return join([shown])
+        return shown, ""
     low = "0" if said.low is None else _with_unit(said.low, said.unit)
     high = "∞" if said.high is None else _with_unit(said.high, said.unit)
-    return join([shown, tag("div", f"{low} – {high}", class_="meta")])
+    return shown, f"{low} – {high}"
 
 
 def _system(figure: Figure) -> str:
@@ -100,10 +106,10 @@ def _system(figure: Figure) -> str:
     return figure.experiment.partition("-")[0]
 
 
-def _by_system(found: Sequence[Results]) -> dict[str, list[Results]]:
-    """The figures by the system and its paper, in words."""
+def by_system(found: Sequence[Results]) -> dict[str, list[Results]]:
+    """The figures by the system and its paper, in words; those that are not of a paper come last."""
     groups: dict[str, list[Results]] = {}
-    for results in found:
+    for results in by_paper(found):
         whose = results.figure.paper.partition(";")[0] if results.figure.published else "ours"
         groups.setdefault(f"{label(_system(results.figure))} · {whose}", []).append(results)
     return groups
@@ -112,7 +118,7 @@ def _by_system(found: Sequence[Results]) -> dict[str, list[Results]]:
 def _in_short(found: Sequence[Results]) -> Html:
     """How many claims of each paper have which verdict."""
     rows = []
-    for name, figures in _by_system(found).items():
+    for name, figures in by_system(found).items():
         own = [claim for results in figures for claim in results.figure.claims]
         counts = [sum(claim.verdict is verdict for claim in own) for verdict in Verdict]
         rows.append([Cell(name, kind="text"), *(Cell(count or "–", float(count), "number") for count in counts)])

@@ -1,16 +1,20 @@
-"""The page about the artifact, from a tiny pack."""
+"""What the documentation shows of a run, from a tiny pack; and that it is what the pack in the repository says."""
 
 import importlib.util
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from cepbench.experiments.load import experiments
 from cepbench.metrics.figure import Verdict
 from cepbench.metrics.packing import write_pack
 from cepbench.metrics.record import Status, Summary
-from cepbench.metrics.results import Results
+from cepbench.metrics.results import Results, load_results
 from tests.plots.conftest import ONE, make_figure, make_record
 
-SCRIPT = Path(__file__).parents[1] / "scripts" / "artifact.py"
+ROOT = Path(__file__).parents[1]
+PACK = ROOT / "docs" / "headline.tar.xz"
 TABLE = """\
 | figure | profile | minutes | memory | cells | verdicts |
 | --- | --- | --- | --- | --- | --- |
@@ -21,12 +25,27 @@ In all: 1.5 minutes, 3 cells, 2 {verdict}.
 """
 
 
-def test_the_page_has_a_row_per_figure_and_what_is_missing(tmp_path: Path) -> None:
-    specification = importlib.util.spec_from_file_location("artifact", SCRIPT)
+@pytest.fixture(scope="module")
+def script() -> Any:
+    specification = importlib.util.spec_from_file_location("evidence", ROOT / "scripts" / "evidence.py")
     assert specification is not None
     assert specification.loader is not None
-    script = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(script)
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+def test_the_pages_are_those_of_the_pack_in_the_repository(script: Any) -> None:
+    found = load_results(PACK)
+    assert {results.figure.profile for results in found} == {"headline"}
+    assert {results.figure.experiment for results in found} == set(experiments())
+    assert not [r for results in found for r in results.records if r.status in (Status.WRONG, Status.ERROR)]
+    for name, text in script.texts(PACK).items():
+        assert (ROOT / name).read_text(encoding="utf-8") == text, f"run: python scripts/evidence.py {PACK.name}"
+    assert all((ROOT / name).is_file() for name in script.pictures(PACK))
+
+
+def test_the_page_has_a_row_per_figure_and_what_is_missing(tmp_path: Path, script: Any) -> None:
     origin = {"cpu": "AMD EPYC", "cores": 2, "memory_bytes": 8 * 10**9, "commit": "0123456789"}
     cells = tuple(
         make_record(name, status=status, seconds=30.0, limit_bytes=4 * 10**9, provenance=origin, summary=summary)
@@ -42,10 +61,14 @@ def test_the_page_has_a_row_per_figure_and_what_is_missing(tmp_path: Path) -> No
         Results(tmp_path, make_figure(panels=ONE, claims=claims), cells),
         Results(tmp_path, make_figure(panels=ONE, id="99", experiment="mine", claims=()), ()),
     ]
-    page = script.artifact(write_pack(tmp_path / "tiny.tar.xz", found, {}))
+    pages = script.texts(write_pack(tmp_path / "tiny.tar.xz", found, {}))
+    page = pages["docs/artifact.md"]
+    assert "| GRETA · Poppe 2018, Figure 13.1 | 2 | – |" in pages["README.md"]
     assert TABLE.format(verdict=verdict) in page
     assert "Measured on AMD EPYC, 2 cores, 8 GB, commit 0123456.\n" in page
     assert "cepbench run greta-13.1 --profile headline " in page
     [missing] = [line for line in page.splitlines() if line.startswith("Not in the pack: ")]
     assert missing.count(", ") + 1 == len(experiments()) - 1
     assert "greta-13.1," not in missing
+    claim = claims[0]
+    assert f"| {claim.text} ({claim.source}) | {claim.expected} |" in pages["docs/evidence.md"]

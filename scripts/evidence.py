@@ -1,0 +1,221 @@
+"""Writes what the documentation shows of a run: `python scripts/evidence.py PACK`.
+
+From the pack alone come `docs/evidence.md` (what became of each claim), `docs/artifact.md` (what each figure takes),
+the pictures of the README, and its table between two marks. `--check` writes nothing, and fails if a text differs.
+"""
+
+import argparse
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from cepbench.events.errors import CepbenchError
+from cepbench.experiments.load import experiments
+from cepbench.metrics.figure import ClaimResult, Verdict
+from cepbench.metrics.files import write
+from cepbench.metrics.results import Results, load_results
+from cepbench.plots.claims import by_paper, by_system, ordered, words
+from cepbench.plots.draw import all_styles, draw, render
+from cepbench.plots.effects import draw_effects
+from cepbench.plots.units import human
+
+ROOT = Path(__file__).resolve().parents[1]
+README, EVIDENCE, ARTIFACT = "README.md", "docs/evidence.md", "docs/artifact.md"
+IMAGES = "docs/images"
+PICTURE = "greta-13.1"  # the figure that the README shows
+BEGIN, END = "<!-- evidence: made by scripts/evidence.py -->", "<!-- end of evidence -->"
+
+EVIDENCE_TEXT = """# What holds
+
+Made by `python scripts/evidence.py {name}`; all numbers are those of the pack `{name}`: {cells} cells of {figures}
+figures, measured on {machines}, commit {commits}.
+
+Each claim of a paper names the size at which it is judged. The interval of our number stands behind it.
+[Verdicts](measurement.md#verdicts) has the rules. The report with all drawings: `cepbench report {path}`.
+
+![Claimed against measured effects](images/effects.svg)
+
+{summary}
+{tables}"""
+
+ARTIFACT_TEXT = """# The artifact
+
+Made by `python scripts/evidence.py {name}`: what each figure takes, and which verdicts to expect.
+
+Measured on {machines}, commit {commits}.
+
+```sh
+cepbench run {first} --profile {profile}     # or other figures of the table, or all of them
+cepbench pack mine.tar.xz
+cepbench review mine.tar.xz --against {path}
+```
+
+`review` says where verdicts, statuses and answers differ from the pack. Times depend on the machine: `cepbench compare`
+has their ratios.
+
+*Minutes* are the wall time of all cells. *Memory* is the most that a worker took beyond an empty one, of the limit of
+each worker. *Cells* are counted by status. *Verdicts* are those to expect; of the claims in brackets the interval
+touches an edge of the band, so that a repetition may end otherwise.
+
+{table}
+
+In all: {minutes} minutes, {cells} cells, {verdicts}.
+"""
+
+
+def texts(pack: Path) -> dict[str, str]:
+    """The texts of the documentation that come from the pack, by their files below the project."""
+    everything = by_paper(load_results(pack))
+    origins = [record.provenance for results in everything for record in results.records]
+    machines = dict.fromkeys(
+        f"{o.get('cpu')}, {o.get('cores')} cores, {_bytes(o.get('memory_bytes'))}" for o in origins
+    )
+    known = {
+        "name": pack.name,
+        "path": f"docs/{pack.name}",
+        "machines": "; ".join(machines),
+        "commits": ", ".join(dict.fromkeys(str(origin.get("commit"))[:7] for origin in origins)),
+        "cells": sum(len(results.records) for results in everything),
+        "figures": len(everything),
+    }
+    summary = _summary(everything)
+    readme = (ROOT / README).read_text(encoding="utf-8")
+    before, _, rest = readme.partition(BEGIN)
+    return {
+        README: f"{before}{BEGIN}\n\n{summary}\n{END}{rest.partition(END)[2]}",
+        EVIDENCE: EVIDENCE_TEXT.format(**known, summary=summary, tables="\n".join(_claims(everything))),
+        ARTIFACT: ARTIFACT_TEXT.format(**known, **_artifact(everything)) + _missing(everything),
+    }
+
+
+def pictures(pack: Path) -> dict[str, bytes]:
+    """The pictures of the documentation, by their files below the project."""
+    everything = load_results(pack)
+    drawing = draw_effects(everything)
+    found = {} if drawing is None else {f"{IMAGES}/effects.svg": render(drawing, "svg")}
+    for results in everything:
+        if results.figure.experiment == PICTURE:
+            shown = draw(results.figure, results.records, all_styles([results]))
+            found[f"{IMAGES}/{PICTURE}.svg"] = render(shown, "svg")
+    return found
+
+
+def _summary(everything: Sequence[Results]) -> str:
+    """How many claims of each paper have which verdict."""
+    rows = []
+    for name, figures in by_system(everything).items():
+        claims = [claim for results in figures for claim in results.figure.claims]
+        if claims:
+            rows.append((name, *(str(sum(claim.verdict is v for claim in claims) or "–") for v in Verdict)))
+    return _table(("Paper", *map(str, Verdict)), rows)
+
+
+def _claims(everything: Sequence[Results]) -> Iterator[str]:
+    """A heading and a table for each paper."""
+    for name, figures in by_system(everything).items():
+        rows = [_claim(results, claim) for results in figures for claim in ordered(results.figure.claims)]
+        if rows:
+            yield f"## {name}\n"
+            yield _table(("Figure", "Claim", "Paper", "Ours", "Size", "Verdict", "Cause, or why it is open"), rows)
+
+
+def _claim(results: Results, claim: ClaimResult) -> tuple[str, ...]:
+    shown, interval = words(claim)
+    why = [claim.reason, f"{claim.cause}: {claim.why}" if claim.cause else ""]
+    why += [f"{evidence.what}: {words(evidence)[0]}" for evidence in claim.evidence]
+    if claim.held is not None:
+        why.append(f"holds in {claim.held} of {claim.draws} draws")
+    if claim.edge:
+        why.append("the interval touches an edge of the band")
+    return (
+        f"{results.figure.id} ({results.figure.experiment})",
+        f"{claim.text} ({claim.source})",
+        claim.expected,
+        f"{shown} ({interval})" if interval else shown,
+        claim.size,
+        f"**{claim.verdict}**",
+        "; ".join(filter(None, why)),
+    )
+
+
+def _artifact(everything: Sequence[Results]) -> dict[str, str]:
+    first = everything[0].figure
+    return {
+        "first": first.experiment,
+        "profile": first.profile,
+        "table": _table(
+            ("figure", "profile", "minutes", "memory", "cells", "verdicts"), [_row(results) for results in everything]
+        ).rstrip(),
+        "minutes": _minutes(everything),
+        "verdicts": _verdicts(everything),
+    }
+
+
+def _row(results: Results) -> tuple[str, ...]:
+    figure, records = results.figure, results.records
+    peaks = [record.summary.process_peak for record in records if record.summary.process_peak is not None]
+    limits = sorted({record.limit_bytes for record in records})
+    memory = _bytes(max(peaks)) if peaks else "not measured"
+    return (
+        f"`{figure.experiment}`",
+        figure.profile,
+        _minutes([results]),
+        f"{memory} of {', '.join(map(_bytes, limits))}" if limits else memory,
+        _counted(str(record.status) for record in records),
+        _verdicts([results]),
+    )
+
+
+def _missing(everything: Sequence[Results]) -> str:
+    measured = {results.figure.experiment for results in everything}
+    missing = [name for name in experiments() if name not in measured]
+    return f"\nNot in the pack: {', '.join(missing)}.\n" if missing else ""
+
+
+def _verdicts(everything: Sequence[Results]) -> str:
+    """`3 holds (1), 1 open`: in brackets those whose interval touches an edge of the band."""
+    claims = [claim for results in everything for claim in results.figure.claims]
+    return _counted((str(c.verdict) for c in claims), Counter(str(c.verdict) for c in claims if c.edge))
+
+
+def _counted(names: Iterable[str], marked: Counter[str] | None = None) -> str:
+    """`3 ok, 1 timeout`, most frequent first."""
+    counts = sorted(Counter(names).items(), key=lambda entry: (-entry[1], entry[0]))
+    marks = {name: f" ({count})" for name, count in (marked or {}).items()}
+    return ", ".join(f"{count} {name}{marks.get(name, '')}" for name, count in counts) or "none"
+
+
+def _minutes(everything: Sequence[Results]) -> str:
+    return f"{sum(record.seconds for results in everything for record in results.records) / 60:.1f}"
+
+
+def _bytes(number: float | None) -> str:
+    return "memory not recorded" if number is None else human(float(number), "B")
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table in Markdown."""
+    lines = [heads, ["---"] * len(heads), *([cell.replace("|", "\\|") for cell in row] for row in rows)]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def main() -> None:
+    """Writes the files, or compares the texts with them."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("pack", type=Path)
+    parser.add_argument("--check", action="store_true", help="write nothing; fail if a text differs")
+    given = parser.parse_args()
+    try:
+        found = texts(given.pack)
+        if given.check:
+            differing = [name for name, text in found.items() if (ROOT / name).read_text(encoding="utf-8") != text]
+            parser.exit(1 if differing else 0, "".join(f"{name} is not that of {given.pack}\n" for name in differing))
+        contents = {name: text.encode() for name, text in found.items()} | pictures(given.pack)
+        for name, content in contents.items():
+            print(write(ROOT / name, content))
+    except CepbenchError as error:
+        parser.exit(2, f"{error}\n")
+
+
+if __name__ == "__main__":
+    main()
