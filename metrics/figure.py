@@ -167,6 +167,7 @@ class Declared(Strict):
     """What a claim expects, as far as it can be written down before its cells are measured."""
 
     text: str
+    what: str = ""  # the number: "plan_seconds of greta over cogra"
     expected: str  # in words, as in `ClaimResult`
     size: str  # in words, with the axis of the draws
 
@@ -205,7 +206,7 @@ class Figure(Strict):
 
     @property
     def dropped(self) -> tuple[Declared, ...]:
-        """Claims that were declared and are not judged now. Words may change: expectation and size count."""
+        """Claims that were declared and are not judged now. Texts may change: number, expectation and size count."""
         return _without(self.declared, self.current)
 
     @property
@@ -219,11 +220,11 @@ class Figure(Strict):
 
 
 def _without(claims: Sequence[Declared], others: Sequence[Declared]) -> tuple[Declared, ...]:
-    left = Counter((other.expected, other.size) for other in others)
+    left = Counter((other.what, other.expected, other.size) for other in others)
     found = []
     for claim in claims:
-        if left[claim.expected, claim.size]:
-            left[claim.expected, claim.size] -= 1
-        else:
+        key = claim.what, claim.expected, claim.size
+        if left[key] <= 0:
             found.append(claim)
+        left[key] -= 1
     return tuple(found)

@@ -10,10 +10,10 @@ from cepbench.plots.html import Cell, Html, join, table, tag
 
 ANCHOR, HEADING = "changes", "Changed after it was measured"
 EXPLAINED = (
-    "What each claim expects, and at which size, is stored before its first cell is measured. These are the claims "
-    "whose expectation or size was changed later, and the reasons."
+    "The number that a claim is about, what the claim expects of it, and at which size, are stored before the first "
+    "cell is measured. Here are the claims of which one of these was changed later, and the reasons."
 )
-HEADS = ("Figure", "Change", "Claim", "Expected", "Size", "Reason")
+HEADS = ("Figure", "Change", "Claim", "Number", "Expected", "Size", "Reason")
 
 
 def changes_section(everything: Sequence[Results], anchor: Callable[[Results], str]) -> Html | None:
@@ -23,6 +23,7 @@ def changes_section(everything: Sequence[Results], anchor: Callable[[Results], s
             Cell(tag("a", results.figure.id, href=f"#{anchor(results)}")),
             Cell(what),
             Cell(claim.text, kind="claim"),
+            Cell(claim.what),
             Cell(claim.expected),
             Cell(claim.size),
             Cell(" ".join(results.figure.revised) or "No reason is given.", kind="cause"),

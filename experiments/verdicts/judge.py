@@ -86,7 +86,8 @@ def expectation(claim: Effect | Limit) -> str:
 def declared(claim: Claim) -> Declared:
     """What can be written down of a claim before it is measured."""
     over = f", median over {claim.draws}" if isinstance(claim, Effect) and claim.draws is not None else ""
-    return Declared(text=claim.text, expected=expectation(claim), size=f"{_size(claim)}{over}")
+    what = _what(claim) if isinstance(claim, Effect) else ""
+    return Declared(text=claim.text, what=what, expected=expectation(claim), size=f"{_size(claim)}{over}")
 
 
 def band(claim: Effect) -> Band:
@@ -221,15 +222,20 @@ def _unit(claim: Quantity | Limit) -> str:
 
 
 def _evidence(quantity: Quantity, records: Sequence[Record], sweeps: Sequence[Sequence[Point]]) -> Evidence:
-    what = f"{quantity.metric} of {quantity.of}"
-    if quantity.to is not None:
-        what += f" over {f'{quantity.to_metric} of ' if quantity.to_metric else ''}{quantity.to}"
-    what = f"exponent of the {what}" if quantity.slope else f"growth of the {what}" if quantity.between else what
+    what = _what(quantity)
     try:
         found = measured(quantity, records, sweeps)
     except NotMeasured as why:
         return Evidence(what=f"{what}: {why}")
     return Evidence(what=f"{what} at {found.size}", unit=_unit(quantity), **_ends(found.number))
+
+
+def _what(quantity: Quantity) -> str:
+    """The number in words."""
+    what = f"{quantity.metric} of {quantity.of}"
+    if quantity.to is not None:
+        what += f" over {f'{quantity.to_metric} of ' if quantity.to_metric else ''}{quantity.to}"
+    return f"exponent of the {what}" if quantity.slope else f"growth of the {what}" if quantity.between else what
 
 
 def _ends(number: Number) -> dict[str, float | None]:

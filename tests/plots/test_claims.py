@@ -66,14 +66,14 @@ def test_a_claim_whose_interval_touches_an_edge_is_marked() -> None:
 def test_claims_that_were_changed_after_the_run_are_listed_with_the_reason(
     tmp_path: Path, figure: Any, sweep: Any, save: Any
 ) -> None:
-    before, now = (Declared(text=f"It is {n}.", expected=n, size="n 1") for n in ("large", "small"))
+    before, now = (Declared(text=f"It is {n}.", what="m of a", expected=n, size="n 1") for n in ("large", "small"))
     save(tmp_path, figure(declared=(before,), current=(now,), revised=("Misread.",), panels=ONE), sweep)
     page = write_report(tmp_path, tmp_path / "report.html").read_text()
     rows = re.findall(r"<tr>.*?</tr>", page[page.index('id="changes"') :], re.DOTALL)[1:3]
     text = [re.sub(r"\s+", " ", re.sub(r"<.*?>", " ", row)).strip() for row in rows]
     assert text == [
-        "13.1 dropped It is large. large n 1 Misread.",
-        "13.1 added It is small. small n 1 Misread.",
+        "13.1 dropped It is large. m of a large n 1 Misread.",
+        "13.1 added It is small. m of a small n 1 Misread.",
     ]
     save(tmp_path, figure(declared=(now,), current=(now,), panels=ONE), sweep)
     assert 'id="changes"' not in write_report(tmp_path, tmp_path / "report.html").read_text()
