@@ -18,20 +18,24 @@ HEADS = ("Figure", "Change", "Claim", "Number", "Expected", "Size", "Reason")
 
 def changes_section(everything: Sequence[Results], anchor: Callable[[Results], str]) -> Html | None:
     """A row per change; None if there is none."""
-    rows = [
-        [
-            Cell(tag("a", results.figure.id, href=f"#{anchor(results)}")),
-            Cell(what),
-            Cell(claim.text, kind="claim"),
-            Cell(claim.what),
-            Cell(claim.expected),
-            Cell(claim.size),
-            Cell(" ".join(results.figure.revised) or "No reason is given.", kind="cause"),
-        ]
-        for results in by_paper(everything)
-        for what, claims in (("dropped", results.figure.dropped), ("added", results.figure.added))
-        for claim in claims
-    ]
+    rows = []
+    for results in by_paper(everything):
+        figure = results.figure
+        changed = [("dropped", claim) for claim in figure.dropped] + [("added", claim) for claim in figure.added]
+        if not changed and not figure.revised:
+            continue
+        link = Cell(tag("a", figure.id, href=f"#{anchor(results)}"))
+        reason = Cell(" ".join(figure.revised) or "No reason is given.", kind="cause")
+        rows += [
+            [
+                link,
+                Cell(what),
+                Cell(claim.text, kind="claim"),
+                *map(Cell, (claim.what, claim.expected, claim.size)),
+                reason,
+            ]
+            for what, claim in changed
+        ] or [[link, Cell("rules"), *map(Cell, ("all", "", "", "")), reason]]
     if not rows:
         return None
     parts = [tag("h2", HEADING, id=ANCHOR), tag("p", EXPLAINED, class_="note"), table(HEADING, HEADS, rows)]

@@ -92,6 +92,8 @@ def words(said: ClaimResult | Evidence) -> tuple[str, str]:
     if said.measured is None:
         return "–", ""
     shown = _with_unit(said.measured, said.unit)
+    if said.bound and said.low and said.high:
+        return f"{_with_unit(said.low, said.unit)} – {_with_unit(said.high, said.unit)}", ""
     if said.bound:
         return f"{'≤' if said.low is None else '≥'} {shown}", ""
     if said.low == said.high:

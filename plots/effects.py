@@ -58,7 +58,7 @@ def draw_effects(everything: Sequence[Results]) -> Drawing | None:
             for number, claim in enumerate(claims):
                 x, y = claim.claimed or 1.0, claim.measured or 1.0
                 bound = claim.bound
-                if not bound:
+                if not bound or (claim.low and claim.high):
                     axes.plot([x, x], [claim.low or y, claim.high or y], color=style.color, linewidth=0.8)
                 axes.plot(
                     [x], [y], color=style.color, marker=("v" if claim.low is None else "^") if bound else style.marker,

@@ -2,7 +2,8 @@
 
 An effect *holds* if its interval meets the band of the claim. Outside of it, it is *stronger* or *weaker* than claimed,
 or *opposite* if the whole interval lies on the other side of no effect. What a limit cut off, a search that was not
-the whole one, and a size that was not measured leave a claim *open*.
+the whole one, and a size that was not measured leave a claim *open*. A median of which a limit cut off only some draws
+lies between two numbers; it is judged where both have the same verdict.
 """
 
 from __future__ import annotations
@@ -141,16 +142,16 @@ def _judged(claim: Effect, records: Sequence[Record], sweeps: Sequence[Sequence[
         found = measured(claim, records, sweeps)
     except NotMeasured as why:
         return _open(claim, str(why))
-    reason, verdict = found.reason, Verdict.OPEN
-    if not found.number.exact:
+    number, reason, verdict = found.number, found.reason, Verdict.OPEN
+    either = {_graded_alone(claim, end) for end in (number.low, number.high)}
+    if not number.exact and not (number.bracketed and len(either) == 1):
         reason = "; ".join(filter(None, ("cut off by a limit", reason)))
     elif not reason:
-        verdict = graded(claim, found.number)
+        verdict = graded(claim, number) if number.exact else either.pop()
     held = sum(draw.exact and graded(claim, draw) is Verdict.HOLDS for draw in found.draws)
     if verdict is Verdict.HOLDS and 2 * held <= len(found.draws):  # the range of the draws is no interval of the median
-        middle = found.number.low
-        verdict = graded(claim, Number(middle, middle, middle, middle))
-    edge = verdict is not Verdict.OPEN and _touches_an_edge(claim, found.number)
+        verdict = _graded_alone(claim, number.low)
+    edge = verdict is not Verdict.OPEN and number.exact and _touches_an_edge(claim, number)
     result = _open(claim, reason).model_copy(
         update={"verdict": verdict, "edge": edge, "size": found.size, **_ends(found.number)}
     )
@@ -159,7 +160,11 @@ def _judged(claim: Effect, records: Sequence[Record], sweeps: Sequence[Sequence[
 
 def _touches_an_edge(claim: Effect, number: Number) -> bool:
     """Whether the ends of the interval, each taken alone, have different verdicts."""
-    return len({graded(claim, Number(end, end, end, end)) for end in (number.least, number.low, number.most)}) > 1
+    return len({_graded_alone(claim, end) for end in (number.least, number.low, number.most)}) > 1
+
+
+def _graded_alone(claim: Effect, number: float) -> Verdict:
+    return graded(claim, Number(number, number, number, number))
 
 
 def _limited(claim: Limit, records: Sequence[Record]) -> ClaimResult:

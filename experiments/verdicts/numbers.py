@@ -28,6 +28,11 @@ class Number:
         """Whether nothing was cut off."""
         return self.low == self.high
 
+    @property
+    def bracketed(self) -> bool:
+        """Whether it is known to lie between two numbers."""
+        return self.low > 0 and self.high < inf
+
     def __truediv__(self, other: Number) -> Number:
         return Number(
             _quotient(self.low, other.high, 0.0),

@@ -210,6 +210,20 @@ def test_one_lucky_draw_does_not_hold() -> None:
     assert (found.verdict, found.held, found.high) == (WEAKER, 0, 50.0)
 
 
+@pytest.mark.parametrize(
+    ("claimed", "verdict"),
+    [({"direction": "more"}, HOLDS), ({"factor": 80}, WEAKER), ({"factor": 18}, OPEN), ({"factor": 8}, HOLDS)],
+)
+def test_a_median_between_two_numbers_is_judged_where_both_have_the_same_verdict(
+    claimed: dict[str, Any], verdict: Verdict
+) -> None:
+    cells = [record("slow", {"k": k}, latency_max=latency) for k, latency in enumerate([6.0, 8.0, 10.0])]
+    cells += [record("fast", {"k": k}, latency_max=1.0) for k in range(3)]
+    cells += [record(name, {"k": 3}, CUT) for name in ("slow", "fast")]  # any ratio: the median is between 7 and 9
+    found = judge(cells, to="fast", draws="k", **claimed)
+    assert (found.verdict, found.low, found.high) == (verdict, 7.0, 9.0)
+
+
 def test_draws_that_were_cut_off_leave_the_median_known_as_long_as_they_are_few() -> None:
     def judged(*latencies: float | None) -> Any:
         cells = [

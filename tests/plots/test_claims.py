@@ -32,12 +32,13 @@ def shown(claim: ClaimResult) -> str:
         ({"measured": 1.998, "low": 1.95, "high": 2.04, "unit": "x"}, "2 x 1.95 x – 2.04 x"),
         ({"measured": 2.5, "low": 2.5, "high": 2.5, "unit": "x"}, "2.5 x"),
         ({"measured": 1000.0, "low": 1000.0, "unit": "x", "bound": True}, "≥ 1 000 x"),
+        ({"measured": 7.0, "low": 7.0, "high": 9.0, "unit": "x", "bound": True}, "7 x – 9 x"),
         ({"measured": 0.1, "high": 0.1, "unit": "x", "bound": True}, "≤ 0.1 x"),
         ({"measured": 5.0, "low": 4.0, "unit": "s"}, "5 s 4 s – ∞"),
         ({"measured": 3.9e7, "low": 3.9e7, "high": 3.9e7, "unit": "events/s"}, "39 M events/s"),
         ({}, "–"),
     ],
-    ids=["ratio", "exact", "least", "most", "open", "rate", "none"],
+    ids=["ratio", "exact", "least", "between", "most", "open", "rate", "none"],
 )
 def test_a_number_is_shown_with_its_interval(fields: dict[str, Any], text: str) -> None:
     assert shown(result(**fields)).replace("\N{NARROW NO-BREAK SPACE}", " ") == text
