@@ -1,4 +1,4 @@
-"""Claims that were changed after cells had been measured, and why: what is decided after the fact has to be visible."""
+"""Claims that were changed after cells had been measured, with the reasons, so that such decisions are visible."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from cepbench.metrics.results import Results
 from cepbench.plots.claims import by_paper
 from cepbench.plots.html import Cell, Html, join, table, tag
 
-ANCHOR, HEADING = "changes", "Changed after it was measured"
+ANCHOR, HEADING = "changes", "Changed after the measurement"
 EXPLAINED = (
-    "What each claim expects, and at which size, is stored before its first cell is measured. These are the claims "
-    "whose expectation or size was changed later, and the reasons."
+    "The expectation and the size of each claim are stored before its first cell is measured. This table lists the "
+    "claims whose expectation or size was changed later, and the reasons."
 )
 HEADS = ("Figure", "Change", "Claim", "Expected", "Size", "Reason")
 
 
 def changes_section(everything: Sequence[Results], anchor: Callable[[Results], str]) -> Html | None:
-    """A row per change; None if there is none."""
+    """A table with a row per change; None without changes."""
     rows = [
         [
             Cell(tag("a", results.figure.id, href=f"#{anchor(results)}")),

@@ -1,4 +1,4 @@
-"""Which algorithm is best where: in words and ranks that are computed from the records."""
+"""The best algorithm at each point: rankings that are computed from the records."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -16,20 +16,20 @@ from cepbench.plots.units import human
 
 
 def rankings(figure: Figure, records: Sequence[Record]) -> list[Html]:
-    """A table per heat map with a row per column of it, the best algorithm first.
+    """A table per heat map with a row per column of the map, the best algorithm first.
 
-    A comparison that reproduces no paper has one for each panel, of lines, too.
+    A figure that reproduces no paper has a table for each panel, also of lines.
     """
     compared = not figure.published
     panels = [panel for panel in figure.panels if figure.facet is None and (compared or panel.kind == "heat")]
     if not panels:
         return []
     tables = [_table(figure, panel, records) for panel in panels]
-    return [tag("h3", "Which algorithm is best where"), *tables, *_trades(figure, panels, records)]
+    return [tag("h3", "Best algorithm at each point"), *tables, *_trades(figure, panels, records)]
 
 
 def _trades(figure: Figure, panels: Sequence[Panel], records: Sequence[Record]) -> list[Html]:
-    """Time against memory: at each x, the algorithms than which none is better in one and as good in the other."""
+    """Time against memory: the Pareto-optimal algorithms at each x."""
     tables = []
     for first, second in pairwise(panels):
         alike = (figure.x_of(first), first.where) == (figure.x_of(second), second.where)
@@ -41,16 +41,16 @@ def _trades(figure: Figure, panels: Sequence[Panel], records: Sequence[Record]) 
             both = {
                 name: (cost, sizes[x, name]) for (at, name), cost in costs.items() if at == x and (x, name) in sizes
             }
-            front = [name for name, one in both.items() if not any(_beats(other, one) for other in both.values())]
+            front = [name for name, one in both.items() if not any(_dominates(other, one) for other in both.values())]
             shown = Cell(", ".join(sorted(front, key=lambda name: both[name])) or "–", kind="text")
             rows.append([category(x), shown])
         title = f"{first.label} against {second.label[0].lower()}{second.label[1:]}"
-        tables.append(table(title, (figure.x_of(first).label, "Not beaten in both"), rows, sortable=True))
+        tables.append(table(title, (figure.x_of(first).label, "Pareto-optimal"), rows, sortable=True))
     return tables
 
 
 def _costs(figure: Figure, panel: Panel, records: Sequence[Record]) -> dict[tuple[Any, str], float]:
-    """The median by x and algorithm, so that less is better."""
+    """The median by x and algorithm, negated where more is better."""
     sign = -1 if panel.metric in HIGHER_IS_BETTER else 1
     return {
         (point.x, label(curve.algorithm, figure.labels)): sign * point.estimate.median
@@ -60,7 +60,7 @@ def _costs(figure: Figure, panel: Panel, records: Sequence[Record]) -> dict[tupl
     }
 
 
-def _beats(one: tuple[float, float], other: tuple[float, float]) -> bool:
+def _dominates(one: tuple[float, float], other: tuple[float, float]) -> bool:
     return one != other and one[0] <= other[0] and one[1] <= other[1]
 
 
@@ -93,7 +93,7 @@ def _table(figure: Figure, panel: Panel, records: Sequence[Record]) -> Html:
 
 
 def _best(ranked: Sequence[tuple[float, str, float, float]]) -> str:
-    """`COGRA, 1.5 times better than GRETA`; only if their intervals, or else their ranges, do not meet."""
+    """`COGRA, 1.5 times better than GRETA`, if their intervals (without intervals, their ranges) do not overlap."""
     if not ranked:
         return "none"
     best, name, low, high = ranked[0]
@@ -101,11 +101,11 @@ def _best(ranked: Sequence[tuple[float, str, float, float]]) -> str:
         return f"{name}, the only one"
     equals = [other for value, other, *_ in ranked if value == best]
     if len(equals) > 1:
-        return f"{', '.join(equals[:-1])} and {equals[-1]}, alike"
+        return f"{', '.join(equals[:-1])} and {equals[-1]}, equal"
     second, other, least, most = ranked[1]
     if min(best, second) <= 0:
         return name
     if low <= most and least <= high:
         return f"{name}, within the noise of {other}"
     factor = max(best, second) / min(best, second)
-    return f"{name}, {factor:.2g} times better than {other}" if factor >= 1.05 else f"{name} and {other}, alike"
+    return f"{name}, {factor:.2g} times better than {other}" if factor >= 1.05 else f"{name} and {other}, equal"

@@ -1,4 +1,4 @@
-"""`cepbench.plot`: drawings of whatever was measured."""
+"""`cepbench.plot`: drawings of results and rankings."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from cepbench.plots.ranking import write_ranking
 
 
 def plot(found: str | Path | Ranking | Advice, output: str | Path) -> tuple[Path, ...]:
-    """Draws what was measured: what is `found` in a results folder, or by `bench` or `advise`.
+    """Draws the figures of a results folder, or the ranking of `bench` or `advise`.
 
     >>> from cepbench import plot
     >>> plot("results", "drawings")
 
-    Figures of a folder go into the folder `output`, what `bench` or `advise` found to a file of that name.
-    Returns the files. Raises `CepbenchError` for results that cannot be read, or a file that is no drawing.
+    `output` is a folder for the figures of a results folder, and a file for a ranking. Returns the files. Raises
+    `CepbenchError` if the results cannot be read, or if the suffix of the file is not one of a drawing.
     """
     if isinstance(found, Ranking | Advice):
         return (write_ranking(found, output),)
