@@ -29,7 +29,7 @@ def rankings(figure: Figure, records: Sequence[Record]) -> list[Html]:
 
 
 def _trades(figure: Figure, panels: Sequence[Panel], records: Sequence[Record]) -> list[Html]:
-    """Time against memory: the Pareto-optimal algorithms at each x."""
+    """Time against memory: at each x, the algorithms than which none is better in one and as good in the other."""
     tables = []
     for first, second in pairwise(panels):
         alike = (figure.x_of(first), first.where) == (figure.x_of(second), second.where)
@@ -41,16 +41,16 @@ def _trades(figure: Figure, panels: Sequence[Panel], records: Sequence[Record]) 
             both = {
                 name: (cost, sizes[x, name]) for (at, name), cost in costs.items() if at == x and (x, name) in sizes
             }
-            front = [name for name, one in both.items() if not any(_dominates(other, one) for other in both.values())]
+            front = [name for name, one in both.items() if not any(_beats(other, one) for other in both.values())]
             shown = Cell(", ".join(sorted(front, key=lambda name: both[name])) or "–", kind="text")
             rows.append([category(x), shown])
         title = f"{first.label} against {second.label[0].lower()}{second.label[1:]}"
-        tables.append(table(title, (figure.x_of(first).label, "Pareto-optimal"), rows, sortable=True))
+        tables.append(table(title, (figure.x_of(first).label, "Not beaten in both"), rows, sortable=True))
     return tables
 
 
 def _costs(figure: Figure, panel: Panel, records: Sequence[Record]) -> dict[tuple[Any, str], float]:
-    """The median by x and algorithm, negated where more is better."""
+    """The median by x and algorithm, so that less is better."""
     sign = -1 if panel.metric in HIGHER_IS_BETTER else 1
     return {
         (point.x, label(curve.algorithm, figure.labels)): sign * point.estimate.median
@@ -60,7 +60,7 @@ def _costs(figure: Figure, panel: Panel, records: Sequence[Record]) -> dict[tupl
     }
 
 
-def _dominates(one: tuple[float, float], other: tuple[float, float]) -> bool:
+def _beats(one: tuple[float, float], other: tuple[float, float]) -> bool:
     return one != other and one[0] <= other[0] and one[1] <= other[1]
 
 
