@@ -386,8 +386,8 @@ def _recommended(candidates: Sequence[Candidate], memory: int) -> tuple[str | No
     if others:
         second = min(others, key=_at_worst)
         reason += f"; next is {second.algorithm} with {_at_worst(second):.3g} s"
-        alike = second.seconds_low is not None and second.seconds_low <= _at_worst(best)
-        reason += "; their intervals overlap" if alike else ""
+        overlap = second.seconds_low is not None and second.seconds_low <= _at_worst(best)
+        reason += "; their intervals overlap" if overlap else ""
     return best.algorithm, reason
 
 

@@ -71,8 +71,8 @@ def cells(experiment: Experiment, profile: str) -> list[Cell]:
     """All cells in the order in which they run.
 
     Repetition by repetition; in each, points from easy to hard along the monotone axes. At each point the algorithms
-    run in a random order that depends on the point, so that a drift of the machine affects all of them alike. Memory is
-    measured in the first repetition only, because it hardly varies.
+    run in a random order that depends on the point, so that a drift of the machine affects all of them equally. Memory
+    is measured in the first repetition only, because it hardly varies.
     """
     ordered = [(point, names, configuration(experiment, point)) for point, names in _chosen(experiment)]
     for axis, direction in reversed(experiment.monotone_axes.items()):

@@ -99,7 +99,7 @@ def departure(experiment: Experiment, stream: Mapping[str, Any]) -> Departure:
     usual = f"generator {own.generator}" if own.generator is not None else f"{own.dataset or own.path}"
     return Departure(
         what=f"the stream is {named(stream)}, not {usual}",
-        reason="chosen for this run (data); parameters of the usual stream do not apply, whatever an axis is called",
+        reason="chosen for this run (data); no parameter of the usual stream applies, even if an axis has its name",
     )
 
 

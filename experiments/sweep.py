@@ -260,7 +260,7 @@ class _Sweep:
         )
 
     def close(self) -> None:
-        """Ends the progress bar."""
+        """Closes the progress bar."""
         if self._bar is not None:
             self._bar.close()
 

@@ -90,12 +90,12 @@ def curves(figure: Figure, panel: Panel, records: Iterable[Record], facet: Any =
     result = []
     for name in names:
         for series in values:
-            alike = [r for r in chosen if figure.series is None or r.point.get(figure.series.name) == series]
-            mine = [record for record in alike if record.algorithm == name]
+            own = [r for r in chosen if figure.series is None or r.point.get(figure.series.name) == series]
+            mine = [record for record in own if record.algorithm == name]
             if mine:
                 points = tuple(
                     _point(x, [r for r in mine if r.point.get(axis.name) == x], metrics, bases)
-                    for x in coordinates(alike, axis)
+                    for x in coordinates(own, axis)
                 )
                 result.append(Curve(name, series, points))
     return tuple(result)

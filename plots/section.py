@@ -113,9 +113,9 @@ def _notes(figure: Figure, records: Sequence[Record]) -> list[str]:
         limits = sorted({f.limit for f in failures if f.status is Status.TIMEOUT and f.limit is not None})
         notes.append(
             f"Arrows are at the time limit ({', '.join(human(limit, 's') for limit in limits)}): the true "
-            "value lies beyond."
+            "value is beyond."
             if limits
-            else "Signs at a limit: the true value lies beyond."
+            else "Signs at a limit: the true value is beyond."
         )
     if all(panel.kind == "heat" for panel in figure.panels):
         notes.append("Darker colors are better. A sign replaces a missing number; the legend names its cause.")
