@@ -43,7 +43,7 @@ def draw_lines(
 
 
 def coincide(one: Curve, other: Curve, linear: bool) -> bool:
-    """Whether two curves coincide at all points where both are drawn, of which there must be two."""
+    """Whether two curves coincide at all points where both are drawn, of which there are at least two."""
     tops = {point.x: point.estimate.median for point in other.points if point.estimate and point.drawn}
     pairs = [
         (point.estimate.median, tops[point.x])

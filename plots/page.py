@@ -114,4 +114,4 @@ document.addEventListener("click", event => {
     "Automatic refresh is off, because you opened or sorted a table: reload the page for newer figures.";
 });
 """
-"""The script of a page of a running sweep. It stops when the reader opens a part, since a reload would close it."""
+"""Refreshes the page of a running sweep, until the reader opens or sorts a table, which a reload would undo."""

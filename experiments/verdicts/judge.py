@@ -162,7 +162,7 @@ def _touches_an_edge(claim: Effect, number: Number) -> bool:
 
 
 def _limited(claim: Limit, records: Sequence[Record]) -> ClaimResult:
-    """Holds if all outcomes are as claimed; opposite if a system finishes that should not; open the other way round."""
+    """Holds if all outcomes are as claimed; opposite if a system finishes that should not; open if one fails instead."""
     result = _open(claim, "")
     worst: dict[str, Record] = {}
     for name in claim.algorithms:

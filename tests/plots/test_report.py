@@ -131,7 +131,7 @@ def test_the_report_is_deterministic_and_whole(tmp_path, figure, sweep, save):
 
 
 def test_an_empty_folder_gives_a_page_and_a_missing_one_an_error(tmp_path):
-    assert "no results here yet" in write_report(tmp_path, tmp_path / "report.html").read_text()
+    assert "no results yet" in write_report(tmp_path, tmp_path / "report.html").read_text()
     with pytest.raises(ResultsError, match="no such results folder"):
         write_report(tmp_path / "absent", tmp_path / "report.html")
 
