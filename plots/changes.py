@@ -8,10 +8,10 @@ from cepbench.metrics.results import Results
 from cepbench.plots.claims import by_paper
 from cepbench.plots.html import Cell, Html, join, table, tag
 
-ANCHOR, HEADING = "changes", "Changed after the measurement"
+ANCHOR, HEADING = "changes", "Changed after it was measured"
 EXPLAINED = (
-    "The expectation and the size of each claim are stored before its first cell is measured. This table lists the "
-    "claims whose expectation or size was changed later, and the reasons."
+    "What each claim expects, and at which size, is stored before its first cell is measured. These are the claims "
+    "whose expectation or size was changed later, and the reasons."
 )
 HEADS = ("Figure", "Change", "Claim", "Expected", "Size", "Reason")
 

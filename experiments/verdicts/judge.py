@@ -84,7 +84,7 @@ def expectation(claim: Effect | Limit) -> str:
 
 
 def declared(claim: Claim) -> Declared:
-    """The part of a claim that is stored before it is measured."""
+    """What can be written down of a claim before it is measured."""
     over = f", median over {claim.draws}" if isinstance(claim, Effect) and claim.draws is not None else ""
     return Declared(text=claim.text, expected=expectation(claim), size=f"{_size(claim)}{over}")
 
@@ -151,7 +151,7 @@ def _judged(claim: Effect, records: Sequence[Record], sweeps: Sequence[Sequence[
         verdict = graded(claim, Number(middle, middle, middle, middle))
     edge = verdict is not Verdict.OPEN and _touches_an_edge(claim, found.number)
     result = _open(claim, reason).model_copy(
-        update={"verdict": verdict, "edge": edge, "size": found.size, **_interval(found.number)}
+        update={"verdict": verdict, "edge": edge, "size": found.size, **_ends(found.number)}
     )
     return result.model_copy(update={"draws": len(found.draws), "held": held}) if len(found.draws) > 1 else result
 
@@ -229,11 +229,11 @@ def _evidence(quantity: Quantity, records: Sequence[Record], sweeps: Sequence[Se
         found = measured(quantity, records, sweeps)
     except NotMeasured as why:
         return Evidence(what=f"{what}: {why}")
-    return Evidence(what=f"{what} at {found.size}", unit=_unit(quantity), **_interval(found.number))
+    return Evidence(what=f"{what} at {found.size}", unit=_unit(quantity), **_ends(found.number))
 
 
-def _interval(number: Number) -> dict[str, float | None]:
-    """The number and its interval; for a bounded number, the known bound, and None for the other one."""
+def _ends(number: Number) -> dict[str, float | None]:
+    """The number and its interval; of a number that was cut off the end that is known, and None for the other."""
     if number.exact:
         return {"measured": _finite(number.low), "low": _finite(number.least), "high": _finite(number.most)}
     known = number.low if isfinite(number.low) and number.low > 0 else number.high
