@@ -81,23 +81,42 @@ def advise(
 ) -> Advice:
     """Recommends an algorithm for queries and events, after a short trial of each that can evaluate them.
 
+    Each trial runs on prefixes of the stream, each twice as long as the one before, in a process that is killed at its
+    share of `budget`. Time and state of the whole stream are predicted from their growth, with an interval
+    (docs/advise.md). Where possible, matches are counted without constructing them, to warn of an explosion before it
+    happens.
+
+    Parameters
+    ----------
+    workload_text, events, reading, where, notify
+        As in `evaluate`.
+    algorithms, memory
+        As in `bench`.
+    budget
+        Seconds of all trials together, without the compilation of kernels.
+    finished
+        Called with each candidate after its trial.
+
+    Returns
+    -------
+    Advice
+        The recommended algorithm with the reason, the number of matches, warnings, and all candidates.
+
+    Raises
+    ------
+    CepbenchError
+        If queries, events, a name or a limit cannot be used, before anything runs.
+    UnsupportedQuery
+        If no algorithm can evaluate the queries, with all reasons.
+
+    Examples
+    --------
     >>> import pandas as pd
     >>> from cepbench import advise
     >>> events = pd.DataFrame({"time": [1, 2, 3], "type": ["A", "B", "B"]})
     >>> advice = advise("RETURN COUNT(*) PATTERN SEQ(A, B) WITHIN 10 s", events, "cogra", budget=5)
     >>> advice.recommended, advice.matches
     ('cogra', 2.0)
-
-    Each trial runs on prefixes of the stream, each twice as long as the one before, in a process that is killed at its
-    share of `budget`. The budget is in seconds, for all trials together, and does not include compilation of kernels.
-    Time and state of the whole stream are predicted from their growth, with an interval (docs/advise.md). Where
-    possible, matches are counted without constructing them, to warn of an explosion before it happens.
-
-    - `workload_text`, `events`, `reading`, `where`, `notify`: as in `evaluate`; `algorithms`, `memory`: as in `bench`.
-    - `finished`: receives each candidate after its trial.
-
-    Raises `CepbenchError` before anything runs if queries, events, a name or a limit cannot be used, and
-    `UnsupportedQuery` with all reasons if no algorithm can evaluate the queries.
     """
     check_seconds("budget", budget)
     check_memory(memory)

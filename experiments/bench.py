@@ -58,25 +58,49 @@ def bench(
 ) -> Ranking:
     """Runs algorithms on the same queries and events, compares their answers, and ranks them by time.
 
+    Each algorithm runs in its own process, as a measured cell does (docs/measurement.md): kernels are compiled and the
+    workload is planned before the clock starts. An answer that differs from that of the majority is `wrong` and has no
+    rank. Without a majority, all answers are wrong.
+
+    Parameters
+    ----------
+    workload_text, events, arithmetic, reading, where, notify
+        As in `evaluate`.
+    algorithms
+        Specifications, comma lists of them, or `all`.
+    seconds
+        The time limit of a run, after which its process is killed.
+    memory
+        The bytes that a process may use in addition to those at its start.
+    repeat
+        Seconds for which a short run is repeated; 0 means one run.
+    master
+        A Spark master URL or cluster on which everything runs; by default, local processes.
+    folder
+        A folder for the imported events, which all workers of `master` must see.
+    finished
+        Called with each entry after its measurement, before answers are compared.
+
+    Returns
+    -------
+    Ranking
+        An entry per algorithm; its `frame()` is a table.
+
+    Raises
+    ------
+    CepbenchError
+        If queries, events or a name cannot be used, before anything runs.
+    UnsupportedQuery
+        If no algorithm can evaluate the queries, with all reasons.
+
+    Examples
+    --------
     >>> import pandas as pd
     >>> from cepbench import bench
     >>> events = pd.DataFrame({"time": [1, 2, 3], "type": ["A", "B", "B"]})
     >>> found = bench("RETURN COUNT(*) PATTERN SEQ(A, B) WITHIN 10 s", events, "cogra, greta")
     >>> sorted(found.frame()["status"].tolist())
     ['ok', 'ok']
-
-    Each algorithm runs in its own process, as a measured cell does (docs/measurement.md): kernels are compiled and the
-    workload is planned before the clock starts, short runs are repeated for `repeat` seconds, a run is killed after
-    `seconds`, and its process may use `memory` bytes. An answer that differs from that of the majority is `wrong` and
-    has no rank. Without a majority, all answers are wrong.
-
-    - `algorithms`: specifications, comma lists of them, or `all`.
-    - `master`: runs the same on Spark; `folder`, which all workers must see, then holds the imported events.
-    - `finished`: receives each entry after its measurement, before answers are compared.
-    - `workload_text`, `events`, `arithmetic`, `reading`, `where`, `notify`: as in `evaluate`.
-
-    Raises `CepbenchError` before anything runs if queries, events or a name cannot be used, and `UnsupportedQuery` with
-    all reasons if no algorithm can evaluate the queries.
     """
     check_seconds("seconds", seconds)
     check_seconds("repeat", repeat, least=0)

@@ -156,20 +156,39 @@ def run(
 ) -> Swept:
     """Runs experiments on Spark, like `cepbench run`. Finished cells are not run again.
 
+    Parameters
+    ----------
+    names
+        Ids of experiments (`cepbench experiments` lists them) or your own files (docs/experiments.md); by default, all
+        experiments.
+    profile
+        The size: `smoke`, `quick`, `headline` or `paper`.
+    overrides
+        Fields to change, such as `limits.seconds=5` or `algorithms=[cogra, greta]`.
+    results
+        The folder of records and figures, which `load_results` reads.
+    master
+        A Spark master URL; by default, this machine.
+    settings
+        Settings of Spark by name.
+    notify
+        Called with one line per experiment, and with another one if cells of another configuration are moved.
+
+    Returns
+    -------
+    Swept
+        The folders of the experiments, and how many cells have each status.
+
+    Raises
+    ------
+    CepbenchError
+        If an experiment cannot be used, before anything runs; later only if Spark stops.
+
+    Examples
+    --------
     >>> from cepbench import load_results, run
     >>> run(["greta-13.1"], "smoke", results="results")
     >>> [found] = load_results("results/greta-13.1")
-
-    - `names`: ids of experiments (`cepbench experiments` lists them) or files of your own (docs/experiments.md); all if
-      none.
-    - `profile`: the size: `smoke`, `quick`, `headline` or `paper`.
-    - `overrides`: fields to change, such as `limits.seconds=5` or `algorithms=[cogra, greta]`.
-    - `results`: the folder of records and figures, which `load_results` reads.
-    - `master`: a Spark master URL; by default this machine. `settings`: of Spark, by name.
-    - `notify`: receives one line per experiment, and another one if cells of another configuration are moved.
-
-    Returns the folders of the experiments, and how many cells have each status. Raises `CepbenchError` before anything
-    runs if an experiment cannot be used, and later only if Spark stops.
     """
     cluster = SparkCluster(master, settings or {})
     return run_planned(plan(names, profile, overrides), Path(results), cluster, notify=notify)

@@ -93,20 +93,41 @@ class Ratio:
 
 
 def compare(a: str | Path, b: str | Path, algorithms: tuple[str, str] | None = None) -> pd.DataFrame:
-    """One row per cell of results folder `a` or `b`, in a stable order. Raises `ResultsError` as `load_results` does.
+    """Compares the cells of two results folders.
 
+    Parameters
+    ----------
+    a, b
+        Results folders or packs.
+    algorithms
+        Two algorithms: cells of the first one in `a` are compared with cells of the second one in `b`. By default,
+        cells are compared with cells of the same algorithm.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per cell of `a` or `b`, in a stable order, in these columns:
+
+        - the identity of the cell: experiment, profile, algorithm, point (as JSON), measurement, repetition;
+        - `status_a`, `status_b` (None if the cell is missing) and `status_changed`;
+        - `digest_changed`: whether the answers differ; None unless both cells have a digest;
+        - `differs`: how the configurations differ; None if they are equal;
+        - `latencies`: the number of different latencies of the cell with fewer of them; None if unknown;
+        - for each metric of `COMPARED`: `<metric>_a`, `<metric>_b`, their ratio `<metric>_ratio` (b divided by a), its
+          interval from `<metric>_low` to `<metric>_high` if there are enough runs, and `<metric>_runs`, the number of
+          runs of the side with fewer runs.
+
+        Only cells that are ok have values. A ratio needs both values, a positive a, and equal configurations.
+
+    Raises
+    ------
+    ResultsError
+        If a folder cannot be read, or has no cells of the algorithm.
+
+    Examples
+    --------
     >>> from cepbench import compare
     >>> compare("results", "later")
-
-    With `algorithms`, cells of the first algorithm in `a` are compared with those of the second algorithm in `b`.
-
-    Columns: the cell's identity (experiment, profile, algorithm, point as JSON, measurement, repetition), `status_a`,
-    `status_b` (None where the cell is missing), `status_changed`, `digest_changed` (None unless both have a digest),
-    `differs` (how the configurations differ; None where they do not), `latencies` (how many different ones the cells
-    have at least, None if unknown), and for every metric of `COMPARED` its value `<metric>_a`, `<metric>_b`,
-    `<metric>_ratio`, b over a, its interval from `<metric>_low` to `<metric>_high`, if there are enough runs, and
-    `<metric>_runs`, the fewer of both sides. Only cells that are ok have values; a ratio needs both, a positive a, and
-    equal configurations.
     """
     names = (None, None) if algorithms is None else algorithms
     left, right = _of_algorithm(Path(a), names[0]), _of_algorithm(Path(b), names[1])

@@ -14,11 +14,27 @@ from cepbench.plots.ranking import write_ranking
 def plot(found: str | Path | Ranking | Advice, output: str | Path) -> tuple[Path, ...]:
     """Draws the figures of a results folder, or the ranking of `bench` or `advise`.
 
+    Parameters
+    ----------
+    found
+        A results folder, or the result of `bench` or `advise`.
+    output
+        A folder for the figures of a results folder; a file (PDF, SVG or PNG) for a ranking.
+
+    Returns
+    -------
+    tuple of Path
+        The files.
+
+    Raises
+    ------
+    CepbenchError
+        If the results cannot be read, or if the suffix of the file is not that of a drawing.
+
+    Examples
+    --------
     >>> from cepbench import plot
     >>> plot("results", "drawings")
-
-    `output` is a folder for the figures of a results folder, and a file for a ranking. Returns the files. Raises
-    `CepbenchError` if the results cannot be read, or if the suffix of the file is not one of a drawing.
     """
     if isinstance(found, Ranking | Advice):
         return (write_ranking(found, output),)

@@ -162,7 +162,10 @@ def _touches_an_edge(claim: Effect, number: Number) -> bool:
 
 
 def _limited(claim: Limit, records: Sequence[Record]) -> ClaimResult:
-    """Holds if all outcomes are as claimed; opposite if a system finishes that should not; open if one fails instead."""
+    """Holds if all outcomes are as claimed.
+
+    It is opposite if a system finishes that should not, and open if a system reaches a limit that should finish.
+    """
     result = _open(claim, "")
     worst: dict[str, Record] = {}
     for name in claim.algorithms:
