@@ -1,4 +1,4 @@
-"""Which algorithm suits queries and events: a short trial of each on growing prefixes, and what it predicts."""
+"""Recommends an algorithm for queries and events, from short trials on growing prefixes of the stream."""
 
 from __future__ import annotations
 
@@ -33,33 +33,32 @@ from cepbench.queries.workloads import parse_workload
 
 BUDGET = 60.0
 LEAST_SHARE = 0.1
-"""Seconds without which a trial is not begun."""
+"""The least seconds for which a trial is started."""
 SMALLEST = 64
-"""Events of the first prefix; each has twice as many as the one before."""
+"""Events of the first prefix; each prefix has twice as many as the one before."""
 COUNTERS = ("cogra", "core")
-"""What counts matches without constructing them."""
+"""Algorithms that count matches without constructing them, in order of preference."""
 COUNTING = 0.1
 """The share of the budget that counting may take."""
 KEPT_BACK = 0.05
-"""The share of the budget for what comes after the trials."""
+"""The share of the budget that is reserved for the work after the trials."""
 POWERS = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
 GENTLE = ("met^0.5", "met^1", "met^2")
-"""What the time of algorithms grows with that construct no matches: no more than with pairs of events."""
+"""Features of the time of algorithms that construct no matches: it is at most quadratic in the events of a window."""
 MIDDLE = 0.15
-"""Where a predicted time lies among those of models that fit about as well (`experiments.growth`). While windows fill,
-most of them fit; those of steep growth are many, and algorithms that grow so are few."""
+"""The quantile of a predicted time among the models that fit about as well (`experiments.growth`). While windows fill,
+most models fit; many of them grow steeply, but few algorithms do."""
 PROFILES = 8
-"""Queries, of those that look at events differently, of which features are computed."""
+"""The most queries whose features are computed; queries with equal partition, window and pattern count once."""
 EXPLOSION = 1e9
-"""So many matches in a window are worth a warning."""
+"""Matches in a window from which on a warning is given."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Features:
-    """By name, at each size of a prefix: what times and states may grow with.
+    """Features that times and states may grow with: by name, a value for each prefix.
 
-    `bursts`: how many intervals with events there are, each of which costs something, whatever it holds; None where no
-    time window cuts the stream.
+    `bursts`: the number of intervals with events, each of which has a fixed cost; None without time windows.
     """
 
     sizes: tuple[int, ...]
@@ -82,23 +81,42 @@ def advise(
 ) -> Advice:
     """Recommends an algorithm for queries and events, after a short trial of each that can evaluate them.
 
+    Each trial runs on prefixes of the stream, each twice as long as the one before, in a process that is killed at its
+    share of `budget`. Time and state of the whole stream are predicted from their growth, with an interval
+    (docs/advise.md). Where possible, matches are counted without constructing them, to warn of an explosion before it
+    happens.
+
+    Parameters
+    ----------
+    workload_text, events, reading, where, notify
+        As in `evaluate`.
+    algorithms, memory
+        As in `bench`.
+    budget
+        Seconds of all trials together, without the compilation of kernels.
+    finished
+        Called with each candidate after its trial.
+
+    Returns
+    -------
+    Advice
+        The recommended algorithm with the reason, the number of matches, warnings, and all candidates.
+
+    Raises
+    ------
+    CepbenchError
+        If queries, events, a name or a limit cannot be used, before anything runs.
+    UnsupportedQuery
+        If no algorithm can evaluate the queries, with all reasons.
+
+    Examples
+    --------
     >>> import pandas as pd
     >>> from cepbench import advise
     >>> events = pd.DataFrame({"time": [1, 2, 3], "type": ["A", "B", "B"]})
     >>> advice = advise("RETURN COUNT(*) PATTERN SEQ(A, B) WITHIN 10 s", events, "cogra", budget=5)
     >>> advice.recommended, advice.matches
     ('cogra', 2.0)
-
-    Each trial runs on prefixes of the stream that double, in a process that is killed at its share of `budget`, seconds
-    of all trials together; kernels that have to be compiled first do not count. From how time and state grew, those of
-    the whole stream are predicted, with an interval. docs/advise.md says how. Matches are counted without constructing
-    them, where that is possible, so that an explosion is known before it happens.
-
-    - `workload_text`, `events`, `reading`, `where`, `notify`: as in `evaluate`; `algorithms`, `memory`: as in `bench`.
-    - `finished`: gets each candidate when it was tried.
-
-    Raises `CepbenchError` before anything runs if queries, events, a name or a limit cannot be used, and
-    `UnsupportedQuery` with all reasons if no algorithm can evaluate the queries.
     """
     check_seconds("budget", budget)
     check_memory(memory)
@@ -141,7 +159,7 @@ _SKIPPED = Trial(None, NOT_TRIED, ())
 
 
 def _each(names: Sequence[str], watch: _Budget, run: Callable[[str, float], Trial]) -> Iterator[tuple[str, Trial]]:
-    """The trial of each, which gets its share of what is left, or is skipped."""
+    """The trial of each algorithm, with its share of the remaining budget; skipped if that is too little."""
     for number, name in enumerate(names):
         share = watch.share(len(names) - number)
         trial = run(name, share) if share > 0 else _SKIPPED
@@ -150,29 +168,29 @@ def _each(names: Sequence[str], watch: _Budget, run: Callable[[str, float], Tria
 
 
 class _Budget:
-    """What is left of the seconds for trials; compiling kernels does not count.
+    """The remaining seconds for trials; compilation of kernels does not count.
 
-    A trial needs at least as long as one took to load its kernels and some more, so that a small budget tries few
-    algorithms and not all of them in vain.
+    A trial needs more time than loading its kernels took in earlier ones. A small budget therefore tries few algorithms
+    for long enough instead of all of them for too short a time.
     """
 
     def __init__(self, began: float, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._began, self._until, self._clock, self._least = began, began + seconds, clock, LEAST_SHARE
 
     def spent(self) -> float:
-        """Seconds since the beginning."""
+        """Seconds since the start, without compilation."""
         return self._clock() - self._began
 
     def left(self) -> float:
         return max(0.0, self._until - self._clock())
 
     def share(self, waiting: int) -> float:
-        """Of the next of those that wait; 0 if what is left is too little for one."""
+        """Seconds for the next of the `waiting` trials; 0 if too little is left for one."""
         left = self.left()
         return 0.0 if left < LEAST_SHARE else left / max(1, min(waiting, int(left / self._least)))
 
     def ended(self, trial: Trial, share: float) -> None:
-        """A trial that had a share ended; what it spent on compilation is given back."""
+        """Accounts for a finished trial; the time that it spent on compilation is given back."""
         if trial.compiled:
             self._began += trial.setup_seconds
             self._until += trial.setup_seconds
@@ -183,7 +201,7 @@ class _Budget:
 
 
 def _sizes(batch: EventBatch) -> tuple[int, ...]:
-    """Prefixes that double, each with all events of its last time stamp; the last one is the whole stream."""
+    """Sizes of the prefixes. Each contains all events of its last time stamp; the last one is the whole stream."""
     found = []
     size = SMALLEST
     while size < len(batch):
@@ -193,7 +211,7 @@ def _sizes(batch: EventBatch) -> tuple[int, ...]:
 
 
 def _features(batch: EventBatch, workload: Workload, sizes: Sequence[int]) -> _Features:
-    """Sums over the queries that look at events differently, of at most `PROFILES` of them."""
+    """Sums over queries that differ in partition, window or pattern, of at most `PROFILES` of them."""
     profiles: dict[object, CompiledQuery] = {}
     for query in workload:
         profiles.setdefault((query.partition, query.window, str(query.query.pattern)), query)
@@ -218,7 +236,7 @@ def _counted(
     queries: Sequence[Query], batch: EventBatch, statistics: Statistics, sizes: Sequence[int], memory: int,
     watch: _Budget, budget: float,
 ) -> Trial | None:  # fmt: skip
-    """The matches of prefixes, counted; None if no algorithm can count them."""
+    """The trial that counts the matches of the prefixes; None if no algorithm can count them."""
     share = min(COUNTING * budget, watch.left())
     if share < LEAST_SHARE:
         return None
@@ -268,7 +286,7 @@ def _candidate(
 def time_prediction(
     prefixes: Sequence[Prefix], features: _Features, counted: Trial | None, enumerates: bool
 ) -> Prediction:
-    """Seconds of the whole stream. A run also has a fixed cost, and one per burst."""
+    """Seconds of the whole stream. Models also have a fixed cost, and a cost per burst."""
     values, last = [one.seconds for one in prefixes], prefixes[-1]
     if last.events == features.sizes[-1]:
         return Prediction(last.seconds, last.low, last.high, measured=True)
@@ -288,17 +306,17 @@ def time_prediction(
 
 
 def _state_prediction(prefixes: Sequence[Prefix], features: _Features, counted: Trial | None) -> Prediction | None:
-    """Peak of the state of the whole stream, from the prefixes on which it was looked at."""
-    looked = [one for one in prefixes if one.state is not None]
-    if not looked:
+    """Peak of the state of the whole stream, from the prefixes on which it was measured."""
+    known = [one for one in prefixes if one.state is not None]
+    if not known:
         return None
-    values = [float(one.state or 0) for one in looked]
-    if looked[-1].events == features.sizes[-1]:
+    values = [float(one.state or 0) for one in known]
+    if known[-1].events == features.sizes[-1]:
         return Prediction(values[-1], values[-1], values[-1], measured=True)
-    grown = _at(looked, features, features.states)
-    if (counts := _counts(looked, features, counted, "most")) is not None:
+    grown = _at(known, features, features.states)
+    if (counts := _counts(known, features, counted, "most")) is not None:
         grown["most"] = counts
-    return predicted(values, grown, [1.0] * (len(looked) + 1))
+    return predicted(values, grown, [1.0] * (len(known) + 1))
 
 
 def _at(
@@ -311,7 +329,7 @@ def _at(
 def _counts(
     prefixes: Sequence[Prefix], features: _Features, counted: Trial | None, name: str
 ) -> Sequence[float] | None:
-    """Matches of these prefixes and of the whole stream, if they were counted for all of these prefixes."""
+    """Matches of these prefixes and of the whole stream; None unless all of these prefixes were counted."""
     if counted is None or len(counted.prefixes) < len(prefixes):
         return None
     whole = counted.prefixes[-1].events == features.sizes[-1]
@@ -336,7 +354,7 @@ def _count_prediction(prefixes: Sequence[Prefix], features: _Features) -> Predic
 def _matches(
     counted: Trial | None, trials: Mapping[str, Trial], features: _Features
 ) -> tuple[Prediction | None, float | None]:
-    """Of the whole stream, and the most of a row that was seen: as counted, or by the trial that came furthest."""
+    """Matches of the whole stream, and the most in a row, from the trial that reached the longest prefix."""
     known = [trial.prefixes for trial in (counted, *trials.values()) if trial is not None and trial.prefixes]
     if not known:
         return None, None
@@ -345,10 +363,9 @@ def _matches(
 
 
 def _checked(candidates: Sequence[Candidate], trials: Mapping[str, Trial]) -> list[Candidate]:
-    """The candidates, of which those are wrong whose answer a majority contradicts, on the first prefix that shows it.
+    """The candidates; those whose answer on some prefix differs from that of the majority become wrong.
 
-    On later prefixes they have no vote, since few algorithms reach these. Where no majority says which is right, all
-    are wrong.
+    A wrong candidate has no vote on later prefixes, which few algorithms reach. Without a majority, all are wrong.
     """
     votes: dict[int, dict[str, list[str]]] = {}
     for name, trial in trials.items():
@@ -376,20 +393,20 @@ def _recommended(candidates: Sequence[Candidate], memory: int) -> tuple[str | No
     usable = [one for one in well if isfinite(one.seconds or 0.0) and (one.state or 0) <= memory]
     if not usable:
         ended = {one.algorithm: one.ended for one in tried}
-        ended |= {one.algorithm: "would not end, or needs more memory than it may have" for one in well}
+        ended |= {one.algorithm: "would not finish, or needs more memory than its limit" for one in well}
         return None, "; ".join(f"{name}: {how}" for name, how in ended.items())
-    best = min(usable, key=_at_worst)  # not the least prediction: that of a short trial may be far off
+    best = min(usable, key=_at_worst)  # the prediction of a short trial may be far too low
     assert best.seconds is not None
     if best.measured:
-        reason = f"the shortest time at worst, {best.seconds:.3g} s (measured)"
+        reason = f"the shortest time in the worst case, {best.seconds:.3g} s (measured)"
     else:
-        reason = f"the shortest time at worst, {_at_worst(best):.3g} s ({best.seconds:.3g} s predicted)"
+        reason = f"the shortest time in the worst case, {_at_worst(best):.3g} s ({best.seconds:.3g} s predicted)"
     others = [one for one in usable if one is not best]
     if others:
         second = min(others, key=_at_worst)
         reason += f"; next is {second.algorithm} with {_at_worst(second):.3g} s"
-        alike = second.seconds_low is not None and second.seconds_low <= _at_worst(best)
-        reason += "; their intervals meet" if alike else ""
+        overlap = second.seconds_low is not None and second.seconds_low <= _at_worst(best)
+        reason += "; their intervals overlap" if overlap else ""
     return best.algorithm, reason
 
 

@@ -1,4 +1,4 @@
-"""All algorithms that can evaluate some queries, on the same events, without an experiment file."""
+"""Compares all algorithms that can evaluate some queries on the same events, without an experiment file."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ MEMORY = 4 * 10**9
 LEAST_MEMORY = 2**28
 REPEAT = 2.0
 BUCKETS = 2
-"""Of keyed streams on Spark, as in an experiment file."""
+"""Buckets of keyed streams on Spark; the same default as in experiment files."""
 
 
 def bench(
@@ -58,25 +58,49 @@ def bench(
 ) -> Ranking:
     """Runs algorithms on the same queries and events, compares their answers, and ranks them by time.
 
+    Each algorithm runs in its own process, as a measured cell does (docs/measurement.md): kernels are compiled and the
+    workload is planned before the clock starts. An answer that differs from that of the majority is `wrong` and has no
+    rank. Without a majority, all answers are wrong.
+
+    Parameters
+    ----------
+    workload_text, events, arithmetic, reading, where, notify
+        As in `evaluate`.
+    algorithms
+        Specifications, comma lists of them, or `all`.
+    seconds
+        The time limit of a run, after which its process is killed.
+    memory
+        The bytes that a process may use in addition to those at its start.
+    repeat
+        Seconds for which a short run is repeated; 0 means one run.
+    master
+        A Spark master URL or cluster on which everything runs; by default, local processes.
+    folder
+        A folder for the imported events, which all workers of `master` must see.
+    finished
+        Called with each entry after its measurement, before answers are compared.
+
+    Returns
+    -------
+    Ranking
+        An entry per algorithm; its `frame()` is a table.
+
+    Raises
+    ------
+    CepbenchError
+        If queries, events or a name cannot be used, before anything runs.
+    UnsupportedQuery
+        If no algorithm can evaluate the queries, with all reasons.
+
+    Examples
+    --------
     >>> import pandas as pd
     >>> from cepbench import bench
     >>> events = pd.DataFrame({"time": [1, 2, 3], "type": ["A", "B", "B"]})
     >>> found = bench("RETURN COUNT(*) PATTERN SEQ(A, B) WITHIN 10 s", events, "cogra, greta")
     >>> sorted(found.frame()["status"].tolist())
     ['ok', 'ok']
-
-    Each algorithm runs in a process of its own, as a measured cell does (docs/measurement.md): kernels are compiled and
-    the workload is planned outside of the clock, short runs are repeated for `repeat` seconds, a run is killed after
-    `seconds`, and its process has `memory` bytes. An answer that differs from that of the majority is `wrong`, and has
-    no rank. Where no majority says which is right, all are wrong.
-
-    - `algorithms`: specifications, comma lists of them, or `all`.
-    - `master`: runs the same on Spark; `folder` is then where events of a file are imported to, seen by all workers.
-    - `finished`: gets each entry when it was measured, before answers are compared.
-    - `workload_text`, `events`, `arithmetic`, `reading`, `where`, `notify`: as in `evaluate`.
-
-    Raises `CepbenchError` before anything runs if queries, events or a name cannot be used, and `UnsupportedQuery` with
-    all reasons if no algorithm can evaluate the queries.
     """
     check_seconds("seconds", seconds)
     check_seconds("repeat", repeat, least=0)
@@ -109,21 +133,21 @@ def bench(
 
 
 def check_seconds(name: str, given: object, least: float = 1e-3) -> None:
-    """Raises `InputError` for what is no finite number of seconds of at least `least`."""
+    """Raises `InputError` unless `given` is a finite number of seconds of at least `least`."""
     if isinstance(given, bool) or not isinstance(given, int | float) or not least <= given < inf:
         raise InputError(f"{name}: expected a number of seconds, at least {least:g}, not {given!r}")
 
 
 def check_memory(given: object) -> None:
-    """Raises `InputError` for what is no number of bytes in which a process can load kernels."""
+    """Raises `InputError` unless `given` is a number of bytes that suffices for loading the kernels."""
     if isinstance(given, bool) or not isinstance(given, int) or given < LEAST_MEMORY:
         raise InputError(f"memory: expected a number of bytes, at least {LEAST_MEMORY} (256 MiB), not {given!r}")
 
 
 def divided(queries: Sequence[Query], names: Iterable[str]) -> tuple[dict[str, Algorithm], dict[str, str]]:
-    """The algorithms that can evaluate the queries, and why the others cannot.
+    """The algorithms that can evaluate the queries, and the reasons of those that cannot.
 
-    Raises `UnsupportedQuery` with all reasons if none can.
+    Raises `UnsupportedQuery` with all reasons if no algorithm can.
     """
     able: dict[str, Algorithm] = {}
     refused: dict[str, str] = {}
@@ -148,7 +172,7 @@ def save_experiment(
     file: Path, workload_text: str, events: Path, ranking: Ranking, reading: Reading | str = "s", *,
     arithmetic: str = "modular", memory: int = MEMORY, repeat: float = REPEAT,
 ) -> None:  # fmt: skip
-    """Writes the same work as an experiment file, for `cepbench run`; algorithms that refused are left out.
+    """Writes the comparison as an experiment file for `cepbench run`, without the algorithms that refused.
 
     Raises `ExperimentError`, and writes nothing, if `cepbench run` would refuse it.
     """
@@ -207,7 +231,7 @@ def _store(
     folder: str | Path | None,
     notify: Callable[[str], None],
 ) -> Iterator[Stream]:
-    """The events as a store, which is temporary unless they are one."""
+    """The events as a store: their own if they are one, a temporary one otherwise."""
     if not isinstance(events, pd.DataFrame) and is_store(events):
         check_store_reading(events, reading)
         yield read_stream(events)
@@ -246,7 +270,7 @@ def _entry(name: str, times: Outcome, state: Outcome | None) -> Entry:
 
 
 def _record(name: str, outcome: Outcome, seconds: float, memory: int) -> Record:
-    """As much of a record as answers are compared by."""
+    """A record with the fields that the comparison of answers reads."""
     return Record(
         cell=name, group="", experiment="bench", profile="", algorithm=name, point={}, measurement="time", repetition=1,
         configuration={}, status=outcome.status, reason=outcome.reason, digest=outcome.digest,

@@ -1,4 +1,4 @@
-"""The files of a sweep: one record per finished cell, written whole or not at all; one sweep per results folder."""
+"""The files of a sweep: one record per finished cell, written atomically; one sweep at a time in a results folder."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ SAMPLES = (NEXT_SUFFIX, SAMPLES_SUFFIX)
 
 @contextmanager
 def locked(results: Path) -> Iterator[None]:
-    """The results folder for this sweep alone; the system frees it however the process ends."""
+    """Locks the results folder for this sweep; the operating system releases the lock when the process exits."""
     results = local_path(results)
     try:
         results.mkdir(parents=True, exist_ok=True)
         handle = os.open(results / LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o666)
     except OSError as error:
-        raise SweepError(f"{results}: the results folder is not writable: {_told(error)}") from None
+        raise SweepError(f"{results}: the results folder is not writable: {_reason(error)}") from None
     try:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -52,11 +52,11 @@ class CellFiles:
         self.superseded = self.folder / SUPERSEDED
 
     def others(self, wanted: Collection[str]) -> list[str]:
-        """Cells with a record that are not `wanted`: those of another configuration, which `open` puts aside."""
+        """Cells with a record that are not `wanted`: those of another configuration, which `open` moves."""
         return [path.stem for path in sorted(self._cells.glob("*.json")) if path.stem not in wanted]
 
-    def told(self, others: Collection[str]) -> str:
-        """Where `open` puts other cells, for a user."""
+    def superseding(self, others: Collection[str]) -> str:
+        """A message for the user: where `open` moves these cells."""
         kept = (
             "1 cell of another configuration is"
             if len(others) == 1
@@ -70,8 +70,8 @@ class CellFiles:
     def open(self, wanted: Collection[str]) -> dict[str, Record]:
         """Records of the `wanted` cells that are finished.
 
-        Other records are moved to `superseded`, with the figure that was drawn of them, and come back when they are
-        wanted again. None is deleted.
+        Other records are moved to `superseded`, together with their figure, and move back when they are wanted again.
+        No record is deleted.
         """
         kept = self.superseded / CELLS_FOLDER
         try:
@@ -88,13 +88,13 @@ class CellFiles:
                     if (place / f"{cell}.json").exists():
                         _move(cell, place, self._cells, (*SAMPLES, ".json"))
         except OSError as error:
-            raise SweepError(f"{self.folder}: the results folder is not writable: {_told(error)}") from None
+            raise SweepError(f"{self.folder}: the results folder is not writable: {_reason(error)}") from None
         return self.read(wanted)
 
     def read(self, wanted: Collection[str]) -> dict[str, Record]:
         """Records of the `wanted` cells that are finished.
 
-        A file that is no record counts as unfinished, and so does an error: what failed may be mended by now.
+        An unreadable file counts as unfinished, and so does an error: its cause may be fixed by now.
         """
         found = {}
         for path in sorted(self._cells.glob("*.json")):
@@ -113,14 +113,14 @@ class CellFiles:
         write_record(self._cells, record)
 
     def figure(self) -> Figure | None:
-        """The figure's description as it was written last, if it can be read."""
+        """The description of the figure; None if it does not exist or is unreadable."""
         try:
             return Figure.model_validate_json((self.folder / FIGURE_FILE).read_bytes())
         except (OSError, ValidationError):
             return None
 
     def write_figure(self, figure: Figure) -> None:
-        """Stores the figure's description, also beside superseded cells that have none since a sweep was killed."""
+        """Stores the description, also beside superseded cells that lack one because a sweep was killed."""
         content = figure.model_dump_json(indent=1).encode()
         write(self.folder / FIGURE_FILE, content)
         if self.superseded.exists() and not (self.superseded / FIGURE_FILE).exists():
@@ -128,11 +128,11 @@ class CellFiles:
 
 
 def _move(cell: str, source: Path, target: Path, suffixes: Sequence[str]) -> None:
-    """The files of a cell in this order: a record is never where it is looked for without its samples."""
+    """Moves the files of a cell in this order, so that a record in the folder of cells always has its samples."""
     for suffix in suffixes:
         if (source / f"{cell}{suffix}").exists():
             os.replace(source / f"{cell}{suffix}", target / f"{cell}{suffix}")
 
 
-def _told(error: OSError) -> str:
+def _reason(error: OSError) -> str:
     return (error.strerror or str(error)).lower()

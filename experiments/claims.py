@@ -1,4 +1,4 @@
-"""What a paper claims about a figure, as data: a number of the records and what the paper says of it, or who ends.
+"""The claims of a paper about a figure, as data: an effect with its expected size, or which algorithms finish.
 
 How claims are judged is in `experiments/verdicts/` (docs/measurement.md, Verdicts).
 """
@@ -14,18 +14,18 @@ from cepbench.metrics.record import Strict
 PROFILES = ("smoke", "quick", "headline", "paper")
 
 Scalar = str | int | float | bool
-Ends = Annotated[dict[str, tuple[float, float]], Field(max_length=1)]
+Stretch = Annotated[dict[str, tuple[float, float]], Field(max_length=1)]
 
 
 class Quantity(Strict):
-    """A number that the records give, at a named size.
+    """A number that is computed from the records, at a named size.
 
-    - `metric` of the algorithm `of`; with `to` over that of the algorithm `to`, or over `to_metric` of it.
+    - `metric` of the algorithm `of`. With `to`, this divided by the same metric of the algorithm `to`, or by its
+      `to_metric`.
     - `where`: the size, as values of axes. An axis that is not named has its default, or a single value.
-    - `between: {n: [10, 1000]}`: how many times as large it is at n = 1000 as at n = 10; `[1000, 10]` the other way
-      round.
-    - `slope: {n: [10, 1000]}`: the exponent e with which it grows as n^e on this stretch.
-    - `draws`: an axis whose values the paper leaves free, such as a seed. The number is the median over them.
+    - `between: {n: [10, 1000]}`: the value at n = 1000 divided by the value at n = 10; `[1000, 10]` is the inverse.
+    - `slope: {n: [10, 1000]}`: the exponent e of the growth n^e between these sizes.
+    - `draws`: an axis whose values the paper leaves open, such as a seed. The number is the median over them.
     """
 
     metric: str
@@ -33,8 +33,8 @@ class Quantity(Strict):
     to: str | None = None
     to_metric: str | None = None
     where: dict[str, Scalar] = Field(default_factory=dict)
-    between: Ends = Field(default_factory=dict)
-    slope: Ends = Field(default_factory=dict)
+    between: Stretch = Field(default_factory=dict)
+    slope: Stretch = Field(default_factory=dict)
     draws: str | None = None
 
     @model_validator(mode="after")
@@ -50,19 +50,19 @@ class Quantity(Strict):
 
     @property
     def stretch(self) -> dict[str, tuple[float, float]]:
-        """The axis along which it changes, and between which sizes; empty if it does not."""
+        """The axis and the two sizes of `between` or `slope`; empty without either."""
         return self.between or self.slope
 
     @property
     def neutral(self) -> float | None:
-        """The value that means no effect; None for a number by itself, of which none does."""
+        """The value that means no effect; None for an absolute number, which has no such value."""
         if self.slope:
             return 0.0
         return 1.0 if self.between or (self.to is not None and self.to_metric is None) else None
 
     @property
     def parts(self) -> tuple[tuple[str, str], ...]:
-        """What is measured, as algorithm and metric; of two the first is divided by the second."""
+        """Pairs of algorithm and metric: one, or two of which the first is divided by the second."""
         of = (self.of, self.metric)
         return (of,) if self.to is None else (of, (self.to, self.to_metric or self.metric))
 
@@ -85,9 +85,9 @@ class Quantity(Strict):
 class Cause(Strict):
     """Why a claim does not hold.
 
-    `by`: the `paper` (it contradicts itself, or its code or arithmetic does), `text silent` (a choice that the text
-    leaves open decides it), the `size`, or `ours`. `evidence` are numbers of the same records, computed anew for
-    each run; only a cause in the paper itself needs none.
+    `by`: the `paper` (it contradicts itself, its code or its arithmetic), `text silent` (the result depends on a choice
+    that the text leaves open), the `size`, or `ours`. `evidence` are numbers that are computed from the records of each
+    run; only a cause in the paper itself needs none.
     """
 
     by: Literal["paper", "text silent", "size", "ours"]
@@ -95,20 +95,20 @@ class Cause(Strict):
     evidence: tuple[Quantity, ...] = ()
 
     @model_validator(mode="after")
-    def _shown(self) -> Cause:
+    def _has_evidence(self) -> Cause:
         if self.by != "paper" and not self.evidence:
             raise ValueError("evidence: give at least one number of the records")
         return self
 
 
 class Effect(Quantity):
-    """What the paper says of a number. One of:
+    """A quantity and what the paper claims about it. One of:
 
-    - `factor: 18`: 18 times, held from half of it to twice as much; `factor: 1` claims that there is no effect.
-    - `orders: 4`: four orders of magnitude, held within half an order.
-    - `at_least`, `at_most`: where the paper says so.
-    - `power: 2`: of a slope; held within 0.3.
-    - `direction: more` or `less`: nothing but the direction.
+    - `factor: 18`: 18 times; holds from half to twice the factor. `factor: 1` claims that there is no effect.
+    - `orders: 4`: four orders of magnitude; holds within half an order.
+    - `at_least`, `at_most`: a bound that the paper states.
+    - `power: 2`: the exponent of a slope; holds within 0.3.
+    - `direction: more` or `less`: only the direction.
     """
 
     text: str  # the claim in our words
@@ -127,18 +127,18 @@ class Effect(Quantity):
         if sum(getattr(self, name) is not None for name in names) != 1:
             raise ValueError(f"give one of {', '.join(names)}")
         if (self.power is not None) > bool(self.slope):
-            raise ValueError("power is claimed of a slope")
+            raise ValueError("power needs slope")
         if self.slope and (self.factor is not None or self.orders is not None):
-            raise ValueError("of a slope give power, at_least, at_most or direction")
+            raise ValueError("slope: give power, at_least, at_most or direction")
         if self.neutral == 1 and self.factor is not None and self.factor < 1:
-            raise ValueError(f"factor {self.factor:g} is below 1: give it the other way round")
+            raise ValueError(f"factor {self.factor:g} is below 1: invert the ratio")
         if self.direction is not None and self.neutral is None:
-            raise ValueError("direction: a number by itself has none")
+            raise ValueError("direction: an absolute number has none; give to, between or slope")
         return self
 
 
 class Limit(Strict):
-    """Who ends and who does not (time or memory), at a named size."""
+    """Which algorithms finish within the limits of time and memory, and which do not, at a named size."""
 
     text: str
     source: str
@@ -148,14 +148,14 @@ class Limit(Strict):
     cause: Cause | None = None
 
     @model_validator(mode="after")
-    def _somebody(self) -> Limit:
+    def _has_algorithms(self) -> Limit:
         if not self.algorithms:
             raise ValueError("give fails, ends or both")
         return self
 
     @property
     def algorithms(self) -> tuple[str, ...]:
-        """The algorithms that it is about."""
+        """The algorithms that it names."""
         return (*self.fails, *self.ends)
 
     @property

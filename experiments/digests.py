@@ -1,4 +1,4 @@
-"""Whether the algorithms of a group agree; an answer that does not is `wrong` (docs/measurement.md, Statuses)."""
+"""Compares the answers of a group of cells; one that differs is `wrong` (docs/measurement.md, Statuses)."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Iterable
 from cepbench.metrics.record import Record, Status
 
 REFERENCE = "oracle"
-"""The algorithm whose answer decides, where it takes part."""
+"""The algorithm whose answer is taken as right, if it has one."""
 
 
 def judged(records: Iterable[Record]) -> list[Record]:
-    """Records whose status has to change, as they should be; of one group.
+    """The records of one group whose status changes, with their new status and reason.
 
-    The oracle's answer is right; without it, the one of more than half of the algorithms is. If there is no such
-    answer, nobody can tell and all are wrong. An algorithm that contradicts itself does not vote.
+    The answer of the oracle is right; without an oracle, the answer of more than half of the algorithms. Without such a
+    majority, all are wrong. An algorithm with several different answers has no vote.
     """
     answered = [r for r in records if r.digest is not None and r.status in (Status.OK, Status.WRONG)]
     right = _right(answered)
@@ -48,4 +48,4 @@ def _difference(record: Record, right: str | None, answered: list[Record]) -> st
     if right is not None:
         agreed = sorted({r.algorithm for r in answered if r.digest == right})
         return f"the answer differs from that of {', '.join(agreed)}"
-    return f"the answer differs from that of {', '.join(others)}, and no majority tells which one is right"
+    return f"the answer differs from that of {', '.join(others)}, and no majority says which one is right"

@@ -1,6 +1,6 @@
-"""Cells that need not run: an algorithm that was cut off at a point is cut off at every harder one.
+"""Cells that need not run: an algorithm that reached a limit at a point reaches it at every harder point.
 
-What was cut off while memory was looked at may yet be timed.
+A memory measurement that reached a limit skips no time measurement, since measuring memory takes time itself.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ _CUT = {Status.TIMEOUT: "timed out", Status.OUT_OF_MEMORY: "ran out of memory"}
 
 
 class EarlyStop:
-    """What is known of an experiment that says along which axes it is monotone; otherwise nothing is skipped."""
+    """The limits that the algorithms of an experiment reached. Without monotone axes, no cell is skipped."""
 
     def __init__(self, experiment: Experiment, records: Iterable[Record]) -> None:
         self._monotone = experiment.monotone_axes
         self._cut: dict[tuple[str, str, str], list[Record]] = {}
         for record in records:
-            self.saw(record)
+            self.add(record)
 
-    def saw(self, record: Record) -> None:
-        """Learns from a cell that really ran."""
+    def add(self, record: Record) -> None:
+        """Takes a finished cell into account; a skipped one, which took no time, is ignored."""
         if record.status in _CUT and record.seconds > 0:
             for axis in self._monotone:
                 self._cut.setdefault(_curve(record.algorithm, record.point, axis), []).append(record)
 
     def skipped(self, cell: Cell) -> Record | None:
-        """The record of a cell that need not run, or None if it has to."""
+        """The record of a cell that need not run; None if it must run."""
         for axis, direction in self._monotone.items():
             for record in self._cut.get(_curve(cell.algorithm, cell.point, axis), ()):
                 if record.measurement == "memory" and cell.measurement == "time":
@@ -52,7 +52,7 @@ class EarlyStop:
 
 
 def _curve(algorithm: str, point: dict[str, Any], axis: str) -> tuple[str, str, str]:
-    """The points that differ along the axis only."""
+    """A key of all points that differ along this axis only."""
     rest = sorted((name, str(value)) for name, value in point.items() if name != axis)
     return algorithm, axis, repr(rest)
 

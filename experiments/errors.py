@@ -4,8 +4,8 @@ from cepbench.events.errors import CepbenchError
 
 
 class ExperimentError(CepbenchError):
-    """An experiment that cannot be used: the message names the file and the field."""
+    """An experiment that cannot be used; the message names the file and the field."""
 
 
 class SweepError(CepbenchError):
-    """A sweep that cannot run where it was told to."""
+    """A sweep that cannot use its results folder."""

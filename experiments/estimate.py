@@ -1,4 +1,4 @@
-"""How long a sweep may still take: what was measured so far, and limits where nothing was."""
+"""The remaining time of a sweep, from the cells measured so far and from the limits of the others."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from collections.abc import Iterable, Sequence
 from cepbench.experiments.points import Cell
 
 PREPARATION = 8.0
-"""Seconds that a cell takes besides its measured part: fresh workers, loading of kernels."""
+"""Seconds of a cell outside its measured part: starting workers, loading kernels."""
 
 
 class Estimate:
-    """Learns from finished cells. Everything in seconds of wall time."""
+    """Expected times, from finished cells; all in seconds of wall time."""
 
     def __init__(self) -> None:
-        self._seen: dict[tuple[str, str, str], list[float]] = {}
+        self._times: dict[tuple[str, str, str], list[float]] = {}
 
     def finished(self, cell: Cell, seconds: float) -> None:
-        """A cell took this long."""
-        self._seen.setdefault(self._kind(cell), []).append(seconds)
+        """Records how long a cell took."""
+        self._times.setdefault(self._kind(cell), []).append(seconds)
 
     def expected(self, cell: Cell) -> float:
-        """The longest time that a cell of the same algorithm, experiment and measurement took, else the bound."""
-        return min(bound(cell), max(self._seen.get(self._kind(cell), [bound(cell)])))
+        """The longest time of a cell of the same algorithm, experiment and measurement; without one, the bound."""
+        return min(bound(cell), max(self._times.get(self._kind(cell), [bound(cell)])))
 
     def remaining(self, cells: Iterable[Cell]) -> float:
-        """Time that these cells are expected to take; points to come may be larger, so it may rise."""
+        """The expected time of these cells; it may rise, since later points may be larger."""
         return sum(self.expected(cell) for cell in cells)
 
     @staticmethod
@@ -34,16 +34,16 @@ class Estimate:
 
 
 def bound(cell: Cell) -> float:
-    """The most that a cell takes: its limit, or its short runs together, and preparation.
+    """The most that a cell takes: its limit, or the time of its repeated short runs, plus preparation.
 
-    Only a long run that is done again on touched memory may take more.
+    Only a long run that is repeated with its memory already mapped may take more.
     """
     given = cell.configuration
     return float(max(given["limits"]["seconds"], given["repeat"])) + PREPARATION
 
 
 def total_bound(cells: Sequence[Cell]) -> float:
-    """The most that cells take together."""
+    """The most that these cells take together."""
     return sum(bound(cell) for cell in cells)
 
 

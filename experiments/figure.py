@@ -1,4 +1,4 @@
-"""The description that plots read, with the verdicts on the paper's claims."""
+"""The description of a figure that plots read, with the verdicts on the claims of the paper."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from cepbench.metrics.record import Record
 
 
 def figure(experiment: Experiment, profile: str, records: Sequence[Record], before: Figure | None = None) -> Figure:
-    """The figure of an experiment as it was swept; `records` are its cells, at least one.
+    """The figure of an experiment from its `records`, of which there is at least one.
 
-    `before` is the figure that was written of some of these cells earlier: what it declared stays declared.
+    `before` is the figure of an earlier run with some of these cells; the claims that it declared stay the declared
+    ones.
     """
     plot = experiment.plot
     newest = max(records, key=lambda record: record.started)
@@ -53,7 +54,7 @@ def figure(experiment: Experiment, profile: str, records: Sequence[Record], befo
 
 
 def _panel(experiment: Experiment, panel: SweptPanel) -> Panel:
-    """The panel, restricted to the points and algorithms of its sweep, with what is published of it."""
+    """The panel, restricted to the points and algorithms of its sweep, with its published curves."""
     axis = (panel.x or experiment.plot.x).name
     fields = {name: value for name, value in panel if name not in ("sweep", "overlay")}
     fixed, swept = experiment.fixed(axis, panel.sweep), experiment.swept(axis, panel.sweep)
@@ -63,9 +64,9 @@ def _panel(experiment: Experiment, panel: SweptPanel) -> Panel:
 
 
 def _varied(experiment: Experiment, part: str) -> str:
-    """The workload or stream of the first point; the axes that change it are named."""
+    """The workload or stream of the first point; a workload with the values of the axes there."""
     first = next(points_of(experiment))
     given = configuration(experiment, first)[part]
     text = given.strip() if isinstance(given, str) else json.dumps(given)
-    told = ", ".join(f"{name} = {value}" for name, value in first.items())
-    return f"{text}\n-- at {told}" if told and part == "workload" else text
+    at = ", ".join(f"{name} = {value}" for name, value in first.items())
+    return f"{text}\n-- at {at}" if at and part == "workload" else text

@@ -1,4 +1,4 @@
-"""The order of a sweep over all experiments: a figure of every system comes first."""
+"""The order of a sweep over all experiments: each system is measured early."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from cepbench.experiments.points import Cell
 
 
 def first_look(experiments: Sequence[Sequence[Cell]]) -> list[int]:
-    """The order, as places in `experiments`, each of which is given by its cells.
+    """The order, as indexes into `experiments`, where each experiment is given by its cells.
 
-    First the experiment that measures most systems, then always the one that adds most to those, until each system was
-    measured; of equals the one with the smallest bound on its time. The others keep their order.
+    A greedy set cover comes first: always the experiment that measures most of the systems not measured so far; of
+    equals, the one with the lowest upper bound on its time. The other experiments keep their order.
     """
     systems = [_systems(cells) for cells in experiments]
     unseen = set().union(*systems)
@@ -28,5 +28,5 @@ def first_look(experiments: Sequence[Sequence[Cell]]) -> list[int]:
 
 
 def _systems(cells: Iterable[Cell]) -> set[str]:
-    """`cet` of `cet[detect=time]`: variants show the same system."""
+    """The systems of these cells: `cet` for `cet[detect=time]`."""
     return {cell.specification.partition("[")[0].strip() for cell in cells}

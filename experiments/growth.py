@@ -1,10 +1,11 @@
-"""From measurements on prefixes of a stream to the whole stream: how a cost grew, and with what.
+"""Extrapolates a cost from prefixes of a stream to the whole stream.
 
-What grows with the stream is known for the whole of it beforehand: events, the sums of powers of how many events each
-one meets (`pipeline.occupancy`), and perhaps matches. A model is a non-negative combination of events and one such
-feature, fitted to the measurements by relative error, of which later ones weigh more. Of the models that fit
-about as well as the best one, the median of their predictions is the value, or a gentler one, and the interval holds
-all of them; it widens with the distance.
+Features that a cost may grow with are known for the whole stream beforehand: the number of events, the sum over events
+of powers of how many events of its key the oldest open window holds (`pipeline.occupancy`), and sometimes matches. A
+model is a non-negative combination of the number of events and one such feature, fitted by relative error; later
+measurements weigh more. The models that fit about as well as the best one make up the prediction: its value is the
+median of their predictions, or a lower quantile, and its interval contains all of them. The interval widens with the
+distance.
 """
 
 from __future__ import annotations
@@ -18,19 +19,19 @@ from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 LATER = 0.6
-"""Each earlier measurement weighs so much of the next."""
+"""The weight of a measurement relative to the next one."""
 AS_GOOD = 2.0
 ALMOST = 0.05
-"""A model is about as good if its error is at most so many times the best one, or so much larger."""
+"""A model fits about as well if its error is at most `AS_GOOD` times the least error, or `ALMOST` above it."""
 PER_DOUBLING = 1.06
-"""By which the interval widens."""
+"""The factor by which the interval widens for each doubling of the events."""
 FEW = 3
-"""With fewer measurements nothing is known of growth but that it is from linear to that of the steepest feature."""
+"""With fewer measurements all models count: growth is anything from linear to that of the steepest feature."""
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """A value for the whole stream, and between what it probably lies. `measured`: nothing had to be predicted."""
+    """A value for the whole stream with its interval. `measured`: the value was measured and not predicted."""
 
     value: float
     low: float
@@ -47,12 +48,12 @@ def predicted(
 ) -> Prediction:
     """The value at the end of the stream.
 
-    - `values`: at each prefix that was measured, positive.
-    - `features`: by name, at each of these prefixes and, as the last one, of the whole stream.
-    - `base`: what a model has besides; `others`: what it may have instead, each of one or more.
-    - `middle`: where the value lies among the predictions of the models that fit, from 0 for the least.
+    - `values`: the measurement at each prefix, positive.
+    - `features`: by name, the value at each of these prefixes and, last, of the whole stream.
+    - `base`: the feature of every model; `others`: lists of features that may replace it.
+    - `middle`: the quantile of the predictions that is the value, from 0 for the least.
 
-    A model has at most as many parts as leave two measurements over, or two.
+    A model has at most two features, or two fewer than there are measurements.
     """
     measured = np.maximum(np.array(values, np.float64), 1e-9)
     count = len(measured)
@@ -80,7 +81,7 @@ def predicted(
     best = min(error for error, _ in found)
     good = sorted(end for error, end in found if error <= max(AS_GOOD * best, best + ALMOST) or count < FEW)
     value = good[int((len(good) - 1) * middle)]
-    if count < FEW and constructed is not None:  # it takes at least that time
+    if count < FEW and constructed is not None:  # constructing the matches takes at least that time
         value = constructed
     doublings = max(0.0, log2(float(base[count]) / float(base[count - 1]))) if base[count - 1] > 0 else 0.0
     slack = (1 + best) * PER_DOUBLING**doublings
@@ -90,7 +91,7 @@ def predicted(
 def _error(
     table: NDArray[np.float64], values: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> tuple[float, NDArray[np.float64]]:
-    """The relative error of the best combination, and its factors."""
+    """The relative error of the best combination of features, and its factors."""
     scale = np.maximum(table.max(axis=0), 1e-300)
     rows = table / scale / values[:, None] * weights[:, None]
     factors, distance = nnls(rows, weights)

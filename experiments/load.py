@@ -1,4 +1,4 @@
-"""Reads experiment files: YAML, a profile on top, then overrides from the command line."""
+"""Reads experiment files: YAML, then the changes of a profile, then overrides from the command line."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cepbench.experiments.schema import Experiment, merged
 
 FIGURES = Path(__file__).parent / "figures"
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""That in C takes a tenth of the time: reading all experiments took seconds."""
+"""The loader in C takes a tenth of the time; the one in Python needs seconds for all experiments."""
 
 
 def experiments(folder: Path = FIGURES) -> dict[str, Path]:
@@ -39,9 +39,8 @@ def find(name: str, folder: Path = FIGURES) -> Path:
 def load(path: Path, profile: str = "quick", overrides: Sequence[str] = (), include: Sequence[str] = ()) -> Experiment:
     """The experiment of a file under a profile, with `overrides` of the form `path=value` (dotted path, YAML value).
 
-    Systems to `include` are measured instead of being absent, in the experiments in which they are. The file is checked
-    as it stands and under every profile that it names, so that a mistake shows at once. Raises `ExperimentError` naming
-    the file and the field.
+    Absent systems to `include` are measured. The file is checked without a profile and under every profile that it has,
+    so that a mistake is found at once. Raises `ExperimentError`, which names the file and the field.
     """
     document = _document(path)
     profiles = document.pop("profiles", {}) or {}
@@ -66,7 +65,7 @@ def load(path: Path, profile: str = "quick", overrides: Sequence[str] = (), incl
 
 
 def _including(document: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """The document with an absent system among the algorithms, and those of each sweep that names its own."""
+    """The document with an absent system among its algorithms and those of each sweep that lists its own."""
     if name not in document.get("absent", {}):
         return dict(document)
     absent = {system: reason for system, reason in document["absent"].items() if system != name}
@@ -87,7 +86,7 @@ def parse_override(text: str) -> dict[str, Any]:
     try:
         parsed: Any = yaml.safe_load(value)
     except yaml.YAMLError:
-        raise ExperimentError(f"--set {name}: {value!r} is no YAML value") from None
+        raise ExperimentError(f"--set {name}: {value!r} is not a YAML value") from None
     for key in reversed(keys):
         parsed = {key: parsed}
     nested: dict[str, Any] = parsed
@@ -126,7 +125,7 @@ def _checked(path: Path, document: Mapping[str, Any], where: str = "", complete:
 
 
 def _first(error: ValidationError) -> str:
-    """The first mistake in one line: field, what was expected."""
+    """The first mistake in one line: the field, and what was expected."""
     mistakes = error.errors(include_url=False)
     first = mistakes[0]
     place = ".".join(str(part) for part in first["loc"])

@@ -1,4 +1,4 @@
-"""Refuses panels in which different workloads would meet in one point, as if they were repetitions of one."""
+"""Refuses panels that would draw different workloads as if they were repetitions of one point."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cepbench.metrics.values import measurement
 
 
 def drawn_over(experiment: Experiment) -> tuple[str, ...]:
-    """The axes whose values are draws in some claim."""
+    """The axes over whose values some claim takes the median."""
     named = (claim.draws for claim in experiment.claims if isinstance(claim, Effect))
     return tuple(dict.fromkeys(axis for axis in named if axis is not None))
 
@@ -20,8 +20,8 @@ def drawn_over(experiment: Experiment) -> tuple[str, ...]:
 def check_panels(experiment: Experiment, cells: Iterable[Cell]) -> None:
     """Raises `ExperimentError` for a panel that would draw cells of several points as one.
 
-    An axis that only follows a drawn one (zipped with it) mixes nothing. Nor does one whose values are draws in a
-    claim: a panel shows their median, as the claim does. Excluded cells are none.
+    An axis that is zipped with a drawn one mixes nothing. Nor does an axis of draws: the panel shows the median over
+    its values, as the claim does. `cells` has no excluded cells.
     """
     plot, known = experiment.plot, list(cells)
     draws = drawn_over(experiment)
@@ -41,10 +41,10 @@ def check_panels(experiment: Experiment, cells: Iterable[Cell]) -> None:
                 if axis not in draws and repr(value) != repr(first.point[axis])
             ]
             if mixed:
-                raise ExperimentError(_told(experiment, number, x, mixed, first, cell))
+                raise ExperimentError(_message(experiment, number, x, mixed, first, cell))
 
 
-def _told(experiment: Experiment, number: int, x: str, mixed: list[str], one: Cell, other: Cell) -> str:
+def _message(experiment: Experiment, number: int, x: str, mixed: list[str], one: Cell, other: Cell) -> str:
     axis = mixed[0]
     return (
         f"{experiment.id}: plot.panels.{number}: at {x} = {one.point[x]} it would mix cells of {' and '.join(mixed)} "

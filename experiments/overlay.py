@@ -1,4 +1,4 @@
-"""Published measurements that a panel shows beside what was measured here: from `published/` to points."""
+"""Published measurements that a panel shows beside our own, read from `published/`."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ REMARK = "#"
 class Overlay(Strict):
     """One published curve: the columns `x` and `y` of a CSV `file` below `experiments/published/`.
 
-    `scale` turns the file's numbers into the unit of the panel (0.001 for milliseconds as seconds). `of` is the
-    algorithm of the figure whose colour the curve has.
+    `scale` converts the numbers of the file into the unit of the panel (0.001 for milliseconds as seconds). The curve
+    has the color of the algorithm `of`.
     """
 
     file: str
@@ -32,7 +32,7 @@ class Overlay(Strict):
 
 
 def published(overlay: Overlay, folder: Path = PUBLISHED) -> PublishedCurve:
-    """The curve of an overlay, points by x. Raises `ExperimentError` naming the file and the column."""
+    """The curve of an overlay, its points by x. Raises `ExperimentError`, which names the file and the column."""
     path = folder / overlay.file
     if not path.is_file():
         raise ExperimentError(f"overlay: unknown file {overlay.file!r}; choose one of {', '.join(_files(folder))}")
@@ -42,8 +42,8 @@ def published(overlay: Overlay, folder: Path = PUBLISHED) -> PublishedCurve:
     columns = list(rows[0]) if rows else []
     for name in (overlay.x, overlay.y):
         if name not in columns:
-            told = ", ".join(columns) or "none"
-            raise ExperimentError(f"overlay: {overlay.file} has no column {name!r}; there are {told}")
+            known = ", ".join(columns) or "none"
+            raise ExperimentError(f"overlay: {overlay.file} has no column {name!r}; there are {known}")
     points = tuple((_number(overlay, overlay.x, row), overlay.scale * _number(overlay, overlay.y, row)) for row in rows)
     return PublishedCurve(label=overlay.label, of=overlay.of, source=source, points=tuple(sorted(points)))
 

@@ -1,4 +1,4 @@
-"""Experiments of one's own: a first file, and what it need not say; a stream, a workload and algorithms are enough."""
+"""Users' own experiments: a template file, and defaults for all fields but stream, workload and algorithms."""
 
 import re
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from cepbench.metrics.files import write
 
 TEMPLATE = Path(__file__).with_name("template.yaml")
 NAME = r"[a-z][a-z0-9.-]*"
-"""Of an experiment, which its file has, too."""
+"""The pattern of the name of an experiment and its file."""
 
 LIMITS = {"seconds": 60, "memory": "4 GB"}
 PANELS = (
@@ -20,26 +20,26 @@ PANELS = (
     ("time", {"metric": "throughput", "label": "Throughput", "unit": "events/s"}),
     ("memory", {"metric": "state_peak", "label": "Memory", "unit": "B"}),
 )
-"""The kind of measurement, and what is drawn of it."""
+"""The default panels, each with the measurement that it needs."""
 
 
 def write_template(name: str, folder: Path) -> Path:
-    """A first experiment, commented, in a new file `name`.yaml. Raises `ExperimentError` for another kind of name."""
+    """Writes a commented experiment to a new file `name`.yaml. Raises `ExperimentError` for an invalid or used name."""
     if re.fullmatch(NAME, name) is None:
-        raise ExperimentError(f"{name!r} is no name; give small letters, digits, - and ., such as my-queries")
+        raise ExperimentError(f"{name!r} is not a valid name; use lowercase letters, digits, - and . (my-queries)")
     path = folder / f"{name}.yaml"
     if path.exists():
-        raise ExperimentError(f"{path} is there already; choose another name")
+        raise ExperimentError(f"{path} exists already; choose another name")
     write(path, TEMPLATE.read_text(encoding="utf-8").replace("${NAME}", name).encode())
     return path
 
 
 def completed(document: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """The document of the file `name`.yaml with a default for each field that is not there.
+    """The document of the file `name`.yaml with a default for each missing field.
 
-    `algorithms: all` are all registered ones; those that cannot evaluate the workload are recorded with the reason. The
-    values of an axis that is a whole specification (`algorithms: ["${algorithm}"]`) are algorithms, each a series. An
-    experiment that varies nothing has one point, at which its algorithms stand beside one another.
+    `algorithms: all` means all registered algorithms; those that cannot evaluate the workload are recorded with the
+    reason. The values of an axis that is a whole specification (`algorithms: ["${algorithm}"]`) are algorithms, each a
+    series. An experiment without axes has one point, at which its algorithms are compared.
     """
     given = _listed(document)
     if given.get("algorithms") == "all":
@@ -54,7 +54,7 @@ def completed(document: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def _listed(document: Mapping[str, Any]) -> dict[str, Any]:
-    """The document with the values of an axis in place of an algorithm that is nothing but this axis."""
+    """The document with the values of an axis in place of an algorithm that is only this axis."""
     given = dict(document)
     names, axes = given.get("algorithms"), given.get("axes")
     if not isinstance(names, list):
@@ -72,7 +72,7 @@ def _listed(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _axis(document: Mapping[str, Any]) -> dict[str, Any]:
-    """The first one that is varied."""
+    """The first axis that is varied."""
     sweeps = document.get("sweeps") or {}
     places = [*sweeps.values(), document] if isinstance(sweeps, Mapping) else [document]
     kinds = [place.get(kind) for place in places if isinstance(place, Mapping) for kind in ("axes", "zip")]

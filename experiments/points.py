@@ -1,4 +1,4 @@
-"""From an experiment to its cells: the points of its axes, and at each point what every algorithm is given."""
+"""The cells of an experiment: the points of its axes, and the configuration of each algorithm at each point."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ _IDENTIFYING = (
 class Cell:
     """One algorithm at one point, one repetition of one measurement.
 
-    `configuration` is all that the run is given: stream, workload, arithmetic, arrival, limits, and the algorithm's
-    specification where axes are in it. Cells of one `group` run on the same input and must give the same answer.
+    `configuration` is the whole input of the run: stream, workload, arithmetic, arrival, limits, and the specification
+    of the algorithm if it contains axes. Cells of one `group` run on the same input and must give the same answer.
     """
 
     id: str
@@ -46,18 +46,18 @@ class Cell:
 
     @property
     def specification(self) -> str:
-        """What the algorithm is made of."""
+        """The full specification of the algorithm, with the values of its axes."""
         return str(self.configuration.get("algorithm", self.algorithm))
 
     @property
     def name(self) -> str:
-        """For people: `greta at events 1000`."""
+        """For messages: `greta at events 1000`."""
         point = ", ".join(f"{axis} {value}" for axis, value in self.point.items())
         return f"{self.algorithm} at {point}" if point else self.algorithm
 
 
 def points(experiment: Experiment) -> Iterator[dict[str, Any]]:
-    """The points of all sweeps, each once: all axes, in the same order at every point."""
+    """The points of all sweeps, each once; the axes have the same order at every point."""
     for point, _ in _chosen(experiment):
         yield point
 
@@ -70,9 +70,9 @@ def sweeps_of(experiment: Experiment) -> list[list[dict[str, Any]]]:
 def cells(experiment: Experiment, profile: str) -> list[Cell]:
     """All cells in the order in which they run.
 
-    Repetition by repetition; in each, points from easy to hard along the monotone axes; at each point all algorithms
-    one after another in an order that changes from point to point, so that a drift of the machine falls on all of them
-    alike. Memory is measured in the first repetition only, because it hardly varies.
+    Repetition by repetition; in each, points from easy to hard along the monotone axes. At each point the algorithms
+    run in a random order that depends on the point, so that a drift of the machine affects all of them equally. Memory
+    is measured in the first repetition only, because it hardly varies.
     """
     ordered = [(point, names, configuration(experiment, point)) for point, names in _chosen(experiment)]
     for axis, direction in reversed(experiment.monotone_axes.items()):
@@ -88,11 +88,11 @@ def cells(experiment: Experiment, profile: str) -> list[Cell]:
 
 
 def configuration(experiment: Experiment, point: Mapping[str, Any]) -> dict[str, Any]:
-    """What a run at `point` is given, with every `${axis}` replaced."""
+    """The input of a run at `point`, with every `${axis}` replaced."""
     stream = experiment.stream.model_dump(exclude_none=True)
     for name in ("time_column", "type_column", "time_format"):
         if name not in experiment.stream.model_fields_set:
-            del stream[name]  # cells measured before the field was known keep their identity
+            del stream[name]  # cells measured before the field existed keep their identity
     stream["parameters"] = {k: v for k, v in experiment.stream.parameters.items() if v is not None}
     if experiment.data is None:
         stream = {name: substituted(value, point, f"stream.{name}") for name, value in stream.items()}
@@ -144,7 +144,7 @@ def _workload(experiment: Experiment, point: Mapping[str, Any]) -> str:
 
 
 def identified(cell: Cell) -> dict[str, Any]:
-    """The fields of a record that say which cell it is, by name."""
+    """The fields of a record that identify its cell, by name."""
     limits = cell.configuration["limits"]
     fields = {name: getattr(cell, name) for name in _IDENTIFYING}
     return {**fields, "cell": cell.id, "limit_seconds": limits["seconds"], "limit_bytes": limits["memory"]}

@@ -1,4 +1,4 @@
-"""Where a measurement comes from: code, versions, machine, Spark."""
+"""The provenance of a measurement: code, versions, machine, Spark."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def environment(spark: dict[str, str] | None = None) -> dict[str, Any]:
-    """JSON values; `spark` is the configuration of the session."""
+    """The provenance as JSON values; `spark` is the configuration of the session."""
     return {
         **commit(),
         "versions": {
@@ -37,7 +37,7 @@ def environment(spark: dict[str, str] | None = None) -> dict[str, Any]:
 
 
 def commit() -> dict[str, Any]:
-    """The commit of the sources, when it was made, and whether they differ from it; None where they are no checkout."""
+    """The commit of the sources, its time, and whether they differ from it; all None outside of a Git checkout."""
     found = _git("rev-parse", "HEAD")
     changed = _git("status", "--porcelain")
     made = _git("show", "-s", "--format=%ct", "HEAD")
@@ -46,13 +46,13 @@ def commit() -> dict[str, Any]:
 
 
 def commit_folder(results: Path) -> Path:
-    """Where results of this commit are kept: `<results>/commits/<commit>`, with `-changed` if the sources differ.
+    """The folder for results of this commit: `<results>/commits/<commit>`, with `-changed` if the sources differ.
 
-    Raises `CepbenchError` where they are no Git checkout.
+    Raises `CepbenchError` outside of a Git checkout.
     """
     found = commit()
     if found["commit"] is None:
-        raise CepbenchError("cepbench is not run from a Git checkout, so that results have no commit to be kept by")
+        raise CepbenchError("cepbench does not run from a Git checkout: results cannot be kept by commit")
     return results / COMMITS_FOLDER / f"{found['commit'][:12]}{'-changed' if found['dirty'] else ''}"
 
 
@@ -65,7 +65,7 @@ def _git(*arguments: str) -> str | None:
 
 
 def _cpu() -> str:
-    """The model's name."""
+    """The name of the processor model."""
     try:
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith("model name"):

@@ -1,28 +1,28 @@
-"""What an experiment file says. One YAML file per figure of a paper; unknown fields and wrong values are errors.
+"""The fields of an experiment file. One YAML file per figure of a paper; unknown fields and wrong values are errors.
 
-Any text of `stream`, `workload` and `algorithms` may name an axis as `${axis}`; a parameter that is nothing but
-`${axis}` takes the axis value with its type. An algorithm keeps one name over all points: its specification without
-parameters that hold an axis (`cet[detect=hybrid]` for `cet[detect=hybrid, memory=${memory}]`); claims, exclusions and
-sweeps use that name.
+Any text of `stream`, `workload` and `algorithms` may name an axis as `${axis}`; a parameter that is only `${axis}`
+takes the axis value with its type. An algorithm has one name at all points: its specification without the parameters
+that contain an axis (`cet[detect=hybrid]` for `cet[detect=hybrid, memory=${memory}]`). Claims, exclusions and sweeps
+use that name.
 
-`buckets` are the parts in which streams of keyed workloads lie, a worker each; they do not depend on the machine, so
-that equal cells ran on equal parts. `slots` (a number, or an axis) is how many workers run side by side: by default, as
-many as there are cores.
+`buckets` is the number of parts of the stream of a keyed workload, one per worker. It does not depend on the machine,
+so that equal cells ran on equal parts. `slots` (a number, or an axis) is the number of workers that run in parallel;
+the default is the number of cores.
 
-`repetitions` are cells of their own, in fresh workers. Within a cell, a short run is repeated for up to `repeat`
-seconds (docs/measurement.md, Repeated runs); 0 is once.
+Each of the `repetitions` is a cell of its own, in fresh workers. Within a cell, a short run is repeated for up to
+`repeat` seconds (docs/measurement.md, Repeated runs); 0 means one run.
 
-A figure has one sweep (`axes`, `zip`) or several, whose points are united:
+A figure has one sweep (`axes`, `zip`) or several; the points of several sweeps are united:
 
     defaults: {rate: 3500, window: 10}            # of every axis, where a sweep does not vary it
     sweeps:
       rate: {axes: {rate: [1000, 3500, 10000]}}
       window: {axes: {window: [5, 10, 20]}, algorithms: [cet]}      # only these algorithms
-    monotone: {rate: increasing, window: increasing}                # by axis; one word is meant for plot.x
+    monotone: {rate: increasing, window: increasing}                # by axis; a single word is for plot.x
 
-Then a panel with an `x` of its own shows the sweep that varies it: its `where` is completed by the defaults of all axes
-that this sweep leaves alone. Where several sweeps vary it, `sweep` names one. A claim names its size, and of the points
-that have it those with the defaults of the other axes are meant.
+A panel with its own `x` shows the sweep that varies it; the defaults of the axes that this sweep does not vary complete
+its `where`. If several sweeps vary `x`, `sweep` names one. A claim names its size; axes that it does not name have
+their defaults.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ def _bytes(value: Any) -> Any:
 def _check_zip(axes: Values, together: Values) -> None:
     lengths = {name: len(values) for name, values in together.items()}
     if len(set(lengths.values())) > 1:
-        told = ", ".join(f"{name} has {length}" for name, length in lengths.items())
-        raise ValueError(f"zip: axes go together value by value and must be equally long, but {told}")
+        counts = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+        raise ValueError(f"zip: axes advance together and must be equally long, but {counts}")
     for name in axes.keys() & together.keys():
         raise ValueError(f"zip: axis {name!r} is also in axes")
 
@@ -72,12 +72,12 @@ def _monotone(value: Any) -> str | dict[str, str]:
         return {str(axis): str(_monotone(direction)) for axis, direction in value.items()}
     direction = {True: "increasing", False: "no"}[value] if isinstance(value, bool) else value
     if direction not in ("no", "increasing", "decreasing"):
-        raise ValueError(f"give no, increasing or decreasing, or that for each axis, not {value!r}")
+        raise ValueError(f"give no, increasing or decreasing, or one of them for each axis, not {value!r}")
     return str(direction)
 
 
 class Stream(Strict):
-    """Where events come from: a generator, a data set, or a file. Exactly one of the three."""
+    """The source of events: exactly one of a generator, a data set or a file."""
 
     generator: str | None = None
     dataset: str | None = None
@@ -86,9 +86,9 @@ class Stream(Strict):
     time_unit: str = "s"  # of a CSV or Parquet file
     time_column: str = "time"
     type_column: str = "type"
-    type: str | None = None  # of all events, of files without such a column
+    type: str | None = None  # of all events of a file without a type column
     time_format: str = "auto"
-    where: str | None = None  # rows that count, of a file
+    where: str | None = None  # a condition on the rows of a file
 
     @model_validator(mode="after")
     def _one_source(self) -> Stream:
@@ -97,7 +97,7 @@ class Stream(Strict):
             raise ValueError("give one of generator, dataset (with the path of its files) or path")
         if self.where is not None:
             if given != ["path"]:
-                raise ValueError("where: only the rows of a file are chosen; give its path")
+                raise ValueError("where: selects rows of a file; give its path")
             try:
                 check_condition(self.where)
             except InputError as error:
@@ -106,7 +106,7 @@ class Stream(Strict):
 
 
 class GeneratedWorkload(Strict):
-    """A workload that `generators.workloads` makes; cells keep its text."""
+    """A workload of `generators.workloads`; cells store its text."""
 
     generator: str
     parameters: dict[str, Scalar | list[Scalar] | None] = Field(default_factory=dict)
@@ -119,7 +119,7 @@ Workload = Annotated[
 
 
 class Open(Strict):
-    """Events arrive at `rate` per second on a schedule that does not wait, handed over in micro-batches of `batch`.
+    """Events arrive at `rate` per second on a fixed schedule, in micro-batches of `batch` events.
 
     The rate is a number, or an axis (`${rate}`).
     """
@@ -129,21 +129,21 @@ class Open(Strict):
 
 
 class Limits(Strict):
-    """What one worker may use for the measured part of a cell."""
+    """Limits of one worker in the measured part of a cell."""
 
     seconds: float = Field(gt=0)
     memory: Annotated[int, BeforeValidator(_bytes)] = Field(default=4 * 10**9, ge=2**28)
 
 
 class Exclude(Strict):
-    """Cells that the experiment leaves out: of this algorithm, at points with these values (all if none)."""
+    """Cells that the experiment does not run: of this algorithm, at points with these values (without any, at all)."""
 
     algorithm: str
     where: dict[str, Scalar] = Field(default_factory=dict)
 
 
 class Sweep(Strict):
-    """Points: the product of `axes`, each with every value tuple of `zip`; of all algorithms or of some."""
+    """Points: the product of `axes` and the value tuples of `zip`, for all algorithms or for the named ones."""
 
     axes: Values = Field(default_factory=dict)
     zip: Values = Field(default_factory=dict)
@@ -172,7 +172,7 @@ class SweptPanel(Panel):
             raise ValueError("overlay: published curves are drawn in panels of lines")
         if self.parts and self.scale == "log":
             raise ValueError(
-                "parts: stacked bars need scale: linear; on a logarithmic axis the height of a part says nothing"
+                "parts: stacked bars need scale: linear; on a logarithmic axis the height of a part means nothing"
             )
         return self
 
@@ -189,16 +189,16 @@ class Plot(Strict):
 
 
 class Experiment(Strict):
-    """One figure of a paper with all that its sweep needs, after a profile was applied."""
+    """One figure of a paper with everything that its sweep needs, after a profile was applied."""
 
     id: str = Field(pattern=f"^{NAME}$")
     figure: str
     paper: str
     title: str
     description: str = ""
-    departures: tuple[Departure, ...]  # of the workload, from the paper's; empty where there are none
+    departures: tuple[Departure, ...]  # of the workload from that of the paper
     stream: Stream
-    data: str | None = None  # an event store that takes the place of `stream`
+    data: str | None = None  # an event store that replaces `stream`
     workload: Workload | None = None
     workload_file: str | None = None
     axes: Values = Field(default_factory=dict)
@@ -206,7 +206,7 @@ class Experiment(Strict):
     sweeps: dict[str, Sweep] = Field(default_factory=dict)
     defaults: dict[str, Scalar] = Field(default_factory=dict)
     algorithms: Annotated[list[str], Field(min_length=1)]
-    absent: dict[str, str] = Field(default_factory=dict)  # systems that the paper measures and this file cannot, why
+    absent: dict[str, str] = Field(default_factory=dict)  # why systems that the paper measures are not measured here
     exclude: tuple[Exclude, ...] = ()
     measurements: list[Literal["time", "memory"]] = Field(default=["time", "memory"], min_length=1)
     arithmetic: Literal["modular", "float"] = "modular"
@@ -219,7 +219,7 @@ class Experiment(Strict):
     monotone: Annotated[str | dict[str, str], PlainValidator(_monotone)] = "no"
     plot: Plot
     claims: tuple[Claim, ...] = ()
-    revised: tuple[str, ...] = ()  # why claims were changed after cells were measured; the report shows what changed
+    revised: tuple[str, ...] = ()  # reasons for changes of claims after cells were measured; shown by the report
 
     @model_validator(mode="after")
     def _consistent(self) -> Experiment:
@@ -227,17 +227,17 @@ class Experiment(Strict):
             raise ValueError("give either workload (text, or its generator) or workload_file")
         _check_zip(self.axes, self.zip)
         if self.sweeps and (self.axes or self.zip):
-            raise ValueError("sweeps: axes and zip stand inside of them, not beside")
+            raise ValueError("sweeps: put axes and zip inside the sweeps")
         for name, sweep in self.sweeps.items():
             for axis in self.axis_names:
                 if axis not in sweep.varied and axis not in self.defaults:
                     raise ValueError(f"sweeps.{name}: axis {axis!r} is neither varied here nor in defaults")
         for name in self.algorithms:
             if (whole := whole_axis(name)) is not None:
-                raise ValueError(f"algorithms: {name!r} is all of a specification; list its values in axes.{whole}")
+                raise ValueError(f"algorithms: {name!r} is a whole specification; list its values in axes.{whole}")
         twice = [name for name, count in Counter(self.series).items() if count > 1]
         if twice:
-            raise ValueError(f"algorithms: {twice[0]!r} stands twice; parameters with an axis do not tell them apart")
+            raise ValueError(f"algorithms: {twice[0]!r} occurs twice; parameters with an axis do not distinguish it")
         self._check_names()
         return self
 
@@ -248,7 +248,7 @@ class Experiment(Strict):
 
     @property
     def axis_names(self) -> tuple[str, ...]:
-        """All axes; those of one sweep as it has them, else those with a default first."""
+        """All axes: those with a default first, then the varied ones."""
         varied = [name for sweep in self.all_sweeps for name in sweep.varied]
         return tuple(dict.fromkeys((*self.defaults, *varied)))
 
@@ -264,14 +264,14 @@ class Experiment(Strict):
         return {axis: direction for axis, direction in given.items() if direction != "no"}
 
     def fixed(self, axis: str, sweep: str | None = None) -> dict[str, Scalar]:
-        """The values that pick the points of the sweep that varies `axis` (or the named one); none for one sweep."""
+        """The values that select the points of the sweep that varies `axis` (or the named one); none for one sweep."""
         if not self.sweeps:
             return {}
         varied = self._sweep(axis, sweep).varied
         return {name: self.defaults[name] for name in self.axis_names if name not in varied}
 
     def swept(self, axis: str, sweep: str | None = None) -> tuple[str, ...]:
-        """The algorithms of the sweep that varies `axis` (or the named one), if it does not have all."""
+        """The algorithms of the sweep that varies `axis` (or the named one); empty if it has all."""
         return tuple((self._sweep(axis, sweep).algorithms or ()) if self.sweeps else ())
 
     def _sweep(self, axis: str, sweep: str | None) -> Sweep:
@@ -279,12 +279,12 @@ class Experiment(Strict):
             raise ValueError(f"unknown sweep {sweep!r}; there are {', '.join(self.sweeps)}")
         names = [name for name, found in self.sweeps.items() if axis in found.varied] if sweep is None else [sweep]
         if len(names) != 1:
-            told = f"sweeps {', '.join(names)} vary" if names else "no sweep varies"
-            raise ValueError(f"{told} axis {axis!r}; name one sweep")
+            found = f"sweeps {', '.join(names)} vary" if names else "no sweep varies"
+            raise ValueError(f"{found} axis {axis!r}; name one sweep")
         return self.sweeps[names[0]]
 
     def _check_names(self) -> None:
-        """Whatever names an axis or a metric names one that exists."""
+        """Every axis and metric that is named exists."""
 
         def axis(name: str, place: str) -> None:
             if name not in self.axis_names:
@@ -331,14 +331,14 @@ class Experiment(Strict):
                     axis(name, place)
 
     def check_algorithms(self) -> None:
-        """Exclusions, sweeps, labels, overlays and claims name algorithms (the first and last also absent systems)."""
+        """All algorithms that are named are known; those of exclusions and claims may also be absent systems."""
         for name in self.absent:
             if name in self.series:
                 raise ValueError(f"absent: {name!r} is among the algorithms")
         named = [(f"exclude.{number}", exclude.algorithm) for number, exclude in enumerate(self.exclude)]
         for number, claim in enumerate(self.claims):
             evidence = claim.cause.evidence if claim.cause is not None else ()
-            named += [(f"claims.{number}", name) for said in (claim, *evidence) for name in said.algorithms]
+            named += [(f"claims.{number}", name) for one in (claim, *evidence) for name in one.algorithms]
         named = [(place, name) for place, name in named if name not in self.absent]
         named += [(f"sweeps.{key}", name) for key, sweep in self.sweeps.items() for name in sweep.algorithms or ()]
         named += [("plot.labels", name) for name in self.plot.labels]
@@ -354,7 +354,7 @@ class Experiment(Strict):
 
 
 def merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """`base` with `changes`: mappings are merged at every depth, everything else is replaced."""
+    """`base` with `changes`: mappings are merged at every depth, other values are replaced."""
     result = dict(base)
     for key, value in changes.items():
         old = result.get(key)

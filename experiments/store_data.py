@@ -1,7 +1,7 @@
 """A store in place of an experiment's generator: `--set data=STORE`, or `data: STORE` in its file.
 
-The store takes the place of the whole stream, so no parameter of the generator applies. Axes that nothing but the
-stream's parameters use have to keep one value: at all their points the stream would be the same.
+The store replaces the whole stream, so no parameter of the generator applies. An axis that only the parameters of the
+stream use must have one value, since all of its points would have the same stream.
 """
 
 from __future__ import annotations
@@ -27,43 +27,43 @@ _AXIS = re.compile(r"\$\{(\w+)\}")
 
 
 def stream_of(path: str) -> dict[str, Any]:
-    """The stream of a cell that runs on a store: where it is, and what tells it from others. Raises `InputError`."""
+    """The stream of a cell that runs on a store: its path, fingerprint and source. Raises `InputError`."""
     stream = _opened(path)
-    told = {name: stream.source[name] for name in ("dataset", "typed_by", "generator") if name in stream.source}
+    source = {name: stream.source[name] for name in ("dataset", "typed_by", "generator") if name in stream.source}
     return {
         "path": path,
         "time_unit": stream.schema.time_unit,
         "parameters": {},
-        "store": {"fingerprint": stream.fingerprint, "events": stream.events, **told},
+        "store": {"fingerprint": stream.fingerprint, "events": stream.events, **source},
     }
 
 
 def check_axes(experiment: Experiment) -> None:
-    """Refuses axes that vary nothing but a generator whose place a store takes. Raises `ExperimentError`."""
+    """Refuses axes that vary only a generator that a store replaces. Raises `ExperimentError`."""
     if experiment.data is None:
         return
     if not is_store(experiment.data):
         raise ExperimentError(
-            f"{experiment.id}: data: {experiment.data} is no event store; cepbench import and generate write stores"
+            f"{experiment.id}: data: {experiment.data} is not an event store; cepbench import and generate write stores"
         )
     options = fixing(experiment)
     if options:
         axes = ", ".join(dict.fromkeys(name for name, _ in _fixed(experiment)))
-        told = " ".join(f"--set '{option}'" for option in options)
+        kept = " ".join(f"--set '{option}'" for option in options)
         raise ExperimentError(
-            f"{experiment.id}: data: a store has no parameters that {axes} could vary; keep one value of each: {told}"
+            f"{experiment.id}: data: a store has no parameters that {axes} could vary; keep one value of each: {kept}"
         )
 
 
 def fixing(experiment: Experiment) -> list[str]:
-    """Values for `--set` with which no axis varies the generator alone: `axes.events=[1000]`."""
+    """Options for `--set` after which no axis varies the generator alone: `axes.events=[1000]`."""
     return [option for _, option in _fixed(experiment)]
 
 
 def check_fits(configuration: Mapping[str, Any]) -> None:
     """Refuses a store that lacks types, attributes or a fine enough time unit for the queries. Raises `CepbenchError`.
 
-    Types that stand under NOT may be absent.
+    Types that occur only under NOT may be absent.
     """
     given = configuration["stream"]["path"]
     stream, queries = _opened(given), parse_workload(configuration["workload"])
@@ -84,7 +84,7 @@ def check_fits(configuration: Mapping[str, Any]) -> None:
 
 
 def named(stream: Mapping[str, Any]) -> str:
-    """A store for people, by what `stream_of` tells: `data set nasdaq (1769 events, store streams/nasdaq)`."""
+    """A stream of `stream_of` in words: `data set nasdaq (1769 events, store streams/nasdaq)`."""
     store = stream["store"]
     if "dataset" in store:
         what = f"data set {store['dataset']}"
@@ -94,17 +94,17 @@ def named(stream: Mapping[str, Any]) -> str:
 
 
 def departure(experiment: Experiment, stream: Mapping[str, Any]) -> Departure:
-    """What a figure on a store says of its stream."""
+    """The departure that a figure on a store reports."""
     own = experiment.stream
     usual = f"generator {own.generator}" if own.generator is not None else f"{own.dataset or own.path}"
     return Departure(
         what=f"the stream is {named(stream)}, not {usual}",
-        reason="chosen for this run (data); parameters of the usual stream do not apply, whatever an axis is called",
+        reason="chosen for this run (data); no parameter of the usual stream applies, even if an axis has its name",
     )
 
 
 def _fixed(experiment: Experiment) -> Iterator[tuple[str, str]]:
-    """Axes that vary the stream alone, with the option that keeps one value of each, for every place that has it."""
+    """Axes that vary the stream alone; each with the option that keeps one value, for every place that lists it."""
     alone = _named(experiment.stream.model_dump()) - _named(
         experiment.workload if isinstance(experiment.workload, str) else json.dumps(_plain(experiment.workload)),
         experiment.workload_file,
@@ -132,7 +132,7 @@ def _places(experiment: Experiment) -> Iterator[tuple[str, str, Mapping[str, lis
 
 
 def _named(*parts: Any) -> set[str]:
-    """The axes that some text names."""
+    """The axes that these texts name."""
     return set(_AXIS.findall(json.dumps(parts, default=str)))
 
 

@@ -1,4 +1,4 @@
-"""The event stores of a sweep: prepared once by Spark, kept under the results folder, found again by what made them."""
+"""The event stores of a sweep: prepared once, kept in the results folder, and reused where the source is the same."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def check_stream(configuration: Mapping[str, Any]) -> None:
 
 
 def prepare_stream(configuration: Mapping[str, Any], folder: Path, spark: Session) -> Stream:
-    """The store of a configuration's stream, bucketed by what all its queries partition on; made if it is not there."""
+    """The store of a configuration's stream, bucketed by `common_key`; written if it does not exist."""
     stream = configuration["stream"]
     if "store" in stream:
         return read_stream(stream["path"])
@@ -54,7 +54,7 @@ def prepare_stream(configuration: Mapping[str, Any], folder: Path, spark: Sessio
         return read_stream(path)
     if "generator" in stream:
         generator = from_spec(stream["generator"], stream["parameters"])
-        # One slice is one task, for which a job costs more than its work.
+        # For a single slice, starting a Spark job takes longer than generating the events.
         return generate(generator, path, spark=spark if generator.slices() > 1 else None, key=key, buckets=buckets)
     if "dataset" in stream:
         declared, files = dataset(stream["dataset"]), stream["path"]
@@ -65,7 +65,7 @@ def prepare_stream(configuration: Mapping[str, Any], folder: Path, spark: Sessio
 
 
 def _reading(stream: Mapping[str, Any]) -> Reading:
-    """How the files of a stream are read; fields that a file leaves out have their defaults."""
+    """How the files of a stream are read; fields that the experiment leaves out have their defaults."""
     own = Reading(unit=stream["time_unit"])
     return Reading(
         stream.get("time_column", own.time),
@@ -78,18 +78,18 @@ def _reading(stream: Mapping[str, Any]) -> Reading:
 
 
 def common_key(workload: str) -> tuple[str, ...]:
-    """Attributes by which every query splits the stream, in the order of the first one."""
+    """The attributes by which all queries partition the stream, in the order of the first query."""
     partitions: Sequence[tuple[str, ...]] = [query.partition for query in parse_workload(workload)]
     shared = reduce(lambda a, b: a & b, (set(p) for p in partitions))
     return tuple(name for name in partitions[0] if name in shared)
 
 
 def _source(stream: Mapping[str, Any]) -> Any:
-    """What makes a stream what it is; a file also by its size and time of change."""
+    """What identifies a stream: the parameters of a generator, or files with their sizes and modification times."""
     if "generator" in stream:
         return dict(from_spec(stream["generator"], stream["parameters"]).source())
     root = Path(stream["path"]).resolve()
     files = sorted(p for p in root.rglob("*") if p.is_file()) if root.is_dir() else [root]
-    told = [(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
+    found = [(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
     reading = _reading(stream)
-    return [stream.get("dataset"), stream["time_unit"], told, *([asdict(reading)] if reading.own_columns else [])]
+    return [stream.get("dataset"), stream["time_unit"], found, *([asdict(reading)] if reading.own_columns else [])]

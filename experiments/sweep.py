@@ -1,4 +1,4 @@
-"""Runs the cells of experiments, each once: what is finished stays finished, however a sweep ends."""
+"""Runs the cells of experiments. A finished cell is not run again, also after an interrupted sweep."""
 
 from __future__ import annotations
 
@@ -68,11 +68,11 @@ class Planned:
 
 @dataclass(frozen=True)
 class Swept:
-    """What a sweep left: the folders of its experiments, and how many of their cells have each status."""
+    """The result of a sweep: the folders of its experiments, and how many of their cells have each status."""
 
     folders: tuple[Path, ...]
     statuses: Mapping[Status, int]
-    run: int  # cells that this sweep ran; the others were there
+    run: int  # cells that this sweep ran; the others were finished before
 
 
 def plan(
@@ -84,9 +84,9 @@ def plan(
 ) -> list[Planned]:
     """Experiments (ids or files; all if none, in the order of `first_look`) with their cells.
 
-    Everything that can be refused is refused here. Systems to `include` are those that files call absent since they
-    need an optional extra, such as flink. Raises `CepbenchError`: one of them is not installed, an unknown experiment,
-    profile or field, a malformed query, an unknown algorithm, a stream that cannot be made.
+    All input is checked here, before anything runs. Systems to `include` are those that the files list as absent
+    because they need an optional extra, such as flink. Raises `CepbenchError` if one of them is not installed, for an
+    unknown experiment, profile, field or algorithm, for a malformed query, and for a stream that cannot be prepared.
     """
     for name in include:
         reason = make_algorithm(name).missing()
@@ -109,12 +109,12 @@ def plan(
 
 
 def listing(planned: Sequence[Planned], results: Path, again_noisy: bool = False) -> list[str]:
-    """What `run_planned` would run, a line per cell, the most time that it takes, and what it would put aside."""
+    """A line per cell that `run_planned` would run, cells that it would move, and an upper bound on its time."""
     lines, missing, aside = [], list[Cell](), []
     for entry in planned:
         files, wanted = CellFiles(results, entry.experiment.id, entry.profile), [cell.id for cell in entry.cells]
         if others := files.others(wanted):
-            aside.append(f"{entry.experiment.id}: on a run, {files.told(others)}")
+            aside.append(f"{entry.experiment.id}: on a run, {files.superseding(others)}")
         finished = files.read(wanted)
         if again_noisy:
             finished = _quiet(finished)
@@ -134,12 +134,12 @@ def listing(planned: Sequence[Planned], results: Path, again_noisy: bool = False
 
 @lru_cache(maxsize=1024)
 def _refusal(specification: str, workload: str) -> str | None:
-    """Why an algorithm will not evaluate the queries of a cell."""
+    """Why an algorithm cannot evaluate the queries of a cell; None if it can."""
     try:
         check_supported(parse_workload(workload), make(specification))
     except UnsupportedQuery as error:
         return str(error)
-    except UnknownAlgorithm:  # `plan` has its own
+    except UnknownAlgorithm:  # `plan` may have been given another `make_algorithm`
         pass
     return None
 
@@ -154,22 +154,41 @@ def run(
     settings: Mapping[str, str] | None = None,
     notify: Callable[[str], None] = print,
 ) -> Swept:
-    """Runs experiments on Spark, as `cepbench run` does. Finished cells are not run again.
+    """Runs experiments on Spark, like `cepbench run`. Finished cells are not run again.
 
+    Parameters
+    ----------
+    names
+        Ids of experiments (`cepbench experiments` lists them) or your own files (docs/experiments.md); by default, all
+        experiments.
+    profile
+        The size: `smoke`, `quick`, `headline` or `paper`.
+    overrides
+        Fields to change, such as `limits.seconds=5` or `algorithms=[cogra, greta]`.
+    results
+        The folder of records and figures, which `load_results` reads.
+    master
+        A Spark master URL; by default, this machine.
+    settings
+        Settings of Spark by name.
+    notify
+        Called with one line per experiment, and with another one if cells of another configuration are moved.
+
+    Returns
+    -------
+    Swept
+        The folders of the experiments, and how many cells have each status.
+
+    Raises
+    ------
+    CepbenchError
+        If an experiment cannot be used, before anything runs; later only if Spark stops.
+
+    Examples
+    --------
     >>> from cepbench import load_results, run
     >>> run(["greta-13.1"], "smoke", results="results")
     >>> [found] = load_results("results/greta-13.1")
-
-    - `names`: ids of experiments (`cepbench experiments` lists them) or files of your own (docs/experiments.md); all if
-      none.
-    - `profile`: how large: `smoke`, `quick`, `headline` or `paper`.
-    - `overrides`: fields to change, such as `limits.seconds=5` or `algorithms=[cogra, greta]`.
-    - `results`: the folder of records and figures, which `load_results` reads.
-    - `master`: a Spark master URL; by default this machine. `settings`: of Spark, by name.
-    - `notify`: gets one line per experiment, and one more if cells of another configuration are put aside.
-
-    Returns the folders of the experiments, and how many cells have each status. Raises `CepbenchError` before anything
-    runs if an experiment cannot be used, and later only if Spark is gone.
     """
     cluster = SparkCluster(master, settings or {})
     return run_planned(plan(names, profile, overrides), Path(results), cluster, notify=notify)
@@ -189,9 +208,9 @@ def run_planned(
 ) -> Swept:
     """Runs all cells that are not finished, and writes records and figures under `results`.
 
-    `notify` gets one line per experiment, and one more if cells of another configuration are put aside; `finished` one
-    per cell, `measured` the folder of each experiment that ended. With `again_noisy`, finished cells that are noisy
-    count as not finished. Raises `CepbenchError` if the folder cannot be used or Spark does not run.
+    `notify` receives one line per experiment, and another one if cells of another configuration are moved; `finished`
+    receives one line per cell, and `measured` the folder of each experiment that is done. With `again_noisy`, noisy
+    cells are run again. Raises `CepbenchError` if the folder cannot be used or Spark does not run.
     """
     statuses: Counter[Status] = Counter()
     count = 0
@@ -224,22 +243,22 @@ class _Sweep:
         self._make = cache(make_algorithm)
         self._progress, self._finished = progress, finished
         self._estimate = Estimate()
-        self._paces: dict[tuple[str, ...], float] = {}  # the best of `metrics.pace` so far, by hosts of the workers
+        self._paces: dict[tuple[str, ...], float] = {}  # the shortest `metrics.pace` so far, by hosts of the workers
         self._bar: tqdm[Any] | None = None
         self.files: dict[str, CellFiles] = {}
         self._records: dict[str, dict[str, Record]] = {}
-        self._before: dict[str, Figure | None] = {}  # figures of experiments of which cells are kept
+        self._before: dict[str, Figure | None] = {}  # earlier figures of experiments with finished cells
         self._waiting: list[Cell] = []
         self._environment: dict[str, Any] | None = None
-        self._asked: tuple[dict[str, str], list[Path]] | None = None  # of which configuration, and on which inputs
+        self._checked: tuple[dict[str, str], list[Path]] | None = None  # the configuration and inputs of `_environment`
 
     def open(self, planned: Sequence[Planned], again_noisy: bool) -> None:
-        """Finds what is finished."""
+        """Reads the finished cells."""
         for entry in planned:
             files = CellFiles(self._results, entry.experiment.id, entry.profile)
             wanted = {cell.id for cell in entry.cells}
             if others := files.others(wanted):
-                self._notify(f"{entry.experiment.id}: {files.told(others)}")
+                self._notify(f"{entry.experiment.id}: {files.superseding(others)}")
             records = files.open(wanted)
             for record in records.values():
                 self._slowed(record.load, record.hosts)
@@ -260,12 +279,12 @@ class _Sweep:
         )
 
     def close(self) -> None:
-        """Ends the progress bar."""
+        """Closes the progress bar."""
         if self._bar is not None:
             self._bar.close()
 
     def run(self, entry: Planned) -> tuple[dict[str, Record], int]:
-        """All cells of one experiment; records by cell, and how many of them were written now."""
+        """Runs all cells of one experiment; returns records by cell, and how many cells were missing."""
         experiment, records = entry.experiment, self._records[entry.experiment.id]
         missing = [cell for cell in entry.cells if cell.id not in records]
         stop = EarlyStop(experiment, records.values())
@@ -285,27 +304,27 @@ class _Sweep:
                     self._finish(one, record, stop)
         finally:
             self._write_figure(entry)
-        self._notify(_told(entry, records, len(missing), time.monotonic() - started))
+        self._notify(_summary(entry, records, len(missing), time.monotonic() - started))
         return records, len(missing)
 
     def _finish(self, cell: Cell, record: Record, stop: EarlyStop) -> None:
-        """Stores a record, and what it changes for others of its group."""
+        """Stores a record, and updates the statuses of its group."""
         records, files = self._records[cell.experiment], self.files[cell.experiment]
         files.write(record)
         records[cell.id] = record
-        stop.saw(record)
+        stop.add(record)
         self._agree(cell.experiment, cell.group)
         self._waiting.remove(cell)
-        told = f"{cell.name}, {cell.measurement} {cell.repetition}: {record.status.value}"
+        outcome = f"{cell.name}, {cell.measurement} {cell.repetition}: {record.status.value}"
         left = f"{len(self._waiting)} cells left"
-        self._finished(f"{cell.experiment} {told} in {words(record.seconds)}, {left}")
+        self._finished(f"{cell.experiment} {outcome} in {words(record.seconds)}, {left}")
         if self._bar is not None:
             self._bar.update()
 
     def _measured(self, together: Sequence[Cell]) -> list[Record]:
-        """Runs one cell, or the times and the memory of one; then the second may be missing.
+        """Runs one cell, or its time and memory measurements together; the record of memory may then be missing.
 
-        Raises `CepbenchError` only if no cell could run: all else becomes a status.
+        Raises `CepbenchError` only if no cell could run; any other failure becomes a status.
         """
         cell = together[0]
         began, started = datetime.now(UTC), time.monotonic()
@@ -335,42 +354,42 @@ class _Sweep:
                 raise
             except CepbenchError as error:
                 outcome = Outcome(Status.ERROR, " ".join(str(error).split()))
-        ended = [outcome] if memory is None else [outcome, memory]
-        took = time.monotonic() - started
+        outcomes = [outcome] if memory is None else [outcome, memory]
+        elapsed = time.monotonic() - started
         records = []
-        for one, end in zip(together, ended, strict=False):
-            load = self._slowed(end.load, end.hosts)
+        for one, found in zip(together, outcomes, strict=False):
+            load = self._slowed(found.load, found.hosts)
             record = Record(
                 **identified(one),
-                **{**vars(end), "lost": (*lost, *end.lost), "load": load},
-                notices=tuple(notices_of(load, end.realised, end.unanswered).values()),
+                **{**vars(found), "lost": (*lost, *found.lost), "load": load},
+                notices=tuple(notices_of(load, found.realised, found.unanswered).values()),
                 provenance=self._environment or environment(),
                 started=began.isoformat(timespec="seconds"),
-                seconds=took / len(ended),
+                seconds=elapsed / len(outcomes),
             )
             self._estimate.finished(one, record.seconds)
             records.append(record)
         return records
 
     def _slowed(self, load: Load | None, hosts: tuple[str, ...]) -> Load | None:
-        """The load, with how much slower the machines were than at their best so far."""
+        """The load, with the slowdown of the machines relative to their best pace so far."""
         if load is None or load.pace is None:
             return load
         best = self._paces[hosts] = min(load.pace, self._paces.get(hosts, load.pace))
         return load.model_copy(update={"slowed": load.pace / best})
 
     def _session(self, cell: Cell) -> Session:
-        """The session of a cell; executors that were not seen before have to pass the checks."""
+        """The session of a cell; executors of a new configuration must pass the checks."""
         given = cell.configuration
         spark = measuring_session(self._cluster, given["limits"]["memory"], given.get("slots"))
         inputs = [Path(given["stream"]["path"])] if "path" in given["stream"] else []
-        asked = (configuration_of(spark), inputs)
-        if self._environment is None or asked != self._asked:
+        checked = (configuration_of(spark), inputs)
+        if self._environment is None or checked != self._checked:
             streams = self._results / STREAMS_FOLDER
             streams.mkdir(exist_ok=True)
             workers = check_workers(spark, [streams], inputs)
             self._environment = {**environment(configuration_of(spark)), "workers": described(workers)}
-            self._asked = asked
+            self._checked = checked
         return spark
 
     def _job(self, cell: Cell, spark: Session) -> MeasuredRun:
@@ -389,14 +408,14 @@ class _Sweep:
         )
 
     def _agree(self, experiment: str, group: str) -> None:
-        """Compares the answers of a group, as far as it is there."""
+        """Compares the answers of the finished cells of a group."""
         records = self._records[experiment]
         for changed in judged(record for record in records.values() if record.group == group):
             records[changed.cell] = changed
             self.files[experiment].write(changed)
 
     def _write_figure(self, entry: Planned) -> None:
-        """The figure of what is there; also of an experiment that was interrupted."""
+        """Writes the figure of the finished cells, also after an interruption."""
         records = self._records[entry.experiment.id]
         for group in {cell.group for cell in entry.cells}:
             self._agree(entry.experiment.id, group)
@@ -414,20 +433,20 @@ class _Sweep:
 
 
 def _measured_as(cell: Cell) -> str:
-    """What a time and a memory measurement of the same work have in common."""
+    """A key that the time and the memory measurement of the same work share."""
     return json.dumps([cell.algorithm, cell.point, cell.repetition])
 
 
 def _quiet(records: Mapping[str, Record]) -> dict[str, Record]:
-    """Those that are not noisy."""
+    """The records that are not noisy."""
     return {name: record for name, record in records.items() if Notice.NOISY not in of_record(record)}
 
 
-def _told(entry: Planned, records: Mapping[str, Record], ran: int, seconds: float) -> str:
-    """`greta-13.1: 24 cells: 22 ok, 2 timeout (3 run in 40 s)`, and what to know of them."""
+def _summary(entry: Planned, records: Mapping[str, Record], ran: int, seconds: float) -> str:
+    """`greta-13.1: 24 cells: 22 ok, 2 timeout (3 run in 40 s)`, and a line per kind of notice."""
     counts = Counter(record.status.value for record in records.values())
-    told = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
-    lines = [f"{entry.experiment.id}: {len(records)} cells: {told} ({ran} run in {words(seconds)})"]
+    statuses = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
+    lines = [f"{entry.experiment.id}: {len(records)} cells: {statuses} ({ran} run in {words(seconds)})"]
     for kind, count in counted(records.values()).items():
         lines.append(f"  {count} of {len(records)} {kind}{_example(kind, records.values())}")
     return "\n".join(lines)

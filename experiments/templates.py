@@ -30,13 +30,13 @@ def substituted(value: Any, point: Mapping[str, Any], where: str) -> Any:
 
 
 def whole_axis(text: Any) -> str | None:
-    """The axis that a text consists of, `${axis}`; None for anything else."""
+    """The axis of a text that is only `${axis}`; None for any other value."""
     found = _AXIS.fullmatch(text.strip()) if isinstance(text, str) else None
     return None if found is None else found[1]
 
 
 def series_name(specification: str) -> str:
-    """The algorithm of a curve: its specification without the parameters that an axis changes.
+    """The name of an algorithm over all points: its specification without the parameters that contain an axis.
 
     `cet[detect=hybrid, memory=${memory}]` is `cet[detect=hybrid]` at every point.
     """

@@ -1,4 +1,4 @@
-"""Which algorithms gave equal answers: the digests of every group of cells that ran on the same input."""
+"""Which algorithms have equal answers: the digests of each group of cells with the same input."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from cepbench.metrics.record import Record, Status
 
 
 class Agreement(StrEnum):
-    """What the digests of one group say."""
+    """The result of comparing the digests of one group."""
 
     AGREE = "agree"
     DISAGREE = "disagree"
@@ -29,7 +29,7 @@ class Group:
 
     @property
     def agreement(self) -> Agreement:
-        """A cell that was found wrong counts as disagreement even if its digest was not kept."""
+        """The result of the comparison; a wrong cell counts as disagreement even if its digest was not stored."""
         answers = {digest for found in self.digests.values() for digest in found}
         if len(answers) > 1 or any(Status.WRONG in found for found in self.statuses.values()):
             return Agreement.DISAGREE

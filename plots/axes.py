@@ -14,16 +14,16 @@ from cepbench.plots.units import human, step, tick
 
 Which = Literal["x", "y"]
 
-MAX_LABELS = 6  # a column of a paper has room for no more
-FEWEST = 3  # labels of a logarithmic axis, from which the scale can be read
-LINE_LETTERS = 25  # of the label of a value axis, which is as long as a panel is high
-MAX_LETTERS = 30  # in all labels of a small panel, blanks between them included
+MAX_LABELS = 6  # the most tick labels that fit a column of a paper
+FEWEST = 3  # labels of a logarithmic axis that show its scale
+LINE_LETTERS = 25  # letters of a line in the label of a value axis, which fit the height of a panel
+MAX_LETTERS = 30  # letters in all tick labels of a small panel, including blanks between them
 
 
 def scale_value_axis(axes: Axes, panel: Panel, values: Sequence[float], limits: Sequence[float] = ()) -> None:
-    """Sets scale, limits and ticks of the y axis around `values` and `limits` of failed runs, and its label.
+    """Sets scale, limits, ticks and label of the y axis for `values`, and for the `limits` of failed runs.
 
-    A logarithmic axis cannot hold zero: it becomes linear below the smallest positive value.
+    A logarithmic axis has no zero: with one, it becomes linear below the smallest positive value.
     """
     values = [*values, *limits]
     low, high = (min(values), max(values)) if values else (1.0, 10.0)
@@ -46,7 +46,7 @@ def scale_value_axis(axes: Axes, panel: Panel, values: Sequence[float], limits: 
 
 
 def scale_sweep_axis(axes: Axes, axis: Axis, values: Sequence[float]) -> None:
-    """Sets scale and ticks of a numeric x axis. Ticks stand at swept values where there is room for them."""
+    """Sets scale and ticks of a numeric x axis. Ticks are at swept values that have room for a label."""
     positive = all(value > 0 for value in values)
     logarithmic = axis.scale is Scale.LOG and positive and bool(values)
     if logarithmic:
@@ -77,7 +77,7 @@ def category_axis(axes: Axes, axis: Axis, values: Sequence[Any]) -> None:
 
 
 def turned(axes: Axes, printed: Sequence[str], letters: int) -> None:
-    """Turns the labels of the x axis where they have more letters than there is room for."""
+    """Rotates the labels of the x axis if they have too many letters in total."""
     if sum(map(len, printed)) > letters:
         for text in axes.get_xticklabels():
             text.set(rotation=25, ha="right", rotation_mode="anchor")
@@ -91,10 +91,10 @@ def category(value: Any, unit: str = "") -> str:
 
 
 def _padded_decades(low: float, high: float) -> tuple[float, float]:
-    """Limits with a little air, and never less than a decade, so that noise does not look like a trend."""
+    """Limits with a margin, at least a decade apart, so that noise does not look like a trend."""
     if high / low < 10:
-        centre = (low * high) ** 0.5
-        low, high = centre / 10**0.5, centre * 10**0.5
+        center = (low * high) ** 0.5
+        low, high = center / 10**0.5, center * 10**0.5
     margin = (high / low) ** 0.06
     return low / margin, high * margin
 
@@ -111,7 +111,7 @@ def _log_ticks(side: Side, low: float, high: float) -> None:
 
 
 def _linear_ticks(side: Side, largest: float, label: str, unit: str) -> None:
-    """One prefix for the whole axis, named in its label."""
+    """Sets the ticks of a linear axis, with one prefix for the whole axis, which its label names."""
     factor, printed = step(largest, unit)
     side.set_major_locator(MaxNLocator(5))
     if unit in ("s", "B"):
@@ -127,12 +127,12 @@ def _formatter(unit: str) -> FuncFormatter:
 
 
 def _label(side: Side, label: str, unit: str) -> None:
-    told = f"{label} ({unit})" if unit else label
-    side.set_label_text("\n".join(wrap(told, LINE_LETTERS)) if side is side.axes.yaxis else told)
+    text = f"{label} ({unit})" if unit else label
+    side.set_label_text("\n".join(wrap(text, LINE_LETTERS)) if side is side.axes.yaxis else text)
 
 
 def _spread(values: Sequence[float], logarithmic: bool, unit: str) -> list[float]:
-    """Those of the sorted swept values that can carry a label without touching the one before; both ends do."""
+    """The sorted swept values whose labels do not overlap; the first and the last value are always among them."""
     distinct = sorted(set(values))
     if len(distinct) < 2:
         return list(distinct)

@@ -1,4 +1,4 @@
-"""A panel of grouped bars over a category axis, for what has no order or distance: semantics, data sets, variants."""
+"""A panel of grouped bars over a category axis: semantics, data sets, variants."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -25,9 +25,9 @@ def draw_bars(
     series: Sequence[Any] = (),
     categories: Sequence[Any] = (),
 ) -> None:
-    """One group per category, one bar per curve in it; with a series axis, hatches tell its values apart.
+    """One group per category, one bar per curve in it; hatches distinguish the values of a series axis.
 
-    `categories` fixes the order and keeps panels aligned; by default, those of the curves in order of appearance.
+    `categories` fixes the order and aligns panels; the default is the order of appearance in the curves.
     """
     places = list(dict.fromkeys((*categories, *(point.x for curve in curves for point in curve.points))))
     category_axis(axes, axis, places)

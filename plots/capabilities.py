@@ -1,4 +1,4 @@
-"""The last section of the report: what each algorithm can evaluate, and why it refuses the rest."""
+"""The last section of the report: what each algorithm can evaluate, and the reasons of its refusals."""
 
 from cepbench.metrics.capabilities import Capabilities
 from cepbench.plots.html import Cell, Html, table, tag
@@ -9,7 +9,7 @@ HEADING = "What each algorithm can evaluate"
 
 
 def capability_section(found: Capabilities) -> Html:
-    """A table per group, a row per thing to ask for; the reason of a refusal is its tooltip, and in the list below."""
+    """A table per group, a row per feature. The reason of a refusal is its tooltip, and is listed below."""
     heads = ("", *(label(name) for name in found.algorithms))
     groups = list(dict.fromkeys(row.group for row in found.rows))
     tables = [
@@ -19,7 +19,7 @@ def capability_section(found: Capabilities) -> Html:
     return tag(
         "section",
         tag("h2", HEADING, id=f"{ANCHOR}-title"),
-        tag("p", "Each was asked for a small workload of each row (its tooltip).", class_="meta"),
+        tag("p", "Each row was tested with a small workload, shown as its tooltip.", class_="meta"),
         [tag("p", f"{label(name)} cannot run here: {reason}", class_="note") for name, reason in found.absent.items()],
         tables,
         tag("h3", "Reasons"),
@@ -41,7 +41,7 @@ def _row(found: Capabilities, place: int) -> list[Cell]:
 def _reasons(found: Capabilities, name: str) -> Html:
     refused = found.refusals(name)
     if not refused:
-        return tag("p", tag("strong", label(name)), " refuses nothing of this.")
+        return tag("p", tag("strong", label(name)), " refuses none of these.")
     entries = [tag("li", f"{why}: ", tag("span", ", ".join(names), class_="meta")) for why, names in refused.items()]
     total = sum(name in row.reasons for row in found.rows)
     return tag("details", tag("summary", f"{label(name)} refuses {total} of {len(found.rows)}"), tag("ul", entries))

@@ -1,9 +1,9 @@
-"""Marks of cells that have no number: a distinct sign per cause, in the colour of the algorithm.
+"""Signs for cells without a number: a distinct sign per cause, in the color of the algorithm.
 
-A timeout stands at its time limit in a latency panel, memory exhaustion at its limit in a panel of process memory:
-the true value lies beyond. Where the limit is not one of the metric, and for unsupported, wrong and error, the sign
-stands on a grey rail at the bad end of the panel, one row per algorithm, where it cannot be read as a value. There,
-too, stands the sign of a cell that the experiment leaves out while others are run.
+A timeout is drawn at its time limit in a latency panel, and exhausted memory at its limit in a panel of process memory:
+the true value is beyond. If the limit does not bound the metric, and for unsupported, wrong and error, the sign is
+drawn on a gray rail at the bad end of the panel, with a row per algorithm, where it cannot be read as a value. A cell
+that the experiment does not run, while others are run at its point, has its sign there, too.
 """
 
 from collections.abc import Sequence
@@ -69,7 +69,7 @@ LABELS: dict[Status, str] = {
 
 @dataclass(frozen=True)
 class Mark:
-    """One sign: where on the x axis, why (None: not run), whose, and the limit it stands at (None: on the rail)."""
+    """One sign: its place on the x axis, its cause (None: not run), its row, and its limit (None: on the rail)."""
 
     x: float
     status: Status | None
@@ -79,7 +79,7 @@ class Mark:
 
 
 def draw_marks(axes: Axes, panel: Panel, marks: Sequence[Mark]) -> None:
-    """Draws all signs of a panel; to be called when its limits are final but for the rail."""
+    """Draws all signs of a panel. The limits of its axes must be final, except for the rail."""
     _draw_at_limits(axes, panel.unit, [mark for mark in marks if mark.limit is not None])
     railed = [mark for mark in marks if mark.limit is None]
     rows = {name: number for number, name in enumerate(dict.fromkeys(mark.row for mark in railed))}
@@ -105,11 +105,11 @@ def draw_marks(axes: Axes, panel: Panel, marks: Sequence[Mark]) -> None:
         y = 1 - inside if top else inside
         line = _sign(axes, mark, y, axes.get_xaxis_transform(), together.index(mark), len(together))
         if mark.status is Status.TIMEOUT and not top:
-            line.set_marker(_DOWN)  # the true throughput lies below
+            line.set_marker(_DOWN)  # the true throughput is lower
 
 
 def legend_handle(status: Status | None) -> Line2D:
-    """The sign of a status, or of a cell that is not run, in neutral grey, for the legend."""
+    """The sign of a status, or of a cell that is not run, in gray, for the legend."""
     return Line2D([], [], **_look(status, "#444444"), label=_name(status))
 
 
@@ -134,7 +134,7 @@ def _draw_at_limits(axes: Axes, unit: str, marks: Sequence[Mark]) -> None:
 
 
 def _free_place(axes: Axes, xs: Sequence[float]) -> float:
-    """Where along the limit its label meets the fewest signs: at the left, middle or right."""
+    """The place of the label of a limit where it covers the fewest signs: left, middle or right."""
     to_panel = axes.transData + axes.transAxes.inverted()
     taken = [float(to_panel.transform((x, axes.get_ylim()[0]))[0]) for x in xs]
     return min(_ALIGN, key=lambda place: sum(abs(place + 0.12 * (1 - 2 * place) - x) < 0.17 for x in taken))
@@ -172,7 +172,7 @@ def _look(status: Status | None, color: str) -> dict[str, Any]:
 
 
 def _make_room(axes: Axes, height: float, top: bool) -> None:
-    """Moves the limit at the bad end so that the data keep to the rest of the panel, and no tick gets into the rail."""
+    """Moves the axis limit at the bad end, so that the rail contains neither data nor ticks."""
     low, high = axes.get_ylim()
     for side in ("major", "minor"):
         locator = axes.yaxis.get_major_locator() if side == "major" else axes.yaxis.get_minor_locator()
@@ -184,7 +184,7 @@ def _make_room(axes: Axes, height: float, top: bool) -> None:
     elif axes.get_yscale() == "log":
         factor = 10 ** (log10(high / low) * share)
         axes.set_ylim(low if top else low / factor, high * factor if top else high)
-    else:  # symmetric: the transform knows how far apart values are drawn
+    else:  # symmetric logarithmic: the transform gives distances on the page
         transform = axes.yaxis.get_transform()
         start, stop = transform.transform([low, high])
         extra = (stop - start) * share

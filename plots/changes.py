@@ -1,4 +1,4 @@
-"""Claims that were changed after cells had been measured, and why: what is decided after the fact has to be visible."""
+"""Claims that were changed after cells had been measured, with the reasons, so that such decisions are visible."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HEADS = ("Figure", "Change", "Claim", "Number", "Expected", "Size", "Reason")
 
 
 def changes_section(everything: Sequence[Results], anchor: Callable[[Results], str]) -> Html | None:
-    """A row per change; None if there is none."""
+    """A table with a row per change; None without changes."""
     rows = []
     for results in by_paper(everything):
         figure = results.figure

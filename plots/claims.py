@@ -1,4 +1,4 @@
-"""What became of the papers' claims, in words: the table that opens the page, and that of a figure."""
+"""The verdicts on the claims of the papers: the table at the top of the page, and the table of a figure."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ KIND = {
 }
 HEADS = ("Claim", "Paper", "Ours", "Verdict", "Cause, or why it is open")
 EXPLAINED = (
-    "A claim holds if the interval of our effect meets the band around the paper's number: from half to twice a "
-    "factor, half an order of magnitude, 0.3 of an exponent. It is stronger or weaker beyond that, opposite if the "
-    "effect points the other way, and open where a limit, an incomplete search or the size leaves it undecided."
+    "A claim holds if the interval of our effect overlaps the band around the number of the paper: half to twice a "
+    "factor, half an order of magnitude, 0.3 of an exponent. Beyond the band it is stronger or weaker, or opposite if "
+    "the effect has the other direction. It is open if a limit, an incomplete search or the size leaves it undecided."
 )
 
 
@@ -33,7 +33,7 @@ def overview(everything: Sequence[Results], anchor: Callable[[Results], str]) ->
     if not found:
         return None
     several = len({results.source for results in found}) > 1
-    parts: list[Html | None] = [tag("h2", HEADING, id=ANCHOR), _in_short(found), tag("p", EXPLAINED, class_="note")]
+    parts: list[Html | None] = [tag("h2", HEADING, id=ANCHOR), _counts(found), tag("p", EXPLAINED, class_="note")]
     for name, own in by_system(found).items():
         rows = [
             [
@@ -54,7 +54,7 @@ def claims_table(results: Sequence[ClaimResult]) -> Html:
 
 
 def row(claim: ClaimResult) -> list[Cell]:
-    """A claim in cells, under `HEADS`."""
+    """The cells of a claim, one for each of `HEADS`."""
     return [
         Cell(join([claim.text, " ", tag("span", f"({claim.source})", class_="meta")]), kind="claim"),
         Cell(claim.expected),
@@ -65,60 +65,60 @@ def row(claim: ClaimResult) -> list[Cell]:
 
 
 def ordered(results: Sequence[ClaimResult]) -> list[ClaimResult]:
-    """In the order of the verdicts."""
+    """The claims in the order of the verdicts."""
     rank = {verdict: place for place, verdict in enumerate(Verdict)}
     return sorted(results, key=lambda claim: rank[claim.verdict])
 
 
 def verdicts(results: Sequence[ClaimResult]) -> Html:
-    """How many claims have each verdict."""
+    """The number of claims with each verdict."""
     counts = [(verdict, sum(claim.verdict is verdict for claim in results)) for verdict in Verdict]
     return counted([(badge(verdict, KIND[verdict]), count) for verdict, count in counts])
 
 
 def by_paper(everything: Sequence[Results]) -> list[Results]:
-    """The figures of a system one after another, systems by their names; our own figures come last."""
+    """The figures grouped by system, systems by name; our own figures come last."""
     return sorted(everything, key=lambda found: (not found.figure.published, label(_system(found.figure)).lower()))
 
 
-def number(said: ClaimResult | Evidence) -> Html:
-    """The number with its interval below; a sign where only one end of it is known."""
-    shown, interval = words(said)
+def number(result: ClaimResult | Evidence) -> Html:
+    """The number with its interval below; a bound has a sign instead of an interval."""
+    shown, interval = words(result)
     return join([shown, tag("div", interval, class_="meta") if interval else None])
 
 
-def words(said: ClaimResult | Evidence) -> tuple[str, str]:
-    """The number and its interval as text; the interval is empty where there is none."""
-    if said.measured is None:
+def words(result: ClaimResult | Evidence) -> tuple[str, str]:
+    """The number and its interval as text; the interval is empty if there is none."""
+    if result.measured is None:
         return "–", ""
-    shown = _with_unit(said.measured, said.unit)
-    if said.bound and said.low and said.high:
-        return f"{_with_unit(said.low, said.unit)} – {_with_unit(said.high, said.unit)}", ""
-    if said.bound:
-        return f"{'≤' if said.low is None else '≥'} {shown}", ""
-    if said.low == said.high:
+    shown = _with_unit(result.measured, result.unit)
+    if result.bound and result.low and result.high:
+        return f"{_with_unit(result.low, result.unit)} – {_with_unit(result.high, result.unit)}", ""
+    if result.bound:
+        return f"{'≤' if result.low is None else '≥'} {shown}", ""
+    if result.low == result.high:
         return shown, ""
-    low = "0" if said.low is None else _with_unit(said.low, said.unit)
-    high = "∞" if said.high is None else _with_unit(said.high, said.unit)
+    low = "0" if result.low is None else _with_unit(result.low, result.unit)
+    high = "∞" if result.high is None else _with_unit(result.high, result.unit)
     return shown, f"{low} – {high}"
 
 
 def _system(figure: Figure) -> str:
-    """Whose figure it is: `greta` of `greta-13.1`."""
+    """The system of a figure: `greta` for `greta-13.1`."""
     return figure.experiment.partition("-")[0]
 
 
 def by_system(found: Sequence[Results]) -> dict[str, list[Results]]:
-    """The figures by the system and its paper, in words; those that are not of a paper come last."""
+    """The figures by the title of their system and paper; our own figures come last."""
     groups: dict[str, list[Results]] = {}
     for results in by_paper(found):
-        whose = results.figure.paper.partition(";")[0] if results.figure.published else "ours"
-        groups.setdefault(f"{label(_system(results.figure))} · {whose}", []).append(results)
+        paper = results.figure.paper.partition(";")[0] if results.figure.published else "ours"
+        groups.setdefault(f"{label(_system(results.figure))} · {paper}", []).append(results)
     return groups
 
 
-def _in_short(found: Sequence[Results]) -> Html:
-    """How many claims of each paper have which verdict."""
+def _counts(found: Sequence[Results]) -> Html:
+    """The number of claims by paper and verdict."""
     rows = []
     for name, figures in by_system(found).items():
         own = [claim for results in figures for claim in results.figure.claims]
@@ -135,7 +135,7 @@ def _why(claim: ClaimResult) -> list[Html]:
     parts = []
     if claim.edge:
         parts.append(
-            tag("div", "The interval touches an edge of the band: a repetition may end otherwise.", class_="meta")
+            tag("div", "The interval touches an edge of the band: another run may give another verdict.", class_="meta")
         )
     if claim.held is not None:
         parts.append(tag("div", f"Holds in {claim.held} of {claim.draws} draws."))
@@ -143,7 +143,7 @@ def _why(claim: ClaimResult) -> list[Html]:
         parts.append(tag("div", tag("strong", f"{claim.cause.capitalize()}: "), claim.why))
         parts += [tag("div", f"{shown.what}: ", number(shown), class_="meta") for shown in claim.evidence]
     elif claim.verdict in (Verdict.WEAKER, Verdict.OPPOSITE):
-        parts.append(tag("div", "The cause is not known."))
+        parts.append(tag("div", "The cause is unknown."))
     if claim.reason:
         parts.append(tag("div", claim.reason))
     return parts

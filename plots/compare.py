@@ -1,9 +1,9 @@
-"""Two results folders, or two algorithms of one, side by side: ratios of the same cells with intervals, and answers.
+"""Compares two results folders, or two algorithms of one: ratios of equal cells with intervals, and answers.
 
-The interval of a ratio follows from those of both medians, each wide enough that both hold in 95 % of cases
-(Bonferroni): it needs seven runs on either side. That of several cells is the interval of the median of their ratios,
-from six cells on; of fewer, from the least to the greatest of their intervals. A ratio whose interval holds 1 is
-inconclusive, and one without an interval has no verdict. Cells of different configurations have no ratio.
+The interval of a ratio follows from the intervals of both medians, which are wide enough that both hold in 95% of cases
+(Bonferroni); it needs seven runs on either side. Several cells have the interval of the median of their ratios, from
+six cells on; fewer cells have the range of their intervals. A ratio whose interval contains 1 is inconclusive, and a
+ratio without an interval has no verdict. Cells of different configurations have no ratio.
 """
 
 import json
@@ -41,10 +41,10 @@ LATENCIES = {
     "latency_p99": values_for(99),
     "latency_max": 2,
 }
-"""How many different latencies a cell needs for these to say more than its mean, or than one another."""
+"""How many different latencies a cell needs before these metrics differ from its mean and from each other."""
 
 EXACT = "state_peak"
-"""It follows from the input: runs that all have the same are an interval without width."""
+"""A deterministic metric: equal values of all runs are an interval without width."""
 
 SURE = 1 - (1 - CONFIDENCE) / 2
 RUNS = next(runs for runs in count(1) if interval_rank(runs, SURE) is not None)
@@ -56,10 +56,10 @@ Key = tuple[str, str, str, str, str, int]
 
 @dataclass(frozen=True)
 class Ratio:
-    """A metric of the cells of one algorithm: b over a, in the median over cells.
+    """A metric of the cells of one algorithm: the median over cells of b divided by a.
 
-    `a` and `b` are the values of the cell in the middle, whose ratio it is; of an even number of cells, all three are
-    geometric means over the two in the middle.
+    `a` and `b` are the values of the cell with the median ratio; for an even number of cells, all three are geometric
+    means over the two cells in the middle.
     """
 
     experiment: str
@@ -73,12 +73,12 @@ class Ratio:
 
     @property
     def ratio(self) -> float:
-        """Of b to a."""
+        """The value of b divided by that of a."""
         return self.b / self.a
 
     @property
     def verdict(self) -> str:
-        """Better, worse, unchanged or inconclusive, with the interval; without one no verdict, and why."""
+        """Better, worse, unchanged or inconclusive, with the interval; without one, no verdict and the reason."""
         if self.interval is None:
             runs = "one run" if self.runs == 1 else f"{self.runs} runs, an interval needs {RUNS}"
             return f"no verdict: {runs}"
@@ -93,31 +93,52 @@ class Ratio:
 
 
 def compare(a: str | Path, b: str | Path, algorithms: tuple[str, str] | None = None) -> pd.DataFrame:
-    """One row per cell of results folder `a` or `b`, in a stable order. Raises `ResultsError` as `load_results` does.
+    """Compares the cells of two results folders.
 
+    Parameters
+    ----------
+    a, b
+        Results folders or packs.
+    algorithms
+        Two algorithms: cells of the first one in `a` are compared with cells of the second one in `b`. By default,
+        cells are compared with cells of the same algorithm.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per cell of `a` or `b`, in a stable order, in these columns:
+
+        - the identity of the cell: experiment, profile, algorithm, point (as JSON), measurement, repetition;
+        - `status_a`, `status_b` (None if the cell is missing) and `status_changed`;
+        - `digest_changed`: whether the answers differ; None unless both cells have a digest;
+        - `differs`: how the configurations differ; None if they are equal;
+        - `latencies`: the number of different latencies of the cell with fewer of them; None if unknown;
+        - for each metric of `COMPARED`: `<metric>_a`, `<metric>_b`, their ratio `<metric>_ratio` (b divided by a), its
+          interval from `<metric>_low` to `<metric>_high` if there are enough runs, and `<metric>_runs`, the number of
+          runs of the side with fewer runs.
+
+        Only cells that are ok have values. A ratio needs both values, a positive a, and equal configurations.
+
+    Raises
+    ------
+    ResultsError
+        If a folder cannot be read, or has no cells of the algorithm.
+
+    Examples
+    --------
     >>> from cepbench import compare
     >>> compare("results", "later")
-
-    With `algorithms`, cells of the first one in `a` are compared with those of the second one in `b`.
-
-    Columns: the cell's identity (experiment, profile, algorithm, point as JSON, measurement, repetition), `status_a`,
-    `status_b` (None where the cell is missing), `status_changed`, `digest_changed` (None unless both have a digest),
-    `differs` (how the configurations differ; None where they do not), `latencies` (how many different ones the cells
-    have at least, None if unknown), and for every metric of `COMPARED` its value `<metric>_a`, `<metric>_b`,
-    `<metric>_ratio`, b over a, its interval from `<metric>_low` to `<metric>_high`, if there are enough runs, and
-    `<metric>_runs`, the fewer of both sides. Only cells that are ok have values; a ratio needs both, a positive a, and
-    equal configurations.
     """
     names = (None, None) if algorithms is None else algorithms
     left, right = _of_algorithm(Path(a), names[0]), _of_algorithm(Path(b), names[1])
     if algorithms is not None:
-        called = f"{algorithms[1]} / {algorithms[0]}"
-        left, right = ({(*key[:2], called, *key[3:]): cells[key] for key in cells} for cells in (left, right))
+        name = f"{algorithms[1]} / {algorithms[0]}"
+        left, right = ({(*key[:2], name, *key[3:]): cells[key] for key in cells} for cells in (left, right))
     return side_by_side(left, right)
 
 
 def side_by_side(left: Mapping[Key, Record], right: Mapping[Key, Record]) -> pd.DataFrame:
-    """The table of `compare` for cells that were read already."""
+    """The table of `compare` for these cells."""
     rows = [_row(key, left.get(key), right.get(key)) for key in dict.fromkeys((*left, *right))]
     parts = ("a", "b", "ratio", "low", "high", "runs")
     columns = [
@@ -138,7 +159,7 @@ def side_by_side(left: Mapping[Key, Record], right: Mapping[Key, Record]) -> pd.
 
 
 def describe(table: pd.DataFrame) -> str:
-    """The table in words for a terminal: counts, changed statuses, configurations and answers, ratios per algorithm."""
+    """The table as text: counts, changed statuses, configurations and answers, and ratios per algorithm."""
     both = table["status_a"].notna() & table["status_b"].notna()
     lines = [
         f"{_counted(int(both.sum()))} in both, {int(table['status_b'].isna().sum())} only in a, "
@@ -165,9 +186,9 @@ def describe(table: pd.DataFrame) -> str:
 
 
 def ratios(table: pd.DataFrame) -> Iterator[Ratio]:
-    """The ratios of each algorithm of an experiment, over its cells that have one.
+    """The ratios of each algorithm of an experiment, over its cells that have a ratio.
 
-    Quantiles of latencies are left out where the cells have too few latencies for them (`LATENCIES`).
+    Quantiles of latencies are omitted if the cells have too few latencies for them (`LATENCIES`).
     """
     for (experiment, algorithm), group in table.groupby(["experiment", "algorithm"], sort=False):
         for metric in COMPARED:
@@ -182,13 +203,13 @@ def ratios(table: pd.DataFrame) -> Iterator[Ratio]:
 
 
 def with_enough(table: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """The cells whose samples distinguish a metric: all, but for quantiles of few latencies (`LATENCIES`)."""
+    """The cells with enough samples for a metric: all, except for quantiles of too few latencies (`LATENCIES`)."""
     least = LATENCIES.get(metric, 0)
     return table[table["latencies"].fillna(least) >= least]
 
 
 def median_ratio(values: Sequence[float]) -> float:
-    """The median, of an even number the geometric mean of both in the middle: the same whichever side is the first."""
+    """The median; for an even number, the geometric mean of the two in the middle, so that both directions agree."""
     return _middle(sorted(values))
 
 
@@ -197,7 +218,7 @@ def _middle(ordered: Sequence[float]) -> float:
 
 
 def _block(found: Sequence[Ratio]) -> Iterator[str]:
-    """The ratios of an algorithm below its name, in at most 120 columns."""
+    """The ratios of an algorithm below its name, in lines of at most 120 letters."""
     yield f"{found[0].experiment} {found[0].algorithm}"
     for each in found:
         a, b = (human(value, COMPARED[each.metric]) for value in (each.a, each.b))
@@ -219,7 +240,7 @@ def ratio_interval(cells: pd.DataFrame, metric: str, values: Sequence[float]) ->
 
 
 def cells_of(records: Iterable[Record]) -> dict[Key, Record]:
-    """Records by what makes two cells the same measurement; of several, as superseded ones may be, the latest."""
+    """Records by the identity of their measurement; of several with one identity, the latest."""
     found: dict[Key, Record] = {}
     for record in records:
         key = _key(record)
@@ -239,7 +260,7 @@ def _of_algorithm(folder: Path, algorithm: str | None) -> dict[Key, Record]:
 
 
 def _key(record: Record) -> Key:
-    """What makes two cells the same measurement, whatever the commit or machine."""
+    """The identity of a measurement, independent of commit and machine."""
     point = json.dumps(record.point, sort_keys=True, default=str)
     return (record.experiment, record.profile, record.algorithm, point, record.measurement, record.repetition)
 
@@ -265,7 +286,7 @@ def _row(key: Key, a: Record | None, b: Record | None) -> dict[str, Any]:
 
 
 def _differs(a: Record, b: Record) -> str | None:
-    """How the configurations differ; two algorithms may have any specifications."""
+    """How the configurations differ; the specifications of two different algorithms do not count."""
     same = a.algorithm == b.algorithm
     left, right = ({k: v for k, v in r.configuration.items() if same or k != "algorithm"} for r in (a, b))
     found = differences(left, right)
@@ -274,7 +295,7 @@ def _differs(a: Record, b: Record) -> str | None:
 
 
 def _latencies(record: Record) -> int | None:
-    """How many different latencies a cell can have had: those of its samples, a window one at most."""
+    """An upper bound on the different latencies of a cell: those of its samples, and one per window."""
     known = [len(set(record.samples.latency))] if record.samples.latency else []
     if record.realised is not None:
         known.append(record.realised.windows)
@@ -282,7 +303,7 @@ def _latencies(record: Record) -> int | None:
 
 
 def _spread(record: Record, metric: str) -> tuple[float | None, float | None]:
-    """The interval of the median over a cell's runs, as sure as two of them must be."""
+    """The interval of the median over the runs of a cell, with the confidence that a ratio of two needs."""
     runs = repetitions(record, metric)
     if not runs:
         return None, None

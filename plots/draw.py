@@ -1,4 +1,4 @@
-"""A figure of small panels, from a results folder to PDF, SVG and PNG."""
+"""Draws a figure of panels from results, as PDF, SVG and PNG."""
 
 import io
 from collections.abc import Mapping, Sequence
@@ -52,14 +52,14 @@ _UNDATED: dict[str, dict[str, Any]] = {"pdf": {"CreationDate": None, "ModDate": 
 def all_styles(everything: Sequence[Results], planned: Sequence[Sequence[str]] = ()) -> dict[str, Style]:
     """One style for each algorithm of all figures of a results folder.
 
-    `planned` are the algorithms of figures that are still to come: with them, the styles stay what they are.
+    `planned` are the algorithms of figures of the sweep that are not measured yet, so that styles do not change later.
     """
     figures = [*planned, *(_names(found.figure, found.records) for found in everything)]
-    # Where variants that look alike meet in a figure, all of them are told apart, in every figure.
+    # Variants that would look alike in one figure get different styles in all figures.
     alike = {name for names in figures for name in names if sum(variant(other) == variant(name) for other in names) > 1}
-    seen = {name: name if name in alike else variant(name) for names in figures for name in names}
-    chosen = styles(sorted(set(seen.values())))
-    return {name: chosen[key] for name, key in seen.items()}
+    keys = {name: name if name in alike else variant(name) for names in figures for name in names}
+    chosen = styles(sorted(set(keys.values())))
+    return {name: chosen[key] for name, key in keys.items()}
 
 
 def write_drawings(
@@ -71,7 +71,7 @@ def write_drawings(
 ) -> dict[str, Path]:
     """Draws a figure into `folder` (by default beside its cells) as <experiment>.pdf, .svg, .png; paths by format.
 
-    `look`: the styles of all figures that stand beside it (`all_styles`).
+    `look`: the styles that all figures of the results share (`all_styles`).
     """
     target = results.folder if folder is None else folder
     drawing = draw(results.figure, results.records, look, page)
@@ -85,14 +85,14 @@ def render(drawing: Drawing, kind: str, page: Page = PAGE) -> bytes:
     buffer = io.BytesIO()
     with paper(page):
         if page.sheet is not None:
-            drawing.savefig(buffer, format=kind, metadata=_UNDATED[kind])  # which the sheet may have settings for
+            drawing.savefig(buffer, format=kind, metadata=_UNDATED[kind])  # a style sheet may configure savefig
         else:
             _print(drawing, kind, buffer)
     return buffer.getvalue()
 
 
 def _print(drawing: Drawing, kind: str, buffer: io.BytesIO) -> None:
-    """The same bytes as by `savefig`, which first draws everything once for nothing, in a third less time."""
+    """Writes the same bytes as `savefig` in a third less time: `savefig` draws everything twice."""
     canvas: Any = _CANVASES[kind](drawing)
     if kind == "pdf":
         canvas.print_pdf(buffer, metadata=_UNDATED[kind])
@@ -101,7 +101,7 @@ def _print(drawing: Drawing, kind: str, buffer: io.BytesIO) -> None:
     else:
         dpi = drawing.dpi
         drawing.set_dpi(rcParams["savefig.dpi"])
-        # More thorough compression took half the time of a drawing, for files that are a sixth smaller.
+        # The default compression takes half the time of a drawing; its files are a sixth smaller.
         canvas.print_png(buffer, pil_kwargs={"compress_level": 3})
         drawing.set_dpi(dpi)
 
@@ -144,7 +144,7 @@ def _draw(figure: Figure, records: Sequence[Record], look: Mapping[str, Style], 
     _legend(drawing, figure, records, look, series)
     if figure.data:
         drawing.supxlabel(f"Data: {figure.data}", fontsize="small")
-    # Every format would lay the panels out again, which takes longer than drawing them.
+    # Otherwise each format computes the layout again, which takes longer than drawing.
     drawing.draw_without_rendering()
     drawing.set_layout_engine("none")
     return drawing
@@ -169,7 +169,7 @@ def _panel(
     axis = figure.x_of(panel)
     categories = coordinates([record for record in records if in_slice(figure, panel, record)], axis)
     if panel.parts:
-        # On a logarithmic axis the height of a part would say nothing.
+        # On a logarithmic axis the height of a part has no meaning.
         totals = curves(figure, panel, records, facet)
         draw_stacks(axes, axis, panel.model_copy(update={"scale": "linear"}), layers, totals, look, categories)
     elif panel.kind == "heat":
@@ -181,9 +181,7 @@ def _panel(
     if not lines:
         axes.text(0.5, 0.5, "not measured", transform=axes.transAxes, ha="center", va="center", color="#777777")
         axes.xaxis.set_major_locator(NullLocator())
-    if panel.kind != "heat" and not any(
-        measured(layer) or limits(layer) for layer in layers
-    ):  # there is no value to read off
+    if panel.kind != "heat" and not any(measured(layer) or limits(layer) for layer in layers):  # no values, no ticks
         axes.yaxis.set_major_locator(NullLocator())
         axes.yaxis.set_minor_locator(NullLocator())
 
@@ -193,21 +191,22 @@ def _title(figure: Figure, panel: Panel, number: int, facet: Any, of: int) -> st
     if panel.letter and figure.facet is None:
         letter = panel.letter
     parts = []
-    if panel.kind == "heat":  # it has no axis of values that would name the metric
+    if panel.kind == "heat":  # it has no value axis that names the metric
         parts.append(f"{panel.label}, {panel.unit}" if panel.unit == "events/s" else panel.label)
     if figure.facet and facet is not None:
         parts.append(f"{figure.facet.label} = {category(facet, figure.facet.unit)}")
     like = [other.where for other in figure.panels if figure.x_of(other) == figure.x_of(panel)]
-    telling = [
+    distinct = [
         name for name in panel.where if any(name not in where or where[name] != panel.where[name] for where in like)
     ]
     labels = {axis.name: axis.label for axis in map(figure.x_of, figure.panels)}
-    parts += [panel.title] if panel.title else [_told(name, panel.where[name], labels.get(name)) for name in telling]
+    named = [_value_text(name, panel.where[name], labels.get(name)) for name in distinct]
+    parts += [panel.title] if panel.title else named
     return " ".join(part for part in (letter, ", ".join(parts)) if part)
 
 
-def _told(name: str, value: Any, label: str | None) -> str:
-    """The value of an axis: `120 queries` where a panel has the axis, and with it a label."""
+def _value_text(name: str, value: Any, label: str | None) -> str:
+    """The value of an axis in words: `120 queries` if the axis has a label, otherwise `queries = 120`."""
     return f"{name} = {category(value)}" if label is None else f"{category(value)} {label[0].lower()}{label[1:]}"
 
 
@@ -216,7 +215,7 @@ def _legend(
 ) -> None:
     """Algorithms, then values of the series axis, then the signs of the failures that occur.
 
-    An algorithm has a line where a panel joins its points by its own.
+    The entry of an algorithm has a line if some panel joins its points.
     """
     in_panels = [
         record
@@ -245,12 +244,12 @@ def _legend(
 
 
 def joined(drawing: Drawing) -> frozenset[object]:
-    """The names of the curves whose points some panel joins by a line."""
+    """The names of the curves whose points are joined by a line in some panel."""
     return frozenset(line.get_gid() for axes in drawing.axes for line in axes.lines if line.get_linestyle() != "None")
 
 
 def fitted_legend(drawing: Drawing, handles: Sequence[Any]) -> None:
-    """A legend above the panels in the fewest rows that fit the width; none without handles."""
+    """Adds a legend above the panels with the fewest rows that fit the width; none without handles."""
     if not handles:
         return
     room = drawing.get_figwidth() * drawing.dpi

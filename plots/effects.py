@@ -1,4 +1,4 @@
-"""The papers' numbers against ours: a point per claim of a ratio, on logarithmic axes."""
+"""The effects that the papers claim against the measured ones: a point per claimed ratio, on logarithmic axes."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from cepbench.plots.units import human
 
 BAND = 2.0
 ALTERNATIVE = (
-    "The effect that the paper claims against the one measured here, a point per claim. The numbers are in the tables "
+    "The effect that the paper claims against the measured effect, a point per claim. The numbers are in the tables "
     "above."
 )
 
 
 def effects(everything: Sequence[Results]) -> Html | None:
-    """The picture of all claims of a ratio with a number; None if there are none."""
+    """The figure of all claimed ratios; None if there are none."""
     drawing = draw_effects(everything)
     if drawing is None:
         return None
     caption = (
-        "Claimed and measured effects. On the diagonal they are equal; the band reaches from half to twice as much. "
-        "Bars are the intervals of our numbers, and arrows stand where a limit cut them off."
+        "Claimed and measured effects. On the diagonal they are equal; the band is from half to twice the "
+        "claimed effect. Bars are intervals of our numbers; arrows are bounds, where a limit was reached."
     )
     return tag("figure", image(render(drawing, "svg"), ALTERNATIVE, narrow=True), tag("figcaption", caption))
 
 
 def draw_effects(everything: Sequence[Results]) -> Drawing | None:
-    """Claimed ratios along x and measured ones along y, by system; None without any."""
+    """Claimed ratios on the x axis and measured ones on the y axis, by system; None without claimed ratios."""
     found: dict[str, list[ClaimResult]] = {}
     for results in everything:
         for claim in results.figure.claims:

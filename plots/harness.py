@@ -1,4 +1,4 @@
-"""What the harness itself takes of the measured times, and what else to know of the cells, for the report."""
+"""Notices of the report: the share of the harness in measured times, noise, and empty answers."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from cepbench.metrics.record import Record, Status
 from cepbench.plots.html import Html, join, tag
 
 LARGE = 0.1
-"""A share of the time that readers should know of."""
+"""The share of the harness in a time from which on the report mentions it."""
 LISTED = 5
 
-LINE = "The thin dotted line is an executor that does nothing on the same events: the harness, a part of every time."
+LINE = "The thin dotted line is an empty executor on the same events: the cost of the harness, a part of each time."
 
 
 def share(record: Record) -> float:
-    """Which part of a cell's service time executors that do nothing take, too; 0 if nobody knows."""
+    """The service time of an empty executor as a share of that of the cell; 0 if unknown."""
     idle, total = record.summary.idle_total, record.summary.service_total
     return idle / total if record.status is Status.OK and idle is not None and total else 0.0
 
 
 def notices(records: Sequence[Record]) -> Html | None:
-    """What to know before the numbers are used: overhead, noise and empty answers; None if there is nothing."""
+    """Warnings about overhead, noise and empty answers; None without any."""
     lines = []
     large = sorted((record for record in records if share(record) > LARGE), key=share, reverse=True)
     if large:
@@ -35,7 +35,7 @@ def notices(records: Sequence[Record]) -> Html | None:
     counts, most = counted(records), noisiest(records)
     if most is not None:
         lines.append(
-            f"{counts[Notice.NOISY]} of {len(records)} cells are noisy, since other work ran on the machine; "
+            f"{counts[Notice.NOISY]} of {len(records)} cells are noisy because other work ran on the machine; "
             f"{_named(most)} most: {noise(most.load)}."
         )
     if Notice.EMPTY in counts:

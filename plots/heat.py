@@ -1,4 +1,4 @@
-"""A heat map: a row per algorithm, a column per category, the number in each field, and a sign where there is none."""
+"""A heat map: a row per algorithm, a column per category, and a number or a sign of failure in each field."""
 
 from collections.abc import Mapping, Sequence
 from math import log10
@@ -15,8 +15,8 @@ from cepbench.plots.points import HIGHER_IS_BETTER, Curve
 from cepbench.plots.style import label
 from cepbench.plots.units import human
 
-WIDE_LETTERS = 90  # in all labels of a drawing as wide as the text
-PALE, DEEP = 0.05, 0.75  # the part of the colour map that is used: text stays readable on both ends
+WIDE_LETTERS = 90  # most letters in the labels of a drawing of the width of the text
+PALE, DEEP = 0.05, 0.75  # the range of the color map that is used, so that text is readable everywhere
 
 
 def draw_heat(
@@ -27,9 +27,9 @@ def draw_heat(
     labels: Mapping[str, str],
     categories: Sequence[Any] = (),
 ) -> None:
-    """Deeper is better, on a logarithmic scale; the best number of a column is bold and framed.
+    """Draws the map. Darker is better, on a logarithmic scale; the best number of a column is bold and framed.
 
-    A field without a number has the signs of all causes; a field that was not run stays empty.
+    A field without a number has the signs of all its failures; a field that was not run is empty.
     """
     points = [(row, point) for row, curve in enumerate(curves) for point in curve.points]
     places = list(dict.fromkeys((*categories, *(point.x for _, point in points))))
@@ -42,10 +42,10 @@ def draw_heat(
     for (row, column), value in numbers.items():
         share = (log10(value) - low) / (high - low) if value > 0 and high > low else 0.0
         share = share if better is max else 1 - share
-        won = value == best[column]
+        is_best = value == best[column]
         color = colors(PALE + (DEEP - PALE) * share)
         axes.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, facecolor=color, edgecolor="white", linewidth=0.8))
-        if won:
+        if is_best:
             frame = Rectangle((column - 0.46, row - 0.44), 0.92, 0.88, fill=False, edgecolor="#222222", linewidth=0.9)
             axes.add_patch(frame)
         axes.text(
@@ -56,7 +56,7 @@ def draw_heat(
             va="center",
             color="white" if share > 0.75 else "#111111",
             fontsize="small",
-            fontweight="bold" if won else "normal",
+            fontweight="bold" if is_best else "normal",
         )
     for row, point in points:
         if point.drawn:

@@ -1,4 +1,4 @@
-"""HTML by construction: every text is escaped unless it is `Html` already, which only this module makes."""
+"""Builds HTML. All text is escaped unless it is `Html`, which only this module creates."""
 
 import base64
 import gzip
@@ -11,17 +11,17 @@ _VOID = frozenset({"br", "hr", "img", "meta"})
 
 
 class Html(str):
-    """Text that is safe to put into a page."""
+    """Escaped text."""
 
     __slots__ = ()
 
 
-Content = Any  # Html stays, None vanishes, sequences are joined, everything else is text
+Content = Any  # Html is kept, None is omitted, sequences are joined, anything else is escaped text
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A table cell: what is shown, what it sorts by (a number or text; by default its text) and its CSS class."""
+    """A table cell: its content, its sort key (a number or text; by default its text) and its CSS class."""
 
     content: Content
     sort: float | str | None = None
@@ -29,7 +29,7 @@ class Cell:
 
 
 def tag(name: str, /, *content: Content, **attributes: Any) -> Html:
-    """An element. `class_` and `data_sort` become `class` and `data-sort`; None and False attributes are left out."""
+    """An element. `class_` and `data_sort` become `class` and `data-sort`; None and False attributes are omitted."""
     written = "".join(
         f" {key.rstrip('_').replace('_', '-')}" + ("" if value is True else f'="{escape(str(value), quote=True)}"')
         for key, value in attributes.items()
@@ -39,7 +39,7 @@ def tag(name: str, /, *content: Content, **attributes: Any) -> Html:
 
 
 def join(content: Iterable[Content]) -> Html:
-    """Escapes what is not `Html` and puts everything in a row."""
+    """Concatenates the content; text that is not `Html` is escaped."""
     parts = []
     for item in content:
         if isinstance(item, Html):
@@ -58,7 +58,7 @@ def table(
     sortable: bool = False,
     first_is_head: bool = True,
 ) -> Html:
-    """A table that scrolls sideways when the window is narrow; `Cell` entries carry sort keys and classes."""
+    """A table that scrolls horizontally in a narrow window; `Cell` entries have sort keys and classes."""
     body = [tag("tr", [_cell(entry, first_is_head and place == 0) for place, entry in enumerate(row)]) for row in rows]
     head = tag("tr", [tag("th", tag("button", h, type="button") if sortable else h, scope="col") for h in heads])
     inner = tag(
@@ -72,13 +72,13 @@ def table(
 
 
 def drawing(svg: bytes, alternative: str, narrow: bool = False) -> Html:
-    """An SVG as an image, compressed to a tenth; the script of the page unpacks it (`page.SCRIPT`)."""
+    """An SVG as an image, compressed to a tenth; the script of the page decompresses it (`page.SCRIPT`)."""
     packed = base64.b64encode(gzip.compress(svg, mtime=0)).decode()
     return tag("img", alt=alternative, class_="narrow" if narrow else None, data_svg=packed)
 
 
 def trusted(text: str) -> Html:
-    """Text of this package itself: style sheet and script."""
+    """Text of this package that is not escaped: style sheet and scripts."""
     return Html(text)
 
 

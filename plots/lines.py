@@ -1,4 +1,4 @@
-"""A panel of lines over a numeric axis: median with its interval, or the raw repetitions when they are few."""
+"""A panel of lines over a numeric axis: the median with its interval, or single repetitions if they are few."""
 
 from collections.abc import Mapping, Sequence
 from math import isfinite, nan
@@ -14,8 +14,8 @@ from cepbench.plots.points import Curve, Point
 from cepbench.plots.published import draw_published, published_within
 from cepbench.plots.style import Style, series_dashes
 
-CLOSE = 0.03  # curves so much apart, or less, are one for the eye
-WIDER = 1.5  # points that a line is wider for each line upon it
+CLOSE = 0.03  # curves that differ by at most this share look like one
+WIDER = 1.5  # points by which a line is wider for each line drawn over it
 
 
 def draw_lines(
@@ -26,7 +26,7 @@ def draw_lines(
     styles: Mapping[str, Style],
     series: Sequence[Any] = (),
 ) -> None:
-    """Draws `curves`; `styles` by algorithm. With a series axis, line styles tell its values (`series`) apart."""
+    """Draws `curves`; `styles` by algorithm. Line styles distinguish the values of a series axis (`series`)."""
     xs = [float(point.x) for curve in curves for point in curve.points]
     printed = published_within(panel, xs)
     scale_sweep_axis(axes, axis, xs)
@@ -43,7 +43,7 @@ def draw_lines(
 
 
 def coincide(one: Curve, other: Curve, linear: bool) -> bool:
-    """Whether two curves lie on one another wherever both are drawn, at two points at least."""
+    """Whether two curves coincide at all points where both are drawn, of which there are at least two."""
     tops = {point.x: point.estimate.median for point in other.points if point.estimate and point.drawn}
     pairs = [
         (point.estimate.median, tops[point.x])
@@ -56,7 +56,7 @@ def coincide(one: Curve, other: Curve, linear: bool) -> bool:
 
 
 def idle_points(curves: Sequence[Curve]) -> list[tuple[float, float]]:
-    """What executors that do nothing take at each x, which is the same for all algorithms but for noise."""
+    """The time of an empty executor at each x, which is the same for all algorithms except for noise."""
     xs: dict[float, list[float]] = {}
     for curve in curves:
         for point in curve.points:
@@ -66,24 +66,24 @@ def idle_points(curves: Sequence[Curve]) -> list[tuple[float, float]]:
 
 
 def _draw_idle(axes: Axes, curves: Sequence[Curve]) -> None:
-    """A thin line, as far as it lies within the limits of the axis, which are those of the algorithms."""
+    """Draws the time of an empty executor as a thin line, without changing the limits of the axis."""
     found = idle_points(curves)
     if found:
         axes.plot(*zip(*found, strict=True), color="#999999", linewidth=0.6, linestyle=":", zorder=1, gid="idle")
 
 
 def measured(curves: Sequence[Curve]) -> list[float]:
-    """Every measured number of a panel."""
+    """All measured numbers of a panel."""
     return [value for curve in curves for point in curve.points for value in point.measured]
 
 
 def limits(curves: Sequence[Curve]) -> list[float]:
-    """The limits at which failed runs stand, each once."""
+    """The limits that failed runs reached, each once."""
     return sorted({f.limit for c in curves for p in c.points for f in p.failures if f.limit is not None})
 
 
 def marks(curves: Sequence[Curve], styles: Mapping[str, Style], place: Any) -> list[Mark]:
-    """A sign for every status that occurred, and for points left out; `place(curve, point)` gives its x."""
+    """A sign for each failure, and for points that were not run; `place(curve, point)` returns its x."""
     failed = [(curve, point, (f.status, f.limit)) for curve in curves for point in curve.points for f in point.failures]
     left_out = [(curve, point, (None, None)) for curve in curves for point in curve.left_out]
     return [
@@ -98,7 +98,7 @@ def row_name(curve: Curve) -> str:
 
 
 def draw_curve(axes: Axes, curve: Curve, style: Style, line: Any, above: int) -> None:
-    """Draws a curve; the more lie upon it (`above`), the wider, so that it shows beside them."""
+    """Draws a curve; it is wider the more curves are drawn over it (`above`), so that it stays visible."""
     points = curve.points
     look: dict[str, Any] = {
         "linewidth": rcParams["lines.linewidth"] + WIDER * above,
@@ -109,11 +109,11 @@ def draw_curve(axes: Axes, curve: Curve, style: Style, line: Any, above: int) ->
         "markerfacecolor": "white" if style.hollow else style.color,
         "markeredgecolor": style.color,
     }
-    # A point without a number breaks the line: joining its neighbours would claim a value between them.
+    # A point without a number breaks the line: joining its neighbors would suggest a value between them.
     medians = [point.estimate.median if point.estimate and point.drawn else nan for point in points]
-    # A line between two measurements alone would claim a course.
+    # A line between only two measurements would suggest a trend.
     shown = line if sum(point.run for point in points) > 2 else "none"
-    # What lies below is solid: it shows in the gaps of what is above.
+    # A covered line is solid, so that it is visible in the gaps of the dashed lines over it.
     shown = "solid" if above and shown != "none" else shown
     axes.plot([float(point.x) for point in points], medians, linestyle=shown, zorder=3, gid=row_name(curve), **look)
     for point in points:
@@ -121,7 +121,7 @@ def draw_curve(axes: Axes, curve: Curve, style: Style, line: Any, above: int) ->
 
 
 def draw_spread(axes: Axes, x: float, point: Point, color: str) -> None:
-    """The interval of the median as a bar, or every repetition as a dot when there are too few for an interval."""
+    """Draws the interval of the median as a bar, or each repetition as a dot if they are too few for an interval."""
     if point.estimate is None:
         return
     low, high = point.estimate.low, point.estimate.high

@@ -1,4 +1,4 @@
-"""Style sheet and script of the report. Nothing is loaded from elsewhere."""
+"""Style sheet and scripts of the report. The page loads no other files."""
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1b1f24; --soft: #57606a; --line: #d0d7de; --page: #ffffff; --band: #f6f8fa;
@@ -111,7 +111,7 @@ document.addEventListener("click", event => {
   if (!event.target.closest("summary, th button")) return;
   clearInterval(refreshing);
   document.getElementById("refreshing").textContent =
-    "It no longer refreshes by itself, since you opened or sorted a table: reload it for newer figures.";
+    "Automatic refresh is off, because you opened or sorted a table: reload the page for newer figures.";
 });
 """
-"""Of a page that is still growing. A reload would close what a reader has opened."""
+"""Refreshes the page of a running sweep, until the reader opens or sorts a table, which a reload would undo."""

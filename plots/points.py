@@ -1,8 +1,8 @@
-"""What a panel shows, as values: one curve per algorithm, a median or a cause of failure per x.
+"""The values of a panel: a curve per algorithm, and a median or the failures per x.
 
-Statuses keep their meaning (docs/measurement.md, Statuses). A timeout or an exhausted memory counts as beyond every
-measured value when the median over repetitions is taken, so that slow repetitions cannot improve a curve by failing. A
-wrong answer, an unsupported query and an error say nothing about time, and their numbers are never read.
+In the median over repetitions, a timeout or exhausted memory counts as worse than every measured value, so that slow
+repetitions cannot improve a curve by failing (docs/measurement.md, Statuses). The numbers of wrong answers, unsupported
+queries and errors are not used.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,7 +24,7 @@ EXCEEDED = frozenset({Status.TIMEOUT, Status.OUT_OF_MEMORY})
 
 @dataclass(frozen=True)
 class Failure:
-    """Repetitions of one point that ended with the same status; `limit` is in the metric's unit where it bounds it."""
+    """Repetitions of one point with the same failure; `limit`, in the unit of the metric, is set if it bounds it."""
 
     status: Status
     count: int
@@ -33,10 +33,10 @@ class Failure:
 
 @dataclass(frozen=True)
 class Point:
-    """All repetitions of one algorithm at one x; `estimate` is None if no repetition tells anything of the metric.
+    """All repetitions of one algorithm at one x; `estimate` is None if no repetition has a value or bound.
 
-    Repetitions are cells, or the runs of the only one. `idle` is what executors that do nothing take, at the least. A
-    point that was not `run` is no cell of the experiment, where others have theirs.
+    Repetitions are cells, or the runs of a single cell. `idle` is the shortest time of an empty executor. `run` is
+    False if the experiment runs other algorithms at this x, but not this one.
     """
 
     x: Any
@@ -66,16 +66,16 @@ class Curve:
 
     @property
     def left_out(self) -> tuple[Point, ...]:
-        """The points that were not run, of a curve that tells something at others."""
-        told = any(point.drawn or point.failures for point in self.points)
-        return tuple(point for point in self.points if told and not point.run)
+        """The points that were not run; empty if the curve has neither a number nor a failure."""
+        shows = any(point.drawn or point.failures for point in self.points)
+        return tuple(point for point in self.points if shows and not point.run)
 
 
 def curves(figure: Figure, panel: Panel, records: Iterable[Record], facet: Any = None) -> tuple[Curve, ...]:
     """The curves of a panel in the order of the figure's algorithms, then of the series axis; points ordered by x.
 
-    A curve has a point wherever one of its series has a cell. Of a panel `over` an algorithm, points at which that has
-    no number are left out. Of a panel with `parts`, a repetition counts with the sum of its parts.
+    A curve has a point at each x at which its series has a cell. In a panel `over` an algorithm, points at which that
+    algorithm has no number are omitted. In a panel with `parts`, the value of a repetition is the sum of its parts.
     """
     everything = list(records)
     chosen = [record for record in everything if shown(figure, panel, record, facet)]
@@ -90,12 +90,12 @@ def curves(figure: Figure, panel: Panel, records: Iterable[Record], facet: Any =
     result = []
     for name in names:
         for series in values:
-            alike = [r for r in chosen if figure.series is None or r.point.get(figure.series.name) == series]
-            mine = [record for record in alike if record.algorithm == name]
+            own = [r for r in chosen if figure.series is None or r.point.get(figure.series.name) == series]
+            mine = [record for record in own if record.algorithm == name]
             if mine:
                 points = tuple(
                     _point(x, [r for r in mine if r.point.get(axis.name) == x], metrics, bases)
-                    for x in coordinates(alike, axis)
+                    for x in coordinates(own, axis)
                 )
                 result.append(Curve(name, series, points))
     return tuple(result)
@@ -112,18 +112,18 @@ def shown(figure: Figure, panel: Panel, record: Record, facet: Any = None) -> bo
 
 
 def coordinates(records: Iterable[Record], axis: Axis) -> tuple[Any, ...]:
-    """The distinct values of an axis in the records: in the axis' own order, then numbers by size, then text."""
+    """The distinct values of an axis in the records: in the order of the axis, then numbers by size, then text."""
     found = {value_key(r.point[axis.name]): r.point[axis.name] for r in records if axis.name in r.point}
     listed = [key for key in dict.fromkeys(map(value_key, axis.values)) if key in found]
     return tuple(found[key] for key in (*listed, *sorted(found.keys() - set(listed))))
 
 
 def undrawn_axes(figure: Figure, records: Sequence[Record]) -> tuple[str, ...]:
-    """Axes of which several values meet in one point of the figure, so that different cells would be mixed in it.
+    """Axes of which one point of the figure has several values, so that it mixes different cells.
 
-    An axis that only follows a drawn one (zipped with it) is no such axis, nor is one of draws.
+    An axis that is zipped with a drawn one is not among them, and neither is an axis of draws.
     """
-    seen: dict[tuple[str, ...], dict[str, set[str]]] = {}
+    found: dict[tuple[str, ...], dict[str, set[str]]] = {}
     for number, panel in enumerate(figure.panels):
         drawn = [axis.name for axis in (figure.x_of(panel), figure.facet, figure.series) if axis]
         for record in records:
@@ -132,12 +132,12 @@ def undrawn_axes(figure: Figure, records: Sequence[Record]) -> tuple[str, ...]:
                 for name, coordinate in record.point.items():
                     if name in figure.draws:
                         continue
-                    seen.setdefault(place, {}).setdefault(name, set()).add(repr(coordinate))
-    return tuple(sorted({name for axes in seen.values() for name, values in axes.items() if len(values) > 1}))
+                    found.setdefault(place, {}).setdefault(name, set()).add(repr(coordinate))
+    return tuple(sorted({name for axes in found.values() for name, values in axes.items() if len(values) > 1}))
 
 
 def in_slice(figure: Figure, panel: Panel, record: Record) -> bool:
-    """Whether a record, at whatever facet, belongs to the panel."""
+    """Whether a record belongs to the panel, in any facet."""
     return (
         figure.x_of(panel).name in record.point
         and all(record.point.get(name) == wanted for name, wanted in panel.where.items())
@@ -146,7 +146,7 @@ def in_slice(figure: Figure, panel: Panel, record: Record) -> bool:
 
 
 def _bases(figure: Figure, panel: Panel, records: Iterable[Record], facet: Any) -> dict[str, float]:
-    """What the only algorithm of a panel has at each point, by `_place`; none where it failed, or has nothing."""
+    """The median of the only algorithm of a panel at each point, by `_place`, without points where it has none."""
     places: dict[str, list[Record]] = {}
     for record in records:
         if shown(figure, panel, record, facet):
@@ -188,9 +188,9 @@ def _point(x: Any, records: Sequence[Record], metrics: Sequence[str], bases: dic
 
 
 def _runs(record: Record, metrics: Sequence[str]) -> list[float]:
-    """The metric in each run of a cell, or the sum of several, of which those that were not measured are left out.
+    """The metric in each run of a cell; of several metrics the sum of those that were measured.
 
-    None where a part was told once only: the runs of the others say nothing of the spread of the sum.
+    Empty if some metric was recorded only once, since the runs of the others do not give the spread of the sum.
     """
     runs = [repetitions(record, metric) for metric in metrics if value(record, metric) is not None]
     same = len({len(run) for run in runs}) == 1
@@ -203,7 +203,7 @@ def _sum(parts: Sequence[float | None]) -> float | None:
 
 
 def _limit(records: Sequence[Record], status: Status, metric: str) -> float | None:
-    """The value that a failed run reached at least; None where the limit is not one of this metric."""
+    """The value that a failed run reached at least; None if the limit does not bound this metric."""
     if status is Status.TIMEOUT and metric == "plan_seconds":
         return max(record.plan_limit_seconds or 0.0 for record in records) or None
     if status is Status.TIMEOUT and (metric.startswith("latency_") or metric == "service_total"):

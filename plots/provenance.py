@@ -1,4 +1,4 @@
-"""Where records come from, and where that differs: numbers of two machines or commits do not belong in one figure."""
+"""The provenance of records, and its differences: a figure should not mix two machines or commits."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -19,12 +19,12 @@ def flat(nested: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
 
 
 def common(records: Iterable[Record]) -> dict[str, str]:
-    """What is the same in all records."""
+    """The keys and values that are the same in all records."""
     return {key: next(iter(counts)) for key, counts in _counts(records).items() if len(counts) == 1}
 
 
 def differences(records: Iterable[Record]) -> dict[str, dict[str, int]]:
-    """What is not: for each key the values and how many records have each, most frequent first."""
+    """The keys that differ, each with its values and their number of records, most frequent first."""
     return {
         key: dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
         for key, counts in _counts(records).items()

@@ -1,4 +1,4 @@
-"""A drawing of `cepbench bench` or `cepbench advise`: a point per algorithm, and how the others ended."""
+"""The drawing of `cepbench bench` and `cepbench advise`: a point per algorithm, or its status."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from cepbench.plots.style import label, paper, styles
 from cepbench.plots.units import human
 
 ROW = 0.26
-"""Inches."""
+"""The height of a row in inches."""
 
 
 def write_ranking(found: Ranking | Advice, file: str | Path) -> Path:
-    """Draws it to a file, whose name says the format. Raises `ResultsError` for another one."""
+    """Draws a ranking to a file; its suffix selects the format. Raises `ResultsError` for an unknown suffix."""
     path = Path(file)
     if path.suffix.lstrip(".") not in FORMATS:
         raise ResultsError(f"{path}: a drawing is called FILE.pdf, FILE.svg or FILE.png")
@@ -31,7 +31,7 @@ def write_ranking(found: Ranking | Advice, file: str | Path) -> Path:
 
 
 def _drawing(found: Ranking | Advice) -> Drawing:
-    """The shortest time on top. What has no time has its status in place of a point; what refused is left out."""
+    """The shortest time is on top. An algorithm without a time has its status; those that refused are omitted."""
     rows: list[tuple[str, str, float | None, float | None, float | None]] = []
     if isinstance(found, Ranking):
         rows += [(e.algorithm, e.status.value, e.seconds, e.low, e.high) for e in found.entries]
@@ -46,7 +46,7 @@ def _drawing(found: Ranking | Advice) -> Drawing:
     least, most = min(known, default=1.0) / 3, max(known, default=1.0) * 10
     for place, (name, status, seconds, low, high) in enumerate(rows):
         if status != "ok" or not seconds or seconds == float("inf"):
-            axes.text(least * 1.1, place, status if status != "ok" else "would not end", va="center", fontsize=7)
+            axes.text(least * 1.1, place, status if status != "ok" else "would not finish", va="center", fontsize=7)
             continue
         axes.plot(seconds, place, "o", color=look[name].color, markersize=5)
         end = seconds

@@ -35,10 +35,10 @@ def write_report(
 ) -> Path:
     """Draws every figure of a results folder, a pack, or several of them, and writes the page; returns `out_path`.
 
-    `capable` tells, of the algorithms that were measured, what they can evaluate; the page ends with it.
+    `capable` returns what the measured algorithms can evaluate, for the last section of the page.
 
-    Drawings stand beside the cells, or, of a page outside of the results folder, in a folder beside the page: results
-    may be an archive that cannot be written to.
+    Drawings are written beside the cells. For a page outside of the results folder they are written to a folder beside
+    the page, since the results may be a read-only archive.
 
     Equal results give equal bytes. Raises `ResultsError` for a missing folder, an unreadable file or an unwritable one.
     """
@@ -46,7 +46,7 @@ def write_report(
 
 
 def page_of(sources: Sequence[Path]) -> Path:
-    """Where a page stands by default: in a results folder, beside a pack, and of several in the working folder."""
+    """The default path of a page: in the results folder, beside a pack, or, for several sources, `report.html`."""
     if len(sources) > 1:
         return Path("report.html")
     [source] = sources
@@ -56,7 +56,7 @@ def page_of(sources: Sequence[Path]) -> Path:
 
 
 class GrowingReport:
-    """The report of a sweep, from its first figure on. What was drawn is drawn again only if it has changed.
+    """The report of a running sweep, from its first figure on. A figure is drawn again only if it has changed.
 
     `planned` are the algorithms of each experiment of the sweep. The other arguments, and the errors, are those of
     `write_report`.
@@ -75,9 +75,9 @@ class GrowingReport:
         self._measured = 0
 
     def add(self, folder: Path) -> bool:
-        """Counts one more experiment, and writes the page with its figure and with how far the sweep is.
+        """Adds the figure of one more experiment, and writes the page with the progress of the sweep.
 
-        Without a figure in the folder there is nothing to write: False.
+        Returns False, and writes nothing, if the folder has no figure.
         """
         self._measured += 1
         if not (folder / FIGURE_FILE).is_file():
@@ -88,7 +88,7 @@ class GrowingReport:
         return True
 
     def finish(self) -> Path:
-        """Writes the page of all that is there, and returns its path."""
+        """Writes the complete page, and returns its path."""
         everything = load_runs(self._sources)
         self._draw(everything)
         measured = dict.fromkeys(name for results in everything for name in results.figure.algorithms)
@@ -109,7 +109,7 @@ class GrowingReport:
             self._drawn[results.folder] = _Drawn(results, drawings, section(results, drawings, self._out_path.parent))
 
     def _place(self, results: Results) -> Path | None:
-        """The folder for the drawings of a figure; None is beside its cells."""
+        """The folder for the drawings of a figure; None means beside its cells."""
         if not results.source and self._out_path.resolve().is_relative_to(self._sources[0].resolve()):
             return None
         beside = self._out_path.parent / f"{self._out_path.stem}-figures" / results.source
@@ -133,7 +133,7 @@ class _Drawn:
 
 
 def _drawing_of(results: Results) -> tuple[Figure, list[Record]]:
-    """What a drawing shows. How noisy cells were is known better at the end of a sweep, and is not drawn."""
+    """What a drawing shows. Noise is not drawn, and is known exactly only at the end of a sweep."""
     return results.figure, [record.model_copy(update={"load": None, "notices": ()}) for record in results.records]
 
 
@@ -143,7 +143,7 @@ def page(
     capable: Capabilities | None = None,
     progress: tuple[int, int] | None = None,
 ) -> str:
-    """The whole document. That of a sweep that goes on says how many of its experiments were measured."""
+    """The whole document. With `progress`, it reports how many experiments of the running sweep were measured."""
     runs = len({results.source for results in everything})
     contents = [tag("li", tag("a", "Summary", href="#summary"))]
     contents += [
@@ -195,7 +195,7 @@ def _summary(everything: Sequence[Results], progress: tuple[int, int] | None) ->
     if progress is not None:
         parts.append(_progress(*progress))
     if not everything:
-        parts.append(tag("p", "There are no results here yet: run an experiment first.", class_="warning"))
+        parts.append(tag("p", "There are no results yet: run an experiment first.", class_="warning"))
         return join(parts)
     sources = runs_table(everything)
     parts += [] if sources is None else [sources]
@@ -212,7 +212,7 @@ def _summary(everything: Sequence[Results], progress: tuple[int, int] | None) ->
     parts.append(tag("ul", [tag("li", tag("b", number), tag("span", text)) for number, text in tiles], class_="tiles"))
     if disagreeing or statuses[Status.WRONG]:
         parts.append(
-            tag("p", "Some answers are wrong: their times are not drawn, see the red rows below.", class_="warning")
+            tag("p", "Some answers are wrong. Their times are not drawn; see the red rows below.", class_="warning")
         )
     parts += [part for part in (overview(everything, anchor), effects(everything)) if part is not None]
     parts.append(
@@ -228,8 +228,8 @@ def _summary(everything: Sequence[Results], progress: tuple[int, int] | None) ->
 
 def _progress(measured: int, planned: int) -> Html:
     now = datetime.now(UTC).strftime("%H:%M:%S")
-    told = f"{measured} of {planned} experiment{'s' if planned > 1 else ''} so far, at {now} (UTC). "
-    return tag("p", told, tag("span", "This page refreshes by itself.", id="refreshing"), class_="running")
+    done = f"{measured} of {planned} experiment{'s' if planned > 1 else ''} so far, at {now} (UTC). "
+    return tag("p", done, tag("span", "This page refreshes automatically.", id="refreshing"), class_="running")
 
 
 def _row(results: Results, with_run: bool) -> list[Cell]:

@@ -1,6 +1,6 @@
-"""Somebody else's results judged against ours: claims with other verdicts, and cells that ended or answered otherwise.
+"""Compares the results of others with ours: claims with other verdicts, and cells with other statuses or answers.
 
-Only figures that both have, at the same profile, are judged: verdicts of two profiles are of two sizes.
+Only figures that both have at the same profile are compared, since verdicts of two profiles are about different sizes.
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,7 +21,7 @@ WIDTH = 88  # of the text of a claim
 
 @dataclass(frozen=True)
 class ClaimDifference:
-    """A claim with two verdicts, or one that one side lacks (`ABSENT`)."""
+    """A claim with different verdicts, or one that is missing on one side (`ABSENT`)."""
 
     text: str
     ours: str
@@ -32,7 +32,7 @@ class ClaimDifference:
 
 @dataclass(frozen=True)
 class CellDifference:
-    """A cell that differs, and how."""
+    """A cell that differs, and the difference."""
 
     algorithm: str
     point: str  # JSON
@@ -47,9 +47,9 @@ class FigureReview:
 
     experiment: str
     profile: str
-    claims: int  # that both have
-    cells: int  # that both have
-    answers: int  # cells of which both have an answer, and the same configuration
+    claims: int  # in both
+    cells: int  # in both
+    answers: int  # cells with equal configurations and an answer on both sides
     ours: dict[str, int]  # cells by status
     theirs: dict[str, int]
     claim_differences: tuple[ClaimDifference, ...]
@@ -57,13 +57,13 @@ class FigureReview:
 
     @property
     def differs(self) -> bool:
-        """In a claim or a cell."""
+        """Whether a claim or a cell differs."""
         return bool(self.claim_differences or self.cell_differences)
 
 
 @dataclass(frozen=True)
 class Review:
-    """All figures that both have, and the names of those that one side lacks."""
+    """All figures that both have, and the names of those of one side only."""
 
     figures: tuple[FigureReview, ...]
     only_ours: tuple[str, ...]
@@ -71,16 +71,16 @@ class Review:
 
     @property
     def differs(self) -> bool:
-        """In a figure that both have: others are named and not judged, since a part may be run again."""
+        """Whether a common figure differs. Other figures do not count, since a review may run a part of the figures."""
         return any(figure.differs for figure in self.figures)
 
     def document(self) -> dict[str, Any]:
-        """For JSON."""
+        """The review as JSON values."""
         return {"differs": self.differs, **asdict(self)}
 
 
 def review(ours: str | Path, theirs: str | Path) -> Review:
-    """Judges results against ours, both folders or packs. Raises `ResultsError` if they have no figure in common."""
+    """Compares results with ours; folders or packs. Raises `ResultsError` if they have no figure in common."""
     left, right = ({_key(found): found for found in load_results(root)} for root in (ours, theirs))
     common = [key for key in left if key in right]
     if not common:
@@ -93,7 +93,7 @@ def review(ours: str | Path, theirs: str | Path) -> Review:
 
 
 def describe(found: Review) -> str:
-    """The review as text: a line per figure with what differs below it, then what was not judged."""
+    """The review as text: a line per figure with its differences below, then the figures that were not judged."""
     heads = ("figure", "profile", "claims", "differ", "cells", "differ", "answers", "ours", "theirs")
     rows = [
         (
@@ -145,7 +145,7 @@ def _figure(ours: Results, theirs: Results) -> FigureReview:
 
 
 def _claims(figure: Figure) -> dict[tuple[str, int], ClaimResult]:
-    """Claims by their text; of several with one text, by their order too."""
+    """Claims by their text and, for equal texts, their order."""
     texts = [claim.text for claim in figure.claims]
     return {(claim.text, texts[:place].count(claim.text)): claim for place, claim in enumerate(figure.claims)}
 

@@ -1,4 +1,4 @@
-"""Where the results of a page come from: folders and packs, and what was measured when, where and of which commit."""
+"""The sources of a page, folders and packs: machine, commit and time of their measurements."""
 
 import re
 from collections.abc import Sequence
@@ -17,9 +17,10 @@ from cepbench.plots.units import human
 
 
 def load_runs(sources: Sequence[Path]) -> tuple[Results, ...]:
-    """The results of all sources in the order of the figures, each below those of the sources before.
+    """The results of all sources in the order of the figures and, for one figure, of the sources.
 
-    Several sources are named by `Results.source`, and so is a pack. Raises `ResultsError` as `load_results` does.
+    `Results.source` names the source if there are several or if it is a pack. Raises `ResultsError` like
+    `load_results`.
     """
     if len(sources) == 1 and not sources[0].is_file():
         return load_results(sources[0])
@@ -29,7 +30,7 @@ def load_runs(sources: Sequence[Path]) -> tuple[Results, ...]:
 
 
 def names(sources: Sequence[Path]) -> list[str]:
-    """A short name of each source, from letters, digits, dots and dashes; a number distinguishes equal ones."""
+    """A short name for each source, of letters, digits, dots and dashes; equal names are numbered."""
     short = [re.sub(r"[^\w.-]+", "-", source.resolve().name.removesuffix(SUFFIX)) for source in sources]
     found: list[str] = []
     for name in short:
@@ -40,7 +41,7 @@ def names(sources: Sequence[Path]) -> list[str]:
 
 
 def runs_table(everything: Sequence[Results]) -> Html | None:
-    """A row per source: machine, commit, time, cells and verdicts; None of results that have no named source."""
+    """A row per source: machine, commit, time, cells and verdicts; None if no source has a name."""
     sources = [name for name in dict.fromkeys(results.source for results in everything) if name]
     if not sources:
         return None

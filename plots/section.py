@@ -23,18 +23,18 @@ from cepbench.plots.units import human
 ROWS_FILE = "cells.csv"
 """Beside the drawings: all cells of the figure as a table (docs/measurement.md, Export)."""
 MOST_LINES = 60
-"""Of a workload on the page: hundreds of generated queries say no more than the first ones."""
+"""Of a workload on the page; the first ones show how hundreds of generated queries look."""
 CONFIDENCE_NOTE = "Bars are 95 % confidence intervals of the median from order statistics."
 
 
 def anchor(results: Results) -> str:
-    """The fragment of a figure of a run in the page."""
+    """The anchor of a figure of a run on the page."""
     parts = (results.figure.experiment, results.figure.profile, results.source)
     return "-".join(part for part in parts if part).replace(" ", "-")
 
 
 def heading(figure: Figure) -> str:
-    """The number of a paper's figure and the title, or the name of an experiment of one's own."""
+    """The number of a paper's figure and the title, or the name of a user's own experiment."""
     return _named(figure) if figure.title == figure.id else f"{_named(figure)} · {figure.title}"
 
 
@@ -43,7 +43,7 @@ def _named(figure: Figure) -> str:
 
 
 def section(results: Results, drawings: dict[str, Path], page_folder: Path) -> Html:
-    """Everything the page says about one figure. `drawings` by format; links are relative to `page_folder`."""
+    """The section of one figure. `drawings` by format; links are relative to `page_folder`."""
     figure, records = results.figure, results.records
     head = anchor(results)
     of = f", run {results.source}" if results.source else ""
@@ -69,7 +69,7 @@ def section(results: Results, drawings: dict[str, Path], page_folder: Path) -> H
 
 
 def alternative(figure: Figure, records: Sequence[Record]) -> str:
-    """The drawing in words, for those who do not see it."""
+    """The alternative text of the drawing, for screen readers."""
     panels = "; ".join(f"{panel.letter} {panel.label}".strip() for panel in figure.panels)
     algorithms = ", ".join(label(name, figure.labels) for name in figure.algorithms)
     axes = ", ".join(dict.fromkeys(figure.x_of(panel).label for panel in figure.panels))
@@ -93,7 +93,7 @@ def _drawing(results: Results, drawings: dict[str, Path]) -> Html:
 
 
 def _notes(figure: Figure, records: Sequence[Record]) -> list[str]:
-    """How to read the drawing: only what occurs in it."""
+    """Notes on how to read the drawing, only on what occurs in it."""
     facets = {record.point.get(figure.facet.name) if figure.facet else None for record in records}
     drawn = [curve for facet in facets for panel in figure.panels for curve in curves(figure, panel, records, facet)]
     points = [point for curve in drawn for point in curve.points]
@@ -106,23 +106,21 @@ def _notes(figure: Figure, records: Sequence[Record]) -> list[str]:
     if any(point.estimate and point.estimate.low is not None for point in points):
         notes.append(CONFIDENCE_NOTE)
     elif any(len(point.measured) > 1 for point in points):
-        notes.append("Dots are the single repetitions, too few for an interval.")
+        notes.append("Dots are the single repetitions, which are too few for an interval.")
     notes += published_notes(figure)
     failures = [failure for point in points for failure in point.failures]
     if any(failure.limit is not None for failure in failures):
         limits = sorted({f.limit for f in failures if f.status is Status.TIMEOUT and f.limit is not None})
         notes.append(
-            f"Arrows stand at the time limit ({', '.join(human(limit, 's') for limit in limits)}): the true "
-            "value lies beyond."
+            f"Arrows are at the time limit ({', '.join(human(limit, 's') for limit in limits)}): the true "
+            "value is beyond."
             if limits
-            else "Signs at a limit: the true value lies beyond."
+            else "Signs at a limit: the true value is beyond."
         )
     if all(panel.kind == "heat" for panel in figure.panels):
-        notes.append(
-            "Deeper colors are better; a sign stands where there is no number, and the legend names its cause."
-        )
+        notes.append("Darker colors are better. A sign replaces a missing number; the legend names its cause.")
     elif any(failure.limit is None for failure in failures):
-        notes.append("Signs on the grey rail have no value on this axis; the legend names their cause.")
+        notes.append("Signs on the gray rail have no value on this axis; the legend names their cause.")
     if any(curve.left_out for curve in drawn):
         notes.append("A dash on the rail: the experiment does not run this algorithm at this point.")
     if any(record.status is Status.WRONG for record in records):
@@ -135,7 +133,7 @@ def _notes(figure: Figure, records: Sequence[Record]) -> list[str]:
 def _files(results: Results, drawings: dict[str, Path], page_folder: Path) -> Html:
     targets = {kind.upper(): path for kind, path in drawings.items()}
     targets |= {"Rows (CSV)": drawings["svg"].with_name(ROWS_FILE)}
-    if results.folder.is_dir():  # others are in a pack
+    if results.folder.is_dir():  # those in a pack have no files to link
         targets |= {"Figure JSON": results.folder / FIGURE_FILE, "Cells": results.folder / CELLS_FOLDER}
     links = []
     for text, path in targets.items():

@@ -1,4 +1,4 @@
-"""A panel of stacked bars: at each x one bar per algorithm, divided into parts, such as the phases of an optimiser."""
+"""A panel of stacked bars: at each x a bar per algorithm, divided into parts, such as the phases of an optimizer."""
 
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
@@ -19,7 +19,7 @@ from cepbench.plots.points import Curve, Point
 from cepbench.plots.style import Style
 from cepbench.plots.units import human
 
-FIGURES = 1.22  # of the height of the panel: with room for the figures on its highest bar
+HEADROOM = 1.22  # factor on the height of the axis, to make room for the numbers above the bars
 _NEUTRAL = "#444444"
 
 
@@ -32,11 +32,11 @@ def draw_stacks(
     styles: Mapping[str, Style],
     categories: Sequence[Any] = (),
 ) -> None:
-    """Draws one group per category, one bar per algorithm in it, and in it a shade of its colour per part.
+    """Draws a group per category with a bar per algorithm; each part has a shade of the color of the algorithm.
 
-    `parts`: the curves of each part of `panel`; `totals`: those of their sums, of the same algorithms and points. A
-    part is as high as its median; one that was not measured takes no room. On top is the interval of the sum over
-    repetitions (or they themselves), and the height of the bar in figures. `categories` as in `draw_bars`.
+    `parts`: the curves of each part of `panel`; `totals`: the curves of their sums, for the same algorithms and points.
+    The height of a part is its median, or 0 if it was not measured. Above the bar are the interval of the sum over
+    repetitions (or single repetitions) and the height as a number. `categories` as in `draw_bars`.
     """
     curves = parts[0]
     places = list(dict.fromkeys((*categories, *(point.x for curve in curves for point in curve.points))))
@@ -46,11 +46,11 @@ def draw_stacks(
         for column, point in enumerate(curve.points)
     }
     category_axis(axes, axis, places)
-    # A logarithmic axis begins below the lowest part; empty ones say nothing of it.
+    # A logarithmic axis begins below the lowest part that is not empty.
     heights = [top for stack in tops.values() for top in stack if top > 0]
     scale_value_axis(axes, panel, [*heights, *(top for top in measured(totals) if top > 0)], limits(curves))
     floor, ceiling = axes.get_ylim()
-    axes.set_ylim(floor, floor + (ceiling - floor) * FIGURES)
+    axes.set_ylim(floor, floor + (ceiling - floor) * HEADROOM)
     width = GROUP_WIDTH / max(len(curves), 1)
     order = {curve.algorithm: number for number, curve in enumerate(curves)}
 
@@ -76,16 +76,16 @@ def draw_stacks(
                         gid=f"{curve.algorithm} {panel.parts[number].label}",
                     )
                     bottom = top
-            if bottom > floor:  # a small bar cannot be read off a linear axis
+            if bottom > floor:  # a small bar is hard to read on a linear axis
                 draw_spread(axes, place(curve, point), total, "#222222")
-                told, above = human(bottom, panel.unit, 2), max(bottom, _end(total))
-                axes.text(place(curve, point), above, f"  {told}", rotation=90, size=5.5, ha="center", va="bottom")
+                height, above = human(bottom, panel.unit, 2), max(bottom, _end(total))
+                axes.text(place(curve, point), above, f"  {height}", rotation=90, size=5.5, ha="center", va="bottom")
     draw_marks(axes, panel, marks(curves, styles, place))
     axes.grid(axis="y", which="major")
 
 
 def part_handles(panel: Panel) -> list[Patch]:
-    """The parts of a panel in grey, for the legend."""
+    """The parts of a panel in gray, for the legend."""
     colors = _shades(_NEUTRAL, len(panel.parts))
     return [
         Patch(
@@ -104,11 +104,11 @@ def _height(point: Point) -> float:
 
 
 def _end(point: Point) -> float:
-    """The upper end of the interval, or the largest repetition where there is none."""
+    """The upper end of the interval; without an interval, the largest repetition."""
     high = point.estimate.high if point.estimate is not None else None
     return high if high is not None and isfinite(high) else max(point.measured, default=0.0)
 
 
 def _shades(color: str, parts: int) -> list[str]:
-    """The colour and lighter ones, the lowest part darkest."""
+    """The color and lighter shades of it; the lowest part is the darkest."""
     return [to_hex(shade) for shade in seaborn.light_palette(color, parts + 1, reverse=True)[:parts]]

@@ -1,4 +1,4 @@
-"""Which algorithm is best where: in words and ranks that are computed from the records."""
+"""The best algorithm at each point: rankings that are computed from the records."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -16,16 +16,16 @@ from cepbench.plots.units import human
 
 
 def rankings(figure: Figure, records: Sequence[Record]) -> list[Html]:
-    """A table per heat map with a row per column of it, the best algorithm first.
+    """A table per heat map with a row per column of the map, the best algorithm first.
 
-    A comparison that reproduces no paper has one for each panel, of lines, too.
+    A figure that reproduces no paper has a table for each panel, also of lines.
     """
     compared = not figure.published
     panels = [panel for panel in figure.panels if figure.facet is None and (compared or panel.kind == "heat")]
     if not panels:
         return []
     tables = [_table(figure, panel, records) for panel in panels]
-    return [tag("h3", "Which algorithm is best where"), *tables, *_trades(figure, panels, records)]
+    return [tag("h3", "Best algorithm at each point"), *tables, *_trades(figure, panels, records)]
 
 
 def _trades(figure: Figure, panels: Sequence[Panel], records: Sequence[Record]) -> list[Html]:
@@ -93,7 +93,7 @@ def _table(figure: Figure, panel: Panel, records: Sequence[Record]) -> Html:
 
 
 def _best(ranked: Sequence[tuple[float, str, float, float]]) -> str:
-    """`COGRA, 1.5 times better than GRETA`; only if their intervals, or else their ranges, do not meet."""
+    """`COGRA, 1.5 times better than GRETA`, if their intervals (without intervals, their ranges) do not overlap."""
     if not ranked:
         return "none"
     best, name, low, high = ranked[0]
@@ -101,11 +101,11 @@ def _best(ranked: Sequence[tuple[float, str, float, float]]) -> str:
         return f"{name}, the only one"
     equals = [other for value, other, *_ in ranked if value == best]
     if len(equals) > 1:
-        return f"{', '.join(equals[:-1])} and {equals[-1]}, alike"
+        return f"{', '.join(equals[:-1])} and {equals[-1]}, equal"
     second, other, least, most = ranked[1]
     if min(best, second) <= 0:
         return name
     if low <= most and least <= high:
         return f"{name}, within the noise of {other}"
     factor = max(best, second) / min(best, second)
-    return f"{name}, {factor:.2g} times better than {other}" if factor >= 1.05 else f"{name} and {other}, alike"
+    return f"{name}, {factor:.2g} times better than {other}" if factor >= 1.05 else f"{name} and {other}, equal"

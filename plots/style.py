@@ -1,7 +1,8 @@
-"""One colour, marker and line style per algorithm in every figure, and the look of a figure on paper.
+"""The style of figures: one color, marker and line style per algorithm in all figures, and fonts and lines of a paper.
 
-Most colours are those of Okabe and Ito, the others Paul Tol's, chosen so that every pair stays apart under simulated
-protanopia, deuteranopia and tritanopia; marker and line style carry the same information in print without colour.
+Most colors are those of Okabe and Ito, the others Paul Tol's, chosen so that every pair remains distinct under
+simulated protanopia, deuteranopia and tritanopia. Marker and line style carry the same information in print without
+color.
 """
 
 import colorsys
@@ -26,7 +27,7 @@ Dashes = tuple[float, ...]  # lengths of on and off in line widths; empty is sol
 
 @dataclass(frozen=True)
 class Style:
-    """How one algorithm is drawn."""
+    """The style of one algorithm."""
 
     color: str
     marker: str
@@ -41,7 +42,7 @@ class Style:
 
 @dataclass(frozen=True)
 class Page:
-    """What a user asks of drawings: width of a figure and height of a panel in inches, a font, a matplotlib style."""
+    """Options of drawings: width of a figure and height of a panel in inches, a font, a matplotlib style sheet."""
 
     width: float | None = None
     height: float = 1.75
@@ -126,10 +127,10 @@ VARIANTS: dict[str, Style] = {
     "sharon[optimizer=integer]": Style("#661100", "o", DOTTED, True),
     "sharon[optimizer=none]": Style("#ddaa33", "s", DASH_DOT_DOT, True),
 }
-"""Variants that the papers' figures compare, by `variant`; those that meet in a figure are easy to tell apart."""
+"""Variants that the figures of the papers compare, by `variant`; those of one figure are easy to distinguish."""
 
-_LIMITS = ("limit", "memory", "seconds", "substreams")  # parameters that make no other algorithm
-_NUMBERED = ("k",)  # parameters whose numbers make different variants
+_LIMITS = ("limit", "memory", "seconds", "substreams")  # parameters that do not make another variant
+_NUMBERED = ("k",)  # parameters whose values make different variants
 
 _SPARE_COLORS = ("#44aa99", "#117733", "#88ccee", "#cc6677", "#661100", "#6699cc", "#ddaa33", "#4a3aa7")
 _SPARE_MARKERS = ("d", "8", "H", "s", "^", "v", "o", "D", "<", ">", "p")
@@ -148,7 +149,7 @@ PAPER: dict[Any, Any] = {
     "axes.titlesize": 8,
     "figure.dpi": 100,
     "figure.facecolor": "white",
-    # STIX matches the Times of most proceedings and comes with matplotlib, so output is the same on every machine.
+    # STIX resembles the Times of most proceedings, and is part of matplotlib: output is the same on every machine.
     "font.family": ["STIXGeneral", "DejaVu Sans"],
     "font.size": 8,
     "grid.color": "#dddddd",
@@ -165,7 +166,7 @@ PAPER: dict[Any, Any] = {
     "svg.fonttype": "path",
     "svg.hashsalt": "cepbench",  # the same drawing gives the same bytes
     "text.color": "#111111",
-    "text.parse_math": False,  # a $ in a label is a $
+    "text.parse_math": False,  # a $ in a label is no formula
     "xtick.labelsize": 7.5,
     "xtick.major.pad": 2,
     "xtick.major.size": 2.5,
@@ -199,7 +200,7 @@ _LABELS = {
 
 @contextmanager
 def paper(page: Page = PAGE) -> Iterator[None]:
-    """The look of a paper, whatever the user's own matplotlib settings; they are restored at the end."""
+    """The settings of a paper, independent of the user's matplotlib settings, which are restored at the end."""
     with matplotlib.rc_context(), warnings.catch_warnings():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(PAPER)
@@ -207,20 +208,20 @@ def paper(page: Page = PAGE) -> Iterator[None]:
             matplotlib.rcParams["font.family"] = [page.font, *PAPER["font.family"]]
         if page.sheet is not None:
             matplotlib.rcParams.update(rc_params_from_file(page.sheet, use_default_template=False))
-        # A name in a script that the fonts lack is drawn as boxes, which is no reason to lose the figure.
+        # Letters that the fonts lack are drawn as boxes; the warning would be an error.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         yield
 
 
 def base(specification: str) -> str:
-    """The algorithm's name in a specification: `cet` in `cet[detect=hybrid]`."""
+    """The name of the algorithm in a specification: `cet` for `cet[detect=hybrid]`."""
     return specification.partition("[")[0].strip()
 
 
 def label(specification: str, labels: Mapping[str, str] = MappingProxyType({})) -> str:
-    """The specification for people: one of `labels`, or as papers write it, `CET [hybrid, memory=64MB]`.
+    """The label of a specification: its entry in `labels`, or a text such as `CET [hybrid, memory=64MB]`.
 
-    A value that is a word needs no name.
+    The name of a parameter is omitted if its value is a word.
     """
     if specification in labels:
         return labels[specification]
@@ -231,22 +232,22 @@ def label(specification: str, labels: Mapping[str, str] = MappingProxyType({})) 
 
 
 def variant(specification: str) -> str:
-    """What a specification is by its style: parameters in the order of the alphabet, less limits and most numbers."""
+    """The key of the style of a specification: parameters in alphabetical order, without limits and most numbers."""
     name, _, rest = specification.partition("[")
-    told = []
+    kept = []
     for parameter in filter(None, (part.strip() for part in rest.rstrip().removesuffix("]").split(","))):
         key, _, value = (part.strip() for part in parameter.partition("="))
         if key not in _LIMITS:
             number = key not in _NUMBERED and (not value or value.replace(".", "", 1).isdigit())
-            told.append(key if number else f"{key}={value}")
-    return f"{name.strip()}[{', '.join(sorted(told))}]" if told else name.strip()
+            kept.append(key if number else f"{key}={value}")
+    return f"{name.strip()}[{', '.join(sorted(kept))}]" if kept else name.strip()
 
 
 def style(specification: str) -> Style:
     """The style of an algorithm or variant: the same in every figure and process.
 
-    A variant keeps marker and hue of its algorithm, hollow and in another shade. An unknown algorithm takes spare
-    colours and markers by a hash of its name.
+    A variant has the marker and hue of its algorithm, hollow and in another shade. An unknown algorithm gets a spare
+    color and marker by a hash of its name.
     """
     name = base(specification)
     known = STYLES.get(name) or _unknown(name)
@@ -264,12 +265,10 @@ def style(specification: str) -> Style:
 
 
 def styles(specifications: Iterable[str]) -> dict[str, Style]:
-    """Styles of the algorithms of one figure, or of all of a results folder, in their order, all different.
+    """Different styles for the algorithms of one figure, or of all figures of a results folder, in their order.
 
-    Those of `STYLES` and `VARIANTS` do not depend on the others.
-
-    Where variants of one algorithm meet, those after the first take the free marker and the colour, a shade of the
-    algorithm's own or a spare one, that are easiest to tell from what the figure has.
+    Styles of `STYLES` and `VARIANTS` do not depend on the others. Of further variants of one algorithm, those after the
+    first get a free marker, and the color that differs most from the others: a shade of the algorithm or a spare color.
     """
     names = list(dict.fromkeys(specifications))
     chosen: dict[str, Style] = {}
@@ -301,7 +300,7 @@ def _assigned(specification: str) -> Style | None:
 
 
 def _apart(variant: Style, siblings: Sequence[Style], others: Sequence[Style]) -> Style:
-    """The variant in the colour that differs most from all others, with a free marker and line style if one is left."""
+    """The variant in the color that differs most from all others, with a free marker and line style if there is one."""
     own = siblings[0].color
     colors = (*(_shade(own, factor) for factor in _SHADES), *_SPARE_COLORS)
     markers = [variant.marker, *_VARIANT_MARKERS]
@@ -316,20 +315,20 @@ def _apart(variant: Style, siblings: Sequence[Style], others: Sequence[Style]) -
 
 
 def _difference(one: str, other: str) -> float:
-    """How far two colours are apart: Euclidean in RGB, weighted by what the eye sees of each."""
+    """The distance of two colors: Euclidean in RGB, weighted by the sensitivity of the eye."""
     weights = (0.55, 1.0, 0.45)
     return sum(w * (a - b) ** 2 for w, a, b in zip(weights, to_rgb(one), to_rgb(other), strict=True))
 
 
 def series_dashes(index: int) -> Dashes:
-    """The line style of the n-th value of a series axis, which then tells values apart instead of algorithms."""
+    """The line style of the n-th value of a series axis, where line styles distinguish values instead of algorithms."""
     return (SOLID, DASHED, DOTTED, DASH_DOT, DASH_DOT_DOT, SHORT)[index % 6]
 
 
 def _value(parameter: str) -> str:
     name, _, value = (part.strip() for part in parameter.partition("="))
-    told = value.replace("-", "").replace("_", "").isalpha() and value not in ("true", "false", "yes", "no", "none")
-    return value if told else f"{name}={value}" if value else name
+    is_word = value.replace("-", "").replace("_", "").isalpha() and value not in ("true", "false", "yes", "no", "none")
+    return value if is_word else f"{name}={value}" if value else name
 
 
 def _unknown(name: str) -> Style:

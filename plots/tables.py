@@ -25,7 +25,7 @@ AGREEMENT_KIND = {Agreement.AGREE: "good", Agreement.DISAGREE: "bad", Agreement.
 
 
 def badge(text: str, kind: str) -> Html:
-    """A coloured word; the colour repeats what the word says."""
+    """A colored word; the color adds no information to the word."""
     return tag("span", text, class_=f"badge {kind}".strip())
 
 
@@ -35,19 +35,19 @@ def status_badge(status: Status) -> Html:
 
 
 def counted(entries: Sequence[tuple[Html, int]]) -> Html:
-    """Badges with their counts, those that occur; a dash if none does."""
+    """The badges that occur, with their counts; a dash without any."""
     shown = [[tag("span", text, f" {count}", class_="count"), " "] for text, count in entries if count]
     return join(shown or ["–"])
 
 
 def departures(found: Sequence[Departure]) -> Html:
-    """Where the workload is not the paper's, with the reasons."""
+    """The departures from the workload of the paper, with their reasons."""
     entries = [tag("li", f"{entry.what}: ", tag("span", entry.reason, class_="meta")) for entry in found]
     return tag("ul", entries, class_="departures")
 
 
 def agreement(figure: Figure, groups: Sequence[Group]) -> Html:
-    """Digests of all algorithms per input; rows that disagree are red."""
+    """The digests of all algorithms for each input; rows that disagree are red."""
     names = list(dict.fromkeys((*figure.algorithms, *(name for group in groups for name in group.digests))))
     axes = list(dict.fromkeys(name for group in groups for name in group.point))
     rows: list[list[Content]] = []
@@ -79,7 +79,7 @@ def agreement(figure: Figure, groups: Sequence[Group]) -> Html:
 
 
 def failures(records: Sequence[Record]) -> Html:
-    """The cells without a valid result, each with its status and reason."""
+    """The cells without a valid result, with status and reason."""
     axes = list(dict.fromkeys(name for record in records for name in record.point))
     rows = [
         [
@@ -95,7 +95,7 @@ def failures(records: Sequence[Record]) -> Html:
 
 
 def provenance(records: Sequence[Record]) -> Html | None:
-    """A warning with the keys in which records differ, or None."""
+    """A warning with the keys of the environment in which records differ; None without any."""
     found = differences(records)
     if not found:
         return None

@@ -1,4 +1,4 @@
-"""How measurements change over commits: one line per algorithm of a figure, as ratios to the first commit."""
+"""Changes of measurements over commits: a line per algorithm of a figure, as ratios to the first commit."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,8 +26,8 @@ from cepbench.plots.style import COLUMN_WIDTH, PAGE, TEXT_WIDTH, Page, Style, la
 from cepbench.plots.units import plain
 
 USUAL = "service_total"
-NEAR = 1.25  # an axis shows at least the ratios from 1 / NEAR to NEAR, so that noise does not look like a trend
-BESIDE = 0.09  # of the distance between two commits, from one line's points to the next one's, so that intervals show
+NEAR = 1.25  # an axis shows at least 1 / NEAR to NEAR, so that noise does not look like a trend
+BESIDE = 0.09  # horizontal distance between lines, relative to that of commits, so that intervals are visible
 TICKS = (
     (1.3, (0.8, 0.9, 1.0, 1.1, 1.25)),
     (1.7, (0.6, 0.8, 1.0, 1.25, 1.6)),
@@ -38,15 +38,15 @@ TICKS = (
 
 @dataclass(frozen=True)
 class Change:
-    """What an algorithm's cells of a figure have at one commit, as multiples of what they had at the first one.
+    """The metric of an algorithm in a figure at one commit, relative to the first commit.
 
-    `ratios` are sorted, one per cell that is ok at both; `lost` cells were ok at the first and are not now.
+    `ratios` are sorted, one per cell that is ok at both commits; `lost` cells were ok at the first commit only.
     """
 
     figure: Figure
     algorithm: str
     metric: str
-    place: int  # of the commit
+    place: int  # index of the commit
     ratios: tuple[float, ...]
     low: float | None
     high: float | None
@@ -61,9 +61,9 @@ class Change:
 def changes(kept: Sequence[Kept], metric: str | None = None) -> list[Change]:
     """Figure by figure, algorithm by algorithm, commit by commit.
 
-    The first commit is, for each algorithm of a figure, the first one at which it has numbers. `metric` is one of
-    `COMPARED`; by default, for each figure, that of its first panel that is, else the service time. Quantiles of cells
-    with too few latencies for them are left out, as by `cepbench compare`.
+    The first commit is, for each algorithm of a figure, the first one with numbers. `metric` is one of `COMPARED`; the
+    default is the first such metric of a panel of the figure, otherwise the service time. Quantiles of cells with too
+    few latencies are omitted, as by `cepbench compare`.
     """
     found = []
     figures = {(f.figure.experiment, f.figure.profile): f.figure for entry in reversed(kept) for f in entry.results}
@@ -101,7 +101,7 @@ def describe_trend(kept: Sequence[Kept], found: Sequence[Change]) -> str:
     for row in _rows(found):
         first = row[0]
         name = f"{first.figure.experiment} {first.figure.profile} {first.algorithm} {first.metric}"
-        lines.append(f"{name}: " + ", ".join(_told(kept, change, change is first) for change in row))
+        lines.append(f"{name}: " + ", ".join(_ratio_text(kept, change, change is first) for change in row))
     return "\n".join(lines)
 
 
@@ -125,26 +125,26 @@ def _of_figure(kept: Sequence[Kept], figure: Figure, metric: str) -> list[Change
 
 
 def _of_algorithm(records: Sequence[Sequence[Record]], figure: Figure, algorithm: str, metric: str) -> list[Change]:
-    """The changes of an algorithm since the first commit of which it has numbers."""
+    """The changes of an algorithm since the first commit at which it has numbers."""
     cells = [cells_of(record for record in some if record.algorithm == algorithm) for some in records]
     first: dict[Key, Record] | None = None
     found = []
     for place, now in enumerate(cells):
         compared = with_enough(side_by_side(now if first is None else first, now), metric)
-        told = compared[(compared[f"{metric}_a"].fillna(0) > 0) & compared["differs"].isna()]
-        if first is None and told.empty:
+        valid = compared[(compared[f"{metric}_a"].fillna(0) > 0) & compared["differs"].isna()]
+        if first is None and valid.empty:
             continue
-        known = told[told[f"{metric}_ratio"].fillna(0) > 0]
+        known = valid[valid[f"{metric}_ratio"].fillna(0) > 0]
         ratios = tuple(sorted(float(ratio) for ratio in known[f"{metric}_ratio"]))
         interval = ratio_interval(known, metric, ratios) if ratios and first is not None else None
         low, high = interval or (None, None)
-        found.append(Change(figure, algorithm, metric, place, ratios, low, high, len(told) - len(known)))
+        found.append(Change(figure, algorithm, metric, place, ratios, low, high, len(valid) - len(known)))
         first = now if first is None else first
     return found
 
 
 def _order(kept: Sequence[Kept], key: tuple[str, str]) -> int:
-    """The place of a figure in the papers' order, as results are read."""
+    """The index of a figure in the order of the results, which is that of the papers."""
     order = [(f.figure.experiment, f.figure.profile) for entry in kept for f in entry.results]
     return order.index(key)
 
@@ -156,7 +156,7 @@ def _rows(found: Iterable[Change]) -> list[list[Change]]:
     return list(rows.values())
 
 
-def _told(kept: Sequence[Kept], change: Change, first: bool) -> str:
+def _ratio_text(kept: Sequence[Kept], change: Change, first: bool) -> str:
     lost = f"; {change.lost} cells lost" if change.lost else ""
     name = kept[change.place].name
     if change.ratio is None or first:
@@ -234,7 +234,7 @@ def _curve(row: Sequence[Change], shift: float) -> Curve:
 
 
 def _ratio_axis(axes: Axes, values: Sequence[float]) -> None:
-    """A logarithmic axis around 1, as far up as down: twice as slow is as far from 1 as twice as fast."""
+    """A logarithmic axis that is symmetric around 1: twice as slow is as far from 1 as twice as fast."""
     farthest = max((max(value, 1 / value) for value in values), default=1.0)
     end = max(farthest * 1.06, NEAR * 1.02)
     axes.set_yscale("log")

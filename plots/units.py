@@ -1,4 +1,4 @@
-"""Numbers for people: 10 k, 1 M, 250 ms, 1.2 MB (decimal prefixes, as on the axes of the papers)."""
+"""Numbers with prefixes: 10 k, 1 M, 250 ms, 1.2 MB (decimal, as on the axes of the papers)."""
 
 from math import floor, isfinite, log10
 
@@ -10,12 +10,12 @@ _COUNTS: tuple[Step, ...] = ((1.0, ""), (1e3, "k"), (1e6, "M"), (1e9, "G"), (1e1
 
 
 def steps(unit: str) -> tuple[Step, ...]:
-    """The prefixes of a unit, smallest first; units other than s and B count things."""
+    """The prefixes of a unit, smallest first; units other than s and B are counts."""
     return {"s": _SECONDS, "B": _BYTES}.get(unit, _COUNTS)
 
 
 def step(value: float, unit: str) -> Step:
-    """The largest prefix that leaves at least 1 before the point (or the smallest prefix)."""
+    """The largest prefix for which the number is at least 1; otherwise the smallest prefix."""
     size = abs(value) * (1 + 1e-9)
     fitting = [choice for choice in steps(unit) if choice[0] <= size]
     if not fitting:
@@ -24,7 +24,7 @@ def step(value: float, unit: str) -> Step:
 
 
 def human(value: float | None, unit: str = "", digits: int = 3) -> str:
-    """`1.25 MB`, `10 k`, `310 k events/s`; an en dash for None, and the sign ∞."""
+    """`1.25 MB`, `10 k`, `310 k events/s`; an en dash for None, and ∞ for infinity."""
     if value is None:
         return "–"
     if not isfinite(value):
@@ -37,8 +37,8 @@ def human(value: float | None, unit: str = "", digits: int = 3) -> str:
 
 
 def tick(value: float, unit: str) -> str:
-    """A tick label: as `human`, without the unit of counts, which the axis label names; 1 125 instead of 1.125 k."""
-    if unit == "ms":  # a prefix before a prefix reads badly
+    """A tick label: like `human`, without the unit of counts, which is in the axis label; 1 125 instead of 1.125 k."""
+    if unit == "ms":  # the unit has a prefix already
         return plain(value)
     own = unit if unit in ("s", "B") else ""
     text = human(value, own, digits=4)
@@ -46,7 +46,7 @@ def tick(value: float, unit: str) -> str:
 
 
 def plain(value: float, digits: int = 4) -> str:
-    """A number without prefix: 27.3, 1 234, 1.2e+08."""
+    """A number without a prefix: 27.3, 1 234, 1.2e+08."""
     if not isfinite(value):
         return human(value)
     return _number(value, digits) if 1e-4 <= abs(value) < 1e7 or value == 0 else f"{value:.{digits - 1}g}"
@@ -57,7 +57,7 @@ def _plain(unit: str) -> Step:
 
 
 def _rounded(value: float, digits: int) -> float:
-    """Rounds first, so that 999.96 ms becomes 1 s and not 1000 ms."""
+    """Rounded before a prefix is chosen, so that 999.96 ms becomes 1 s and not 1000 ms."""
     return round(value, digits - 1 - floor(log10(abs(value)))) if value else 0.0
 
 

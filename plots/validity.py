@@ -1,4 +1,4 @@
-"""What a reader must keep in mind when reading the numbers of the page."""
+"""The threats to the validity of the measurements on the page."""
 
 from cepbench.plots.html import Html, join, tag
 
@@ -15,19 +15,19 @@ THREATS = (
         "other machines better than seconds do.",
     ),
     (
-        "Compiled loops against the authors' Java.",
-        "All algorithms are compiled the same way here. Constant factors differ from those of the papers, "
-        "where objects cost more than arithmetic; how costs grow does not.",
+        "Compiled loops instead of Java.",
+        "All algorithms are compiled the same way here, while the authors used Java, where objects cost more than "
+        "arithmetic. Constant factors differ from those of the papers; the growth of costs does not.",
     ),
     (
         "Generated streams.",
-        "Where a data set is not published, a generator has its attributes and rates. What the text leaves "
-        "open, such as the overlap of queries, is varied or named as a departure.",
+        "A generator with the attributes and rates of the data set replaces a data set that is not published. What "
+        "the text leaves open, such as the overlap of queries, is varied or listed as a departure.",
     ),
     (
         "Smaller sizes.",
-        "Windows and workloads are as large as this machine can finish. Each claim names the size at which it "
-        "is judged, and is open where that is too small.",
+        "Windows and workloads are only as large as this machine can finish. Each claim names the size at which it "
+        "is judged, and is open if that is too small.",
     ),
 )
 

@@ -1,4 +1,4 @@
-"""`cepbench.plot`: drawings of whatever was measured."""
+"""`cepbench.plot`: drawings of results and rankings."""
 
 from __future__ import annotations
 
@@ -12,13 +12,29 @@ from cepbench.plots.ranking import write_ranking
 
 
 def plot(found: str | Path | Ranking | Advice, output: str | Path) -> tuple[Path, ...]:
-    """Draws what was measured: what is `found` in a results folder, or by `bench` or `advise`.
+    """Draws the figures of a results folder, or the ranking of `bench` or `advise`.
 
+    Parameters
+    ----------
+    found
+        A results folder, or the result of `bench` or `advise`.
+    output
+        A folder for the figures of a results folder; a file (PDF, SVG or PNG) for a ranking.
+
+    Returns
+    -------
+    tuple of Path
+        The files.
+
+    Raises
+    ------
+    CepbenchError
+        If the results cannot be read, or if the suffix of the file is not that of a drawing.
+
+    Examples
+    --------
     >>> from cepbench import plot
     >>> plot("results", "drawings")
-
-    Figures of a folder go into the folder `output`, what `bench` or `advise` found to a file of that name.
-    Returns the files. Raises `CepbenchError` for results that cannot be read, or a file that is no drawing.
     """
     if isinstance(found, Ranking | Advice):
         return (write_ranking(found, output),)

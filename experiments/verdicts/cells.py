@@ -1,7 +1,7 @@
-"""What cells say about a metric.
+"""The value of a metric in cells, or bounds on it.
 
-A cell that was cut off still says something: its service time is at least the limit, or the time of its planning if
-that is what did not end.
+A cell that reached a limit still bounds a metric: its service time is at least the time limit, or its planning time is
+if planning did not finish.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from cepbench.metrics.values import REALISED, measurement, repetitions, value
 CUT = (Status.TIMEOUT, Status.OUT_OF_MEMORY)
 VOID = (Status.WRONG, Status.ERROR, Status.UNSUPPORTED)
 INCOMPLETE = {"fell_back": "fell back to another plan", "thinned": "left plans out", "stopped_early": "stopped early"}
-"""Details by which an optimizer reports that its search is not the one that the paper describes, in words."""
+"""Details by which an optimizer reports that its search was not the whole one of the paper, with the words for it."""
 
 
 def measuring(algorithm: str, metric: str, records: Sequence[Record]) -> list[Record]:
@@ -28,16 +28,16 @@ def measuring(algorithm: str, metric: str, records: Sequence[Record]) -> list[Re
 
 
 def number(cells: Sequence[Record], metric: str, records: Sequence[Record]) -> Number:
-    """The median over cells of one point; of one cell over its runs, where it was repeated."""
+    """The median over the cells of one point; for a single cell that was repeated, over its runs."""
     runs = repetitions(cells[0], metric) if len(cells) == 1 else []
     if runs:
         return pooled(runs, runs)
-    ends = [_ends(cell, metric, records) for cell in cells]
-    return pooled([low for low, _ in ends], [high for _, high in ends])
+    bounds = [_bounds(cell, metric, records) for cell in cells]
+    return pooled([low for low, _ in bounds], [high for _, high in bounds])
 
 
 def incomplete(cells: Sequence[Record], metric: str) -> str:
-    """Which search behind a metric was not the paper's whole one, in words; empty if none."""
+    """The search behind a metric that was not the whole one of the paper, in words; empty if there is none."""
     if metric.startswith(REALISED):
         return ""
     for cell in cells:
@@ -52,8 +52,8 @@ def named(point: dict[str, Any]) -> str:
     return ", ".join(f"{name} {given}" for name, given in point.items()) or "the only point"
 
 
-def _ends(cell: Record, metric: str, records: Sequence[Record]) -> tuple[float, float]:
-    """What one cell says about a metric: its value twice, or between what it lies."""
+def _bounds(cell: Record, metric: str, records: Sequence[Record]) -> tuple[float, float]:
+    """The lower and upper bound of a metric in one cell; equal if it was measured."""
     if cell.status is Status.OK:
         found = value(cell, metric)
         return (0.0, inf) if found is None else (found, found)

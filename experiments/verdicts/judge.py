@@ -1,9 +1,9 @@
-"""The verdict on a claim, by the same few rules for all figures (docs/measurement.md, Verdicts).
+"""The verdict on a claim, by the same rules for all figures (docs/measurement.md, Verdicts).
 
-An effect *holds* if its interval meets the band of the claim. Outside of it, it is *stronger* or *weaker* than claimed,
-or *opposite* if the whole interval lies on the other side of no effect. What a limit cut off, a search that was not
-the whole one, and a size that was not measured leave a claim *open*. A median of which a limit cut off only some draws
-lies between two numbers; it is judged where both have the same verdict.
+An effect *holds* if its interval overlaps the band of the claim. Otherwise it is *stronger* or *weaker* than claimed,
+or *opposite* if the whole interval lies beyond no effect. A claim is *open* if a cell reached a limit, a search was
+incomplete, or its size was not measured. If a limit cut off only some of the draws, their median lies between two
+numbers; the claim is judged if both have the same verdict.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from cepbench.metrics.record import Record, Status
 from cepbench.metrics.values import unit
 
 FACTOR = 2.0
-"""A factor holds from half of it to twice as much,"""
+"""A factor holds from half to twice its value."""
 ORDERS = 0.5
-"""orders of magnitude within half an order,"""
+"""Orders of magnitude hold within half an order."""
 POWER = 0.3
-"""and the exponent of a slope within this."""
+"""The exponent of a slope holds within this distance."""
 SAME = 1.05
-"""Times that differ by less are the same: runs of one algorithm on one input differ by as much."""
+"""Times whose ratio is below this count as equal: runs of one algorithm on one input differ by as much."""
 
 
 @dataclass(frozen=True)
 class Band:
-    """Between what a number holds. `same`: no effect is claimed, so a number outside of it is opposite."""
+    """The numbers for which a claim holds. `same`: no effect is claimed, so that a number outside is opposite."""
 
     low: float
     high: float
@@ -45,10 +45,10 @@ def verdict(
     sweeps: Sequence[Sequence[Point]] | None = None,
     absent: Mapping[str, str] | None = None,
 ) -> ClaimResult:
-    """What `records` of one experiment say about a claim.
+    """Judges a claim by the `records` of one experiment.
 
-    `sweeps` are the points of each sweep (by default all are of one); those of a claim are of the same sweep. A claim
-    about a system of `absent` is open, for the reason there.
+    `sweeps` are the points of each sweep (by default one sweep with all points); a claim uses points of one sweep. A
+    claim about an `absent` system is open, for the reason given there.
     """
     given = [[record.point for record in records]] if sweeps is None else sweeps
     lacking = next((absent[name] for name in claim.algorithms if name in absent), "") if absent else ""
@@ -65,7 +65,7 @@ def verdict(
 
 
 def expectation(claim: Effect | Limit) -> str:
-    """What a claim expects, in words."""
+    """The expectation of a claim, in words."""
     if isinstance(claim, Limit):
         fails = f"{' and '.join(claim.fails)} {'do' if len(claim.fails) > 1 else 'does'} not end" if claim.fails else ""
         ends = f"{' and '.join(claim.ends)} {'end' if len(claim.ends) > 1 else 'ends'}" if claim.ends else ""
@@ -92,11 +92,11 @@ def declared(claim: Claim) -> Declared:
 
 
 def band(claim: Effect) -> Band:
-    """Between what a number holds."""
+    """The band of a claim."""
     if claim.factor is not None:
         same = claim.neutral == 1 and claim.factor == 1
         low = claim.factor / FACTOR
-        if claim.neutral == 1 and not same:  # no effect at all is not half of "twice"
+        if claim.neutral == 1 and not same:  # half of "twice" would be no effect at all
             low = max(low, claim.factor**0.5)
         return Band(low, claim.factor * FACTOR, same)
     if claim.orders is not None:
@@ -113,11 +113,11 @@ def band(claim: Effect) -> Band:
 
 
 def graded(claim: Effect, number: Number) -> Verdict:
-    """The verdict on a number that nothing cut off."""
+    """The verdict on a number without bounds."""
     least, most, wanted = number.least, number.most, band(claim)
-    if claim.direction is not None:  # the whole interval lies on the side that is claimed
+    if claim.direction is not None:  # the whole interval must lie on the claimed side
         inside = least > wanted.low if claim.direction == "more" else most < wanted.high
-    elif claim.slope and claim.power is None:  # the interval of a bent curve is its bend, not noise
+    elif claim.slope and claim.power is None:  # the interval of a slope shows the curvature, not noise
         inside = wanted.low <= number.low <= wanted.high
     else:
         inside = least <= wanted.high and most >= wanted.low
@@ -159,7 +159,7 @@ def _judged(claim: Effect, records: Sequence[Record], sweeps: Sequence[Sequence[
 
 
 def _touches_an_edge(claim: Effect, number: Number) -> bool:
-    """Whether the ends of the interval, each taken alone, have different verdicts."""
+    """Whether the ends of the interval and the median would have different verdicts."""
     return len({_graded_alone(claim, end) for end in (number.least, number.low, number.most)}) > 1
 
 
@@ -168,32 +168,35 @@ def _graded_alone(claim: Effect, number: float) -> Verdict:
 
 
 def _limited(claim: Limit, records: Sequence[Record]) -> ClaimResult:
-    """Holds if all end as claimed. A system that ends all the same is opposite; a survivor that was cut is open."""
+    """Holds if all outcomes are as claimed.
+
+    It is opposite if a system finishes that should not, and open if a system reaches a limit that should finish.
+    """
     result = _open(claim, "")
-    ended: dict[str, Record] = {}
+    worst: dict[str, Record] = {}
     for name in claim.algorithms:
         own = [r for r in records if r.algorithm == name and holds(r.point, claim.where)]
         own = [r for r in own if r.measurement == "time"] or own
         if not own:
             return result.model_copy(update={"reason": f"{name} was not run at {named(dict(claim.where))}"})
-        worst = ended[name] = sorted(own, key=lambda r: (r.status in VOID, r.status in CUT))[-1]
-        if worst.status in VOID:
-            return result.model_copy(update={"reason": f"{name} is {worst.status.value} at {named(worst.point)}"})
+        last = worst[name] = sorted(own, key=lambda r: (r.status in VOID, r.status in CUT))[-1]
+        if last.status in VOID:
+            return result.model_copy(update={"reason": f"{name} is {last.status.value} at {named(last.point)}"})
         if name in claim.ends and (why := incomplete(own, "plan_seconds")):
             return result.model_copy(update={"reason": why})
-    cut = [name for name in claim.ends if ended[name].status in CUT]
+    cut = [name for name in claim.ends if worst[name].status in CUT]
     if cut:
-        return result.model_copy(update={"reason": f"{' and '.join(cut)} did not end within our limits, either"})
-    over = [name for name in claim.fails if ended[name].status is Status.OK]
+        return result.model_copy(update={"reason": f"{' and '.join(cut)} did not finish within our limits, either"})
+    over = [name for name in claim.fails if worst[name].status is Status.OK]
     if over:
-        return result.model_copy(update={"verdict": Verdict.OPPOSITE, "reason": f"{' and '.join(over)} ended"})
-    limits = {f"{ended[name].limit_seconds:g} s" for name in claim.fails if ended[name].status is Status.TIMEOUT}
+        return result.model_copy(update={"verdict": Verdict.OPPOSITE, "reason": f"{' and '.join(over)} finished"})
+    limits = {f"{worst[name].limit_seconds:g} s" for name in claim.fails if worst[name].status is Status.TIMEOUT}
     within = f"within {' and '.join(sorted(limits))}" if limits else ""
     return result.model_copy(update={"verdict": Verdict.HOLDS, "reason": within})
 
 
 def _open(claim: Effect | Limit, reason: str) -> ClaimResult:
-    """A claim of which nothing is said yet."""
+    """An open claim with this reason."""
     return ClaimResult(
         text=claim.text,
         source=claim.source,
@@ -212,7 +215,7 @@ def _size(claim: Effect | Limit) -> str:
 
 
 def _claimed(claim: Effect | Limit) -> float | None:
-    """The number of the paper, if it is one of ratios: what a drawing compares ours with."""
+    """The ratio that the paper claims, which a drawing compares with ours; None if it claims none."""
     if isinstance(claim, Limit) or claim.neutral != 1:
         return None
     if claim.orders is not None:
@@ -261,5 +264,5 @@ def _finite(value: float) -> float | None:
 
 
 def _tolerance(metric: str) -> float:
-    """Counts and bytes are exact, times are not."""
+    """Times vary between runs; counts and bytes are exact."""
     return SAME if unit(metric) in ("s", "events/s") else 1.0

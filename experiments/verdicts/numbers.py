@@ -1,4 +1,4 @@
-"""Numbers that are known in part: bounds where cells were cut off, and the interval of repetitions."""
+"""Numbers with bounds, where cells reached a limit, and with the interval of repetitions."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from cepbench.metrics.statistics import estimate
 
 @dataclass(frozen=True)
 class Number:
-    """A number, which has bounds in place of a value where cells were cut off.
+    """A number, with bounds instead of a value if cells reached a limit.
 
-    - `low`, `high`: where the median of what was measured lies; equal, unless cells were cut off by a limit.
-    - `least`, `most`: the interval of its repetitions, which holds these: by order statistics from six runs on, their
-      range otherwise.
+    - `low`, `high`: bounds of the median; equal unless cells reached a limit.
+    - `least`, `most`: the interval of the repetitions, which contains these bounds: by order statistics from six runs
+      on, their range otherwise.
     """
 
     low: float
@@ -25,7 +25,7 @@ class Number:
 
     @property
     def exact(self) -> bool:
-        """Whether nothing was cut off."""
+        """Whether no cell reached a limit."""
         return self.low == self.high
 
     @property
@@ -43,7 +43,7 @@ class Number:
 
 
 def pooled(lows: Sequence[float], highs: Sequence[float]) -> Number:
-    """The median over repetitions, each known to lie between a low and a high end."""
+    """The median over repetitions, each with a lower and an upper bound."""
     low, high = estimate(lows), estimate(highs)
     least = low.values[0] if low.low is None else low.low
     most = high.values[-1] if high.high is None else high.high

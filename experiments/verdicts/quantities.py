@@ -1,4 +1,4 @@
-"""The number that a quantity names, from the records: at its size, or at the nearest size that was measured."""
+"""Computes the number of a quantity from the records, at its size or at the nearest size that was measured."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ Point = dict[str, Any]
 
 
 class NotMeasured(Exception):
-    """The records do not have the number; the message is the reason."""
+    """The records do not give the number; the message is the reason."""
 
 
 @dataclass(frozen=True)
 class Measured:
     """A number with the size at which it was measured.
 
-    `draws` are the numbers of each draw, one if nothing is varied. `reason` says why it does not decide what is said
-    of its size: another size was measured, or a search was incomplete; it is empty if it does.
+    `draws` has the number of each draw; one entry if nothing is drawn. `reason` says why the number does not decide a
+    claim: another size was measured, or a search was incomplete. Otherwise it is empty.
     """
 
     number: Number
@@ -40,16 +40,16 @@ class Measured:
 
 @dataclass(frozen=True)
 class Sized:
-    """The points of a size; the size in words; and, if it is another one than was asked for, that it is."""
+    """The points of a size, and the size in words. `reason` is set if it is not the requested size."""
 
     points: tuple[Point, ...]
     size: str
     reason: str = ""
-    distance: float = 0.0  # from the size that was asked for
+    distance: float = 0.0  # from the requested size
 
 
 def measured(quantity: Quantity, records: Sequence[Record], sweeps: Sequence[Sequence[Point]]) -> Measured:
-    """The number, from points of one of the `sweeps`.
+    """Computes the number from points of one of the `sweeps`.
 
     Raises `NotMeasured` if an algorithm has no valid cell, or if several points have the size.
     """
@@ -94,8 +94,8 @@ def _points(quantity: Quantity, records: Sequence[Record]) -> list[Point]:
 def sized(quantity: Quantity, sweeps: Sequence[Sequence[Point]]) -> Sized:
     """The points of the size, or of the nearest one.
 
-    They are those of one sweep; or, where more have the size, points of several sweeps that differ in nothing but the
-    stretch and the draws. Raises `NotMeasured` if there are none, or if it is not clear which ones are meant.
+    They belong to one sweep, or, if that gives more points of the size, to several sweeps and differ only along the
+    stretch and in the draws. Raises `NotMeasured` if there are none, or if several choices are possible.
     """
     found: list[tuple[tuple[bool, float, int, bool], Sized]] = []
     reasons: list[str] = []
@@ -117,7 +117,7 @@ def sized(quantity: Quantity, sweeps: Sequence[Sequence[Point]]) -> Sized:
 
 
 def _lines(quantity: Quantity, sweeps: Sequence[Sequence[Point]]) -> list[list[Point]]:
-    """All points, in groups that differ in nothing but the stretch and the draws."""
+    """All points, in groups that differ only along the stretch and in the draws."""
     free = (*quantity.stretch, quantity.draws)
     lines: dict[str, list[Point]] = {}
     for point in (point for points in sweeps for point in points):
@@ -128,7 +128,7 @@ def _lines(quantity: Quantity, sweeps: Sequence[Sequence[Point]]) -> list[list[P
 
 
 def _sized_in(quantity: Quantity, points: Sequence[Point]) -> Sized:
-    """The points of one sweep that have the size: one for each value along the stretch and of the draws."""
+    """The points of one sweep that have the size: one for each value along the stretch and each draw."""
     chosen = [point for point in points if holds(point, quantity.where)]
     reason, distance = "", 0.0
     if not chosen:
@@ -151,7 +151,7 @@ def _sized_in(quantity: Quantity, points: Sequence[Point]) -> Sized:
 
 
 def _nearest(quantity: Quantity, points: Sequence[Point]) -> tuple[list[Point], float]:
-    """The points that differ from the size in numbers only, and least in the logarithms of these; and by how much."""
+    """The nearest points, which differ from the size in numbers only, and their distance in logarithms."""
     candidates = []
     for point in points:
         distance = 0.0
@@ -198,7 +198,7 @@ def _of_draw(quantity: Quantity, points: Sequence[Point], records: Sequence[Reco
 
 
 def _at(quantity: Quantity, point: Point, records: Sequence[Record]) -> tuple[Number, str]:
-    """The number at one point, and which search behind it was incomplete."""
+    """The number at one point, and the incomplete search behind it, if any."""
     numbers, why = [], ""
     for name, metric in quantity.parts:
         cells = [cell for cell in measuring(name, metric, records) if cell.point == point]
@@ -212,7 +212,7 @@ def _slope(curve: Sequence[tuple[float, Number]]) -> Number:
     if not all(at.exact for _, at in curve):
         return Number(-inf, inf, -inf, inf)
     if any(at.low <= 0 for _, at in curve):
-        raise NotMeasured("a number is 0 somewhere, which has no logarithm")
+        raise NotMeasured("a number is 0 and has no logarithm")
     if len(curve) == 2:
         (x, first), (y, last) = curve
         grown = last / first
@@ -224,6 +224,6 @@ def _slope(curve: Sequence[tuple[float, Number]]) -> Number:
 
 
 def _size_along(point: Point, axis: str) -> float:
-    """The size of a point along an axis; not a number where it has none."""
+    """The size of a point along an axis; NaN if its value is not a number."""
     given = point.get(axis)
     return float(given) if isinstance(given, int | float) and not isinstance(given, bool) else nan

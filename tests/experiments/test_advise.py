@@ -65,11 +65,12 @@ GUESS = Candidate("guess", Status.OK, tried=8, seconds=1.0, seconds_low=0.5, sec
 
 def test_the_shortest_time_at_worst_is_recommended() -> None:
     name, because = _recommended([GUESS, SURE], 100)
-    assert (name, because) == (
-        "sure", "the shortest time at worst, 2.1 s (2 s predicted); next is guess with 9 s; their intervals meet",
-    )  # fmt: skip
+    assert name == "sure"
+    assert because == (
+        "the shortest time in the worst case, 2.1 s (2 s predicted); next is guess with 9 s; their intervals overlap"
+    )
     assert _recommended([replace(SURE, measured=True), replace(GUESS, seconds_low=3.0)], 100) == (
-        "sure", "the shortest time at worst, 2 s (measured); next is guess with 9 s",
+        "sure", "the shortest time in the worst case, 2 s (measured); next is guess with 9 s",
     )  # fmt: skip
 
 
@@ -81,7 +82,7 @@ def test_without_a_recommendation_the_reason_is_how_each_ended() -> None:
         Candidate("late", Status.TIMEOUT),
         Candidate("never", Status.UNSUPPORTED),
     ]
-    reason = "would not end, or needs more memory than it may have"
+    reason = "would not finish, or needs more memory than its limit"
     assert _recommended(candidates, 100) == (None, f"sure: {reason}; guess: {reason}; lost: wrong; late: timeout")
 
 

@@ -57,8 +57,8 @@ def test_reasons_name_the_others_and_are_taken_back():
     records = [record("a", POINT), record("b", POINT, digest="other")]
     wrong = judged(records)
     assert {r.algorithm: r.reason for r in wrong} == {
-        "a": "the answer differs from that of b, and no majority tells which one is right",
-        "b": "the answer differs from that of a, and no majority tells which one is right",
+        "a": "the answer differs from that of b, and no majority says which one is right",
+        "b": "the answer differs from that of a, and no majority says which one is right",
     }
     later = judged([*wrong, record("c", POINT)])
     assert [(r.algorithm, r.status, r.reason) for r in later] == [

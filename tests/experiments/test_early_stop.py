@@ -38,7 +38,7 @@ def test_planning_that_did_not_end_does_not_end_at_harder_points(tmp_path):
 def test_decreasing(tmp_path):
     experiment, known = found(tmp_path, monotone="decreasing")
     stop = EarlyStop(experiment, [])
-    stop.saw(cut(known["slow", 20, "y"], Status.OUT_OF_MEMORY))
+    stop.add(cut(known["slow", 20, "y"], Status.OUT_OF_MEMORY))
     record = stop.skipped(known["slow", 10, "y"])
     assert record is not None
     assert (record.status, record.reason) == (Status.OUT_OF_MEMORY, "not run: ran out of memory at events 20")
@@ -73,7 +73,7 @@ def test_times_are_measured_where_only_memory_was_cut(tmp_path):
     stop = EarlyStop(experiment, [cut(memory[0])])
     assert stop.skipped(memory[0]) is not None
     assert not any(stop.skipped(cell) for cell in times)
-    stop.saw(cut(times[0]))
+    stop.add(cut(times[0]))
     assert stop.skipped(times[0]) is not None
 
 

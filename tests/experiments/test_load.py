@@ -34,19 +34,19 @@ def test_a_file_with_profiles_and_overrides(tmp_path):
         ({"repetitions": 0}, "repetitions: Input should be greater than or equal to 1"),
         ({"limits": {"seconds": 5, "memory": "3 apples"}}, "limits.memory: expected a size such as 4096"),
         ({"limits": {"seconds": 5, "memory": "1 MB"}}, "limits.memory: Input should be greater"),
-        ({"zip": {"a": [1, 2], "b": [1]}}, "zip: axes go together value by value"),
+        ({"zip": {"a": [1, 2], "b": [1]}}, "zip: axes advance together"),
         ({"zip": {"events": [1]}}, "zip: axis 'events' is also in axes"),
         ({"axes": {"events": []}}, "axes.events: List should have at least 1 item"),
         ({"workload_file": "x.sase"}, "give either workload"),
         ({"workload": None}, "give either workload"),
         ({"workload": {"generator": "sequences", "speed": 1}}, "workload.generator.speed: unknown field"),
         ({"stream": {"parameters": {}}}, "stream: give one of generator"),
-        ({"stream": {"generator": "stock", "where": "v > 1"}}, "stream: where: only the rows of a file are chosen"),
+        ({"stream": {"generator": "stock", "where": "v > 1"}}, "stream: where: selects rows of a file"),
         ({"stream": {"path": "x.csv", "where": "v >>> 1"}}, "stream: where"),
         ({"stream": {"generator": "stock", "path": "x"}}, "stream: give one of generator"),
         (
             {"monotone": "sideways"},
-            "monotone: give no, increasing or decreasing, or that for each axis, not 'sideways'",
+            "monotone: give no, increasing or decreasing, or one of them for each axis, not 'sideways'",
         ),
         ({"arrival": {"rate": -1}}, "arrival"),
         ({"exclude": [{"algorithm": "sase"}]}, "exclude.0: 'sase' is not among the algorithms counting, slow"),
@@ -78,16 +78,16 @@ def test_a_file_with_profiles_and_overrides(tmp_path):
         ({"monotone": {"rate": True}}, "monotone: unknown axis 'rate'; there are events, within"),
         (
             {"monotone": {"events": "up"}},
-            "monotone: give no, increasing or decreasing, or that for each axis, not 'up'",
+            "monotone: give no, increasing or decreasing, or one of them for each axis, not 'up'",
         ),
-        ({"sweeps": {"a": {"axes": {"events": [1]}}}}, "sweeps: axes and zip stand inside of them, not beside"),
+        ({"sweeps": {"a": {"axes": {"events": [1]}}}}, "sweeps: put axes and zip inside the sweeps"),
         (
             {"axes": None, "zip": None, "sweeps": {"a": {"axes": {"events": [1]}}, "b": {"axes": {"within": [1]}}}},
             "sweeps.a: axis 'within' is neither varied here nor in defaults",
         ),
         (
             {**SWEPT, "sweeps": {"a": {"zip": {"events": [1], "within": [1, 2]}}}},
-            "sweeps.a: zip: axes go together value by value and must be equally long, but events has 1, within has 2",
+            "sweeps.a: zip: axes advance together and must be equally long, but events has 1, within has 2",
         ),
         (
             {**SWEPT, "sweeps": {"a": {"axes": {"within": [1]}}}},
@@ -112,7 +112,7 @@ def test_a_file_with_profiles_and_overrides(tmp_path):
         ),
         (
             {"algorithms": ["counting", "slow", "slow[x=${events}]"]},
-            "algorithms: 'slow' stands twice; parameters with an axis do not tell them apart",
+            "algorithms: 'slow' occurs twice; parameters with an axis do not distinguish it",
         ),
         ({"profiles": {"tiny": {}}}, "profiles: unknown profile 'tiny'; choose one of smoke, quick, headline, paper"),
         ({"profiles": {"smoke": {"repetitions": -1}}}, "profiles.smoke: repetitions"),
@@ -134,7 +134,7 @@ def test_mistakes_are_named_in_one_line(tmp_path, changes, message):
         ("limits.seconds", "--set takes path=value"),
         ("=5", "--set takes path=value"),
         ("limits.secnods=5", "--set: limits.secnods: unknown field"),
-        ("axes.events=[1", "is no YAML value"),
+        ("axes.events=[1", "is not a YAML value"),
     ],
 )
 def test_wrong_overrides(tmp_path, override, message):

@@ -60,7 +60,7 @@ def test_the_first_file_can_be_planned(tmp_path: Path) -> None:
     assert "cepbench run my-queries.yaml --dry-run" in path.read_text()
 
 
-@pytest.mark.parametrize(("name", "why"), [("My queries", "small letters"), ("here", "is there already")])
+@pytest.mark.parametrize(("name", "why"), [("My queries", "lowercase letters"), ("here", "exists already")])
 def test_no_file_is_replaced_and_names_are_checked(tmp_path: Path, name: str, why: str) -> None:
     (tmp_path / "here.yaml").write_text("mine")
     with pytest.raises(ExperimentError, match=why):
@@ -83,6 +83,6 @@ def test_an_axis_of_whole_specifications_is_a_list_of_algorithms(tmp_path: Path)
 def test_other_axes_of_whole_specifications_are_refused(tmp_path: Path, varied: str) -> None:
     text = LEAST.replace("${within}", "5").replace("all", '["${algorithm}"]')
     with pytest.raises(
-        ExperimentError, match=r"algorithms: '\$\{algorithm\}' is all of a specification; list its values"
+        ExperimentError, match=r"algorithms: '\$\{algorithm\}' is a whole specification; list its values"
     ):
         load(written(tmp_path, text + varied + "\n"))

@@ -85,7 +85,7 @@ def test_a_store_that_does_not_fit_is_one_line(tmp_path: Path) -> None:
     assert "day" in refusal(store(tmp_path / "days", unit="day"))
     (tmp_path / "e.csv").write_text("time,type\n1,Stock\n")
     for path in (tmp_path / "e.csv", tmp_path / "nowhere"):
-        assert f"data: {path} is no event store; cepbench import and generate write stores" in refusal(str(path))
+        assert f"data: {path} is not an event store; cepbench import and generate write stores" in refusal(str(path))
 
 
 def test_a_type_under_not_may_be_absent(tmp_path: Path) -> None:

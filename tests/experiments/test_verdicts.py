@@ -282,9 +282,9 @@ def test_who_ends_and_who_does_not() -> None:
     memory = record("slow", {"n": 2}, Status.OUT_OF_MEMORY, measurement="memory")
     assert judge([*cells, at("slow", 2, 1.0), memory], **both).verdict is OPPOSITE
     ended = judge([*cells, at("slow", 2, 1.0)], **both)
-    assert (ended.verdict, ended.reason) == (OPPOSITE, "slow ended")
+    assert (ended.verdict, ended.reason) == (OPPOSITE, "slow finished")
     late = judge([*cells[:2], at("fast", 2, None), at("slow", 2, None)], **both)
-    assert (late.verdict, late.reason) == (OPEN, "fast did not end within our limits, either")
+    assert (late.verdict, late.reason) == (OPEN, "fast did not finish within our limits, either")
     assert judge(cells, **both).reason == "slow was not run at n 2"
 
 

@@ -55,8 +55,8 @@ def test_a_cause_stands_with_its_evidence() -> None:
     told = claims_table([result(Verdict.WEAKER, cause="text silent", why="It depends.", evidence=(shown,))])
     text = re.sub(r"<.*?>", "", told)
     assert "Text silent: It depends.growth of the latency: 3 x2.5 x – 3.5 x" in text
-    assert "The cause is not known." in claims_table([result(Verdict.WEAKER)])
-    assert "cause is not known" not in claims_table([result(Verdict.HOLDS), result(Verdict.OPEN)])
+    assert "The cause is unknown." in claims_table([result(Verdict.WEAKER)])
+    assert "cause is unknown" not in claims_table([result(Verdict.HOLDS), result(Verdict.OPEN)])
 
 
 def test_a_claim_whose_interval_touches_an_edge_is_marked() -> None:

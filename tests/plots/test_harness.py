@@ -31,7 +31,7 @@ def test_notices_name_the_cells(record):
     text = str(notices(records))
     assert "not the algorithm, in 2 cells: greta at events 2 (40%), greta at events 1 (20%)." in text
     assert (
-        "1 of 3 cells are noisy, since other work ran on the machine; greta at events 3 most: the worker lost 30%"
+        "1 of 3 cells are noisy because other work ran on the machine; greta at events 3 most: the worker lost 30%"
         in text
     )
     assert "1 of 3 cells have an empty answer: no window has a match." in text

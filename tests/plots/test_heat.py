@@ -73,7 +73,7 @@ def test_all_that_are_equally_good_are_named(figure, record):
     speeds = {"greta": 2000.0, "cogra": 3000.0, "hamlet": 3000.0, "gloria": 3000.0}
     records = [record(name, {"work": "SEQ"}, cell=name, summary=Summary(throughput=v)) for name, v in speeds.items()]
     page = "".join(rankings(figure(x=WORK, panels=(PANEL,)), records))
-    assert "COGRA, Hamlet and Gloria, alike" in page
+    assert "COGRA, Hamlet and Gloria, equal" in page
 
 
 def test_long_names_of_columns_are_turned(figure, record):

@@ -131,7 +131,7 @@ def test_the_report_is_deterministic_and_whole(tmp_path, figure, sweep, save):
 
 
 def test_an_empty_folder_gives_a_page_and_a_missing_one_an_error(tmp_path):
-    assert "no results here yet" in write_report(tmp_path, tmp_path / "report.html").read_text()
+    assert "no results yet" in write_report(tmp_path, tmp_path / "report.html").read_text()
     with pytest.raises(ResultsError, match="no such results folder"):
         write_report(tmp_path / "absent", tmp_path / "report.html")
 
@@ -161,7 +161,7 @@ def test_an_arrow_stands_at_the_limit_that_it_is_said_to_stand_at(tmp_path, figu
     panel = Panel(metric="plan_seconds", label="Planning", unit="s")
     late = record("sharon", status=Status.TIMEOUT, plan_limit_seconds=7.0)
     save(tmp_path, figure(panels=(panel,)), [late, record("aseq", summary=Summary(plan_seconds=0.5))])
-    assert "Arrows stand at the time limit (7 s)" in write_report(tmp_path, tmp_path / "report.html").read_text()
+    assert "Arrows are at the time limit (7 s)" in write_report(tmp_path, tmp_path / "report.html").read_text()
 
 
 def test_a_long_workload_is_cut(tmp_path, figure, record, save):
@@ -233,7 +233,7 @@ def test_what_algorithms_can_evaluate_is_the_last_section(tmp_path, figure, swee
     assert "COGRA cannot run here: nothing is installed" in shown
     assert "GRETA refuses 1 of 2" in shown
     assert "&lt;never&gt;: <span" in shown
-    assert "refuses nothing of this" in shown
+    assert "refuses none of these" in shown
 
 
 @pytest.fixture
@@ -266,7 +266,7 @@ def test_the_page_grows_with_a_sweep_and_draws_nothing_twice(tmp_path, figure, s
         text = out.read_text()
         parse(text)
         assert f"{place} of 3 experiments so far" in text
-        assert "refreshes by itself" in text
+        assert "refreshes automatically" in text
         assert "location.reload" in text
     titles = [text.index(f"Title {n}</h2>") for n in (1, 2, 3)]
     assert titles == sorted(titles)
