@@ -1,4 +1,4 @@
-"""Longer sequences of a Kleene pattern begin with what shorter ones have counted."""
+"""Grows the sequences of a flattened Kleene pattern; longer ones inherit the counters of shorter ones."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from cepbench.queries.compile import CompiledQuery, Part
 
 
 class GrowingSequences(SequenceEvaluator):
-    """A Kleene pattern, flattened as far as the longest match so far needs.
+    """A Kleene pattern that is flattened up to the length that the longest match so far needs.
 
-    That is one event beyond the longest partial match, and then the shortest way to an END position. So whatever the
-    next event extends is the beginning of a sequence, whose counters all longer sequences inherit.
+    This length is one event beyond the longest partial match plus the shortest path to an END position. So everything
+    that the next event extends is a prefix of some sequence, whose counters all longer sequences inherit.
     """
 
     def __init__(self, schema: Schema, query: CompiledQuery, part: Part, window: Window) -> None:
@@ -46,11 +46,12 @@ class GrowingSequences(SequenceEvaluator):
 
 
 def inherit(longer: SequenceCounter, shorter: SequenceCounter, known: int) -> None:
-    """Gives `longer` what `shorter` has counted of its key, in which no partial match had more than `known` events.
+    """Copies the counters of `shorter` to `longer`; no partial match of the key had more than `known` events.
 
-    Both count sequences of one query on their own, those of `shorter` first. Every beginning of `known + 1` places of a
-    sequence is that of a shorter one, and no sequence that `shorter` lacks has been matched. Only a donor of one event,
-    from which there is nothing to copy, has room for fewer START events than its heir. O(counters) time.
+    Both count the sequences of one query separately, and those of `shorter` come first in `longer`. Every prefix of
+    `known + 1` places of a sequence is a prefix of one in `shorter`, and no sequence that `shorter` lacks has been
+    matched. A source has less room for START events than its copy only if it has one event, and then nothing is copied.
+    O(counters) time.
     """
     if not len(shorter.ends):
         return
@@ -82,7 +83,7 @@ def inherit(longer: SequenceCounter, shorter: SequenceCounter, known: int) -> No
 
 
 def _donors(longer: SequenceCounter, shorter: SequenceCounter, known: int) -> list[int]:
-    """For each sequence of `longer` the one of `shorter` that it inherits from: itself, if it is there."""
+    """For each sequence of `longer` the index of the one in `shorter` to copy from: itself if it is there."""
     beginnings = {sequence.positions[: known + 1]: i for i, sequence in enumerate(shorter.sequences)}
     size = len(shorter.sequences)
     return [i if i < size else beginnings[s.positions[: known + 1]] for i, s in enumerate(longer.sequences)]
@@ -91,7 +92,7 @@ def _donors(longer: SequenceCounter, shorter: SequenceCounter, known: int) -> li
 def _inherit(
     g: int, donor: int, places: int, program: Program, before: Program, state: CounterState, old: CounterState
 ) -> None:
-    """Copies the counters of the first places from a shorter sequence."""
+    """Copies the counters of the first places of a shorter sequence."""
     width = int(state.slots.place["capacity"][g])
     size = places * width
     kept, kept_before = program.chains.segment["rows"][g] * width, before.chains.segment["rows"][donor] * width
@@ -104,7 +105,7 @@ def _inherit(
 
 
 def _inherit_results(g: int, program: Program, before: Program, state: CounterState, old: CounterState) -> None:
-    """Copies what a sequence that is in both has counted in the open windows."""
+    """Copies the results of the open windows of a sequence that is in both."""
     segment, segment_before = program.chains.segment[g], before.chains.segment[g]
     for array, family in FAMILY_OF.items():
         size = segment["width"][family] * segment["first"] * state.slots.opened.shape[1]
@@ -113,7 +114,7 @@ def _inherit_results(g: int, program: Program, before: Program, state: CounterSt
 
 
 def _channels(g: int, donor: int, family: str, chains: Chains, before: Chains) -> Iterator[tuple[int, int]]:
-    """Channels of a family, of both sequences: those of the query that both of them count."""
+    """The channels of a family in both sequences, for the query that both count."""
     sizes = chains.query["width"][0].tolist()
     number = FAMILIES.index(family)
     for c in range(sum(sizes[:number]), sum(sizes[: number + 1])):

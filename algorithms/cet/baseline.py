@@ -27,7 +27,7 @@ WORD = 4
 class Baseline(Detector):
     """Stores all complete trends and compares each event with each of them.
 
-    The trends of a window are built when it closes, event by event; overlapping windows share nothing but the events.
+    When a window closes, its trends are built event by event; overlapping windows share only the events.
     O(n (y l r + y^2 l)) time and O(y l) space for n events, y trends of length l and r predicates.
     """
 
@@ -56,7 +56,7 @@ class Baseline(Detector):
 
 
 def _grown(stored: StoredTrends) -> StoredTrends:
-    """Room for twice the trends of now."""
+    """The same trends in arrays of twice the size."""
     room = 4 * int(stored.at[WORDS]) + 4
     previous: Codes = np.empty(room, np.int32)
     previous[: stored.at[WORDS]] = stored.previous[: stored.at[WORDS]]

@@ -1,4 +1,4 @@
-"""The optimiser without detection: what partitioning costs, on graphs whose trends nobody could construct."""
+"""The optimizer without detection, to measure partitioning on graphs with too many trends to construct."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from cepbench.metrics.details import merged
 
 
 class PlansOnly(Detector):
-    """Plans the graphlets of each window as H-CET does, within the same limit, and finds no trends (Section 8.3).
+    """Plans the graphlets of each window as H-CET does, within the same limit, but finds no trends (Section 8.3).
 
-    It tells the search of the partitioner, and the CPU costs, bytes and number of graphlets of the plans.
+    Its details are statistics of the partitioner's search, and CPU costs, bytes and number of graphlets of the plans.
     """
 
     def __init__(self, limit: MemoryLimit, partition: Partition, *, summarised: bool) -> None:
@@ -24,11 +24,11 @@ class PlansOnly(Detector):
         self.told: dict[str, float] = {}
 
     def details(self) -> Mapping[str, float]:
-        """Sums over all windows, of peaks the largest."""
+        """Sums over all windows; maxima for peaks."""
         return merged([super().details(), self.told])
 
     def detect(self, graph: CetGraph, window: int, following: int) -> list[QueryRows]:
-        """No rows. Raises `NotEnoughMemory` where no plan fits."""
+        """Returns no rows. Raises `NotEnoughMemory` if no plan fits."""
         live = graph.live()
         if len(live.time):
             fixed = graph.bytes + window_bytes(live) + PER_VERTEX * len(live.time)
