@@ -355,6 +355,7 @@ class Algorithm(ABC):
         be older than these queries.
     """
 
+    name: ClassVar[str]
     paper: ClassVar[str]
     enumerates: ClassVar[bool] = False
     flattens: ClassVar[bool] = False
