@@ -43,10 +43,10 @@ def use(files: Iterable[Path]) -> None:
     """Loads the algorithms of `files` in this process and in those that it starts. Raises `WrongPlugin`."""
     named = [str(file.resolve()) for file in files]
     os.environ[VARIABLE] = os.pathsep.join(dict.fromkeys((*_plugin_files(), *named)))
-    plugged()
+    plugin_algorithms()
 
 
-def plugged() -> tuple[type[Algorithm], ...]:
+def plugin_algorithms() -> tuple[type[Algorithm], ...]:
     """The algorithms of all plug-ins, files first. Raises `WrongPlugin`."""
     found = [kind for file in _plugin_files() for kind in _algorithms(_module(Path(file)), file)]
     for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):

@@ -18,7 +18,7 @@ from cepbench.algorithms.gloria.algorithm import Gloria
 from cepbench.algorithms.greta.algorithm import Greta
 from cepbench.algorithms.hamlet.algorithm import Hamlet
 from cepbench.algorithms.mcep.algorithm import Mcep
-from cepbench.algorithms.plugins import plugged
+from cepbench.algorithms.plugins import plugin_algorithms
 from cepbench.algorithms.sase.algorithm import Sase
 from cepbench.algorithms.sharon import Sharon
 from cepbench.algorithms.spass import Spass
@@ -40,7 +40,7 @@ class UnknownAlgorithm(CepbenchError):
 
 def algorithms() -> tuple[type[Algorithm], ...]:
     """All algorithms, plug-ins last. Raises `UnknownAlgorithm` if two algorithms have the same name."""
-    found = (*ALGORITHMS, *plugged())
+    found = (*ALGORITHMS, *plugin_algorithms())
     names = [algorithm.name for algorithm in found]
     for name in names:
         if names.count(name) > 1:

@@ -20,7 +20,7 @@ from cepbench.queries.compile import CompiledQuery
 
 SPREAD = 0.7548776662466927
 """Irrational (the inverse of the plastic number)."""
-NEXT_TO_ZERO = 1e-9
+NEAR_ZERO = 1e-9
 
 
 def digest_lines(query: CompiledQuery, found: Answered) -> Iterator[str]:
@@ -57,7 +57,7 @@ def _average(total: Any, count: Any) -> str:
     average = float(total) / (float(count) or 1.0)
     if not np.isfinite(total) or not np.isfinite(float(count)):
         return "overflow"
-    return "0" if abs(average) < NEXT_TO_ZERO else _digits(average)
+    return "0" if abs(average) < NEAR_ZERO else _digits(average)
 
 
 def _digits(value: Any) -> str:

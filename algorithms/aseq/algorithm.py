@@ -20,7 +20,7 @@ from cepbench.queries.model import Query
 
 
 class ASeq(Algorithm):
-    """Online aggregation of event sequences, each query on its own.
+    """Online aggregation of event sequences, separately for each query.
 
     An event at place j adds the counter of prefix j - 1 to that of prefix j, for each live START event: O(k n) time for
     n live START events and k places that the event matches, O(n l) space for a sequence of length l (Equation 22.2).

@@ -17,7 +17,7 @@ from cepbench.algorithms.cet.kernels.aggregation import (
     number_live,
     search_trends,
 )
-from cepbench.algorithms.cet.kernels.graph import turn_round
+from cepbench.algorithms.cet.kernels.graph import reverse_edges
 from cepbench.algorithms.cet.limit import MemoryLimit
 from cepbench.algorithms.kernels import cells
 from cepbench.algorithms.kernels.cells import cell_bytes, empty_cells
@@ -159,7 +159,7 @@ class TwoStepEvaluator(StackEvaluator):
             out=np.empty(edges, np.int64),
         )
         lay_out(self.tables, self.stacks, number, graph)
-        turn_round(graph.in_ptr, graph.into, graph.out_ptr, graph.out)
+        reverse_edges(graph.in_ptr, graph.into, graph.out_ptr, graph.out)
         return graph
 
     def _hold(self, graph: TrendGraph, needed: float, trends: float, purpose: str) -> None:

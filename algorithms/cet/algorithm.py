@@ -14,7 +14,7 @@ from cepbench.algorithms.cet.detector import Detector
 from cepbench.algorithms.cet.evaluator import CetEvaluator
 from cepbench.algorithms.cet.kernels.window_graph import WindowGraph
 from cepbench.algorithms.cet.limit import MemoryLimit
-from cepbench.algorithms.cet.memory_optimised import MemoryOptimised
+from cepbench.algorithms.cet.memory_optimized import MemoryOptimized
 from cepbench.algorithms.cet.partitioning import METHODS, PartitionPlan, by_time, load, partition, prescribed
 from cepbench.algorithms.cet.plans_only import PlansOnly
 from cepbench.algorithms.cet.stored import Partition, Stored
@@ -130,7 +130,7 @@ class Cet(Algorithm):
             case "baseline":
                 return Baseline(limit, summarised=summarised)
             case "memory":
-                return MemoryOptimised(limit, summarised=summarised)
+                return MemoryOptimized(limit, summarised=summarised)
             case "time":
                 return Stored(limit, _whole, shares=False, summarised=summarised)
             case "plan":

@@ -16,7 +16,7 @@ from cepbench.algorithms.cet.kernels.graph import (
     insert_events,
     number_live,
     restrict_edges,
-    turn_round,
+    reverse_edges,
 )
 from cepbench.algorithms.cet.kernels.window_graph import WindowGraph
 from cepbench.algorithms.kernels.arrays import Ints
@@ -108,7 +108,7 @@ def window_bytes(graph: WindowGraph) -> int:
 
 def _with_out_edges(time: Ints, place: Ints, in_ptr: Ints, into: Ints) -> WindowGraph:
     out_ptr, out = np.zeros(len(in_ptr), np.int64), np.empty(len(into), np.int64)
-    turn_round(in_ptr, into, out_ptr, out)
+    reverse_edges(in_ptr, into, out_ptr, out)
     return WindowGraph(time, out_ptr, out, in_ptr, into, place)
 
 

@@ -21,11 +21,11 @@ class PlansOnly(Detector):
     def __init__(self, limit: MemoryLimit, partition: Partition, *, summarised: bool) -> None:
         super().__init__(limit, summarised=summarised)
         self.partition = partition
-        self.told: dict[str, float] = {}
+        self.numbers: dict[str, float] = {}
 
     def details(self) -> Mapping[str, float]:
         """Sums over all windows; maxima for peaks."""
-        return merged([super().details(), self.told])
+        return merged([super().details(), self.numbers])
 
     def detect(self, graph: CetGraph, window: int, following: int) -> list[QueryRows]:
         """Returns no rows. Raises `NotEnoughMemory` if no plan fits."""
@@ -35,5 +35,5 @@ class PlansOnly(Detector):
             self.limit.hold(fixed, {}, f"the graph of a window of {len(live.time)} events")
             plan = self.partition(live, limit=self.limit.bytes - fixed)
             costs = {"plan_cpu": plan.cpu, "plan_bytes": float(plan.bytes), "plan_graphlets": float(plan.graphlets)}
-            self.told = merged([self.told, plan.details, costs, {"windows_planned": 1.0}])
+            self.numbers = merged([self.numbers, plan.details, costs, {"windows_planned": 1.0}])
         return []

@@ -76,7 +76,7 @@ class Stored(Detector):
         self.tree = _new_tree()
         self.kept: list[Graphlet] = []
         self.expiring = -1
-        self.told = {"graphlets_shared": 0.0, "graphlets_built": 0.0, "trends_stored": 0.0}
+        self.numbers = {"graphlets_shared": 0.0, "graphlets_built": 0.0, "trends_stored": 0.0}
 
     @property
     def bytes(self) -> int:
@@ -94,7 +94,7 @@ class Stored(Detector):
 
     def details(self) -> Mapping[str, float]:
         """Adds numbers of shared and constructed graphlets, of their trends, and statistics of the partitioner."""
-        return merged([super().details(), self.told])
+        return merged([super().details(), self.numbers])
 
     def detect(self, graph: CetGraph, window: int, following: int) -> list[QueryRows]:
         """Partitions the window's graph, constructs the missing trends, and stitches them."""
@@ -115,7 +115,7 @@ class Stored(Detector):
             "graphlets_built": float(arranged.fresh.sum()),
             "trends_stored": float(arranged.trends[arranged.fresh].sum()),
         }
-        self.told = dict(merged([self.told, built]))
+        self.numbers = dict(merged([self.numbers, built]))
         rows = self._stitch(arranged, window)
         if self.shares:
             self._keep(arranged, following)
@@ -185,7 +185,7 @@ class Stored(Detector):
 
     def _plan(self, graph: WindowGraph, left: int) -> PartitionPlan:
         plan = self.partition(graph, limit=left)
-        self.told = merged([self.told, plan.details])
+        self.numbers = merged([self.numbers, plan.details])
         return plan
 
     def _make_room(self, arranged: Arranged) -> None:

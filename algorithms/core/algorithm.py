@@ -79,7 +79,7 @@ class Core(Algorithm):
         automata = {query.index: SubsetAutomaton.of(query.parts[0]) for query in workload}
         if not self.limit:
             return CorePlan(workload, automata)
-        notice = f"limit={self.limit} reports at most so many matches per last event: answers are cut off"
+        notice = f"limit={self.limit} reports at most {self.limit} matches per last event: answers are cut off"
         return CorePlan(workload, automata, notices=(notice,), cut_off=True)
 
     def executor(self, plan: Plan) -> Executor:

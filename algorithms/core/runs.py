@@ -139,7 +139,7 @@ class Runs:
             if mark[MATCHES] or mark[ROWS]:
                 yield self._taken(found)
             if lack == OF_SEARCH:
-                self._deepen()
+                self._grow_search()
             elif lack == OF_OUTPUT and len(self.search.path) > len(found.positions) and not self.digests:
                 found = widened(found, ("positions",), len(self.search.path))
 
@@ -202,7 +202,7 @@ class Runs:
             node[numbers & (size - 1)] = old[numbers & (len(old) - 1)]
             self.set = self.set._replace(node=node)
 
-    def _deepen(self) -> None:
+    def _grow_search(self) -> None:
         """Allocates space for longer matches and for more waiting nodes."""
         depth = len(self.search.path)
         grown = widened(self.search, ("path", "term"), depth)

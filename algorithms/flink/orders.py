@@ -35,7 +35,7 @@ def unsupported_detection(query: Query) -> str | None:
             continue
         loops = [operand.single.type for operand in clause.operands if operand.kleene]
         if len(set(loops)) < len(loops):
-            return "two Kleene operands of an AND bind events of the same type, which no sequence of places tells apart"
+            return "two Kleene operands of an AND bind the same type, which places in a sequence cannot separate"
     flows = sum(map(_number, clauses))
     if flows > MOST_FLOWS:
         return f"AND needs a pattern for each order, {flows} here, but a job of Flink has at most {MOST_FLOWS}"

@@ -97,7 +97,9 @@ class SpanRuns:
         found = int(count[FOUND])
         return details | ({"delay_mean": searching / found, "delay_count": float(found)} if found else {})
 
-    def process(self, events: KernelEvents, position: Ints, until: int | None) -> list[MatchRows] | list[MatchDigests]:
+    def process(
+        self, events: KernelEvents, position: Ints, watermark: int | None
+    ) -> list[MatchRows] | list[MatchDigests]:
         """The matches that these events decide, and those that the watermark decides."""
         places = readonly(position)
         count = self.runs.counters
@@ -110,7 +112,7 @@ class SpanRuns:
             self.seconds += perf_counter() - started
             full = bool(count[HELD])
             ended = done == len(events.time) and not full
-            self._go_on(int(events.time[done - 1]) if done else 0, until if ended else None)
+            self._advance(int(events.time[done - 1]) if done else 0, watermark if ended else None)
             if self.digests:
                 rows += self._take_digests()
             else:
@@ -139,14 +141,14 @@ class SpanRuns:
         kinds = {"events": events, "edges": events * self.pointers, "trends": matches + (1 if longest else 0)}
         return StateSize(size + 32 * longest, kinds)
 
-    def _go_on(self, time: int, until: int | None) -> None:
+    def _advance(self, time: int, watermark: int | None) -> None:
         """Advances to the point of the next event, or of the watermark at the end of a batch.
 
         Instances that no later event can reach are no longer live.
         """
         count = self.runs.counters
-        self.now = int(count[SEEN]) if self.counts else max(self.now, time, until or 0)
-        if until is not None:
+        self.now = int(count[SEEN]) if self.counts else max(self.now, time, watermark or 0)
+        if watermark is not None:
             live = self.runs.one["point"][count[BASE] : count[SIZE]]
             count[BASE] += np.searchsorted(live, self.now - self.reach)
 

@@ -212,7 +212,7 @@ def restrict_edges(low: int, high: int, in_ptr: Ints, into: Ints, own_ptr: Ints,
 
 
 @kernel
-def turn_round(in_ptr: Ints, into: Ints, out_ptr: Ints, out: Ints) -> None:
+def reverse_edges(in_ptr: Ints, into: Ints, out_ptr: Ints, out: Ints) -> None:
     """Out-edges from in-edges, targets ascending. The caller zeroes `out_ptr[V + 1]`. O(|V| + |E|)."""
     size = len(in_ptr) - 1
     for at in range(in_ptr[size]):

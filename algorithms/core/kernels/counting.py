@@ -136,7 +136,7 @@ def count(
                 return i, OF_TARGETS
         mark[SEEN] += 1
         _slide(point - setting[0].reach, cea, products)
-        starts = _lead_on(first, last, setting[0].modular, cea, products)
+        starts = _take_edges(first, last, setting[0].modular, cea, products)
         event = products.log[mark[LOGGED]]
         event.point, event.time, event.letter, event.row = point, time, letter, NONE
         mark[LOGGED] += 1
@@ -157,7 +157,7 @@ def _slide(floor: int, cea: Cea, products: Products) -> None:
 
 
 @inlined
-def _lead_on(first: int, last: int, modular: bool, cea: Cea, products: Products) -> int:
+def _take_edges(first: int, last: int, modular: bool, cea: Cea, products: Products) -> int:
     """Takes the edges of an event: counts the matches that end, and stores the runs that continue until time advances.
 
     Returns 1 if matches can begin with the event, otherwise 0.

@@ -94,7 +94,7 @@ def enumerate_matches(setting: Records, runs: CompactSet, search: Search, found:
                 return 0
             lack, moment = _begin(moment, setting, runs, search, found)
         else:
-            lack, moment = _go_on(moment, setting, runs, search, found)
+            lack, moment = _find_next(moment, setting, runs, search, found)
         if lack != 0:
             return lack
 
@@ -127,7 +127,7 @@ def _begin(moment: int, setting: Records, runs: CompactSet, search: Search, foun
 
 
 @inlined
-def _go_on(moment: int, setting: Records, runs: CompactSet, search: Search, found: FoundMatches) -> tuple[int, int]:
+def _find_next(moment: int, setting: Records, runs: CompactSet, search: Search, found: FoundMatches) -> tuple[int, int]:
     """Finds the next match of the final cell, from the node on top of the stack."""
     mark = search.marks
     mask, kept = len(runs.node) - 1, runs.counters[KEPT]

@@ -154,7 +154,7 @@ def push(
             if bound < positions:
                 _push_instance(bound, i, time, point, places[i], events, span, tables, runs)
             else:
-                _refuse(bound - positions, time, point, span, tables, runs, waiting)
+                _invalidate(bound - positions, time, point, span, tables, runs, waiting)
     for v in range(first, count[SIZE]):
         runs.top[runs.one[v].position] = v
     note(span, runs)
@@ -225,7 +225,7 @@ def _barrier(p: int, time: int, tables: SpanTables, runs: Runs) -> int:
 
 
 @inlined
-def _refuse(j: int, time: int, point: int, span: Records, tables: SpanTables, runs: Runs, waiting: Records) -> None:
+def _invalidate(j: int, time: int, point: int, span: Records, tables: SpanTables, runs: Runs, waiting: Records) -> None:
     """Processes an event of negated type j: invalidates the older matches whose trailing NOT it violates."""
     negated = runs.negated[j]
     if negated.time < time:

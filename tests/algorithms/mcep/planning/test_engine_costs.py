@@ -11,7 +11,7 @@ from cepbench.algorithms.mcep.algorithm import Mcep
 from cepbench.algorithms.mcep.engine.executor import DetectionExecutor
 from cepbench.algorithms.mcep.plan import tables_of
 from cepbench.algorithms.mcep.planning.engine_costs import ENTERED, ROW, VISIT, EngineCosts
-from cepbench.algorithms.mcep.planning.optimiser import PlanningOptions, planned
+from cepbench.algorithms.mcep.planning.optimizer import PlanningOptions, planned
 from cepbench.algorithms.mcep.planning.patterns import PairComparison, patterns_of
 from cepbench.algorithms.mcep.planning.planners import SHAPES, planner_of
 from cepbench.algorithms.mcep.planning.plans import MultiPatternMultitree, MultiPatternTree

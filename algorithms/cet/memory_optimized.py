@@ -13,7 +13,7 @@ PER_VERTEX = 24
 """Bytes per vertex of the path and of hashes."""
 
 
-class MemoryOptimised(Detector):
+class MemoryOptimized(Detector):
     """Depth-first search over the CET graph of the window.
 
     O(|V| + |E| + y l) time for y trends of length l, each of which is hashed from scratch; O(|V| + |E|) space.

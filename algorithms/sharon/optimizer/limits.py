@@ -1,4 +1,4 @@
-"""What the search for a plan may cost."""
+"""Limits of the search for a plan."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ MOST_VERTICES = 2**13
 
 
 class LimitReached(Exception):
-    """The search has used up its time or its room; `what` says which."""
+    """The search exceeded a limit; `what` names it."""
 
     def __init__(self, what: str) -> None:
         super().__init__(what)
@@ -17,12 +17,12 @@ class LimitReached(Exception):
 
 
 class TimeLimitReached(LimitReached):
-    """The search has used up its time."""
+    """The search exceeded its time limit."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Seconds from the making of the limits on, bytes of plans that are stored at a time, and vertices of a graph."""
+    """Seconds since the limits were created, bytes of plans stored at a time, and number of vertices of a graph."""
 
     seconds: float
     bytes: int = 2**28
@@ -31,7 +31,7 @@ class Limits:
 
     @property
     def left(self) -> float:
-        """Seconds that are left; negative when the time is over."""
+        """Remaining seconds; negative when the time is over."""
         return self.seconds - (time.perf_counter() - self.started)
 
     def check_time(self) -> None:
