@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-MOST_COUNT = {"modular": 2**64, "float": 2**1023}
+OVERFLOW_COUNT = {"modular": 2**64, "float": 2**1023}
 """By arithmetic: the smallest count that counts as overflowed."""
 
 
@@ -41,16 +41,16 @@ class AggregateRows:
     def of_counts(counts: Mapping[int, int], arithmetic: str) -> AggregateRows | None:
         """Rows with COUNT(*) alone, from exact counts by window; None if all are 0.
 
-        A count of at least `MOST_COUNT[arithmetic]` has overflowed; in modular arithmetic its residue is kept.
+        A count of at least `OVERFLOW_COUNT[arithmetic]` has overflowed; in modular arithmetic its residue is kept.
         """
         found = {k: count for k, count in sorted(counts.items()) if count}
         if not found:
             return None
-        over = [count >= MOST_COUNT[arithmetic] for count in found.values()]
+        over = [count >= OVERFLOW_COUNT[arithmetic] for count in found.values()]
         if arithmetic == "modular":
             ring = np.array([[count % 2**64] for count in found.values()], np.uint64)
         else:
-            ring = np.array([[float(min(count, MOST_COUNT["float"]))] for count in found.values()])
+            ring = np.array([[float(min(count, OVERFLOW_COUNT["float"]))] for count in found.values()])
             ring[over] = np.inf
         return AggregateRows(
             np.array(list(found), np.int64),

@@ -29,6 +29,6 @@ class DetectedCount:
         return AggregateRows.of_counts({WHOLE_STREAM: self.matches}, self.arithmetic)
 
 
-def reporting(query: CompiledQuery) -> DetectedCount | None:
+def match_counter(query: CompiledQuery) -> DetectedCount | None:
     """A counter for a query that returns COUNT(*); None for one that returns matches."""
     return DetectedCount(query) if isinstance(query.query.returns, Aggregates) else None

@@ -30,7 +30,7 @@ from cepbench.queries.model import Aggregates, Matches, Query
 
 DETECTORS = ("baseline", "memory", "time", "hybrid", "plan")
 SHARING = ("windows", "never")
-MOST_MEMORY = 64 * 2**30
+MAX_MEMORY = 64 * 2**30
 """In bytes; stored trends (24 bytes each) refer to one another by 32-bit words."""
 
 
@@ -85,7 +85,7 @@ class Cet(Algorithm):
         option = partial(Option, self.name)
         self.detect = option("detect", detect).among(DETECTORS)
         self.partition = option("partition", partition).among(tuple(METHODS))
-        self.memory = option("memory", memory).size(MOST_MEMORY)
+        self.memory = option("memory", memory).size(MAX_MEMORY)
         self.graphlets = option("graphlets", graphlets).whole("searched")
         self.ratio = option("ratio", ratio).ratio()
         self.intervals = option("intervals", intervals).whole("searched")

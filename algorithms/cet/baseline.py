@@ -10,8 +10,8 @@ from cepbench.algorithms.cet.detector import Detector, terms_of
 from cepbench.algorithms.cet.graph import CetGraph
 from cepbench.algorithms.cet.kernels.baseline import (
     EVENT,
-    MOST_TRENDS,
-    MOST_WORDS,
+    MAX_TRENDS,
+    MAX_WORDS,
     WORDS,
     StoredTrends,
     extend_trends,
@@ -42,10 +42,10 @@ class Baseline(Detector):
         ended = False
         while not ended:
             ended = extend_trends(graph.arrays, graph.tables, graph.link, most, stored, self.work)
-            trends = int(stored.at[MOST_TRENDS])
+            trends = int(stored.at[MAX_TRENDS])
             kinds = {"events": size, "edges": 0, "trends": trends}
             what = f"{trends} trends after {int(stored.at[EVENT]) + 1} of {size} events of a window"
-            self.limit.hold(fixed + WORD * int(stored.at[MOST_WORDS]), kinds, what)
+            self.limit.hold(fixed + WORD * int(stored.at[MAX_WORDS]), kinds, what)
             if not ended:
                 stored = _grown(stored)
         terms = terms_of(graph.arrays.place[:size])

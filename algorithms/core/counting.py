@@ -17,8 +17,8 @@ from cepbench.algorithms.core.kernels.counting import (
     FLIPS,
     LOG_BYTES,
     LOGGED,
-    MOST_LOGGED,
-    MOST_STARTS,
+    MAX_LOGGED,
+    MAX_STARTS,
     NOW,
     OF_LOG,
     OF_ROWS,
@@ -81,9 +81,9 @@ class CountEvaluator(Evaluator):
     def state(self) -> StateSize:
         """The events of the span, and counts: per event that can begin a match, and between states."""
         mark, states = self.products.counters, len(self.automaton.states)
-        events = max(int(mark[MOST_LOGGED]), int(mark[LOGGED]))
-        starts = max(int(mark[MOST_STARTS]), int(mark[STARTS]))
-        mark[MOST_LOGGED] = mark[MOST_STARTS] = 0
+        events = max(int(mark[MAX_LOGGED]), int(mark[LOGGED]))
+        starts = max(int(mark[MAX_STARTS]), int(mark[STARTS]))
+        mark[MAX_LOGGED] = mark[MAX_STARTS] = 0
         counts = starts * states + len(MATRICES) * states**2
         return StateSize(LOG_BYTES * events + 9 * counts, {"events": events, "aggregates": counts})
 

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from cepbench.algorithms.answers.detected_count import reporting
+from cepbench.algorithms.answers.detected_count import match_counter
 from cepbench.algorithms.base import StateSize
 from cepbench.algorithms.core.automaton import SubsetAutomaton
 from cepbench.algorithms.core.kernels.compact_set import NODE_BYTES, NODES, SEEN, STEPS
 from cepbench.algorithms.core.kernels.enumeration import (
     ALL_TICKS,
     LONGEST,
-    MOST_STEPS,
+    MAX_STEPS,
     RATIO,
     SLOWEST,
     UPDATES,
@@ -36,7 +36,7 @@ class CoreEvaluator(Evaluator):
         assert query.window is not None
         [part] = query.parts
         self.query = query
-        self.count = reporting(query)
+        self.count = match_counter(query)
         counts = query.window.counts_events
         digests = query.summarised or isinstance(query.query.returns, Aggregates)
         self.runs = Runs(part, automaton, query.reach, counts, digests, limit)
@@ -91,7 +91,7 @@ class CoreEvaluator(Evaluator):
             found |= {
                 "delay_mean": self.runs.enumeration_seconds / self.reported,
                 "delay_count": float(self.reported),
-                "delay_steps_max": float(marks[MOST_STEPS]),
+                "delay_steps_max": float(marks[MAX_STEPS]),
                 "delay_ratio_max": marks[RATIO] / 1000,
             }
         if marks[ALL_TICKS]:

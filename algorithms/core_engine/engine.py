@@ -20,7 +20,7 @@ from typing import Any
 from cepbench.events.errors import CepbenchError
 
 VARIABLE = "CEPBENCH_CORE_PYTHON"
-MOST_SECONDS = 3600.0
+MAX_SECONDS = 3600.0
 PROGRAM = Path(__file__).with_name("program.py")
 REFUSED = "Failed to process client request"
 """What the engine prints when it rejects a query; it then continues without the query."""
@@ -58,7 +58,7 @@ class Engine:
         What its process needs for a call without events.
     """
 
-    def __init__(self, limit: float = MOST_SECONDS) -> None:
+    def __init__(self, limit: float = MAX_SECONDS) -> None:
         self.limit = limit
         if (reason := missing()) is not None:
             raise EngineFailed(reason)

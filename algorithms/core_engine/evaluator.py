@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from cepbench.algorithms.answers.detected_count import reporting
+from cepbench.algorithms.answers.detected_count import match_counter
 from cepbench.algorithms.base import StateSize
 from cepbench.algorithms.core_engine.engine import current
 from cepbench.algorithms.core_engine.translation import translated
@@ -26,7 +26,7 @@ class EngineEvaluator(Evaluator):
 
     def __init__(self, query: CompiledQuery) -> None:
         self.query = query
-        self.count = reporting(query)
+        self.count = match_counter(query)
         self.held: list[EventBatch] = []
         self.numbers: dict[str, float] = {}
 

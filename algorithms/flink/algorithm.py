@@ -12,7 +12,7 @@ from cepbench.algorithms.flink.detection import DetectionOnFlink
 from cepbench.algorithms.flink.engine import current
 from cepbench.algorithms.flink.evaluator import FlinkEvaluator
 from cepbench.algorithms.flink.installation import classes, missing
-from cepbench.algorithms.flink.orders import MOST_FLOWS
+from cepbench.algorithms.flink.orders import MAX_FLOWS
 from cepbench.algorithms.flink.specification import specification, unsupported_by_flink
 from cepbench.algorithms.kernels.stacks import ANY, CONTIGUOUS
 from cepbench.algorithms.running.per_query import IndependentQueries
@@ -77,10 +77,10 @@ class Flink(Algorithm):
             return FlinkPlan(workload, {query.index: query.parts for query in workload})
         parts = {query.index: flattened(query, workload.schema, self.max_length) for query in workload}
         for query in workload:
-            if len(parts[query.index]) > MOST_FLOWS:
+            if len(parts[query.index]) > MAX_FLOWS:
                 raise TooManySequences(
                     f"query {query.query.name}: the pattern has {len(parts[query.index])} event sequences, but a "
-                    f"job of Flink has at most {MOST_FLOWS} CEP operators here"
+                    f"job of Flink has at most {MAX_FLOWS} CEP operators here"
                 )
         return FlinkPlan(workload, parts)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from cepbench.algorithms.answers.detected_count import reporting
+from cepbench.algorithms.answers.detected_count import match_counter
 from cepbench.algorithms.base import StateSize
 from cepbench.algorithms.flink.session import EVERY_WINDOW, JobSession, rows_of_spans
 from cepbench.algorithms.flink.specification import detection_specification
@@ -25,7 +25,7 @@ class DetectionOnFlink(Evaluator):
 
     def __init__(self, query: CompiledQuery) -> None:
         self.query = query
-        self.count = reporting(query)
+        self.count = match_counter(query)
         self.specification = detection_specification(query)
         self.counts = query.window is not None and query.window.counts_events
         self.held: list[EventBatch] = []

@@ -27,7 +27,7 @@ Ints = NDArray[np.int64]
 
 HEAP_SHARE = 0.5
 """Part of a worker's address-space limit or, without a limit, of a quarter of the machine's memory."""
-MOST_JOBS = 40
+MAX_JOBS = 40
 EMPTY_CALLS = 20
 OUT_OF_MEMORY = 3
 """The exit status of a Java process after its heap was full."""
@@ -43,7 +43,7 @@ class FlinkFailed(CepbenchError):
 
 
 class Engine:
-    """One Java process with the jobs of the latest `MOST_JOBS` queries.
+    """One Java process with the jobs of the latest `MAX_JOBS` queries.
 
     Attributes
     ----------
@@ -145,7 +145,7 @@ class Engine:
         """Ends unused jobs, the oldest first, until there is space for another one."""
         self._forget()
         for specification, number in list(self._jobs.items()):
-            if len(self._jobs) < MOST_JOBS:
+            if len(self._jobs) < MAX_JOBS:
                 return
             if not self._users[number]:
                 del self._jobs[specification], self._users[number]

@@ -11,7 +11,7 @@ from cepbench.queries.analysis import analyse
 from cepbench.queries.detection import DetectionClause, clauses_of
 from cepbench.queries.model import Query
 
-MOST_FLOWS = 64
+MAX_FLOWS = 64
 """Maximum number of CEP operators of one job, which all are chained into one task."""
 
 
@@ -37,8 +37,8 @@ def unsupported_detection(query: Query) -> str | None:
         if len(set(loops)) < len(loops):
             return "two Kleene operands of an AND bind the same type, which places in a sequence cannot separate"
     flows = sum(map(_number, clauses))
-    if flows > MOST_FLOWS:
-        return f"AND needs a pattern for each order, {flows} here, but a job of Flink has at most {MOST_FLOWS}"
+    if flows > MAX_FLOWS:
+        return f"AND needs a pattern for each order, {flows} here, but a job of Flink has at most {MAX_FLOWS}"
     return None
 
 

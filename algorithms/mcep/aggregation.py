@@ -40,7 +40,7 @@ from cepbench.queries.tables import Columns
 
 COUNT_BYTES = 32
 """Bytes of the count of an open window."""
-MOST_CLAUSES = 256
+MAX_CLAUSES = 256
 """Maximum number of clauses of one query, each of which is a pattern of the optimizer."""
 
 
@@ -82,8 +82,8 @@ def not_detectable(query: Query) -> str | None:
     found = [choices(clause) for clause in clauses_of(query, analyse(query).names)]
     if None in found:
         return "MCEP joins single event types; an OR in a Kleene operand cannot be split into clauses without OR"
-    if sum(filter(None, found)) > MOST_CLAUSES:
-        return f"without OR in operands the pattern has more than {MOST_CLAUSES} clauses"
+    if sum(filter(None, found)) > MAX_CLAUSES:
+        return f"without OR in operands the pattern has more than {MAX_CLAUSES} clauses"
     return None
 
 

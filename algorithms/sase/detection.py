@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from cepbench.algorithms.answers.detected_count import reporting
+from cepbench.algorithms.answers.detected_count import match_counter
 from cepbench.algorithms.answers.distinct_matches import DistinctMatches, load_distinct
 from cepbench.algorithms.base import StateSize
 from cepbench.algorithms.rows import QueryRows
@@ -23,7 +23,7 @@ class SpanEvaluator(Evaluator):
     def __init__(self, query: CompiledQuery) -> None:
         self.query = query
         self.distinct = DistinctMatches(query)
-        self.count = reporting(query)
+        self.count = match_counter(query)
         unordered = [tables_of_and(part) for part in query.clauses if not part.clause.ordered]
         # Parts with a trailing NOT come last, since `DistinctMatches` lets earlier decisions win.
         self.parts = [SpanRuns(query, tables, False, self.distinct.digests) for tables in unordered]

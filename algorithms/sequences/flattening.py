@@ -18,7 +18,7 @@ from cepbench.queries.automaton import Automaton, Position
 from cepbench.queries.compile import CompiledQuery, Part
 from cepbench.queries.model import Aggregates, Local, Query, Semantics
 
-MOST_SEQUENCES = 10_000
+MAX_SEQUENCES = 10_000
 """Maximum number of sequences of one query."""
 NO_PATH = 2**30
 """Number of transitions to an END position if there is no path to one."""
@@ -83,7 +83,7 @@ def sequences_of_part(query: CompiledQuery, part: Part, max_length: int | None) 
     paths = _accepting_paths(automaton, bound)
     if paths is None:
         raise TooManySequences(
-            f"query {query.query.name}: the pattern has more than {MOST_SEQUENCES} event sequences"
+            f"query {query.query.name}: the pattern has more than {MAX_SEQUENCES} event sequences"
             + (f" of up to {bound} events" if is_kleene(automaton) else "")
         )
     symbols, negations = symbols_of(automaton)
@@ -120,7 +120,7 @@ def _accepting_paths(automaton: Automaton, bound: int) -> list[tuple[int, ...]] 
         if len(path) + needed[path[-1]] > bound:
             continue
         if automaton.positions[path[-1]].end is not None:
-            if len(found) == MOST_SEQUENCES:
+            if len(found) == MAX_SEQUENCES:
                 return None
             found.append(path)
         stack.extend((*path, target) for target in follow[path[-1]])

@@ -21,7 +21,7 @@ from cepbench.queries.compile import CompiledQuery, Workload
 from cepbench.queries.model import Query
 
 BENEFITS = ("paper", "executor")
-MOST_MEMORY = 2**50
+MAX_MEMORY = 2**50
 """In bytes, more than any machine has."""
 FELL_BACK = "sharon: the search for an optimal plan reached a limit; the plan is the best of GWMIN's and those seen"
 
@@ -66,7 +66,7 @@ class Sharon(Algorithm):
     ) -> None:
         option = partial(Option, self.name)
         self.optimizer = option("optimizer", optimizer).among(tuple(OPTIMIZERS))
-        self.limit, self.memory = option("limit", limit).positive(), option("memory", memory).size(MOST_MEMORY)
+        self.limit, self.memory = option("limit", limit).positive(), option("memory", memory).size(MAX_MEMORY)
         self.benefit = option("benefit", benefit).among(BENEFITS)
         self.substreams = option("substreams", substreams).positive()
         self.max_length = option("max_length", str(max_length)).whole("none")

@@ -13,7 +13,7 @@ from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.trend_hash import BASE, Hashes, finished
 from cepbench.queries.tables import Tables
 
-EVENT, WORDS, MOST_WORDS, MOST_TRENDS = 0, 1, 2, 3
+EVENT, WORDS, MAX_WORDS, MAX_TRENDS = 0, 1, 2, 3
 
 
 class StoredTrends(NamedTuple):
@@ -40,8 +40,8 @@ def extend_trends(graph: GraphArrays, tables: Tables, link: Ints, most: int, sto
         if 2 * at[WORDS] + 2 > min(len(previous), len(new)):
             return False
         size, trends = _extend_all(at[EVENT], graph, tables, link, stored, work)
-        at[MOST_WORDS] = max(at[MOST_WORDS], at[WORDS] + size)
-        at[MOST_TRENDS] = max(at[MOST_TRENDS], trends)
+        at[MAX_WORDS] = max(at[MAX_WORDS], at[WORDS] + size)
+        at[MAX_TRENDS] = max(at[MAX_TRENDS], trends)
         if at[WORDS] + size > most:
             return False
         at[WORDS] = _eliminate_incomplete(size, previous, new)

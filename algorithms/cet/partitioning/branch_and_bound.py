@@ -18,13 +18,13 @@ from cepbench.algorithms.cet.kernels.plans import (
     search_heap,
 )
 from cepbench.algorithms.cet.partitioning.balanced import balanced, ideal_size
-from cepbench.algorithms.cet.partitioning.costs import MOST_ATOMS, Costs
+from cepbench.algorithms.cet.partitioning.costs import MAX_ATOMS, Costs
 from cepbench.algorithms.cet.partitioning.levels import highest_level
 from cepbench.algorithms.cet.partitioning.search import FoundPartition, bounds_of
 from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.growth import wider
 
-MOST_PLANS = 2**20
+MAX_PLANS = 2**20
 """Maximum number of plans in the heap."""
 
 
@@ -42,14 +42,14 @@ def branch_and_bound(costs: Costs, limit: int) -> FoundPartition:
     instead of cuts, since a plan that costs less than the best has no such ancestor. While no plan fits, the search
     continues with the next level, down to the lowest. Plans with a graphlet that exceeds the memory by itself are not
     generated. A plan of exactly `limit` bytes fits. In windows with more than a thousand cuts, some are not considered
-    (`Costs.coarse`). The search ends when a level would put more than MOST_PLANS plans into the heap; if none fits by
+    (`Costs.coarse`). The search ends when a level would put more than MAX_PLANS plans into the heap; if none fits by
     then, the result is the balanced plan of level search.
 
     O(2^a) time and space in the worst case, for `a` atomic graphlets.
     """
     costs = costs.coarse(limit)
     atoms = costs.atoms
-    if len(atoms) - 1 > MOST_ATOMS:
+    if len(atoms) - 1 > MAX_ATOMS:
         return FoundPartition(None, 0, 0)
     level = highest_level(costs, limit)
     if level.graphlets == 1 and level.fits:
@@ -117,7 +117,7 @@ class _NodeSearch:
         if not completions.cpu[level, 0] < self.heap.least_cpu[0]:
             return True
         size = int(self.heap.counters[SIZE])
-        if size + completions.ways[level, 0] > MOST_PLANS:
+        if size + completions.ways[level, 0] > MAX_PLANS:
             return False
         room = int(completions.ways[level, 0])
         self.heap = self.heap._replace(

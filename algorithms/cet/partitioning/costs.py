@@ -30,7 +30,7 @@ SEGMENT_BYTES = 16
 """A stored trend takes one node more than its prefix (`TrendTree`); the path under construction takes 16 bytes per
 graphlet."""
 
-MOST_ATOMS = 1024
+MAX_ATOMS = 1024
 """Maximum number of atomic graphlets of a graph whose plans are searched."""
 
 
@@ -81,19 +81,19 @@ class Costs:
         return NODE_BYTES * float(self.counted(bounds)[:, NODES].sum())
 
     def coarse(self, limit: int) -> Costs:
-        """The same graph with at most MOST_ATOMS atomic graphlets if possible: small neighbors are merged.
+        """The same graph with at most MAX_ATOMS atomic graphlets if possible: small neighbors are merged.
 
         Merged graphlets take at most a small part of `limit` each. The part grows until they are few enough, up to a
         quarter. O(|V| + |E|) for each size of the part.
         """
-        if len(self.atoms) - 1 <= MOST_ATOMS:
+        if len(self.atoms) - 1 <= MAX_ATOMS:
             return self
         merged, counted = np.empty_like(self.atoms), np.empty((len(self.atoms), COUNTED))
-        part = 4 * MOST_ATOMS
+        part = 4 * MAX_ATOMS
         while True:
             nodes = limit / NODE_BYTES / part
             number = merge_atoms(nodes, self.graph, self._counting, self.atoms, counted, merged)
-            if number <= MOST_ATOMS or part <= 4:
+            if number <= MAX_ATOMS or part <= 4:
                 break
             part //= 4
         coarse = copy(self)

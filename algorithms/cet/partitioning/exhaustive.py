@@ -11,7 +11,7 @@ from cepbench.algorithms.cet.partitioning.costs import Costs
 from cepbench.algorithms.cet.partitioning.search import FoundPartition, bounds_of
 from cepbench.events.errors import CepbenchError
 
-MOST_ATOMS = 26
+MAX_ATOMS = 26
 
 
 class TooManyPlans(CepbenchError):
@@ -24,10 +24,10 @@ def exhaustive(costs: Costs, limit: int) -> FoundPartition:
     O(a 2^a) time, O(2^a / sqrt a) space for two adjacent levels.
     """
     number = len(costs.atoms) - 1
-    if number > MOST_ATOMS:
+    if number > MAX_ATOMS:
         raise TooManyPlans(
             f"exhaustive partitioning would visit 2^{number - 1} plans of {number} atomic graphlets; it is limited to "
-            f"{MOST_ATOMS} atomic graphlets"
+            f"{MAX_ATOMS} atomic graphlets"
         )
     ranges = costs.ranges(limit)
     least = np.array([np.inf])

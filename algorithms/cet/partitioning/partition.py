@@ -20,7 +20,7 @@ from cepbench.algorithms.kernels.arrays import Ints
 
 METHODS: dict[str, Search] = {"branch-and-bound": branch_and_bound, "greedy": greedy, "exhaustive": exhaustive}
 
-_MOST_BYTES = 2.0**62
+_MAX_BYTES = 2.0**62
 
 
 def partition(graph: WindowGraph, method: str, limit: int) -> PartitionPlan:
@@ -94,7 +94,7 @@ def _fitting(plan: PartitionPlan, limit: int) -> PartitionPlan:
 
 def _plan(costs: Costs, bounds: Ints, details: dict[str, float]) -> PartitionPlan:
     cost = costs.cost(bounds)
-    return PartitionPlan(bounds, cost.cpu, int(min(cost.bytes, _MOST_BYTES)), details)
+    return PartitionPlan(bounds, cost.cpu, int(min(cost.bytes, _MAX_BYTES)), details)
 
 
 def _details(found: FoundPartition, seconds: float) -> dict[str, float]:

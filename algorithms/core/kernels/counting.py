@@ -45,7 +45,7 @@ from cepbench.queries.records import Records
 from cepbench.queries.tables import Predicates
 
 NONE = -1
-(LOW, MID, COMMITTED, LOGGED, STARTS, SEEN, NOW, ASKED, TOUCHED, STEPS, FLIPS, MOST_LOGGED, MOST_STARTS) = range(13)
+(LOW, MID, COMMITTED, LOGGED, STARTS, SEEN, NOW, ASKED, TOUCHED, STEPS, FLIPS, MAX_LOGGED, MAX_STARTS) = range(13)
 COUNTERS = 13
 """See `Products.counters`."""
 OF_LOG, OF_ROWS = 11, 12
@@ -141,8 +141,8 @@ def count(
         event.point, event.time, event.letter, event.row = point, time, letter, NONE
         mark[LOGGED] += 1
         mark[STARTS] += starts
-        mark[MOST_LOGGED] = max(mark[MOST_LOGGED], mark[LOGGED])
-        mark[MOST_STARTS] = max(mark[MOST_STARTS], mark[STARTS])
+        mark[MAX_LOGGED] = max(mark[MAX_LOGGED], mark[LOGGED])
+        mark[MAX_STARTS] = max(mark[MAX_STARTS], mark[STARTS])
     return len(events.time), 0
 
 

@@ -20,7 +20,7 @@ from cepbench.algorithms.kernels.ticks import ticks
 from cepbench.algorithms.kernels.trend_hash import Hashes, finished, mixed
 from cepbench.queries.records import Records
 
-(DONE, CELL, WAITING, MATCHES, WRITTEN, ROWS, REPORTED, AT_EVENT, SINCE, STEPS, MOST_STEPS, UPDATES, LONGEST, RATIO) = (
+(DONE, CELL, WAITING, MATCHES, WRITTEN, ROWS, REPORTED, AT_EVENT, SINCE, STEPS, MAX_STEPS, UPDATES, LONGEST, RATIO) = (
     range(14)
 )
 SLOWEST, ALL_TICKS = 14, 15
@@ -47,7 +47,7 @@ class Search(NamedTuple):
     - `stack[N, 2]`: waiting nodes, and the depth at which they continue.
     - `marks`: final cells DONE; the CELL that is enumerated; nodes WAITING; MATCHES and positions WRITTEN, or ROWS of
       digests; matches REPORTED AT_EVENT, the position of a last event; steps SINCE the last match, all STEPS,
-      MOST_STEPS between two matches, the maximum RATIO of these to the match length in thousandths; events in all
+      MAX_STEPS between two matches, the maximum RATIO of these to the match length in thousandths; events in all
       matches (UPDATES), the LONGEST match; the SLOWEST match and ALL_TICKS, in ticks.
     - `delays[DELAYS]`: number of matches by delay.
     """
@@ -199,7 +199,7 @@ def _emit(
     mark[UPDATES] += length
     mark[LONGEST] = max(mark[LONGEST], length)
     mark[STEPS] += mark[SINCE]
-    mark[MOST_STEPS] = max(mark[MOST_STEPS], mark[SINCE])
+    mark[MAX_STEPS] = max(mark[MAX_STEPS], mark[SINCE])
     mark[RATIO] = max(mark[RATIO], mark[SINCE] * 1000 // length)
     mark[SINCE] = 0
     now = ticks()

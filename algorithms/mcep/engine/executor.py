@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from cepbench.algorithms.answers.detected_count import reporting
+from cepbench.algorithms.answers.detected_count import match_counter
 from cepbench.algorithms.answers.distinct_matches import DistinctMatches, load_distinct
 from cepbench.algorithms.answers.matches import taken
 from cepbench.algorithms.base import Executor, StateSize
@@ -71,7 +71,7 @@ class DetectionExecutor(Executor):
         self.distinct = {query.index: DistinctMatches(query) for query in workload if query.index not in windows}
         self.counts = {index: WindowCounts(window, workload.arithmetic) for index, window in windows.items()}
         detecting = [query for query in workload if query.index not in windows]
-        self.totals = {query.index: count for query in detecting if (count := reporting(query)) is not None}
+        self.totals = {query.index: count for query in detecting if (count := match_counter(query)) is not None}
         self.by_events = {query.index: query.window is not None and query.window.counts_events for query in workload}
         self.state_arrays = new_state(tables)
         self.output = new_output(len(queries))

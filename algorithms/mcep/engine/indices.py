@@ -10,10 +10,10 @@ from typing import NamedTuple
 from cepbench.algorithms.mcep.kernels.state import NOBODY
 from cepbench.queries.tables import EQUAL, UNEQUAL, Predicates
 
-GUESSED_EQUAL, GUESSED = 0.1, 1 / 3
+ASSUMED_EQUAL, ASSUMED = 0.1, 1 / 3
 """Assumed share of matching pairs for a condition without statistics: of an equality, and of others."""
 
-MOST_SHARE = 0.75
+MAX_SHARE = 0.75
 """Maximum share of matching pairs: above it, an index saves less than it costs."""
 
 
@@ -101,7 +101,7 @@ def _chosen(
             key = IndexKey(join.theirs, theirs, real, int(one["right_column"]), float(one["right_factor"]))
             bound = mine, real, int(one["left_column"]), float(one["left_factor"]), op
             bounds.setdefault(key, []).append(bound)
-            guessed = GUESSED_EQUAL if op == EQUAL else GUESSED
-            agreeing.setdefault(key, []).append(share if share < 1 else guessed)
+            assumed = ASSUMED_EQUAL if op == EQUAL else ASSUMED
+            agreeing.setdefault(key, []).append(share if share < 1 else assumed)
     best = min(bounds, key=lambda key: (prod(agreeing[key]), key), default=None)
-    return None if best is None or prod(agreeing[best]) > MOST_SHARE else (best, bounds[best])
+    return None if best is None or prod(agreeing[best]) > MAX_SHARE else (best, bounds[best])

@@ -11,10 +11,10 @@ from cepbench.algorithms.mcep.planning.selectivities import Selectivities, TypeF
 from cepbench.algorithms.mcep.planning.subpatterns import SubPatternTable
 from cepbench.events.statistics import Statistics
 
-MOST_DOUBLINGS = 40.0
+MAX_DOUBLINGS = 40.0
 """Log2 of the maximum number of sets of a Kleene operand in estimates: beyond any memory, and costs stay comparable."""
 
-MOST_INSTANCES = 1e290
+MAX_INSTANCES = 1e290
 """Maximum number of instances of a sub-pattern in estimates: costs and their sums stay finite."""
 
 
@@ -62,14 +62,14 @@ class CostModel:
         if counts_events:
             rate = rate / self.total_rate if self.total_rate else 0.0
         found = window * rate * self.selectivities.of(TypeFilters(element.type, element.filters))
-        return 2.0 ** min(found, MOST_DOUBLINGS) if element.kleene else found
+        return 2.0 ** min(found, MAX_DOUBLINGS) if element.kleene else found
 
     def _computed(self, sub: int, window: int) -> float:
         found = self.table.known.items[sub]
         counts = self.table.scopes.items[found.scope].counts_events
         instances = 1.0
         for element in found.elements:
-            instances = min(MOST_INSTANCES, instances * self.events(self.table.elements.items[element], window, counts))
+            instances = min(MAX_INSTANCES, instances * self.events(self.table.elements.items[element], window, counts))
         for (p, q), relation in zip(combinations(found.elements, 2), found.relations, strict=True):
             instances *= self._selectivity(p, q, relation)
         return instances

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import exp, lgamma
 
-from cepbench.algorithms.mcep.engine.indices import DEFAULT_SORTING, GUESSED, GUESSED_EQUAL, MOST_SHARE
-from cepbench.algorithms.mcep.planning.costs import MOST_INSTANCES, CostModel
+from cepbench.algorithms.mcep.engine.indices import ASSUMED, ASSUMED_EQUAL, DEFAULT_SORTING, MAX_SHARE
+from cepbench.algorithms.mcep.planning.costs import MAX_INSTANCES, CostModel
 from cepbench.algorithms.mcep.planning.patterns import PatternElement
 from cepbench.algorithms.mcep.planning.selectivities import Selectivities, TypePair
 from cepbench.algorithms.mcep.planning.subpatterns import SubPatternTable, operands_of
@@ -74,9 +74,9 @@ class EngineCosts(CostModel):
         fresh = self.made(self.table.of(pattern, mine), window)
         older = self.made(self.table.of(pattern, theirs), window)
         reached = self._reached(mine, theirs) if self.table[pattern].ordered else 1.0
-        passed = reached * min(MOST_INSTANCES, fresh * older)
+        passed = reached * min(MAX_INSTANCES, fresh * older)
         share = self._share(pattern, mine, theirs)
-        if share > MOST_SHARE:
+        if share > MAX_SHARE:
             return passed
         latest = DEFAULT_SORTING.block / 2
         if reached < 1:
@@ -101,7 +101,7 @@ class EngineCosts(CostModel):
                 for one in self.table.relations.items[self.table.relation(pattern, a, b)]:
                     if one.op is not Op.NE:
                         share = self.selectivities.of(TypePair(types[a], types[b], frozenset({one})))
-                        guessed = GUESSED_EQUAL if one.op is Op.EQ else GUESSED
+                        assumed = ASSUMED_EQUAL if one.op is Op.EQ else ASSUMED
                         value = b, one.right_attribute, one.right_factor
-                        found[value] = found.get(value, 1.0) * (share if share < 1 else guessed)
+                        found[value] = found.get(value, 1.0) * (share if share < 1 else assumed)
         return min(found.values(), default=1.0)

@@ -12,10 +12,10 @@ from math import inf
 
 from cepbench.algorithms.mcep.planning.subpatterns import operands_of
 
-MOST_ORDERED = 12
+MAX_ORDERED = 12
 """Maximum number of operands added by dynamic programming, which visits 2^m sets; beyond it, the order is greedy."""
 
-MOST_JOINED = 10
+MAX_JOINED = 10
 """Maximum number of trees joined by dynamic programming, which visits 3^k splits; beyond it, joins are greedy."""
 
 Instances = Callable[[int], float]
@@ -35,12 +35,12 @@ def no_pairs(left: int, right: int) -> float:
 def cheapest_order(instances: Instances, prefix: Order, everything: int, pairs: Pairs = no_pairs) -> Order:
     """The cheapest order of `everything` that begins with `prefix`, by dynamic programming over sets.
 
-    O(2^m m) for m further operands; beyond `MOST_ORDERED`, see `greedy_order`. Ties go to the first operand.
+    O(2^m m) for m further operands; beyond `MAX_ORDERED`, see `greedy_order`. Ties go to the first operand.
     """
     mask = 0
     for operand in prefix:
         mask |= 1 << operand
-    if (everything & ~mask).bit_count() > MOST_ORDERED:
+    if (everything & ~mask).bit_count() > MAX_ORDERED:
         return greedy_order(instances, prefix, everything, pairs)
     best: dict[int, tuple[float, int]] = {everything: (0.0, -1)}
 
@@ -84,10 +84,10 @@ def greedy_order(instances: Instances, prefix: Order, everything: int, pairs: Pa
 def cheapest_joins(instances: Instances, parts: Sequence[int], pairs: Pairs = no_pairs) -> Joins:
     """The cheapest joins of trees (given as sets of operands) into one tree, by dynamic programming over sets.
 
-    O(3^k) for k trees; beyond `MOST_JOINED`, see `greedy_joins`. Ties go to the first split.
+    O(3^k) for k trees; beyond `MAX_JOINED`, see `greedy_joins`. Ties go to the first split.
     """
     size = len(parts)
-    if size > MOST_JOINED:
+    if size > MAX_JOINED:
         return greedy_joins(instances, parts, pairs)
     union, left, costs = [0] * (1 << size), [0] * (1 << size), [0.0] * (1 << size)
     for chosen in range(1, 1 << size):

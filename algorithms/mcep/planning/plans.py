@@ -14,7 +14,7 @@ from cepbench.algorithms.mcep.planning.generators import Join, canonical_joins
 from cepbench.algorithms.mcep.planning.subpatterns import Interned
 from cepbench.events.errors import CepbenchError
 
-MOST_KEPT = 2**17
+MAX_KEPT = 2**17
 """Maximum number of cached local plans; then the cache is emptied."""
 
 SHARED = -1
@@ -213,7 +213,7 @@ class MultiPlan(ABC):
         return node
 
     def _keep(self, key: PlanKey, plan: LocalPlan) -> LocalPlan:
-        if len(self._made) >= MOST_KEPT:
+        if len(self._made) >= MAX_KEPT:
             self._made.clear()
         self._made[key] = plan
         return plan

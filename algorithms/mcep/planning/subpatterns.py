@@ -12,7 +12,7 @@ from cepbench.algorithms.mcep.planning.patterns import DetectionPattern, PairCom
 
 _Item = TypeVar("_Item", bound=Hashable)
 
-MOST_ORDERS = 5040
+MAX_ORDERS = 5040
 """Maximum number of equal elements of an AND with a canonical order; beyond it, sharing can be missed."""
 
 NO_CONDITION: frozenset[PairComparison] = frozenset()
@@ -142,7 +142,7 @@ class SubPatternTable:
             by_element = sorted(operands, key=lambda one: numbered.elements[one])
             groups = [tuple(group) for _, group in groupby(by_element, key=lambda one: numbered.elements[one])]
             orders = (tuple(by_element),)
-            if prod(factorial(len(group)) for group in groups) <= MOST_ORDERS:
+            if prod(factorial(len(group)) for group in groups) <= MAX_ORDERS:
                 arranged = product(*(permutations(group) for group in groups))
                 orders = (tuple(one for group in parts for one in group) for parts in arranged)
         relations, order = min(

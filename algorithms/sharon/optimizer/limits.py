@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 
-MOST_VERTICES = 2**13
+MAX_VERTICES = 2**13
 
 
 class LimitReached(Exception):
@@ -26,7 +26,7 @@ class Limits:
 
     seconds: float
     bytes: int = 2**28
-    vertices: int = MOST_VERTICES
+    vertices: int = MAX_VERTICES
     started: float = field(default_factory=time.perf_counter)
 
     @property

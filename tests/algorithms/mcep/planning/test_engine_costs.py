@@ -172,10 +172,10 @@ def test_comparisons_decide_where_rows_do_not(shape: str, leaves: int, steps: tu
 
 
 def test_bad_costs() -> None:
-    with pytest.raises(CepbenchError, match="unknown costs 'guessed'; choose paper or executor"):
-        PlanningOptions(costs="guessed")
+    with pytest.raises(CepbenchError, match="unknown costs 'assumed'; choose paper or executor"):
+        PlanningOptions(costs="assumed")
     with pytest.raises(WrongOption, match="costs"):
-        Mcep(costs="guessed")
+        Mcep(costs="assumed")
 
 
 def _every_cost(shape: str, costs: EngineCosts, sizes: tuple[int, ...]) -> list[float]:

@@ -154,7 +154,7 @@ def test_plans_survive_pickling() -> None:
 
 
 def test_forgotten_local_plans_are_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plans, "MOST_KEPT", 2)
+    monkeypatch.setattr(plans, "MAX_KEPT", 2)
     plan = tree_of(["SEQ(A, B, C)"], [(0, 1, 2)])
     first = plan.plans[0]
     assert plan.local(0, (0, 1, 2)) is first
