@@ -163,7 +163,7 @@ class SpanRuns:
     def _take_matches(self, now: int) -> list[MatchRows]:
         """The matches that no event at or after `now` can invalidate; invalidated ones are dropped.
 
-        Matches that waited come last, since `DistinctMatches` lets earlier decisions win.
+        Matches that waited come last: one that is also found without waiting is reported by the earlier decision.
         """
         count = self.runs.counters
         size = int(count[MATCHES])

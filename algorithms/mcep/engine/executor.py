@@ -76,7 +76,7 @@ class DetectionExecutor(Executor):
         self.state_arrays = new_state(tables)
         self.output = new_output(len(queries))
         self.now = 0
-        self._stuck = (NOBODY, NOBODY)
+        self._failed = (NOBODY, NOBODY)
         self._found: list[tuple[NDArray[np.int64], MatchRows]] = []
         self._late: list[tuple[NDArray[np.int64], MatchRows]] = []
         self._digests: list[tuple[NDArray[np.int64], MatchDigests]] = []
@@ -158,7 +158,7 @@ class DetectionExecutor(Executor):
         count = state.counters
         lack = int(count[LACK])
         asked = (int(count[SEEN]), lack)
-        grow, self._stuck = asked == self._stuck, asked
+        grow, self._failed = asked == self._failed, asked
         purge(self.tables.longest, self.tables.tables, state)
         if lack == OF_SLAB:
             self.state_arrays = more_slab(state, self.tables, grow)
