@@ -25,7 +25,7 @@ class SpanEvaluator(Evaluator):
         self.distinct = DistinctMatches(query)
         self.count = match_counter(query)
         unordered = [tables_of_and(part) for part in query.clauses if not part.clause.ordered]
-        # Parts with a trailing NOT come last: a match that others find, too, is reported by those, which decide earlier.
+        # Parts with a trailing NOT come last: matches that others find, too, are reported by those, which decide first.
         self.parts = [SpanRuns(query, tables, False, self.distinct.digests) for tables in unordered]
         self.parts += [SpanRuns(query, tables_of_automaton(one), True, self.distinct.digests) for one in query.parts]
         self.now = 0

@@ -151,10 +151,10 @@ class MultiPatternGraph:
         """
         found = self._containing.get((pattern, mask))
         if found is None:
-            found = self._containing[pattern, mask] = self._containing(pattern, mask)
+            found = self._containing[pattern, mask] = self._find_containing(pattern, mask)
         return dict(found)
 
-    def _containing(self, pattern: int, mask: int) -> dict[int, int]:
+    def _find_containing(self, pattern: int, mask: int) -> dict[int, int]:
         having = {pattern: mask}
         for sub, masks in self.common_of[pattern].items():
             for whole in masks:
