@@ -29,7 +29,7 @@ Asked = tuple[str, Number, Op, str]
 
 @dataclass
 class _Test:
-    """A node of the decision tree that classifies events: tests the predicate that some positions share."""
+    """A node of the decision tree that classifies events: tests the predicates that some positions share."""
 
     kind: int
     asked: int
@@ -144,7 +144,7 @@ class SubsetAutomaton:
         )
 
     def _position(self, test: _Test) -> int:
-        """A position whose predicate is tested."""
+        """A position whose predicates are tested."""
         group = self.groups[test.kind][test.asked]
         return (group & -group).bit_length() - 1
 

@@ -42,7 +42,7 @@ class Cea(NamedTuple):
     """Q states (state 0 is initial), L letters, D tests, E edges, and R lists of runs.
 
     - `root[T]`: the first decision for an event type: a test, `NOTHING`, or a letter (`letter_of`).
-    - `test[D]`: a position whose predicate is tested; `branch[D, 2]`: the next decision if it fails, or holds.
+    - `test[D]`: a position whose predicates are tested; `branch[D, 2]`: the next decision if it fails, or holds.
     - `edge_ptr[L + 1]`, `edge[E]`: edges by letter (`EdgeRecord`); `open[L]`: whether a target is `UNKNOWN`.
     - `list_ptr[Q + 1]`, `list[R]`: the lists that lead to a state, one per source state. `target[R]`: that state.
     """
