@@ -29,10 +29,10 @@ class CorePlan(Plan):
 
 
 class Core(Algorithm):
-    """Detects matches within a span: constant time per event, regardless of the number of runs, and then an enumeration
-    whose delay is linear in the size of a match.
+    """Detects matches within a span: constant time per event, then enumeration with linear delay.
 
-    The automaton of SEQ, OR and + with predicates on single events is determinized on demand. Its runs are stored in a
+    The time per event does not depend on the number of runs; the delay before a match is linear in its length. The
+    automaton of SEQ, OR and + with predicates on single events is determinized on demand. Its runs are stored in a
     compact set; an event adds one node per state from which a run takes it. Time is O(predicates + states) per event
     and at most 2 l steps per match of l events; space is O(states) per event of one span.
 
