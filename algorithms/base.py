@@ -1,4 +1,4 @@
-"""Everything that the pipeline knows of an algorithm (docs/architecture.md, The operator interface)."""
+"""The interface between the pipeline and an algorithm (docs/architecture.md, The operator interface)."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
@@ -18,7 +18,7 @@ from cepbench.queries.compile import Workload
 from cepbench.queries.model import Aggregates, Query
 
 NO_DETECTION = "it aggregates the trends of windows, and detects no matches within a span of their own"
-"""Why an algorithm for windows refuses a query of detection."""
+"""Why an algorithm that evaluates windows refuses a detection query."""
 
 
 class UnsupportedQuery(CepbenchError):
@@ -26,11 +26,11 @@ class UnsupportedQuery(CepbenchError):
 
 
 class NotEnoughMemory(CepbenchError):
-    """An algorithm cannot keep within the memory limit that it was given; the message says what it would need."""
+    """An algorithm would exceed its memory limit; the message says how much memory it needs."""
 
 
 class PlanningTooLong(CepbenchError):
-    """An optimiser did not end within the `seconds` that it was given, and has no plan to fall back on."""
+    """An optimizer exceeded its time limit of `seconds` and has no plan to fall back on."""
 
     def __init__(self, message: str, seconds: float) -> None:
         super().__init__(message)
@@ -38,17 +38,25 @@ class PlanningTooLong(CepbenchError):
 
 
 class OutOfOrder(CepbenchError):
-    """An executor was handed an older event than it has seen."""
+    """An executor received an older event than an earlier one."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What an algorithm decided about a workload; optimisers subclass it.
+    """What an algorithm decided about a workload; subclassed by optimizers.
 
-    `details` are numbers that the optimiser tells of its search, by name: seconds, bytes, candidates, plans. `notices`
-    are what users should know of the plan, one line each. Executors of a plan that is `unanswered` detect nothing on
-    purpose, so that answers are empty; those of a plan that is `cut_off` leave matches out, and answers are compared
-    with none.
+    Attributes
+    ----------
+    workload
+        The queries.
+    details
+        Statistics of the optimizer's search by name: seconds, bytes, candidates, plans.
+    notices
+        What users should know about the plan, one line each.
+    unanswered
+        Executors of this plan detect nothing on purpose, so that answers are empty.
+    cut_off
+        Executors of this plan leave matches out; their answers are not compared.
     """
 
     workload: Workload
@@ -60,10 +68,16 @@ class Plan:
 
 @dataclass(frozen=True)
 class StateSize:
-    """Live state of an operator or executor: `bytes` in use (not reserved), and live things by kind.
+    """Live state of an operator or executor.
 
-    Kinds are events, edges, aggregates, snapshots, partial matches, trends. `reserved` are the bytes of the arrays of a
-    operator, in which keys have their room also while they are idle.
+    Attributes
+    ----------
+    bytes
+        Bytes in use (not reserved).
+    kinds
+        Number of live objects by kind: events, edges, aggregates, snapshots, partial matches, trends.
+    reserved
+        Bytes of an operator's arrays, including the space of idle keys.
     """
 
     bytes: int = 0
@@ -79,23 +93,23 @@ class StateSize:
 
 @dataclass(frozen=True, eq=False)
 class KeyedBatch:
-    """Events ordered by key and then by time, as an operator takes them.
+    """Events ordered by key and then by time: the input of an operator.
 
-    A key is a combination of values of the attributes that split the stream (a sub-stream of the papers). Keys are
-    numbered from 0 in the order in which they appear; a stream that nothing splits has one key.
+    A key is a combination of values of the attributes that split the stream (a sub-stream in the papers). Keys are
+    numbered from 0 in the order of their first events; an unsplit stream has one key.
 
     Attributes
     ----------
     events
-        The events. `events.watermark` is the watermark: no later event of any key is older. None is no watermark.
+        The events. `events.watermark`: no later event of any key is older; None means no watermark.
     keys
-        int64[m], the keys that have events in the batch.
+        int64[m], the keys with events in the batch.
     offsets
         int64[m + 1]; the events of `keys[j]` are `offsets[j]..offsets[j + 1] - 1`, in time order.
     known
-        How many keys there are so far, those of this batch included.
+        Number of keys so far, including those of this batch.
     last
-        Whether no event follows. An operator may then end its keys one by one; `finish` is called all the same.
+        Whether this is the last batch. An operator can then finish its keys one by one; `finish` is still called.
     """
 
     events: EventBatch
@@ -106,18 +120,18 @@ class KeyedBatch:
 
     @classmethod
     def of_one_key(cls, events: EventBatch) -> "KeyedBatch":
-        """Events that all have the same key, the only one."""
+        """A batch of events that all have the same, only key."""
         size = len(events)
         keys = np.zeros(1 if size else 0, np.int64)
         return cls(events, keys, np.array([0, size] if size else [0], np.int64), 1)
 
     @property
     def watermark(self) -> int | None:
-        """No later event is older; None if nothing is known."""
+        """No later event is older; None means no watermark."""
         return self.events.watermark
 
     def pieces(self) -> Iterator[tuple[int, EventBatch]]:
-        """Each key with its events, which bear the watermark."""
+        """Each key with its events; each piece carries the watermark."""
         events, watermark = self.events, self.events.watermark
         if len(self.keys) == 1:
             yield int(self.keys[0]), events
@@ -135,7 +149,7 @@ class Operator(ABC):
 
     @abstractmethod
     def process(self, batch: KeyedBatch) -> KeyedRows:
-        """Rows of every window that these events closed, and that the watermark closed for any key.
+        """Returns the rows of the windows that these events or the watermark closed, for all keys.
 
         Raises
         ------
@@ -145,25 +159,25 @@ class Operator(ABC):
 
     @abstractmethod
     def finish(self) -> KeyedRows:
-        """Rows of all windows that are still open; the operator is spent."""
+        """Returns the rows of all windows that are still open. The operator is not used afterwards."""
 
     @abstractmethod
     def state(self) -> StateSize:
-        """Live state of all keys; of each the largest that it had since the last call, if it was larger than now."""
+        """Live state of all keys. Of each key, the peak since the last call counts if it exceeds the current size."""
 
     def details(self) -> Mapping[str, float]:
-        """Numbers of the work so far by name, such as counted operations; none by default.
+        """Numbers about the work so far by name, such as counted operations; empty by default.
 
-        Those of several operators are added up, except names that end in `_peak`, of which the largest counts.
+        The numbers of several operators are summed; of names that end in `_peak`, the maximum is taken.
         """
         return {}
 
     def load(self) -> None:
-        """Calls the kernels that a run on a few events may not reach, so that none is loaded under the clock."""
+        """Calls the kernels that a run on a few events may not reach, so that their loading is not timed."""
         return
 
     def idle(self) -> "Operator":
-        """A fresh operator that spends what this one spends beside the algorithm: the baseline of measured times."""
+        """A fresh operator with the overhead of this one, without the algorithm: the baseline of measurements."""
         return Idle()
 
 
@@ -181,52 +195,52 @@ class Idle(Operator):
 
 
 class Executor(ABC):
-    """Evaluates a plan on the events of one key: what `PerKey` makes an operator of."""
+    """Evaluates a plan on the events of one key. `PerKey` makes an operator of executors."""
 
     @abstractmethod
     def process(self, events: EventBatch) -> Rows:
-        """Rows of every window that these events (and their watermark) closed. Raises `OutOfOrder`."""
+        """Returns the rows of the windows that these events or their watermark closed. Raises `OutOfOrder`."""
 
     @abstractmethod
     def finish(self) -> Rows:
-        """Rows of all windows that are still open; the executor is spent."""
+        """Returns the rows of all windows that are still open. The executor is not used afterwards."""
 
     @abstractmethod
     def state(self) -> StateSize:
-        """Live state now; if it was larger inside the calls since the last `state`, the largest."""
+        """Live state now, or its peak within the calls since the last `state` if that is larger."""
 
     def details(self) -> Mapping[str, float]:
-        """As `Operator.details`; none by default."""
+        """As `Operator.details`; empty by default."""
         return {}
 
     def load(self) -> None:
-        """As `Operator.load`; nothing by default."""
+        """As `Operator.load`; does nothing by default."""
         return
 
 
 class PerKey(Operator):
-    """Runs an executor for each key: all that an algorithm needs which looks at one key at a time.
+    """Runs one executor per key. This is all that an algorithm needs which evaluates each key separately.
 
-    A key without events in a batch is called where the watermark ends one of its windows. Keys that have events in the
-    last batch come to their ends one after another, so that those which have all of their events in it need no room
-    at the same time. O(1) time per key in a batch beside its executor.
+    A key without events in a batch is only called if the watermark ends one of its windows. In the last batch, keys are
+    finished one after another, so that keys whose events all lie in this batch do not need space at the same time.
+    O(1) time per key in a batch, plus its executor.
 
     Parameters
     ----------
     make
-        A fresh executor for a key; can be pickled.
+        Returns a fresh executor for a key; can be pickled.
     workload
-        The queries that it evaluates.
+        The queries to evaluate.
     """
 
     def __init__(self, make: Callable[[], Executor], workload: Workload) -> None:
         self.executors: dict[int, Executor] = {}
         self._make, self._workload = make, workload
-        self._ends = np.empty(0, np.int64)  # by key: the end of the last window that holds an event of it
-        self._closed = 0  # windows that end by then are closed
-        self._called: set[int] = set()  # keys whose states may have changed
+        self._ends = np.empty(0, np.int64)  # by key: the end of the last window that holds one of its events
+        self._closed = 0  # windows that end at or before this time are closed
+        self._called: set[int] = set()  # keys whose state may have changed
         self._sizes: dict[int, StateSize] = {}
-        self._spent: dict[str, float] = {}  # details of keys that have come to their ends
+        self._spent: dict[str, float] = {}  # details of finished keys
 
     def process(self, batch: KeyedBatch) -> KeyedRows:
         events, watermark = batch.events, batch.watermark
@@ -273,7 +287,7 @@ class PerKey(Operator):
         self._make().load()
 
     def idle(self) -> Operator:
-        """The same calls of executors that do nothing."""
+        """As many calls, of executors that do nothing."""
         return PerKey(IdleExecutor, self._workload)
 
     def _note_ends(self, batch: KeyedBatch) -> None:
@@ -287,7 +301,7 @@ class PerKey(Operator):
                 self._ends[batch.keys] = np.maximum(self._ends[batch.keys], ends)
 
     def _waiting(self, batch: KeyedBatch, watermark: int) -> list[int]:
-        """Keys without events in the batch that have a window which may end by the watermark, if any ends by it."""
+        """Keys without events in the batch which may have a window that ends by the watermark."""
         if not any(window.ends_between(self._closed, watermark) for window in self._workload.closing):
             return []
         waits = self._ends > self._closed
@@ -296,7 +310,7 @@ class PerKey(Operator):
         return found
 
     def _end(self, key: int) -> Rows:
-        """The last rows of a key, which is forgotten."""
+        """Finishes a key, drops its executor and returns its last rows."""
         executor = self.executors.pop(key)
         self._sizes.pop(key, None)
         rows = executor.finish()
@@ -320,15 +334,25 @@ class IdleExecutor(Executor):
 class Algorithm(ABC):
     """One system of a paper. Constructor arguments are its parameters, e.g. `cet[detect=hybrid]`.
 
-    Facts that tests and random cases heed:
-
-    - `enumerates`: it constructs every match, so that its time is at least their number.
-    - `flattens`: it evaluates a Kleene pattern as sequences of every length, so that long matches are dear.
-    - `detects`: it is for queries of detection; what else it supports is too little to be drawn at random.
-    - `narrow`: it is for few kinds of queries, and need not evaluate a quarter of the papers' examples.
-    - `starts`: it starts a process of its own, which no other process can get ready for it.
-    - `counts_matches`: it evaluates COUNT(*) of matches within a span of their own (`PER MATCH`); one that was written
-      before there were such queries does not know of them.
+    Attributes
+    ----------
+    name
+        The name in specifications.
+    paper
+        Short references to the papers.
+    enumerates
+        It constructs every match, so its time is at least the number of matches.
+    flattens
+        It evaluates a Kleene pattern as sequences of every length, so long matches are expensive.
+    detects
+        It is made for detection queries; random tests draw no other queries for it.
+    narrow
+        It supports few kinds of queries. Tests do not require that it evaluates a quarter of the papers' examples.
+    starts
+        It starts a process of its own, which cannot be prepared by another process.
+    counts_matches
+        It evaluates COUNT(*) of matches within a span of their own (`PER MATCH`). False by default, since plug-ins may
+        be older than these queries.
     """
 
     name: ClassVar[str]
@@ -342,26 +366,26 @@ class Algorithm(ABC):
 
     @classmethod
     def missing(cls) -> str | None:
-        """What keeps the algorithm from running here at all, in one line, or None: it needs an optional extra."""
+        """Why the algorithm cannot run on this machine, e.g. a missing optional extra, in one line; None if it can."""
         return None
 
     @abstractmethod
     def unsupported(self, query: Query) -> str | None:
-        """Why the query cannot be evaluated, in words, or None."""
+        """Why the algorithm cannot evaluate the query, in words; None if it can."""
 
     def refusal(self, query: Query) -> str | None:
-        """`unsupported`, and what an algorithm need not know of."""
+        """`unsupported`, extended by reasons that follow from the class attributes."""
         counts = query.span is not None and isinstance(query.returns, Aggregates)
         return self.unsupported(query) or (NO_DETECTION if counts and not self.counts_matches else None)
 
     def plan(self, workload: Workload, statistics: Statistics) -> Plan:
-        """The optimiser; by default there is nothing to decide."""
+        """Runs the optimizer; by default there is nothing to decide."""
         return Plan(workload)
 
     def operator(self, plan: Plan) -> Operator:
-        """A fresh operator for the keys of one partition of the stream; by default an executor for each key."""
+        """A fresh operator for the keys of one partition of the stream; by default `PerKey` with `executor`."""
         return PerKey(partial(self.executor, plan), plan.workload)
 
     def executor(self, plan: Plan) -> Executor:
-        """A fresh executor for one key, where there is one; otherwise `operator` is overridden."""
+        """A fresh executor for one key. An algorithm without executors overrides `operator` instead."""
         raise NotImplementedError(f"{self.name} has neither an executor nor an operator")

@@ -1,4 +1,4 @@
-"""The value of a parameter such as `cet[memory=64MiB]`, which arrives as text."""
+"""Parses the values of parameters such as `cet[memory=64MiB]`."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from cepbench.events.errors import CepbenchError
 from cepbench.events.units import in_bytes
 
 GREATEST = 10**6
-"""Of numbers that have no other bound."""
+"""The upper bound of numbers without another bound."""
 
 
 class WrongOption(CepbenchError):
-    """A parameter with a value that it cannot take."""
+    """A parameter has a value that is not allowed."""
 
 
 @dataclass(frozen=True)
 class Option:
-    """What was given for a parameter of an algorithm. Every method raises `WrongOption` that says what is allowed."""
+    """The text given for a parameter of an algorithm. All methods raise `WrongOption` with the allowed values."""
 
     algorithm: str
     name: str
     text: str
 
     def among(self, choices: Sequence[str]) -> str:
-        """One of several words, of which there are at least two."""
+        """One of at least two words."""
         if self.text not in choices:
             raise self._wrong(f"{', '.join(choices[:-1])} or {choices[-1]}")
         return self.text
@@ -45,21 +45,21 @@ class Option:
         return int(self.text)
 
     def ratio(self) -> float:
-        """How many times larger something is: a number from 1 to a million."""
+        """A factor: a number from 1 to a million."""
         found = self._number()
         if not 1 <= found <= GREATEST:
             raise self._wrong("a number from 1 to a million")
         return found
 
     def positive(self) -> float:
-        """A number above 0, for instance of seconds."""
+        """A number above 0, e.g. of seconds."""
         found = self._number()
         if not found > 0:
             raise self._wrong("a positive number")
         return found
 
     def size(self, most: int) -> int:
-        """Bytes, at least one and at most `most`, which are whole GiB."""
+        """A number of bytes from 1 to `most`, which is a multiple of 1 GiB."""
         try:
             found = in_bytes(self.text)
         except ValueError as error:

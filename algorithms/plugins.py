@@ -1,9 +1,9 @@
-"""Algorithms that live outside of cepbench: files that a user names, and installed packages.
+"""Algorithms from outside of cepbench: files that a user names, and installed packages.
 
-- A file, by `--plugin FILE.py` of a command or in the variable `CEPBENCH_PLUGINS` (paths, separated as in PATH). It
-  becomes the module `cepbench.algorithms.plugins.<name of the file>`, under which executors are pickled; workers find
-  it by the same variable.
-- An installed package, by an entry point of the group `cepbench.algorithms` that names the class.
+- Files come from `--plugin FILE.py` of a command or from the variable `CEPBENCH_PLUGINS` (paths, separated as in PATH).
+  A file becomes the module `cepbench.algorithms.plugins.<name of the file>`, so that its executors can be pickled.
+  Workers find it by the same variable.
+- Installed packages have an entry point of the group `cepbench.algorithms` that names the class.
 """
 
 from __future__ import annotations
@@ -28,32 +28,32 @@ from cepbench.events.errors import CepbenchError
 VARIABLE = "CEPBENCH_PLUGINS"
 GROUP = "cepbench.algorithms"
 RENAMED = {"pool": "operator", "load": "Executor.load"}
-"""What classes of algorithms had once, and what has taken its place."""
+"""Former names of attributes of algorithms, and their replacements."""
 
 _UNANSWERED = (IndependentAlgorithm.evaluator, IndependentAlgorithm.lanes)
 
-__path__: list[str] = []  # modules of files are below this one
+__path__: list[str] = []  # makes this module a package, whose modules are the plug-in files
 
 
 class WrongPlugin(CepbenchError):
-    """A file or package that has no algorithm, or cannot be loaded: one line that says why."""
+    """A plug-in contains no algorithm or cannot be loaded; the message says why in one line."""
 
 
 def use(files: Iterable[Path]) -> None:
-    """Loads the algorithms of files, in this process and those that it starts. Raises `WrongPlugin`."""
+    """Loads the algorithms of `files` in this process and in those that it starts. Raises `WrongPlugin`."""
     named = [str(file.resolve()) for file in files]
-    os.environ[VARIABLE] = os.pathsep.join(dict.fromkeys((*_named(), *named)))
-    plugged()
+    os.environ[VARIABLE] = os.pathsep.join(dict.fromkeys((*_plugin_files(), *named)))
+    plugin_algorithms()
 
 
-def plugged() -> tuple[type[Algorithm], ...]:
+def plugin_algorithms() -> tuple[type[Algorithm], ...]:
     """The algorithms of all plug-ins, files first. Raises `WrongPlugin`."""
-    found = [kind for file in _named() for kind in _algorithms(_module(Path(file)), file)]
+    found = [kind for file in _plugin_files() for kind in _algorithms(_module(Path(file)), file)]
     for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
         try:
             kind = point.load()
         except Exception as error:
-            raise WrongPlugin(f"plug-in {point.value}: cannot be loaded: {_told(error)}") from None
+            raise WrongPlugin(f"plug-in {point.value}: cannot be loaded: {_described(error)}") from None
         if not (inspect.isclass(kind) and issubclass(kind, Algorithm)):
             raise WrongPlugin(f"plug-in {point.value}: no class of an algorithm (`cepbench.algorithms.base.Algorithm`)")
         found.append(kind)
@@ -61,16 +61,16 @@ def plugged() -> tuple[type[Algorithm], ...]:
 
 
 def digests() -> dict[str, str]:
-    """The files of plug-ins by name with the SHA-256 of their content, which results keep."""
-    return {Path(file).name: hashlib.sha256(Path(file).read_bytes()).hexdigest() for file in _named()}
+    """SHA-256 of each plug-in file, by the file's name. Results store it."""
+    return {Path(file).name: hashlib.sha256(Path(file).read_bytes()).hexdigest() for file in _plugin_files()}
 
 
-def _named() -> list[str]:
+def _plugin_files() -> list[str]:
     return [file for file in os.environ.get(VARIABLE, "").split(os.pathsep) if file]
 
 
 def _module(file: Path) -> ModuleType:
-    """The module of a file, loaded once."""
+    """Loads the module of a file, once."""
     name = f"{__name__}.{file.stem}"
     if name in sys.modules:
         known = sys.modules[name]
@@ -84,11 +84,11 @@ def _module(file: Path) -> ModuleType:
     try:
         return import_module(name)
     except Exception as error:
-        raise WrongPlugin(f"{file}: cannot be loaded: {_told(error)}") from None
+        raise WrongPlugin(f"{file}: cannot be loaded: {_described(error)}") from None
 
 
 def _algorithms(module: ModuleType, file: str) -> list[type[Algorithm]]:
-    """The algorithms that a module defines, in its order."""
+    """The algorithms that a module defines, in the order of their definition."""
     found = [
         kind
         for kind in vars(module).values()
@@ -113,17 +113,17 @@ def _algorithms(module: ModuleType, file: str) -> list[type[Algorithm]]:
     return found
 
 
-def _told(error: Exception) -> str:
+def _described(error: Exception) -> str:
     reason = str(error).strip().split("\n", 1)[0]
     return f"{type(error).__name__}{': ' if reason else ''}{reason}"
 
 
 class _Finder(MetaPathFinder):
-    """Finds the modules of files, also for a worker that unpickles an executor of one."""
+    """Finds the modules of plug-in files, for example in a worker that unpickles an executor."""
 
     def find_spec(self, name: str, path: object, target: object = None) -> ModuleSpec | None:
         parent, _, stem = name.rpartition(".")
-        files = [file for file in _named() if Path(file).stem == stem] if parent == __name__ else []
+        files = [file for file in _plugin_files() if Path(file).stem == stem] if parent == __name__ else []
         return spec_from_file_location(name, files[0]) if files else None
 
 

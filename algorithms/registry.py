@@ -1,4 +1,4 @@
-"""All algorithms, and specification strings such as `cet[detect=hybrid, memory=64MiB]`."""
+"""The registered algorithms, and specification strings such as `cet[detect=hybrid, memory=64MiB]`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cepbench.algorithms.gloria.algorithm import Gloria
 from cepbench.algorithms.greta.algorithm import Greta
 from cepbench.algorithms.hamlet.algorithm import Hamlet
 from cepbench.algorithms.mcep.algorithm import Mcep
-from cepbench.algorithms.plugins import plugged
+from cepbench.algorithms.plugins import plugin_algorithms
 from cepbench.algorithms.sase.algorithm import Sase
 from cepbench.algorithms.sharon import Sharon
 from cepbench.algorithms.spass import Spass
@@ -31,16 +31,16 @@ ALGORITHMS: tuple[type[Algorithm], ...] = (
 _SPECIFICATION = re.compile(r"\s*([\w-]+)\s*(?:\[(.*)\])?\s*", re.DOTALL)
 
 _BETWEEN = re.compile(r",(?![^\[]*\])")
-"""A comma that is not inside of brackets."""
+"""A comma outside of brackets."""
 
 
 class UnknownAlgorithm(CepbenchError):
-    """A specification that names no algorithm, or parameters that it does not have."""
+    """A specification names an unknown algorithm or an unknown parameter."""
 
 
 def algorithms() -> tuple[type[Algorithm], ...]:
-    """All algorithms, those of plug-ins last (`algorithms.plugins`). Raises `UnknownAlgorithm` if two have one name."""
-    found = (*ALGORITHMS, *plugged())
+    """All algorithms, plug-ins last. Raises `UnknownAlgorithm` if two algorithms have the same name."""
+    found = (*ALGORITHMS, *plugin_algorithms())
     names = [algorithm.name for algorithm in found]
     for name in names:
         if names.count(name) > 1:
@@ -49,14 +49,32 @@ def algorithms() -> tuple[type[Algorithm], ...]:
 
 
 def make(specification: str) -> Algorithm:
-    """The algorithm of a specification `name` or `name[parameter=value, ...]`; values arrive as strings.
+    """Creates the algorithm of a specification.
 
+    `cepbench algorithms` lists the names and parameters.
+
+    Parameters
+    ----------
+    specification
+        `name` or `name[parameter=value, ...]`. Parameters that are not given have their defaults.
+
+    Returns
+    -------
+    Algorithm
+        The algorithm with these parameters.
+
+    Raises
+    ------
+    UnknownAlgorithm
+        The name or a parameter is unknown; the message lists the choices.
+    CepbenchError
+        A parameter does not allow the given value.
+
+    Examples
+    --------
     >>> from cepbench import make
     >>> make("cet[detect=time, memory=64MB]").name
     'cet'
-
-    `cepbench algorithms` lists names and parameters. What is not given has its default. Raises `UnknownAlgorithm`, with
-    the choices, for an unknown name or parameter, and `CepbenchError` for a value that a parameter cannot have.
     """
     found = _SPECIFICATION.fullmatch(specification)
     classes = {algorithm.name: algorithm for algorithm in algorithms()}
@@ -74,7 +92,7 @@ def make(specification: str) -> Algorithm:
 
 
 def chosen(specifications: str | Iterable[str]) -> tuple[str, ...]:
-    """The specifications of a choice: comma lists, and `all`. Raises `UnknownAlgorithm`, whatever else is chosen.
+    """Splits comma-separated lists of specifications, expands `all`, and checks all. Raises `UnknownAlgorithm`.
 
     >>> chosen(["greta, cet[detect=time, memory=64MB]"])
     ('greta', 'cet[detect=time, memory=64MB]')
@@ -92,7 +110,9 @@ def chosen(specifications: str | Iterable[str]) -> tuple[str, ...]:
 
 
 def list_algorithms() -> list[dict[str, Any]]:
-    """All algorithms: name, parameters with their defaults, summary, paper, and why it cannot run here, or "yes".
+    """All algorithms, each with `name`, `parameters` (with defaults), `summary`, `paper` and `available`.
+
+    `available` is "yes", or the reason why the algorithm cannot run on this machine.
 
     >>> from cepbench import list_algorithms
     >>> [one["name"] for one in list_algorithms()][:3]

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-MOST_COUNT = {"modular": 2**64, "float": 2**1023}
-"""By arithmetic: the least count that is not told any more."""
+OVERFLOW_COUNT = {"modular": 2**64, "float": 2**1023}
+"""By arithmetic: the smallest count that counts as overflowed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,7 +19,7 @@ class AggregateRows:
 
     - `window`: int64[n], window numbers k.
     - `ring`: uint64[n, R] (modular) or float64[n, R] (float); channel 0 is COUNT(*).
-    - `overflow`: uint64[n]; bit c tells that ring channel c overflowed.
+    - `overflow`: uint64[n]; bit c is set if ring channel c overflowed.
     - `real`: float64[n, F], sums of float attributes.
     - `least`: int64[n, M], minima of order-preserving keys (`queries.aggregates`).
     """
@@ -34,23 +34,23 @@ class AggregateRows:
         return len(self.window)
 
     def renumbered(self, window: int) -> AggregateRows:
-        """The same rows, all of one window."""
+        """The same rows, all with window number `window`."""
         return replace(self, window=np.full(len(self), window, np.int64))
 
     @staticmethod
     def of_counts(counts: Mapping[int, int], arithmetic: str) -> AggregateRows | None:
-        """COUNT(*) alone, from the exact counts of windows; None if all are 0.
+        """Rows with COUNT(*) alone, from exact counts by window; None if all are 0.
 
-        From `MOST_COUNT[arithmetic]` on a count has overflowed; modulo 2^64 its residue is kept.
+        A count of at least `OVERFLOW_COUNT[arithmetic]` has overflowed; in modular arithmetic its residue is kept.
         """
         found = {k: count for k, count in sorted(counts.items()) if count}
         if not found:
             return None
-        over = [count >= MOST_COUNT[arithmetic] for count in found.values()]
+        over = [count >= OVERFLOW_COUNT[arithmetic] for count in found.values()]
         if arithmetic == "modular":
             ring = np.array([[count % 2**64] for count in found.values()], np.uint64)
         else:
-            ring = np.array([[float(min(count, MOST_COUNT["float"]))] for count in found.values()])
+            ring = np.array([[float(min(count, OVERFLOW_COUNT["float"]))] for count in found.values()])
             ring[over] = np.inf
         return AggregateRows(
             np.array(list(found), np.int64),
@@ -79,9 +79,9 @@ class MatchRows:
     - `window`: int64[n], window numbers k.
     - `offsets`: int64[n + 1]; match i is `positions[offsets[i]:offsets[i + 1]]`.
     - `positions`: int64, each event's position in the time-ordered input, in the order of the match.
-    - `times`: int64[n, 2], times of the first and the last event of each match; of detection queries only. `window` is
-      there the earliest window that decides the match: it ends with the last event, or begins with the first one where
-      a NOT stands at the end. So it may be negative.
+    - `times`: int64[n, 2], times of the first and the last event of each match; only of detection queries. Their
+      `window` is the earliest window that decides the match: the one that ends with the last event or, after a trailing
+      NOT, the one that begins with the first event. So it can be negative.
     """
 
     window: NDArray[np.int64]
@@ -93,11 +93,11 @@ class MatchRows:
         return len(self.window)
 
     def renumbered(self, window: int) -> MatchRows:
-        """The same matches, all of one window."""
+        """The same matches, all with window number `window`."""
         return replace(self, window=np.full(len(self), window, np.int64))
 
     def slice(self, start: int, stop: int) -> MatchRows:
-        """Matches start..stop-1, as views but for their offsets."""
+        """Matches start..stop-1; all arrays but `offsets` are views."""
         first, end = self.offsets[start], self.offsets[stop]
         return MatchRows(
             self.window[start:stop],
@@ -122,11 +122,11 @@ class MatchRows:
 
 @dataclass(frozen=True, eq=False)
 class MatchDigests:
-    """Windows of one match query with at least one match, when a run only counts and compares matches.
+    """The windows of one match query with at least one match, for runs that only count and compare matches.
 
     - `window`: int64[n], window numbers k.
-    - `matches`: uint64[n], how many matches there are.
-    - `digest`: uint64[n], the sum of their hashes modulo 2^64 (`algorithms.kernels.trend_hash`).
+    - `matches`: uint64[n], the number of matches.
+    - `digest`: uint64[n], the sum of the matches' hashes modulo 2^64 (`algorithms.kernels.trend_hash`).
     """
 
     window: NDArray[np.int64]
@@ -137,7 +137,7 @@ class MatchDigests:
         return len(self.window)
 
     def renumbered(self, window: int) -> MatchDigests:
-        """The same matches, all of one window."""
+        """The same rows, all with window number `window`."""
         return replace(self, window=np.full(len(self), window, np.int64))
 
     @staticmethod
@@ -153,7 +153,7 @@ class MatchDigests:
 QueryRows = AggregateRows | MatchRows | MatchDigests
 
 Group = tuple[int | float | str, ...]
-"""Values of the attributes that split the stream, as a user knows them."""
+"""Decoded values of the attributes that split the stream."""
 
 Rows = dict[int, QueryRows]
 """Rows of one key by the query's index in the workload; queries without rows may be absent."""
@@ -161,7 +161,7 @@ Rows = dict[int, QueryRows]
 
 @dataclass(frozen=True, eq=False)
 class RowsOfKeys:
-    """Rows of one query and many keys; `key` int64[n] is the number of each row's key."""
+    """Rows of one query for many keys; `key` (int64[n]) is the key number of each row."""
 
     key: NDArray[np.int64]
     rows: QueryRows
@@ -182,7 +182,7 @@ KeyedRows = dict[int, RowsOfKeys]
 
 
 def with_keys(parts: Iterable[tuple[int, Rows]]) -> KeyedRows:
-    """The rows of single keys together; those of a key may come in several parts."""
+    """Combines the rows of single keys; the rows of a key can come in several parts."""
     found: dict[int, tuple[list[int], list[QueryRows]]] = {}
     for key, rows in parts:
         for query, some in rows.items():
@@ -197,7 +197,7 @@ def with_keys(parts: Iterable[tuple[int, Rows]]) -> KeyedRows:
 
 
 def joined(parts: Iterable[KeyedRows]) -> KeyedRows:
-    """The rows of several calls or operators as those of one."""
+    """Combines the rows of several calls or operators."""
     found: dict[int, list[RowsOfKeys]] = {}
     for part in parts:
         for query, rows in part.items():
@@ -206,7 +206,7 @@ def joined(parts: Iterable[KeyedRows]) -> KeyedRows:
 
 
 def concatenate(parts: Sequence[QueryRows]) -> QueryRows:
-    """All rows of one query's parts (of one kind, at least one)."""
+    """All rows of one query's parts (at least one, all of the same class)."""
     if len(parts) == 1:
         return parts[0]
     aggregates = [p for p in parts if isinstance(p, AggregateRows)]
@@ -219,7 +219,7 @@ def concatenate(parts: Sequence[QueryRows]) -> QueryRows:
 
 
 def join(parts: Sequence[Rows]) -> Rows:
-    """Rows of several steps as one."""
+    """Combines the rows of several steps for one key."""
     if len(parts) == 1:
         return parts[0]
     queries = sorted({query for part in parts for query in part})

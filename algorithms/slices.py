@@ -1,4 +1,4 @@
-"""Slices of time that are evaluated side by side: what an algorithm may offer beside `base.Algorithm`."""
+"""Parallel evaluation of slices of time: an optional protocol beside `base.Algorithm`."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from cepbench.events.windows import TimeSlice
 
 
 class SliceExecutor(Executor):
-    """Evaluates a plan on the events of one key in a slice of time.
+    """Evaluates a plan on the events of one key in one slice of time.
 
-    `process` and `finish` return rows of windows that lie in the slice whole.
+    `process` and `finish` return the rows of windows that lie entirely in the slice.
     """
 
     @abstractmethod
     def crossing(self) -> Any:
-        """After `finish`: what the slice has of windows that reach over its edges, for `Slicing.join`. Picklable."""
+        """After `finish`: the partial results of windows that cross the slice's ends, for `Slicing.join`. Picklable."""
 
 
 class Slicing(ABC):
-    """Evaluates slices of time of one key side by side."""
+    """Evaluates slices of time of one key in parallel."""
 
     @property
     @abstractmethod
     def slices(self) -> int:
-        """Into how many slices the events of a key are cut, at most: all events of a time stamp lie in one."""
+        """The maximum number of slices per key. All events with the same time lie in one slice."""
 
     @abstractmethod
     def executor(self, plan: Plan, part: TimeSlice) -> SliceExecutor:
@@ -37,7 +37,7 @@ class Slicing(ABC):
 
     @abstractmethod
     def join(self, plan: Plan, crossings: Sequence[Any]) -> Rows:
-        """Rows of the windows of a key that lie in no slice whole, from what slices have of them, in the order of time.
+        """Rows of the windows that cross slices, from the partial results of a key's slices in time order.
 
         Slices without events are left out.
         """
@@ -45,26 +45,26 @@ class Slicing(ABC):
 
 @runtime_checkable
 class Sliceable(Protocol):
-    """An algorithm that may evaluate slices of time."""
+    """An algorithm that can evaluate slices of time."""
 
     def slicing(self) -> Slicing | None:
-        """How time is cut where slices are evaluated side by side; None: it is not."""
+        """How time is cut; None if it is not."""
 
 
 def slicing_of(algorithm: Algorithm) -> Slicing | None:
-    """How an algorithm cuts time, or None: the events of a key stay whole."""
+    """How an algorithm cuts time; None if it does not."""
     return algorithm.slicing() if isinstance(algorithm, Sliceable) else None
 
 
 class SliceOperator(PerKey):
-    """A slice of time of all keys."""
+    """Evaluates one slice of time for all keys."""
 
     def __init__(self, slicing: Slicing, plan: Plan, part: TimeSlice) -> None:
         super().__init__(partial(slicing.executor, plan, part), plan.workload)
         self._crossings: dict[int, Any] = {}
 
     def crossings(self) -> Mapping[int, Any]:
-        """After `finish`: the `SliceExecutor.crossing` of each key."""
+        """After `finish`: `SliceExecutor.crossing` of each key."""
         slices = {key: one for key, one in self.executors.items() if isinstance(one, SliceExecutor)}
         return {**self._crossings, **{key: one.crossing() for key, one in slices.items()}}
 

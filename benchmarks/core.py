@@ -23,7 +23,7 @@ from cepbench.algorithms.core.kernels.compact_set import NEXT, STEPS
 from cepbench.algorithms.core.kernels.enumeration import (
     ALL_TICKS,
     MATCHES,
-    MOST_STEPS,
+    MAX_STEPS,
     RATIO,
     ROWS,
     SLOWEST,
@@ -132,7 +132,7 @@ def enumeration(size: int) -> None:
         print(
             f"  {text:<22} {matches:>12,} matches, mean {runs.enumeration_seconds / matches * 1e9:6.1f} ns, "
             f"p99.9 {worst * tick * 1e9:7.1f} ns, max {mark[SLOWEST] * tick * 1e6:8.1f} us, "
-            f"at most {mark[MOST_STEPS]} steps, {mark[RATIO] / 1000:.2f} per event of the match"
+            f"at most {mark[MAX_STEPS]} steps, {mark[RATIO] / 1000:.2f} per event of the match"
         )
         assert mark[ROWS] == mark[MATCHES] == 0
 

@@ -18,7 +18,7 @@ from cepbench.algorithms.mcep.algorithm import Mcep, detection_workload
 from cepbench.algorithms.mcep.engine.executor import DetectionExecutor
 from cepbench.algorithms.mcep.plan import tables_of
 from cepbench.algorithms.mcep.planning.engine_costs import EngineCosts
-from cepbench.algorithms.mcep.planning.optimiser import planned
+from cepbench.algorithms.mcep.planning.optimizer import planned
 from cepbench.algorithms.mcep.planning.patterns import patterns_of
 from cepbench.algorithms.mcep.planning.plans import MultiPlan
 from cepbench.algorithms.mcep.statistics import known_selectivities

@@ -1,4 +1,4 @@
-"""From the partial rows of all keys to the answer of a workload."""
+"""Builds the answer of a workload from the partial rows of all keys."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from cepbench.algorithms.rows import (
 from cepbench.queries.compile import CompiledQuery, Workload
 
 Parts = dict[int, GroupedRows]
-"""Rows by query and group: all of a builder but the workload, which need not travel with them."""
+"""Rows by query and group: the contents of a builder without the workload, as sent between processes."""
 
 
 class AnswerBuilder:
-    """Collects rows per query and group; partial aggregates of a group's keys are merged per window.
+    """Collects rows by query and group, and merges the partial aggregates of a group's keys per window.
 
-    Where the workload is summarised, matches are kept as their number and digest per window, however they come in.
-    Builders of parts of a stream merge to the same answer in any order, and can be pickled.
+    For a summarised workload, matches are stored as their number and digest per window, even if they arrive singly.
+    Builders of parts of a stream can be pickled, and merge to the same answer in any order.
     """
 
     def __init__(self, workload: Workload) -> None:
@@ -44,19 +44,16 @@ class AnswerBuilder:
         self.parts: Parts = {}
 
     def add(self, query: int, key: Group, rows: QueryRows) -> None:
-        """Rows of one key; `key` holds its decoded partition values in the order of `query.partition`."""
+        """Adds rows of one key; `key` holds its decoded partition values in the order of `query.partition`."""
         if self.workload.summarised and isinstance(rows, MatchRows):
             rows = digested(rows)
         found = self._of(query)
         found.add(found.number(self._group(query, key)), rows)
 
     def add_rows(self, keys: Sequence[Group], rows: KeyedRows) -> None:
-        """Rows of many keys, of which `keys` holds the decoded partition values by number.
-
-        No value is -0.0.
-        """
+        """Adds rows of many keys; `keys` holds their decoded partition values by key number. No value is -0.0."""
         for query, found in rows.items():
-            if isinstance(found.rows, MatchRows):  # which are kept by key
+            if isinstance(found.rows, MatchRows):  # stored by group, not with group numbers
                 bounds = [0, *(np.flatnonzero(np.diff(found.key)) + 1).tolist(), len(found)]
                 for start, stop in pairwise(bounds):
                     self.add(query, keys[found.key[start]], found.rows.slice(start, stop))
@@ -67,7 +64,7 @@ class AnswerBuilder:
         found = self._of(query)
         occurring, place = np.unique(rows.key, return_inverse=True)
         width = len(self.workload[query].query.group_by)
-        cut = [keys[key][:width] for key in occurring.tolist()]  # a whole tuple is not copied
+        cut = [keys[key][:width] for key in occurring.tolist()]  # slicing a whole tuple does not copy it
         numbers = [found.number(group) for group in cut]
         found.add(np.array(numbers, np.int64)[place], rows.rows)
 
@@ -77,7 +74,7 @@ class AnswerBuilder:
             self._of(query).merge(found)
 
     def packed(self) -> Parts:
-        """The parts as they are sent to another process: each query's rows as one, where that is possible."""
+        """The parts to send to another process: the rows of each query in one piece where possible."""
         return {query: found.packed() for query, found in self.parts.items()}
 
     def _of(self, query: int) -> GroupedRows:
@@ -88,32 +85,32 @@ class AnswerBuilder:
 
     def _group(self, query: int, key: Group) -> Group:
         values = key[: len(self.workload[query].query.group_by)]
-        return tuple(value + 0.0 if isinstance(value, float) else value for value in values)  # -0.0 and 0.0 are one
+        return tuple(value + 0.0 if isinstance(value, float) else value for value in values)  # turns -0.0 into 0.0
 
     def frame(self) -> pd.DataFrame:
-        """One table for all queries (docs/semantics.md, rule 7); a column is null in rows of queries that lack it."""
+        """One table for all queries (docs/semantics.md, rule 7); columns that a query lacks are null in its rows."""
         return with_lists(self._answer())
 
     def table(self) -> pa.Table:
-        """As `frame`, for files; matches do not become Python lists."""
+        """As `frame`, but matches do not become Python lists; for files."""
         return arrow_table(self._answer())
 
     def _answer(self) -> pd.DataFrame:
         return answer_table(self.workload, list(self._rows(sorted_matches)))
 
     def digest(self) -> str:
-        """A hash of the answer that does not depend on the order of rows and of additions, nor on `summarised`."""
+        """A hash of the answer, independent of the order of rows and additions and of `summarised`."""
         lines = [line for query, found in self._rows(digested) for line in digest_lines(query, found)]
         return hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()
 
     @property
     def rows(self) -> int:
-        """Rows of the answer."""
+        """Number of rows of the answer."""
         return sum(len(found.rows) for _, found in self._rows())
 
     @property
     def matches(self) -> float:
-        """Matches in all windows together (as a float, since counts may be huge); inf after an overflow."""
+        """Number of matches in all windows; a float, since counts can be huge, and inf after an overflow."""
         total = 0.0
         for _, found in self._rows():
             rows = found.rows
@@ -129,7 +126,7 @@ class AnswerBuilder:
 
     @property
     def most(self) -> float:
-        """The most matches of one row, that is, of a query, group and window; as `matches`."""
+        """Largest number of matches in one row (query, group and window); a float as in `matches`."""
         most = 0.0
         for _, found in self._rows(digested):
             rows = found.rows
@@ -143,7 +140,7 @@ class AnswerBuilder:
 
     @property
     def overflow(self) -> bool:
-        """Whether some value overflowed."""
+        """Whether any value overflowed."""
         return any(
             bool(overflowed(query, found.rows).any())
             for query, found in self._rows()
@@ -152,20 +149,20 @@ class AnswerBuilder:
 
     @property
     def windows(self) -> set[int]:
-        """The windows that have a row, of any query and group."""
+        """The windows with a row of any query and group."""
         return {int(k) for found in self.parts.values() for part in found.parts for k in np.unique(part.window)}
 
     def _rows(
-        self, told: Callable[[MatchRows], QueryRows] = lambda rows: rows
+        self, converted: Callable[[MatchRows], QueryRows] = lambda rows: rows
     ) -> Iterator[tuple[CompiledQuery, Answered]]:
-        """Queries in the order of the workload, their groups in order, and the merged rows; matches as they are `told`.
+        """Queries in the order of the workload, their groups in order, and the merged rows; matches as `converted`.
 
         Single matches are in no order by themselves.
         """
         for index in sorted(self.parts):
             grouped = self.parts[index]
             if any(isinstance(part, MatchRows) for part in grouped.parts):
-                found = [(g, told(rows)) for g, rows in grouped.by_group() if isinstance(rows, MatchRows)]
+                found = [(g, converted(rows)) for g, rows in grouped.by_group() if isinstance(rows, MatchRows)]
                 sizes = [len(rows) for _, rows in found]
                 number = np.repeat(np.arange(len(found)), sizes)
                 yield self.workload[index], Answered([g for g, _ in found], number, concatenate([r for _, r in found]))
@@ -174,7 +171,7 @@ class AnswerBuilder:
 
 
 def merged(found: Answered) -> Answered:
-    """Rows of equal groups and windows added up; ordered by group and window."""
+    """Sums the rows of equal groups and windows; ordered by group and window."""
     rows = found.rows
     assert not isinstance(rows, MatchRows)
     order = np.lexsort((rows.window, found.number))
@@ -186,7 +183,7 @@ def merged(found: Answered) -> Answered:
 
 
 def add_up(rows: AggregateRows, order: NDArray[np.int64], first: NDArray[np.int64]) -> AggregateRows:
-    """The sums of runs of rows that follow one another in `order`; each run begins at a place in `first`."""
+    """Sums segments of rows in the given `order`; each segment begins at an index in `first`."""
     window, ring, over = rows.window[order][first], rows.ring[order], rows.overflow[order]
     real, least = rows.real[order], rows.least[order]
     if len(first) == len(order):
@@ -201,7 +198,7 @@ def add_up(rows: AggregateRows, order: NDArray[np.int64], first: NDArray[np.int6
 
 
 def _carries(ring: NDArray[Any], first: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """Overflow bits of segment sums: high and low halves are added apart, so that nothing is lost."""
+    """Overflow bits of segment sums. High and low halves are added separately, so that no carry is lost."""
     if ring.dtype != np.uint64:
         return np.zeros(len(first), np.uint64)
     low = np.add.reduceat(ring & np.uint64(2**32 - 1), first, axis=0)

@@ -1,4 +1,4 @@
-"""COUNT(*) of a detection query: its matches are counted as they are detected, and there is one row at the end."""
+"""COUNT(*) of a detection query: counts matches as they are detected, and returns one row at the end."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ WHOLE_STREAM = 0
 
 
 class DetectedCount:
-    """Takes the rows of matches, each match once, of one key. The count is exact."""
+    """Counts the matches of one key; each match is added once. The count is exact."""
 
     def __init__(self, query: CompiledQuery) -> None:
         self.arithmetic = query.arithmetic
         self.matches = 0
 
     def add(self, rows: QueryRows | None) -> None:
-        """Counts matches, which may come as digests."""
+        """Adds the number of matches in `rows`, which may be digests."""
         if isinstance(rows, MatchDigests):
             self.matches += int(rows.matches.sum())
         elif rows is not None:
             self.matches += len(rows)
 
     def row(self) -> AggregateRows | None:
-        """The row of the whole stream; None if there was no match."""
+        """The row of the whole stream; None without matches."""
         return AggregateRows.of_counts({WHOLE_STREAM: self.matches}, self.arithmetic)
 
 
-def reporting(query: CompiledQuery) -> DetectedCount | None:
-    """What counts the matches of a query, unless it returns them."""
+def match_counter(query: CompiledQuery) -> DetectedCount | None:
+    """A counter for a query that returns COUNT(*); None for one that returns matches."""
     return DetectedCount(query) if isinstance(query.query.returns, Aggregates) else None

@@ -1,8 +1,9 @@
-"""What of an answer must be equal for two algorithms to agree, as lines of text.
+"""The parts of an answer that must be equal for two algorithms to agree, as lines of text.
 
-Counts and sums of integers are exact. Sums of floats depend on the order of additions, so they count to six digits of
-the average: two right sums differ by much less. Digits are cut where no short decimal lies, for prices and the like
-would often lie on the border between two digits. What cancels out to an average next to zero counts as zero.
+Counts and sums of integers are compared exactly. Sums of floats depend on the order of additions, so they are compared
+by six digits of the average; two correct sums differ by much less. Averages are scaled by an irrational number first:
+prices and other short decimals would often lie on the boundary between two roundings. Averages near zero that are left
+by cancellation are compared as zero.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ from cepbench.queries.compile import CompiledQuery
 
 SPREAD = 0.7548776662466927
 """Irrational (the inverse of the plastic number)."""
-NEXT_TO_ZERO = 1e-9
+NEAR_ZERO = 1e-9
 
 
 def digest_lines(query: CompiledQuery, found: Answered) -> Iterator[str]:
-    """A line per group and window, which tells query, group and window as well. Rows are aggregates or digests."""
+    """A line per row (aggregates or digests) with its query, group, window and values."""
     rows = found.rows
     heads = [f"{query.query.name}|{group!r}" for group in found.groups]
     if isinstance(rows, MatchDigests):
@@ -44,7 +45,7 @@ def digest_lines(query: CompiledQuery, found: Answered) -> Iterator[str]:
 
 
 def _meaningful(query: CompiledQuery) -> int:
-    """Overflow bits that mean something: a carry of a signed sum does not."""
+    """The overflow bits that matter: the carry of a signed sum does not."""
     bits = 0
     for c, channel in enumerate(query.layout.ring):
         if channel.column is None or channel.column.transform is Transform.MAGNITUDE:
@@ -56,7 +57,7 @@ def _average(total: Any, count: Any) -> str:
     average = float(total) / (float(count) or 1.0)
     if not np.isfinite(total) or not np.isfinite(float(count)):
         return "overflow"
-    return "0" if abs(average) < NEXT_TO_ZERO else _digits(average)
+    return "0" if abs(average) < NEAR_ZERO else _digits(average)
 
 
 def _digits(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""The matches of one detection query, each once, whichever clause finds it and in however many ways."""
+"""Removes duplicates from the matches of a detection query that several clauses or bindings find."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ from cepbench.queries.model import Aggregates
 
 
 class DistinctMatches:
-    """Where the same events may bind in several ways, their match is found several times in one call if all clauses
-    decide alike. One with a NOT at the end decides later than others, so that matches are remembered (`told`) for as
-    long as it may find them again.
+    """Returns each match of a detection query once.
 
-    `repeats`: matches may be found more than once. `digests`: the query wants digests, or a count, and needs no more to
-    be right.
+    If the same events can be bound in several ways, their match is found several times: within one call if all clauses
+    decide at the same point. A clause with a trailing NOT decides later than the others, so matches that it can find
+    again are remembered in `known`.
+
+    `repeats`: matches can be found more than once. `digests`: the query only needs digests or a count, and there are no
+    duplicates to remove.
     """
 
     def __init__(self, query: CompiledQuery) -> None:
@@ -31,34 +33,34 @@ class DistinctMatches:
         summarised = query.summarised or isinstance(query.query.returns, Aggregates)
         self.digests = summarised and not self.repeats and not waits
         self.mixed = self.repeats and waits
-        self.told: MatchRows | None = None
+        self.known: MatchRows | None = None
 
     def once(self, parts: Sequence[QueryRows], now: int) -> QueryRows | None:
-        """All rows, each match once; no event comes before the point `now` any more.
+        """All rows without duplicates; no later event lies before the point `now`.
 
-        Rows of clauses that wait come last: what others decided earlier is told in their name.
+        Rows of clauses with a trailing NOT come last in `parts`, since the other clauses decide earlier.
         """
         if not self.repeats:
             return concatenate(parts) if parts else None
-        known = [] if self.told is None else [self.told]
+        known = [] if self.known is None else [self.known]
         every = (
             MatchRows.concatenate([*known, *(rows for rows in parts if isinstance(rows, MatchRows))]) if parts else None
         )
         fresh = None if every is None else fresh_matches(every, sum(map(len, known)))
         if self.mixed:
-            self.told = still_reached([*known, *([] if fresh is None else [fresh])], now, self.reach)
+            self.known = still_reached([*known, *([] if fresh is None else [fresh])], now, self.reach)
         return fresh if fresh is not None and len(fresh) else None
 
     def state(self) -> StateSize:
-        """The matches that a clause may yet find again."""
-        return StateSize(0 if self.told is None else self.told.positions.nbytes + 32 * len(self.told))
+        """The remembered matches."""
+        return StateSize(0 if self.known is None else self.known.positions.nbytes + 32 * len(self.known))
 
 
 def still_reached(parts: Sequence[MatchRows], now: int, reach: int) -> MatchRows | None:
-    """The matches that a clause with a NOT at the end may find yet: their spans have not ended before `now`.
+    """The matches that a clause with a trailing NOT can still find: their spans have not ended before `now`.
 
-    The window of a match ends at its last event, or later: a span from its first one ends by `2 * reach` after the
-    beginning of that window.
+    The window of a match ends at its last event or later, so a span from its first event ends at most `2 * reach` after
+    the start of that window.
     """
     if not parts:
         return None

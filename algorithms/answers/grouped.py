@@ -1,4 +1,4 @@
-"""The rows of one query by group: as they come in, and put in order."""
+"""The rows of one query by group: in the order of arrival, and sorted by group."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Answered:
-    """Rows of a query, each of the group `groups[number[i]]`; groups are in order, and rows by group."""
+    """Rows of a query; row i belongs to `groups[number[i]]`. Groups are sorted, and rows are ordered by group."""
 
     groups: list[Group]
     number: Ints
@@ -24,29 +24,29 @@ class Answered:
 
 @dataclass
 class GroupedRows:
-    """Parts of the rows of one query, of which each knows the group of its rows, or of each of them, by number."""
+    """Collects parts of one query's rows. Each part has one group number for all of its rows, or one per row."""
 
     groups: dict[Group, int] = field(default_factory=dict)
     numbers: list[int | Ints] = field(default_factory=list)
     parts: list[QueryRows] = field(default_factory=list)
 
     def number(self, group: Group) -> int:
-        """The number of a group, perhaps a new one."""
+        """The number of a group; a new group gets the next number."""
         return self.groups.setdefault(group, len(self.groups))
 
     def add(self, numbers: int | Ints, rows: QueryRows) -> None:
-        """Rows of one group, or of several."""
+        """Adds rows of one group, or of several."""
         self.numbers.append(numbers)
         self.parts.append(rows)
 
     def merge(self, other: GroupedRows) -> None:
-        """Adds all rows of another one of the same query."""
+        """Adds all rows of `other`, which belongs to the same query."""
         own = np.array([self.number(group) for group in other.groups], np.int64)
         for numbers, rows in zip(other.numbers, other.parts, strict=True):
             self.add(int(own[numbers]) if isinstance(numbers, int) else own[numbers], rows)
 
     def together(self) -> Answered:
-        """All rows (at least one part) with their groups in order; rows lie as they came in."""
+        """All rows (at least one part) with sorted groups; rows stay in the order of arrival."""
         known = list(self.groups)  # by number
         order = _order(known)
         groups = [known[number] for number in order.tolist()]
@@ -55,13 +55,13 @@ class GroupedRows:
         return Answered(groups, place[self._number_of_rows()], concatenate(self.parts))
 
     def packed(self) -> GroupedRows:
-        """The same rows in one part, which travel faster than in thousands; single matches stay by group."""
+        """The same rows in one part, which pickles faster than thousands; single matches stay separate by group."""
         if any(isinstance(part, MatchRows) for part in self.parts):
             return self
         return GroupedRows(self.groups, [self._number_of_rows()], [concatenate(self.parts)])
 
     def _number_of_rows(self) -> Ints:
-        """The number of the group of each row."""
+        """The group number of each row."""
         sizes = [len(part) for part in self.parts]
         if all(isinstance(numbers, int) for numbers in self.numbers):
             return np.repeat(np.array(self.numbers, np.int64), sizes)
@@ -72,7 +72,7 @@ class GroupedRows:
         return np.concatenate(many)
 
     def by_group(self) -> list[tuple[Group, QueryRows]]:
-        """The rows of each group, in the order of groups, for parts of one group each."""
+        """The rows of each group in the order of groups; each part must have one group."""
         found: dict[int, list[QueryRows]] = {number: [] for number in range(len(self.groups))}
         for numbers, rows in zip(self.numbers, self.parts, strict=True):
             assert isinstance(numbers, int)
@@ -81,7 +81,7 @@ class GroupedRows:
 
 
 def _order(groups: list[Group]) -> Ints:
-    """Their order; column by column, since Python takes ten times as long to sort many tuples (measured)."""
+    """The sort order of groups, computed by column: sorting tuples in Python takes ten times as long (measured)."""
     columns = [np.array(column, object if isinstance(column[0], str) else None) for column in zip(*groups, strict=True)]
     codes = [column if column.dtype.kind in "if" else pd.factorize(column, sort=True)[0] for column in columns]
     return np.lexsort(codes[::-1]) if codes else np.arange(len(groups))

@@ -1,4 +1,4 @@
-"""Matches in an answer: in order, or counted and digested per window."""
+"""Matches in an answer: sorted, or counted and digested per window."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def digested(rows: MatchRows) -> MatchDigests:
 
 
 def merge_digests(rows: MatchDigests, order: NDArray[np.int64], first: NDArray[np.int64]) -> MatchDigests:
-    """Runs of rows that follow one another in `order`, each from a place in `first` on, added up modulo 2^64."""
+    """Sums segments of rows in the given `order` modulo 2^64; each segment begins at an index in `first`."""
     return MatchDigests(
         rows.window[order][first],
         np.add.reduceat(rows.matches[order], first),
@@ -29,32 +29,32 @@ def merge_digests(rows: MatchDigests, order: NDArray[np.int64], first: NDArray[n
 
 
 def sorted_matches(rows: MatchRows) -> MatchRows:
-    """The matches by window, then by positions; those of detection by positions."""
+    """The matches by window, then by positions; those of detection queries by positions only."""
     return taken(rows, _order(rows))
 
 
-def fresh_matches(rows: MatchRows, told: int) -> MatchRows:
-    """The distinct matches of detection among `rows`, in order, without those that are among the first `told`."""
+def fresh_matches(rows: MatchRows, known: int) -> MatchRows:
+    """The distinct detected matches in `rows`, sorted, without those that are among the first `known`."""
     order, distinct = _order(rows), np.empty(len(rows), np.bool_)
     mark_distinct(*_by_window(rows), order, distinct)
-    return taken(rows, order[distinct & (order >= told)])
+    return taken(rows, order[distinct & (order >= known)])
 
 
 def _order(rows: MatchRows) -> NDArray[np.int64]:
-    """By window and positions; equal matches stay in their order."""
+    """Sort order by window and positions; equal matches keep their order."""
     order, scratch = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
     order_matches(*_by_window(rows), order, scratch)
     return order
 
 
 def _by_window(rows: MatchRows) -> tuple[Ints, Ints, Ints]:
-    """Windows, which do not count for detection, offsets and positions, as kernels read them."""
+    """The arrays that the kernels read: windows (all 0 for detection queries), offsets and positions."""
     window = rows.window if rows.times is None else np.zeros(len(rows), np.int64)
     return readonly(window), readonly(rows.offsets), readonly(rows.positions)
 
 
 def taken(rows: MatchRows, chosen: NDArray[np.int64]) -> MatchRows:
-    """Some of the matches, in an order."""
+    """The matches at the indices `chosen`, in that order."""
     offsets = np.empty(len(chosen) + 1, np.int64)
     positions = np.empty(int(np.diff(rows.offsets)[chosen].sum()), np.int64)
     take_matches(readonly(rows.offsets), readonly(rows.positions), chosen, offsets, positions)

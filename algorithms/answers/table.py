@@ -21,19 +21,18 @@ from cepbench.queries.model import AggregateOf, Aggregates, CountAll, CountOf, F
 
 MATCH = "match"
 LAST_SECOND = 253_402_300_799
-"""Of the year 9999."""
+"""The last second of the year 9999, in Unix time."""
 _LIST = pd.ArrowDtype(pa.large_list(pa.int64()))
 _GROUP_DTYPES: dict[Kind, Any] = {Kind.INT: "Int64", Kind.FLOAT: "Float64", Kind.STRING: "object"}
 
 
 def answer_table(workload: Workload, found: Sequence[tuple[CompiledQuery, Answered]]) -> pd.DataFrame:
-    """A table with a row per row of `found` and the columns of all queries, null where a query lacks them.
+    """A table with one row per row of `found` and the columns of all queries, null where a query lacks them.
 
-    Matches stay Arrow lists. Where times of the input were timestamps, those of windows are, too.
-
-    The columns and their dtypes do not depend on the rows: `query`, grouping attributes, `window_start`,
-    `window_end`, aggregates, `overflow`, `match` (a list), as far as queries have them. A summarised workload has
-    `matches` and `digest` (in hexadecimal digits) instead of `match`, in one row per window.
+    Matches stay Arrow lists. If the times of the input were timestamps, window times are, too. Columns and dtypes do
+    not depend on the rows: `query`, grouping attributes, `window_start`, `window_end`, aggregates, `overflow`, `match`
+    (a list), as far as queries have them. A summarised workload has `matches` and `digest` (hexadecimal) instead of
+    `match`, in one row per window.
     """
     dtypes = _dtypes(workload)
     frames = [
@@ -53,7 +52,7 @@ def answer_table(workload: Workload, found: Sequence[tuple[CompiledQuery, Answer
 
 
 def _times_are_numbers(workload: Workload, answer: pd.DataFrame) -> bool:
-    """Whether they were, or a window counts events, or a time is beyond the calendar."""
+    """Whether input times were numbers, or a window counts events, or a time is beyond the calendar."""
     if workload.schema.zone is None or any(q.row_window is not None and q.row_window.counts_events for q in workload):
         return True
     last = answer["window_end"].max() if len(answer) else 0
@@ -61,7 +60,7 @@ def _times_are_numbers(workload: Workload, answer: pd.DataFrame) -> bool:
 
 
 def _with_timestamps(answer: pd.DataFrame, schema: Schema) -> pd.DataFrame:
-    """The same table with timestamps, null for both ends of what is no window."""
+    """The same table with window times as timestamps; both are null where a row has no time window."""
     unit = schema.time_unit if schema.time_unit in ("ns", "us", "ms") else "s"
     factor = NANOSECONDS[schema.time_unit] // NANOSECONDS[unit]
     nothing = answer["window_end"].isna()
@@ -81,7 +80,7 @@ def overflowed(query: CompiledQuery, rows: AggregateRows) -> NDArray[np.bool_]:
 
 
 def with_lists(answer: pd.DataFrame) -> pd.DataFrame:
-    """The same table with Python lists in the column `match`, and None where there is none."""
+    """The same table with Python lists in the column `match`, and None without a match."""
     if MATCH not in answer:
         return answer
     lists = pd.Series(answer[MATCH].array.__arrow_array__().to_pylist(), dtype=object)
@@ -89,12 +88,12 @@ def with_lists(answer: pd.DataFrame) -> pd.DataFrame:
 
 
 def arrow_table(answer: pd.DataFrame) -> pa.Table:
-    """The same table for files. Columns of objects are strings, also where all of them are missing."""
+    """The same table as Arrow, for files. Object columns are strings, even if all values are missing."""
     plain = pa.Table.from_pandas(answer.drop(columns=MATCH, errors="ignore"), preserve_index=False)
     for i, field in enumerate(plain.schema):
         if pa.types.is_null(field.type):
             plain = plain.set_column(i, field.with_type(pa.string()), plain[i].cast(pa.string()))
-    # pandas cannot read back its own name for a dtype of lists, so the metadata does not tell of this column.
+    # pandas cannot read its own name for a list dtype back, so the metadata leaves this column out.
     return plain.append_column(MATCH, answer[MATCH].array.__arrow_array__()) if MATCH in answer else plain
 
 

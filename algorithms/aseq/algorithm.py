@@ -20,18 +20,18 @@ from cepbench.queries.model import Query
 
 
 class ASeq(Algorithm):
-    """Online aggregation of event sequences, each query on its own.
+    """Online aggregation of event sequences, separately for each query.
 
-    An event at place j adds the counter of prefix j - 1 to that of prefix j, for each START event that is live: O(k n)
-    time for n live START events and k places that it matches, O(n l) space for a sequence of length l (Equation 22.2).
+    An event at place j adds the counter of prefix j - 1 to that of prefix j, for each live START event: O(k n) time for
+    n live START events and k places that the event matches, O(n l) space for a sequence of length l (Equation 22.2).
     START events expire with their last window. Where windows do not overlap, none expires inside a window, and one
     counter per prefix serves all of them (Figure 22.2): O(k) time, O(l) space.
 
-    Kleene patterns are flattened into sequences of every length, as the papers do it: up to `max_length`, or by default
-    as far as the longest match so far needs. A match of l events then costs sequences of length 1 to l.
+    Kleene patterns are flattened into sequences of every length, as in the papers: up to `max_length`, or by default up
+    to the length of the longest match so far. A match of l events then requires sequences of length 1 to l.
 
-    Departures: the START events of one time stamp have one counter, for they precede the same events and expire
-    together. An index leads from event types to the places of all queries.
+    Departures: START events with the same time share one counter, since they precede the same events and expire
+    together. An index maps event types to the places of all queries.
     """
 
     name: ClassVar[str] = "aseq"
@@ -42,7 +42,7 @@ class ASeq(Algorithm):
         self.max_length = Option(self.name, "max_length", str(max_length)).whole("none")
 
     def unsupported(self, query: Query) -> str | None:
-        """Match queries, other semantics, predicates between events, negation outside of a sequence or of patterns."""
+        """Match queries, other semantics, predicates between events, negation outside a sequence or of patterns."""
         return unsupported_as_sequences(query, kleene=True)
 
     def plan(self, workload: Workload, statistics: Statistics) -> Plan:
@@ -57,12 +57,12 @@ class ASeq(Algorithm):
         return SequenceExecutor(plan, partial(_evaluator, plan.workload.schema, self.max_length))
 
     def operator(self, plan: Plan) -> Operator:
-        """Lanes of counters, if all patterns are without Kleene closure."""
+        """One operator with lanes of counters if no pattern has a Kleene closure; otherwise an executor per key."""
         assert isinstance(plan, SharingPlan)
         return sequence_lanes(plan) or super().operator(plan)
 
     def _grows(self, query: CompiledQuery) -> bool:
-        """Whether sequences are found during the run, or on their own for the sides of AND."""
+        """Whether sequences are added during the run, or counted separately for the sides of AND."""
         kleene = is_kleene(query.parts[0].automaton)
         return query.analysis.conjunction or (kleene and self.max_length is None)
 
@@ -70,7 +70,7 @@ class ASeq(Algorithm):
 def _evaluator(
     schema: Schema, max_length: int | None, query: CompiledQuery, part: Part, window: Window
 ) -> SequenceEvaluator:
-    """Of a query that is counted on its own."""
+    """Evaluator of a query that is counted separately."""
     if max_length is None and is_kleene(part.automaton):
         return GrowingSequences(schema, query, part, window)
     return SequenceEvaluator(schema, max_length, query, part, window)

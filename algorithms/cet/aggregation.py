@@ -17,7 +17,7 @@ from cepbench.algorithms.cet.kernels.aggregation import (
     number_live,
     search_trends,
 )
-from cepbench.algorithms.cet.kernels.graph import turn_round
+from cepbench.algorithms.cet.kernels.graph import reverse_edges
 from cepbench.algorithms.cet.limit import MemoryLimit
 from cepbench.algorithms.kernels import cells
 from cepbench.algorithms.kernels.cells import cell_bytes, empty_cells
@@ -34,7 +34,7 @@ from cepbench.queries.model import Query, Semantics
 
 WORD = 4
 PER_VERTEX = 8 + 2 + 4 * 8
-"""Bytes of a vertex: its event, two flags, where its edges begin, and the two counts of sub-trends."""
+"""Bytes of a vertex: its event, two flags, the offsets of its edges, and two counts of sub-trends."""
 PER_EDGE = 16
 PER_STEP = 16
 """Bytes of a vertex on the path of the depth-first search."""
@@ -43,7 +43,7 @@ PER_SEGMENT = 24
 
 
 def unsupported_aggregation(query: Query, detect: str) -> str | None:
-    """Why trends of an aggregation query cannot be constructed and then aggregated, in words, or None."""
+    """Why CET cannot construct and then aggregate the trends of an aggregation query, in words; None if it can."""
     if detect == "baseline":
         return "the baseline stores complete trends only; aggregation needs all"
     if detect == "plan":
@@ -52,28 +52,28 @@ def unsupported_aggregation(query: Query, detect: str) -> str | None:
         return f"CET constructs trends under skip-till-any-match, not {query.semantics}"
     automata = analyse(query).automata
     if any(automaton.negations for automaton in automata):
-        return "CET knows no negated events"
+        return "CET does not support negated events"
     if any(automaton.pairwise for automaton in automata):
-        return "a predicate compares events that are not adjacent, which the edges of the CET graph cannot tell"
+        return "a predicate compares events that are not adjacent, which the edges of the CET graph do not represent"
     return None
 
 
 class TwoStepEvaluator(StackEvaluator):
     """Constructs all trends of a window, not only the complete ones, and then aggregates them.
 
-    When a window closes, its V live vertices are laid out with all E edges between them. `detect` tells how the
+    When a window closes, a graph of its V live vertices and all E edges between them is built. `detect` selects how the
     y trends of l events are constructed, as for complete trends (Chapter 5):
 
     - `memory`: depth-first, each trend aggregated from its first event on; O(E + y l) time, O(V + E) space.
-    - `time`: breadth-first, every trend and every part from its START stored with its aggregates, which those of longer
-      ones extend; O(y l) time and space.
-    - `hybrid`: the window in k graphlets of about as many vertices each, k the smallest found that keeps within the
-      limit. The sub-trends of a graphlet are stored once, with their aggregates, and stitched depth-first:
-      O(y k) time and the space of the sub-trends. With k = 1 it is `time`.
+    - `time`: breadth-first. Every prefix of a trend is stored with its aggregates, which its extensions reuse; O(y l)
+      time and space.
+    - `hybrid`: the window is split into k graphlets of about as many vertices each; k is the smallest number found that
+      respects the limit. The sub-trends of a graphlet are stored once, with their aggregates, and stitched
+      depth-first: O(y k) time and the space of the sub-trends. With k = 1 it is `time`.
 
-    The limit holds for stacks, the graph of the window and what is stored; it is known before anything is stored.
-    Departures: the papers do not say how graphlets are chosen for aggregation, and trends of overlapping windows are
-    constructed in each.
+    The limit covers the stacks, the graph of the window and the stored trends; all are counted before they are stored.
+    Departures: the papers do not say how graphlets are chosen for aggregation. Trends that lie in several overlapping
+    windows are constructed for each window.
     """
 
     def __init__(self, query: CompiledQuery, part: Part, window: Window, *, detect: str, limit: int) -> None:
@@ -87,22 +87,22 @@ class TwoStepEvaluator(StackEvaluator):
         self.built = 0.0
 
     def process(self, events: EventBatch) -> QueryRows | None:
-        """Rows of the windows that these events closed. Raises `NotEnoughMemory`."""
+        """Returns the rows of the windows that these events closed. Raises `NotEnoughMemory`."""
         rows = super().process(events)
         self._hold_stacks()
         return rows
 
     def grow(self) -> None:
-        """Makes room in the stacks, which may have passed the limit already. Raises `NotEnoughMemory`."""
+        """Enlarges the stacks, if the limit is not exceeded yet. Raises `NotEnoughMemory`."""
         self._hold_stacks()
         super().grow()
 
     def state(self) -> StateSize:
-        """Events in stacks and pointers between them, or the graph and stored trends of a window that was closed."""
+        """Events in stacks and pointers between them, or the graph and the stored trends of a window when it closed."""
         return self.limit.peak.tell(StateSize(self.kept_bytes, self._kinds(0)))
 
     def details(self) -> Mapping[str, float]:
-        """Trends that were aggregated, sub-trends that were stored for them, and in how many graphlets."""
+        """Numbers of aggregated trends, of sub-trends that were stored for them, and of graphlets."""
         return {"trends": self.trends, "trends_stored": self.stored, "graphlets_built": self.built}
 
     def construct(self, k: int, latest: NDArray[np.int64]) -> list[QueryRows]:
@@ -119,7 +119,7 @@ class TwoStepEvaluator(StackEvaluator):
         return [aggregate_rows(np.array([k], np.int64), self.total, 1)]
 
     def graphlets(self, graph: TrendGraph) -> NDArray[np.int64]:
-        """The bounds of the fewest graphlets that fit, or those that need least."""
+        """The bounds of the fewest graphlets that fit; if none fit, of those that need the least memory."""
         size = len(graph.event)
         left = self.limit.bytes - self.kept_bytes - PER_VERTEX * size - PER_EDGE * len(graph.into)
         best, least = _whole(size), np.inf
@@ -159,7 +159,7 @@ class TwoStepEvaluator(StackEvaluator):
             out=np.empty(edges, np.int64),
         )
         lay_out(self.tables, self.stacks, number, graph)
-        turn_round(graph.in_ptr, graph.into, graph.out_ptr, graph.out)
+        reverse_edges(graph.in_ptr, graph.into, graph.out_ptr, graph.out)
         return graph
 
     def _hold(self, graph: TrendGraph, needed: float, trends: float, purpose: str) -> None:
@@ -196,7 +196,7 @@ class TwoStepEvaluator(StackEvaluator):
         stitch_trends(graph, segments, path, self.total)
 
     def _cost(self, graph: TrendGraph, bounds: NDArray[np.int64]) -> tuple[float, float, float]:
-        """Sub-trends to store, their events together, and the bytes that this takes."""
+        """Number of sub-trends to store, their total length, and their bytes."""
         size, number = len(graph.event), len(bounds) - 1
         trends, events = np.empty(number), np.empty(number)
         count_trends(bounds, graph, np.empty(size), np.empty(size), trends, events)

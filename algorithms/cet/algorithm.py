@@ -1,4 +1,4 @@
-"""CET: the complete event trends of a query, from a compact graph, within a memory limit."""
+"""CET: detects the complete event trends of a query in a compact graph, within a memory limit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cepbench.algorithms.cet.detector import Detector
 from cepbench.algorithms.cet.evaluator import CetEvaluator
 from cepbench.algorithms.cet.kernels.window_graph import WindowGraph
 from cepbench.algorithms.cet.limit import MemoryLimit
-from cepbench.algorithms.cet.memory_optimised import MemoryOptimised
+from cepbench.algorithms.cet.memory_optimized import MemoryOptimized
 from cepbench.algorithms.cet.partitioning import METHODS, PartitionPlan, by_time, load, partition, prescribed
 from cepbench.algorithms.cet.plans_only import PlansOnly
 from cepbench.algorithms.cet.stored import Partition, Stored
@@ -30,39 +30,40 @@ from cepbench.queries.model import Aggregates, Matches, Query
 
 DETECTORS = ("baseline", "memory", "time", "hybrid", "plan")
 SHARING = ("windows", "never")
-MOST_MEMORY = 64 * 2**30
-"""Bytes; stored trends, of 24 bytes each, refer to one another by 32-bit words."""
+MAX_MEMORY = 64 * 2**30
+"""In bytes; stored trends (24 bytes each) refer to one another by 32-bit words."""
 
 
 class Cet(Algorithm):
-    """Detects complete event trends: those that are part of no other (dissertation Chapters 3-8).
+    """Detects complete event trends, i.e. those that are part of no other trend (dissertation Chapters 3-8).
 
     Events become vertices of a graph whose maximal paths are the complete trends (Algorithm 4, O(|V| + |E|) per event).
-    When a window closes, `detect` says how the paths are found, for y trends of length l:
+    When a window closes, `detect` selects how its y trends of length l are found:
 
     - `baseline` (BL, Algorithm 3): without the graph, all trends stored, O(n y^2 l) time, O(y l) space;
     - `memory` (M-CET): depth-first, O(y l) time, O(|V| + |E|) space;
     - `time` (T-CET): breadth-first, all trends stored in a tree that shares prefixes, O(|E| + n) time and O(n) space
       for its n nodes: O(y) where each event has several successors, at most y l;
     - `hybrid` (H-CET): T-CET in graphlets, stitched depth-first, O(y k) time for k graphlets, and space for the trends
-      of the graphlets only. `partition` plans them so that the whole state keeps within `memory`; graphlets are shared
-      between overlapping windows (Section 7.3), unless `sharing` is `never`. Two ways to prescribe them instead:
-      `graphlets` says how many of equal size a window has, the first of them `ratio` times larger (Section 8.4);
-      `intervals` cuts time into so many equal intervals per window wherever the graph can be cut. Those lie alike in
-      all windows whose slide is a multiple of theirs, so that all but the expired and the new ones are shared.
-    - `plan`: the graphlets of each window are planned as for `hybrid`, and nothing is detected: the answer is empty.
-      For the time and memory of partitioning (Section 8.3).
+      of the graphlets only. `partition` plans the graphlets so that the whole state respects `memory`; overlapping
+      windows share graphlets (Section 7.3), unless `sharing` is `never`. Two parameters prescribe them instead:
+      `graphlets` is their number per window; they have equal sizes, except that the first is `ratio` times larger
+      (Section 8.4). `intervals` cuts time into so many equal intervals per window, wherever the graph can be cut. All
+      windows whose slide is a multiple of the interval have the same cuts, so they share all graphlets that are neither
+      expired nor new.
+    - `plan`: the graphlets of each window are planned as for `hybrid`, but no trends are detected and the answer is
+      empty. It measures the time and memory of partitioning (Section 8.3).
 
     Departures:
 
-    - Patterns need not be flat: any pattern will do whose events bind at one position (not for `baseline`). Vertices on
-      no path from a START to an END event of the window are left out before detection.
+    - Patterns need not be flat: any pattern is supported whose events bind at one position (not for `baseline`).
+      Vertices that are on no path from a START to an END event of the window are removed before detection.
     - Plans are compared by exact numbers of trends, not by the bound 3^(n/3).
     - Table 5.1 counts one update per extension but the space of whole trends, O(y l). With shared prefixes, space is as
       small as the number of updates.
     - `baseline` replays the events of a window when it closes.
-    - Who cannot keep within `memory` ends with `NotEnoughMemory`, as a rule before any trend is stored. Each key
-      has `memory` bytes, shared evenly between queries, and between the windows of a query that count events.
+    - If `memory` does not suffice, `NotEnoughMemory` is raised, in most cases before any trend is stored. Each key has
+      `memory` bytes, divided evenly among queries and, in a query with count windows, among its windows.
 
     Aggregation queries construct all trends, complete or not, and aggregate them (`algorithms.cet.aggregation`).
     """
@@ -84,7 +85,7 @@ class Cet(Algorithm):
         option = partial(Option, self.name)
         self.detect = option("detect", detect).among(DETECTORS)
         self.partition = option("partition", partition).among(tuple(METHODS))
-        self.memory = option("memory", memory).size(MOST_MEMORY)
+        self.memory = option("memory", memory).size(MAX_MEMORY)
         self.graphlets = option("graphlets", graphlets).whole("searched")
         self.ratio = option("ratio", ratio).ratio()
         self.intervals = option("intervals", intervals).whole("searched")
@@ -93,7 +94,7 @@ class Cet(Algorithm):
             raise WrongOption(f"{self.name}: give either graphlets or intervals")
 
     def unsupported(self, query: Query) -> str | None:
-        """Matches that are not complete, complete ones that are no maximal paths, and some aggregation queries."""
+        """Matches that are not complete, complete ones that are not maximal paths, and some aggregation queries."""
         if query.span is not None:
             return "CET detects the complete trends of windows, not matches within a span of their own"
         if isinstance(query.returns, Matches):
@@ -106,7 +107,7 @@ class Cet(Algorithm):
         return reason
 
     def plan(self, workload: Workload, statistics: Statistics) -> Plan:
-        """Graphlets are planned window by window, in the executor."""
+        """Nothing is decided here: executors plan the graphlets of each window."""
         notice = "detect=plan plans graphlets and detects no trends: its answers are empty"
         unanswered = self.detect == "plan"
         return Plan(workload, notices=(notice,) if unanswered else (), unanswered=unanswered)
@@ -129,7 +130,7 @@ class Cet(Algorithm):
             case "baseline":
                 return Baseline(limit, summarised=summarised)
             case "memory":
-                return MemoryOptimised(limit, summarised=summarised)
+                return MemoryOptimized(limit, summarised=summarised)
             case "time":
                 return Stored(limit, _whole, shares=False, summarised=summarised)
             case "plan":
@@ -147,12 +148,12 @@ class Cet(Algorithm):
 
 
 def _whole(graph: WindowGraph, /, *, limit: int) -> PartitionPlan:
-    """One graphlet, whatever it takes: T-CET."""
+    """One graphlet, regardless of the limit: T-CET."""
     return PartitionPlan(np.array([0, len(graph.time)], np.int64), 0.0, 0, {})
 
 
 def _unsupported_by_baseline(query: Query) -> str | None:
     [automaton] = analyse(query).automata
     if any(position.start is None or position.end is None for position in automaton.positions):
-        return "the baseline takes every event for the START and the END of a trend, so it needs patterns such as E+"
+        return "the baseline takes every event as START and END of a trend, so it needs patterns such as E+"
     return None

@@ -10,8 +10,8 @@ from cepbench.algorithms.cet.detector import Detector, terms_of
 from cepbench.algorithms.cet.graph import CetGraph
 from cepbench.algorithms.cet.kernels.baseline import (
     EVENT,
-    MOST_TRENDS,
-    MOST_WORDS,
+    MAX_TRENDS,
+    MAX_WORDS,
     WORDS,
     StoredTrends,
     extend_trends,
@@ -27,7 +27,7 @@ WORD = 4
 class Baseline(Detector):
     """Stores all complete trends and compares each event with each of them.
 
-    The trends of a window are built when it closes, event by event; overlapping windows share nothing but the events.
+    When a window closes, its trends are built event by event; overlapping windows share only the events.
     O(n (y l r + y^2 l)) time and O(y l) space for n events, y trends of length l and r predicates.
     """
 
@@ -42,10 +42,10 @@ class Baseline(Detector):
         ended = False
         while not ended:
             ended = extend_trends(graph.arrays, graph.tables, graph.link, most, stored, self.work)
-            trends = int(stored.at[MOST_TRENDS])
+            trends = int(stored.at[MAX_TRENDS])
             kinds = {"events": size, "edges": 0, "trends": trends}
             what = f"{trends} trends after {int(stored.at[EVENT]) + 1} of {size} events of a window"
-            self.limit.hold(fixed + WORD * int(stored.at[MOST_WORDS]), kinds, what)
+            self.limit.hold(fixed + WORD * int(stored.at[MAX_WORDS]), kinds, what)
             if not ended:
                 stored = _grown(stored)
         terms = terms_of(graph.arrays.place[:size])
@@ -56,7 +56,7 @@ class Baseline(Detector):
 
 
 def _grown(stored: StoredTrends) -> StoredTrends:
-    """Room for twice the trends of now."""
+    """The same trends in arrays of twice the size."""
     room = 4 * int(stored.at[WORDS]) + 4
     previous: Codes = np.empty(room, np.int32)
     previous[: stored.at[WORDS]] = stored.previous[: stored.at[WORDS]]

@@ -1,4 +1,4 @@
-"""What the detectors of complete trends have in common."""
+"""The common base of the detectors of complete trends."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from cepbench.algorithms.rows import QueryRows
 
 
 class Detector(ABC):
-    """Detects the complete trends of one window after the other in the graph of a key."""
+    """Detects the complete trends of one key, window by window, in its graph."""
 
     connected: ClassVar[bool] = True
-    """Whether the graph has edges."""
+    """Whether the detector needs a graph with edges."""
 
     def __init__(self, limit: MemoryLimit, *, summarised: bool) -> None:
         self.limit = limit
@@ -30,27 +30,27 @@ class Detector(ABC):
 
     @abstractmethod
     def detect(self, graph: CetGraph, window: int, following: int) -> list[QueryRows]:
-        """The complete trends of a window in which all vertices lie; the next window starts at time `following`.
+        """Returns the complete trends of a window that holds all vertices; the next window starts at time `following`.
 
         Raises `NotEnoughMemory`.
         """
 
     @property
     def bytes(self) -> int:
-        """Bytes of trends kept for the next window."""
+        """Bytes of the trends that are kept for the next window."""
         return 0
 
     @property
     def trends(self) -> int:
-        """How many of them there are."""
+        """Number of the trends that are kept for the next window."""
         return 0
 
     def forget(self) -> None:
-        """Keeps no trends for the next window."""
+        """Drops the trends that are kept for the next window."""
         return
 
     def details(self) -> Mapping[str, float]:
-        """Complete trends so far, and the operations of Table 5.1: edges traversed and updates of trends."""
+        """Complete trends so far, and the operations of Table 5.1: traversed edges and updates of trends."""
         return {
             "trends": float(self.output.trends),
             "traversals": float(self.work[TRAVERSALS]),

@@ -1,4 +1,4 @@
-"""Detection of complete event trends over time windows: the graph grows with the events, windows close in order."""
+"""Detects complete event trends over time windows: the graph grows with the events, and windows close in order."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ from cepbench.queries.compile import CompiledQuery, Part
 
 
 class CetEvaluator(Evaluator):
-    """The CET graph of one key and a detector that reads it whenever a window closes.
+    """The CET graph of one key, and a detector that reads it when a window closes.
 
-    The whole state keeps within the detector's limit: trends kept for the next window give way to the graph.
+    The whole state respects the detector's limit: if the graph needs the space, trends kept for the next window are
+    dropped.
     """
 
     def __init__(self, query: CompiledQuery, part: Part, window: Window, detector: Detector) -> None:
@@ -30,7 +31,7 @@ class CetEvaluator(Evaluator):
         self.low = 0
 
     def process(self, events: EventBatch) -> QueryRows | None:
-        """Rows of the windows that these events closed."""
+        """Returns the rows of the windows that these events closed."""
         batch, place = kernel_events(self.query.columns, events), readonly(events.position)
         time = batch.time
         parts: list[QueryRows] = []
@@ -50,16 +51,16 @@ class CetEvaluator(Evaluator):
         return concatenate(parts) if parts else None
 
     def finish(self) -> QueryRows | None:
-        """Rows of the windows that are still open."""
+        """Returns the rows of the windows that are still open."""
         parts = self._close(2 * FOREVER - 1)
         return concatenate(parts) if parts else None
 
     def state(self) -> StateSize:
-        """The graph and stored trends; the largest since the last call, those inside the closing of windows too."""
+        """The graph and stored trends: the peak since the last call, including the closing of windows."""
         return self.detector.limit.peak.tell(StateSize(self.graph.bytes + self.detector.bytes, self._kinds()))
 
     def details(self) -> Mapping[str, float]:
-        """What the detector tells."""
+        """Details of the detector."""
         return self.detector.details()
 
     def _kinds(self) -> dict[str, int]:
@@ -73,7 +74,7 @@ class CetEvaluator(Evaluator):
         self.detector.limit.hold(self.graph.bytes + self.detector.bytes, kinds, what)
 
     def _close(self, now: int) -> list[QueryRows]:
-        """Rows of all windows that end by `now`."""
+        """Closes all windows that end by `now` and returns their rows."""
         parts: list[QueryRows] = []
         while self.window.end(self.low) <= now and self.graph.vertices > 0:
             parts += self.detector.detect(self.graph, self.low, self.window.start(self.low + 1))
@@ -81,7 +82,7 @@ class CetEvaluator(Evaluator):
         return parts
 
     def _open(self, low: int) -> None:
-        """Moves on to window `low`."""
+        """Advances to window `low`."""
         if low > self.low:
             self.low = low
             self.graph.drop_before(self.window.start(low))

@@ -1,4 +1,4 @@
-"""The CET graph of a key, shared by its windows, and the live part of one window (dissertation Section 5.1)."""
+"""The CET graph of a key, which its windows share, and the live part of one window (dissertation Section 5.1)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cepbench.algorithms.cet.kernels.graph import (
     insert_events,
     number_live,
     restrict_edges,
-    turn_round,
+    reverse_edges,
 )
 from cepbench.algorithms.cet.kernels.window_graph import WindowGraph
 from cepbench.algorithms.kernels.arrays import Ints
@@ -28,10 +28,10 @@ FIRST_VERTICES = 256
 
 
 class CetGraph:
-    """The vertices of all open windows, with edges as Algorithm 4 finds them when an event arrives.
+    """The vertices of all open windows, with edges that Algorithm 4 finds when an event arrives.
 
-    There is an edge from an event to one that it may precede, unless a longer way leads there. Edges do not depend on
-    the window, so windows share them. Without `connected`, events are kept without edges, as BL needs them.
+    An edge leads from an event to one that it can precede, unless a longer path connects them. Edges do not depend on
+    the window, so windows share them. Without `connected`, events are stored without edges, as BL needs them.
 
     O(|V| + |E|) time per event, O(|V| + |E|) space.
     """
@@ -46,12 +46,12 @@ class CetGraph:
 
     @property
     def vertices(self) -> int:
-        """Events in the graph."""
+        """Number of vertices."""
         return int(self.arrays.counters[VERTICES])
 
     @property
     def edges(self) -> int:
-        """Edges between them."""
+        """Number of edges."""
         return int(self.arrays.counters[EDGES])
 
     @property
@@ -60,9 +60,9 @@ class CetGraph:
         return graph_bytes(self.arrays)
 
     def insert(self, first: int, last: int, events: KernelEvents, place: Ints, earliest: int, most: int) -> int:
-        """Inserts events first..last-1 that are not before `earliest`; returns the next event.
+        """Inserts those of the events first..last-1 that are not before `earliest`; returns the next event.
 
-        It is less than `last` if the graph exceeds `most` bytes.
+        The result is less than `last` if the graph exceeds `most` bytes.
         """
         while True:
             first = insert_events(
@@ -73,11 +73,11 @@ class CetGraph:
             self._grow()
 
     def drop_before(self, oldest: int) -> None:
-        """Forgets events before time `oldest`."""
+        """Drops events before time `oldest`."""
         drop_before(oldest, self.arrays)
 
     def live(self) -> WindowGraph:
-        """The live sub-graph of the window that all vertices lie in. O(|V| + |E|)."""
+        """The live sub-graph of the window that holds all vertices. O(|V| + |E|)."""
         number = np.empty(self.vertices, np.int64)
         size = number_live(self.tables, self.arrays, number)
         time, place, in_ptr = (np.empty(n, np.int64) for n in (size, size, size + 1))
@@ -86,7 +86,7 @@ class CetGraph:
         return _with_out_edges(time, place, in_ptr, into)
 
     def _grow(self) -> None:
-        """Twice the room for vertices, if the next one may not fit, else for edges."""
+        """Doubles the space for vertices if the next one may not fit, otherwise for edges."""
         if self.vertices == len(self.arrays.time):
             self.arrays = widened(self.arrays, _PER_VERTEX, len(self.arrays.time))
         else:
@@ -108,7 +108,7 @@ def window_bytes(graph: WindowGraph) -> int:
 
 def _with_out_edges(time: Ints, place: Ints, in_ptr: Ints, into: Ints) -> WindowGraph:
     out_ptr, out = np.zeros(len(in_ptr), np.int64), np.empty(len(into), np.int64)
-    turn_round(in_ptr, into, out_ptr, out)
+    reverse_edges(in_ptr, into, out_ptr, out)
     return WindowGraph(time, out_ptr, out, in_ptr, into, place)
 
 

@@ -1,4 +1,4 @@
-"""The memory limit of CET detection: what is held is known before it is allocated."""
+"""The memory limit of CET detection; memory is counted before it is allocated."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from cepbench.algorithms.running.peak import Peak
 
 
 class MemoryLimit:
-    """Keeps the largest state since it was last told, and refuses any beyond `bytes`."""
+    """Records the peak state since the last report, and refuses states beyond `bytes`."""
 
     def __init__(self, size: int) -> None:
         self.bytes = size
         self.peak = Peak()
 
     def hold(self, needed: float, kinds: dict[str, int], purpose: str) -> None:
-        """Notes a state of `needed` bytes. Raises `NotEnoughMemory` if it is too large."""
+        """Records a state of `needed` bytes. Raises `NotEnoughMemory` if it exceeds the limit."""
         if needed > self.bytes:
             shown = f"{needed:.0f}" if needed < 1e15 else f"{needed:.3g}"
             raise NotEnoughMemory(f"{purpose} needs {shown} bytes, but the memory limit is {self.bytes} bytes")

@@ -1,4 +1,4 @@
-"""The complete trends of one window, as rows or as their number and digest."""
+"""Collects the complete trends of one window, as rows or as their number and digest."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ FOUND_EVENTS = 1_048_576
 
 
 class Output:
-    """Collects what a detection kernel writes, and calls it again where its arrays were full."""
+    """Collects the output of a detection kernel, and calls the kernel again if its arrays were full."""
 
     def __init__(self, summarised: bool) -> None:
         self.summarised = summarised
         self.trends = 0
 
     def collect(self, window: int, longest: int, detect: Callable[[FoundTrends], bool]) -> list[QueryRows]:
-        """All complete trends of a window, none of more than `longest` events."""
+        """All complete trends of a window; none has more than `longest` events."""
         matches, events = (0, 0) if self.summarised else (FOUND_MATCHES, FOUND_EVENTS + longest)
         found = FoundTrends(
             np.zeros(matches, np.int64), np.empty(events, np.int64), np.zeros(2, np.int64), np.zeros(1, np.uint64)

@@ -15,9 +15,9 @@ from cepbench.algorithms.kernels.arrays import Flags, Ints
 
 @dataclass(frozen=True, eq=False)
 class Graphlet:
-    """Vertices of a window (by their places in the input) whose trends are stored: `nodes` nodes from `base` on.
+    """Vertices of a window (by their positions in the input) with stored trends: `nodes` nodes, starting at `base`.
 
-    `trends` of them are complete.
+    `trends` of the nodes are complete trends of the graphlet.
     """
 
     place: Ints
@@ -27,20 +27,20 @@ class Graphlet:
 
     @property
     def bytes(self) -> int:
-        """Bytes of the stored trends, and of the places by which the next window knows them."""
+        """Bytes of the stored trends, and of the positions by which the next window identifies the graphlet."""
         return NODE_BYTES * self.nodes + self.place.nbytes
 
 
 Stretch = tuple[int, int, Graphlet | None]
-"""Vertices low..high-1 of a window: a graphlet of the window before, or ones whose trends have to be constructed."""
+"""Vertices low..high-1 of a window, with the kept graphlet they form, or None if their trends must be constructed."""
 
 
 def stretches(graph: WindowGraph, kept: Sequence[Graphlet], expiring: int) -> list[Stretch]:
-    """The vertices of a window in order: graphlets of the window before that are the same here, and the rest.
+    """Splits the vertices of a window, in order, into kept graphlets of the previous window and the rest.
 
-    Edges do not depend on the window, so a graphlet is the same if its vertices are; and it may stay a graphlet if the
-    graph can be cut at both its ends. What is left of the graphlet that expires in part, which ended with the event at
-    place `expiring`, is a stretch of its own if the graph can be cut there. O(|V| + |E|).
+    Edges do not depend on the window, so a graphlet can be kept if its vertices are the same and the graph can be cut
+    at both of its ends. The rest of the graphlet that expires in part, which ended with the event at position
+    `expiring`, is a separate stretch if the graph can be cut there. O(|V| + |E|).
     """
     cut = _cuts(graph)
     size = len(graph.place)

@@ -23,17 +23,17 @@ from cepbench.algorithms.rows import QueryRows
 from cepbench.metrics.details import merged
 
 PER_VERTEX = 10 * 8
-"""Bytes of hashes, powers and `Graphlets` per vertex; there are at most as many graphlets as vertices."""
+"""Bytes per vertex of hashes, powers and `Graphlets`; there are at most as many graphlets as vertices."""
 
 
 class Partition(Protocol):
-    """Plans the graphlets of a graph, whose trends and path may take `limit` bytes. Raises `NotEnoughMemory`."""
+    """Plans the graphlets of a graph; trends and path can take `limit` bytes. Raises `NotEnoughMemory`."""
 
     def __call__(self, graph: WindowGraph, /, *, limit: int) -> PartitionPlan: ...
 
 
 class Arranged:
-    """Graphlets of one window before their trends are constructed: sizes, and which are taken over."""
+    """The graphlets of one window before their trends are constructed: their sizes, and which are reused."""
 
     def __init__(self, graph: WindowGraph, bounds: Sequence[int], taken: Mapping[int, Graphlet]) -> None:
         size, number = len(graph.time), len(bounds) - 1
@@ -53,7 +53,7 @@ class Arranged:
 
     @property
     def bytes(self) -> float:
-        """Bytes of stored trends, of the places of graphlets that are taken over, and of the path."""
+        """Bytes of stored trends, of the positions of reused graphlets, and of the path."""
         places = sum(graphlet.place.nbytes for graphlet in self.taken.values())
         return NODE_BYTES * float(self.nodes.sum()) + places + SEGMENT_BYTES * len(self.nodes)
 
@@ -63,11 +63,11 @@ class Stored(Detector):
 
     `partition` plans the graphlets; with one graphlet this is T-CET. With `shares`, graphlets that are the same in the
     next window keep their trends. O(|V| + |E| + sum of n_i + y k) time for n_i nodes of stored trends in graphlet i and
-    y trends of k segments in all, O(|V| + |E| + sum of n_i) space. Where each event has m successors, n_i is
-    m / (m - 1) times the number of complete trends of the graphlet.
+    y trends of k segments, O(|V| + |E| + sum of n_i) space. If each event has m successors, n_i is m / (m - 1) times
+    the number of complete trends of the graphlet.
 
-    The room for trends stays with the detector from window to window, since fresh memory is dear to touch; the state
-    counts what is in use.
+    The arrays of trends are reused from window to window, since touching fresh memory is expensive; the state only
+    counts the part in use.
     """
 
     def __init__(self, limit: MemoryLimit, partition: Partition, *, shares: bool, summarised: bool) -> None:
@@ -76,28 +76,28 @@ class Stored(Detector):
         self.tree = _new_tree()
         self.kept: list[Graphlet] = []
         self.expiring = -1
-        self.told = {"graphlets_shared": 0.0, "graphlets_built": 0.0, "trends_stored": 0.0}
+        self.numbers = {"graphlets_shared": 0.0, "graphlets_built": 0.0, "trends_stored": 0.0}
 
     @property
     def bytes(self) -> int:
-        """Bytes of trends kept for the next window."""
+        """Bytes of the trends that are kept for the next window."""
         return sum(graphlet.bytes for graphlet in self.kept)
 
     @property
     def trends(self) -> int:
-        """How many of them there are."""
+        """Number of the trends that are kept for the next window."""
         return sum(graphlet.trends for graphlet in self.kept)
 
     def forget(self) -> None:
-        """Keeps no trends for the next window."""
+        """Drops the trends that are kept for the next window."""
         self.kept, self.expiring = [], -1
 
     def details(self) -> Mapping[str, float]:
-        """Also how many graphlets were shared and built, their trends, and what the partitioner tells."""
-        return merged([super().details(), self.told])
+        """Adds numbers of shared and constructed graphlets, of their trends, and statistics of the partitioner."""
+        return merged([super().details(), self.numbers])
 
     def detect(self, graph: CetGraph, window: int, following: int) -> list[QueryRows]:
-        """Partitions the window's graph, constructs the trends that are not there yet, and stitches them."""
+        """Partitions the window's graph, constructs the missing trends, and stitches them."""
         live = graph.live()
         size = len(live.time)
         if not size:
@@ -115,7 +115,7 @@ class Stored(Detector):
             "graphlets_built": float(arranged.fresh.sum()),
             "trends_stored": float(arranged.trends[arranged.fresh].sum()),
         }
-        self.told = dict(merged([self.told, built]))
+        self.numbers = dict(merged([self.numbers, built]))
         rows = self._stitch(arranged, window)
         if self.shares:
             self._keep(arranged, following)
@@ -124,7 +124,7 @@ class Stored(Detector):
         return rows
 
     def __getstate__(self) -> dict[str, Any]:
-        """Only the nodes of kept trends are worth pickling."""
+        """Pickles only the nodes of kept trends."""
         kept, places, at = [], [np.empty(0, np.int64)], 0
         for graphlet in self.kept:
             places.append(np.arange(graphlet.base, graphlet.base + graphlet.nodes))
@@ -138,7 +138,7 @@ class Stored(Detector):
         self.__dict__ = {**state, "tree": tree}
 
     def _arrange(self, live: WindowGraph, fixed: int) -> Arranged:
-        """Takes over graphlets of the window before, if any is the same and memory suffices; else plans all anew."""
+        """Reuses kept graphlets of the previous window if memory suffices; otherwise plans the whole window anew."""
         shared = self._shared(live, fixed) if self.kept or self.expiring >= 0 else None
         if shared is not None:
             return shared
@@ -155,7 +155,7 @@ class Stored(Detector):
         return Arranged(live, plan.bounds.tolist(), {})
 
     def _shared(self, live: WindowGraph, fixed: int) -> Arranged | None:
-        """Plans the stretches between shared graphlets on their own, with the memory that is left."""
+        """Plans each stretch between shared graphlets separately, with the remaining memory."""
         found = stretches(live, self.kept, self.expiring)
         taken = {low: graphlet for low, _, graphlet in found if graphlet is not None}
         held = fixed + sum(graphlet.bytes + SEGMENT_BYTES for graphlet in taken.values())
@@ -176,7 +176,7 @@ class Stored(Detector):
         return Arranged(live, bounds, taken)
 
     def _plan_stretch(self, part: WindowGraph, oldest: bool, left: int) -> PartitionPlan:
-        """A partially expired graphlet is constructed again without its expired events; all else is partitioned."""
+        """Keeps the rest of a partially expired graphlet as one graphlet; partitions any other stretch."""
         if oldest and part.place[-1] <= self.expiring:
             whole = one_graphlet(part)
             if whole.bytes <= left:
@@ -185,11 +185,11 @@ class Stored(Detector):
 
     def _plan(self, graph: WindowGraph, left: int) -> PartitionPlan:
         plan = self.partition(graph, limit=left)
-        self.told = merged([self.told, plan.details])
+        self.numbers = merged([self.numbers, plan.details])
         return plan
 
     def _make_room(self, arranged: Arranged) -> None:
-        """Moves the trends that are taken over to the front, the oldest nodes first; fresh ones come behind them."""
+        """Moves reused trends to the front, oldest nodes first; new trends follow them."""
         at, bounds, base = 0, arranged.graphlets.bounds.tolist(), arranged.graphlets.base
         for low, graphlet in sorted(arranged.taken.items(), key=lambda item: item[1].base):
             move_down(graphlet.base, at, graphlet.nodes, self.tree)
@@ -214,7 +214,7 @@ class Stored(Detector):
         )
 
     def _keep(self, arranged: Arranged, following: int) -> None:
-        """Keeps the trends of graphlets that lie whole in the next window, which starts at time `following`."""
+        """Keeps the trends of graphlets that lie entirely in the next window, which starts at time `following`."""
         self.kept, self.expiring = [], -1
         graph, bounds = arranged.graph, arranged.graphlets.bounds
         for g in range(len(arranged.nodes)):

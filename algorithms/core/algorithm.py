@@ -23,23 +23,23 @@ from cepbench.queries.model import Aggregates, And, Comparison, Not, Query, Seq
 
 @dataclass(frozen=True)
 class CorePlan(Plan):
-    """The automata of the queries, by their index: all keys of a process share them, and make states as they need."""
+    """The automata of the queries, by query index. The keys of a process share them and add states on demand."""
 
     automata: Mapping[int, SubsetAutomaton]
 
 
 class Core(Algorithm):
-    """Detects matches within a span: constant time per event, whatever the number of runs, and then an enumeration
-    whose delay is linear in the size of a match.
+    """Detects matches within a span: constant time per event, then enumeration with linear delay.
 
-    The automaton of SEQ, OR and + with predicates on single events is determinized as events ask for it. Its runs lie
-    in a compact set, to which an event adds a node per state that it leads on. Time is O(predicates + states) per event
-    and at most 2 l steps per match of l events; space is that of the nodes of one span, O(states) per event of it.
+    The time per event does not depend on the number of runs; the delay before a match is linear in its length. The
+    automaton of SEQ, OR and + with predicates on single events is determinized on demand. Its runs are stored in a
+    compact set; an event adds one node per state from which a run takes it. Time is O(predicates + states) per event
+    and at most 2 l steps per match of l events; space is O(states) per event of one span.
 
-    - `count`: for COUNT(*), `enumerate` all matches, which is all that the paper has, or multiply counts (`products`,
-      ours): without a search, O(states) per state that an event leads on, amortised (`core.kernels.counting`).
-    - `limit`: at most so many matches per last event, those that are found first. The answer is cut off, and is
-      compared with none.
+    - `count`: how COUNT(*) is evaluated. `enumerate` visits all matches, as in the paper; `products` (ours) multiplies
+      counts without a search, O(states) amortized per state from which a run takes an event (`core.kernels.counting`).
+    - `limit`: the maximum number of matches per last event; those found first are reported. Such an answer is cut off
+      and is not compared.
 
     Departures: docs/algorithms.md.
 
@@ -60,7 +60,7 @@ class Core(Algorithm):
         self.limit = Option(self.name, "limit", limit).whole("none") or 0
 
     def unsupported(self, query: Query) -> str | None:
-        """All but detection of SEQ, OR and + with predicates on single events."""
+        """Everything but detection of SEQ, OR and + with predicates on single events."""
         if query.span is None:
             return "CORE detects matches within a span of their own; write WITHIN ... PER MATCH"
         if self.limit and isinstance(query.returns, Aggregates):
@@ -71,15 +71,15 @@ class Core(Algorithm):
             if isinstance(pattern, And):
                 return "CORE's patterns are sequences, so AND is not supported; write its orders out by OR"
             if isinstance(pattern, Seq) and any(isinstance(part, Not) for part in pattern.parts):
-                return "CORE's automaton marks events and skips them, but asks for no absence, so NOT is not supported"
+                return "CORE's automaton cannot require that an event is absent, so NOT is not supported"
         return None
 
     def plan(self, workload: Workload, statistics: Statistics) -> CorePlan:
-        """The automata, which have only their first state yet."""
+        """The automata, each with its initial state only."""
         automata = {query.index: SubsetAutomaton.of(query.parts[0]) for query in workload}
         if not self.limit:
             return CorePlan(workload, automata)
-        notice = f"limit={self.limit} reports at most so many matches per last event: answers are cut off"
+        notice = f"limit={self.limit} reports at most {self.limit} matches per last event: answers are cut off"
         return CorePlan(workload, automata, notices=(notice,), cut_off=True)
 
     def executor(self, plan: Plan) -> Executor:

@@ -1,9 +1,9 @@
 """The complex event automaton of a pattern, determinized on the fly (CORE, Sections 4 and 5.1).
 
-The positions of a pattern are the states of its automaton: an event that fits a position is marked and leads there, or
-it is skipped and changes nothing. A set of marked events may lead to several positions, which are one state here. So
-each set of events has one run, and is found once. There are at most 2^P states for P positions, P + 1 of them where
-types differ; only those are made that some events lead to.
+The states of a pattern's automaton are its positions: an event that matches a position is marked and leads to it, or
+the event is skipped and the state stays. A set of marked events can lead to several positions; such a set of positions
+is one state here, so each set of events has one run and is found once. There are at most 2^P states for P positions,
+and P + 1 if all types differ; only reachable states are created.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ Positions = int
 """A set of positions: bit p is position p."""
 
 Asked = tuple[str, Number, Op, str]
-"""A predicate without the name of its operand; 2 and 2.0 compare in different ways."""
+"""A predicate without the name of its operand; 2 and 2.0 are kept apart, since they compare differently."""
 
 
 @dataclass
 class _Test:
-    """A node of the decisions that classify an event: the predicates of some positions are asked for."""
+    """A node of the decision tree that classifies events: tests the predicates that some positions share."""
 
     kind: int
     asked: int
@@ -39,7 +39,7 @@ class _Test:
 
 @dataclass
 class _Edge:
-    """From a state by a letter; the target is found when the first event takes the edge."""
+    """An edge from a state for a letter; its target is computed when the first event takes it."""
 
     source: int
     positions: Positions
@@ -48,13 +48,13 @@ class _Edge:
 
 
 class SubsetAutomaton:
-    """States and letters as far as they are known. A letter is the set of positions that an event fits.
+    """States and letters found so far. A letter is the set of positions that an event matches.
 
-    All keys share one (`algorithm.CorePlan`). A key that has tables of an older `version` takes the current ones before
-    it asks for something new.
+    All keys share one automaton (`algorithm.CorePlan`). A key whose tables have an older `version` loads the current
+    ones before it requests a new state or decision.
 
-    `codes` are the type codes of positions, -1 for a type that the stream lacks. An event that fits no position has no
-    letter (`NOTHING`).
+    `codes` are the type codes of the positions, -1 for types that do not occur in the stream. An event that matches no
+    position has no letter (`NOTHING`).
     """
 
     def __init__(self, automaton: Automaton, codes: Sequence[int], kinds: int) -> None:
@@ -70,7 +70,7 @@ class SubsetAutomaton:
         self.tests: list[_Test] = []
         self.version = 0
         self._tables: Cea | None = None
-        # Positions of a type by their predicates, those without any first.
+        # The positions of each type, grouped by predicate; those without predicates come first.
         groups: list[dict[tuple[Asked, ...], Positions]] = [{} for _ in range(kinds)]
         for p, (code, one) in enumerate(zip(codes, automaton.positions, strict=True)):
             if code >= 0:
@@ -82,14 +82,14 @@ class SubsetAutomaton:
 
     @classmethod
     def of(cls, part: Part) -> SubsetAutomaton:
-        """That of a compiled pattern, before any event."""
+        """The automaton of a compiled pattern before any event."""
         kinds = len(part.tables.binding_ptr) - 1
         codes = np.full(len(part.automaton.positions), -1, np.int64)
         codes[part.tables.binding] = np.repeat(np.arange(kinds), np.diff(part.tables.binding_ptr))
         return cls(part.automaton, codes.tolist(), kinds)
 
     def decide(self, asked: int) -> None:
-        """Adds the decision after a test, of which the outcome (`kernels.automaton.undecided`) is new."""
+        """Adds the next decision for a new outcome of a test (`kernels.automaton.undecided`)."""
         self._changed()
         test, passed = divmod(asked, 2)
         node = self.tests[test]
@@ -97,7 +97,7 @@ class SubsetAutomaton:
         node.branch[passed] = self._decided(node.kind, node.asked + 1, found)
 
     def take(self, asked: int) -> None:
-        """Adds the target of an edge, by its number in the tables, that an event takes for the first time."""
+        """Adds the target of an edge, by its number in the tables, when the first event takes it."""
         self._changed()
         taken = [edge for edges in self.edges for edge in edges][asked]
         if taken.positions not in self.states:
@@ -111,7 +111,7 @@ class SubsetAutomaton:
         taken.list = self.lists.index(pair)
 
     def tables(self) -> Cea:
-        """What is known as arrays; `list` is for the caller alone, since kernels reorder it."""
+        """The automaton so far as arrays; `list` is a copy for the caller, since kernels reorder it."""
         if self._tables is None:
             self._tables = self._new_tables()
         return self._tables._replace(list=self._tables.list.copy())
@@ -144,7 +144,7 @@ class SubsetAutomaton:
         )
 
     def _position(self, test: _Test) -> int:
-        """A position whose predicates the test asks for."""
+        """A position whose predicates are tested."""
         group = self.groups[test.kind][test.asked]
         return (group & -group).bit_length() - 1
 

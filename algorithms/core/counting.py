@@ -1,4 +1,4 @@
-"""COUNT(*) of detected matches by products of counts (`kernels.counting`): ours."""
+"""COUNT(*) of detected matches by products of counts (`kernels.counting`), which is not from the paper."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from cepbench.algorithms.core.kernels.counting import (
     FLIPS,
     LOG_BYTES,
     LOGGED,
-    MOST_LOGGED,
-    MOST_STARTS,
+    MAX_LOGGED,
+    MAX_STARTS,
     NOW,
     OF_LOG,
     OF_ROWS,
@@ -45,7 +45,7 @@ MATRICES = ("back", "fresh", "front", "gain")
 
 
 class CountEvaluator(Evaluator):
-    """Counts the matches of one query and key; the row comes at the end."""
+    """Counts the matches of one query and key; returns one row at the end."""
 
     def __init__(self, query: CompiledQuery, automaton: SubsetAutomaton) -> None:
         assert query.window is not None
@@ -79,16 +79,16 @@ class CountEvaluator(Evaluator):
         )
 
     def state(self) -> StateSize:
-        """The events of the span, and counts: of each that may begin a match, and between states."""
+        """The events of the span, and counts: per event that can begin a match, and between states."""
         mark, states = self.products.counters, len(self.automaton.states)
-        events = max(int(mark[MOST_LOGGED]), int(mark[LOGGED]))
-        starts = max(int(mark[MOST_STARTS]), int(mark[STARTS]))
-        mark[MOST_LOGGED] = mark[MOST_STARTS] = 0
+        events = max(int(mark[MAX_LOGGED]), int(mark[LOGGED]))
+        starts = max(int(mark[MAX_STARTS]), int(mark[STARTS]))
+        mark[MAX_LOGGED] = mark[MAX_STARTS] = 0
         counts = starts * states + len(MATRICES) * states**2
         return StateSize(LOG_BYTES * events + 9 * counts, {"events": events, "aggregates": counts})
 
     def details(self) -> Mapping[str, float]:
-        """Counted operations, how often events were moved to the front, and the seconds of all."""
+        """Number of counted operations and of flips (events moved to the front), and seconds."""
         mark = self.products.counters
         return {
             "update_steps": float(mark[STEPS]),
@@ -110,13 +110,13 @@ class CountEvaluator(Evaluator):
             self._take_tables()
 
     def _take_tables(self) -> None:
-        """The automaton as it is now, and room for its states."""
+        """Loads the current automaton and allocates space for its states."""
         self.cea, self.version = self.automaton.tables(), self.automaton.version
         while len(self.automaton.states) > len(self.products.reached):
             self._widen_states(len(self.products.reached))
 
     def _widen_states(self, more: int) -> None:
-        """Room for more states, which no event has led to or from: each leads to itself."""
+        """Allocates space for more states; the product maps each new state to itself only."""
         grown: dict[str, Any] = {
             name: wider(wider(getattr(self.products, name), more), more, axis=0)
             for matrix in MATRICES

@@ -1,4 +1,4 @@
-"""CORE on one query and key: runs of its automaton, and the matches that they end."""
+"""CORE on one query and key: the runs of the automaton, and the matches that they end."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from cepbench.algorithms.answers.detected_count import reporting
+from cepbench.algorithms.answers.detected_count import match_counter
 from cepbench.algorithms.base import StateSize
 from cepbench.algorithms.core.automaton import SubsetAutomaton
 from cepbench.algorithms.core.kernels.compact_set import NODE_BYTES, NODES, SEEN, STEPS
 from cepbench.algorithms.core.kernels.enumeration import (
     ALL_TICKS,
     LONGEST,
-    MOST_STEPS,
+    MAX_STEPS,
     RATIO,
     SLOWEST,
     UPDATES,
@@ -30,13 +30,13 @@ from cepbench.queries.model import Aggregates
 
 
 class CoreEvaluator(Evaluator):
-    """Updates with each batch, then reports the matches that end in it: at most `limit` per last event, or all (0)."""
+    """Updates with each batch, then reports the matches that end in it: at most `limit` per last event, 0 for all."""
 
     def __init__(self, query: CompiledQuery, automaton: SubsetAutomaton, limit: int) -> None:
         assert query.window is not None
         [part] = query.parts
         self.query = query
-        self.count = reporting(query)
+        self.count = match_counter(query)
         counts = query.window.counts_events
         digests = query.summarised or isinstance(query.query.returns, Aggregates)
         self.runs = Runs(part, automaton, query.reach, counts, digests, limit)
@@ -67,13 +67,13 @@ class CoreEvaluator(Evaluator):
         return StateSize(NODE_BYTES * nodes + 40 * longest, kinds, self.runs.reserved)
 
     def details(self) -> Mapping[str, float]:
-        """Work of either phase, counted and in seconds.
+        """Work of both phases, counted and in seconds.
 
-        - `update_steps`, `nodes_made`, `update_seconds`: of the update, and per event (`steps_per_event_mean`).
-        - `updates`: events put into matches; `enumeration_steps`, `enumeration_seconds`.
-        - `delay_mean`, `delay_max`: seconds from a match to the next one, `delay_p999_max` the 99.9th percentile (of
-          keys the largest); these two are there where the processor's counter can be read. `delay_steps_max` between
-          two, and `delay_ratio_max` of these to the events of the match.
+        - `update_steps`, `nodes_made`, `update_seconds`: of the update phase; `steps_per_event_mean`.
+        - `updates`: events in all matches; `enumeration_steps`, `enumeration_seconds`.
+        - `delay_mean`, `delay_max`: seconds between two matches; `delay_p999_max`: the 99.9th percentile, maximum over
+          keys. The last two need a readable processor counter. `delay_steps_max`: maximum number of steps between two
+          matches; `delay_ratio_max`: maximum ratio of these steps to the match length.
         """
         counters, marks, events = self.runs.set.counters, self.runs.search.marks, self.runs.seen
         found = {
@@ -91,7 +91,7 @@ class CoreEvaluator(Evaluator):
             found |= {
                 "delay_mean": self.runs.enumeration_seconds / self.reported,
                 "delay_count": float(self.reported),
-                "delay_steps_max": float(marks[MOST_STEPS]),
+                "delay_steps_max": float(marks[MAX_STEPS]),
                 "delay_ratio_max": marks[RATIO] / 1000,
             }
         if marks[ALL_TICKS]:
@@ -101,7 +101,7 @@ class CoreEvaluator(Evaluator):
         return found
 
     def _advance(self, events: EventBatch) -> None:
-        """Nodes that no later event reaches are live no more."""
+        """Marks nodes that no later event can reach as no longer live."""
         if self.runs.counts:
             self.runs.advance(self.runs.seen)
             return

@@ -1,4 +1,4 @@
-"""The runs of one automaton on one key: what the update and the enumeration need, and room for it."""
+"""The runs of one automaton on one key: arrays of the update and the enumeration, and their growth."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ FIRST_PENDING = 64
 FIRST_FINALS = 1024
 FIRST_DEPTH = 64
 FOUND_MATCHES = 4096
-"""Matches that are taken from the kernel at once."""
+"""Number of matches that the kernel writes per call."""
 FOUND_PLACES = 32_768
 DIGESTS = 1024
 
@@ -63,10 +63,10 @@ Rows = list[MatchRows] | list[MatchDigests]
 
 
 class Runs:
-    """Updates by batches of events, and reports the matches that they ended.
+    """Updates by batches of events, and reports the matches that they end.
 
-    - `reach`: of the span, in time or, if it `counts`, in events; `limit`: of matches per last event, or 0.
-    - `update_seconds`, `enumeration_seconds`: spent in the kernels of either phase.
+    - `reach`: the span in time or, if it `counts`, in events; `limit`: maximum matches per last event, 0 for all.
+    - `update_seconds`, `enumeration_seconds`: spent in the kernels of each phase.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Runs:
         self._take_tables()
 
     def read(self, events: KernelEvents, places: NDArray[np.int64]) -> Iterator[Rows]:
-        """Reads events, and reports matches whenever there is no room for more of them to wait, and at the end."""
+        """Reads events; reports matches when the arrays for unreported ones are full, and at the end."""
         positions, done = readonly(places), 0
         while True:
             started = perf_counter()
@@ -96,7 +96,7 @@ class Runs:
             self._make_room(lack)
 
     def advance(self, point: int) -> None:
-        """No later event lies before `point`: nodes that it does not reach are live no more."""
+        """Declares that no later event lies before `point`; nodes that cannot be reached from there are not live."""
         count, floor = self.set.counters, point - self.reach
         size, mask = int(count[NEXT] - count[LIVE]), len(self.set.node) - 1
         low, high = 0, size
@@ -110,16 +110,16 @@ class Runs:
 
     @property
     def seen(self) -> int:
-        """Events so far."""
+        """Number of events so far."""
         return int(self.set.counters[SEEN])
 
     @property
     def live_nodes(self) -> int:
-        """Nodes within the span of the latest event."""
+        """Number of nodes within the span of the latest event."""
         return int(self.set.counters[NEXT] - self.set.counters[LIVE])
 
     def most_nodes(self) -> int:
-        """The most live nodes since this was last asked."""
+        """Peak number of live nodes since the last call."""
         count = self.set.counters
         most = max(int(count[PEAK]), self.live_nodes)
         count[PEAK] = 0
@@ -127,7 +127,7 @@ class Runs:
 
     @property
     def reserved(self) -> int:
-        """Bytes of the nodes, whether in use or not."""
+        """Bytes of the node array, including unused nodes."""
         return len(self.set.node) * NODE_BYTES
 
     def _enumerate(self) -> Iterator[Rows]:
@@ -139,7 +139,7 @@ class Runs:
             if mark[MATCHES] or mark[ROWS]:
                 yield self._taken(found)
             if lack == OF_SEARCH:
-                self._deepen()
+                self._grow_search()
             elif lack == OF_OUTPUT and len(self.search.path) > len(found.positions) and not self.digests:
                 found = widened(found, ("positions",), len(self.search.path))
 
@@ -171,7 +171,7 @@ class Runs:
             self.set = self.set._replace(pending=wider(self.set.pending, len(self.set.pending), axis=0))
 
     def _take_tables(self) -> None:
-        """The automaton as it is now, and room for its lists and states and for what one event may make."""
+        """Loads the current automaton; allocates space for its lists and states and for the nodes of one event."""
         self.cea, self.version = self.automaton.tables(), self.automaton.version
         lists, states = len(self.cea.list), len(self.automaton.states)
         more_lists, more_states = lists - len(self.set.head), states - len(self.set.merged)
@@ -191,19 +191,19 @@ class Runs:
         self._double_nodes(2 * (edges + lists))
 
     def _double_nodes(self, least: int) -> None:
-        """Room for at least so many nodes, each at the place of its number."""
+        """Grows the node array to at least `least` nodes, each at the index given by its number."""
         old, size = self.set.node, len(self.set.node)
         while size < least:
             size *= 2
         if size > len(old):
             node = np.zeros(size, old.dtype)
-            first = self.set.counters[KEPT if self.set.counters[FINALS] else LIVE]  # final cells need what is kept
+            first = self.set.counters[KEPT if self.set.counters[FINALS] else LIVE]  # final cells need the kept nodes
             numbers = np.arange(max(first, self.set.counters[NEXT] - len(old)), self.set.counters[NEXT])
             node[numbers & (size - 1)] = old[numbers & (len(old) - 1)]
             self.set = self.set._replace(node=node)
 
-    def _deepen(self) -> None:
-        """Room for longer matches and for more nodes that wait."""
+    def _grow_search(self) -> None:
+        """Allocates space for longer matches and for more waiting nodes."""
         depth = len(self.search.path)
         grown = widened(self.search, ("path", "term"), depth)
         power = np.zeros(2 * depth, np.uint64)
@@ -239,7 +239,7 @@ def _new_search() -> Search:
 
 @cache
 def _output(digests: bool) -> FoundMatches:
-    """Room for what is taken from the kernel at once: nothing of it is left between two calls, so all share it."""
+    """Output arrays of the kernel. They are empty between two calls, so that all `Runs` share them."""
     matches, places, rows = (0, 0, DIGESTS) if digests else (FOUND_MATCHES, FOUND_PLACES, 0)
     return FoundMatches(
         np.zeros(matches, records_of(FoundRecord)),

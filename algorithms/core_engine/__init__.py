@@ -1,1 +1,1 @@
-"""The engine of CORE's authors, as a process of its own (docs/algorithms.md, The engine of CORE)."""
+"""The engine of CORE's authors, in a separate process (docs/algorithms.md, The engine of CORE)."""

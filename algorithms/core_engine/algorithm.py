@@ -16,11 +16,11 @@ from cepbench.queries.model import Query
 
 
 class CoreEngine(Algorithm):
-    """The engine of CORE, in C++, as a process with an interpreter of its own: an optional extra.
+    """The engine of CORE, in C++, in a process with its own interpreter: an optional extra.
 
-    `CEPBENCH_CORE_PYTHON` (or `python3.13`) is an interpreter that has `pycer`. The engine works offline: it is handed
-    all events of a key at the end of the stream. `details.engine_seconds` are those of its process, without the start
-    and without what a call takes that has no events; throughput also counts the transport of events and matches.
+    `CEPBENCH_CORE_PYTHON` (or `python3.13`) is an interpreter that has `pycer`. The engine works offline: it receives
+    all events of a key at the end of the stream. `details.engine_seconds` are the seconds of its process, without its
+    start and the overhead of a call without events; throughput also includes the transport of events and matches.
 
     References
     ----------
@@ -40,11 +40,11 @@ class CoreEngine(Algorithm):
         return missing()
 
     def unsupported(self, query: Query) -> str | None:
-        """What CEQL cannot say; every query where the engine is not installed."""
+        """What CEQL cannot express; every query if the engine is not installed."""
         return unsupported(query) or missing()
 
     def executor(self, plan: Plan) -> Executor:
-        """The events of each query."""
+        """Collects the events of each query."""
         return IndependentQueries(plan.workload, _no_windows, EngineEvaluator, load=current)
 
 

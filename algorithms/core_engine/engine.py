@@ -1,4 +1,4 @@
-"""The process of the engine: started on first use, spoken to over its pipes, and gone with the worker."""
+"""The process of the engine: started on first use, used over its pipes, and ended with the worker."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from typing import Any
 from cepbench.events.errors import CepbenchError
 
 VARIABLE = "CEPBENCH_CORE_PYTHON"
-MOST_SECONDS = 3600.0
+MAX_SECONDS = 3600.0
 PROGRAM = Path(__file__).with_name("program.py")
 REFUSED = "Failed to process client request"
-"""What the engine prints where it takes no query, and goes on without one."""
+"""What the engine prints when it rejects a query; it then continues without the query."""
 
 
 class EngineFailed(CepbenchError):
-    """The engine's process ended, or refused a query; the message has what it printed."""
+    """The engine's process ended or rejected a query; the message contains its output."""
 
 
 @cache
 def missing() -> str | None:
-    """Why the engine cannot run here, in one line, or None."""
+    """Why the engine cannot run on this machine, in one line; None if it can."""
     python = os.environ.get(VARIABLE) or shutil.which("python3.13")
     reason = f"the engine of CORE is not available: let {VARIABLE} be a Python 3.13 that has pycer (pip install pycer)"
     if python is None:
@@ -46,15 +46,19 @@ def missing() -> str | None:
 
 
 class Engine:
-    """One process.
+    """One process of the engine.
 
-    It is ended if a call takes more than `limit` seconds.
-
-    `start_seconds` is from its start to its first answer, `empty_seconds` what its process spends on a call without
-    events.
+    Attributes
+    ----------
+    limit
+        Seconds after which a call fails and the process is ended.
+    start_seconds
+        From its start to its first answer.
+    empty_seconds
+        What its process needs for a call without events.
     """
 
-    def __init__(self, limit: float = MOST_SECONDS) -> None:
+    def __init__(self, limit: float = MAX_SECONDS) -> None:
         self.limit = limit
         if (reason := missing()) is not None:
             raise EngineFailed(reason)
@@ -79,10 +83,10 @@ class Engine:
         columns: Sequence[Sequence[float]],
         kinds: Mapping[str, str] | None = None,
     ) -> dict[str, Any]:
-        """What `program.measured` reports of `WHERE pattern WITHIN span` on events with their numbers and columns.
+        """Runs `WHERE pattern WITHIN span` on events and returns what `program.measured` reports.
 
-        `kinds` are names and kinds of the columns after the first, which are the numbers of events. Raises
-        `EngineFailed`.
+        `kinds` are the names and kinds of the columns after the first; the first column has the numbers of the events.
+        Raises `EngineFailed`.
         """
         query = f"SELECT * FROM S\nWHERE {pattern}\nWITHIN {span}\nCONSUME BY NONE"
         attributes = [["id", "int"], *([name, kind] for name, kind in (kinds or {}).items())]
@@ -92,7 +96,7 @@ class Engine:
         }  # fmt: skip
         if self._process.poll() is not None:
             raise EngineFailed("the engine of CORE has ended")
-        said = self._said()
+        before = self._output()
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         watchdog = threading.Timer(self.limit, self._process.kill)
@@ -108,11 +112,11 @@ class Engine:
         if not line and self._process.poll() is not None and self._process.returncode == -signal.SIGKILL:
             raise EngineFailed(f"the engine of CORE did not answer within {self.limit:g} s, and was ended")
         if not line:
-            raise EngineFailed(f"the engine of CORE ended: {self._said()[-200:] or 'without a word'}")
+            raise EngineFailed(f"the engine of CORE ended: {self._output()[-200:] or 'it printed nothing'}")
         answer: dict[str, Any] = json.loads(line)
         if "error" in answer:
             raise EngineFailed(f"the engine of CORE refused a query: {answer['error']}")
-        if REFUSED in self._said()[len(said) :]:
+        if REFUSED in self._output()[len(before) :]:
             raise EngineFailed(f"the engine of CORE refused a query: {' '.join(query.split())}")
         return answer
 
@@ -129,8 +133,8 @@ class Engine:
         """Seconds of the process for a call without events."""
         return float(self.run("(T0 as v0)", "1 EVENTS", ["T0"], [], [[]])["process"])
 
-    def _said(self) -> str:
-        """All that the engine printed."""
+    def _output(self) -> str:
+        """Everything that the engine has printed."""
         self._log.seek(0)
         return self._log.read().decode(errors="replace")
 
@@ -139,7 +143,7 @@ _engines: list[Engine] = []
 
 
 def current() -> Engine:
-    """The engine of this process, started if there is none."""
+    """The engine of this process; starts one if there is none."""
     if not _engines or _engines[0].pid != os.getpid():
         _engines[:] = [Engine()]
         atexit.register(_engines[0].close)

@@ -1,4 +1,4 @@
-"""The engine on one query and key. It works offline: events are handed over at the end of the stream, all at once."""
+"""The engine on one query and key. It works offline: it receives all events at the end of the stream."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from cepbench.algorithms.answers.detected_count import reporting
+from cepbench.algorithms.answers.detected_count import match_counter
 from cepbench.algorithms.base import StateSize
 from cepbench.algorithms.core_engine.engine import current
 from cepbench.algorithms.core_engine.translation import translated
@@ -18,15 +18,15 @@ from cepbench.queries.compile import CompiledQuery
 
 
 class EngineEvaluator(Evaluator):
-    """Keeps all events, then asks the engine for their matches.
+    """Stores all events, then asks the engine for their matches.
 
-    Simultaneous events follow one another in the engine, so matches that hold two of them are dropped; those that it
-    reports once per way of binding count once.
+    Simultaneous events follow one another in the engine, so matches with two of them are dropped. Matches that it
+    reports once per binding are counted once.
     """
 
     def __init__(self, query: CompiledQuery) -> None:
         self.query = query
-        self.count = reporting(query)
+        self.count = match_counter(query)
         self.held: list[EventBatch] = []
         self.numbers: dict[str, float] = {}
 
@@ -44,13 +44,13 @@ class EngineEvaluator(Evaluator):
         return self.count.row()
 
     def state(self) -> StateSize:
-        """The events that are kept for the engine, whose own state is unknown."""
+        """The stored events; the state of the engine itself is unknown."""
         events = sum(map(len, self.held))
         return StateSize(24 * events, {"events": events})
 
     def details(self) -> Mapping[str, float]:
-        """Seconds of the engine's process for all events, less those of a call without events; its start; matches that
-        it reported, and those among them that count no more.
+        """Seconds of the engine's process for all events, minus those of a call without events; seconds of its start;
+        numbers of reported matches and of those that were dropped.
         """
         return self.numbers
 

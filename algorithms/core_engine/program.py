@@ -1,9 +1,9 @@
-"""Runs queries on the engine of CORE (PyPI `pycer`), in an interpreter of its own that `engine.py` starts.
+"""Runs queries on the engine of CORE (PyPI `pycer`), in a separate interpreter that `engine.py` starts.
 
-A line of JSON on stdin per run: {"types": names, "attributes": [[name, kind], ...], "query": CEQL text, "kind": type of
-each event, "columns": values by attribute}; the first attribute is the number of the event. A line on stdout each:
-"process" and "wall" seconds from the first event sent until all output was there, and the "matches", as lists of
-numbers; or "error". The process ends with its standard input, and with the one that started it.
+Each run is a line of JSON on stdin: {"types": names, "attributes": [[name, kind], ...], "query": CEQL text, "kind":
+type of each event, "columns": values by attribute}; the first attribute is the number of the event. Each run answers a
+line on stdout: "process" and "wall" seconds from sending the first event until all output was there, and the "matches",
+as lists of numbers; or "error". The process ends with its standard input, and with the process that started it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ DIES_WITH_PARENT = 1
 
 
 def measured(engine: Any, job: dict[str, Any]) -> dict[str, Any]:
-    """One query on one stream."""
+    """Runs one query on one stream."""
     server = engine.PyOfflineServer()
     attributes = ", ".join(f"{name}:{kind}" for name, kind in job["attributes"])
     declared = ",\n".join(f"EVENT {name} {{ {attributes} }}" for name in job["types"])
@@ -48,18 +48,18 @@ def measured(engine: Any, job: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Until stdin ends."""
+    """Answers requests until stdin ends."""
     with contextlib.suppress(OSError, AttributeError):  # not on Linux
         ctypes.CDLL(None).prctl(DIES_WITH_PARENT, signal.SIGKILL)
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # the engine's own messages
+    os.dup2(2, 1)  # keeps the engine's own messages off stdout
     with tempfile.TemporaryDirectory() as folder:  # for its log
         os.chdir(folder)
         engine = importlib.import_module("pycer")
         for line in sys.stdin:
             try:
                 answer = measured(engine, json.loads(line))
-            except Exception as error:  # whatever the engine raises is the answer
+            except Exception as error:  # any error of the engine becomes the answer
                 answer = {"error": f"{type(error).__name__}: {error}"}
             print(json.dumps(answer), file=answers, flush=True)
 

@@ -17,7 +17,7 @@ OPERATORS = {Op.LT: "<", Op.LE: "<=", Op.GT: ">", Op.GE: ">=", Op.EQ: "=", Op.NE
 
 @dataclass(frozen=True)
 class EngineQuery:
-    """A query as the engine reads it: pattern with filters, span, types, and the attributes that filters ask for."""
+    """A query for the engine: pattern with filters, span, types, and the attributes that filters use."""
 
     pattern: str
     span: str
@@ -26,7 +26,7 @@ class EngineQuery:
 
 
 def unsupported(query: Query) -> str | None:
-    """Why the engine cannot evaluate a query, in words, or None."""
+    """Why the engine cannot evaluate a query, in words; None if it can."""
     if query.span is None:
         return "CORE's engine detects matches within a span of their own; write WITHIN ... PER MATCH"
     for predicate in query.predicates:
@@ -48,7 +48,7 @@ def translated(query: CompiledQuery, schema: Schema) -> EngineQuery:
     """A supported query; occurrence n of the pattern is the variable `vn`, type code k is `Tk`."""
     names = query.analysis.names
     wanted = [event.type for event in occurrences(query.query.pattern)]
-    types = dict.fromkeys((*schema.types, *wanted))  # those that the stream lacks come last
+    types = dict.fromkeys((*schema.types, *wanted))  # types that do not occur in the stream come last
     codes = {name: f"T{code}" for code, name in enumerate(types)}
     filters: list[str] = []
     used: dict[str, None] = {}
@@ -63,13 +63,13 @@ def translated(query: CompiledQuery, schema: Schema) -> EngineQuery:
     if filters:
         pattern += f" FILTER {' AND '.join(filters)}"
     assert query.window is not None
-    # n EVENTS are those after the first one; n [ts] is less than n.
+    # `n EVENTS` does not count the first event; `n [ts]` means less than n.
     span = f"{query.reach} EVENTS" if query.window.counts_events else f"{query.reach + 1} [ts]"
     return EngineQuery(pattern, span, tuple(codes.values()), tuple(used))
 
 
 def _constant(predicate: Local, schema: Schema) -> str:
-    """Negative numbers have no sign in CEQL."""
+    """A constant in CEQL, which has no negative numbers."""
     value = predicate.constant
     if schema.kinds[predicate.operand.attribute] is Kind.STRING:
         value = schema.string_code(str(value))

@@ -1,4 +1,4 @@
-"""Apache Flink CEP as a two-step baseline: Flink constructs every match, and a second operator aggregates it."""
+"""Apache Flink CEP as a two-step baseline: Flink constructs every match, and a second operator aggregates them."""
 
 from cepbench.algorithms.flink.algorithm import Flink
 

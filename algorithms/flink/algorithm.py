@@ -12,7 +12,7 @@ from cepbench.algorithms.flink.detection import DetectionOnFlink
 from cepbench.algorithms.flink.engine import current
 from cepbench.algorithms.flink.evaluator import FlinkEvaluator
 from cepbench.algorithms.flink.installation import classes, missing
-from cepbench.algorithms.flink.orders import MOST_FLOWS
+from cepbench.algorithms.flink.orders import MAX_FLOWS
 from cepbench.algorithms.flink.specification import specification, unsupported_by_flink
 from cepbench.algorithms.kernels.stacks import ANY, CONTIGUOUS
 from cepbench.algorithms.running.per_query import IndependentQueries
@@ -27,7 +27,7 @@ from cepbench.queries.model import Query, Semantics
 
 @dataclass(frozen=True)
 class FlinkPlan(Plan):
-    """`parts`: the flows of each query by its index: its pattern, or its flattened sequences."""
+    """`parts`: the flows of each query, by query index: its pattern, or its flattened sequences."""
 
     parts: Mapping[int, tuple[Part, ...]]
 
@@ -35,18 +35,18 @@ class FlinkPlan(Plan):
 class Flink(Algorithm):
     """Apache Flink's CEP library constructs every match, and a second operator aggregates it (docs/flink.md).
 
-    A Java process per worker runs a job per query, without network or checkpoints. Events are copied into their windows
-    and keyed by this key and the window. skip-till-any-match is `followedByAny` with `allowCombinations`; next is
-    emulated by conditions on it; contiguous is `next` with `consecutive` as long as no two events of a key are
-    simultaneous, then it is emulated, too. Matches that Flink repeats count once. Time and space are Flink's own: each
-    event searches the partial matches of its window for each of them, so O(p²) for p of them, which are exponential
-    in events for Kleene patterns.
+    A Java process per worker runs one job per query, without network or checkpoints. Events are copied into their
+    windows; Flink's key is the key and the window. skip-till-any-match is `followedByAny` with `allowCombinations`;
+    skip-till-next-match is emulated by conditions on it; contiguous is `next` with `consecutive` until two events of a
+    key are simultaneous, and is emulated from then on. Matches that Flink repeats count once. Time and space are
+    Flink's: each event searches the partial matches of its window for each of them, so O(p²) for p partial matches,
+    which are exponential in events for Kleene patterns.
 
-    Complete matches are those that the second step finds in no other match of their window. Detection has no windows,
-    but Flink's own bound on a match, and a pattern for each order in which an AND may bind its operands.
+    Complete matches are those that the second step finds in no other match of their window. Detection queries have no
+    windows but Flink's own bound on a match, and one pattern for each order in which an AND can bind its operands.
 
-    With `kleene=flatten`, a Kleene pattern becomes an event sequence per length up to `max_length`, as the papers ran
-    Flink, and a longer match is an error.
+    With `kleene=flatten`, a Kleene pattern becomes one event sequence per length up to `max_length`, as Flink was run
+    in the papers, and a longer match is an error.
     """
 
     name: ClassVar[str] = "flink"
@@ -64,28 +64,28 @@ class Flink(Algorithm):
         return missing()
 
     def unsupported(self, query: Query) -> str | None:
-        """What Flink's patterns cannot say; every query where Flink is not installed."""
+        """What Flink's patterns cannot express; every query if Flink is not installed."""
         reason = unsupported_by_flink(query)
         if reason is None and self.flatten:
             reason = unsupported_flattened(query, self.max_length)
         return reason or missing()
 
     def plan(self, workload: Workload, statistics: Statistics) -> Plan:
-        """The flows of each query; our program is compiled by then. Raises `FlinkMissing`, `TooManySequences`."""
+        """The flows of each query. Compiles the Java program first. Raises `FlinkMissing`, `TooManySequences`."""
         classes()
         if not self.flatten:
             return FlinkPlan(workload, {query.index: query.parts for query in workload})
         parts = {query.index: flattened(query, workload.schema, self.max_length) for query in workload}
         for query in workload:
-            if len(parts[query.index]) > MOST_FLOWS:
+            if len(parts[query.index]) > MAX_FLOWS:
                 raise TooManySequences(
-                    f"query {query.query.name}: the pattern has {len(parts[query.index])} event sequences, but Flink "
-                    f"runs at most {MOST_FLOWS} CEP operators in a job here"
+                    f"query {query.query.name}: the pattern has {len(parts[query.index])} event sequences, but a "
+                    f"job of Flink has at most {MAX_FLOWS} CEP operators here"
                 )
         return FlinkPlan(workload, parts)
 
     def executor(self, plan: Plan) -> Executor:
-        """A key of a job per query."""
+        """One session of a job per query."""
         assert isinstance(plan, FlinkPlan)
         return IndependentQueries(plan.workload, partial(self._evaluator, plan), DetectionOnFlink, load=current)
 

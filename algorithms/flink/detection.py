@@ -1,11 +1,11 @@
-"""A query of detection on Flink: no windows, but a bound on each match, which Flink has."""
+"""A detection query on Flink, which has no windows but uses Flink's own bound on each match."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from cepbench.algorithms.answers.detected_count import reporting
+from cepbench.algorithms.answers.detected_count import match_counter
 from cepbench.algorithms.base import StateSize
 from cepbench.algorithms.flink.session import EVERY_WINDOW, JobSession, rows_of_spans
 from cepbench.algorithms.flink.specification import detection_specification
@@ -16,16 +16,16 @@ from cepbench.queries.compile import CompiledQuery
 
 
 class DetectionOnFlink(Evaluator):
-    """Sends batches to the job of its query, which answers each match with its last event.
+    """Sends batches to the job of its query, which reports each match with its last event.
 
-    - `held`: the events that a span may still reach, for an evaluator that is unpickled. Its job gets them again, and
-      what it answers to that was told before.
-    - `seen`: events of the key so far, `first` the number of the first one that was sent to the job.
+    - `held`: the events within reach of the span, for an evaluator that is unpickled. They are sent to its new job
+      again; matches that the job reports for them have been reported before.
+    - `seen`: number of events of the key so far; `first`: the number of the first event that was sent to the job.
     """
 
     def __init__(self, query: CompiledQuery) -> None:
         self.query = query
-        self.count = reporting(query)
+        self.count = match_counter(query)
         self.specification = detection_specification(query)
         self.counts = query.window is not None and query.window.counts_events
         self.held: list[EventBatch] = []
@@ -37,7 +37,7 @@ class DetectionOnFlink(Evaluator):
         return {**self.__dict__, "_session": None}
 
     def process(self, events: EventBatch) -> QueryRows | None:
-        """The matches that these events end. Raises `FlinkFailed`, `FlinkMissing` and `NotEnoughMemory`."""
+        """Returns the matches that these events end. Raises `FlinkFailed`, `FlinkMissing` and `NotEnoughMemory`."""
         if not len(events):
             return None
         if self._session is None:
@@ -56,22 +56,22 @@ class DetectionOnFlink(Evaluator):
         return None
 
     def finish(self) -> QueryRows | None:
-        """The count, if matches are counted: no match waits. Flink forgets the key."""
+        """Returns the count, if matches are counted; no match waits. Flink drops the key."""
         if self._session is not None and self.held:
             self._session.send(self.held[-1].slice(0, 0), EVERY_WINDOW)
         return None if self.count is None else self.count.row()
 
     def state(self) -> StateSize:
-        """Partial matches and the events of a span, in bytes as `java/Substream.java` reckons them."""
+        """Partial matches and the events of a span, with the bytes that `java/Substream.java` counts."""
         return StateSize() if self._session is None else self._session.state_size()
 
     def details(self) -> Mapping[str, float]:
-        """Matches that Flink reported and those that it repeated, its start and its memory."""
-        told = {"matches_reported": float(self.found), "duplicates": float(self.repeated)}
-        return told | ({} if self._session is None else self._session.details())
+        """Numbers of reported and of repeated matches, Flink's start time and memory."""
+        counts = {"matches_reported": float(self.found), "duplicates": float(self.repeated)}
+        return counts | ({} if self._session is None else self._session.details())
 
     def _hold(self, events: EventBatch) -> None:
-        """Keeps the batches that a later event may reach."""
+        """Keeps the batches that are within reach of a later event."""
         self.seen += len(events)
         self.held.append(events.slice(0, len(events)))
         if self.counts:

@@ -1,6 +1,6 @@
-"""The Java process of a worker: started on first use, spoken to over its pipes, and gone with the worker.
+"""The Java process of a worker: started on first use, used over its pipes, and ended with the worker.
 
-The program ends as soon as its standard input does, however this process ends, so that none is left behind.
+The program ends when its standard input ends, however this process ends, so that none is left behind.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from cepbench.events.errors import CepbenchError
 Ints = NDArray[np.int64]
 
 HEAP_SHARE = 0.5
-"""Of the address space that a worker may take, or of a quarter of the machine's memory."""
-MOST_JOBS = 40
+"""Part of a worker's address-space limit or, without a limit, of a quarter of the machine's memory."""
+MAX_JOBS = 40
 EMPTY_CALLS = 20
 OUT_OF_MEMORY = 3
-"""The exit status of a Java process whose heap was full."""
+"""The exit status of a Java process after its heap was full."""
 OPTIONS = (
     *SMALL,
     "-XX:+ExitOnOutOfMemoryError",
@@ -39,14 +39,16 @@ OPTIONS = (
 
 
 class FlinkFailed(CepbenchError):
-    """Flink's process ended, or a job of it failed; the message says what it told."""
+    """Flink's process ended or a job failed; the message contains its output."""
 
 
 class Engine:
-    """One Java process with the jobs of the queries that it was asked to run, the latest `MOST_JOBS` of them.
+    """One Java process with the jobs of the latest `MAX_JOBS` queries.
 
-    `start_seconds` is from the start of the process to its first answer, and `empty_seconds` the median time of a call
-    without events.
+    Attributes
+    ----------
+    start_seconds
+        From the start of the process to its first answer.
     """
 
     def __init__(self) -> None:
@@ -72,11 +74,11 @@ class Engine:
 
     @property
     def java(self) -> int:
-        """The process."""
+        """Process id."""
         return self._process.pid
 
     def job(self, specification: str) -> int:
-        """The job that runs a query, started if it does not run yet. Raises `FlinkFailed`."""
+        """The number of the job that runs a query; starts it if necessary. Raises `FlinkFailed`."""
         number = self._jobs.pop(specification, None)
         if number is None:
             self._evict()
@@ -86,38 +88,38 @@ class Engine:
         return int(number)
 
     def open(self, job: int) -> int:
-        """A key of a job."""
+        """Opens a key of a job and returns its number."""
         self._next += 1
         self._users[job].add(self._next)
         return self._next
 
     def process(self, job: int, name: int, low: int, first: int, time: Ints, columns: list[bytes]) -> Ints:
-        """The rows of a key's windows before `low`, after events at `time` with their other columns.
+        """Sends events to a key: their times and their other columns. Returns the rows of its windows before `low`.
 
-        Windows before `first` were answered before, by another key. Numbers are as `java/Answer.java` says.
+        Windows before `first` have been answered by another key. `java/Answer.java` defines the numbers.
         """
         head = struct.pack("<cicqqqi", b"E", job, b"E", name, low, first, len(time))
         try:
             return self._call(b"".join([head, little(time), *columns]))
-        except FlinkFailed:  # the job has ended with its first failure
+        except FlinkFailed:  # a job ends with its first failure
             self._jobs = {text: number for text, number in self._jobs.items() if number != job}
             raise
 
     def state(self, job: int, name: int) -> Ints:
-        """The largest state of a key since the last call: bytes, partial matches, events."""
+        """Peak state of a key since the last call: bytes, partial matches, events."""
         return self._call(struct.pack("<cicq", b"S", job, b"S", name))
 
     def close(self, job: int, name: int) -> None:
-        """Forgets a key; may be called at any moment, and is done before the next call."""
+        """Drops a key; can be called at any time, and takes effect before the next call."""
         self._dropped.append((job, name))
 
     def memory(self) -> dict[str, float]:
-        """Peaks in bytes: the heap, resident memory, what a collection left of the heap, and that before any job."""
+        """Peaks in bytes: the heap, resident memory, the heap after a garbage collection, and that before any job."""
         names = ("heap", "resident", "live", "base")
         return {f"jvm_{name}_bytes_peak": float(size) for name, size in zip(names, self._call(b"M"), strict=True)}
 
     def empty_seconds(self, job: int, name: int) -> float:
-        """The median time of a call without events."""
+        """Median seconds of a call without events."""
         times = []
         for _ in range(EMPTY_CALLS):
             started = time.perf_counter()
@@ -140,10 +142,10 @@ class Engine:
         self._log.close()
 
     def _evict(self) -> None:
-        """Ends jobs that nobody uses, the oldest first, until there is room for another one."""
+        """Ends unused jobs, the oldest first, until there is space for another one."""
         self._forget()
         for specification, number in list(self._jobs.items()):
-            if len(self._jobs) < MOST_JOBS:
+            if len(self._jobs) < MAX_JOBS:
                 return
             if not self._users[number]:
                 del self._jobs[specification], self._users[number]
@@ -188,33 +190,33 @@ class Engine:
         return body
 
     def _ended(self) -> CepbenchError:
-        """Why the process is gone."""
+        """Why the process ended."""
         status = self._process.wait()
         engine.cache_clear()
         self._log.seek(0)
-        told = self._log.read().decode(errors="replace").strip().splitlines()
-        if status == OUT_OF_MEMORY or any("OutOfMemoryError" in line for line in told):
+        lines = self._log.read().decode(errors="replace").strip().splitlines()
+        if status == OUT_OF_MEMORY or any("OutOfMemoryError" in line for line in lines):
             return NotEnoughMemory(f"Flink's heap of {_heap() >> 20} MiB is full")
-        return FlinkFailed(f"Flink's process ended with status {status}: {told[-1] if told else 'it told nothing'}")
+        return FlinkFailed(f"Flink's process ended with status {status}: {lines[-1] if lines else 'no output'}")
 
 
 @cache
 def engine() -> Engine:
-    """That of this process. Raises `FlinkMissing`."""
+    """The engine of this process. Raises `FlinkMissing`."""
     made = Engine()
     atexit.register(made.stop)
     return made
 
 
 def current() -> Engine:
-    """The engine of this process, a new one after a fork. Raises `FlinkMissing`."""
+    """The engine of this process; a new one after a fork. Raises `FlinkMissing`."""
     if engine().pid != os.getpid():
         engine.cache_clear()
     return engine()
 
 
 def little(numbers: NDArray[np.generic]) -> bytes:
-    """Numbers of eight bytes as the program reads them."""
+    """Numbers of eight bytes in the byte order of the program."""
     kind = "<f8" if numbers.dtype == np.float64 else "<i8"
     return np.ascontiguousarray(numbers.astype(kind, copy=False)).tobytes()
 

@@ -18,14 +18,14 @@ from cepbench.queries.compile import CompiledQuery
 
 
 class FlinkEvaluator(Evaluator):
-    """Sends batches to the job of its query and takes the rows of the windows that they closed.
+    """Sends batches to the job of its query and returns the rows of the windows that they closed.
 
-    - `specifications`: of the query while no two events of the key were simultaneous, and from then on. Where
-      they differ, the events of the open windows are sent again to the job of the latter.
-    - `held`: the events of the open windows, for that and for an evaluator that is unpickled; they are no state of
-      Flink's.
-    - `flows`: how many patterns the query has; none where a flattened one has only longer matches than asked for.
-    - `guard` looks for matches that are longer than a flattened pattern.
+    - `specifications`: of the query until two events of the key are simultaneous, and from then on. If they differ, the
+      events of the open windows are sent to the job of the second one again.
+    - `held`: the events of the open windows, for that purpose and for an evaluator that is unpickled; they are not part
+      of Flink's state.
+    - `flows`: number of patterns of the query; 0 if a flattened one only has matches longer than its limit.
+    - `guard`: looks for matches that are longer than a flattened pattern allows.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class FlinkEvaluator(Evaluator):
         return {**self.__dict__, "_session": None}
 
     def process(self, events: EventBatch) -> QueryRows | None:
-        """Rows of closed windows. Raises `FlinkFailed`, `FlinkMissing`, `NotEnoughMemory` and `LongerMatch`."""
+        """Rows of closed windows. Raises `FlinkFailed`, `FlinkMissing`, `NotEnoughMemory` or `LongerMatch`."""
         if self.guard is not None:
             self.guard.process(events)
         if not self.flows:
@@ -65,7 +65,7 @@ class FlinkEvaluator(Evaluator):
         return self._advance(events, low)
 
     def finish(self) -> QueryRows | None:
-        """Rows of open windows; raises as `process` does."""
+        """Rows of open windows; raises the same errors as `process`."""
         if self.guard is not None:
             self.guard.finish()
         if not self.held:
@@ -73,15 +73,15 @@ class FlinkEvaluator(Evaluator):
         return self._advance(self.held[-1].slice(0, 0), EVERY_WINDOW)
 
     def state(self) -> StateSize:
-        """Partial matches and events in Flink's state, in bytes as `java/Substream.java` reckons them."""
+        """Partial matches and events in Flink's state, with the bytes that `java/Substream.java` counts."""
         return StateSize() if self._session is None else self._session.state_size()
 
     def details(self) -> Mapping[str, float]:
-        """Matches that Flink reported and those among them that it repeated, its start and its memory."""
-        told = {"matches_reported": float(self.found), "duplicates": float(self.repeated)}
+        """Numbers of reported and of repeated matches, Flink's start time and memory."""
+        counts = {"matches_reported": float(self.found), "duplicates": float(self.repeated)}
         if self._session is not None:
-            told |= self._session.details()
-        return told
+            counts |= self._session.details()
+        return counts
 
     def _advance(self, events: EventBatch, low: int) -> QueryRows | None:
         if len(events):

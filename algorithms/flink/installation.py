@@ -1,4 +1,4 @@
-"""Whether Flink can run here: its jars, a Java runtime, and our program, which is compiled on first use and kept."""
+"""Checks whether Flink can run: its jars, a Java runtime, and our Java program, which is compiled once and cached."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NEEDED = (
     "log4j-core-*.jar",
     "log4j-slf4j-impl-*.jar",
 )
-"""The least class path: what else there is (tables, formats) makes the start longer."""
+"""The smallest class path: further jars (tables, formats) make the start slower."""
 
 SMALL = (
     "-XX:+UseSerialGC",
@@ -32,16 +32,16 @@ SMALL = (
     "-XX:ReservedCodeCacheSize=128m",
     "-Xss512k",
 )
-"""Options of Java that keep the address space, which a worker's memory limit is about, close to what is used."""
+"""Java options that keep the address space close to the memory in use, since a worker's limit is on address space."""
 
 
 class FlinkMissing(CepbenchError):
-    """Flink cannot run here; the message says what is missing."""
+    """Flink cannot run on this machine; the message says what is missing."""
 
 
 @cache
 def missing() -> str | None:
-    """What keeps Flink from running here, in one line, or None."""
+    """Why Flink cannot run on this machine, in one line; None if it can."""
     if not jars():
         return f"Flink is not available: its jars are not installed ({EXTRA})"
     if tool("java") is None:
@@ -53,7 +53,7 @@ def missing() -> str | None:
 
 @cache
 def jars() -> tuple[Path, ...]:
-    """The jars of the class path; none if one of them is missing."""
+    """The jars of the class path; empty if one of them is missing."""
     found = find_spec("pyflink")
     folders = [Path(place) / "lib" for place in (found.submodule_search_locations or ())] if found is not None else []
     for folder in folders:
@@ -64,7 +64,7 @@ def jars() -> tuple[Path, ...]:
 
 
 def tool(name: str) -> str | None:
-    """The path of `java` or `javac`, that of JAVA_HOME first."""
+    """The path of `java` or `javac`; JAVA_HOME takes precedence."""
     home = os.environ.get("JAVA_HOME")
     return (shutil.which(name, path=str(Path(home) / "bin")) if home else None) or shutil.which(name)
 
@@ -75,7 +75,7 @@ def version() -> str:
 
 
 def classes() -> Path:
-    """The folder of our compiled program, which is compiled if it is not there. Raises `FlinkMissing`."""
+    """The folder of our compiled program; compiles it if necessary. Raises `FlinkMissing`."""
     reason = missing()
     if reason is not None:
         raise FlinkMissing(reason)
@@ -89,7 +89,7 @@ def classes() -> Path:
             _compile(Path(scratch), made)
             try:
                 made.replace(folder)
-            except OSError:  # somebody else compiled it meanwhile
+            except OSError:  # another process has compiled it meanwhile
                 if not (folder / "cepbench" / "Server.class").is_file():
                     raise
     except OSError as error:
@@ -98,7 +98,7 @@ def classes() -> Path:
 
 
 def class_path() -> str:
-    """What Java needs to find our program and Flink. Raises `FlinkMissing`."""
+    """The class path of our program and Flink. Raises `FlinkMissing`."""
     return os.pathsep.join(map(str, (classes(), *jars())))
 
 
@@ -125,14 +125,14 @@ def _compile(scratch: Path, made: Path) -> None:
 
 @cache
 def _sources() -> dict[str, bytes]:
-    """Our program, by the names of its files."""
+    """The source of our program, by file name."""
     folder = resources.files("cepbench.algorithms.flink") / "java"
     return {file.name: file.read_bytes() for file in sorted(folder.iterdir(), key=lambda file: file.name)}
 
 
 @cache
 def _folder() -> Path:
-    """Where the compiled program is kept: by its text and Flink's version."""
+    """The folder of the compiled program, which depends on its source and Flink's version."""
     digest = hashlib.sha256(version().encode())
     for name, text in _sources().items():
         digest.update(f"\n{name} {len(text)}\n".encode() + text)

@@ -1,4 +1,4 @@
-"""The orders in which a clause of detection may bind its operands: a sequence, which Flink's patterns are, for each."""
+"""The orders in which a detection clause can bind its operands: each is a pattern, since Flink's are sequences."""
 
 from __future__ import annotations
 
@@ -11,25 +11,23 @@ from cepbench.queries.analysis import analyse
 from cepbench.queries.detection import DetectionClause, clauses_of
 from cepbench.queries.model import Query
 
-MOST_FLOWS = 64
-"""CEP operators of one job: each is chained into its one task."""
+MAX_FLOWS = 64
+"""Maximum number of CEP operators of one job, which all are chained into one task."""
 
 
 @dataclass(frozen=True)
 class PatternPlace:
-    """Where a pattern binds an event, or with `loop` one or more, to one of its operands."""
+    """A place of a pattern: binds one event, or at least one with `loop`, to one of its operands."""
 
     operands: tuple[int, ...]
     loop: bool
 
 
 def unsupported_detection(query: Query) -> str | None:
-    """Why Flink cannot detect what a query asks for, in words, or None."""
+    """Why Flink cannot evaluate a detection query, in words; None if it can."""
     clauses = clauses_of(query, analyse(query).names)
     if any(clause.negated for clause in clauses):
-        return (
-            "Flink's notFollowedBy takes simultaneous events as following, and ends no pattern, so NOT is not supported"
-        )
+        return "Flink's notFollowedBy lets simultaneous events follow and cannot end a pattern, so NOT is not supported"
     if any(len({one.predicates for one in operand.either}) > 1 for clause in clauses for operand in clause.operands):
         return "conditions on one type of an OR are not supported in an operand; write an OR at the top"
     for clause in clauses:
@@ -37,18 +35,18 @@ def unsupported_detection(query: Query) -> str | None:
             continue
         loops = [operand.single.type for operand in clause.operands if operand.kleene]
         if len(set(loops)) < len(loops):
-            return "two Kleene operands of an AND bind events of the same type, which no sequence of places tells apart"
+            return "two Kleene operands of an AND bind the same type, which places in a sequence cannot separate"
     flows = sum(map(_number, clauses))
-    if flows > MOST_FLOWS:
-        return f"AND needs a pattern for each order, {flows} here, but a job of Flink has at most {MOST_FLOWS}"
+    if flows > MAX_FLOWS:
+        return f"AND needs a pattern for each order, {flows} here, but a job of Flink has at most {MAX_FLOWS}"
     return None
 
 
 def orders(clause: DetectionClause) -> Iterator[tuple[PatternPlace, ...]]:
-    """One for a SEQ. For an AND all orders of single operands, with loops between them and around them.
+    """The one order of a SEQ. For an AND all orders of single operands, with loops between them and around them.
 
-    A loop binds the Kleene operands in any order, and stands at one gap or at several; so every match has one order,
-    that of its events in the stream, if the types of operands differ.
+    A loop binds the Kleene operands in any order, and occurs in at least one gap. If the types of operands differ,
+    every match has exactly one order, that of its events in the stream.
     """
     operands = range(len(clause.operands))
     if clause.ordered:
@@ -66,12 +64,12 @@ def orders(clause: DetectionClause) -> Iterator[tuple[PatternPlace, ...]]:
 
 
 def _gaps(single: int, kleene: bool) -> Iterator[tuple[bool, ...]]:
-    """Whether there is a loop before each single operand, and after the last one: somewhere if there is a `kleene`."""
+    """Whether there is a loop before each single operand and after the last one; with `kleene`, at least one."""
     return (gaps for gaps in product((False, True), repeat=single + 1) if any(gaps) == kleene)
 
 
 def _number(clause: DetectionClause) -> int:
-    """Of the orders of a clause."""
+    """Number of orders of a clause."""
     if clause.ordered:
         return 1
     single = sum(not operand.kleene for operand in clause.operands)

@@ -1,4 +1,4 @@
-"""A key of a job, and the rows that the job answers."""
+"""A key of a job, and the conversion of the job's answers into rows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ EVERY_WINDOW = 2**63 - 1
 
 
 class JobSession:
-    """A key of the engine, which forgets it when this is gone."""
+    """A key of the engine, which drops it when this object is deleted."""
 
     def __init__(self, query: CompiledQuery, specification: str) -> None:
         self.engine: Engine = current()
@@ -34,18 +34,18 @@ class JobSession:
         weakref.finalize(self, self.engine.close, self.job, self.name)
 
     def send(self, events: EventBatch, low: int, first: int = 0) -> Ints:
-        """The answer to a batch, as `java/Answer.java` writes it; numbers are those of `Engine.process`."""
+        """The answer to a batch, as written by `java/Answer.java`; parameters as in `Engine.process`."""
         batch = kernel_events(self.query.columns, events)
         columns = [events.position, batch.kind.astype(np.int64), *batch.ints, *batch.reals]
         return self.engine.process(self.job, self.name, low, first, batch.time, [little(one) for one in columns])
 
     def state_size(self) -> StateSize:
-        """The largest since the last call."""
+        """Peak size since the last call."""
         size, partial, events = self.engine.state(self.job, self.name)
         return StateSize(int(size), {"partial matches": int(partial), "events": int(events)})
 
     def details(self) -> dict[str, float]:
-        """Of the whole process, whoever asks."""
+        """Details of the whole process, which all sessions share."""
         return {
             "jvm_start_seconds_peak": self.engine.start_seconds,
             "empty_call_seconds_peak": self.engine.empty_seconds(self.job, self.name),
@@ -54,23 +54,23 @@ class JobSession:
 
 
 def rows_of_windows(query: CompiledQuery, numbers: Ints) -> QueryRows | None:
-    """What a job answers of closed windows."""
+    """The rows in a job's answer about closed windows."""
     size, body = int(numbers[0]), numbers[3:]
     if not size:
         return None
     if isinstance(query.query.returns, Aggregates):
         return _aggregates(query, size, body)
-    told, offsets, positions = _matches(size, body, 1)
-    return MatchRows(told[:, 0], offsets, positions)
+    heads, offsets, positions = _matches(size, body, 1)
+    return MatchRows(heads[:, 0], offsets, positions)
 
 
 def rows_of_spans(numbers: Ints, before: int) -> MatchRows | None:
-    """What a job answers of detection; `before` is added to the points of last events, which makes them windows."""
+    """The detected matches in a job's answer; `before` is added to the points of last events, i.e. to the windows."""
     size, body = int(numbers[0]), numbers[3:]
     if not size:
         return None
-    told, offsets, positions = _matches(size, body, 3)
-    return MatchRows(told[:, 0] + before, offsets, positions, told[:, 1:])
+    heads, offsets, positions = _matches(size, body, 3)
+    return MatchRows(heads[:, 0] + before, offsets, positions, heads[:, 1:])
 
 
 def _aggregates(query: CompiledQuery, size: int, body: Ints) -> AggregateRows:
@@ -88,12 +88,12 @@ def _aggregates(query: CompiledQuery, size: int, body: Ints) -> AggregateRows:
 
 def _matches(size: int, body: Ints, head: int) -> tuple[Ints, Ints, Ints]:
     """The `head` numbers before the length of each match, offsets, and positions."""
-    told, offsets = np.empty((size, head), np.int64), np.zeros(size + 1, np.int64)
+    heads, offsets = np.empty((size, head), np.int64), np.zeros(size + 1, np.int64)
     kept = np.ones(len(body), np.bool_)
     at = 0
     for i in range(size):
-        told[i], length = body[at : at + head], body[at + head]
+        heads[i], length = body[at : at + head], body[at + head]
         kept[at : at + head + 1] = False
         offsets[i + 1] = offsets[i] + length
         at += head + 1 + int(length)
-    return told, offsets, body[kept]
+    return heads, offsets, body[kept]

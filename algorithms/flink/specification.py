@@ -1,4 +1,4 @@
-"""Queries as our Java program reads them (`java/Spec.java`), and what Flink's patterns cannot say."""
+"""Queries as input of our Java program (`java/Spec.java`), and what Flink's patterns cannot express."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ SEMANTICS = {Semantics.ANY: ANY, Semantics.NEXT: NEXT, Semantics.CONTIGUOUS: CON
 _REFUSED: dict[type[Pattern], str] = {
     Or: "Flink's patterns have no alternatives, so OR is not supported",
     And: "Flink's patterns are sequences, so AND is not supported",
-    Not: "Flink's notFollowedBy takes simultaneous events as following, and ends no pattern, so NOT is not supported",
+    Not: "Flink's notFollowedBy lets simultaneous events follow and cannot end a pattern, so NOT is not supported",
     Star: "only + is supported of Kleene patterns, not *",
     Maybe: "optional parts (?) are not supported; write a query per alternative",
     AtLeast: "a minimal number of repetitions is not supported; write the events out",
@@ -46,7 +46,7 @@ _REFUSED: dict[type[Pattern], str] = {
 
 
 def unsupported_by_flink(query: Query) -> str | None:
-    """Why Flink cannot evaluate a query, in words, or None."""
+    """Why Flink cannot evaluate a query, in words; None if it can."""
     if query.span is not None:
         return unsupported_detection(query)
     if isinstance(query.returns, CompleteMatches):
@@ -68,7 +68,7 @@ def unsupported_by_flink(query: Query) -> str | None:
 
 
 def _loops_around_groups(pattern: Pattern, inside: bool) -> bool:
-    """Whether a loop of several events lies in another one; `inside` tells that the pattern does."""
+    """Whether a loop of several events lies in another loop; `inside`: the pattern lies in one."""
     if isinstance(pattern, Plus):
         body = pattern.part
         while isinstance(body, Plus):
@@ -78,10 +78,10 @@ def _loops_around_groups(pattern: Pattern, inside: bool) -> bool:
 
 
 def specification(query: CompiledQuery, parts: Sequence[Part], window: Window, strict: bool) -> str:
-    """The text of a query whose flows are `parts`: one for its whole pattern, or event sequences.
+    """The text of a query whose flows are `parts`: one for its whole pattern, or one per event sequence.
 
-    `strict` evaluates contiguous queries by Flink's own strict contiguity, which is right while no two events of a
-    key are simultaneous.
+    `strict` evaluates contiguous queries by Flink's own strict contiguity, which is correct as long as no two events of
+    a key are simultaneous.
     """
     semantics = SEMANTICS[query.query.semantics]
     native = len(parts) == 1 and parts[0] is query.parts[0]
@@ -94,7 +94,7 @@ def specification(query: CompiledQuery, parts: Sequence[Part], window: Window, s
 
 
 def detection_specification(query: CompiledQuery) -> str:
-    """The text of a query of detection: a flow for each order in which operands may be bound."""
+    """The text of a detection query: one flow for each order in which operands can be bound."""
     assert query.window is not None
     lines = [_query(query, SPAN, query.window)]
     repeats = may_repeat(tuple(part.clause for part in query.clauses))
@@ -119,7 +119,7 @@ def _query(query: CompiledQuery, semantics: int, window: Window) -> str:
 
 
 def _words(pattern: Pattern, positions: Iterator[int]) -> Iterator[str]:
-    """The pattern in prefix order; positions are numbered from left to right, as those of its automaton."""
+    """The pattern in prefix order; positions are numbered from left to right, as in its automaton."""
     match pattern:
         case Event():
             yield f"E{next(positions)}"
@@ -139,7 +139,7 @@ def _clause_tables(part: ClausePart) -> Iterator[str]:
     yield from _types(tables.binding_ptr, tables.operand[tables.binding])
     compared = np.diff(tables.pairs.ptr).reshape(operands, operands)
     for one in range(operands):
-        # Those of one type of an OR are those of all (`orders.unsupported_detection`).
+        # The predicates of all types of an OR are the same (`orders.unsupported_detection`).
         yield from _predicates("local", (one,), tables.local, int(np.flatnonzero(tables.operand == one)[0]))
         for other in np.flatnonzero(compared[one]).tolist():
             yield _line("step", one, other)
@@ -188,7 +188,7 @@ def _channels(name: str, weights: Weights) -> Iterator[str]:
 
 
 def _bits(number: float) -> int:
-    """A float, exactly."""
+    """The bits of a float."""
     return int(np.float64(number).view(np.int64))
 
 

@@ -1,6 +1,4 @@
-"""When a plan is given up for another one: statistics of the latest events, and what counts as a drastic change
-(MCEP, Section 6.2.3).
-"""
+"""When a plan is replaced: statistics of the latest events, and drastic changes of them (MCEP, Section 6.2.3)."""
 
 from __future__ import annotations
 
@@ -14,7 +12,7 @@ import numpy as np
 
 from cepbench.algorithms.mcep.engine.tables import EngineTables
 from cepbench.algorithms.mcep.plan import tables_of
-from cepbench.algorithms.mcep.planning.optimiser import PlanningOptions, planned
+from cepbench.algorithms.mcep.planning.optimizer import PlanningOptions, planned
 from cepbench.algorithms.mcep.planning.patterns import DetectionPattern, patterns_of
 from cepbench.algorithms.mcep.planning.selectivities import measured_selectivities
 from cepbench.algorithms.mcep.statistics import SampledStatistics
@@ -23,24 +21,24 @@ from cepbench.events.statistics import statistics_of
 from cepbench.queries.compile import Workload
 
 SAMPLE = 4096
-"""The latest events, that statistics are measured on."""
+"""Number of latest events on which statistics are measured."""
 CHECKS_PER_SAMPLE = 4
-"""How often they are measured while the sample passes."""
+"""Number of measurements per sample length."""
 EVENTS_PER_TYPE = 64
-"""Of the sample, that a condition is measured on."""
+"""Maximum number of sampled events on which a condition is measured."""
 SIGMAS = 5.0
-"""Two samples differ if they are so many standard deviations of their difference apart. Workloads have hundreds of
-rates and selectivities, of which three deviations are exceeded at nearly every check.
+"""Two samples differ if they are this many standard deviations of their difference apart. Workloads have hundreds of
+rates and selectivities, so that some exceed three deviations at nearly every check.
 """
 
 
 @dataclass(frozen=True)
 class AdaptivePlanner:
-    """Plans a workload anew if a rate or a selectivity is `ratio` times higher or lower than when it was planned.
+    """Replans a workload if a rate or a selectivity is `ratio` times higher or lower than at the time of planning.
 
-    With an infinite `ratio` it plans once, when the stream has begun. `sample`: the latest events that statistics are
-    measured on. O(k^2) per condition to measure it on k events of either type, and the time of the optimiser for a new
-    plan.
+    With an infinite `ratio` it plans once, at the beginning of the stream. `sample`: number of latest events on which
+    statistics are measured. Measuring takes O(k^2) per condition for k events of each type; a new plan takes the time
+    of the optimizer.
     """
 
     workload: Workload
@@ -50,7 +48,7 @@ class AdaptivePlanner:
 
     @property
     def period(self) -> int:
-        """Events after which statistics are measured again."""
+        """Number of events between two measurements."""
         return max(1, self.sample // CHECKS_PER_SAMPLE)
 
     @cached_property
@@ -59,7 +57,7 @@ class AdaptivePlanner:
         return patterns_of(self.workload)
 
     def measured(self, latest: Sequence[EventBatch]) -> SampledStatistics:
-        """What the last `sample` events of some batches say; these hold at least one."""
+        """Statistics of the last `sample` events of some batches, which hold at least one."""
         sample = _last_events(latest, self.sample)
         counts = np.bincount(sample.type, minlength=len(sample.schema.types)).tolist()
         by_type = dict(zip(sample.schema.types, counts, strict=False))
@@ -68,7 +66,7 @@ class AdaptivePlanner:
         return SampledStatistics(rates, selectivities, EVENTS_PER_TYPE)
 
     def is_drastic(self, before: SampledStatistics, now: SampledStatistics) -> bool:
-        """Whether the statistics of a plan are not those of the stream any more, beyond what chance explains."""
+        """Whether the stream's statistics differ from those of the plan by more than chance explains."""
         types = {element.type for pattern in self.patterns for element in pattern.elements}
         scale = now.rates.duration / max(1, before.rates.duration)
         for name in sorted(types):
@@ -86,7 +84,7 @@ class AdaptivePlanner:
         return False
 
     def plan(self, statistics: SampledStatistics) -> tuple[EngineTables, float]:
-        """The tables of a new plan, and the seconds that it took."""
+        """Makes a new plan; returns its tables and the seconds it took."""
         begin = time.perf_counter()
         found = planned(self.patterns, statistics.rates, statistics.selectivities, self.options)
         tables, _ = tables_of(self.workload, found.plan)
@@ -97,7 +95,7 @@ class AdaptivePlanner:
 
 
 def _last_events(batches: Sequence[EventBatch], most: int) -> EventBatch:
-    """The last events of some batches as one."""
+    """The last events of some batches, as one batch."""
     parts: list[EventBatch] = []
     left = most
     for batch in reversed(batches):

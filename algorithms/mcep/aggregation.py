@@ -1,10 +1,10 @@
-"""What MCEP detects for a workload: clauses without OR, and for trends in sliding windows the matches that are then
-added up by window.
+"""Rewrites a workload into what MCEP detects: clauses without OR, and for trends in sliding windows, matches that are
+counted per window.
 
 An operand that is an OR of types becomes one clause per type (MCEP, Section 2, the transition to DNF).
 
-A trend of a window of length w is a match whose last event lies at most w - 1 units behind the first one. So the query
-is detected with that span, and each match counts in the windows that hold both of its ends.
+A trend of a window of length w is a match whose last event is at most w - 1 units after the first one. So the query is
+detected with that span, and each match counts in the windows that contain both of its ends.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ from cepbench.queries.model import (
 from cepbench.queries.tables import Columns
 
 COUNT_BYTES = 32
-"""Of the count of an open window."""
-MOST_CLAUSES = 256
-"""Of one query, each of which is a pattern to the optimiser."""
+"""Bytes of the count of an open window."""
+MAX_CLAUSES = 256
+"""Maximum number of clauses of one query, each of which is a pattern of the optimizer."""
 
 
 def not_countable(query: Query) -> str | None:
-    """Why the trends of a query with windows cannot be counted, in words, or None."""
+    """Why MCEP cannot count the trends of a query with windows, in words; None if it can."""
     if not isinstance(query.returns, Aggregates):
         return "MCEP detects matches within a span of their own; write WITHIN ... PER MATCH"
     if any(not isinstance(item, CountAll) for item in query.returns.items):
@@ -56,7 +56,7 @@ def not_countable(query: Query) -> str | None:
         return "MCEP counts trends in windows of time only"
     parts = query.pattern.parts if isinstance(query.pattern, Seq) else (query.pattern,)
     if not all(_is_operand(part) for part in parts):
-        return "MCEP counts trends of SEQ of single event types, perhaps with +"
+        return "MCEP counts trends of SEQ of single event types, with or without +"
     if any(isinstance(predicate, Comparison) for predicate in query.predicates):
         return "MCEP counts trends without predicates on two events; its conditions hold for all pairs of events"
     return None
@@ -67,7 +67,7 @@ def _is_operand(part: Pattern) -> bool:
 
 
 def detection_workload(workload: Workload) -> Workload:
-    """The workload with every query that counts trends as one that detects them, and without OR in operands.
+    """Replaces every query that counts trends by one that detects them, and removes OR from operands.
 
     Queries keep their index.
     """
@@ -78,12 +78,12 @@ def detection_workload(workload: Workload) -> Workload:
 
 
 def not_detectable(query: Query) -> str | None:
-    """Why the clauses of a detection query are not for MCEP, in words, or None."""
+    """Why MCEP cannot evaluate the clauses of a detection query, in words; None if it can."""
     found = [choices(clause) for clause in clauses_of(query, analyse(query).names)]
     if None in found:
-        return "MCEP joins single event types; the events of an OR in a Kleene operand come to no clauses without OR"
-    if sum(filter(None, found)) > MOST_CLAUSES:
-        return f"without OR in operands the pattern has more than {MOST_CLAUSES} clauses"
+        return "MCEP joins single event types; an OR in a Kleene operand cannot be split into clauses without OR"
+    if sum(filter(None, found)) > MAX_CLAUSES:
+        return f"without OR in operands the pattern has more than {MAX_CLAUSES} clauses"
     return None
 
 
@@ -109,7 +109,7 @@ def _detecting(query: CompiledQuery, workload: Workload) -> CompiledQuery:
 
 
 class WindowCounts:
-    """How many trends each open window of a query holds, exactly. O(windows of a match) per match."""
+    """The exact number of trends in each open window of a query. O(windows of a match) per match."""
 
     def __init__(self, window: Window, arithmetic: str) -> None:
         self.window, self.arithmetic = window, arithmetic
@@ -117,7 +117,7 @@ class WindowCounts:
         self.most = 0
 
     def add(self, parts: Sequence[MatchRows]) -> None:
-        """Adds matches to the windows that hold them."""
+        """Adds matches to the windows that contain them."""
         for rows in parts:
             assert rows.times is not None
             window = self.window
@@ -131,13 +131,13 @@ class WindowCounts:
         self.most = max(self.most, len(self.counts))
 
     def closed(self, now: int) -> AggregateRows | None:
-        """The rows of the windows that end by `now`, which are forgotten."""
+        """Returns the rows of the windows that end by `now` and drops these windows."""
         ended = {k: count for k, count in self.counts.items() if self.window.end(k) <= now}
         for k in ended:
             del self.counts[k]
         return AggregateRows.of_counts(ended, self.arithmetic)
 
     def state(self) -> StateSize:
-        """The counts of windows, the most since the last call."""
+        """Peak size of the counts since the last call."""
         most, self.most = max(self.most, len(self.counts)), len(self.counts)
         return StateSize(COUNT_BYTES * most, {"aggregates": most})

@@ -1,4 +1,4 @@
-"""MCEP: multi-pattern detection by a global plan that local search finds (Kolchinsky and Schuster, SIGMOD 2019)."""
+"""MCEP: multi-pattern detection with a global plan from local search (Kolchinsky and Schuster, SIGMOD 2019)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cepbench.algorithms.mcep.aggregation import detection_workload, not_countab
 from cepbench.algorithms.mcep.engine.executor import DetectionExecutor
 from cepbench.algorithms.mcep.migration import AdaptiveExecutor
 from cepbench.algorithms.mcep.plan import MultiPatternPlan, tables_of
-from cepbench.algorithms.mcep.planning.optimiser import BASELINES, COSTS, PlanningOptions, planned
+from cepbench.algorithms.mcep.planning.optimizer import BASELINES, COSTS, PlanningOptions, planned
 from cepbench.algorithms.mcep.planning.patterns import patterns_of
 from cepbench.algorithms.mcep.planning.planners import GENERATORS
 from cepbench.algorithms.mcep.planning.search import SearchBudget
@@ -26,32 +26,33 @@ from cepbench.queries.model import Query
 STRATEGIES = {"annealing": "sa", "tabu": "tabu", **{name: name for name in BASELINES}}
 SHAPES = {"subexpression": "trees", "prefix": "orders"}
 IDLE_STEPS = 200
-"""Steps per pattern without a cheaper plan, after which a search is over unless it stops by time alone."""
+"""Steps per pattern without a cheaper plan after which a search ends, unless it only stops by time."""
 STOPS = ("idle", "time")
 
 
 class Mcep(Algorithm):
-    """Detects the matches of all patterns by one plan in which they share sub-patterns.
+    """Detects the matches of all patterns by one global plan, in which patterns share sub-patterns.
 
-    - `plan`: `annealing` or `tabu` search for it; `trivial` shares nothing and reorders nothing, `re` reorders, `sh`
-      shares all it can in the order of the queries, `sh-rr` by SPASS's redundancy ratio, `sh-mdt` as MOTTO does.
-    - `neighborhood`: of the search, `edge` (two patterns change) or `vertex` (a pattern and up to `k` - 1 others).
+    - `plan`: `annealing` or `tabu` search for the plan; baselines are `trivial` (no sharing, no reordering), `re`
+      (reordering only), `sh` (shares as much as possible without reordering), `sh-rr` (shares by the redundancy ratio
+      of SPASS) and `sh-mdt` (shares as MOTTO).
+    - `neighborhood` of the search: `edge` (two patterns change) or `vertex` (a pattern and up to `k` - 1 others).
     - `sharing`: `subexpression` (the tree-based engine on a multitree), or `prefix` (the order-based one on a tree of
       orders).
     - `local`: plans of single patterns by dynamic programming (`dp`) or `greedy`.
-    - `costs`: by which plans are looked for: `paper`, the instances that are kept (Section 3.3), or `executor`, not in
-      the paper: what this engine does to make them. Baselines are as published with either.
-    - `adapt`: `never`, or the ratio by which a rate or a selectivity of the latest events has to differ from those that
-      the plan was made for, to make another one while the stream goes on; `once` plans with what the stream begins
-      with instead of statistics of the whole stream, and keeps that plan.
-    - `sample`: the latest events on which `adapt` measures, four times while they pass.
+    - `costs`, which the search minimizes: `paper`, the number of instances stored (Section 3.3), or `executor` (not in
+      the paper), the work of this engine. Baselines are as published in both cases.
+    - `adapt`: `never`, or the ratio by which a rate or a selectivity of the latest events has to differ from that of
+      the plan for replanning during the stream. `once` plans at the beginning of the stream, with the statistics of its
+      first events instead of the whole stream, and keeps that plan.
+    - `sample`: the number of latest events on which `adapt` measures statistics, four times per sample length.
     - `seconds` of the search; `seed` of its random choices.
-    - `stop`: `time`, as in the paper, searches for all `seconds`; `idle`, not in the paper, ends earlier if nothing
-      cheaper was found for long, so that few patterns do not take all `seconds`.
+    - `stop`: `time`, as in the paper, searches for all `seconds`; `idle` (not in the paper) ends earlier if it has not
+      found a cheaper plan for long, so that few patterns do not take all `seconds`.
 
-    Time is that of all pairs of instances that meet in the nodes of the plan, space that of the instances in their
-    windows, exponential in the events of a Kleene operand; both are bounded by the costs that the optimiser minimises
-    (Section 3.3). Departures from the paper are in docs/algorithms.md.
+    Time is proportional to the pairs of instances that meet in the nodes of the plan, space to the instances in their
+    windows, which are exponential in the events of a Kleene operand. Both are bounded by the costs that the optimizer
+    minimizes (Section 3.3). docs/algorithms.md lists departures from the paper.
     """
 
     name: ClassVar[str] = "mcep"
@@ -78,7 +79,7 @@ class Mcep(Algorithm):
         option = partial(Option, self.name)
         self.strategy = STRATEGIES[option("plan", plan).among(tuple(STRATEGIES))]
         vertices = option("k", k).count(2)
-        self.neighbourhood = 2 if option("neighborhood", neighborhood).among(("edge", "vertex")) == "edge" else vertices
+        self.neighborhood = 2 if option("neighborhood", neighborhood).among(("edge", "vertex")) == "edge" else vertices
         self.shape = SHAPES[option("sharing", sharing).among(tuple(SHAPES))]
         self.seconds = option("seconds", seconds).positive()
         self.generator = option("local", local).among(GENERATORS)
@@ -88,14 +89,14 @@ class Mcep(Algorithm):
         fixed = {"never": None, "once": inf}
         self.adapt = fixed[adapt] if adapt in fixed else option("adapt", adapt).ratio()
         self.sample = option("sample", sample).count(1)
-        self.planning_options(1)  # what does not go together is told before anything runs
+        self.planning_options(1)  # raises errors about invalid combinations before anything runs
 
     def unsupported(self, query: Query) -> str | None:
-        """All but detection, and counts of plain trends (`mcep.aggregation`)."""
+        """Everything but detection, and counts of plain trends (`mcep.aggregation`)."""
         return not_countable(query) if query.span is None else not_detectable(query)
 
     def plan(self, workload: Workload, statistics: Statistics) -> MultiPatternPlan:
-        """The optimiser, for all patterns together."""
+        """Runs the optimizer for all patterns together."""
         detecting = detection_workload(workload)
         patterns = patterns_of(detecting)
         selectivities = known_selectivities(patterns, statistics)
@@ -110,7 +111,7 @@ class Mcep(Algorithm):
         return MultiPatternPlan(workload, tables, queries, found.trace, self.adapt, known, details=details)
 
     def executor(self, plan: Plan) -> Executor:
-        """Carries the plan out."""
+        """Executes the plan."""
         assert isinstance(plan, MultiPatternPlan)
         if plan.adapt is not None:
             options = self.planning_options(len(plan.queries))
@@ -119,8 +120,8 @@ class Mcep(Algorithm):
         return DetectionExecutor(plan.detecting, plan.tables, plan.queries, plan.windows)
 
     def planning_options(self, patterns: int) -> PlanningOptions:
-        """What the optimiser is asked to do for so many patterns."""
+        """Options of the optimizer for a number of patterns."""
         budget = SearchBudget(self.seconds, idle=IDLE_STEPS * patterns if self.stop == "idle" else None)
         return PlanningOptions(
-            self.strategy, self.shape, self.neighbourhood, self.generator, self.costs, self.seed, budget
+            self.strategy, self.shape, self.neighborhood, self.generator, self.costs, self.seed, budget
         )

@@ -1,8 +1,8 @@
-"""Runs a plan, and another one when the stream has changed, without a lost or doubled match (MCEP, Section 6.2.3).
+"""Executes a plan, and replaces it when the stream changes, without losing or repeating a match (MCEP, Section 6.2.3).
 
-All events of a match lie within its window. So the new engine is handed the events that lie within the longest window
-of now, and told to keep quiet meanwhile: it then has all the instances that a later event can complete, and those that
-are complete were told by the old one. Matches that wait for the end of their spans move over as they are.
+All events of a match lie within its window. So the new engine first processes the events of the longest window with its
+output muted. It then has all instances that a later event can complete; complete ones were reported by the old engine.
+Matches that wait for the end of their spans are copied.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from cepbench.events.windows import Window
 
 
 class AdaptiveExecutor(Executor):
-    """A `DetectionExecutor` that is exchanged between two batches when statistics have changed drastically.
+    """A `DetectionExecutor` that is replaced between two batches when statistics have changed drastically.
 
-    It keeps the batches that hold the sample of the latest events and those in reach of the longest window. Without
-    `planned_for`, the first plan was made for nothing in particular, and the first check makes another one.
+    It keeps the batches that contain the sample of the latest events and those within reach of the longest window.
+    Without `planned_for`, the first plan has no statistics, and the first check replaces it.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class AdaptiveExecutor(Executor):
         self.planner, self.queries, self.windows = planner, queries, windows
         self.engine = DetectionExecutor(planner.workload, tables, queries, windows)
         self.history: list[EventBatch] = []
-        self.since_check = planner.period - planner.sample  # the first check takes a whole sample
+        self.since_check = planner.period - planner.sample  # so that the first check has a full sample
         self.planned_for = planned_for
         self.numbers = {"checks": 0.0, "migrations": 0.0, "replan_seconds": 0.0}
         self.before: dict[str, float] = {}
@@ -59,21 +59,19 @@ class AdaptiveExecutor(Executor):
 
     @property
     def settled(self) -> bool:
-        """Whether the plan is that for the whole stream, since nothing counts as a drastic change."""
+        """Whether the plan is final, since nothing counts as a drastic change."""
         return self.planned_for is not None and isinf(self.planner.ratio)
 
     def finish(self) -> Rows:
         return self.engine.finish()
 
     def state(self) -> StateSize:
-        """That of the engine, and the events that are kept for another one."""
+        """State of the engine, and the events that are kept for replanning."""
         kept = sum(batch.nbytes for batch in self.history)
         return self.engine.state() + StateSize(kept)
 
     def details(self) -> Mapping[str, float]:
-        """What the engines tell, all added up; how often statistics were checked, plans exchanged, and how long
-        planning took.
-        """
+        """Details of the engines, summed; numbers of checks and of replaced plans; seconds of planning."""
         now = self.engine.details()
         return {**{name: value + self.before.get(name, 0.0) for name, value in now.items()}, **self.numbers}
 
@@ -81,7 +79,7 @@ class AdaptiveExecutor(Executor):
         self.engine.load()
 
     def migrate(self, tables: EngineTables) -> None:
-        """Goes on with another plan of the same patterns."""
+        """Continues with another plan of the same patterns."""
         old = self.engine
         for name, value in old.details().items():
             self.before[name] = self.before.get(name, 0.0) + value
@@ -90,7 +88,7 @@ class AdaptiveExecutor(Executor):
         self.numbers["migrations"] += 1
 
     def _adapt(self) -> None:
-        """Measures the latest events, and plans anew if they are not what the plan was made for."""
+        """Measures the latest events, and replans if they differ drastically from the plan's statistics."""
         self.numbers["checks"] += 1
         found = self.planner.measured(self.history)
         if self.planned_for is not None and not self.planner.is_drastic(self.planned_for, found):
@@ -101,7 +99,7 @@ class AdaptiveExecutor(Executor):
         self.migrate(tables)
 
     def _forget(self) -> None:
-        """Drops the oldest batches that neither the sample nor a window reaches; all if there will be no other plan."""
+        """Drops the oldest batches that neither the sample nor a window reaches; all if the plan is final."""
         if self.settled:
             self.history.clear()
             return
@@ -110,7 +108,7 @@ class AdaptiveExecutor(Executor):
         first, behind = 0, sum(sizes)
         now = int(self.history[-1].time[-1])
         for batch, size in zip(self.history, sizes, strict=True):
-            behind -= size  # events after this batch
+            behind -= size  # number of events after this batch
             if behind < max(self.planner.sample, longest_events) or int(batch.time[-1]) >= now - longest_time:
                 break
             first += 1

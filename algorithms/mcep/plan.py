@@ -1,4 +1,4 @@
-"""What MCEP's optimiser hands to its engines."""
+"""The plan that MCEP's optimizer passes to its engines."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from cepbench.algorithms.answers.distinct_matches import DistinctMatches
 from cepbench.algorithms.base import Plan
 from cepbench.algorithms.mcep.aggregation import counted_windows, detection_workload
-from cepbench.algorithms.mcep.engine.indices import USUAL_SORTING, Sorting
+from cepbench.algorithms.mcep.engine.indices import DEFAULT_SORTING, Sorting
 from cepbench.algorithms.mcep.engine.tables import EngineTables, engine_tables
 from cepbench.algorithms.mcep.planning.plans import MultiPlan
 from cepbench.algorithms.mcep.planning.search import CostPoint
@@ -21,9 +21,9 @@ from cepbench.queries.compile import Workload
 
 @dataclass(frozen=True)
 class MultiPatternPlan(Plan):
-    """A global plan as tables; pattern p is a clause of the query `queries[p]`. `trace`: costs during the search.
+    """A global plan as tables. Pattern p is a clause of the query `queries[p]`. `trace`: costs during the search.
 
-    With `adapt`, it is given up when one of the statistics that it was `planned_for` changes by more than this ratio.
+    With `adapt`, it is replaced when one of the statistics `planned_for` changes by more than this ratio.
     """
 
     tables: EngineTables
@@ -34,7 +34,7 @@ class MultiPatternPlan(Plan):
 
     @property
     def detecting(self) -> Workload:
-        """The workload with detection queries for those that count trends."""
+        """The workload in which queries that count trends are replaced by detection queries."""
         return detection_workload(self.workload)
 
     @property
@@ -44,9 +44,9 @@ class MultiPatternPlan(Plan):
 
 
 def tables_of(
-    workload: Workload, plan: MultiPlan, sorting: Sorting = USUAL_SORTING
+    workload: Workload, plan: MultiPlan, sorting: Sorting = DEFAULT_SORTING
 ) -> tuple[EngineTables, NDArray[np.int64]]:
-    """The tables of a global plan of the patterns of detection queries, and the query of each pattern."""
+    """The tables of a global plan for the patterns of detection queries, and the query of each pattern."""
     parts = [(query.index, part.clause) for query in workload for part in query.clauses]
     digested = {query.index: DistinctMatches(query).digests for query in workload}
     digests = [digested[index] for index, _ in parts]

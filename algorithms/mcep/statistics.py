@@ -1,4 +1,4 @@
-"""What the optimiser knows of the conditions of a workload before it runs (MCEP, Section 2, Stat)."""
+"""Statistics of a workload's conditions for the optimizer (MCEP, Section 2, Stat)."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from cepbench.events.statistics import Statistics
 
 @dataclass(frozen=True)
 class SampledStatistics:
-    """Rates of some events, and selectivities of conditions measured on at most `events_per_type` of either type."""
+    """Rates of some events, and selectivities of conditions measured on at most `events_per_type` of each type."""
 
     rates: Statistics
     selectivities: Selectivities
     events_per_type: int = EVENTS_PER_TYPE
 
     def count(self, name: str) -> float:
-        """The events of a type."""
+        """Number of events of a type."""
         return self.rates.rates.get(name, 0.0) * self.rates.duration
 
     def variance(self, condition: Condition) -> float:
-        """Of a measured selectivity, at most: pairs of few events say little, however many they are."""
+        """Upper bound of the variance of a measured selectivity; many pairs of few events have a high variance."""
         value = self.selectivities.given[condition]
         names = (condition.type,) if isinstance(condition, TypeFilters) else (condition.left, condition.right)
         return value * (1 - value) * sum(1 / max(1.0, min(self.count(name), self.events_per_type)) for name in names)
@@ -39,8 +39,8 @@ class SampledStatistics:
 def known_selectivities(patterns: Sequence[DetectionPattern], statistics: Statistics) -> Selectivities:
     """Selectivities of all conditions of some patterns, measured on events that the stream's statistics sample.
 
-    Only types and attributes that conditions name are drawn. `seconds` adds the drawing to the measuring. Without a
-    stream there are none, and every condition has selectivity 1.
+    Only types and attributes that occur in conditions are sampled. `seconds` includes sampling and measuring. Without a
+    stream, every condition has selectivity 1.
     """
     needs: dict[str, set[str]] = {}
     for condition in conditions_of(patterns):

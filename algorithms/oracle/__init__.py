@@ -1,7 +1,7 @@
-"""The oracle: answers by enumeration, straight from docs/semantics.md, in exact Python integers.
+"""The oracle: answers by enumeration, directly from docs/semantics.md, in exact Python integers.
 
 It reads a query as written (`queries.model`) and events as plain values, and shares nothing with the automaton, the
-compiled tables or the kernels that it judges. It is slow and meant to be obviously right: its time is exponential in
+compiled tables or the kernels that it checks. It is slow and meant to be obviously correct: its time is exponential in
 the events of a window, and nothing is computed incrementally.
 """
 

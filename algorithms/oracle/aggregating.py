@@ -1,4 +1,4 @@
-"""Aggregates over the matches of one row, by definition: every bound event of every match counts (Figure 2.4)."""
+"""Aggregates over the matches of one row, by definition: each bound event of each match counts (Figure 2.4)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SUM_LIMIT = 2**63
 
 @dataclass(frozen=True)
 class Aggregate:
-    """A value, exact, and whether modular arithmetic overflows on it."""
+    """An exact value, and whether it overflows in modular arithmetic."""
 
     value: int | float | None
     overflow: bool = False
@@ -44,7 +44,7 @@ def _bound_values(origins: Origins, attribute: str, matches: Sequence[Match]) ->
 
 
 def number_of(event: StreamEvent, attribute: str) -> int | float:
-    """An attribute that is aggregated; `QueryError` if it is a string."""
+    """The value of an aggregated attribute. Raises `QueryError` for a string."""
     value = value_of(event, attribute)
     if isinstance(value, str):
         raise QueryError(f"attribute {attribute!r} is a string and cannot be aggregated")
@@ -63,7 +63,7 @@ def _sum(values: list[int | float], nothing: int | float) -> Aggregate:
 def _float_sum(values: list[int | float]) -> float:
     try:
         return math.fsum(values)
-    except (OverflowError, ValueError):  # past the range of float64, or infinities of both signs
+    except (OverflowError, ValueError):  # beyond the range of float64, or infinities of both signs
         return math.inf
 
 

@@ -52,7 +52,7 @@ def answer(
 
 
 def _detected(query: Query, stream: Sequence[StreamEvent], time_unit: str, limit: int) -> list[dict[str, Any]]:
-    """Rows of a detection query, which has no windows: those of a match tell its first and its last time."""
+    """Rows of a detection query, which has no windows: the window of a match is its first and its last time."""
     check_attributes(detection_meaning(query), stream)
     found = detect(query, stream, time_unit, limit)
     if isinstance(query.returns, Aggregates):
@@ -69,9 +69,9 @@ def _detected(query: Query, stream: Sequence[StreamEvent], time_unit: str, limit
 
 
 def check_query(query: Query) -> Meaning:
-    """A query with its names resolved; `QueryError` for what has no meaning, also when nothing matches.
+    """Resolves the names of a query. Raises `QueryError` for a query without a meaning, even if nothing matches.
 
-    Not for detection (`detection_meaning`).
+    Detection queries use `detection_meaning` instead.
     """
     meaning = meaning_of(query)
     if isinstance(query.returns, Aggregates):
@@ -87,7 +87,7 @@ def check_query(query: Query) -> Meaning:
 
 
 def check_attributes(meaning: Meaning | DetectionMeaning, stream: Sequence[StreamEvent]) -> None:
-    """Refuse events that lack an attribute their type needs, whether or not the search would look at it."""
+    """Raises an error for events without an attribute that their type needs, even if the search would not read it."""
     needed = needed_attributes(meaning)
     for event in stream:
         for type_name, attribute in needed:
@@ -96,7 +96,7 @@ def check_attributes(meaning: Meaning | DetectionMeaning, stream: Sequence[Strea
 
 
 def needed_attributes(meaning: Meaning | DetectionMeaning) -> set[tuple[str, str]]:
-    """Types of events and the attributes that they must have, besides those of the partition."""
+    """Event types and the attributes that they must have, in addition to those of the partition."""
     if isinstance(meaning, DetectionMeaning):
         return detection_needs(meaning)
     needed: set[tuple[str, str]] = set()
@@ -123,13 +123,13 @@ def _matches(meaning: Meaning, events: Sequence[StreamEvent], limit: int) -> lis
 
 
 def _in_order(combination: tuple[Match, ...]) -> Match:
-    """The events of a combination in the order of the stream, an event of two trends once."""
+    """The events of a combination in stream order; an event of two trends occurs once."""
     bounds = {event.position: (event, leaf) for match in combination for event, leaf in match}
     return tuple(bounds[position] for position in sorted(bounds))
 
 
 def row_head(query: Query, key: Key) -> dict[str, Any]:
-    """The columns that say which row it is."""
+    """The columns that identify a row."""
     group, start, end = key
     groups = dict(zip(query.group_by, group, strict=True))
     return {"query": query.name, **groups, "window_start": start, "window_end": end}

@@ -1,4 +1,4 @@
-"""Predicates on plain values: whole numbers exactly, everything else in float64, strings for equality only."""
+"""Predicates on plain values: integers are compared exactly, other numbers in float64, strings for equality only."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Detection (`WITHIN ... PER MATCH`) by enumeration, straight from docs/semantics.md, rule 8.
+"""Detection (`WITHIN ... PER MATCH`) by enumeration, directly from docs/semantics.md, rule 8.
 
-Every way to give each operand its events is tried; nothing is assumed about the order in which they come.
+Every assignment of events to operands is tried; nothing is assumed about their order.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from cepbench.queries.model import (
 )
 
 Chosen = tuple[StreamEvent, ...]
-"""The events of an operand, in the order of their times."""
+"""The events of an operand, in time order."""
 
 
 @dataclass(frozen=True)
 class DetectedPart:
-    """What an alternative of a pattern joins: an operand, or a type that is negated.
+    """A part of an alternative of a pattern: an operand or a negated type.
 
-    It stands for the event types of some origins: one, or those of an OR.
+    It represents the event types of some origins: a single one, or those of an OR.
     """
 
     types: tuple[tuple[int, str], ...]
@@ -50,26 +50,26 @@ class DetectedPart:
 
     @property
     def origins(self) -> Origins:
-        """The origins it stands for."""
+        """The origins that it represents."""
         return frozenset(origin for origin, _ in self.types)
 
 
 @dataclass(frozen=True)
 class Alternative:
-    """SEQ (`ordered`) or AND of parts, which stand in the order of the pattern."""
+    """SEQ (`ordered`) or AND of parts, in the order of the pattern."""
 
     ordered: bool
     parts: tuple[DetectedPart, ...]
 
     @property
     def operands(self) -> tuple[DetectedPart, ...]:
-        """Those that bind events."""
+        """The parts that bind events."""
         return tuple(part for part in self.parts if not part.negated)
 
 
 @dataclass(frozen=True, eq=False)
 class DetectionMeaning:
-    """A detection query with its names resolved; `counts` tells whether the span counts events."""
+    """A detection query with resolved names; `counts`: the span counts events."""
 
     query: Query
     alternatives: tuple[Alternative, ...]
@@ -79,7 +79,7 @@ class DetectionMeaning:
 
 
 def detection_meaning(query: Query) -> DetectionMeaning:
-    """Resolves a detection query; `QueryError` for what has no meaning."""
+    """Resolves the names of a detection query. Raises `QueryError` for a query without a meaning."""
     if query.span is None or query.window is not None:
         raise QueryError("detection has a span per match and no window")
     counts = isinstance(query.returns, Aggregates) and query.returns.items == (CountAll(),)
@@ -113,7 +113,7 @@ def detection_meaning(query: Query) -> DetectionMeaning:
 
 
 def detection_needs(meaning: DetectionMeaning) -> set[tuple[str, str]]:
-    """Types of events and the attributes that they must have, besides those of the partition."""
+    """Event types and the attributes that they must have, in addition to those of the partition."""
     parts = [part for alternative in meaning.alternatives for part in alternative.parts]
     types = [of_origin for part in parts for of_origin in part.types]
     needed = {(name, local.operand.attribute) for origin, name in types for local in meaning.locals.get(origin, ())}
@@ -126,9 +126,9 @@ def detection_needs(meaning: DetectionMeaning) -> set[tuple[str, str]]:
 def detect(
     query: Query, stream: Sequence[StreamEvent], time_unit: str, limit: int
 ) -> list[tuple[tuple[Any, ...], list[tuple[int, int, list[int]]]]]:
-    """Per group, in order: the times of the first and the last event of each match, and the positions of its events.
+    """Matches per group, in order: the times of the first and the last event, and the positions of the events.
 
-    `limit` bounds the choices of events for a prefix of the operands, in a key.
+    `limit`: maximum number of event choices for a prefix of the operands, per key.
     """
     meaning = detection_meaning(query)
     found: dict[tuple[Any, ...], set[tuple[int, int, tuple[int, ...]]]] = {}
@@ -144,7 +144,7 @@ def detect(
 
 
 class DetectionSearch:
-    """All matches of an alternative in a key. `length`: of the span, in units of time or in events."""
+    """All matches of an alternative in a key. `length`: the span, in units of time or in events."""
 
     def __init__(self, meaning: DetectionMeaning, events: Sequence[StreamEvent], length: int, limit: int) -> None:
         self._meaning = meaning
@@ -154,7 +154,7 @@ class DetectionSearch:
         self._visited = 0
 
     def matches(self, alternative: Alternative) -> Iterator[Chosen]:
-        """The events of each match in the order of the stream; those that bind in several ways come several times."""
+        """The events of each match in stream order; a match with several bindings occurs several times."""
         for binding in self._bindings(alternative.operands):
             if alternative.ordered and not _in_order(binding):
                 continue
@@ -162,7 +162,7 @@ class DetectionSearch:
                 yield _events_of(binding)
 
     def _bindings(self, operands: Sequence[DetectedPart], chosen: tuple[Chosen, ...] = ()) -> Iterator[list[Chosen]]:
-        """Every choice of events, each for one operand, that lies within the span."""
+        """Every choice of events for the operands that lies within the span."""
         self._visited += 1
         if self._visited > self._limit:
             raise TooManyMatches(f"more than {self._limit} choices of events in one key; raise the limit")
@@ -175,7 +175,7 @@ class DetectionSearch:
                 yield from self._bindings(operands, (*chosen, events))
 
     def _choices(self, operand: DetectedPart, others: tuple[Chosen, ...]) -> Iterator[Chosen]:
-        """The events that an operand may bind beside those of others, given the span."""
+        """The events that an operand can bind within the span, given those of other operands."""
         able = [event for event in self._events if self._passes(operand, event)]
         pending: list[Chosen] = [(event,) for event in able]
         while pending:
@@ -212,7 +212,7 @@ class DetectionSearch:
         )
 
     def _negated(self, alternative: Alternative, binding: Sequence[Chosen]) -> bool:
-        """Whether an event of a negated type is where it must not be."""
+        """Whether an event of a negated type lies where it must not."""
         events = _events_of(binding)
         first, last = events[0], events[-1]
         done = 0
@@ -240,7 +240,7 @@ def _part(part: Pattern, either: Sequence[Event], origin: int) -> DetectedPart:
 
 
 def _events(part: Pattern) -> tuple[list[Event], str | None]:
-    """What a part of an alternative stands for: an event type, or those of an OR, with its alias."""
+    """The event type that a part of an alternative represents, or those of an OR, with its alias."""
     single = part.part if isinstance(part, Plus | Not) else part
     alias = single.alias if isinstance(single, Or) else None
     either = list(single.parts) if isinstance(single, Or) else [single]
@@ -262,7 +262,7 @@ def _check_comparison(
 
 
 def _in_order(binding: Sequence[Chosen]) -> bool:
-    """Whether all events of an operand come strictly before those of the next."""
+    """Whether all events of an operand are strictly before those of the next one."""
     return all(one[-1].time < other[0].time for one, other in pairwise(binding))
 
 

@@ -18,11 +18,11 @@ Match = tuple[Bound, ...]
 
 
 class TooManyMatches(CepbenchError):
-    """The search went past the limit that it was given."""
+    """The search exceeded its limit."""
 
 
 class MatchSearch:
-    """The search in one window. `limit` bounds the partial matches that it may visit."""
+    """The search in one window. `limit`: the maximum number of partial matches to visit."""
 
     def __init__(self, meaning: Meaning, events: Sequence[StreamEvent], limit: int):
         self._meaning = meaning
@@ -34,12 +34,12 @@ class MatchSearch:
         self._spans: dict[NegatedPattern, Collection[tuple[int, int]]] = {}
 
     def matches(self) -> list[Match]:
-        """Matches of the query's pattern; not for AND."""
+        """Matches of the query's pattern, which must not be an AND."""
         [part] = self._meaning.parts
         return [match for match in self._union(part) if self._holds_pairwise(match)]
 
     def combinations(self) -> list[tuple[Match, ...]]:
-        """One binding per combination of distinct trends, one of each part of an AND, whatever their order."""
+        """One binding per combination of distinct trends, one of each part of an AND, in any order."""
         found: dict[frozenset[tuple[int, ...]], tuple[Match, ...]] = {}
         parts = [[match for match in self._union(part) if self._holds_pairwise(match)] for part in self._meaning.parts]
         if math.prod(map(len, parts)) > self._limit:
@@ -51,7 +51,7 @@ class MatchSearch:
         return list(found.values())
 
     def _union(self, alternatives: tuple[Steps, ...]) -> list[Match]:
-        """Bindings of the first alternative, and of every later one those whose trend no earlier one has."""
+        """Bindings of the first alternative, and bindings of later ones whose trend no earlier one has."""
         semantics = self._meaning.query.semantics
         union: list[Match] = []
         trends: set[tuple[int, ...]] = set()
@@ -62,17 +62,17 @@ class MatchSearch:
         return union
 
     def begins(self, steps: Steps, bound: Bound) -> bool:
-        """Whether a match may begin with a bound event."""
+        """Whether a match can begin with a bound event."""
         event, leaf = bound
         return leaf in steps.begin and self._binds(event, leaf) and not self._negated(steps.begin[leaf], None, event)
 
     def ends(self, steps: Steps, bound: Bound) -> bool:
-        """Whether a match may end with a bound event."""
+        """Whether a match can end with a bound event."""
         event, leaf = bound
         return leaf in steps.end and not self._negated(steps.end[leaf], event, None)
 
     def following(self, steps: Steps, semantics: Semantics) -> dict[Bound, list[Bound]]:
-        """All bound events that partial matches come to, and what may follow each."""
+        """All bound events that partial matches reach, and what can follow each of them."""
         pending = [(e, leaf) for e in self._events for leaf in steps.begin if self.begins(steps, (e, leaf))]
         found: dict[Bound, list[Bound]] = {}
         while pending:
@@ -89,7 +89,7 @@ class MatchSearch:
                     yield from self._extensions(steps, semantics, ((event, leaf),))
 
     def _extensions(self, steps: Steps, semantics: Semantics, partial: Match) -> Iterator[Match]:
-        """The partial match itself, if it may end here, and everything it grows into."""
+        """The partial match itself if it can end here, and all its extensions."""
         self._visited += 1
         if self._visited > self._limit:
             raise TooManyMatches(f"more than {self._limit} partial matches in one window; raise the limit")
@@ -99,7 +99,7 @@ class MatchSearch:
             yield from self._extensions(steps, semantics, (*partial, successor))
 
     def _next(self, steps: Steps, semantics: Semantics, bound: Bound) -> list[Bound]:
-        """What may follow a bound event. A leaf belongs to one pattern, and so to one semantics."""
+        """What can follow a bound event. A leaf belongs to one pattern, and so to one semantics."""
         if bound not in self._successors:
             found = self._next_under_any(steps, bound)
             if semantics is not Semantics.ANY and found:
@@ -122,7 +122,7 @@ class MatchSearch:
         ]
 
     def _bindable(self, leaf: Leaf) -> list[StreamEvent]:
-        """The events of the window that a leaf may bind."""
+        """The events of the window that a leaf can bind."""
         if leaf not in self._candidates:
             self._candidates[leaf] = [event for event in self._events if self._binds(event, leaf)]
         return self._candidates[leaf]
@@ -142,7 +142,7 @@ class MatchSearch:
         return any(after < event.time < before for event in self._events)
 
     def _negated(self, negations: Negations, after: StreamEvent | None, before: StreamEvent | None) -> bool:
-        """Whether a negated pattern has a match after the one event and before the other (None: whole window)."""
+        """Whether a negated pattern has a match after one event and before another (None: no bound)."""
         return any(
             (after is None or after.time < start) and (before is None or end < before.time)
             for negation in negations
@@ -150,7 +150,7 @@ class MatchSearch:
         )
 
     def _spans_of(self, negation: NegatedPattern) -> Collection[tuple[int, int]]:
-        """Start and end times of the matches of a negated pattern: of those that start together, the first to end."""
+        """Start and end times of the matches of a negated pattern; of those with the same start, the first end."""
         if negation not in self._spans:
             following = self.following(negation.steps, Semantics.ANY)
             first: dict[int, float] = {}
@@ -162,7 +162,7 @@ class MatchSearch:
         return self._spans[negation]
 
     def _holds_pairwise(self, match: Match) -> bool:
-        """Every pair of bound events in the order of the match."""
+        """Whether pairwise predicates hold for every pair of bound events, in the order of the match."""
         return all(
             self._holds_pair(pair, earlier, later)
             for pair in self._meaning.pairwise
@@ -171,7 +171,7 @@ class MatchSearch:
         )
 
     def _holds_across(self, combination: tuple[Match, ...]) -> bool:
-        """Every pair of events bound by different parts, whatever their order: AND has none."""
+        """Whether they hold for every pair of events bound by different parts, in any order: AND has no order."""
         return all(
             self._holds_pair(pair, left, right)
             for pair in self._meaning.pairwise

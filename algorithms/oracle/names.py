@@ -1,4 +1,4 @@
-"""What names in RETURN and WHERE mean, and what kind of predicate a comparison is (docs/query-language.md, WHERE)."""
+"""Resolves names in RETURN and WHERE, and classifies comparisons (docs/query-language.md, WHERE)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cepbench.queries.model import And, Comparison, Event, Local, Not, Op, Opera
 
 Origins = frozenset[int]
 POSITIVE = 0
-"""The region of events that are not negated; each NOT is a region of its own, without the NOTs inside it."""
+"""The region of events that are not negated; each NOT is a separate region, without the NOTs inside it."""
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,9 @@ class Pair:
 class Meaning:
     """A query with its names resolved.
 
-    - `parts`: what an AND joins (else one part), and of each part what an OR at its top joins (else one alternative).
+    - `parts`: the parts of an AND (otherwise one part); each lists the alternatives of a top-level OR (otherwise one).
     - `types`, `regions`: event type and region of each origin.
-    - `names`: the origins that a name means.
+    - `names`: the origins to which a name refers.
     - `locals`: predicates on single events, by origin.
     - `adjacent`, `pairwise`: predicates on transitions, and on pairs of events of a match.
     """
@@ -52,7 +52,7 @@ class Meaning:
         return len(self.parts) > 1
 
     def positive(self, name: str) -> Origins:
-        """The origins of a name that matches bind; a `QueryError` if it is negated."""
+        """The origins of a name that matches bind. Raises `QueryError` if it is negated."""
         origins = origins_of(name, self.names)
         if any(self.regions[origin] != POSITIVE for origin in origins):
             raise QueryError(f"{name} is negated and binds no event")
@@ -61,9 +61,9 @@ class Meaning:
 
 @lru_cache(maxsize=1024)
 def meaning_of(query: Query) -> Meaning:
-    """Resolve a query; `QueryError` for unknown names and for what has no meaning.
+    """Resolves a query. Raises `QueryError` for unknown names and for queries without a meaning.
 
-    Kept, as several ask for the meaning of one query; nobody changes it.
+    The result is cached, since several callers need the meaning of one query; it must not be changed.
     """
     occurrences = tuple(_occurrences(query.pattern, POSITIVE, iter(range(POSITIVE + 1, 10**6))))
     regions = tuple(region for _, region in occurrences)
@@ -91,7 +91,7 @@ def meaning_of(query: Query) -> Meaning:
 
 @lru_cache(maxsize=1024)
 def _parts(pattern: Pattern) -> tuple[tuple[Steps, ...], ...]:
-    """Of each part of an AND, the ways through each alternative of an OR; kept, as many queries share a pattern."""
+    """For each part of an AND, the paths through each alternative of an OR; cached, as many queries share a pattern."""
     return tuple(
         tuple(steps_of(alternative, first) for alternative, first in _members(part, Or, first))
         for part, first in _members(pattern, And, 0)
@@ -108,7 +108,7 @@ def _occurrences(pattern: Pattern, region: int, fresh: Iterator[int]) -> Iterato
 
 
 def _members(pattern: Pattern, kind: type[And] | type[Or], first: int) -> Iterator[tuple[Pattern, int]]:
-    """What an operator at the top joins (those of equal operators directly below it included), with first origins."""
+    """The operands of a top-level operator, including those of equal operators below it, with their first origins."""
     if not isinstance(pattern, kind):
         yield pattern, first
         return
@@ -118,7 +118,7 @@ def _members(pattern: Pattern, kind: type[And] | type[Or], first: int) -> Iterat
 
 
 def names_of(events: list[Event]) -> dict[str, Origins]:
-    """Origins by alias, and by type where no alias has the same name."""
+    """Origins by alias, and by type if no alias has the same name."""
     names: dict[str, set[int]] = {}
     aliases = {event.alias for event in events if event.alias is not None}
     for origin, event in enumerate(events):
@@ -130,17 +130,17 @@ def names_of(events: list[Event]) -> dict[str, Origins]:
 
 
 def origins_of(name: str, names: dict[str, Origins]) -> Origins:
-    """What a name means; a `QueryError` lists the names there are."""
+    """The origins of a name. Raises `QueryError`, which lists the existing names."""
     if name not in names:
         raise QueryError(f"unknown name {name!r}; the pattern has {', '.join(sorted(names))}")
     return names[name]
 
 
 def _steps_around(pair: Pair, parts: tuple[tuple[Steps, ...], ...], regions: tuple[int, ...]) -> list[Steps]:
-    """The patterns whose transitions a comparison may restrict: the positive ones, or the copies of one negated one."""
+    """The patterns whose transitions a comparison can restrict: the positive ones, or copies of one negated pattern."""
     wanted = {regions[origin] for origin in pair.first | pair.second}
     if len(wanted) > 1:
-        raise QueryError(f"{pair.left.name} and {pair.right.name} stand on different sides of a NOT")
+        raise QueryError(f"{pair.left.name} and {pair.right.name} are on different sides of a NOT")
     everywhere = [inner for part in parts for steps in part for inner in _with_negated(steps)]
     return [steps for steps in everywhere if {regions[leaf.origin] for leaf in steps.after} == wanted]
 
@@ -165,7 +165,7 @@ def _classify(
     adjacent: list[Pair],
     pairwise: list[Pair],
 ) -> None:
-    """Put a comparison among the adjacent or the pairwise predicates, with its sides exchanged if need be."""
+    """Adds a comparison to the adjacent or the pairwise predicates; exchanges its sides if necessary."""
     if _transition(pair, around):
         adjacent.append(pair)
         return

@@ -1,10 +1,10 @@
-"""What may come next in a pattern: derivatives of its expression, with the negations collected on the way.
+"""What can come next in a pattern: derivatives of its expression, with the negations collected on the way.
 
-A pattern is first written out: every occurrence of an event gets its own `Leaf`, and `P{n,}` becomes n copies of P of
-which the last may repeat. What is left to match after a leaf is a tuple of expressions, read from left to right; the
-ways through it, up to the next leaf or the end, are found by taking its head apart. This is Brzozowski's derivative of
-the written-out expression. It needs no first, last and follow sets, which is the point: the oracle shares nothing with
-`queries.automaton`, and agrees with it because both describe the same language.
+A pattern is first written out: every occurrence of an event gets its own `Leaf`, and `P{n,}` becomes n copies of P, of
+which the last can repeat. What remains to be matched after a leaf is a tuple of expressions, read from left to right;
+the paths through it, up to the next leaf or the end, are found by taking its head apart. This is Brzozowski's
+derivative of the written-out expression. It needs no first, last and follow sets. That is its purpose: the oracle
+shares nothing with `queries.automaton`, and agrees with it because both describe the same language.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Leaf:
 
 @dataclass(frozen=True)
 class NegatedPattern:
-    """A `NOT N`, known by the origin of its first event: all copies of it say the same."""
+    """A `NOT N`, identified by the origin of its first event: all copies of it have the same meaning."""
 
     first: int
     steps: Steps = field(compare=False)
@@ -34,7 +34,7 @@ class NegatedPattern:
 
 @dataclass(frozen=True, eq=False)
 class _Row:
-    """Expressions one after another."""
+    """A sequence of expressions."""
 
     parts: tuple[_Expression, ...]
 
@@ -48,7 +48,7 @@ class _Choice:
 
 @dataclass(frozen=True, eq=False)
 class _Repeat:
-    """An expression none or more times."""
+    """An expression zero or more times."""
 
     part: _Expression
 
@@ -62,11 +62,11 @@ Negations = frozenset[NegatedPattern]
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """The ways through one pattern.
+    """The paths through one pattern.
 
-    `begin` gives the leaves a match may start with, each with its leading negations; `after` gives the leaves that may
-    follow a leaf, each with the negations that hold between the two; `end` gives the leaves a match may end with, each
-    with its trailing negations.
+    `begin`: the leaves with which a match can start, each with its leading negations; `after`: the leaves that can
+    follow a leaf, each with the negations between the two; `end`: the leaves with which a match can end, each with its
+    trailing negations.
     """
 
     begin: dict[Leaf, Negations]
@@ -86,7 +86,7 @@ class Steps:
 
 
 def steps_of(pattern: Pattern, first: int = 0) -> Steps:
-    """The ways through `pattern`, whose leftmost event has origin `first`; `QueryError` for what means nothing."""
+    """The paths through `pattern`, whose leftmost event has origin `first`. Raises `QueryError`."""
     return _explore(_write_out(pattern, first))
 
 
@@ -117,9 +117,9 @@ def _write_out(pattern: Pattern, first: int) -> _Expression:
             copies = [_write_out(part, first) for _ in range(count)]
             return _Row((*copies[:-1], _one_or_more(copies[-1])))
         case Not():
-            raise QueryError("NOT may stand only inside SEQ")
+            raise QueryError("NOT is only allowed inside SEQ")
         case And():
-            raise QueryError("AND may stand only at the top of a pattern")
+            raise QueryError("AND is only allowed at the top of a pattern")
 
 
 def _write_out_all(parts: tuple[Pattern, ...], first: int) -> tuple[_Expression, ...]:
@@ -133,7 +133,7 @@ def _write_out_all(parts: tuple[Pattern, ...], first: int) -> tuple[_Expression,
 def _negation(negated: Not, first: int) -> NegatedPattern:
     inner = steps_of(negated.part, first)
     if any(inner.begin.values()) or any(inner.end.values()):
-        raise QueryError("NOT may not begin or end a negated pattern")
+        raise QueryError("a negated pattern cannot begin or end with NOT")
     return NegatedPattern(first, inner)
 
 
@@ -142,7 +142,7 @@ def _one_or_more(part: _Expression) -> _Expression:
 
 
 def _explore(expression: _Expression) -> Steps:
-    """Follow derivatives from the whole expression until no new leaf turns up."""
+    """Follows derivatives from the whole expression until no new leaf is found."""
     begin, _, rests = _ways((expression,))
     after: dict[Leaf, dict[Leaf, Negations]] = {}
     end: dict[Leaf, Negations] = {}
@@ -159,7 +159,7 @@ def _explore(expression: _Expression) -> Steps:
 def _ways(rest: _Rest) -> tuple[dict[Leaf, Negations], Negations | None, dict[Leaf, _Rest]]:
     """Next leaves with their negations, the negations up to the end (None: cannot end here), and each leaf's rest.
 
-    What is left after a leaf depends on the leaf alone, since every leaf stands at one place of the expression.
+    The rest after a leaf depends on the leaf alone, since every leaf has one place in the expression.
     """
     alternatives: dict[Leaf | None, set[Negations]] = {}
     rests: dict[Leaf, _Rest] = {}
@@ -175,9 +175,9 @@ def _ways(rest: _Rest) -> tuple[dict[Leaf, Negations], Negations | None, dict[Le
 def _take_apart(
     rest: _Rest, negations: Negations, repeated: frozenset[_Repeat]
 ) -> Iterator[tuple[Leaf | None, Negations, _Rest]]:
-    """Every next leaf (None: the end), the negations passed before it, and what is left after it.
+    """Every next leaf (None: the end), the negations passed before it, and the rest after it.
 
-    `repeated` holds the repetitions entered since the last leaf: a second empty round would lead nowhere new.
+    `repeated`: the repetitions entered since the last leaf; a second empty round would reach nothing new.
     """
     if not rest:
         yield None, negations, ()
@@ -208,7 +208,7 @@ def _smallest(sets: set[Negations]) -> Negations:
 
 
 def _refuse_overlap(alternatives: tuple[_Expression, ...]) -> None:
-    """Refuse an OR below the top if two alternatives can match one sequence of types: its trends would count twice."""
+    """Raises an error if two alternatives of an OR below the top match a common sequence of types: it counts twice."""
     steps = [_explore(alternative) for alternative in alternatives]
     for index, left in enumerate(steps):
         if any(_share_types(left, right) for right in steps[index + 1 :]):
@@ -216,7 +216,7 @@ def _refuse_overlap(alternatives: tuple[_Expression, ...]) -> None:
 
 
 def _share_types(left: Steps, right: Steps) -> bool:
-    """Whether some sequence of types is matched by both, walking both in step."""
+    """Whether both match some common sequence of types; explores both in parallel."""
     pending = [(a, b) for a in left.begin for b in right.begin if a.type == b.type]
     seen = set(pending)
     while pending:

@@ -1,4 +1,4 @@
-"""The stream as the oracle sees it: plain values in time order, cut into keys and windows."""
+"""The stream as input of the oracle: plain values in time order, split into keys and windows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Value = int | float | str
 
 @dataclass(frozen=True, eq=False)
 class StreamEvent:
-    """One event; `position` is its place in the time-ordered input, `ordinal` in its key."""
+    """One event; `position`: its place in the time-ordered input; `ordinal`: its place in its key."""
 
     time: int
     type: str
@@ -27,7 +27,7 @@ class StreamEvent:
 
 
 def stream_of(events: Sequence[Mapping[str, Any]]) -> list[StreamEvent]:
-    """Events in time order, equal times as given. An attribute that is a float anywhere is one everywhere."""
+    """Events in time order, equal times in the given order. An attribute with any float value is a float everywhere."""
     for number, event in enumerate(events):
         time = event.get("time")
         if not isinstance(time, int) or isinstance(time, bool) or time < 0:
@@ -42,7 +42,7 @@ def stream_of(events: Sequence[Mapping[str, Any]]) -> list[StreamEvent]:
 
 
 def plain_events(batch: EventBatch) -> list[dict[str, Any]]:
-    """The events of a batch as the oracle takes them."""
+    """The events of a batch as plain values."""
     columns: dict[str, Sequence[Any]] = {
         "time": batch.time.tolist(),
         "type": [batch.schema.types[code] for code in batch.type],
@@ -53,7 +53,7 @@ def plain_events(batch: EventBatch) -> list[dict[str, Any]]:
 
 
 def substreams(query: Query, stream: Sequence[StreamEvent]) -> dict[tuple[Value, ...], list[StreamEvent]]:
-    """Keys by the values of the partition attributes."""
+    """The events of each key, by the values of the partition attributes."""
     found: dict[tuple[Value, ...], list[StreamEvent]] = {}
     for event in stream:
         key = tuple(value_of(event, attribute) for attribute in query.partition)
@@ -65,7 +65,7 @@ def substreams(query: Query, stream: Sequence[StreamEvent]) -> dict[tuple[Value,
 def windows(
     clause: WindowClause | None, substream: Sequence[StreamEvent], time_unit: str
 ) -> Iterator[tuple[int, int | None, list[StreamEvent]]]:
-    """Start, end and events of every window of a key that holds an event."""
+    """Start, end and events of every window of a key that contains an event."""
     if clause is None:
         if substream:
             yield 0, None, list(substream)
@@ -94,7 +94,7 @@ def window_lengths(clause: WindowClause, time_unit: str) -> tuple[int, int]:
 
 
 def value_of(event: StreamEvent, attribute: str) -> Value:
-    """An attribute that a query needs, or an `InputError`."""
+    """The value of a needed attribute. Raises `InputError` if it is missing."""
     value = event.attributes.get(attribute)
     if value is None or value != value:
         raise InputError(f"event {event.position} ({event.type} at {event.time}): attribute {attribute!r} is missing")

@@ -1,7 +1,7 @@
-"""Aggregates of matches that are too many to list: how often each event is bound, exactly, from both ends.
+"""Aggregates of matches that are too many to list: counts exactly how often each event is bound.
 
-Where no predicate compares events that are not adjacent, a match is a path along the pairs of `MatchSearch.following`.
-So an event is bound at a leaf in as many matches as there are ways to get there times ways to go on.
+If no predicate compares events that are not adjacent, a match is a path along the pairs of `MatchSearch.following`. So
+the number of matches that bind an event at a leaf is the number of paths to it, times the number of paths from it.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ Tally = dict[Bound, int]
 
 
 class CannotTally(CepbenchError):
-    """A query whose matches have to be listed."""
+    """The matches of a query have to be listed."""
 
 
 def tally(
     query: Query, events: Sequence[Mapping[str, Any]], time_unit: str = "s", *, modular: bool = False
 ) -> list[dict[str, Any]]:
-    """As `answer`, in time polynomial in the events. Raises `CannotTally` unless the query aggregates trends of one
+    """The same as `answer`, in time polynomial in the events.
 
-    pattern whose predicates are local or adjacent.
+    Raises `CannotTally` unless the query aggregates trends of one pattern whose predicates are local or adjacent.
     """
     if query.span is not None:
         raise CannotTally("matches of detection have to be listed")
@@ -47,7 +47,7 @@ def tally(
             if matches:
                 key = (partition[: len(query.group_by)], start, end)
                 before, tallied = found.get(key, (0, {}))
-                found[key] = (before + matches, tallied | bound)  # events of two keys are never the same
+                found[key] = (before + matches, tallied | bound)  # two keys have no event in common
     floats = frozenset(name for event in stream for name, value in event.attributes.items() if isinstance(value, float))
     rows = []
     for key in sorted(found, key=lambda key: key[:2]):
@@ -61,8 +61,8 @@ def tally(
 
 
 def _window(meaning: Meaning, events: Sequence[StreamEvent]) -> tuple[int, Tally]:
-    """The number of matches in a window, and of those that bind an event to a leaf."""
-    search = MatchSearch(meaning, events, LIMIT)  # of negated patterns, whose matches are listed
+    """The number of matches in a window, and the numbers of those that bind an event to a leaf."""
+    search = MatchSearch(meaning, events, LIMIT)  # the limit is for negated patterns, whose matches are listed
     [[steps]] = meaning.parts
     following = search.following(steps, meaning.query.semantics)
     by_time = sorted(following, key=lambda bound: bound[0].time)
@@ -96,7 +96,7 @@ def _aggregate(item: Item, meaning: Meaning, matches: int, tallied: Tally, float
 
 
 def _of_values(function: Function, values: Sequence[tuple[int | float, int]], is_float: bool) -> Aggregate:
-    """MIN, MAX, SUM or AVG of values that occur so many times."""
+    """MIN, MAX, SUM or AVG of values with their numbers of occurrences."""
     if function in (Function.MIN, Function.MAX):
         least = min if function is Function.MIN else max
         return Aggregate(least((value for value, _ in values), default=None))

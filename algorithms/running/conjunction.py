@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from cepbench.algorithms.base import StateSize
-from cepbench.algorithms.rows import MOST_COUNT, AggregateRows, QueryRows
+from cepbench.algorithms.rows import OVERFLOW_COUNT, AggregateRows, QueryRows
 from cepbench.algorithms.running.evaluator import Evaluator
 from cepbench.events.batch import EventBatch
 from cepbench.metrics.details import merged
@@ -44,7 +44,7 @@ def pairs(rows: Sequence[QueryRows | None], arithmetic: str) -> AggregateRows | 
     for k in sorted(counts[0].keys() & counts[1].keys()):
         (one, over), (other, more), (both, most) = (side.get(k, (0, False)) for side in counts)
         unknown = over or more or most
-        found[k] = MOST_COUNT[arithmetic] if unknown else one * other - both - both * (both - 1) // 2
+        found[k] = OVERFLOW_COUNT[arithmetic] if unknown else one * other - both - both * (both - 1) // 2
     return AggregateRows.of_counts(found, arithmetic)
 
 

@@ -47,20 +47,20 @@ SEMANTICS = {Semantics.ANY: ANY, Semantics.NEXT: NEXT, Semantics.CONTIGUOUS: CON
 
 
 class Sase(Algorithm):
-    """The two-step baseline: at the end of each window, depth-first search constructs every trend of the stacks.
+    """The two-step baseline: at the end of each window, depth-first search over the stacks constructs every trend.
 
-    O(l) time per trend of length l, so exponential in the events of a window under skip-till-any-match; space is
+    Time is O(l) per trend of length l, so exponential in the events of a window under skip-till-any-match; space is
     linear in events and pointers, plus the one trend under construction. Where no predicate selects predecessors, an
-    event has one pointer to the top of the stack below (as in SASE), else one to each predecessor. Pairwise predicates
-    are postponed to construction, as SASE++ does. All semantics, clauses and MATCHES are supported.
+    event has one pointer to the top of the stack below (as in SASE), otherwise one to each predecessor. Pairwise
+    predicates are postponed to construction, as in SASE++. All semantics, clauses and MATCHES are supported.
 
-    Complete matches (`running.complete_matches` tells which queries) have pointers by Algorithm 4, O(n + e) per event
-    with n events and e pointers, so that the search in a window constructs only them. Windows share the stacks, nothing
-    else. Queries of detection have no windows: the search begins at each event that may end a match and goes as far
-    back as the span reaches (`sase.detection`).
+    Complete matches (of the queries that `running.complete_matches` supports) use pointers of Algorithm 4, O(n + e) per
+    event with n events and e pointers, so that the search in a window constructs only complete matches. Windows share
+    the stacks, nothing more. Detection queries have no windows: the search starts at each event that can end a match,
+    and goes back as far as the span allows (`sase.detection`).
 
-    With `kleene=flatten`, a Kleene pattern becomes an event sequence per length up to `max_length`, each with stacks of
-    its own (`sase.flattened`), and a longer match is an error.
+    With `kleene=flatten`, a Kleene pattern becomes one event sequence per length up to `max_length`, each with its own
+    stacks (`sase.flattened`), and a longer match is an error.
     """
 
     name: ClassVar[str] = "sase"
@@ -74,7 +74,7 @@ class Sase(Algorithm):
         self.flatten, self.max_length = kleene_options(self.name, kleene, max_length)
 
     def unsupported(self, query: Query) -> str | None:
-        """Some complete matches, and AND of match queries; flattened, what is no set of sequences."""
+        """Some complete matches, and AND of match queries; with flattening, patterns that are no set of sequences."""
         if self.flatten:
             return unsupported_flattened(query, self.max_length)
         if query.span is not None:
@@ -86,7 +86,7 @@ class Sase(Algorithm):
         return None
 
     def plan(self, workload: Workload, statistics: Statistics) -> Plan:
-        """The sequences of flattened queries; else there is nothing to decide."""
+        """The sequences of flattened queries; otherwise there is nothing to decide."""
         if not self.flatten:
             return Plan(workload)
         return FlattenedPlan(
@@ -94,19 +94,19 @@ class Sase(Algorithm):
         )
 
     def executor(self, plan: Plan) -> Executor:
-        """Stacks per query, or per sequence of it."""
+        """Stacks per query, or per sequence of a flattened query."""
         if isinstance(plan, FlattenedPlan):
             return IndependentQueries(plan.workload, partial(_flattened, plan, self.max_length))
         return IndependentQueries(plan.workload, SaseEvaluator, SpanEvaluator, partial(_load, plan.workload))
 
 
 def _load(workload: Workload) -> None:
-    for query in [query for query in workload if query.detects][:1]:  # all have the same kernels
+    for query in [query for query in workload if query.detects][:1]:  # all use the same kernels
         SpanEvaluator(query).load()
 
 
 class SaseEvaluator(StackEvaluator):
-    """Constructs every trend of a window; nothing of it is kept for the next."""
+    """Constructs every trend of a window and keeps nothing of it for the next window."""
 
     def __init__(self, query: CompiledQuery, part: Part, window: Window) -> None:
         self.complete = isinstance(query.query.returns, CompleteMatches)
@@ -118,11 +118,11 @@ class SaseEvaluator(StackEvaluator):
         self.updates = 0
 
     def details(self) -> Mapping[str, float]:
-        """Events put into trends, each of which is constructed as a whole."""
+        """Number of events in all constructed trends: each trend is constructed from scratch."""
         return {"updates": float(self.updates)}
 
     def held(self) -> StateSize:
-        """Events in stacks, pointers between them, and the longest trend constructed so far."""
+        """Size of the events in stacks, the pointers between them, and the longest trend constructed so far."""
         trend = StateSize(24 * self.longest + cell_bytes(self.tables), {"trends": 1 if self.longest else 0})
         return super().held() + trend
 

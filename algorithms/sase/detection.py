@@ -1,10 +1,10 @@
-"""SASE on queries of detection: runs of the automaton and of each AND, and each match once."""
+"""SASE on detection queries: runs of the automaton and of each AND; duplicate matches are removed."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from cepbench.algorithms.answers.detected_count import reporting
+from cepbench.algorithms.answers.detected_count import match_counter
 from cepbench.algorithms.answers.distinct_matches import DistinctMatches, load_distinct
 from cepbench.algorithms.base import StateSize
 from cepbench.algorithms.rows import QueryRows
@@ -18,14 +18,14 @@ from cepbench.queries.compile import CompiledQuery
 
 
 class SpanEvaluator(Evaluator):
-    """Evaluates a detection query on one key: each alternative that is an AND, and the automaton of all others."""
+    """Evaluates a detection query on one key: one part per AND alternative, and the automaton of all others."""
 
     def __init__(self, query: CompiledQuery) -> None:
         self.query = query
         self.distinct = DistinctMatches(query)
-        self.count = reporting(query)
+        self.count = match_counter(query)
         unordered = [tables_of_and(part) for part in query.clauses if not part.clause.ordered]
-        # Those that wait come last: what others decided earlier is told in their name.
+        # Parts with a trailing NOT come last: matches that others find, too, are reported by those, which decide first.
         self.parts = [SpanRuns(query, tables, False, self.distinct.digests) for tables in unordered]
         self.parts += [SpanRuns(query, tables_of_automaton(one), True, self.distinct.digests) for one in query.parts]
         self.now = 0
@@ -43,7 +43,7 @@ class SpanEvaluator(Evaluator):
         return rows if self.count is None else self.count.row()
 
     def _reported(self, parts: Sequence[QueryRows]) -> QueryRows | None:
-        """The matches, each once, unless they are only counted."""
+        """The matches without duplicates; None if they are only counted."""
         found = self.distinct.once(parts, self.now)
         if self.count is None:
             return found
@@ -57,13 +57,13 @@ class SpanEvaluator(Evaluator):
         load_distinct()
 
     def state(self) -> StateSize:
-        """That of all parts, and the matches that may yet be found again."""
+        """State of all parts, and the matches that can be found again."""
         return sum((part.state() for part in self.parts), self.distinct.state())
 
     def details(self) -> Mapping[str, float]:
-        """Events put into matches, each of which is constructed as a whole; and the seconds of both phases.
+        """Number of events in all constructed matches, and the seconds of both phases.
 
-        A match that several parts find, or one of them in several ways, counts as often in `delay_count`.
+        A match that is found several times counts each time in `delay_count`.
         """
         phases = merged(part.phases() for part in self.parts)
         return {"updates": float(sum(part.updates for part in self.parts)), **phases}

@@ -1,4 +1,4 @@
-"""SASE on flattened queries: the two-step approach of the papers' systems without Kleene patterns."""
+"""SASE on flattened queries, as the papers evaluate systems without Kleene patterns."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from cepbench.queries.compile import Part
 
 @dataclass(frozen=True)
 class FlattenedPlan(Plan):
-    """`parts`: the sequences of each query by its index."""
+    """`parts`: the sequences of each query, by query index."""
 
     parts: Mapping[int, tuple[Part, ...]]
 
 
 class FlattenedEvaluator(Evaluator):
-    """Evaluators of the sequences of one query, which share nothing, and the `guard` of their length, if any.
+    """One evaluator per sequence of a query, without sharing, and an optional `guard` of the match length.
 
-    The guard looks at the longest match before any is constructed. Its stacks are not told as state: they are no part
-    of the approach.
+    The guard checks the longest match before any is constructed. Its stacks do not count as state, since they are not
+    part of the approach.
     """
 
     def __init__(self, sequences: list[Evaluator], guard: LongestTrend | None) -> None:
@@ -44,11 +44,11 @@ class FlattenedEvaluator(Evaluator):
         return _together([sequence.finish() for sequence in self.sequences])
 
     def state(self) -> StateSize:
-        """That of all sequences; the largest of each since the last call."""
+        """Sum over all sequences; of each its peak since the last call."""
         return sum((sequence.state() for sequence in self.sequences), StateSize())
 
     def details(self) -> Mapping[str, float]:
-        """Those of all sequences, and how many there are."""
+        """Sum over all sequences, and the number of sequences."""
         return {
             **merged(sequence.details() for sequence in self.sequences),
             "sequences_peak": float(len(self.sequences)),

@@ -1,4 +1,4 @@
-"""The runs of an automaton, or of an AND, within spans on one key: room for them, and the matches that they decide."""
+"""Runs the detection kernel on one key: allocates its arrays, and returns the decided matches."""
 
 from __future__ import annotations
 
@@ -51,20 +51,20 @@ from cepbench.queries.records import Records, records_of
 
 FIRST_INSTANCES = 256
 FOUND_SPANS = 4096
-"""Matches that are taken from the kernel at once."""
+"""Number of matches that the kernel writes per call."""
 FOUND_PLACES = 32_768
-"""And their events: more than the longest match has while there are `FIRST_INSTANCES`."""
+"""Number of their events: more than the longest match has while there are `FIRST_INSTANCES`."""
 DIGESTS = 1024
 FIRST_WAITING = 64
-"""Matches that may wait for the ends of their spans before there is more room."""
+"""Number of matches that can wait for the end of their spans before the arrays grow."""
 
 NEVER_DUE = 2 * FOREVER - 1
 
 
 class SpanRuns:
-    """Feeds batches to the kernel. Runs follow paths if `ordered`, and bind all operands of an AND otherwise.
+    """Feeds batches to the kernel. Runs follow paths if `ordered`; otherwise they bind all operands of an AND.
 
-    With `digests`, matches are counted and digested. No event comes before the point `now` any more.
+    With `digests`, matches are counted and digested. No later event lies before the point `now`.
     """
 
     def __init__(self, query: CompiledQuery, tables: SpanTables, ordered: bool, digests: bool) -> None:
@@ -84,11 +84,11 @@ class SpanRuns:
 
     @property
     def updates(self) -> int:
-        """Events put into matches so far."""
+        """Number of events in all constructed matches so far."""
         return int(self.runs.counters[UPDATES])
 
     def phases(self) -> dict[str, float]:
-        """Seconds of pushing events, and of searching for matches; nothing where no counter can be read."""
+        """Seconds for pushing events and for searching matches; empty where no tick counter is available."""
         count = self.runs.counters
         if not count[ALL_TICKS]:
             return {}
@@ -97,8 +97,10 @@ class SpanRuns:
         found = int(count[FOUND])
         return details | ({"delay_mean": searching / found, "delay_count": float(found)} if found else {})
 
-    def process(self, events: KernelEvents, position: Ints, until: int | None) -> list[MatchRows] | list[MatchDigests]:
-        """What is decided by these events, and by the promise that no later one comes before `until`."""
+    def process(
+        self, events: KernelEvents, position: Ints, watermark: int | None
+    ) -> list[MatchRows] | list[MatchDigests]:
+        """The matches that these events decide, and those that the watermark decides."""
         places = readonly(position)
         count = self.runs.counters
         matches: list[MatchRows] = []
@@ -110,7 +112,7 @@ class SpanRuns:
             self.seconds += perf_counter() - started
             full = bool(count[HELD])
             ended = done == len(events.time) and not full
-            self._go_on(int(events.time[done - 1]) if done else 0, until if ended else None)
+            self._advance(int(events.time[done - 1]) if done else 0, watermark if ended else None)
             if self.digests:
                 rows += self._take_digests()
             else:
@@ -124,11 +126,11 @@ class SpanRuns:
         return [] if self.digests else self._take_matches(NEVER_DUE)
 
     def load(self) -> None:
-        """Calls the kernel that a few events do not reach."""
+        """Calls the kernel that a few events may not reach."""
         drop_expired(self.runs)
 
     def state(self) -> StateSize:
-        """Live instances and pointers, matches that wait, and the longest match; the largest since the last call."""
+        """Live instances and pointers, waiting matches, and the longest match; the peak since the last call."""
         count = self.runs.counters
         events, matches = int(count[SIZE] - count[BASE]), int(count[MATCHES])
         size = events * self.instance_bytes + WAITING_BYTES * matches + 8 * int(count[WRITTEN])
@@ -139,14 +141,14 @@ class SpanRuns:
         kinds = {"events": events, "edges": events * self.pointers, "trends": matches + (1 if longest else 0)}
         return StateSize(size + 32 * longest, kinds)
 
-    def _go_on(self, time: int, until: int | None) -> None:
-        """To the point of the next event, if a batch ends that is followed by none before `until`.
+    def _advance(self, time: int, watermark: int | None) -> None:
+        """Advances to the point of the next event, or of the watermark at the end of a batch.
 
-        Instances that no later event can reach are not live any more.
+        Instances that no later event can reach are no longer live.
         """
         count = self.runs.counters
-        self.now = int(count[SEEN]) if self.counts else max(self.now, time, until or 0)
-        if until is not None:
+        self.now = int(count[SEEN]) if self.counts else max(self.now, time, watermark or 0)
+        if watermark is not None:
             live = self.runs.one["point"][count[BASE] : count[SIZE]]
             count[BASE] += np.searchsorted(live, self.now - self.reach)
 
@@ -159,9 +161,9 @@ class SpanRuns:
         return [MatchDigests(found.window[:size].copy(), found.matches[:size].copy(), found.digest[:size].copy())]
 
     def _take_matches(self, now: int) -> list[MatchRows]:
-        """The matches that nothing at or after `now` can undo; those that are undone are forgotten.
+        """The matches that no event at or after `now` can invalidate; invalidated ones are dropped.
 
-        Those that waited come last: what others decided earlier is reported in their name.
+        Matches that waited come last: one that is also found without waiting is reported by the earlier decision.
         """
         count = self.runs.counters
         size = int(count[MATCHES])
@@ -188,7 +190,7 @@ class SpanRuns:
         return MatchRows(found["decided"] - self.reach, np.append(0, np.cumsum(lengths)), positions, times)
 
     def _make_room(self, full: bool) -> None:
-        """For matches, of which many wait, or for instances."""
+        """Grows the arrays: of matches if many wait, otherwise of instances."""
         count, room = self.runs.counters, len(self.runs.one)
         if full:
             if 2 * count[MATCHES] > len(self.found.one):
@@ -230,7 +232,7 @@ def _new_search(room: int, operands: int) -> SpanSearch:
 
 @cache
 def _output(digests: bool) -> SpanMatches:
-    """Room for what is taken from the kernel at once: nothing of it is left between two batches, so all share it."""
+    """Output arrays of the kernel. They are empty between two batches, so that all `SpanRuns` share them."""
     if digests:
         return _new_found(0, 0, DIGESTS)
     return _new_found(FOUND_SPANS, FOUND_PLACES, 0)

@@ -1,4 +1,4 @@
-"""What a query of detection is to the kernels of SASE: the automaton of SEQ and OR, and each AND by itself."""
+"""Compiles a detection query into tables of the SASE kernels: the automaton of SEQ and OR, and each AND separately."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cepbench.queries.tables import Predicates, csr
 
 
 def tables_of_automaton(part: Part) -> SpanTables:
-    """Its positions and transitions; a negated sub-pattern is a single type."""
+    """Tables of the automaton's positions and transitions; a negated sub-pattern is a single type."""
     positions, transitions = part.automaton.positions, part.automaton.transitions
     p, tables, negated = len(positions), part.tables, [negation.tables for negation in part.negations]
     steps = [[t for t in transitions if t.target == n and t.source != n] for n in range(p)]
@@ -50,7 +50,7 @@ def tables_of_automaton(part: Part) -> SpanTables:
 
 
 def tables_of_and(part: ClausePart) -> SpanTables:
-    """Its operands, single types, each of which may come before every other one."""
+    """Tables of the operands (single types); each can precede every other one."""
     tables, m = part.tables, len(part.clause.operands)
     whole, nothing = np.ones(m, np.bool_), np.zeros((0, m), np.bool_)
     pairs = np.repeat(np.arange(m * m), np.diff(tables.pairs.ptr))

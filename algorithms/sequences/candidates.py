@@ -1,4 +1,4 @@
-"""Sharable patterns of a workload (Definition 22.1): the hash table that Algorithm 10 consumes."""
+"""Sharable patterns of a workload (Definition 22.1): the hash table that is the input of Algorithm 10."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Candidate:
     """A sharing candidate (p, Q_p): `pattern` is counted once for all of its occurrences (Definition 22.1).
 
     `occurrences` are pairs (index of a sequence, offset in it), sorted. The occurrences in one sequence do not overlap.
-    A sequence of a workload stands for a query of the paper: a query without alternatives has one.
+    A sequence corresponds to a query of the paper: a query without alternatives has one.
     """
 
     pattern: tuple[Symbol, ...]
@@ -23,19 +23,19 @@ class Candidate:
 
     @property
     def sequences(self) -> tuple[int, ...]:
-        """Q_p: indices of the sequences that share the pattern, each once, sorted."""
+        """Q_p: indices of the sequences that share the pattern, without duplicates, sorted."""
         return tuple(sorted({sequence for sequence, _ in self.occurrences}))
 
     @cached_property
     def places(self) -> frozenset[tuple[int, int]]:
-        """(index of a sequence, place in it) of every place that the occurrences cover."""
+        """Pairs (index of a sequence, place in it) of all places that the occurrences cover."""
         length = len(self.pattern)
         return frozenset((sequence, offset + i) for sequence, offset in self.occurrences for i in range(length))
 
     def overlaps(self, other: Candidate) -> bool:
-        """Whether the two are in sharing conflict: some sequence has a place of both (Definition 23.1).
+        """Whether the two are in sharing conflict: some sequence has a place that both cover (Definition 23.1).
 
-        Any overlap counts, a pattern inside the other included: the executor counts a pattern as a whole.
+        Any overlap counts, even if one pattern contains the other: the executor counts a pattern as a whole.
         """
         return not self.places.isdisjoint(other.places)
 
@@ -47,11 +47,11 @@ class Candidate:
 def sharing_candidates(sequences: Sequence[EventSequence], families: Sequence[Hashable]) -> tuple[Candidate, ...]:
     """All (p, Q_p) where p has at least two places and at least two sequences of a family contain it.
 
-    `families[i]` tells what sequence i must have in common with others to share anything with them (Section 24.2):
-    its window and what partitions it. A sequence that contains p several times counts as one, and brings its leftmost
-    occurrences that do not overlap (Section 24.3). A pattern neither holds nor touches a gap with a negation, which
-    clears counts that other sequences would still need. O(sum of squared lengths) patterns; longer patterns first,
-    then as they appear.
+    `families[i]` is what sequence i must have in common with others for sharing (Section 24.2): its window and its
+    partition attributes. A sequence that contains p several times counts as one, with its leftmost occurrences that do
+    not overlap (Section 24.3). A pattern neither contains nor touches a gap with a negation, which clears counts that
+    other sequences still need. O(sum of squared lengths) patterns; longer patterns first, then in the order of their
+    first occurrence.
     """
     codes: dict[Symbol, int] = {}
     found: dict[tuple[Hashable, tuple[int, ...]], list[tuple[int, int]]] = {}
@@ -71,7 +71,7 @@ def sharing_candidates(sequences: Sequence[EventSequence], families: Sequence[Ha
 
 
 def _slices(sequence: EventSequence) -> Iterable[tuple[int, int]]:
-    """(start, stop) of every run of at least two places that may become a segment of its own, by start."""
+    """(start, stop) of every run of at least two places that can become a segment, ordered by start."""
     size = len(sequence.symbols)
     cut = [True, *(not negated for negated in sequence.negated), True]
     for start in range(size):

@@ -1,4 +1,4 @@
-"""The channels that each segment keeps: the union of what the queries that use it need of its places."""
+"""The channels of each segment: the union of what the queries that use it need from its places."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ FAMILIES = PerFamily._fields
 
 @dataclass(frozen=True, eq=False)
 class Member:
-    """A query that a counter counts, and the part of it whose sequences it counts."""
+    """A query whose sequences a counter counts, and the part of it to which they belong."""
 
     query: CompiledQuery
     part: Part
 
     @property
     def width(self) -> PerFamily:
-        """How many channels it returns."""
+        """Number of channels that it returns."""
         layout = self.query.layout
         return PerFamily(len(layout.ring), len(layout.real), len(layout.least))
 
     @property
     def only_counts(self) -> bool:
-        """Whether COUNT(*) is all that it returns."""
+        """Whether it returns nothing but COUNT(*)."""
         return self.width == (1, 0, 0)
 
 
@@ -44,14 +44,14 @@ class Bound:
 
 
 class Channels:
-    """Channels of all segments, without COUNT(*), which all have.
+    """Channels of all segments, except COUNT(*), which all segments have.
 
-    - `bounds[g][f]`: those of a segment in a family.
-    - `codes[g]`: for each of its places, a code per channel of all families, COUNT(*) included (`Program.code`).
-    - `weights[f]`: the columns that codes refer to.
+    - `bounds[g][f]`: channels of segment g in family f.
+    - `codes[g]`: per place of segment g, a code per channel of all families, including COUNT(*) (`Program.code`).
+    - `weights[f]`: the columns to which codes refer.
 
-    Channels of different queries that count the same places are one. A segment that carries on what its sequence has
-    counted before has the channels of its query, and a place before its first that counts for none.
+    Channels of different queries that count the same places are merged. A segment that continues the counts of its
+    sequence has the channels of its query, and an additional place before its first one, which counts for none.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Channels:
     ) -> None:
         self.members, self.sequences, self.parts, self.carrying = members, sequences, parts, carrying
         self.weights: list[list[Column]] = [[] for _ in FAMILIES]
-        for member in members:  # numbered by the queries, so that whatever is cut out of them has the same numbers
+        for member in members:  # numbered per query, so that all its segments use the same numbers
             for weights, family in zip(self.weights, FAMILIES, strict=True):
                 for _, channel, _ in _channels(member, family):
                     if channel.column is not None and channel.column not in weights:
@@ -68,17 +68,17 @@ class Channels:
         self.codes = [self._codes(g) for g in range(len(parts.segments))]
 
     def sizes(self, segment: int) -> PerFamily:
-        """How many channels a segment has, COUNT(*) included."""
+        """Number of channels of a segment, including COUNT(*)."""
         ring, real, least = self.bounds[segment]
         return PerFamily(1 + len(ring), len(real), len(least))
 
     def widest(self) -> PerFamily:
-        """The most channels of a query or segment in each family."""
+        """Maximum number of channels of a query or segment in each family."""
         sizes = [member.width for member in self.members] + [self.sizes(g) for g in range(len(self.parts.segments))]
         return PerFamily(*map(max, zip(*sizes, strict=True)))
 
     def mapped(self, use: Use) -> list[int]:
-        """For each channel of the query that uses a segment the segment's, or -1; families one after another."""
+        """For each channel of the query that uses a segment, the segment's channel or -1; families in order."""
         member = self.members[self.sequences[use.sequence].query]
         found = [0]  # COUNT(*)
         for family, known in zip(FAMILIES, self.bounds[use.segment], strict=True):
@@ -92,7 +92,7 @@ class Channels:
         return found
 
     def gathered(self, symbols: dict[Symbol, int]) -> list[list[list[int]]]:
-        """For each family and symbol, the weights that events of the symbol add up."""
+        """For each family and symbol, the weights that are summed over events of the symbol."""
         found: list[list[set[int]]] = [[set() for _ in symbols] for _ in FAMILIES]
         for g, segment in enumerate(self.parts.segments):
             families = [family for family, size in enumerate(self.sizes(g)) for _ in range(size)]
@@ -103,7 +103,7 @@ class Channels:
         return [[sorted(weights) for weights in rows] for rows in found]
 
     def shift(self, segment: int) -> int:
-        """Places before a segment's own."""
+        """Number of additional places before a segment's own."""
         return int(segment in self.carrying)
 
     def _bounds(self, g: int, family: str) -> list[Bound]:
@@ -132,7 +132,7 @@ class Channels:
 
 
 def counted(member: Member, positions: tuple[int, ...]) -> Hashable:
-    """What a query counts on a path through its pattern: equal for queries that count the same on the same events."""
+    """What a query counts on a path through its pattern; equal for queries that count the same on the same events."""
     return member.width, tuple(
         (channel.column, tuple(bool(weights.bound[c, p]) for p in positions))
         for family in FAMILIES
@@ -141,7 +141,7 @@ def counted(member: Member, positions: tuple[int, ...]) -> Hashable:
 
 
 def _channels(member: Member, family: str) -> Iterator[tuple[int, Channel, Weights]]:
-    """The channels of a query in a family but COUNT(*), numbered."""
+    """The channels of a query in a family, except COUNT(*), with their numbers."""
     channels: tuple[Channel, ...] = getattr(member.query.layout, family)
     weights: Weights = getattr(member.part.tables, family)
     for c in range(1 if family == "ring" else 0, len(channels)):

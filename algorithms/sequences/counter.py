@@ -29,11 +29,11 @@ from cepbench.events.windows import Window
 
 
 class SequenceCounter(Lanes):
-    """Counters of sequences in windows of time: O(l K) space per key for the places l of segments and K windows, and
+    """Counters of sequences in time windows: O(l K) space per key for the places l of segments and K windows, and
     O(n l) for n live START events.
 
-    Sequences are in order of their `query`, an index into `members`. Each key has a stretch of the values, and moves to
-    a longer one behind all others when it needs room for more START events.
+    Sequences are in order of their `query`, an index into `members`. Each key has a contiguous range of the values;
+    when it needs space for more START events, it moves to a longer range at the end.
     """
 
     over = staticmethod(count_keys)
@@ -55,7 +55,7 @@ class SequenceCounter(Lanes):
         fixed = Sequencing(self.program, sliding(window), members[0].query.arithmetic == "modular")
         fresh = new_lane(self.counting, window.overlap)
         self.widths = tuple(int(self.program.chains.query["width"][family].max(initial=0)) for family in FAMILIES)
-        self.used = np.zeros(3, np.int64)  # values of each family
+        self.used = np.zeros(3, np.int64)  # number of values in use per family
         super().__init__(fixed, fresh, new_values(self.used, self.program.unit.dtype), window, self.counting.columns)
 
     @property
@@ -69,19 +69,19 @@ class SequenceCounter(Lanes):
         self._use(count * size)
 
     def grow(self, key: int) -> None:
-        """Twice the slots for crowded segments."""
+        """Doubles the slots of segments that are more than half full."""
         old = self.state_of_key(key).values
         copy = enlarge(mapped(lambda array: array[key], self.lanes), self.counting)
         copy(old, self.moved(key).values)
 
     def moved(self, key: int) -> CounterState:
-        """The state of a key with empty values, as many as its `size` says."""
+        """The state of a key in a new, empty range of values; the key's `size` is its length."""
         self.lanes.begin[key] = self.used
         self._use(self.lanes.size[key])
         return self.state_of_key(key)
 
     def state_of_key(self, key: int) -> CounterState:
-        """Views of the arrays."""
+        """The state of a key as views of the arrays."""
         return in_python(counters.state_of)(self.arena, mapped(lambda array: array[key], self.lanes))
 
     def taken(self, size: int, owner: Ints) -> KeyedRows:
@@ -102,11 +102,11 @@ class SequenceCounter(Lanes):
         return {name: float(lanes.slots.clock[name].sum()) for name in ("updates", "combinations")}
 
     def packed(self, live: Ints) -> Values:
-        """The values of live keys one after another."""
+        """The values of live keys, concatenated."""
         return Values._make(array[place] for array, place in zip(self.arena, self._stretches(live), strict=True))
 
     def unpacked(self, live: Ints, packed: Values) -> Values:
-        """The stretches of all keys one after another."""
+        """The ranges of all keys, restored from the values of live keys."""
         ends = np.cumsum(self.lanes.size, axis=0)
         self.lanes.begin[:] = ends - self.lanes.size
         self.used = ends[-1] if len(ends) else np.zeros(3, np.int64)
@@ -116,7 +116,7 @@ class SequenceCounter(Lanes):
         return values
 
     def _stretches(self, live: Ints) -> Sequences[Ints]:
-        """Where live keys have their values, one after another, in each array of the arena."""
+        """The indices of the live keys' values in each array, concatenated."""
         found = []
         for begin, size in zip(self.lanes.begin[live].T, self.lanes.size[live].T, strict=True):
             ahead = np.cumsum(size) - size
@@ -125,7 +125,7 @@ class SequenceCounter(Lanes):
         return ring, ring, real, least
 
     def _use(self, more: Ints) -> None:
-        """Room for more values; of those before, some may belong to no key any more."""
+        """Allocates more values; keys that have moved leave unused ranges behind."""
         self.used = self.used + more
         known = np.array([len(self.arena.ring), len(self.arena.real), len(self.arena.least)])
         if (self.used > known).any():
@@ -137,7 +137,7 @@ class SequenceCounter(Lanes):
 
 @lru_cache(maxsize=16)
 def _new_rows(room: int, widths: tuple[int, ...], dtype: str) -> SequenceRows:
-    """Room for so many rows, of so many channels of each family."""
+    """Arrays for `room` rows with the given number of channels of each family."""
     ring, real, least = widths
     return SequenceRows(
         np.empty(room, np.int64),
@@ -150,9 +150,9 @@ def _new_rows(room: int, widths: tuple[int, ...], dtype: str) -> SequenceRows:
 
 
 def rows_by_query(rows: SequenceRows, size: int, chains: Chains) -> dict[int, AggregateRows]:
-    """Copies of the first rows, by the number of their query.
+    """Copies of the first `size` rows, by query index.
 
-    Sorted at once and then cut: with many queries, numpy calls for each took more than their counting.
+    Rows are sorted together and then cut: with many queries, separate numpy calls took more time than counting.
     """
     order = np.argsort(rows.query[:size], kind="stable")
     query, window = rows.query[order], rows.window[order]
@@ -163,7 +163,7 @@ def rows_by_query(rows: SequenceRows, size: int, chains: Chains) -> dict[int, Ag
     first = np.flatnonzero(np.concatenate([[True], query[1:] != query[:-1]])).tolist()
     numbers, ends = query[first].tolist(), [*first[1:], size]
     found: dict[int, AggregateRows] = {}
-    if (chains.query["width"] == chains.query["width"][0]).all():  # no need to cut each
+    if (chains.query["width"] == chains.query["width"][0]).all():  # all rows have the same channels
         for q, a, b in zip(numbers, first, ends, strict=True):
             found[q] = AggregateRows(window[a:b], ring[a:b], over[a:b], real[a:b], least[a:b])
         return found

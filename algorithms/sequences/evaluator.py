@@ -1,4 +1,4 @@
-"""Counts the sequences of one query on its own: count windows and conjunctions."""
+"""Counts the sequences of one query separately, for count windows and conjunctions."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from cepbench.queries.compile import CompiledQuery, Part
 
 
 class SequenceEvaluator(OneLane):
-    """The sequences of one automaton, each counted on its own; a Kleene pattern is flattened up to `max_length`.
+    """The sequences of one automaton, without sharing; a Kleene pattern is flattened up to `max_length`.
 
-    Raises `LongerMatch` for a match beyond it.
+    Raises `LongerMatch` for a longer match.
     """
 
     lanes: SequenceCounter

@@ -1,4 +1,4 @@
-"""Event sequences: what A-Seq, Sharon and SPASS evaluate (dissertation Chapters 21 and 22)."""
+"""Event sequences, which A-Seq, Sharon and SPASS evaluate (dissertation Chapters 21 and 22)."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from cepbench.queries.model import Local
 
 @dataclass(frozen=True)
 class Symbol:
-    """What one place of a sequence matches: events of a type that pass local predicates. Equal symbols can be shared.
+    """What one place of a sequence matches: events of a type that satisfy local predicates. Equal symbols are shared.
 
-    In `predicates` names are those of the type, so that queries with other aliases have equal symbols.
+    `predicates` use the name of the type instead of aliases, so that queries with other aliases have equal symbols.
     """
 
     type: str
@@ -23,8 +23,8 @@ class Sequence:
     """One event sequence of a query.
 
     - `query`: the query's index in the workload.
-    - `positions`: the automaton's positions, place by place, and `symbols`: what they match.
-    - `negated[i]`: single event types of which none may occur between places i and i + 1.
+    - `positions`: the automaton's position of each place; `symbols`: what each place matches.
+    - `negated[i]`: event types of which no event may occur between places i and i + 1.
     """
 
     query: int

@@ -1,4 +1,4 @@
-"""Executes a sharing plan (dissertation Chapter 22); with nothing shared, it is A-Seq."""
+"""Executes a sharing plan (dissertation Chapter 22); without sharing, it is A-Seq."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from cepbench.queries.compile import CompiledQuery
 class SequenceExecutor(PerWindow):
     """Counts the sequences of all queries of a workload on one key, each shared pattern once.
 
-    For n live START events of a segment and k places that an event matches: O(k n) time per event, and for each START
-    event of a shared segment that continues a sequence, O(w m) for m START events of the segment before in each of w
+    For n live START events of a segment and k places that an event matches: O(k n) time per event; for each START event
+    of a shared segment that continues a sequence, also O(w m) for m START events of the previous segment in each of w
     windows (Equations 22.6 and 22.7). O(n l) space for a segment of length l, and O(n w) for its snapshots.
 
-    Departure: what continues one sequence only is counted per window, O(w) time per event and O(w l) space, since the
-    snapshots of its START events would only be added up. In windows that do not overlap, nothing needs START events
+    Departure: a segment that continues only one sequence is counted per window, O(w) time per event and O(w l) space,
+    since the snapshots of its START events would only be summed. If windows do not overlap, no START events are needed
     before the first shared segment that continues a sequence.
 
-    Queries share within a window specification. Those on windows that count events, conjunctions, and Kleene patterns
-    whose `max_length` is open are counted on their own, by what `alone` makes. Raises `LongerMatch` for a match beyond
+    Queries share within a window specification. Queries with count windows, conjunctions, and Kleene patterns without a
+    `max_length` are counted separately, by evaluators that `alone` makes. Raises `LongerMatch` for a match longer than
     `max_length`.
     """
 
@@ -74,12 +74,12 @@ class WindowSequences(Executor):
         return self.counter.state()
 
     def details(self) -> Mapping[str, float]:
-        """`updates` of counters and `combinations`, products of a snapshot and a counter, so far."""
+        """Counted `updates` of counters and `combinations` (products of a snapshot and a counter)."""
         return self.counter.details()
 
 
 def shared_counter(plan: SharingPlan, window: Window, queries: list[CompiledQuery]) -> SequenceCounter:
-    """Counts the sequences of queries that share their window, with the plan's sharing among them."""
+    """A counter for the sequences of queries that share their window, with the plan's sharing among them."""
     member = {query.index: number for number, query in enumerate(queries)}
     order = sorted((member[s.query], old) for old, s in enumerate(plan.sequences) if s.query in member)
     number = {old: new for new, (_, old) in enumerate(order)}
@@ -94,9 +94,7 @@ def shared_counter(plan: SharingPlan, window: Window, queries: list[CompiledQuer
 
 
 def sequence_lanes(plan: SharingPlan) -> QueryLanes | None:
-    """Lanes for a plan, or None where a query is counted alone, or matches of a Kleene pattern have a length to
-    check.
-    """
+    """Lanes for a plan; None if a query is counted separately, or if the length of Kleene matches has to be checked."""
     queries = list(plan.workload)
     if any(counted_alone(query, plan.max_length) or is_kleene(query.parts[0].automaton) for query in queries):
         return None
@@ -104,7 +102,7 @@ def sequence_lanes(plan: SharingPlan) -> QueryLanes | None:
 
 
 def counted_alone(query: CompiledQuery, max_length: int | None) -> bool:
-    """Whether a query shares nothing."""
+    """Whether a query cannot share."""
     counts_events = query.window is not None and query.window.counts_events
     open_end = max_length is None and is_kleene(query.parts[0].automaton)
     return counts_events or query.analysis.conjunction or open_end

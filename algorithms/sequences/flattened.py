@@ -1,4 +1,4 @@
-"""Flattened queries: a Kleene pattern as one pattern without loops for every length, as the papers ran Flink.
+"""Flattened queries: a Kleene pattern becomes one pattern without loops per length, as Flink was run in the papers.
 
 "We flatten our queries: for each Kleene query, we determine the length of the longest match and specify a set of
 fixed-length event sequence queries that cover all possible lengths" (dissertation 13.1, 19.1).
@@ -24,7 +24,7 @@ KLEENE = ("native", "flatten")
 def kleene_options(algorithm: str, kleene: str, max_length: int | str) -> tuple[bool, int | None]:
     """Whether Kleene patterns are flattened, and the length of the longest sequence, or None.
 
-    Raises `WrongOption` for a length without flattening, and for other values than there are.
+    Raises `WrongOption` for a length without flattening, and for unknown values.
     """
     flattens = Option(algorithm, "kleene", kleene).among(KLEENE) == "flatten"
     longest = Option(algorithm, "max_length", str(max_length)).whole("none")
@@ -34,7 +34,7 @@ def kleene_options(algorithm: str, kleene: str, max_length: int | str) -> tuple[
 
 
 def unsupported_flattened(query: Query, max_length: int | None) -> str | None:
-    """Why a query is not the sum of queries without loops, in words, or None."""
+    """Why a query cannot be replaced by queries without loops, in words; None if it can."""
     if query.span is not None or isinstance(query.returns, CompleteMatches):
         return "only queries with windows for all matches are flattened"
     if query.semantics is Semantics.NEXT:
@@ -50,9 +50,9 @@ def unsupported_flattened(query: Query, max_length: int | None) -> str | None:
 
 
 def flattened(query: CompiledQuery, schema: Schema, max_length: int | None) -> tuple[Part, ...]:
-    """The accepting paths of a query's automaton, each as an automaton of its own with the columns of the query.
+    """The accepting paths of a query's automaton, each as a separate automaton with the columns of the query.
 
-    Their matches are disjoint, and together they are those of the query of at most `max_length` events. Raises
+    Their matches are disjoint; together they are the matches of the query with at most `max_length` events. Raises
     `TooManySequences`.
     """
     [part] = query.parts

@@ -1,8 +1,8 @@
 """Flattening: the event sequences of a query, which A-Seq, Sharon and SPASS evaluate (dissertation Chapters 21, 22).
 
 A query is flattened into the accepting paths of its position automaton. Distinct paths are distinct bindings, so sums
-over the sequences of a query are exact: alternatives, optional parts and repeated types need no code of their own. A
-Kleene pattern has a sequence for every length up to a bound, as the evaluation of the papers flattens it.
+over the sequences of a query are exact: alternatives, optional parts and repeated types need no special treatment. A
+Kleene pattern has a sequence for every length up to a bound, as in the evaluation of the papers.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from cepbench.queries.automaton import Automaton, Position
 from cepbench.queries.compile import CompiledQuery, Part
 from cepbench.queries.model import Aggregates, Local, Query, Semantics
 
-MOST_SEQUENCES = 10_000
-"""Sequences of one query."""
-NO_WAY = 2**30
-"""Transitions to an END position where there is none."""
+MAX_SEQUENCES = 10_000
+"""Maximum number of sequences of one query."""
+NO_PATH = 2**30
+"""Number of transitions to an END position if there is no path to one."""
 
 
 class TooManySequences(UnsupportedQuery):
-    """A query has more sequences than are kept."""
+    """A query has more sequences than the limit."""
 
 
 def unsupported_as_sequences(query: Query, kleene: bool) -> str | None:
-    """Why a query is no set of event sequences, in words, or None. `kleene` tells whether Kleene patterns are."""
+    """Why a query is not a set of event sequences, in words; None if it is. `kleene`: Kleene patterns are allowed."""
     if query.span is not None:
         return NO_DETECTION
     if not isinstance(query.returns, Aggregates):
@@ -49,7 +49,7 @@ def unsupported_as_sequences(query: Query, kleene: bool) -> str | None:
 
 
 def is_kleene(automaton: Automaton) -> bool:
-    """Whether matches may be of any length."""
+    """Whether matches can have any length."""
     waiting = [0] * len(automaton.positions)
     for t in automaton.transitions:
         waiting[t.target] += 1
@@ -67,7 +67,7 @@ def is_kleene(automaton: Automaton) -> bool:
 
 
 def sequences_of(query: CompiledQuery, max_length: int | None) -> tuple[Sequence, ...]:
-    """The sequences of a query that is no conjunction; `max_length` bounds those of a Kleene pattern.
+    """The sequences of a query that is not a conjunction; `max_length` limits those of a Kleene pattern.
 
     Raises `TooManySequences` with the query's name.
     """
@@ -83,7 +83,7 @@ def sequences_of_part(query: CompiledQuery, part: Part, max_length: int | None) 
     paths = _accepting_paths(automaton, bound)
     if paths is None:
         raise TooManySequences(
-            f"query {query.query.name}: the pattern has more than {MOST_SEQUENCES} event sequences"
+            f"query {query.query.name}: the pattern has more than {MAX_SEQUENCES} event sequences"
             + (f" of up to {bound} events" if is_kleene(automaton) else "")
         )
     symbols, negations = symbols_of(automaton)
@@ -106,7 +106,7 @@ def symbols_of(automaton: Automaton) -> tuple[list[Symbol], list[Symbol]]:
 
 
 def _accepting_paths(automaton: Automaton, bound: int) -> list[tuple[int, ...]] | None:
-    """Paths of at most `bound` positions from a START to an END position; None if there are more than are kept."""
+    """Paths of at most `bound` positions from a START to an END position; None if there are too many."""
     needed = steps_to_end(automaton)
     follow: list[list[int]] = [[] for _ in automaton.positions]
     for t in automaton.transitions:
@@ -120,7 +120,7 @@ def _accepting_paths(automaton: Automaton, bound: int) -> list[tuple[int, ...]] 
         if len(path) + needed[path[-1]] > bound:
             continue
         if automaton.positions[path[-1]].end is not None:
-            if len(found) == MOST_SEQUENCES:
+            if len(found) == MAX_SEQUENCES:
                 return None
             found.append(path)
         stack.extend((*path, target) for target in follow[path[-1]])
@@ -128,8 +128,8 @@ def _accepting_paths(automaton: Automaton, bound: int) -> list[tuple[int, ...]] 
 
 
 def steps_to_end(automaton: Automaton) -> list[int]:
-    """For each position, the fewest transitions to an END position, or `NO_WAY`."""
-    least = [0 if position.end is not None else NO_WAY for position in automaton.positions]
+    """For each position, the fewest transitions to an END position, or `NO_PATH`."""
+    least = [0 if position.end is not None else NO_PATH for position in automaton.positions]
     changed = True
     while changed:
         changed = False
@@ -145,10 +145,10 @@ def _symbol(position: Position) -> Symbol:
 
 
 def _canonical(predicate: Local, name: str) -> Local:
-    """The predicate in the name of its type.
+    """The predicate with the name of its type.
 
-    An integer attribute compares with 1.0 as a float and with 1 as an integer, which differ beyond 2^53; since Python
-    holds 1 equal to 1.0, the name tells.
+    An integer attribute is compared with 1.0 as a float and with 1 as an integer, which differ beyond 2^53. Since 1 and
+    1.0 are equal in Python, the name keeps them apart.
     """
     as_float = isinstance(predicate.constant, float) and predicate.constant.is_integer()
     return replace(predicate, operand=replace(predicate.operand, name=f"float {name}" if as_float else name))

@@ -1,4 +1,4 @@
-"""Links between segments: where sequences go on with a segment after a common beginning (dissertation 22.3)."""
+"""Links between segments: where sequences continue with a segment after a common prefix (dissertation 22.3)."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from cepbench.algorithms.sequences.segments import Cut, Use
 
 @dataclass(frozen=True)
 class Links:
-    """Sequences whose chains begin with the same segments have counted the same so far, and share their links.
+    """Sequences whose chains begin with the same segments have the same counts so far, and share their links.
 
-    - `uses`: for each link the use of its segment in the first sequence that has it, by segment.
-    - `of`: the link of each use of a segment that is not the first of its chain.
-    - `answers[s]`: equal for sequences whose whole chains are alike.
+    - `uses`: per link, the use of its segment in the first sequence that has it; ordered by segment.
+    - `of`: the link of each use of a segment, except for the first of a chain.
+    - `answers[s]`: equal for sequences whose whole chains are the same.
 
-    Chains are alike as far as they consist of the same segments and their queries aggregate over the same places. What
-    a plan does not share is a segment of one sequence, so chains part there.
+    Two chains are the same up to a point if they consist of the same segments and their queries aggregate over the same
+    places. A segment that is not shared belongs to one sequence, so chains diverge there.
     """
 
     uses: tuple[Use, ...]
@@ -29,7 +29,7 @@ class Links:
 
 
 def links_of(members: Sequences[Member], sequences: Sequences[Sequence], parts: Cut) -> Links:
-    """The links of all chains, in order of their segment. O(length) per sequence and segment of it."""
+    """The links of all chains, ordered by segment. O(length) per sequence and segment of it."""
     first: dict[Hashable, Use] = {}
     keys: dict[Use, Hashable] = {}
     answers = []

@@ -1,4 +1,4 @@
-"""Whether a stream has longer matches than a bound on flattened Kleene patterns allows."""
+"""Checks whether matches in a stream exceed the maximum length of flattened Kleene patterns."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class LongerMatch(CepbenchError):
 
 
 class LongestMatch:
-    """Follows the length of the longest match of one automaton, whose transitions have no predicates.
+    """Tracks the length of the longest match of one automaton, whose transitions have no predicates.
 
-    Windows are those of the query, over one key. O(1) per event, transition and window that holds the event.
+    Windows are those of the query, on one key. O(1) per event, transition and window that contains the event.
     """
 
     def __init__(self, query: CompiledQuery, part: Part, window: Window, max_length: int | None) -> None:
@@ -41,7 +41,7 @@ class LongestMatch:
 
     @property
     def partial(self) -> int:
-        """The most events of a partial match so far."""
+        """Length of the longest partial match so far."""
         return int(self.lengths.clock[PARTIAL])
 
     def follow(self, events: EventBatch) -> int:
@@ -61,7 +61,7 @@ class LongestMatch:
 
 
 def longest_matches(queries: Iterable[CompiledQuery], window: Window, max_length: int | None) -> list[LongestMatch]:
-    """Those of the queries whose patterns are Kleene patterns and no conjunctions."""
+    """A check for each query with a Kleene pattern that is not a conjunction."""
     return [
         LongestMatch(query, query.parts[0], window, max_length)
         for query in queries

@@ -1,4 +1,4 @@
-"""Whether a stream has longer matches than a flattened pattern covers, also where predicates decide on matches."""
+"""Checks whether matches in a stream exceed the maximum length of a flattened pattern, also with predicates."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from cepbench.queries.compile import CompiledQuery, Part
 class LongestTrend(StackEvaluator):
     """Finds the length of the longest match of each window, without constructing any.
 
-    O(V + E) time for V events and E pairs that follow one another. It guards the answer of a flattened
-    pattern and has no rows. `pointers` as in `StackEvaluator`.
+    O(V + E) time for V events and E pairs that follow one another. It protects the answer of a flattened pattern and
+    returns no rows. `pointers` as in `StackEvaluator`.
     """
 
     def __init__(self, query: CompiledQuery, part: Part, window: Window, pointers: int, max_length: int) -> None:
@@ -26,7 +26,7 @@ class LongestTrend(StackEvaluator):
         self.max_length = max_length
 
     def construct(self, k: int, latest: NDArray[np.int64]) -> list[QueryRows]:
-        """No rows. Raises `LongerMatch`."""
+        """Returns no rows. Raises `LongerMatch`."""
         length = np.zeros(int(self.stacks.counters[EVENTS]), np.int64)
         longest = longest_trend(self.window.start(k), self.valid_ends(latest), self.tables, self.stacks, length)
         if longest > self.max_length:

@@ -1,4 +1,4 @@
-"""What an optimiser decides about sequences, and an executor carries out (dissertation 22.1, 23.1)."""
+"""The plan that an optimizer makes for sequences and an executor executes (dissertation 22.1, 23.1)."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from cepbench.algorithms.sequences.event_sequence import Sequence
 class SharingPlan(Plan):
     """A valid sharing plan: no two candidates of `shared` overlap (Definition 23.2).
 
-    `sequences` are those of all queries. Places outside of every shared occurrence are private to their sequence. With
-    nothing shared, each sequence is counted on its own: A-Seq. `max_length` bounds the length of Kleene matches, or is
-    None where no query has any.
+    `sequences` are those of all queries. Places outside of all shared occurrences are private to their sequence. If
+    nothing is shared, each sequence is counted separately: A-Seq. `max_length` limits the length of Kleene matches;
+    None if no query has a Kleene pattern.
     """
 
     sequences: tuple[Sequence, ...]

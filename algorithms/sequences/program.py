@@ -1,4 +1,4 @@
-"""From segments to the tables that the kernels read."""
+"""Compiles segments into the tables that the kernels read."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ from cepbench.queries.tables import Columns, bindings, csr, predicate_tables
 
 @dataclass(frozen=True, eq=False)
 class Counting:
-    """The tables of a counter and what its state is made of.
+    """The tables of a counter, and the layout of its state.
 
-    `columns` are the kernel columns of events, `weights` those that symbols gather, by family. `plain[g]` is the entry
-    of place 0 of a plain segment, or -1. `results` is where results end in the values of each family.
+    `columns` are the kernel columns of events, `weights` those that are summed per symbol, by family. `plain[g]` is the
+    entry of place 0 of a plain segment, or -1. `results` is the end of the results in the values of each family.
     """
 
     program: Program
@@ -55,7 +55,7 @@ class Counting:
 def make_counting(
     schema: Schema, members: Sequences[Member], sequences: Sequences[Sequence], parts: Cut, span: int
 ) -> Counting:
-    """Tables for sequences, in order of their `query`, an index into `members`; `span` windows hold one event."""
+    """Tables for sequences, ordered by `query`, an index into `members`; an event lies in up to `span` windows."""
     return _Builder(schema, members, sequences, parts, span).build()
 
 
@@ -66,7 +66,7 @@ class _Builder:
         self.schema, self.members, self.sequences, self.parts, self.span = schema, members, sequences, parts, span
         self.columns = Columns(schema)
         self.symbols: dict[Symbol, int] = {}
-        for member in members:  # numbered by the queries, so that whatever is cut out of them has the same numbers
+        for member in members:  # numbered per query, so that all its segments use the same numbers
             for symbols in symbols_of(member.part.automaton):
                 for symbol in symbols:
                     self.symbols.setdefault(symbol, len(self.symbols))
@@ -103,7 +103,7 @@ class _Builder:
         return Counting(program, ColumnSet(tuple(columns.ints), tuple(columns.reals)), weights, plain, results)
 
     def _plain(self) -> NDArray[np.int64]:
-        """The entry of place 0 of each plain segment, or -1; those of later segments of a sequence come later."""
+        """The entry of place 0 of each plain segment, or -1; later segments of a sequence have later entries."""
         plain = np.full(len(self.parts.segments), -1, np.int64)
         size = 0
         for ordinal in range(max(map(len, self.parts.chains), default=0) if self.span == 1 else 0):
@@ -119,7 +119,7 @@ class _Builder:
         return plain
 
     def _sources(self, plain: NDArray[np.int64]) -> dict[int, int]:
-        """For entries of place 1 that carry on what came before, the last entry of that."""
+        """For entries of place 1 that continue earlier counts, the last entry of these."""
         found = {}
         for chain in self.parts.chains:
             for before, use in pairwise(chain):
@@ -129,7 +129,7 @@ class _Builder:
         return found
 
     def _segments(self, plain: NDArray[np.int64]) -> tuple[Records, PerFamily]:
-        """The table of segments, and where their results end."""
+        """The table of segments, and the end of their results."""
         rows = []
         size = PerFamily(*(2 * wide for wide in self.channels.widest()))  # two cells come first
         links = code = 0
@@ -193,7 +193,7 @@ class _Builder:
     def _targets(
         self, plain: NDArray[np.int64], table: Records
     ) -> tuple[list[list[tuple[int, int]]], list[list[int]], list[list[tuple[int, int]]], list[list[int]]]:
-        """Per symbol: plain targets, plain entries to clear, other targets, and segments with slots that it begins."""
+        """Per symbol: plain targets, plain entries to clear, other targets, and the segments with slots it begins."""
         plains: list[list[tuple[int, int]]] = [[] for _ in self.symbols]
         clears: list[list[int]] = [[] for _ in self.symbols]
         targets: list[list[tuple[int, int]]] = [[] for _ in self.symbols]
@@ -219,7 +219,7 @@ class _Builder:
 
 
 def value_bytes(ring: Any, real: Any, least: Any) -> Any:
-    """What so many values of each family take: those of the ring have a flag."""
+    """Bytes of the given numbers of values of each family; ring values have a flag each."""
     return 9 * ring + 8 * real + 8 * least
 
 
@@ -228,6 +228,6 @@ def _by_segment(use: Use) -> int:
 
 
 def _records(lists: list[list[tuple[int, int]]], record: type) -> tuple[NDArray[np.int64], Records]:
-    """Lists of records of two numbers, from the greatest to the least."""
+    """Lists of records of two numbers, in descending order."""
     ptr, items = csr([sorted(row, reverse=True) for row in lists], width=2)
     return ptr, items.view(records_of(record)).reshape(-1)

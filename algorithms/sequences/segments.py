@@ -1,7 +1,7 @@
-"""Cutting sequences into the segments that are counted on their own (dissertation 22.3).
+"""Cuts sequences into segments that are counted separately (dissertation 22.3).
 
-Each shared pattern is one segment for all of its occurrences. What lies before, between and after the shared patterns
-of a sequence is private to it. With nothing shared each sequence is one segment, as in A-Seq.
+Each shared pattern is one segment for all of its occurrences. The places before, between and after the shared patterns
+of a sequence are private segments. Without sharing, each sequence is one segment, as in A-Seq.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from cepbench.events.errors import CepbenchError
 
 
 class InvalidPlan(CepbenchError):
-    """A sharing plan that cannot be carried out; the message says why."""
+    """A sharing plan cannot be executed; the message says why."""
 
 
 @dataclass(frozen=True)
 class Use:
-    """A segment stands in a sequence from place `offset` on."""
+    """An occurrence of a segment in a sequence, from place `offset` on."""
 
     sequence: int
     offset: int
@@ -29,7 +29,7 @@ class Use:
 
 @dataclass(frozen=True)
 class Segment:
-    """A pattern that is counted on its own, with the negated types between its places, and all of its uses."""
+    """A pattern that is counted separately, with the negated types between its places, and all of its uses."""
 
     symbols: tuple[Symbol, ...]
     negated: tuple[frozenset[Symbol], ...]
@@ -48,7 +48,7 @@ class Cut:
 
 
 def cut(sequences: Sequences[Sequence], shared: Sequences[Candidate]) -> Cut:
-    """The segments of a valid plan. Raises `InvalidPlan` for one that is not."""
+    """The segments of a valid plan. Raises `InvalidPlan` for an invalid one."""
     pieces: list[dict[int, tuple[int, int]]] = [{} for _ in sequences]  # by offset: length, candidate
     for number, candidate in enumerate(shared):
         for index, offset in candidate.occurrences:
@@ -75,7 +75,7 @@ def cut(sequences: Sequences[Sequence], shared: Sequences[Candidate]) -> Cut:
 
 
 def _numbered(sequences: Sequences[Sequence], shared: Sequences[Candidate], chains: list[tuple[Use, ...]]) -> Cut:
-    """Segments that are used, numbered through."""
+    """The segments in use, numbered consecutively."""
     uses: dict[int, list[Use]] = {}
     ends: dict[Use, int] = {}
     for index, chain in enumerate(chains):
@@ -100,9 +100,9 @@ def _numbered(sequences: Sequences[Sequence], shared: Sequences[Candidate], chai
 
 
 def _check(sequences: Sequences[Sequence], candidate: Candidate, index: int, offset: int) -> None:
-    """Whether an occurrence is one, and no negated type stands at its borders."""
+    """Checks that an occurrence matches the pattern, and that there is no negated type at its ends."""
     sequence, end = sequences[index], offset + len(candidate.pattern)
     if not candidate.pattern or sequence.symbols[offset:end] != candidate.pattern:
-        raise InvalidPlan(f"the sharing plan has an occurrence of a pattern that is none, in sequence {index}")
+        raise InvalidPlan(f"the sharing plan has an occurrence that does not match its pattern, in sequence {index}")
     if (offset > 0 and sequence.negated[offset - 1]) or (end < len(sequence) and sequence.negated[end - 1]):
-        raise InvalidPlan("a shared pattern must not begin or end beside a negated type")
+        raise InvalidPlan("a shared pattern must not begin or end next to a negated type")

@@ -1,4 +1,4 @@
-"""The arrays of a sequence counter: made, and laid out anew with room for more START events."""
+"""Allocates the arrays of a sequence counter, and moves their contents when more START events need space."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ from cepbench.queries.records import Records, records_of
 Ints = NDArray[np.int64]
 
 AT_FIRST = 2 * BLOCK
-"""START events for which a segment has room at first: two blocks, so that half of the room is one at least."""
+"""Initial capacity of a segment in START events: two blocks, so that half of the capacity is at least one block."""
 FAMILY_OF = {"ring": "ring", "over": "ring", "real": "real", "least": "least"}
-"""Of the arrays in `Values`."""
+"""Number of families of arrays in `Values`."""
 
 
 def new_lane(counting: Counting, span: int) -> KeyCounters:
@@ -71,15 +71,13 @@ def new_lane(counting: Counting, span: int) -> KeyCounters:
 
 
 def new_values(size: Ints, dtype: Any) -> Values:
-    """So many values of each family."""
+    """Arrays with the given number of values of each family."""
     ring, real, least = size.tolist()
     return Values(np.zeros(ring, dtype), np.zeros(ring, np.bool_), np.zeros(real), np.full(least, NO_VALUE, np.int64))
 
 
 def largest_sizes(lanes: KeyCounters, program: Program) -> StateSize:
-    """Counters of live START events, results of open windows, snapshots of all keys; the most of each since this was
-    asked for.
-    """
+    """Counters of live START events, results of open windows, and snapshots of all keys; peaks since the last call."""
     clock, place, peak = lanes.slots.clock[:, 0], lanes.slots.place, lanes.peak
     some = clock["now"] >= 0
     now = _sizes(program, np.maximum(clock["high"] - clock["low"] + 1, 0)[some], (place["tail"] - place["head"])[some])
@@ -92,7 +90,7 @@ def largest_sizes(lanes: KeyCounters, program: Program) -> StateSize:
 def _sizes(program: Program, windows: Ints, live: Ints) -> Ints:
     """int64[4, S]: bytes, aggregates, snapshots and events of S keys.
 
-    `windows` int64[S] are open in each, `live` int64[S, G] the live slots of each segment.
+    `windows` int64[S]: open windows per key; `live` int64[S, G]: live slots of each segment per key.
     """
     segment, link, open_in = program.chains.segment, program.chains.link, windows[:, np.newaxis]
     live = np.where(segment["slots"] == BY_WINDOW, open_in, live)
@@ -109,9 +107,9 @@ def _sizes(program: Program, windows: Ints, live: Ints) -> Ints:
 
 
 def enlarge(own: KeyCounters, counting: Counting) -> Callable[[Values, Values], None]:
-    """Gives segments that are more than half full twice the slots, and `own.size` what the values then take.
+    """Doubles the slots of segments that are more than half full, and updates `own.size` accordingly.
 
-    Returns what copies the old values of the key to the new ones, which are empty.
+    Returns a function that copies the old values of the key to the new, empty ones.
     """
     chains, place, snapshot = counting.program.chains, own.slots.place, own.slots.snapshot
     span = own.slots.opened.shape[1]
@@ -137,20 +135,20 @@ def enlarge(own: KeyCounters, counting: Counting) -> Callable[[Values, Values], 
 
 
 def _copy(old: NDArray[Any], new: NDArray[Any], was: int, at: int, rows: int, size: int, wider: int) -> None:
-    """Copies rows of slots to wider ones."""
+    """Copies rows of slots to wider rows."""
     source = old[was : was + rows * size].reshape(rows, size)
     new[at : at + rows * wider].reshape(rows, wider)[:, :size] = source
 
 
 def _snapshot_rows(chains: Chains, family: str, span: int) -> Ints:
-    """Values of snapshots per link and slot; a segment that has a slot per window keeps them at its first place."""
+    """Snapshot values per link and slot; a segment with a slot per window stores them at its first place instead."""
     by_start = chains.segment["slots"][chains.link["segment"]] == BY_START
     rows: Ints = chains.query["width"][family][chains.link["query"]] * span * by_start
     return rows
 
 
 def lay_out(counting: Counting, place: Records, snapshot: Records, span: int) -> Ints:
-    """Writes to `place` and `snapshot` where counters and snapshots begin; returns the values of each family."""
+    """Writes the offsets of counters and snapshots to `place` and `snapshot`; returns the numbers of values."""
     chains, slots = counting.program.chains, place["capacity"]
     segments = chains.link["segment"]
     by_start = chains.segment["slots"][segments] == BY_START

@@ -20,14 +20,14 @@ class Spass(Algorithm):
     """Constructs shared sub-sequences once for all queries, joins them into sequences, and aggregates each of these.
 
     Only construction is shared: every sequence of every query is constructed before it is aggregated, as the papers
-    describe SPASS. Time O(l) per constructed sub-sequence, and O(l) per sequence and query, whose number is polynomial
-    of degree l in the events of a window. Space: the events of the open windows, and all instances of the shared
-    sub-sequences in them.
+    describe SPASS. Time is O(l) per constructed sub-sequence, and O(l) per sequence and query, whose number is a
+    polynomial of degree l in the events of a window. Space: the events of the open windows, and all instances of the
+    shared sub-sequences in them.
 
-    Departures. SPASS detects sequences; its aggregation is added, as in the papers' comparison. The papers name the
-    redundancy ratio without its formula (`plan.redundancy_ratio`). The transactions by which SPASS runs queries
-    concurrently have no part in an executor of one thread. Kleene patterns become sequences of every length up to
-    `max_length`, and a longer match is an error.
+    Departures. SPASS detects sequences; aggregation is added, as in the papers' comparison. The papers mention the
+    redundancy ratio without its formula (`plan.redundancy_ratio`). SPASS runs queries concurrently in transactions,
+    which a single-threaded executor does not need. Kleene patterns become sequences of every length up to `max_length`,
+    and a longer match is an error.
     """
 
     name: ClassVar[str] = "spass"
@@ -39,11 +39,11 @@ class Spass(Algorithm):
         self.max_length = Option(self.name, "max_length", str(max_length)).whole("none")
 
     def unsupported(self, query: Query) -> str | None:
-        """AND, and what is no set of event sequences; Kleene patterns unless their length is bounded."""
+        """AND, queries that are not a set of event sequences, and Kleene patterns of unbounded length."""
         if not isinstance(query.returns, Aggregates):
             return "SPASS aggregates the sequences that it constructs and does not return them"
         if analyse(query).conjunction:
-            return "AND counts pairs of trends, which are no event sequences to share"
+            return "AND counts pairs of trends, which are not event sequences to share"
         return unsupported_as_sequences(query, self.max_length is not None)
 
     def plan(self, workload: Workload, statistics: Statistics) -> SpassPlan:
@@ -52,7 +52,7 @@ class Spass(Algorithm):
         return plan_sharing(workload, sequences, statistics, self.max_length)
 
     def executor(self, plan: Plan) -> Executor:
-        """One for the queries of each window."""
+        """Executes the queries of each window separately."""
         assert isinstance(plan, SpassPlan)
         windows = by_window(plan.workload).items()
         return PerWindow([SharedConstruction(plan, window, queries) for window, queries in windows])

@@ -1,4 +1,4 @@
-"""Shared construction of the sequences of queries that have one window."""
+"""Shared construction of the sequences of queries with the same window."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from cepbench.queries.compile import CompiledQuery
 
 @dataclass(eq=False)
 class Sums:
-    """Aggregates of a query by the last window of its sequences; none of them begins in a window after `top`."""
+    """Aggregates of a query by the last window of its sequences; no sequence begins in a window after `top`."""
 
     query: CompiledQuery
     buckets: Cells
@@ -40,7 +40,7 @@ class SharedConstruction(Executor):
     """Stores of events and shared sub-sequences, and sums of the queries.
 
     Overlapping windows share construction: a sequence is constructed once, when its END arrives, and belongs to all
-    windows from the lowest open one to the last that holds its START. Rows leave a store with their START event.
+    windows from the lowest open one to the last that contains its START. Rows are removed with their START event.
     """
 
     def __init__(self, plan: SpassPlan, window: Window, queries: Sequence[CompiledQuery]) -> None:
@@ -88,7 +88,7 @@ class SharedConstruction(Executor):
         return {name: float(count) for name, count in self.counted.items()}
 
     def load(self) -> None:
-        """Calls the kernels once on no rows: on the few events of a warm-up there may be nothing to construct."""
+        """Calls the kernels once without rows, since a warm-up on few events may construct nothing."""
         for shared, walk in self.shared[:1]:
             count_instances(0, shared.parts, self.arrived, self.stores, walk)
             construct(0, shared.store, shared.parts, self.arrived, self.stores, walk)
@@ -103,7 +103,7 @@ class SharedConstruction(Executor):
         return Arriving(read.time, read.kind, read.ints, read.reals, readonly(window))
 
     def _take(self, batch: Arriving, start: int, stop: int) -> None:
-        """Events of the lowest open window: keeps them, constructs what they end, and aggregates that."""
+        """Processes events of the lowest open window: stores them, constructs what they end, and aggregates it."""
         symbols = self.tables.symbols
         kinds = np.bincount(batch.kind[start:stop], minlength=len(symbols.symbol_ptr) - 1)
         most = np.zeros_like(self.stores.size)
@@ -124,7 +124,7 @@ class SharedConstruction(Executor):
         self.peak.note(self._state())
 
     def _construct(self, before: NDArray[np.int64]) -> None:
-        """All instances of shared sub-sequences that end in a row that was not there `before`."""
+        """Constructs the instances of shared sub-sequences that end in a row added since `before`."""
         found = np.zeros_like(before)
         fresh = (self.stores.size > before).tolist()
         for shared, walk in self.shared:

@@ -1,4 +1,4 @@
-"""Which sub-sequences SPASS constructs once (dissertation 21, 26; Kolchinsky and Schuster, VLDB 2019, 6.2.2)."""
+"""Chooses the sub-sequences that SPASS constructs once (dissertation 21, 26; Kolchinsky and Schuster, VLDB 2019)."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from cepbench.events.windows import FOREVER, Window
 from cepbench.queries.compile import Workload
 
 TYPICAL = 10.0
-"""Events of a type in a window when nothing is known of the stream."""
+"""Assumed number of events of a type in a window without statistics of the stream."""
 
 
 @dataclass(frozen=True)
 class SpassPlan(Plan):
-    """`shared` sub-sequences are constructed once for all their occurrences in `sequences`; none of these overlap.
+    """`shared` sub-sequences are constructed once for all their occurrences in `sequences`, which do not overlap.
 
-    `max_length` bounds the length of Kleene matches, or is None where no query has any.
+    `max_length` limits the length of Kleene matches; None if no query has a Kleene pattern.
     """
 
     sequences: tuple[Sequence, ...]
@@ -35,7 +35,7 @@ class SpassPlan(Plan):
 
     @cached_property
     def tables(self) -> dict[Window, SetTables]:
-        """What the kernels read of each sharable set: the queries of one window. All executors of the plan use them."""
+        """The kernel tables of each sharable set, i.e. of the queries of one window. All executors share them."""
         windows = [window_of(self.workload[sequence.query]) for sequence in self.sequences]
         found = {}
         for window in by_window(self.workload):
@@ -50,10 +50,10 @@ def plan_sharing(
 ) -> SpassPlan:
     """Covers the sequences by sub-sequences of several of them, greedily by redundancy ratio.
 
-    SPASS reduces its problem to the minimum substring cover and approximates that; here, as long as some sub-sequence
-    has occurrences in several sequences outside of the places covered so far, the one of the highest ratio is taken
-    with all of these. O(c log c) for c occurrences of candidates; those of a sequence that was covered are looked at
-    again.
+    SPASS reduces its problem to the minimum substring cover and approximates that. Here, the sub-sequence with the
+    highest ratio is chosen, with all occurrences outside of the places covered so far, as long as some sub-sequence has
+    such occurrences in several sequences. O(c log c) for c occurrences of candidates; those in a newly covered sequence
+    are examined again.
     """
     begin = time.perf_counter()
     windows = [window_of(workload[sequence.query]) for sequence in sequences]
@@ -72,8 +72,8 @@ def plan_sharing(
 class ConstructionWork:
     """Expected numbers of partial sequences that construction visits in one window, as logarithms.
 
-    With n_i events of the type at place i, of independent times, there are n_1 ... n_j / j! sequences of the first j
-    places, and the work of l places is their sum over j = 1 ... l. Predicates and negation are taken to hold.
+    With n_i events of the type at place i and independent times, there are n_1 ... n_j / j! sequences of the first j
+    places; the work of l places is their sum over j = 1 ... l. Predicates and negation are assumed to hold.
     """
 
     def __init__(self, sequences: tuple[Sequence, ...], windows: list[Window], statistics: Statistics) -> None:
@@ -89,11 +89,11 @@ class ConstructionWork:
         return _log_sum(terms)
 
     def redundancy_ratio(self, candidate: Candidate) -> float:
-        """The share of the work on the sequences of a sub-sequence that repeats its construction.
+        """The share of the work on the sequences with a sub-sequence that repeats its construction.
 
         R(p) = (k - 1) work(p) / sum of work(q) over the sequences q with p, where p has k occurrences: with sharing,
-        all but one of them need no construction. The papers describe the ratio as the potential gain in sharing the
-        computation of a sub-pattern (Kolchinsky and Schuster, 6.2.2), and give no formula.
+        all but one of them need no construction. The papers describe the ratio as the potential gain from sharing the
+        computation of a sub-pattern (Kolchinsky and Schuster, 6.2.2), but give no formula.
         """
         if len(candidate.sequences) < 2:
             return 0.0
@@ -101,7 +101,7 @@ class ConstructionWork:
         return exp(repeated - _log_sum(self.whole[q] for q in candidate.sequences))
 
     def _events(self, name: str, window: Window) -> float:
-        """Events of a type in a window, at least one."""
+        """Number of events of a type in a window, at least 1."""
         rates: Mapping[str, float] = self.statistics.rates
         total = sum(rates.values())
         if not total:
@@ -113,7 +113,7 @@ class ConstructionWork:
 
 
 def _cover(candidates: tuple[Candidate, ...], work: ConstructionWork) -> tuple[Candidate, ...]:
-    """Chooses candidates, each with the occurrences that earlier choices left free; longer ones where ratios tie."""
+    """Chooses candidates, each with the occurrences that earlier choices left free; ties go to longer ones."""
     free = list(candidates)
     using: dict[int, list[int]] = {}
     for number, candidate in enumerate(free):
@@ -150,7 +150,7 @@ def _outside(candidate: Candidate, chosen: Candidate) -> Candidate:
 
 
 def _log_sum(logarithms: Iterable[float]) -> float:
-    """The logarithm of the sum of some numbers of given logarithms."""
+    """The logarithm of the sum of numbers that are given as logarithms."""
     terms = list(logarithms)
     greatest = max(terms, default=-inf)
     return greatest + log(sum(exp(term - greatest) for term in terms))

@@ -1,4 +1,4 @@
-"""Room for what SPASS keeps: arrays that grow between calls of the kernels."""
+"""Arrays of SPASS, which grow between calls of the kernels."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FIRST_ROWS = 16
 
 
 def no_events(ints: int, reals: int, gaps: int) -> Arrived:
-    """No event yet."""
+    """Arrays without events."""
     return Arrived(
         np.zeros(FIRST_EVENTS, np.int64),
         np.zeros(FIRST_EVENTS, np.int64),
@@ -33,7 +33,7 @@ def no_rows(width: NDArray[np.int64]) -> Stores:
 
 
 def with_events(arrived: Arrived, more: int) -> Arrived:
-    """Room for `more` events: at least twice the room if there is not enough."""
+    """Space for `more` events; if there is not enough, at least twice the space."""
     size = int(arrived.counters[STORED])
     if size + more <= len(arrived.time):
         return arrived
@@ -42,10 +42,10 @@ def with_events(arrived: Arrived, more: int) -> Arrived:
 
 
 def with_rows(stores: Stores, more: NDArray[np.int64]) -> Stores:
-    """Room for `more[s]` rows in each store.
+    """Space for `more[s]` rows in each store.
 
-    If one store is short of room all of them get twice the room that they need, or all rows would move whenever another
-    one grows. Room that is not used costs no memory.
+    If one store is full, all of them get twice the space that they need; otherwise all rows would move whenever another
+    one grows. Unused space costs no memory.
     """
     needed = stores.size + more
     if not (needed > stores.room).any():

@@ -1,4 +1,4 @@
-"""A sharable set of sequences as arrays: what the kernels of SPASS read."""
+"""Compiles a sharable set of sequences into the tables of SPASS kernels."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Instances:
 
 @dataclass(frozen=True, eq=False)
 class SetTables:
-    """Stores are numbered: first those of symbols, then those of shared sub-sequences, of `width` events per row."""
+    """Stores are numbered: first those of symbols, then those of shared sub-sequences with `width` events per row."""
 
     columns: ColumnSet
     symbols: SymbolTables
@@ -61,7 +61,7 @@ class SetTables:
 def tables_of(
     workload: Workload, sequences: tuple[Sequence, ...], members: tuple[int, ...], shared: tuple[Candidate, ...]
 ) -> SetTables:
-    """Tables of the sequences `members`, whose queries have one window, and of what they share."""
+    """Tables of the sequences `members`, whose queries have the same window, and of the sub-sequences they share."""
     columns = Columns(workload.schema)
     own = [sequences[i] for i in members]
     gaps = {negated: g for g, negated in enumerate(dict.fromkeys(n for s in own for n in s.negated if n))}
@@ -98,7 +98,7 @@ def tables_of(
 
 
 def _parts(symbols: list[int], shared: dict[int, int], width: list[int], gap_before: list[int]) -> Parts:
-    """Places in parts: `shared` gives the store of the sub-sequence that begins at a place."""
+    """The places of a sequence in parts; `shared` gives the store of the sub-sequence that begins at a place."""
     store, offset = [], [0]
     while offset[-1] < len(symbols):
         store.append(shared.get(offset[-1], symbols[offset[-1]]))

@@ -12,7 +12,7 @@ import pytest
 
 from cepbench.algorithms import plugins
 from cepbench.algorithms.cogra import Cogra
-from cepbench.algorithms.plugins import WrongPlugin, plugged, use
+from cepbench.algorithms.plugins import WrongPlugin, plugin_algorithms, use
 from cepbench.algorithms.registry import UnknownAlgorithm, algorithms, make
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -202,8 +202,8 @@ def test_files_of_one_name_are_refused(own: Path) -> None:
 def test_entry_points(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     point = EntryPoint("mine", "cepbench.algorithms.cogra:Cogra", plugins.GROUP)
     monkeypatch.setattr(plugins, "entry_points", lambda group: [point] if group == "cepbench.algorithms" else [])
-    assert plugged() == (Cogra,)
+    assert plugin_algorithms() == (Cogra,)
     wrong = EntryPoint("mine", "os:path", plugins.GROUP)
     monkeypatch.setattr(plugins, "entry_points", lambda group: [wrong])
     with pytest.raises(WrongPlugin, match="os:path: no class of an algorithm"):
-        plugged()
+        plugin_algorithms()

@@ -42,7 +42,7 @@ def test_a_dry_run_gives_the_reasons_of_refusals(tmp_path: Path) -> None:
     lines = listing(plan([str(path)]), tmp_path / "results")
     refused = [line for line in lines if "unsupported" in line]
     assert len(refused) == 2
-    assert all("mine cet" in line and "CET knows no negated events" in line for line in refused)
+    assert all("mine cet" in line and "CET does not support negated events" in line for line in refused)
     assert lines[-1].startswith("2 of 4 cells to run")
 
 

@@ -1,4 +1,4 @@
-"""The order of matches in an answer: by window, then by the positions of their events."""
+"""Sorts matches by window, then by the positions of their events."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cepbench.algorithms.kernels.compilation import inlined, kernel
 def order_matches(window: Ints, offsets: Ints, positions: Ints, order: Ints, scratch: Ints) -> None:
     """Writes the order of n matches (`algorithms.rows.MatchRows`) to `order[n]`; `scratch[n]` is overwritten.
 
-    A stable merge sort from runs of one match up: O(n log n) comparisons of matches.
+    Bottom-up stable merge sort: O(n log n) comparisons of matches.
     """
     n = len(window)
     for i in range(n):
@@ -54,7 +54,7 @@ def _before(a: int, b: int, window: Ints, offsets: Ints, positions: Ints) -> boo
 
 @kernel
 def take_matches(offsets: Ints, positions: Ints, order: Ints, new_offsets: Ints, new_positions: Ints) -> None:
-    """Copies matches in the given order to `new_offsets[n + 1]` and `new_positions`, as long as they are together."""
+    """Copies matches in the given order to `new_offsets[n + 1]` and `new_positions` (their total length)."""
     at = 0
     new_offsets[0] = 0
     for i in range(len(order)):

@@ -1,5 +1,5 @@
-"""Trends over several graphlets, put together from stored sub-trends and their aggregates: H-CET
-(dissertation 5.3) as the first step of two-step aggregation (13.1).
+"""Trends over several graphlets, stitched from stored sub-trends and their aggregates: H-CET (dissertation 5.3) as the
+first step of two-step aggregation (13.1).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from cepbench.algorithms.kernels.compilation import inlined, kernel
 
 
 class Segments(NamedTuple):
-    """Stored sub-trends: `last[R]` vertex and `cells[R]` of each; those that begin with v: `row_ptr[v]:row_ptr[v + 1]`.
+    """Stored sub-trends: `last[R]`: last vertex; `cells[R]`. Those that begin with v: `row_ptr[v]:row_ptr[v + 1]`.
 
     `cut[V]`: the first out-edge of each vertex that leaves its graphlet.
     """
@@ -27,7 +27,7 @@ class Segments(NamedTuple):
 
 
 class Stitched(NamedTuple):
-    """The trend under construction, per segment: the row, and the cut edge and the row to try next; its aggregates."""
+    """The trend under construction, per segment: its row, the cut edge and row to try next, and its aggregates."""
 
     row: Ints
     edge: Ints
@@ -48,7 +48,7 @@ def find_cuts(bounds: Ints, graph: TrendGraph, cut: Ints) -> None:
 
 @kernel
 def stitch_trends(graph: TrendGraph, segments: Segments, path: Stitched, total: Cells) -> None:
-    """Adds every trend to cell 0 of `total`, depth-first over segments. O(1) per segment that is appended."""
+    """Adds every trend to cell 0 of `total`, depth-first over segments. O(1) per appended segment."""
     for v in range(len(graph.event)):
         if not graph.start[v]:
             continue
@@ -88,7 +88,7 @@ def _append(depth: int, segments: Segments, path: Stitched) -> None:
 
 @inlined
 def _concatenate(cells: Cells, i: int, before: int, other: Cells, after: int) -> None:
-    """Cell i becomes that of the one trend of cell `before`, continued by the one sub-trend of cell `after`."""
+    """Sets cell i to the trend of cell `before` followed by the sub-trend of cell `after` (one trend each)."""
     over = cells.over[before] | other.over[after]
     cells.ring[i, 0] = cells.ring[before, 0]
     for c in range(1, cells.ring.shape[1]):

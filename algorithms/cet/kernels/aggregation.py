@@ -1,4 +1,4 @@
-"""All trends of a window in a graph: how many there are, their construction, and their aggregation
+"""Counts, constructs and aggregates all trends of a window in a graph
 (two-step aggregation on CET graphs, dissertation 5.2 and 13.1).
 """
 
@@ -19,10 +19,10 @@ FROM_START, TO_END = 1, 2
 class TrendGraph(NamedTuple):
     """The live vertices of one window, 0..V-1 in time order, and all E edges between them.
 
-    A vertex is an event at a position, live if some trend of the window binds it; an edge leads to each vertex that may
+    A vertex is an event at a position, live if some trend of the window binds it; an edge leads to each vertex that can
     follow. A trend is a path from a `start[V]` to an `end[V]` vertex.
 
-    - `event[V]`: where the stacks have it.
+    - `event[V]`: index of the event in the stacks.
     - out-edges of v: `out[out_ptr[v]:out_ptr[v + 1]]`, ascending; in-edges likewise: `into`, by `in_ptr`.
     """
 
@@ -40,7 +40,7 @@ class TrendGraph(NamedTuple):
 
 @inlined
 def _reaches(at: int, u: int, stacks: Stacks) -> bool:
-    """Whether pointer `at` leads to event u of its stack; to none before the window, they were dropped."""
+    """Whether pointer `at` leads to event u of its stack. Events before the window have been dropped."""
     return u != NOBODY and stacks.time[u] >= stacks.floor[at]
 
 
@@ -51,7 +51,7 @@ def _next_below(u: int, at: int, stacks: Stacks) -> int:
 
 @kernel
 def number_live(earliest: int, tables: Tables, stacks: Stacks, number: Ints) -> tuple[int, int]:
-    """`number[v]` becomes the event's vertex, or DEAD; returns how many vertices and edges there are. O(V + E)."""
+    """Sets `number[v]` to the event's vertex, or DEAD; returns the number of vertices and edges. O(V + E)."""
     size = stacks.counters[EVENTS]
     for v in range(size):
         number[v] = 0
@@ -113,7 +113,7 @@ def lay_out(tables: Tables, stacks: Stacks, number: Ints, graph: TrendGraph) -> 
 
 @inlined
 def _begins(v: int, low: int, graph: TrendGraph) -> bool:
-    """Whether sub-trends of the graphlet from vertex `low` on may begin with v: a START, or reached from before."""
+    """Whether sub-trends of the graphlet from vertex `low` on can begin with v: a START, or reached from before."""
     found = graph.start[v]
     for at in range(graph.in_ptr[v], graph.in_ptr[v + 1]):
         found = found or graph.into[at] < low
@@ -122,10 +122,10 @@ def _begins(v: int, low: int, graph: TrendGraph) -> bool:
 
 @kernel
 def count_trends(bounds: Ints, graph: TrendGraph, ways: Reals, words: Reals, trends: Reals, events: Reals) -> None:
-    """`trends[k]` and `events[k]`: sub-trends of each graphlet (vertices bounds[g]..bounds[g+1]-1), and their lengths.
+    """Sets `trends[k]`, the sub-trends per graphlet (vertices bounds[g]..bounds[g+1]-1), and `events[k]`, their length.
 
-    Exact but for rounding, infinite where too large; `ways[V]` and `words[V]` hold those that end at a vertex.
-    O(V + E).
+    Exact up to rounding, infinite if too large; `ways[V]` and `words[V]` hold both numbers for sub-trends that end at a
+    vertex. O(V + E).
     """
     for g in range(len(bounds) - 1):
         trends[g], events[g] = 0.0, 0.0
@@ -154,9 +154,9 @@ def construct_trends(
 ) -> None:
     """Stores all sub-trends of all graphlets, breadth-first: each is copied once per successor in its graphlet.
 
-    `arena` holds a row (length, vertices) for each of the R sub-trends, as long as counted; `last[R]` their last
-    vertices, `cells[R]` their aggregates. Rows that begin with vertex v are `row_ptr[v]:row_ptr[v + 1]`. O(l) time to
-    copy a row of length l, O(1) to aggregate it.
+    `arena` holds a row (length, vertices) for each of the R sub-trends; `last[R]`: their last vertices; `cells[R]`:
+    their aggregates. The rows that begin with vertex v are `row_ptr[v]:row_ptr[v + 1]`. O(l) time to copy a row of
+    length l, O(1) to aggregate it.
     """
     write, row, rows = 0, 0, 0
     for g in range(len(bounds) - 1):

@@ -1,4 +1,4 @@
-"""BL: all complete trends are stored, and extended event by event (dissertation Chapter 4, Algorithm 3)."""
+"""BL: stores all complete trends and extends them event by event (dissertation Chapter 4, Algorithm 3)."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.trend_hash import BASE, Hashes, finished
 from cepbench.queries.tables import Tables
 
-EVENT, WORDS, MOST_WORDS, MOST_TRENDS = 0, 1, 2, 3
+EVENT, WORDS, MAX_WORDS, MAX_TRENDS = 0, 1, 2, 3
 
 
 class StoredTrends(NamedTuple):
-    """Trends as records of int32 words: length, then vertices in the order of time.
+    """Trends as records of int32 words: length, then vertices in time order.
 
-    `previous`: the complete trends of the events so far; `new`: room for those with the next event, incomplete ones
-    among them. `at`: next EVENT, WORDS in `previous`; most words and trends that both held at once.
+    `previous`: the complete trends of the events so far; `new`: space for those with the next event, including
+    incomplete ones. `at`: next EVENT, WORDS in `previous`; peaks of words and trends in both together.
     """
 
     previous: Codes
@@ -30,7 +30,7 @@ class StoredTrends(NamedTuple):
 
 @kernel
 def extend_trends(graph: GraphArrays, tables: Tables, link: Ints, most: int, stored: StoredTrends, work: Ints) -> bool:
-    """Adds all vertices in turn. False when room runs out, or with an event the trends exceed `most` words.
+    """Adds all vertices in turn. False if the space runs out, or if trends exceed `most` words after an event.
 
     O(y l r) per event for y trends of length l and r predicates, and O(y^2 l) to eliminate incomplete trends. `work`
     counts tests of adjacency and new trends.
@@ -40,8 +40,8 @@ def extend_trends(graph: GraphArrays, tables: Tables, link: Ints, most: int, sto
         if 2 * at[WORDS] + 2 > min(len(previous), len(new)):
             return False
         size, trends = _extend_all(at[EVENT], graph, tables, link, stored, work)
-        at[MOST_WORDS] = max(at[MOST_WORDS], at[WORDS] + size)
-        at[MOST_TRENDS] = max(at[MOST_TRENDS], trends)
+        at[MAX_WORDS] = max(at[MAX_WORDS], at[WORDS] + size)
+        at[MAX_TRENDS] = max(at[MAX_TRENDS], trends)
         if at[WORDS] + size > most:
             return False
         at[WORDS] = _eliminate_incomplete(size, previous, new)
@@ -53,7 +53,7 @@ def extend_trends(graph: GraphArrays, tables: Tables, link: Ints, most: int, sto
 def _extend_all(
     v: int, graph: GraphArrays, tables: Tables, link: Ints, stored: StoredTrends, work: Ints
 ) -> tuple[int, int]:
-    """The three cases for vertex v and every trend; returns words and trends in `new`."""
+    """Applies the three cases to vertex v and every trend; returns the number of words and trends in `new`."""
     previous, new, words = stored.previous, stored.new, stored.at[WORDS]
     p, size, trends, here = graph.position[v], 0, 0, 0
     if words == 0:
@@ -62,7 +62,7 @@ def _extend_all(
         return 2, 1
     while here < words:
         length = previous[here]
-        prefix = length  # the longest compatible one (Definition 4.1)
+        prefix = length  # the longest compatible prefix (Definition 4.1)
         while prefix > 0:
             u = previous[here + prefix]
             work[TRAVERSALS] += 1
@@ -89,7 +89,7 @@ def _extend_all(
 
 @inner
 def _eliminate_incomplete(size: int, previous: Codes, new: Codes) -> int:
-    """Copies the trends of `new` that no other contains to `previous`, one of equal ones; returns its words."""
+    """Copies the trends of `new` that no other contains to `previous`, without duplicates; returns their words."""
     kept, here = 0, 0
     while here < size:
         length = new[here]
@@ -108,7 +108,7 @@ def _eliminate_incomplete(size: int, previous: Codes, new: Codes) -> int:
 
 @inlined
 def _contains(one: int, other: int, new: Codes) -> bool:
-    """Whether each event of record `other` is in record `one`; vertices ascend in both."""
+    """Whether each event of record `other` is in record `one`; vertices are ascending in both."""
     stop = one + new[one] + 1
     at = one + 1
     for k in range(other + 1, other + 1 + new[other]):

@@ -1,9 +1,9 @@
-"""T-CET: breadth-first construction of all complete trends of a graphlet, each of them stored (dissertation 5.2).
+"""T-CET: constructs all complete trends of a graphlet breadth-first, and stores each of them (dissertation 5.2).
 
-Trends that begin alike share what they have in common: a stored trend is a node, its last event and a link to the node
-of the trend without it. A trend grows by one node, whatever its length, as Table 5.1 counts updates. Nodes of trends
-that end with the same vertex lie one behind the other, in the order of the vertices; when an edge is taken, all nodes
-of its source are extended, one behind the other again. So no node is moved or written twice.
+Trends with a common prefix share it: a stored trend is a node with its last event and a link to the node of its prefix.
+A trend grows by one node, regardless of its length; Table 5.1 counts updates like this. The nodes of trends that end
+with the same vertex are consecutive, in the order of the vertices. When an edge is taken, all nodes of its source are
+extended, and the results are consecutive, too. So no node is moved or written twice.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from cepbench.algorithms.kernels.trend_hash import BASE, Hashes
 Words = NDArray[np.uint32]
 
 CHUNK = 1024
-"""Nodes that are extended over one out-edge after the other while they are in the cache: 24 KiB."""
+"""Nodes that are extended over all out-edges while they are in the cache: 24 KiB."""
 
 NO_PREFIX = np.uint32(0xFFFFFFFF)
 
 
 class TrendTree(NamedTuple):
-    """Stored trends, a node each; 24 bytes. Those of a graphlet are consecutive.
+    """Stored trends, one node of 24 bytes each. Those of a graphlet are consecutive.
 
     - `prefix[N]`: the node of the trend without its last event, counted from the graphlet's first node, or NO_PREFIX.
     - `event[N]`, `first[N]`: the last and the first vertex, counted from the graphlet's first vertex.
-    - `length[N]`: events. `hash[N]`.
+    - `length[N]`: number of events. `hash[N]`: hash of the trend.
     """
 
     prefix: Words
@@ -43,11 +43,11 @@ class TrendTree(NamedTuple):
 
 
 class Graphlets(NamedTuple):
-    """Graphlets of a window: vertices `bounds[i]..bounds[i + 1] - 1` each (`bounds[k + 1]`), in the order of time.
+    """Graphlets of a window in time order; graphlet i holds vertices `bounds[i]..bounds[i + 1] - 1` (`bounds[k + 1]`).
 
     - `base[k]`: the graphlet's first node; `fresh[k]`: whether its trends have to be constructed.
-    - per vertex: `home`, the first vertex of its graphlet; `ways`, trends from a first vertex of its graphlet that end
-      with it (float64: they may be too many to store), which are nodes `start..stop - 1`.
+    - per vertex: `home`, the first vertex of its graphlet; `ways`, the number of trends from a first vertex of its
+      graphlet that end with it (float64: they may be too many to store); their nodes are `start..stop - 1`.
     """
 
     bounds: Ints
@@ -61,7 +61,7 @@ class Graphlets(NamedTuple):
 
 @kernel
 def count_trends(graph: WindowGraph, graphlets: Graphlets, nodes: Reals, trends: Reals) -> None:
-    """`nodes[k]` of each graphlet, and how many of its `trends[k]` are complete. O(|V| + |E|)."""
+    """Sets `nodes[k]` of each graphlet, and `trends[k]`, the number of complete trends among them. O(|V| + |E|)."""
     ways = graphlets.ways
     for g in range(len(graphlets.base)):
         low, high = graphlets.bounds[g], graphlets.bounds[g + 1]
@@ -79,9 +79,9 @@ def count_trends(graph: WindowGraph, graphlets: Graphlets, nodes: Reals, trends:
 
 @kernel
 def construct(graph: WindowGraph, terms: Hashes, graphlets: Graphlets, tree: TrendTree, work: Ints) -> None:
-    """Constructs the trends of all fresh graphlets; `start` and `stop` are set for all. `work` counts its operations.
+    """Constructs the trends of all fresh graphlets; sets `start` and `stop` for all. `work` counts operations.
 
-    An edge is taken once, and a node is an update. O(1) per node.
+    Each edge is traversed once, and a node is an update. O(1) per node.
     """
     start, stop = graphlets.start, graphlets.stop
     for g in range(len(graphlets.base)):
@@ -102,7 +102,7 @@ def construct(graph: WindowGraph, terms: Hashes, graphlets: Graphlets, tree: Tre
 
 @inlined
 def _begin(at: int, vertex: int, term: np.uint64, tree: TrendTree) -> None:
-    """Node `at` becomes the trend of one vertex."""
+    """Sets node `at` to the trend of one vertex."""
     tree.prefix[at], tree.event[at], tree.first[at], tree.length[at] = NO_PREFIX, vertex, vertex, 1
     tree.hash[at] = term
 
@@ -118,7 +118,7 @@ def _extend_over_edges(
     tree: TrendTree,
     work: Ints,
 ) -> None:
-    """Takes each out-edge of u once, and extends all trends that end with u."""
+    """Traverses each out-edge of u once, and extends all trends that end with u."""
     start, stop = graphlets.start, graphlets.stop
     begin, end = graph.out_ptr[u], inner_stop(u, high, graph)
     size = stop[u] - start[u]
@@ -135,9 +135,9 @@ def _extend_over_edges(
 
 @inlined
 def _extend(source: int, to: int, number: int, prefix: int, event: int, term: np.uint64, tree: TrendTree) -> None:
-    """Nodes `to..to + number - 1` become those from `source` on, with one vertex more.
+    """Sets nodes `to..to + number - 1` to those from `source` on, extended by one vertex.
 
-    A loop for each array, which the compiler makes a loop over vectors.
+    There is one loop per array, so that the compiler can vectorize it.
     """
     prefixes, events = tree.prefix[to : to + number], tree.event[to : to + number]
     first, new_first = tree.first[source : source + number], tree.first[to : to + number]
@@ -163,7 +163,7 @@ def signed(number: Any) -> Any:
 
 @inlined
 def inner_stop(v: int, high: int, graph: WindowGraph) -> int:
-    """The end of the out-edges of v that stay in its graphlet: by Definition 6.2, all of them or none."""
+    """The end of the out-edges of v that stay in its graphlet: all of them or none (Definition 6.2)."""
     stop = graph.out_ptr[v + 1]
     if stop > graph.out_ptr[v] and graph.out[stop - 1] >= high:
         return graph.out_ptr[v]

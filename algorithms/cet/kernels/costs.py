@@ -9,15 +9,15 @@ from cepbench.algorithms.kernels.arrays import Ints, Reals
 from cepbench.algorithms.kernels.compilation import inlined, kernel
 
 EDGES, TRENDS, NODES, SEGMENTS = 0, 1, 2, 3
-"""What is counted of a graphlet: its edges, its complete trends, the nodes of the tree that stores them, and how many
-complete trends of the window pass through it, each with one segment."""
+"""Columns of what is counted per graphlet: its edges, its complete trends, the nodes of the tree that stores them, and
+the complete trends of the window that pass through it, with one segment each."""
 COUNTED = 4
 
 
 class TrendCounting(NamedTuple):
-    """Per vertex, float64, since trends may be too many for integers; infinity is fine.
+    """Counts per vertex; float64, since trends may be too many for integers. Infinity is allowed.
 
-    - `through[V]`: complete trends of the window that enter their graphlet with this vertex, if it is a first one.
+    - `through[V]`: complete trends of the window that enter their graphlet with this vertex, if it is a first vertex.
     - `trends[V]`: trends from a first vertex of one graphlet that end with the vertex; scratch.
     - `after[V]`, and `ends[V]` (int64): scratch.
     """
@@ -29,7 +29,7 @@ class TrendCounting(NamedTuple):
 
 
 class Ranges(NamedTuple):
-    """Costs of the ranges of consecutive atomic graphlets that may fit into memory, from each as far as it can be.
+    """Costs of ranges of consecutive atomic graphlets that may fit into memory, from each start up to the longest.
 
     The range of atomic graphlets p..q-1 is row `row[p] + q - p - 1` of `cpu` and `bytes`, if that is less than
     `row[p + 1]`; `row` is int64[a + 1]. Longer ranges do not fit.
@@ -42,7 +42,7 @@ class Ranges(NamedTuple):
 
 @kernel
 def count_through(graph: WindowGraph, counting: TrendCounting) -> None:
-    """Sets `through`: paths from a first vertex of the window times paths to a last one. O(|V| + |E|)."""
+    """Sets `through`: number of paths from a first vertex of the window, times paths to a last one. O(|V| + |E|)."""
     before, after = counting.trends, counting.after
     for v in range(len(graph.time)):
         before[v] = 0.0
@@ -59,7 +59,7 @@ def count_through(graph: WindowGraph, counting: TrendCounting) -> None:
 
 @kernel
 def count_plan(bounds: Ints, graph: WindowGraph, counting: TrendCounting, counted: Reals) -> None:
-    """`counted[k, COUNTED]` of the graphlets of vertices bounds[g]..bounds[g + 1]-1. O(|V| + |E|)."""
+    """Sets `counted[k, COUNTED]` for the graphlets of vertices bounds[g]..bounds[g + 1]-1. O(|V| + |E|)."""
     for g in range(len(counted)):
         row = counted[g]
         row[:] = 0.0
@@ -74,10 +74,10 @@ def count_plan(bounds: Ints, graph: WindowGraph, counting: TrendCounting, counte
 def count_ranges(
     i: int, stored: int, most_nodes: float, graph: WindowGraph, counting: TrendCounting, bounds: Ints, counted: Reals
 ) -> int:
-    """`counted[.., COUNTED]` of the ranges of atomic graphlets i..j-1, one row per j > i, from row `stored` on.
+    """Sets `counted[.., COUNTED]` for the ranges of atomic graphlets i..j-1, one row per j > i, from row `stored` on.
 
-    Stops before the first range with more than `most_nodes` nodes: all longer ones have as many. Returns the row behind
-    the last, or -1 if there is no room for all. O(vertices and edges in the longest range), with O(w) for the w last
+    Stops before the first range with more than `most_nodes` nodes: longer ranges have no fewer. Returns the row after
+    the last, or -1 if there is no space for all. O(vertices and edges in the longest range), plus O(w) for the w last
     vertices of each range.
     """
     low = bounds[i]
@@ -112,9 +112,9 @@ def count_ranges(
 def merge_atoms(
     most_nodes: float, graph: WindowGraph, counting: TrendCounting, bounds: Ints, counted: Reals, merged: Ints
 ) -> int:
-    """Writes the bounds of atomic graphlets merged from the first on while they take at most `most_nodes` nodes.
+    """Merges atomic graphlets greedily while they take at most `most_nodes` nodes, and writes the bounds.
 
-    Returns how many there are; up to `len(counted)` are merged into one. O(|V| + |E|).
+    Returns their number; up to `len(counted)` are merged into one. O(|V| + |E|).
     """
     merged[0] = 0
     i, found = 0, 0
@@ -128,7 +128,7 @@ def merge_atoms(
 
 @inlined
 def _count_ends(v: int, low: int, graph: WindowGraph, counting: TrendCounting, counted: Reals) -> None:
-    """Trends that end with v in the graphlet that starts with vertex `low`; either all in-edges lie in it, or none."""
+    """Counts trends that end with v in the graphlet from vertex `low` on; all in-edges of v lie in it, or none."""
     begin, end = graph.in_ptr[v], graph.in_ptr[v + 1]
     if begin == end or graph.into[begin] < low:
         counting.trends[v] = 1.0

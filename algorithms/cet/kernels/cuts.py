@@ -1,4 +1,4 @@
-"""Where a window's graph may be cut (dissertation Definition 6.2), for graphlets that come from an earlier window."""
+"""Where a window's graph can be cut (dissertation Definition 6.2), for graphlets from an earlier window."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from cepbench.algorithms.kernels.compilation import kernel
 
 @kernel
 def mark_cuts(graph: WindowGraph, crossed: Ints, cut: Flags) -> None:
-    """`cut[V + 1]`: whether the vertices before v and those from v on may be different graphlets. O(|V| + |E|).
+    """Sets `cut[V + 1]`: whether the vertices before v and those from v on can be in different graphlets. O(|V| + |E|).
 
-    They may not if they share a time stamp, or if a vertex has edges to both sides: an out-edge that ends before v and
-    one that does not, or an in-edge that begins before v and one that does not. `crossed[V + 1]` arrives as zeros.
+    They cannot if they share a time stamp, or if a vertex has edges to both sides: an out-edge that ends before v and
+    one that does not, or an in-edge that begins before v and one that does not. The caller zeroes `crossed[V + 1]`.
     """
     size = len(graph.time)
     for v in range(size):

@@ -1,4 +1,4 @@
-"""M-CET: depth-first search over the CET graph, which holds one trend at a time (dissertation Section 5.2)."""
+"""M-CET: depth-first search over the CET graph, with one trend in memory at a time (dissertation Section 5.2)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CURSOR, DEPTH = 0, 1
 class Path(NamedTuple):
     """The trend under construction: `vertex[V]`, the next out-edge to take `edge[V]`; `at`: CURSOR and DEPTH.
 
-    The cursor is the next vertex that may be a first one.
+    The cursor is the next vertex that can be a first vertex.
     """
 
     vertex: Ints
@@ -26,10 +26,10 @@ class Path(NamedTuple):
 
 @kernel
 def search(graph: WindowGraph, terms: Hashes, path: Path, found: FoundTrends, work: Ints) -> bool:
-    """Constructs all complete trends one after the other; False when `found` is full: call again to go on.
+    """Constructs all complete trends one after the other; False when `found` is full: call again to continue.
 
-    `terms[V]`: the hash of each vertex. O(l) per trend of length l, which is hashed or written anew as a whole; `work`
-    counts edges taken (again after backtracking) and events put into trends.
+    `terms[V]`: the hash of each vertex. O(l) per trend of length l, which is hashed or written from scratch; `work`
+    counts traversed edges (again after backtracking) and events in all trends.
     """
     vertex, edge, out_ptr, out = path.vertex, path.edge, graph.out_ptr, graph.out
     cursor, depth = path.at[CURSOR], path.at[DEPTH]

@@ -1,4 +1,4 @@
-"""The CET graph: vertices arrive in time order and get the edges that no longer way replaces (Algorithm 4)."""
+"""The CET graph: vertices arrive in time order and get the edges that no longer path replaces (Algorithm 4)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class GraphArrays(NamedTuple):
 
     - `time[V]`, `position[V]` of the automaton, `place[V]` in the input, `ints[I, V]`, `reals[F, V]`.
     - in-edges of v: `into[in_ptr[v]:in_ptr[v + 1]]`, ascending; `counters[EDGES]` in all.
-    - `black[V]`: false between calls; inside one, whether a successor precedes the new event, directly or not.
+    - `black[V]`: false between calls; during a call, whether a successor precedes the new event, directly or not.
     """
 
     time: Ints
@@ -48,11 +48,11 @@ def insert_events(
     most: int,
     graph: GraphArrays,
 ) -> int:
-    """Inserts events first..last-1; returns the next event, less than `last` where room ran out.
+    """Inserts events first..last-1; returns the next event, which is less than `last` if space ran out.
 
     `link[P, P]`: the transition from one position to another, or NO_TRANSITION. Events before `earliest` are in no
     window. Without `connected`, vertices get no edges. Stops after the event with which the graph exceeds `most` bytes.
-    O(|V| + |E|) per event. A vertex that no START event reaches is not kept.
+    O(|V| + |E|) per event. A vertex that no START event reaches is not stored.
     """
     count = graph.counters
     for i in range(first, last):
@@ -89,15 +89,16 @@ def graph_bytes(graph: GraphArrays) -> int:
 
 @inlined
 def adjacent(u: int, e: int, graph: GraphArrays, tables: Tables, ints: Ints, reals: Reals, i: int) -> bool:
-    """Whether transition e leads from vertex u to the event in columns `i` of `ints` and `reals`; times aside."""
+    """Whether transition e leads from vertex u to the event in columns `i` of `ints` and `reals`; ignores times."""
     return e != NO_TRANSITION and hold(tables.adjacent, e, graph.ints, graph.reals, u, ints, reals, i)
 
 
 @inner
 def _connect(i: int, p: int, events: KernelEvents, tables: Tables, link: Ints, graph: GraphArrays) -> None:
-    """In-edges of event i at position p: from vertices that may precede it and have no black successor.
+    """Adds in-edges of event i at position p from the vertices that can precede it and have no black successor.
 
-    A black vertex precedes the event, directly or over others; it blackens its predecessors, which come later here.
+    A black vertex precedes the event, directly or over others. Vertices are visited from the last one back, and a black
+    vertex blackens its predecessors.
     """
     black, before = graph.black, graph.counters[EDGES]
     size = before
@@ -120,7 +121,7 @@ def _connect(i: int, p: int, events: KernelEvents, tables: Tables, link: Ints, g
 
 @kernel
 def drop_before(oldest: int, graph: GraphArrays) -> None:
-    """Forgets vertices before time `oldest` with their edges and renumbers the rest; O(|V| + |E|)."""
+    """Drops vertices before time `oldest` with their edges and renumbers the rest; O(|V| + |E|)."""
     count = graph.counters
     size = count[VERTICES]
     gone = int(np.searchsorted(graph.time[:size], oldest))
@@ -147,7 +148,7 @@ def drop_before(oldest: int, graph: GraphArrays) -> None:
 
 @kernel
 def number_live(tables: Tables, graph: GraphArrays, number: Ints) -> int:
-    """`number[v]` becomes the vertex's place among the live ones, or -1; returns how many there are. O(|V| + |E|)."""
+    """Sets `number[v]` to the vertex's rank among the live ones, or -1; returns their number. O(|V| + |E|)."""
     size = graph.counters[VERTICES]
     for v in range(size):
         number[v] = 1 if tables.start[graph.position[v]] else 0
@@ -171,7 +172,7 @@ def number_live(tables: Tables, graph: GraphArrays, number: Ints) -> int:
 
 @kernel
 def count_live_edges(graph: GraphArrays, number: Ints) -> int:
-    """Edges between live vertices."""
+    """Number of edges between live vertices."""
     edges = 0
     for v in range(graph.counters[VERTICES]):
         if number[v] >= 0:
@@ -198,7 +199,7 @@ def extract_live(graph: GraphArrays, number: Ints, time: Ints, place: Ints, in_p
 
 @kernel
 def restrict_edges(low: int, high: int, in_ptr: Ints, into: Ints, own_ptr: Ints, own: Ints) -> int:
-    """The in-edges inside vertices low..high-1, renumbered from 0; returns their number. O(|V| + |E|)."""
+    """Writes the in-edges inside vertices low..high-1, renumbered from 0; returns their number. O(|V| + |E|)."""
     edges = 0
     own_ptr[0] = 0
     for v in range(low, high):
@@ -211,8 +212,8 @@ def restrict_edges(low: int, high: int, in_ptr: Ints, into: Ints, own_ptr: Ints,
 
 
 @kernel
-def turn_round(in_ptr: Ints, into: Ints, out_ptr: Ints, out: Ints) -> None:
-    """Out-edges from in-edges, targets ascending; `out_ptr[V + 1]` arrives as zeros. O(|V| + |E|)."""
+def reverse_edges(in_ptr: Ints, into: Ints, out_ptr: Ints, out: Ints) -> None:
+    """Out-edges from in-edges, targets ascending. The caller zeroes `out_ptr[V + 1]`. O(|V| + |E|)."""
     size = len(in_ptr) - 1
     for at in range(in_ptr[size]):
         out_ptr[into[at] + 1] += 1

@@ -1,7 +1,7 @@
-"""Search for a partitioning plan: nearly balanced plans in a heap, all plans of a level, the plan of least memory
+"""Searches for a partitioning plan: nearly balanced plans in a heap, all plans of a level, the plan with least memory
 (dissertation 6.3, 7.1, 8.3).
 
-A plan of a atomic graphlets is its set of cuts: bit c - 1 tells that a graphlet ends with atomic graphlet c - 1.
+A plan of `a` atomic graphlets is a set of cuts: bit c - 1 is set if a graphlet ends with atomic graphlet c - 1.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ _ONE = np.uint64(1)
 
 
 class Heap(NamedTuple):
-    """Plans, the least CPU cost first: `cuts[n, W]`, `cpu[n]`, `bytes[n]`; and the best plan that fits.
+    """Plans with the least CPU cost on top: `cuts[n, W]`, `cpu[n]`, `bytes[n]`; and the best plan that fits.
 
-    `counters`: SIZE, the largest size so far (PEAK), and plans PUSHED so far. `best[W]` costs `least_cpu[0]`, which is
-    infinite at first.
+    `counters`: SIZE, the largest size so far (PEAK), and the number of plans PUSHED so far. `best[W]` has the cost
+    `least_cpu[0]`, which is infinite at first.
     """
 
     cuts: CutSets
@@ -43,7 +43,7 @@ class Heap(NamedTuple):
 class Completions(NamedTuple):
     """Nearly balanced ways to cut the atomic graphlets from p on into r graphlets, the last ones of a plan.
 
-    `ways[r, p]` of them, the cheapest costs `cpu[r, p]`; float64[k + 1, a + 1].
+    `ways[r, p]`: their number; `cpu[r, p]`: the cost of the cheapest; both float64[k + 1, a + 1].
     """
 
     ways: Reals
@@ -51,7 +51,7 @@ class Completions(NamedTuple):
 
 
 class Stack(NamedTuple):
-    """A plan under construction: graphlet d is the atomic graphlets begin[d]..end[d]-1; costs of those before it."""
+    """A plan under construction: graphlet d is the atomic graphlets begin[d]..end[d]-1; total costs of those before."""
 
     begin: Ints
     end: Ints
@@ -61,7 +61,7 @@ class Stack(NamedTuple):
 
 @kernel
 def complete(level: int, ideal: int, atoms: Ints, ranges: Ranges, completions: Completions) -> None:
-    """Fills the completions of plans with `level` graphlets of `ideal` vertices. O(k a r), r the longest range."""
+    """Fills the completions of plans with `level` graphlets of `ideal` vertices. O(k a r); r: the longest range."""
     number = len(atoms) - 1
     ways, cpu = completions
     ways[:] = 0.0
@@ -79,9 +79,9 @@ def complete(level: int, ideal: int, atoms: Ints, ranges: Ranges, completions: C
 def generate(
     level: int, ideal: int, atoms: Ints, ranges: Ranges, completions: Completions, stack: Stack, heap: Heap
 ) -> None:
-    """Pushes all nearly balanced plans with `level` graphlets that cost less CPU than the best, depth-first.
+    """Pushes all nearly balanced plans with `level` graphlets and less CPU cost than the best, depth-first.
 
-    O(log heap) per plan, and O(k r) for the branches that end without one.
+    O(log heap) per plan, and O(k r) for branches without a plan.
     """
     ways, least = completions
     begin, end, cpu, size = stack
@@ -115,10 +115,10 @@ def generate(
 
 @kernel
 def search_heap(level: int, limit: float, heap: Heap) -> bool:
-    """Pops plans until one of `level` was looked at; False if none is left.
+    """Pops plans until it has examined one of `level`; False if none is left.
 
-    A plan that fits becomes the best, if it is cheaper. Plans that are not cheaper than the best are dropped: so are
-    their descendants, which cost more.
+    A cheaper plan that fits becomes the best. Plans that are not cheaper than the best are dropped, with their
+    descendants, which cost more.
     """
     while heap.counters[SIZE] > 0:
         if heap.cpu[0] >= heap.least_cpu[0]:
@@ -142,7 +142,7 @@ def search_heap(level: int, limit: float, heap: Heap) -> bool:
 
 @kernel
 def extend(number: int, plans: CutSets, children: CutSets) -> None:
-    """Writes all plans of at least two atomic graphlets with one cut more, each once: it comes behind the last cut.
+    """Writes all plans with one more cut than a plan of at least two atomic graphlets, each once: after its last cut.
 
     O(1) per child.
     """
@@ -158,9 +158,9 @@ def extend(number: int, plans: CutSets, children: CutSets) -> None:
 
 @kernel
 def cheapest(number: int, plans: CutSets, limit: float, ranges: Ranges, least: Reals) -> int:
-    """The plan with the least CPU cost below `least[0]`, which it replaces, within `limit` bytes, or -1.
+    """The index of the plan with the least CPU cost within `limit` bytes, or -1 if none costs less than `least[0]`.
 
-    O(a) per plan.
+    `least[0]` is set to its cost. O(a) per plan.
     """
     best = -1
     for n in range(len(plans)):
@@ -183,7 +183,10 @@ def cheapest(number: int, plans: CutSets, limit: float, ranges: Ranges, least: R
 
 @kernel
 def least_memory(ranges: Ranges, size: Reals, before: Ints) -> None:
-    """`size[q]`, the least bytes of atomic graphlets 0..q-1, whose last graphlet begins with `before[q]`. O(a r)."""
+    """Sets `size[q]`, the least bytes of atomic graphlets 0..q-1, and `before[q]`, where their last graphlet begins.
+
+    O(a r).
+    """
     number = len(size) - 1
     size[:] = np.inf
     size[0] = 0.0
@@ -196,13 +199,13 @@ def least_memory(ranges: Ranges, size: Reals, before: Ints) -> None:
 
 @inlined
 def _longest(p: int, ranges: Ranges) -> int:
-    """Atomic graphlets in the longest range from p on that may fit."""
+    """Number of atomic graphlets in the longest range from p on that may fit."""
     return ranges.row[p + 1] - ranges.row[p]
 
 
 @inlined
 def _nearly_balanced(p: int, q: int, first: bool, last: bool, ideal: int, atoms: Ints) -> bool:
-    """Whether a plan may have this graphlet (Definition 6.4); `first`, `last`: whether it is so in the plan."""
+    """Whether a plan may have this graphlet (Definition 6.4) as its `first`, `last` or a middle one."""
     size = atoms[q] - atoms[p]
     if size <= ideal:
         return True

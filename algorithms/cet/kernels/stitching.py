@@ -1,7 +1,7 @@
 """The second step of H-CET: depth-first search over graphlets stitches their stored trends (dissertation 5.3).
 
-The search goes back in time: the stored trends that end with a vertex are consecutive, and each knows its first vertex,
-whose in-edges lead to the graphlets before.
+The search goes back in time: the stored trends that end with a vertex are consecutive, and each has its first vertex,
+whose in-edges lead to earlier graphlets.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from cepbench.algorithms.kernels.trend_hash import Hashes, finished
 
 CURSOR, DEPTH = 0, 1
 NEW = -1
-"""Instead of an edge: the node is not looked at yet."""
+"""In place of an edge: the node has not been visited yet."""
 
 
 class Stitch(NamedTuple):
-    """The trend under construction, its last segment first: `node[k]`, and the next cut edge to take `edge[k]`.
+    """The trend under construction, its last segment first: `node[k]`, and `edge[k]`, the cut edge to try next.
 
-    `at`: CURSOR, the next vertex that may be the last of a trend, and DEPTH, the number of segments.
+    `at`: CURSOR, the next vertex that can be the last of a trend, and DEPTH, the number of segments.
     """
 
     node: Ints
@@ -43,9 +43,9 @@ def stitch(
 ) -> bool:
     """Constructs all complete trends of the window from stored ones; False when `found` is full: call again to go on.
 
-    A segment continues over each in-edge of its first vertex, all of which are cut edges. O(k) per trend of k segments
-    (plus its events, if they are written); nothing is stitched, or counted, where there is one graphlet.
-    `powers[i]` = BASE^i; `work` counts segments visited and segments put into trends.
+    A segment continues over each in-edge of its first vertex; all of them are cut edges. O(k) per trend of k segments
+    (plus its events, if they are written). With one graphlet, nothing is stitched or counted. `powers[i]` = BASE^i;
+    `work` counts visited segments and segments in trends.
     """
     writing = len(found.offsets) > 0
     if len(graphlets.base) == 1 and not writing:
@@ -123,7 +123,7 @@ def stitch(
 
 @inner
 def _digest_stored(graph: WindowGraph, graphlets: Graphlets, tree: TrendTree, found: FoundTrends) -> None:
-    """All stored trends of the one graphlet that are complete."""
+    """Digests the stored trends of the only graphlet that are complete."""
     for v in range(len(graph.time)):
         if graph.out_ptr[v] == graph.out_ptr[v + 1]:
             hashes = tree.hash[graphlets.start[v] : graphlets.stop[v]]
@@ -146,7 +146,7 @@ def _write(
     path: Stitch,
     found: FoundTrends,
 ) -> None:
-    """Writes the `total` events of the trend, which ends with vertex `end`, from the last one back."""
+    """Writes the `total` events of the trend that ends with vertex `end`, from the last one back."""
     to = written + total
     for s in range(depth):
         home = graphlets.home[end if s == 0 else graph.into[path.edge[s - 1] - 1]]

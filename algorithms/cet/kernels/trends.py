@@ -1,5 +1,5 @@
-"""What kernels of CET write: complete trends as events, or their number and digest; and how much work it took
-(the work of Table 5.1 of the dissertation, counted).
+"""Output of CET kernels: complete trends as events, or their number and digest, and counted work (dissertation
+Table 5.1).
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ TRAVERSALS, UPDATES = 0, 1
 class FoundTrends(NamedTuple):
     """Complete trends of one window, owned by `algorithms.cet.output.Output`.
 
-    `offsets[m + 1]`, `positions[n]`: trends as rows, both empty when they are only counted and digested.
-    `size`: TRENDS, and events WRITTEN, since the rows were last taken. `digest[1]`: sum of all hashes.
+    `offsets[m + 1]`, `positions[n]`: trends as rows; both are empty if trends are only counted and digested.
+    `size`: TRENDS and events WRITTEN since the rows were last taken. `digest[1]`: sum of all hashes.
     """
 
     offsets: Ints
@@ -29,5 +29,5 @@ class FoundTrends(NamedTuple):
 
 @inlined
 def full(length: int, trends: int, written: int, found: FoundTrends) -> bool:
-    """Whether rows are written and there is no room for another trend of this length."""
+    """Whether rows are written and there is no space for another trend of this length."""
     return len(found.offsets) > 0 and (trends + 2 > len(found.offsets) or written + length > len(found.positions))

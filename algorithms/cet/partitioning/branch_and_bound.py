@@ -18,38 +18,38 @@ from cepbench.algorithms.cet.kernels.plans import (
     search_heap,
 )
 from cepbench.algorithms.cet.partitioning.balanced import balanced, ideal_size
-from cepbench.algorithms.cet.partitioning.costs import MOST_ATOMS, Costs
+from cepbench.algorithms.cet.partitioning.costs import MAX_ATOMS, Costs
 from cepbench.algorithms.cet.partitioning.levels import highest_level
 from cepbench.algorithms.cet.partitioning.search import FoundPartition, bounds_of
 from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.growth import wider
 
-MOST_PLANS = 2**20
-"""Plans in the heap at a time."""
+MAX_PLANS = 2**20
+"""Maximum number of plans in the heap."""
 
 
 def branch_and_bound(costs: Costs, limit: int) -> FoundPartition:
-    """The cheapest nearly balanced plan that fits; on a homogeneous graph, the cheapest of all (Theorem 7.1).
+    """The cheapest nearly balanced plan that fits; on a homogeneous graph, the cheapest of all plans (Theorem 7.1).
 
     - Infeasible level pruning: level search skips the levels whose balanced plans do not fit (`highest_level`).
     - Unbalanced node pruning: only nearly balanced plans of a level are generated (Definition 6.4).
-    - Inefficient branch pruning: once a plan fits, plans that are not cheaper are neither generated nor looked at.
+    - Inefficient branch pruning: once a plan fits, plans that are not cheaper are neither generated nor examined.
 
-    The heap holds the cheapest plan on top. When a plan of the lowest level so far is popped, the next level follows; a
-    level whose plans are all pruned ends the search.
+    The cheapest plan is on top of the heap. When a plan of the lowest level so far is popped, the next level is pushed.
+    A level whose plans are all pruned ends the search.
 
-    Departures. The paper prunes by the cuts of plans that fit, whose descendants cost more; a plan that costs less than
-    the best has none of them for an ancestor, so costs are compared instead of cuts. As long as no plan fits, the
-    search goes on with the next level, down to the lowest. Plans with a graphlet that alone exceeds the memory are not
-    generated. A plan may take `limit` bytes exactly. Of windows with more than a thousand cuts, not all are considered
-    (`Costs.coarse`). The search ends when a level would put more than MOST_PLANS plans into the heap; if none fitted by
-    then, the balanced plan of level search is taken.
+    Departures. The paper prunes by the cuts of plans that fit, whose descendants cost more. Here costs are compared
+    instead of cuts, since a plan that costs less than the best has no such ancestor. While no plan fits, the search
+    continues with the next level, down to the lowest. Plans with a graphlet that exceeds the memory by itself are not
+    generated. A plan of exactly `limit` bytes fits. In windows with more than a thousand cuts, some are not considered
+    (`Costs.coarse`). The search ends when a level would put more than MAX_PLANS plans into the heap; if none fits by
+    then, the result is the balanced plan of level search.
 
-    O(2^a) time and space in the worst case, for a atomic graphlets.
+    O(2^a) time and space in the worst case, for `a` atomic graphlets.
     """
     costs = costs.coarse(limit)
     atoms = costs.atoms
-    if len(atoms) - 1 > MOST_ATOMS:
+    if len(atoms) - 1 > MAX_ATOMS:
         return FoundPartition(None, 0, 0)
     level = highest_level(costs, limit)
     if level.graphlets == 1 and level.fits:
@@ -63,7 +63,7 @@ def branch_and_bound(costs: Costs, limit: int) -> FoundPartition:
 
 
 class _NodeSearch:
-    """The second phase of Algorithm 5: the heap and what it needs, with room for the plans of one level more."""
+    """The second phase of Algorithm 5: the heap and its inputs, with space for one more level of plans."""
 
     def __init__(self, atoms: Ints, ranges: Ranges, limit: int) -> None:
         self.atoms, self.ranges, self.limit = atoms, ranges, limit
@@ -90,12 +90,12 @@ class _NodeSearch:
 
     @property
     def visited(self) -> int:
-        """Plans generated."""
+        """Number of generated plans."""
         return int(self.heap.counters[PUSHED])
 
     @property
     def bytes_peak(self) -> int:
-        """Bytes of the plans in the heap when they were most."""
+        """Peak number of bytes of the plans in the heap."""
         return int(self.heap.counters[PEAK]) * _plan_bytes(self.heap.cuts.shape[1])
 
     def run(self, level: int) -> bool:
@@ -117,7 +117,7 @@ class _NodeSearch:
         if not completions.cpu[level, 0] < self.heap.least_cpu[0]:
             return True
         size = int(self.heap.counters[SIZE])
-        if size + completions.ways[level, 0] > MOST_PLANS:
+        if size + completions.ways[level, 0] > MAX_PLANS:
             return False
         room = int(completions.ways[level, 0])
         self.heap = self.heap._replace(
@@ -129,5 +129,5 @@ class _NodeSearch:
 
 
 def _plan_bytes(words: int) -> int:
-    """Bytes of a plan in the heap: its cuts, and two costs."""
+    """Bytes of a plan in the heap: its cuts and two costs."""
     return 8 * (words + 2)

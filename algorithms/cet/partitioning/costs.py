@@ -1,4 +1,4 @@
-"""What plans cost: Table 5.1 of the dissertation with exact numbers of trends instead of the bound 3^(|V|/3)."""
+"""Costs of plans: Table 5.1 of the dissertation with exact numbers of trends instead of the bound 3^(|V|/3)."""
 
 from __future__ import annotations
 
@@ -27,30 +27,30 @@ from cepbench.algorithms.kernels.growth import wider
 
 NODE_BYTES = 24
 SEGMENT_BYTES = 16
-"""A stored trend takes a node more than its prefix (`TrendTree`), and the path under construction 16 bytes per
+"""A stored trend takes one node more than its prefix (`TrendTree`); the path under construction takes 16 bytes per
 graphlet."""
 
-MOST_ATOMS = 1024
-"""Atomic graphlets of a graph whose plans are searched."""
+MAX_ATOMS = 1024
+"""Maximum number of atomic graphlets of a graph whose plans are searched."""
 
 
 class Cost(NamedTuple):
-    """Of a graphlet or a plan; both are infinite where trends are too many to count."""
+    """Of a graphlet or a plan; both numbers are infinite if trends are too many to count."""
 
     cpu: float
     bytes: float
 
 
 class Costs:
-    """Costs of any graphlets of one window. `atoms`: int64[a + 1], the bounds of its a atomic graphlets.
+    """Costs of any graphlets of one window. `atoms`: int64[a + 1], the bounds of its `a` atomic graphlets.
 
     A graphlet's memory and CPU time are counted exactly by dynamic programming over its vertices, O(|V_i| + |E_i|):
 
     - bytes = 24 * nodes of the tree of its trends + 16;
-    - cpu = edges + complete trends + 2 * complete trends of the window that pass through it, for stitching them takes
-      a traversal and an update per segment. One graphlet alone needs no stitching.
+    - cpu = edges + complete trends + 2 * complete trends of the window that pass through it, since stitching takes one
+      traversal and one update per segment. A single graphlet needs no stitching.
 
-    So the costs of a plan are the sums of those of its graphlets, in any graph: a trend passes a graphlet once.
+    The costs of a plan are the sums over its graphlets in any graph, since a trend passes through a graphlet once.
     """
 
     def __init__(self, graph: WindowGraph) -> None:
@@ -63,37 +63,37 @@ class Costs:
         count_through(graph, self._counting)
 
     def counted(self, bounds: Ints) -> Reals:
-        """float64[k, COUNTED]: what is counted of each graphlet of a plan, in columns EDGES to SEGMENTS."""
+        """float64[k, COUNTED]: the counts of each graphlet of a plan, in columns EDGES to SEGMENTS."""
         counted = np.empty((len(bounds) - 1, COUNTED))
         count_plan(bounds, self.graph, self._counting, counted)
         return counted
 
     def cost(self, bounds: Ints) -> Cost:
-        """Of the plan with these graphlets. O(|V| + |E|)."""
+        """Cost of the plan with these graphlets. O(|V| + |E|)."""
         counted = self.counted(bounds)
         return Cost(float(self._cpu(counted, len(counted) == 1).sum()), float(self._bytes(counted).sum()))
 
     def least_bytes(self, bounds: Ints) -> float:
-        """Bytes of stored trends alone, a lower bound of all bytes of the plan. O(|V| + |E|).
+        """Bytes of the stored trends only, a lower bound of all bytes of the plan. O(|V| + |E|).
 
-        In contrast to all bytes it never grows when a graphlet is cut in two (Theorem 6.1).
+        Unlike all bytes, they never grow when a graphlet is cut in two (Theorem 6.1).
         """
         return NODE_BYTES * float(self.counted(bounds)[:, NODES].sum())
 
     def coarse(self, limit: int) -> Costs:
-        """The same graph with at most MOST_ATOMS atomic graphlets, as far as it goes: neighbours are merged.
+        """The same graph with at most MAX_ATOMS atomic graphlets if possible: small neighbors are merged.
 
-        Merged ones whose trends are few take a small part of `limit` each, more and more until they are few enough, at
-        most a quarter. O(|V| + |E|), as often as the part is enlarged.
+        Merged graphlets take at most a small part of `limit` each. The part grows until they are few enough, up to a
+        quarter. O(|V| + |E|) for each size of the part.
         """
-        if len(self.atoms) - 1 <= MOST_ATOMS:
+        if len(self.atoms) - 1 <= MAX_ATOMS:
             return self
         merged, counted = np.empty_like(self.atoms), np.empty((len(self.atoms), COUNTED))
-        part = 4 * MOST_ATOMS
+        part = 4 * MAX_ATOMS
         while True:
             nodes = limit / NODE_BYTES / part
             number = merge_atoms(nodes, self.graph, self._counting, self.atoms, counted, merged)
-            if number <= MOST_ATOMS or part <= 4:
+            if number <= MAX_ATOMS or part <= 4:
                 break
             part //= 4
         coarse = copy(self)
@@ -101,7 +101,7 @@ class Costs:
         return coarse
 
     def ranges(self, limit: int) -> Ranges:
-        """All ranges whose trends alone may fit into `limit` bytes. O(a (|V| + |E|)), less if many do not fit."""
+        """Costs of all ranges whose trends may fit into `limit` bytes. O(a (|V| + |E|)), less if many do not fit."""
         number = len(self.atoms) - 1
         row = np.zeros(number + 1, np.int64)
         counted = np.empty((16 * number, COUNTED))

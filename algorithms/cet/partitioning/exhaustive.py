@@ -11,23 +11,23 @@ from cepbench.algorithms.cet.partitioning.costs import Costs
 from cepbench.algorithms.cet.partitioning.search import FoundPartition, bounds_of
 from cepbench.events.errors import CepbenchError
 
-MOST_ATOMS = 26
+MAX_ATOMS = 26
 
 
 class TooManyPlans(CepbenchError):
-    """A graph has too many plans to visit all."""
+    """A graph has too many plans to visit all of them."""
 
 
 def exhaustive(costs: Costs, limit: int) -> FoundPartition:
-    """The cheapest of all 2^(a - 1) plans of a atomic graphlets that fit, level by level from the top.
+    """The cheapest of all 2^(a - 1) plans of `a` atomic graphlets that fit, level by level from the top.
 
-    O(a 2^a) time, O(2^a / sqrt a) space for a level and the next one.
+    O(a 2^a) time, O(2^a / sqrt a) space for two adjacent levels.
     """
     number = len(costs.atoms) - 1
-    if number > MOST_ATOMS:
+    if number > MAX_ATOMS:
         raise TooManyPlans(
             f"exhaustive partitioning would visit 2^{number - 1} plans of {number} atomic graphlets; it is limited to "
-            f"{MOST_ATOMS} atomic graphlets"
+            f"{MAX_ATOMS} atomic graphlets"
         )
     ranges = costs.ranges(limit)
     least = np.array([np.inf])

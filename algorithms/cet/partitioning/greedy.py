@@ -9,11 +9,11 @@ from cepbench.algorithms.cet.partitioning.search import FoundPartition
 
 
 def greedy(costs: Costs, limit: int) -> FoundPartition:
-    """The first plan that fits: one per level, each graphlet filled up to the ideal size, from the highest level on.
+    """The first plan that fits, from the highest level down: one per level, each graphlet filled to the ideal size.
 
-    The plan may have more graphlets than necessary. O(a) plans of O(|V| + |E|) time, one stored at a time. The paper
-    goes on at "level i - 1"; as plans with fewer graphlets need more memory, it is i + 1 here. Of windows with more
-    than a thousand cuts, not all are considered (`Costs.coarse`).
+    The plan can have more graphlets than necessary. O(a) plans of O(|V| + |E|) time, one stored at a time. The paper
+    continues at "level i - 1"; since plans with fewer graphlets need more memory, it is i + 1 here. In windows with
+    more than a thousand cuts, some are not considered (`Costs.coarse`).
     """
     costs = costs.coarse(limit)
     highest = highest_level(costs, limit)

@@ -1,4 +1,4 @@
-"""The plan that takes the least memory of all."""
+"""The plan with the least memory."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from cepbench.algorithms.kernels.arrays import Ints
 def least_memory(costs: Costs, limit: int) -> Ints | None:
     """The bounds of the plan with the least memory, or None if it takes more than `limit` bytes.
 
-    In the paper that is the plan with most graphlets (Theorem 6.1). Here each graphlet takes a few bytes of the path
-    under construction, so that chains take less uncut. Of windows with more than a thousand cuts, not all are
-    considered (`Costs.coarse`), but the plan with most graphlets is.
+    In the paper, that is the plan with most graphlets (Theorem 6.1). Here each graphlet adds a few bytes for the path
+    under construction, so chains take less memory uncut. In windows with more than a thousand cuts, some are not
+    considered (`Costs.coarse`), but the plan with most graphlets always is.
 
     O(a r) time for ranges of up to r atomic graphlets that may fit.
     """

@@ -9,7 +9,7 @@ from cepbench.algorithms.cet.partitioning.costs import Costs
 
 
 class CutLevel(NamedTuple):
-    """A number of graphlets, whether its balanced plan fits, and how many plans were looked at to find it."""
+    """A number of graphlets, whether its balanced plan fits, and the number of plans examined to find it."""
 
     graphlets: int
     fits: bool
@@ -22,12 +22,12 @@ def highest_level(costs: Costs, limit: int) -> CutLevel:
     Infeasible level pruning: if the balanced plan with i graphlets does not fit, no plan with i graphlets does, on a
     homogeneous graph (Theorem 6.3).
 
-    Departure: the binary search compares stored trends only, of which Theorem 6.1 holds; the path under construction,
-    a few bytes per graphlet, can make a plan with more graphlets larger. From the level found, one goes down level by
-    level until the whole plan fits: none or one on most graphs. If no balanced plan fits, the level is the one that
-    binary search found.
+    Departure: the binary search only compares the bytes of stored trends, for which Theorem 6.1 holds. The path under
+    construction, a few bytes per graphlet, can make a plan with more graphlets larger. So after the binary search, the
+    level is lowered step by step until the whole plan fits; on most graphs this takes at most one step. If no balanced
+    plan fits, the result is the level of the binary search.
 
-    O(log a) plans, and those level by level, each O(|V| + |E|).
+    O(log a) plans, plus one per step, each O(|V| + |E|).
     """
     atoms, number = costs.atoms, len(costs.atoms) - 1
     low, high, found, visited = 1, number, number, 0

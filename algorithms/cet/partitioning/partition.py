@@ -1,4 +1,4 @@
-"""Partitioning of a window's CET graph into graphlets whose trends fit into memory (dissertation Chapters 6 and 7)."""
+"""Partitions a window's CET graph into graphlets whose trends fit into memory (dissertation Chapters 6 and 7)."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from cepbench.algorithms.kernels.arrays import Ints
 
 METHODS: dict[str, Search] = {"branch-and-bound": branch_and_bound, "greedy": greedy, "exhaustive": exhaustive}
 
-_MOST_BYTES = 2.0**62
+_MAX_BYTES = 2.0**62
 
 
 def partition(graph: WindowGraph, method: str, limit: int) -> PartitionPlan:
-    """A plan of a graph with at least one vertex, whose trends and path take at most `limit` bytes.
+    """A plan of a graph with at least one vertex; its trends and path take at most `limit` bytes.
 
-    Every method finds one if there is any: where `branch-and-bound` or `greedy` ends without, the plan that takes the
-    least memory is taken. Raises `NotEnoughMemory` if that does not fit either.
+    Every method returns a plan if one exists: if `branch-and-bound` or `greedy` finds none, the plan with the least
+    memory is used. Raises `NotEnoughMemory` if that does not fit either.
     """
     begin = time.thread_time()
     costs = Costs(graph)
@@ -43,7 +43,7 @@ def partition(graph: WindowGraph, method: str, limit: int) -> PartitionPlan:
 
 
 def load(method: str) -> None:
-    """Loads the kernels of a partitioner: a search on two edges, for a plan smaller than any, runs them all."""
+    """Loads the kernels of a partitioner by a search on two edges with a limit that no plan meets."""
     out_ptr, out, in_ptr, into = ([0, 1, 2, 2, 2], [2, 3], [0, 0, 0, 1, 2], [0, 1])
     arrays = (np.array(numbers, np.int64) for numbers in ([0, 0, 1, 1], out_ptr, out, in_ptr, into, [0, 1, 2, 3]))
     costs = Costs(WindowGraph(*arrays))
@@ -53,9 +53,9 @@ def load(method: str) -> None:
 
 
 def prescribed(graph: WindowGraph, graphlets: int, ratio: float, limit: int) -> PartitionPlan:
-    """The plan with so many graphlets, the first of which is about `ratio` times larger than the others; no search.
+    """The plan with `graphlets` graphlets, the first of which is about `ratio` times larger than the others; no search.
 
-    It is balanced for a ratio of 1. It has fewer graphlets where there are not so many atomic ones. Raises
+    With a ratio of 1 the plan is balanced. It has fewer graphlets if there are fewer atomic ones. Raises
     `NotEnoughMemory` if it takes more than `limit` bytes.
     """
     costs = Costs(graph)
@@ -65,9 +65,9 @@ def prescribed(graph: WindowGraph, graphlets: int, ratio: float, limit: int) -> 
 def by_time(graph: WindowGraph, length: int, limit: int) -> PartitionPlan:
     """The plan with a graphlet per interval of `length` time units, counted from time 0; no search.
 
-    Intervals between which the graph cannot be cut are one graphlet. The plan depends on no window, so that windows
-    that overlap by whole intervals have the same graphlets (Section 7.3). Raises `NotEnoughMemory` if it takes more
-    than `limit` bytes.
+    Adjacent intervals form one graphlet if the graph cannot be cut between them. Plans do not depend on the window, so
+    windows that overlap by whole intervals have the same graphlets (Section 7.3). Raises `NotEnoughMemory` if the plan
+    takes more than `limit` bytes.
     """
     costs = Costs(graph)
     inner = costs.atoms[1:-1]
@@ -81,7 +81,7 @@ def one_graphlet(graph: WindowGraph) -> PartitionPlan:
 
 
 def one_per_atom(graph: WindowGraph) -> PartitionPlan:
-    """The plan at the bottom of the search space: every atomic graphlet on its own."""
+    """The plan at the bottom of the search space: each atomic graphlet is a graphlet."""
     costs = Costs(graph)
     return _plan(costs, costs.atoms, {})
 
@@ -94,7 +94,7 @@ def _fitting(plan: PartitionPlan, limit: int) -> PartitionPlan:
 
 def _plan(costs: Costs, bounds: Ints, details: dict[str, float]) -> PartitionPlan:
     cost = costs.cost(bounds)
-    return PartitionPlan(bounds, cost.cpu, int(min(cost.bytes, _MOST_BYTES)), details)
+    return PartitionPlan(bounds, cost.cpu, int(min(cost.bytes, _MAX_BYTES)), details)
 
 
 def _details(found: FoundPartition, seconds: float) -> dict[str, float]:

@@ -10,11 +10,11 @@ from cepbench.algorithms.kernels.arrays import Ints
 
 @dataclass(frozen=True, eq=False)
 class PartitionPlan:
-    """Graphlet i holds vertices `bounds[i]..bounds[i + 1] - 1`, int64[k + 1], of the V vertices of the window.
+    """Graphlet i holds the vertices `bounds[i]..bounds[i + 1] - 1` of the window's V vertices; `bounds`: int64[k + 1].
 
-    - `cpu`: edges traversed and trends updated, Table 5.1 with exact numbers of trends (may be infinite).
-    - `bytes`: of stored trends and of the path under construction; the graph itself is not in it.
-    - `details`: CPU seconds and plans visited of the search, and bytes of the plans that it stored at a time.
+    - `cpu`: traversed edges and updated trends, Table 5.1 with exact numbers of trends (can be infinite).
+    - `bytes`: size of stored trends and of the path under construction, without the graph itself.
+    - `details`: CPU seconds of the search, plans visited, and peak bytes of stored plans.
     """
 
     bounds: Ints
@@ -24,5 +24,5 @@ class PartitionPlan:
 
     @property
     def graphlets(self) -> int:
-        """How many there are."""
+        """Number of graphlets."""
         return len(self.bounds) - 1

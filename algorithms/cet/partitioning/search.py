@@ -1,4 +1,4 @@
-"""What a partitioner is given and what it finds."""
+"""The input and output of partitioners."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cepbench.algorithms.kernels.arrays import Ints
 
 @dataclass(frozen=True, eq=False)
 class FoundPartition:
-    """The bounds of the plan, or None if the search found none that fits; plans visited, and bytes of plans stored."""
+    """The bounds of the plan, or None if none was found that fits; number of plans visited, bytes of stored plans."""
 
     bounds: Ints | None
     visited: int
@@ -22,11 +22,11 @@ class FoundPartition:
 
 
 Search = Callable[[Costs, int], FoundPartition]
-"""Searches a plan that fits into so many bytes."""
+"""Searches for a plan that fits into the given number of bytes."""
 
 
 def bounds_of(cuts: CutSets, atoms: Ints) -> Ints:
-    """The bounds of the plan with a set of cuts, uint64[W]."""
+    """The bounds of the plan with the cuts in the set `cuts`, uint64[W]."""
     chosen = np.unpackbits(cuts.view(np.uint8), bitorder="little")[: len(atoms) - 2].astype(np.bool_)
     bounds: Ints = atoms[np.concatenate([[True], chosen, [True]])]
     return bounds

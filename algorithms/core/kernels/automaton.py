@@ -1,4 +1,4 @@
-"""The determinized automaton as kernels read it, and how an event is classified."""
+"""The determinized automaton as read by kernels, and the classification of events."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from cepbench.queries.records import Records
 from cepbench.queries.tables import Predicates
 
 UNKNOWN = -1
-"""A decision, or a target, that no event has asked for yet."""
+"""A decision or a target that no event has needed so far."""
 NOTHING = -2
-"""The event fits no position."""
+"""The event matches no position."""
 START = 0
-"""The state before any event."""
+"""The initial state."""
 
 
 @inlined
 def letter_of(decision: int) -> int:
-    """The letter that a decision ends at."""
+    """The letter encoded in a final decision."""
     return NOTHING - 1 - decision
 
 
 class EdgeRecord:
-    """From `source` to `target`, both states, with the number of the list of their runs.
+    """An edge from state `source` to state `target`, with the number of the list of their runs.
 
-    `final`: the target holds an end of the pattern. `goes_on`: some position follows one of the target's.
+    `final`: the target contains an end position of the pattern. `goes_on`: some position follows one in the target.
     """
 
     source: int
@@ -39,12 +39,12 @@ class EdgeRecord:
 
 
 class Cea(NamedTuple):
-    """Q states, of which 0 is that before any event, L letters, D tests, E edges, and R lists of runs.
+    """Q states (state 0 is initial), L letters, D tests, E edges, and R lists of runs.
 
-    - `root[T]`: where events of a type begin: a test, `NOTHING`, or a letter (`letter_of`).
-    - `test[D]`: a position whose predicates are asked for; `branch[D, 2]`: what comes then if they fail, or hold.
+    - `root[T]`: the first decision for an event type: a test, `NOTHING`, or a letter (`letter_of`).
+    - `test[D]`: a position whose predicates are tested; `branch[D, 2]`: the next decision if it fails, or holds.
     - `edge_ptr[L + 1]`, `edge[E]`: edges by letter (`EdgeRecord`); `open[L]`: whether a target is `UNKNOWN`.
-    - `list_ptr[Q + 1]`, `list[R]`: the lists that lead to a state: one per source. `target[R]`: that state.
+    - `list_ptr[Q + 1]`, `list[R]`: the lists that lead to a state, one per source state. `target[R]`: that state.
     """
 
     root: Ints
@@ -60,7 +60,7 @@ class Cea(NamedTuple):
 
 @inlined
 def classified(i: int, events: KernelEvents, local: Predicates, cea: Cea) -> int:
-    """Where the decisions about event i end: at a letter or `NOTHING`; or `UNKNOWN`.
+    """The final decision about event i: a letter, `NOTHING`, or `UNKNOWN`.
 
     O(predicates of its type).
     """
@@ -72,7 +72,7 @@ def classified(i: int, events: KernelEvents, local: Predicates, cea: Cea) -> int
 
 @inlined
 def undecided(i: int, events: KernelEvents, local: Predicates, cea: Cea) -> int:
-    """The test of event i that has no next decision, twice its number and one more if it holds."""
+    """The test of event i without a next decision: twice its number, plus one if it holds."""
     at = cea.root[events.kind[i]]
     while True:
         passed = int(_passes(at, i, events, local, cea))

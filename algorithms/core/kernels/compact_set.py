@@ -1,8 +1,8 @@
 """The timed enumerable compact set (tECS): all runs of the automaton, shared (CORE, Sections 5.2 and 5.3).
 
-A *cell* is an output node and the union of it with an older set: the matches of `left`, each with the event of the
-cell, and besides them the set `next`. A *union* joins a list of cells (`left`) with a set (`next`). Every node has
-`latest`, the latest start among its matches, and none of its successors has a later one.
+A *cell* is an output node combined with a union: it represents the matches of `left`, each extended by the event of the
+cell, and also those of the set `next`. A *union* joins a list of cells (`left`) with a set (`next`). The field `latest`
+of a node is the latest start among its matches; no successor of a node has a later one.
 
           union 9 ---------> union 9'                latest(left) = latest >= latest(next)
             | left             | left
@@ -10,9 +10,9 @@ cell, and besides them the set `next`. A *union* joins a list of cells (`left`) 
       b: cell 7 -> cell 4    cell 5 -> cell 2        `->` is next; `left` of a cell leads to the sets that it extends
            |left    |left      |left
 
-The runs that reach a state from one source are a list of their own. Those of a later event never start before those of
-an earlier one, so a new cell stands at the head of its list: O(1), and no node is ever changed. The runs of a state are
-the lists of its sources, in order of their latest starts, joined by unions. So at most one union comes before a cell.
+The runs that reach a state from one source form one list. Runs of a later event never start before those of an earlier
+event, so a new cell is put at the head of its list: O(1), and no node is ever changed. The runs of a state are the
+lists of its sources, ordered by latest start and joined by unions. So at most one union precedes a cell.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ NODE_BYTES = 48
 
 
 class SpanRecord:
-    """`reach` of the span, in time or, if it `counts`, in events."""
+    """`reach`: the span, in time or, if it `counts`, in events."""
 
     reach: int
     counts: bool
@@ -42,10 +42,10 @@ class SpanRecord:
 class NodeRecord:
     """A cell, or a union, whose `place` is `NONE`.
 
-    - `place`, `time`: of the event of a cell, its position in the input and its time; `born`: where the event that made
-      the node lies on the axis of the span: its time, or its number among those of its key.
+    - `place`, `time`: of the cell's event: its position in the input and its time; `born`: the coordinate of the event
+      that created the node, in the unit of the span: its time, or its number among the events of its key.
     - `left`, `next`: nodes, or `NONE`; `left` of a cell is `NONE` if its event begins a match.
-    - `latest`: the latest start of its matches, on the axis of the span.
+    - `latest`: the latest start of its matches, in the unit of the span.
     """
 
     place: int
@@ -57,18 +57,19 @@ class NodeRecord:
 
 
 class CompactSet(NamedTuple):
-    """Nodes are numbered as they are made. Node n is at `node[n & (len(node) - 1)]`, whose length is a power of two.
+    """Nodes are numbered in the order of creation. Node n is at `node[n & (len(node) - 1)]`; the length is a power
+    of two.
 
-    A node that was made before the span of the next event began has no live match, whichever node refers to it. A new
-    one takes its place, so only the nodes of one span are kept.
+    A node created before the span of the next event has no live match, even if other nodes refer to it. New nodes
+    overwrite such nodes, so only the nodes of one span are kept.
 
     - `head[R]`: the newest cell of each list; `merged[Q]`: the set of all runs of a state.
-    - `pending[K, 2]`: list and cell of what the events of the present time stamp made, which none of them extends.
-    - `touched[Q]`: states whose lists have a new head, `stamp[Q]`: when they were found.
-    - `final[F]`: cells that complete matches, which are yet to be enumerated.
+    - `pending[K, 2]`: list and cell of what the events of the current time created; these events cannot extend it.
+    - `touched[Q]`: states whose lists have a new head; `stamp[Q]`: when they were found.
+    - `final[F]`: cells that complete matches and have not been enumerated yet.
     - `counters`: NEXT node; nodes from LIVE on are live, those from KEPT on are kept for the matches of `final`; events
-      SEEN; time NOW and POINT of the latest event that fitted anything; PENDING; FINALS; counted STEPS and NODES; PEAK
-      of live nodes; what a decision ASKED; how often time moved on (STOPPED).
+      SEEN; time NOW and POINT of the latest matching event; PENDING; FINALS; counted STEPS and NODES; PEAK of live
+      nodes; the decision that was ASKED for; number of time steps (STOPPED).
     """
 
     node: Records
@@ -89,7 +90,7 @@ def is_live(n: int, first: int, floor: int, runs: CompactSet) -> bool:
 
 @inlined
 def room(runs: CompactSet) -> int:
-    """How many more nodes there is room for."""
+    """Number of nodes for which there is space."""
     count = runs.counters
     first = count[KEPT] if count[FINALS] > 0 else count[LIVE]
     return len(runs.node) - (count[NEXT] - first)
@@ -97,7 +98,7 @@ def room(runs: CompactSet) -> int:
 
 @inlined
 def expire(floor: int, runs: CompactSet) -> None:
-    """Nodes that were made before `floor` are live no more. O(1) per node, once."""
+    """Marks nodes created before `floor` as not live. Amortized O(1) per node."""
     count = runs.counters
     mask = len(runs.node) - 1
     while count[LIVE] < count[NEXT] and runs.node[count[LIVE] & mask].born < floor:
@@ -106,7 +107,7 @@ def expire(floor: int, runs: CompactSet) -> None:
 
 @inlined
 def new_cell(left: int, latest: int, place: int, time: int, point: int, runs: CompactSet) -> int:
-    """`extend`: the matches of `left` with an event; or, if that is `NONE`, `new-bottom` and its event."""
+    """`extend`: the matches of `left`, extended by an event; if `left` is `NONE`, `new-bottom` with its event."""
     n = runs.counters[NEXT]
     runs.counters[NEXT] = n + 1
     node = runs.node[n & (len(runs.node) - 1)]
@@ -117,7 +118,7 @@ def new_cell(left: int, latest: int, place: int, time: int, point: int, runs: Co
 
 @inlined
 def commit(floor: int, cea: Cea, runs: CompactSet) -> None:
-    """Time moves on: what the events of the last time stamp made takes effect. O(1) per cell and list."""
+    """Advances time: what the events of the last time created takes effect. O(1) per cell and list."""
     count = runs.counters
     mask = len(runs.node) - 1
     touched = 0
@@ -141,7 +142,7 @@ def commit(floor: int, cea: Cea, runs: CompactSet) -> None:
 
 @inlined
 def _merge(begin: int, end: int, floor: int, cea: Cea, runs: CompactSet) -> int:
-    """The union of some lists, by their latest starts. O(lists) as they are nearly in order; they stay so."""
+    """The union of some lists, sorted by latest start. O(lists), as they are almost sorted; the order is kept."""
     count = runs.counters
     mask = len(runs.node) - 1
     live = begin

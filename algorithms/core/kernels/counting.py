@@ -1,22 +1,23 @@
-"""Matches counted under their span without a search: ours, not the paper's.
+"""Counts matches within their span without a search (not from the paper).
 
-A count per node would count too much: of the runs below a node only those count that start within the span, and which
-do is different for every later event. A count per start and state is exact, but an event would have to touch
-every start of a span.
+A count per node would be too large: of the runs below a node, only those that start within the span may be counted, and
+these differ for every later event. A count per start and state is exact, but an event would have to update the counts
+of every start in the span.
 
-What an event does to counts is linear. Let M be its matrix: M[s, t] is the number of ways from state s to state t that
-skip or mark it. The runs that start within a span and have reached t are row START of the product of the
-matrices of its events. Such a product over a sliding span is kept as two: of the older events (front) and of the newer
-ones (back), as in the two stacks of Tangwongsan et al., General incremental sliding-window aggregation, PVLDB 2015.
+The effect of an event on counts is linear. Let M be its matrix: M[s, t] is the number of ways from state s to state t
+that skip or mark the event. The runs that start within a span and have reached t are row START of the product of the
+matrices of its events. The product over a sliding span is kept as two products, of the older events (front) and of the
+newer ones (back), as in the two stacks of Tangwongsan et al., General incremental sliding-window aggregation, PVLDB
+2015.
 
     events   . . . x x x x | x x x x x e
                    ^ floor   ^ mid
              front: row START of the product of all events from each start on, up to mid
              back:  the product of all events from mid on, as it grows
 
-When the span has left the front, all events are moved to it: backwards, a row for each that may begin a match. Each
-event is moved once, so an event costs O(Q) per edge that it takes, amortised, for Q states; space is O(Q) per start in
-the span, and O(Q^2). Counts are exact modulo 2^64, with a flag for the overflow of each, or floats.
+When the span has left the front, all events are moved to it, from the last one back, with a row for each event that can
+begin a match. Each event is moved once, so an event takes O(Q) amortized time per edge for Q states; space is O(Q) per
+start in the span, and O(Q^2). Counts are exact modulo 2^64, with an overflow flag each, or floats.
 """
 
 from __future__ import annotations
@@ -44,16 +45,16 @@ from cepbench.queries.records import Records
 from cepbench.queries.tables import Predicates
 
 NONE = -1
-(LOW, MID, COMMITTED, LOGGED, STARTS, SEEN, NOW, ASKED, TOUCHED, STEPS, FLIPS, MOST_LOGGED, MOST_STARTS) = range(13)
+(LOW, MID, COMMITTED, LOGGED, STARTS, SEEN, NOW, ASKED, TOUCHED, STEPS, FLIPS, MAX_LOGGED, MAX_STARTS) = range(13)
 COUNTERS = 13
 """See `Products.counters`."""
 OF_LOG, OF_ROWS = 11, 12
-"""What the kernel lacks, besides what the update does."""
+"""What the kernel lacks space for, in addition to `update`."""
 LOG_BYTES = 32
 
 
 class CountingRecord:
-    """`reach` of the span, in time or, if it `counts`, in events; `modular`: counts are modulo 2^64, else floats."""
+    """`reach`: the span in time or, if it `counts`, in events; `modular`: counts modulo 2^64, otherwise floats."""
 
     reach: int
     counts: bool
@@ -61,7 +62,7 @@ class CountingRecord:
 
 
 class LogRecord:
-    """An event of the span: its point and its time, its letter, and its row in the front, if it may begin a match."""
+    """An event of the span: its point, time and letter, and its row in the front if it can begin a match."""
 
     point: int
     time: int
@@ -70,17 +71,17 @@ class LogRecord:
 
 
 class Products(NamedTuple):
-    """Counts of C states, each in an array of values and one of flags: whether the value overflowed.
+    """Counts for C states, each in an array of values and one of overflow flags.
 
-    - `log[N]`: events by time (`LogRecord`), those before MID in the front, those before COMMITTED in the back.
-    - `row[M, C]`: in the front, the ways to each state at its end that begin at an event of the front or a later one.
-    - `back[C, C]`: `back[s, t]` is the ways from t to s over the back; `fresh[C, C]`: what the present time stamp adds.
-    - `front[C, C]`, `gain[C, C]`: while events are moved, ways from s to t, and what a time stamp adds.
-    - `reached[C]`: whether a run has been in a state; `touched[C]`: the states that the time stamp leads to, TOUCHED.
+    - `log[N]`: events by time (`LogRecord`): those before MID are in the front, those before COMMITTED in the back.
+    - `row[M, C]`: for a start in the front, the ways to each state over the events from that start to the front's end.
+    - `back[C, C]`: `back[s, t]`: ways from t to s over the back; `fresh[C, C]`: what the current time adds.
+    - `front[C, C]`, `gain[C, C]`: while events are moved: ways from s to t, and what one time adds.
+    - `reached[C]`: whether a run has been in a state; `touched[C]`: the TOUCHED states that the current time leads to.
     - `total[1]`: matches.
-    - `counters`: the front begins at LOW and ends at MID; COMMITTED events are in either product, LOGGED also those of
-      the present time stamp; STARTS among them; events SEEN; NOW; what a decision ASKED; counted STEPS; FLIPS; the
-      most of events and starts.
+    - `counters`: the front begins at LOW and ends at MID; COMMITTED events are in one of the products, LOGGED also
+      includes those of the current time; STARTS among them; events SEEN; NOW; the decision ASKED for; counted STEPS;
+      FLIPS; peaks of events and starts.
     """
 
     log: Records
@@ -105,9 +106,9 @@ class Products(NamedTuple):
 def count(
     begin: int, events: KernelEvents, setting: Records, local: Predicates, cea: Cea, products: Products
 ) -> tuple[int, int]:
-    """Counts the matches that events `begin..` end; returns the next event, and what is lacking to read it (or 0).
+    """Counts the matches that events `begin..` end; returns the next event and what is lacking to read it (or 0).
 
-    O(predicates + edges * Q) per event, amortised.
+    O(predicates + edges * Q) amortized per event.
     """
     mark = products.counters
     for i in range(begin, len(events.time)):
@@ -135,19 +136,19 @@ def count(
                 return i, OF_TARGETS
         mark[SEEN] += 1
         _slide(point - setting[0].reach, cea, products)
-        starts = _lead_on(first, last, setting[0].modular, cea, products)
+        starts = _take_edges(first, last, setting[0].modular, cea, products)
         event = products.log[mark[LOGGED]]
         event.point, event.time, event.letter, event.row = point, time, letter, NONE
         mark[LOGGED] += 1
         mark[STARTS] += starts
-        mark[MOST_LOGGED] = max(mark[MOST_LOGGED], mark[LOGGED])
-        mark[MOST_STARTS] = max(mark[MOST_STARTS], mark[STARTS])
+        mark[MAX_LOGGED] = max(mark[MAX_LOGGED], mark[LOGGED])
+        mark[MAX_STARTS] = max(mark[MAX_STARTS], mark[STARTS])
     return len(events.time), 0
 
 
 @inlined
 def _slide(floor: int, cea: Cea, products: Products) -> None:
-    """The span begins at `floor`. LOW becomes the first event of the front from which a match may begin."""
+    """Moves the span to `floor`: LOW becomes the first event of the front which can begin a match."""
     mark = products.counters
     if mark[MID] < mark[COMMITTED] and products.log[mark[MID]].point < floor:
         _flip(floor, cea, products)
@@ -156,10 +157,10 @@ def _slide(floor: int, cea: Cea, products: Products) -> None:
 
 
 @inlined
-def _lead_on(first: int, last: int, modular: bool, cea: Cea, products: Products) -> int:
-    """Takes the edges of an event: counts the matches that end, and keeps what goes on for when time moves on.
+def _take_edges(first: int, last: int, modular: bool, cea: Cea, products: Products) -> int:
+    """Takes the edges of an event: counts the matches that end, and stores the runs that continue until time advances.
 
-    Returns 1 if matches may begin with the event, else 0.
+    Returns 1 if matches can begin with the event, otherwise 0.
     """
     states = len(cea.list_ptr) - 1
     for at in range(first, last):
@@ -172,7 +173,7 @@ def _lead_on(first: int, last: int, modular: bool, cea: Cea, products: Products)
 
 @inlined
 def _keep(first: int, last: int, states: int, cea: Cea, products: Products) -> int:
-    """Keeps the runs that an event leads on; returns 1 if some begin with it, else 0."""
+    """Stores the runs that an event extends; returns 1 if some begin with it, otherwise 0."""
     starts = 0
     for at in range(first, last):
         edge = cea.edge[at]
@@ -195,7 +196,7 @@ def _keep(first: int, last: int, states: int, cea: Cea, products: Products) -> i
 
 @inlined
 def _touch(state: int, products: Products) -> None:
-    """The time stamp leads to a state."""
+    """Records that the current time leads to a state."""
     mark = products.counters
     for k in range(mark[TOUCHED]):
         if products.touched[k] == state:
@@ -206,7 +207,7 @@ def _touch(state: int, products: Products) -> None:
 
 @inlined
 def _commit(cea: Cea, products: Products) -> None:
-    """Time moves on: the back grows by the last time stamp, whose events did not follow one another."""
+    """Advances time: adds the last time to the back; its events did not follow one another."""
     mark = products.counters
     states = len(cea.list_ptr) - 1
     for k in range(mark[TOUCHED]):
@@ -241,7 +242,7 @@ def _count_runs(state: int, states: int, modular: bool, products: Products) -> N
 
 @inlined
 def _flip(floor: int, cea: Cea, products: Products) -> None:
-    """Forgets the events before `floor` and moves those of the back to the front. O(Q) per edge of an event."""
+    """Drops the events before `floor` and moves those of the back to the front. O(Q) per edge of an event."""
     mark, log = products.counters, products.log
     states = len(cea.list_ptr) - 1
     gone = mark[MID]
@@ -264,14 +265,14 @@ def _flip(floor: int, cea: Cea, products: Products) -> None:
     while at > 0:
         at = _before(at, states, cea, products)
     mark[TOUCHED] = 0
-    for at in range(mark[COMMITTED], mark[LOGGED]):  # the present time stamp, after a back that is empty now
+    for at in range(mark[COMMITTED], mark[LOGGED]):  # the current time, after a back that is empty now
         letter = log[at].letter
         mark[STARTS] += _keep(cea.edge_ptr[letter], cea.edge_ptr[letter + 1], states, cea, products)
 
 
 @inlined
 def _before(end: int, states: int, cea: Cea, products: Products) -> int:
-    """Puts the last time stamp before event `end` in front of the product; returns its first event."""
+    """Prepends the last time before event `end` to the product; returns its first event."""
     mark, log = products.counters, products.log
     front, over = products.front, products.front_over
     at = end
@@ -305,7 +306,7 @@ def _before(end: int, states: int, cea: Cea, products: Products) -> int:
 
 @inlined
 def _begins(letter: int, cea: Cea) -> int:
-    """1 if an event begins runs that go on, else 0."""
+    """1 if an event begins runs that can continue, otherwise 0."""
     for k in range(cea.edge_ptr[letter], cea.edge_ptr[letter + 1]):
         if cea.edge[k].source == START and cea.edge[k].goes_on:
             return 1
@@ -314,7 +315,7 @@ def _begins(letter: int, cea: Cea) -> int:
 
 @inlined
 def _add(to: NDArray[Any], over: Flags, more: Any, more_over: bool) -> None:
-    """Adds a count to the only one of an array."""
+    """Adds a count to the single element of an array."""
     total = to[0] + more
     over[0] = over[0] or more_over or sum_exceeds(total, more)
     to[0] = total

@@ -1,10 +1,10 @@
-"""The enumeration phase: the matches that events ended, one after another, with a delay that is linear in their size
-(CORE, Algorithm 2).
+"""The enumeration phase: reports the matches that events ended, with a delay between two matches that is linear in
+their size (CORE, Algorithm 2).
 
-Nothing of it is part of the update: nodes do not change, so that matches may be enumerated later, as long as their
-nodes are kept. A search, depth first, goes from the last event of a match back to the first; what a node leads to
-besides waits on a stack if it has a match within the span. A node is only visited for a match that is still to come,
-and at most one union comes before each cell: so at most 2 l steps lie between a match and the next one, of l events.
+It is separate from the update: nodes do not change, so matches can be enumerated later, as long as their nodes are
+kept. A depth-first search goes from the last event of a match back to the first. Other successors of a node wait on a
+stack if they have a match within the span. A node is only visited for a match that is still to come, and at most one
+union precedes each cell, so there are at most 2 l steps between a match and the next one, of l events.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from cepbench.algorithms.kernels.ticks import ticks
 from cepbench.algorithms.kernels.trend_hash import Hashes, finished, mixed
 from cepbench.queries.records import Records
 
-(DONE, CELL, WAITING, MATCHES, WRITTEN, ROWS, REPORTED, AT_EVENT, SINCE, STEPS, MOST_STEPS, UPDATES, LONGEST, RATIO) = (
+(DONE, CELL, WAITING, MATCHES, WRITTEN, ROWS, REPORTED, AT_EVENT, SINCE, STEPS, MAX_STEPS, UPDATES, LONGEST, RATIO) = (
     range(14)
 )
 SLOWEST, ALL_TICKS = 14, 15
 MARKS = 16
 """See `Search.marks`."""
 OF_SEARCH, OF_OUTPUT = 1, 2
-"""Why the kernel returns before all is reported: what has too little room."""
+"""Why the kernel returns early: what it lacks space for."""
 DELAYS = 512
-"""Delays are counted by their size in ticks: eight counts per doubling."""
+"""Delays are counted in a histogram over ticks with eight buckets per doubling."""
 
 
 class SettingRecord:
-    """`reach` of the span. With `digests` matches are counted and digested; `limit` per last event, or 0 for all."""
+    """`reach`: the span. With `digests`, matches are counted and digested; `limit` per last event, 0 for all."""
 
     reach: int
     digests: bool
@@ -43,13 +43,13 @@ class SettingRecord:
 class Search(NamedTuple):
     """The match under construction, from its last event back.
 
-    - `path[d]`: places of its events; `term[d]`: the hash of the last d + 1 of them; `power[d]`: BASE^d.
-    - `stack[N, 2]`: nodes that wait, and the depth at which they go on.
+    - `path[d]`: positions of its events; `term[d]`: the hash of the last d + 1 of them; `power[d]`: BASE^d.
+    - `stack[N, 2]`: waiting nodes, and the depth at which they continue.
     - `marks`: final cells DONE; the CELL that is enumerated; nodes WAITING; MATCHES and positions WRITTEN, or ROWS of
       digests; matches REPORTED AT_EVENT, the position of a last event; steps SINCE the last match, all STEPS,
-      MOST_STEPS between two matches, the greatest RATIO of these to its size in thousandths; events put into matches
-      (UPDATES), the LONGEST; the SLOWEST match and ALL_TICKS, in ticks.
-    - `delays[DELAYS]`: matches by delay.
+      MAX_STEPS between two matches, the maximum RATIO of these to the match length in thousandths; events in all
+      matches (UPDATES), the LONGEST match; the SLOWEST match and ALL_TICKS, in ticks.
+    - `delays[DELAYS]`: number of matches by delay.
     """
 
     path: Ints
@@ -61,7 +61,7 @@ class Search(NamedTuple):
 
 
 class FoundRecord:
-    """A match: times of its first and last event, the window that ends with it, and where its events end."""
+    """A match: times of its first and last event, the window that ends with it, and the `stop` of its events."""
 
     first: int
     last: int
@@ -81,7 +81,7 @@ class FoundMatches(NamedTuple):
 
 @kernel
 def enumerate_matches(setting: Records, runs: CompactSet, search: Search, found: FoundMatches) -> int:
-    """Enumerates the matches of all final cells, or goes on with them; returns what has too little room, or 0.
+    """Enumerates the matches of all final cells, or continues; returns what it lacks space for, or 0.
 
     O(l) per match of l events, and O(1) for its digest.
     """
@@ -94,7 +94,7 @@ def enumerate_matches(setting: Records, runs: CompactSet, search: Search, found:
                 return 0
             lack, moment = _begin(moment, setting, runs, search, found)
         else:
-            lack, moment = _go_on(moment, setting, runs, search, found)
+            lack, moment = _find_next(moment, setting, runs, search, found)
         if lack != 0:
             return lack
 
@@ -127,8 +127,8 @@ def _begin(moment: int, setting: Records, runs: CompactSet, search: Search, foun
 
 
 @inlined
-def _go_on(moment: int, setting: Records, runs: CompactSet, search: Search, found: FoundMatches) -> tuple[int, int]:
-    """To the next match of the final cell, from the node on top of the stack."""
+def _find_next(moment: int, setting: Records, runs: CompactSet, search: Search, found: FoundMatches) -> tuple[int, int]:
+    """Finds the next match of the final cell, from the node on top of the stack."""
     mark = search.marks
     mask, kept = len(runs.node) - 1, runs.counters[KEPT]
     floor = runs.node[mark[CELL] & mask].born - setting[0].reach
@@ -165,7 +165,7 @@ def _go_on(moment: int, setting: Records, runs: CompactSet, search: Search, foun
 
 @inlined
 def _is_full(length: int, setting: Records, search: Search, found: FoundMatches) -> bool:
-    """Whether there is no room for one more match."""
+    """Whether there is no space for one more match."""
     mark = search.marks
     if setting[0].digests:
         return mark[ROWS] == len(found.window)
@@ -176,7 +176,7 @@ def _is_full(length: int, setting: Records, search: Search, found: FoundMatches)
 def _emit(
     length: int, first: int, moment: int, setting: Records, runs: CompactSet, search: Search, found: FoundMatches
 ) -> int:
-    """Writes or digests the match; returns the moment."""
+    """Writes or digests the match; returns the current tick."""
     mark = search.marks
     cell = runs.node[mark[CELL] & (len(runs.node) - 1)]
     window = cell.born - setting[0].reach
@@ -199,7 +199,7 @@ def _emit(
     mark[UPDATES] += length
     mark[LONGEST] = max(mark[LONGEST], length)
     mark[STEPS] += mark[SINCE]
-    mark[MOST_STEPS] = max(mark[MOST_STEPS], mark[SINCE])
+    mark[MAX_STEPS] = max(mark[MAX_STEPS], mark[SINCE])
     mark[RATIO] = max(mark[RATIO], mark[SINCE] * 1000 // length)
     mark[SINCE] = 0
     now = ticks()
@@ -212,7 +212,7 @@ def _emit(
 
 @inlined
 def _bucket(delay: int) -> int:
-    """Which count a delay adds to: eight per doubling (`delay_of` is its least delay)."""
+    """The bucket of a delay: eight per doubling (`delay_of` is the least delay in a bucket)."""
     octave = 0
     rest = delay
     while rest >= 16:
@@ -222,5 +222,5 @@ def _bucket(delay: int) -> int:
 
 
 def delay_of(bucket: int) -> int:
-    """The least delay in ticks that a count stands for."""
+    """The least delay in ticks of a bucket."""
     return bucket if bucket < 16 else (bucket % 8 + 8) << (bucket // 8 - 1)

@@ -1,4 +1,4 @@
-"""The update phase: an event is read, and every run that it may end or extend is known after it (CORE, Algorithm 1)."""
+"""The update phase: reads an event and updates all runs that it can extend or end (CORE, Algorithm 1)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from cepbench.queries.records import Records
 from cepbench.queries.tables import Predicates
 
 OF_DECISIONS, OF_TARGETS, OF_NODES, OF_PENDING, OF_FINALS = range(1, 6)
-"""Why the kernel returns before the end of a batch: what it lacks."""
+"""Why the kernel returns before the end of a batch: what it lacks space for."""
 
 
 @kernel
@@ -47,8 +47,8 @@ def update(
 ) -> tuple[int, int]:
     """Reads events `begin..`; returns the next event, and what is lacking to read it (0 at the end of the batch).
 
-    O(predicates + states) per event, whatever the number of runs, their lengths and the span: an event makes a cell for
-    each state that it leads on from, and a union for each further source of the state where it leads.
+    O(predicates + states) per event, regardless of the number of runs, their lengths and the span: an event creates one
+    cell for each state from which a run takes it, and one union for each further source of a target state.
     """
     count = runs.counters
     for i in range(begin, len(events.time)):
@@ -92,7 +92,7 @@ def update(
 
 @inlined
 def _open_edge(first: int, last: int, floor: int, cea: Cea, runs: CompactSet) -> int:
-    """An edge that a run takes now, whose target is not known; or `UNKNOWN`."""
+    """An edge with an unknown target that a run takes now; or `UNKNOWN`."""
     for at in range(first, last):
         edge = cea.edge[at]
         if edge.target == UNKNOWN and (
@@ -104,7 +104,7 @@ def _open_edge(first: int, last: int, floor: int, cea: Cea, runs: CompactSet) ->
 
 @inlined
 def _take(at: int, place: int, time: int, point: int, floor: int, cea: Cea, runs: CompactSet) -> None:
-    """The event leads the runs of a state on: a cell, which ends matches, or is extended later, or both."""
+    """Extends the runs of a state by the event: creates a cell, which ends matches, can be extended later, or both."""
     count = runs.counters
     edge = cea.edge[at]
     left, latest = -1, point

@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Map;
 
-/** What is sent back: numbers of eight bytes, little-endian. */
+/** Answers: numbers of eight bytes, little-endian. */
 final class Answer {
     private Answer() {}
 
@@ -25,9 +25,9 @@ final class Answer {
     }
 
     /**
-     * Windows with matches: how many rows, matches found and repeated; then, row by row, window and aggregates, or,
-     * match by match, window, length and positions; in detection the last event's point and the times of the first and
-     * the last event instead of the window.
+     * Windows with matches: number of rows, of matches found and repeated; then for each row the window and aggregates,
+     * or for each match the window, length and positions. In detection, the last event's point and the times of the
+     * first and the last event replace the window.
      */
     static ByteBuffer rows(Spec spec, Map<Long, Cell> windows, long found, long repeated) {
         long rows = 0, numbers = 3;

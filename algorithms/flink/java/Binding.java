@@ -3,10 +3,10 @@ package cepbench;
 import org.apache.flink.cep.pattern.conditions.IterativeCondition;
 
 /**
- * Whether an event may be bound to a position after what a partial match holds already.
+ * Whether an event can be bound to a position after the events of a partial match.
  *
- * Type, local predicates, adjacent predicates with the last event, strictly increasing times, and what next and
- * contiguous add. Only where one of these needs it, the last event is looked up, which Flink does in its shared buffer.
+ * Checks type, local predicates, adjacent predicates with the last event, strictly increasing times, and the conditions
+ * of next and contiguous. The last event is looked up in Flink's shared buffer only if one of these needs it.
  */
 final class Binding extends IterativeCondition<Event> {
     private final Spec.Flow flow;

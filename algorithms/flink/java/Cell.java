@@ -6,7 +6,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/** The matches of one window: their aggregates, or their events. Flink may report a match again, which counts once. */
+/** The matches of one window: their aggregates, or their events. Matches that Flink repeats count once. */
 final class Cell {
     final long[] ring, least;
     final double[] floats, real;
@@ -23,12 +23,12 @@ final class Cell {
         Arrays.fill(least, Long.MAX_VALUE);
     }
 
-    /** Whether a match of events and positions, alternating, is told for the first time. */
+    /** Whether a match is reported for the first time; it is given by events and positions, alternating. */
     boolean isFirst(long[] bound) {
         return seen.add(new Bound(bound));
     }
 
-    /** Forgets what was told: a match is told again only together with its last event. */
+    /** Forgets the reported matches: a match is repeated only together with its last event. */
     void forget() {
         seen.clear();
     }
@@ -51,7 +51,7 @@ final class Cell {
         }
     }
 
-    /** Whether there is a match: a count that overflowed may be zero. */
+    /** Whether there is a match; a count that overflowed may be zero. */
     boolean isMatched(Spec spec) {
         return spec.floats ? floats[0] != 0 : ring[0] != 0 || (over & 1) != 0;
     }

@@ -7,18 +7,19 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The second step of complete matches: of all matches of a window, those whose events no other match holds beside more.
+ * The second step of complete matches: of all matches of a window, those whose events are no proper subset of
+ * another's.
  *
- * A set of matches per event, longer ones first; the sets of a match's events meet in the matches that hold them all. So
- * O(m^2 l / 64) for m matches of length l, which is less than Flink takes to find them.
+ * There is a set of matches per event, longer ones first; the intersection of the sets of a match's events are the
+ * matches that contain it. O(m^2 l / 64) for m matches of length l, which is less than Flink takes to find them.
  */
 final class Complete {
-    /** Where the positions begin, after window and length. */
+    /** Index of the first position, after window and length. */
     private static final int FIRST = 2;
 
     private Complete() {}
 
-    /** The complete ones among the matches of a window, which are as `Answer` writes them. */
+    /** The complete matches of a window; matches are in the format of `Answer`. */
     static List<long[]> among(List<long[]> matches) {
         List<long[]> sorted = new ArrayList<>(matches);
         sorted.sort((one, other) -> Integer.compare(other.length, one.length));

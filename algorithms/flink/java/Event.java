@@ -1,8 +1,8 @@
 package cepbench;
 
 /**
- * An event in one window of a sub-stream; `closes` instead says that the window has ended. Columns are shared. `point` is
- * its time, or its number where spans count events.
+ * An event in one window of a sub-stream; if `closes`, a marker that the window has ended. Columns are shared. `point`
+ * is its time, or its number if spans count events.
  */
 public class Event {
     Substream substream;

@@ -27,7 +27,7 @@ import org.apache.flink.util.Collector;
 /**
  * The Flink job of one query: source, copies of events for their windows, a CEP operator per flow, aggregation.
  *
- * All are chained into one task, so that what an event causes is done when the source has emitted it.
+ * All are chained into one task, so that all effects of an event are complete when the source has emitted it.
  */
 final class Job {
     private static final Map<Integer, Job> JOBS = new ConcurrentHashMap<>();
@@ -64,7 +64,7 @@ final class Job {
         cluster.submitJob(graph).get();
     }
 
-    /** Hands a request to the job's own thread and waits for its answer; null ends the job. */
+    /** Passes a request to the job's own thread and waits for its answer; null ends the job. */
     ByteBuffer call(ByteBuffer request) throws Exception {
         Call call = new Call(request);
         calls.add(call);
@@ -152,7 +152,7 @@ final class Job {
         }
         Substream substream = substreams.computeIfAbsent(name, x -> new Substream());
         if (what == 'S') {
-            return Answer.longs(substream.tell());
+            return Answer.longs(substream.peak());
         }
         long low = in.getLong(), from = in.getLong();
         substream.low = Math.max(substream.low, from);
@@ -200,7 +200,7 @@ final class Job {
         }
     }
 
-    /** Copies an event into its windows, after it has ended those before it. */
+    /** Copies an event into its windows, after ending earlier windows. */
     private static final class Copies implements FlatMapFunction<Event, Event> {
         private final int job;
 
@@ -240,7 +240,7 @@ final class Job {
         }
     }
 
-    /** Whether a match may bind the event: no other one needs to be seen by the CEP operator. */
+    /** Whether a match may bind the event; the CEP operator does not need other events. */
     private boolean isBound(Event event) {
         for (Spec.Flow flow : spec.flows) {
             for (int position : flow.binding[event.kind]) {
@@ -284,13 +284,13 @@ final class Job {
             }
         }
 
-        /** What `Answer` writes of a match: some numbers, then how many positions there are, and the positions. */
-        private static long[] positions(WindowCep.Match match, long... told) {
+        /** A match in the format of `Answer`: some numbers, the number of positions, and the positions. */
+        private static long[] positions(WindowCep.Match match, long... head) {
             int size = match.events.length;
-            long[] row = java.util.Arrays.copyOf(told, told.length + 1 + size);
-            row[told.length] = size;
+            long[] row = java.util.Arrays.copyOf(head, head.length + 1 + size);
+            row[head.length] = size;
             for (int i = 0; i < size; i++) {
-                row[told.length + 1 + i] = match.events[i].position;
+                row[head.length + 1 + i] = match.events[i].position;
             }
             return row;
         }

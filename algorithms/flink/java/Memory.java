@@ -17,7 +17,7 @@ import javax.management.openmbean.CompositeData;
 
 import com.sun.management.GarbageCollectionNotificationInfo;
 
-/** The memory of the process at its peak. What lives on its heap is seen after each collection. */
+/** The peak memory of the process. Live bytes on the heap are read after each garbage collection. */
 final class Memory {
     private final Set<String> pools = new HashSet<>();
     private final long base;
@@ -33,23 +33,23 @@ final class Memory {
         base = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
         left = base;
         for (GarbageCollectorMXBean collector : ManagementFactory.getGarbageCollectorMXBeans()) {
-            ((NotificationEmitter) collector).addNotificationListener((told, none) -> collected(told), null, null);
+            ((NotificationEmitter) collector).addNotificationListener((notice, none) -> collected(notice), null, null);
         }
     }
 
-    private void collected(Notification told) {
-        if (told.getType().equals(GarbageCollectionNotificationInfo.GARBAGE_COLLECTION_NOTIFICATION)) {
+    private void collected(Notification notice) {
+        if (notice.getType().equals(GarbageCollectionNotificationInfo.GARBAGE_COLLECTION_NOTIFICATION)) {
             Map<String, MemoryUsage> after =
-                GarbageCollectionNotificationInfo.from((CompositeData) told.getUserData()).getGcInfo().getMemoryUsageAfterGc();
+                GarbageCollectionNotificationInfo.from((CompositeData) notice.getUserData()).getGcInfo().getMemoryUsageAfterGc();
             left = Math.max(left, after.keySet().stream().filter(pools::contains).mapToLong(x -> after.get(x).getUsed()).sum());
         }
     }
 
     /**
-     * Bytes: of the heap at its peak, garbage included; of resident memory at its peak; the most of the heap that a
-     * collection left, and what there was of it before any job.
+     * Bytes: peak of the heap, including garbage; peak of resident memory; peak of the heap after a garbage collection,
+     * and its value before any job.
      */
-    long[] tell() throws Exception {
+    long[] peak() throws Exception {
         long heap = 0;
         for (MemoryPoolMXBean pool : ManagementFactory.getMemoryPoolMXBeans()) {
             if (pools.contains(pool.getName())) {

@@ -5,7 +5,7 @@ import java.time.Duration;
 import org.apache.flink.cep.nfa.aftermatch.AfterMatchSkipStrategy;
 import org.apache.flink.cep.pattern.Pattern;
 
-/** Flink's pattern of a flow: words in prefix order, E (a position), S (how many parts), L (a loop). */
+/** Flink's pattern of a flow. Words in prefix order: E (a position), S (a number of parts), L (a loop). */
 final class Patterns {
     private final Spec.Flow flow;
     private final int semantics;
@@ -20,13 +20,13 @@ final class Patterns {
         return "p" + position;
     }
 
-    /** The pattern of a flow; Flink's own bound on the span of a match is strict, as `within` is. */
+    /** The pattern of a flow; Flink's own bound on the span of a match is strict, and so is `within`. */
     static Pattern<Event, Event> of(Spec.Flow flow, Spec spec) {
         Pattern<Event, Event> pattern = new Patterns(flow, spec.semantics).append(null);
         return spec.semantics == Spec.SPAN ? pattern.within(Duration.ofMillis(spec.within)) : pattern;
     }
 
-    /** What the next words say, after `before`. */
+    /** Appends the pattern of the next words to `before`. */
     private Pattern<Event, Event> append(Pattern<Event, Event> before) {
         String word = flow.pattern[at++];
         switch (word.charAt(0)) {

@@ -3,10 +3,10 @@ package cepbench;
 import org.apache.flink.cep.pattern.conditions.IterativeCondition;
 
 /**
- * Whether an event may be bound to a place of a clause of detection after what a partial match holds already.
+ * Whether an event can be bound to a place of a detection clause after the events of a partial match.
  *
- * Type, local predicates and conditions with all events that are bound; strictly increasing times in a SEQ, and within an
- * operand. Events are looked up in Flink's shared buffer only where a condition or a time stamp that comes twice needs it.
+ * Checks type, local predicates and conditions with all bound events; strictly increasing times in a SEQ and within an
+ * operand. Events are looked up in Flink's shared buffer only if a condition or a repeated time stamp needs it.
  */
 final class PlaceBinding extends IterativeCondition<Event> {
     private final Spec.Flow flow;
@@ -50,7 +50,7 @@ final class PlaceBinding extends IterativeCondition<Event> {
         return true;
     }
 
-    /** Whether a match binds every operand: where several share a place, some may be left out. */
+    /** Whether a match binds every operand: if several share a place, some can be missing. */
     static boolean isWhole(Spec.Flow flow, WindowCep.Match match) {
         long bound = 0;
         for (int i = 0; i < match.events.length; i++) {
@@ -59,7 +59,7 @@ final class PlaceBinding extends IterativeCondition<Event> {
         return Long.bitCount(bound) == flow.positions;
     }
 
-    /** The operand of a place that an event is bound to: several at one place have different types; or -1. */
+    /** The operand of a place that an event is bound to, or -1; operands at the same place have different types. */
     static int operand(Spec.Flow flow, Event event, int place) {
         for (int one : flow.places[place]) {
             for (int candidate : flow.binding[event.kind]) {

@@ -26,9 +26,9 @@ import org.apache.flink.runtime.minicluster.MiniClusterConfiguration;
 import org.apache.flink.runtime.minicluster.RpcServiceSharing;
 
 /**
- * Serves one worker over its standard input and output, and ends with them: whoever started it is gone then.
+ * Serves one worker over its standard input and output, and ends when the input ends, since the worker is gone then.
  *
- * A request is its length (four bytes, big-endian), what is asked for, the job, and what the job reads. An answer is its
+ * A request is its length (four bytes, big-endian), the operation, the job, and the input of the job. An answer is its
  * length, 0 or 1 for an error, and numbers or the error's text.
  */
 public final class Server {
@@ -48,7 +48,7 @@ public final class Server {
         reader.start();
         try {
             serve(out, requests);
-        } catch (Throwable error) {  // threads of Flink's would keep the process
+        } catch (Throwable error) {  // Flink's threads would keep the process alive
             error.printStackTrace();
             Runtime.getRuntime().halt(1);
         }
@@ -70,7 +70,7 @@ public final class Server {
         }
     }
 
-    /** Reads ahead, so that the end of the input is noticed whatever runs. */
+    /** Reads ahead, so that the end of the input is noticed at any time. */
     private static void read(DataInputStream in, LinkedBlockingQueue<byte[]> requests) {
         try {
             while (true) {
@@ -104,7 +104,7 @@ public final class Server {
         throws Exception {
         byte what = request.get();
         if (what == 'M') {
-            return Answer.longs(memory.tell());
+            return Answer.longs(memory.peak());
         }
         if (what == 'J') {
             byte[] text = new byte[request.remaining()];

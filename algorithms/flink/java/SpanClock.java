@@ -6,7 +6,7 @@ import java.util.concurrent.ScheduledFuture;
 import org.apache.flink.streaming.runtime.tasks.ProcessingTimeService;
 import org.apache.flink.util.clock.Clock;
 
-/** A clock that shows the time, or the number, of the event that is processed, by which `within` bounds a match. */
+/** A clock that shows the time, or the number, of the current event; `within` uses it to bound a match. */
 final class SpanClock implements ProcessingTimeService {
     private final ProcessingTimeService timers;
     long now = 0;

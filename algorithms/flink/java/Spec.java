@@ -4,13 +4,13 @@ import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.List;
 
-/** One query as `specification.py` writes it: lines of words, of which the first says what the others are. */
+/** One query as `specification.py` writes it: lines of words; the first word names the kind of the line. */
 final class Spec implements Serializable {
     static final int ANY = 0, NEXT = 1, CONTIGUOUS = 2, STRICT = 3, SPAN = 4;
 
     /**
-     * ANY; NEXT and CONTIGUOUS emulated by conditions; STRICT is Flink's own strict contiguity; SPAN is detection, which
-     * has no windows: each match lies within `within` of its first event, in time or, if it `counts`, in events.
+     * ANY; NEXT and CONTIGUOUS emulated by conditions; STRICT is Flink's own strict contiguity; SPAN is detection
+     * without windows: each match lies within `within` of its first event, in time or, if it `counts`, in events.
      */
     int semantics;
 
@@ -20,8 +20,9 @@ final class Spec implements Serializable {
     final List<Flow> flows = new ArrayList<>();
 
     /**
-     * One Flink pattern: a whole query, one of its flattened sequences, or an order of the operands of a clause of
-     * detection. There, positions are places, each with the operands that it may bind, and all else is by operand.
+     * One Flink pattern: a whole query, one of its flattened sequences, or one order of the operands of a detection
+     * clause. In the latter, positions are places, each with the operands that it can bind, and all other fields are by
+     * operand.
      */
     static final class Flow implements Serializable {
         String[] pattern;

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** What is known of one sub-stream: its open windows, their answers so far, and the size of Flink's state. */
+/** The state of one sub-stream: its open windows, their answers so far, and the size of Flink's state. */
 final class Substream {
     /** Bytes of a partial match: computation state with version and identifiers, its node and edge in the buffer. */
     static final long PARTIAL_BYTES = 400;
@@ -20,13 +20,13 @@ final class Substream {
     private int count = 0, first = 0;
     private List<Event> events = new ArrayList<>();
 
-    /** The points of the events of a span, of detection only. */
+    /** The points of the events of a span, in detection only. */
     private final ArrayDeque<Long> live = new ArrayDeque<>();
 
     long partial = 0, copies = 0, bytes = 0;
     long peakPartial = 0, peakCopies = 0, peakBytes = 0;
 
-    /** Numbers an event, and tells it of the time before its own. */
+    /** Numbers an event, and sets the time before its own. */
     void take(Event event, Spec spec) {
         event.substream = this;
         event.number = count++;
@@ -46,7 +46,7 @@ final class Substream {
         return events.get(number - first);
     }
 
-    /** Forgets the events before a time. */
+    /** Drops the events before a time. */
     void forget(long start) {
         int dead = 0;
         while (dead < events.size() && events.get(dead).time < start) {
@@ -58,7 +58,7 @@ final class Substream {
         }
     }
 
-    /** Counts an event of detection, and forgets those that no match can hold together with it. */
+    /** Counts an event of detection, and drops events that are too old to share a match with it. */
     void spans(long point, long within, int columns) {
         live.add(point);
         int more = 1;
@@ -69,7 +69,7 @@ final class Substream {
         changed(0, more, columns);
     }
 
-    /** Forgets the events of detection; how many there were. */
+    /** Drops the events of detection; returns their number. */
     long endSpans() {
         long ended = live.size();
         live.clear();
@@ -87,14 +87,14 @@ final class Substream {
         }
     }
 
-    /** The largest state since the last call: bytes, partial matches, events. */
-    long[] tell() {
-        long[] told = {Math.max(peakBytes, bytes), peakPartial, peakCopies};
+    /** Peak state since the last call: bytes, partial matches, events. */
+    long[] peak() {
+        long[] peak = {Math.max(peakBytes, bytes), peakPartial, peakCopies};
         if (peakBytes <= bytes) {
-            told[1] = partial;
-            told[2] = copies;
+            peak[1] = partial;
+            peak[2] = copies;
         }
         peakBytes = peakPartial = peakCopies = 0;
-        return told;
+        return peak;
     }
 }

@@ -19,13 +19,13 @@ import org.apache.flink.streaming.runtime.tasks.ProcessingTimeService;
 import org.apache.flink.util.Collector;
 
 /**
- * Flink's CEP operator, keyed by sub-stream and window, that forgets a key when its window has ended. In detection there
- * is one window, which is the whole sub-stream, and Flink itself drops what is older than a span.
+ * Flink's CEP operator, keyed by sub-stream and window, which drops a key when its window has ended. In detection the
+ * only window is the whole sub-stream, and Flink itself drops what is older than a span.
  *
- * Flink keeps the state of a key for ever, or until a pattern's own `within`, which is no sliding window.
+ * Flink keeps the state of a key forever, or until a pattern's own `within`, which is not a sliding window.
  */
 final class WindowCep extends CepOperator<Event, Long, WindowCep.Match> {
-    /** One match: events by the order of the stream, and the positions that they are bound to. */
+    /** One match: events in stream order, and the positions to which they are bound. */
     static final class Match {
         Event[] events;
         int[] position;
@@ -58,13 +58,13 @@ final class WindowCep extends CepOperator<Event, Long, WindowCep.Match> {
         }
     }
 
-    /** Where matches are bounded by a span, the clock of the operator shows the point of the event. */
+    /** If matches are bounded by a span, the clock of the operator shows the point of the event. */
     @Override
     public ProcessingTimeService getProcessingTimeService() {
         return clock != null && spans ? clock : super.getProcessingTimeService();
     }
 
-    /** Flink's timers are of its own clock: they would end spans that have hours to go. Events end them. */
+    /** Ignores Flink's timers, which use its own clock and would end spans too early. Events end spans. */
     @Override
     public void onProcessingTime(InternalTimer<Long, VoidNamespace> timer) throws Exception {
         if (!spans) {
@@ -94,7 +94,7 @@ final class WindowCep extends CepOperator<Event, Long, WindowCep.Match> {
         event.substream.changed(partial() - before, 0, columns);
     }
 
-    /** Partial matches of the key that hold at least one event. */
+    /** Number of partial matches of the key that hold at least one event. */
     private long partial() throws Exception {
         NFAState state = states.value();
         return state == null ? 0 : Math.max(0, state.getPartialMatches().size() - 1);

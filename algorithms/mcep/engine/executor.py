@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from cepbench.algorithms.answers.detected_count import reporting
+from cepbench.algorithms.answers.detected_count import match_counter
 from cepbench.algorithms.answers.distinct_matches import DistinctMatches, load_distinct
 from cepbench.algorithms.answers.matches import taken
 from cepbench.algorithms.base import Executor, StateSize
@@ -58,11 +58,10 @@ NEVER_DUE = 2 * FOREVER - 1
 
 
 class DetectionExecutor(Executor):
-    """Feeds batches to the kernels, makes room, and gives each query its matches, each once.
+    """Feeds batches to the kernels, grows their arrays, and reports each match of a query once.
 
-    `queries[p]` is the query of pattern p; `counts` are those of queries that count trends in windows, `totals` those
-    of queries that count the matches they detect.
-    O(pairs of rows that meet) time, O(live rows and events) space.
+    `queries[p]` is the query of pattern p; `counts` belong to queries that count trends in windows, `totals` to queries
+    that count the matches they detect. O(pairs of rows that meet) time, O(live rows and events) space.
     """
 
     def __init__(
@@ -72,12 +71,12 @@ class DetectionExecutor(Executor):
         self.distinct = {query.index: DistinctMatches(query) for query in workload if query.index not in windows}
         self.counts = {index: WindowCounts(window, workload.arithmetic) for index, window in windows.items()}
         detecting = [query for query in workload if query.index not in windows]
-        self.totals = {query.index: count for query in detecting if (count := reporting(query)) is not None}
+        self.totals = {query.index: count for query in detecting if (count := match_counter(query)) is not None}
         self.by_events = {query.index: query.window is not None and query.window.counts_events for query in workload}
         self.state_arrays = new_state(tables)
         self.output = new_output(len(queries))
         self.now = 0
-        self._stuck = (NOBODY, NOBODY)
+        self._failed = (NOBODY, NOBODY)
         self._found: list[tuple[NDArray[np.int64], MatchRows]] = []
         self._late: list[tuple[NDArray[np.int64], MatchRows]] = []
         self._digests: list[tuple[NDArray[np.int64], MatchDigests]] = []
@@ -88,17 +87,17 @@ class DetectionExecutor(Executor):
         self.state_arrays.counters[NOW] = self.now
         self._take()
         purge(self.tables.longest, self.tables.tables, self.state_arrays)
-        return self._told(self.now)
+        return self._report(self.now)
 
     def finish(self) -> Rows:
         self.state_arrays.counters[[NOW, SEEN]] = NEVER_DUE
         self._take()
-        told = self._told(NEVER_DUE)
+        result = self._report(NEVER_DUE)
         totals = {index: count.row() for index, count in self.totals.items()}
-        return told | {index: row for index, row in totals.items() if row is not None}
+        return result | {index: row for index, row in totals.items() if row is not None}
 
     def feed(self, events: EventBatch) -> None:
-        """Lets the kernels take all events of a batch."""
+        """Passes all events of a batch to the kernels."""
         batch, places, done = kernel_events(self.tables.columns, events), readonly(events.position), 0
         while done < len(events):
             done = detect(done, batch, places, self.tables.longest, self.tables.tables, self.state_arrays, self.output)
@@ -107,7 +106,7 @@ class DetectionExecutor(Executor):
                 self._make_room()
 
     def state(self) -> StateSize:
-        """Rows of all nodes, events that they bind, and matches that wait."""
+        """Rows of all nodes, bound events, and waiting matches."""
         count = self.state_arrays.counters
         columns = len(self.tables.columns.ints) + len(self.tables.columns.reals)
         events, rows, waiting = int(count[BINDINGS] - count[LOW]), int(count[ROWS]), int(count[WAITING])
@@ -116,19 +115,19 @@ class DetectionExecutor(Executor):
             size, events = int(count[PEAK_BYTES]), int(count[PEAK_EVENTS])
             rows, waiting = int(count[PEAK_ROWS]), int(count[PEAK_MATCHES])
         count[PEAK_BYTES : PEAK_MATCHES + 1] = 0
-        told = sum((one.state() for one in self.distinct.values()), StateSize())
-        told = sum((one.state() for one in self.counts.values()), told)
-        return told + StateSize(size, {"events": events, "partial matches": rows, "trends": waiting})
+        result = sum((one.state() for one in self.distinct.values()), StateSize())
+        result = sum((one.state() for one in self.counts.values()), result)
+        return result + StateSize(size, {"events": events, "partial matches": rows, "trends": waiting})
 
     def details(self) -> Mapping[str, float]:
-        """Instances that were made, and pairs of them that were looked at."""
+        """Numbers of instances created, and of pairs of instances examined."""
         count = self.state_arrays.counters
         return {"instances": float(count[INSTANCES]), "comparisons": float(count[LOOKED])}
 
     def take_over(self, old: DetectionExecutor, history: Sequence[EventBatch]) -> None:
-        """Goes on where another executor of the same patterns is, between two batches.
+        """Continues from the state of another executor of the same patterns, between two batches.
 
-        `history` are the latest events, at least those in reach of the longest window.
+        `history` are the latest events, at least those within reach of the longest window.
         """
         count, others = self.state_arrays.counters, old.state_arrays.counters
         count[MUTE], count[SEEN] = 1, others[SEEN] - sum(map(len, history))
@@ -154,12 +153,12 @@ class DetectionExecutor(Executor):
         load_distinct()
 
     def _make_room(self) -> None:
-        """Of what there is too little for the next event; twice as much if that event has asked for it before."""
+        """Grows the arrays that are too small for the next event; doubles them if the event has failed before."""
         state, output = self.state_arrays, self.output
         count = state.counters
         lack = int(count[LACK])
         asked = (int(count[SEEN]), lack)
-        grow, self._stuck = asked == self._stuck, asked
+        grow, self._failed = asked == self._failed, asked
         purge(self.tables.longest, self.tables.tables, state)
         if lack == OF_SLAB:
             self.state_arrays = more_slab(state, self.tables, grow)
@@ -179,7 +178,7 @@ class DetectionExecutor(Executor):
             self.output = widened(self.output, ("waiting_positions",), len(output.waiting_positions))
 
     def _take(self) -> None:
-        """Takes what the kernel found, and the matches that need not wait any more."""
+        """Collects the kernel's output, and the waiting matches that are settled."""
         count, output = self.state_arrays.counters, self.output
         if count[MATCHES]:
             found, positions = output.found[: count[MATCHES]], output.positions[: count[WRITTEN]]
@@ -204,17 +203,17 @@ class DetectionExecutor(Executor):
         lengths = np.diff(waiting["stop"], prepend=0)
         chosen = settled & waiting["alive"]
         if chosen.any():
-            told = waiting[chosen]
-            told["stop"] = np.cumsum(lengths[chosen])
-            self._late.append((told["pattern"].copy(), _match_rows(told, positions[np.repeat(chosen, lengths)])))
+            result = waiting[chosen]
+            result["stop"] = np.cumsum(lengths[chosen])
+            self._late.append((result["pattern"].copy(), _match_rows(result, positions[np.repeat(chosen, lengths)])))
         left, places = waiting[~settled], positions[np.repeat(~settled, lengths)]
         left["stop"] = np.cumsum(lengths[~settled])
         output.waiting[: len(left)] = left
         output.waiting_positions[: len(places)] = places
         count[WAITING], count[WAITING_WRITTEN] = len(left), len(places)
 
-    def _told(self, now: int) -> Rows:
-        """The rows of all queries: those of patterns that wait come last. Windows that end by `now` are closed."""
+    def _report(self, now: int) -> Rows:
+        """The rows of all queries; those of waiting patterns come last. Closes windows that end by `now`."""
         parts: dict[int, list[MatchRows | MatchDigests]] = {}
         for kind in (self._found, self._late):
             if kind:
@@ -229,24 +228,24 @@ class DetectionExecutor(Executor):
                 mine = digests.window[chosen], digests.matches[chosen], digests.digest[chosen]
                 parts.setdefault(query, []).append(MatchDigests(*mine))
         self._found, self._late, self._digests = [], [], []
-        told: Rows = {}
+        result: Rows = {}
         seen = int(self.state_arrays.counters[SEEN])
         for query, distinct in self.distinct.items():
-            if query in parts or distinct.told is not None:
+            if query in parts or distinct.known is not None:
                 found = distinct.once(parts.get(query, []), seen if self.by_events[query] else self.now)
                 if query in self.totals:
                     self.totals[query].add(found)
                 elif found is not None and len(found):
-                    told[query] = found
+                    result[query] = found
         for query, counts in self.counts.items():
             counts.add([rows for rows in parts.get(query, []) if isinstance(rows, MatchRows)])
             closed = counts.closed(now)
             if closed is not None:
-                told[query] = closed
-        return told
+                result[query] = closed
+        return result
 
     def _by_query(self, pattern: NDArray[np.int64]) -> list[tuple[int, NDArray[np.int64]]]:
-        """The rows of every query, in order, given the pattern of each row."""
+        """For each query, in order, the indices of its rows, given the pattern of each row."""
         query = self.queries[pattern]
         order = np.argsort(query, kind="stable")
         ends = [0, *(np.flatnonzero(np.diff(query[order])) + 1).tolist(), len(order)]
@@ -254,6 +253,6 @@ class DetectionExecutor(Executor):
 
 
 def _match_rows(found: NDArray[np.void], positions: NDArray[np.int64]) -> MatchRows:
-    """Matches as rows; `found["stop"]` are where the positions of each end."""
+    """Matches as rows; `found["stop"]` are the ends of their positions."""
     offsets = np.append(0, found["stop"])
     return MatchRows(found["window"].copy(), offsets, positions, np.stack([found["first"], found["last"]], axis=1))

@@ -1,4 +1,4 @@
-"""Which joins find older rows by a condition, and in which indices (`kernels.indices`)."""
+"""Chooses joins that find older rows by a condition, and their indices (`kernels.indices`)."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from typing import NamedTuple
 from cepbench.algorithms.mcep.kernels.state import NOBODY
 from cepbench.queries.tables import EQUAL, UNEQUAL, Predicates
 
-GUESSED_EQUAL, GUESSED = 0.1, 1 / 3
-"""The share of pairs that agree where nothing is known of a condition: of an equality, and of others."""
+ASSUMED_EQUAL, ASSUMED = 0.1, 1 / 3
+"""Assumed share of matching pairs for a condition without statistics: of an equality, and of others."""
 
-MOST_SHARE = 0.75
-"""Of the pairs that agree: where it is more, an index spares less than it costs."""
+MAX_SHARE = 0.75
+"""Maximum share of matching pairs: above it, an index saves less than it costs."""
 
 
 class Sorting(NamedTuple):
-    """When an index is sorted: in blocks of `block` rows, once each row was passed `patience` times on average."""
+    """When an index is sorted: in blocks of `block` rows, after look-ups have scanned each row `patience` times."""
 
     block: int = 16
     patience: int = 4
 
 
-USUAL_SORTING = Sorting()
+DEFAULT_SORTING = Sorting()
 
 
 class IndexKey(NamedTuple):
-    """What rows of a node are looked up by: a value of the event in a slot, as conditions read it."""
+    """The key by which rows of a node are looked up: a value of the event in a slot, as conditions read it."""
 
     node: int
     slot: int
@@ -38,7 +38,7 @@ class IndexKey(NamedTuple):
 
 
 class JoinKey(NamedTuple):
-    """What is known of a join: the nodes of the fresh and of the older row, and its checks."""
+    """A join: the nodes of the fresh and of the older row, and its checks."""
 
     mine: int
     theirs: int
@@ -49,12 +49,12 @@ class JoinKey(NamedTuple):
 
 
 Bound = tuple[int, bool, int, float, int]
-"""A `BoundRecord`."""
+"""The fields of a `BoundRecord`."""
 
 
 @dataclass(frozen=True)
 class JoinIndices:
-    """`joins`: of each join its index, or NOBODY, and where its bounds begin and end; `indices`, by node."""
+    """`joins`: per join its index, or NOBODY, and the range of its bounds; `indices`, by node."""
 
     joins: list[tuple[int, int, int]] = field(default_factory=list)
     indices: list[IndexKey] = field(default_factory=list)
@@ -65,11 +65,11 @@ def chosen_indices(
     joins: Sequence[JoinKey], checks: Sequence[tuple[int, int, int]], pairs: Predicates,
     shares: Mapping[int, Sequence[float]],
 ) -> JoinIndices:  # fmt: skip
-    """Indices for the joins with a condition that is not an inequality `!=`; joins of a node share equal ones.
+    """Indices for the joins with a condition other than `!=`; joins of a node share equal ones.
 
-    `shares[c]` are the shares of pairs for which the conditions of check c hold, 1 for those that are not known. Of the
-    values by which the older rows of a join can be looked up, the one with the fewest pairs is taken, with all
-    conditions on it: two may bound it from both sides.
+    `shares[c]` is the share of pairs for which the conditions of check c hold, 1 if unknown. Of the values by which the
+    older rows of a join can be looked up, the one with the fewest pairs is chosen, with all conditions on it: two
+    conditions can bound it from both sides.
     """
     chosen: list[tuple[IndexKey, list[Bound]] | None] = [_chosen(join, checks, pairs, shares) for join in joins]
     found = JoinIndices()
@@ -101,7 +101,7 @@ def _chosen(
             key = IndexKey(join.theirs, theirs, real, int(one["right_column"]), float(one["right_factor"]))
             bound = mine, real, int(one["left_column"]), float(one["left_factor"]), op
             bounds.setdefault(key, []).append(bound)
-            guessed = GUESSED_EQUAL if op == EQUAL else GUESSED
-            agreeing.setdefault(key, []).append(share if share < 1 else guessed)
+            assumed = ASSUMED_EQUAL if op == EQUAL else ASSUMED
+            agreeing.setdefault(key, []).append(share if share < 1 else assumed)
     best = min(bounds, key=lambda key: (prod(agreeing[key]), key), default=None)
-    return None if best is None or prod(agreeing[best]) > MOST_SHARE else (best, bounds[best])
+    return None if best is None or prod(agreeing[best]) > MAX_SHARE else (best, bounds[best])

@@ -1,4 +1,4 @@
-"""A global plan as nodes that kernels can run: what each one binds, of which others it is made, and who reads it."""
+"""A global plan as nodes for the kernels: what each node binds, its children, and its readers."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from cepbench.queries.model import Local
 
 @dataclass(frozen=True)
 class NodeSide:
-    """A child of a node: its number, and the operand of the node's pattern in each of its slots."""
+    """A child of a node: its number, and which operand of the node's pattern is in each of its slots."""
 
     node: int
     places: tuple[int, ...]
 
 
-class Hindrance(NamedTuple):
-    """The node of events that may not be between two slots of a row."""
+class Exclusion(NamedTuple):
+    """The node of negated events which must not lie between two slots of a row."""
 
     node: int
     before: int
@@ -32,9 +32,9 @@ class Hindrance(NamedTuple):
 
 @dataclass
 class EngineNode:
-    """A node of an engine, as it is for the first `pattern` that uses it.
+    """A node of an engine, described for the first `pattern` that uses it.
 
-    `type` and `filters` are those of the events of a leaf; `places` the operand of the pattern in each slot.
+    `type` and `filters` are those of a leaf's events; `places`: the operand of the pattern in each slot.
     """
 
     kind: int
@@ -50,15 +50,15 @@ class EngineNode:
     kept: bool = False
     held: bool = False
     ends: frozenset[str] = frozenset()
-    """The types of the events with which its rows may end."""
-    hindrances: tuple[Hindrance, ...] = ()
+    """The types of the last events of its rows."""
+    exclusions: tuple[Exclusion, ...] = ()
 
 
 @dataclass(frozen=True)
 class EngineNodes:
-    """The nodes of a plan, children first; `absent` is the node of each negated type of a pattern.
+    """The nodes of a plan, children first; `absent`: the node of each negated type of a pattern.
 
-    Those that some node of the pattern has `decided` need not be looked for in its matches.
+    Negated types in `decided` have been checked by a node of the pattern, and are not checked for its matches again.
     """
 
     nodes: tuple[EngineNode, ...]
@@ -67,12 +67,12 @@ class EngineNodes:
 
 
 def reach_of(pattern: DetectionPattern) -> int:
-    """The most that the last event of a match may lie behind the first, in time or in events."""
+    """The maximum distance between the first and the last event of a match, in time or in events."""
     return pattern.window - 1 if pattern.scope.counts_events else pattern.window
 
 
 def driver_of(ordered: bool, sides: Sequence[NodeSide]) -> tuple[int, ...]:
-    """The sides that the current event may be in: of a SEQ, that of the last operand, since no later one has come."""
+    """The sides that can contain the current event; in a SEQ only that of the last operand."""
     if ordered:
         return (max(range(len(sides)), key=lambda side: max(sides[side].places)),)
     return tuple(range(len(sides)))
@@ -113,12 +113,12 @@ class _Nodes:
         for number, patterns in self.plan.finals().items():
             self.nodes[made[number]].finals = patterns
         self._negated()
-        decided = self._hinder(made)
+        decided = self._exclude(made)
         self._widen()
         return EngineNodes(tuple(self.nodes), self.absent, decided)
 
     def _buffered(self, first: dict[int, tuple[int, int]]) -> dict[int, tuple[int, int]]:
-        """The operands that states look up in buffers, each once, whichever patterns have it: an operand of each."""
+        """The operands that states look up in buffers, each once for all patterns, with an example in a pattern."""
         found: dict[int, tuple[int, int]] = {}
         for pattern, mask in first.values():
             rest = mask & ~sum(self.plan.parts(self.plan.plans[pattern], mask))
@@ -149,7 +149,7 @@ class _Nodes:
         return self._add(node)
 
     def _negated(self) -> None:
-        """A node for each negated type, its predicates and its axis, which all patterns share."""
+        """A node for each combination of negated type, predicates and axis; all patterns share it."""
         known: dict[tuple[NegatedElement, bool], int] = {}
         for pattern, clause in enumerate(self.clauses):
             detected = self.table[pattern]
@@ -164,25 +164,25 @@ class _Nodes:
                 node.held = node.held or negation.gap == len(clause.operands)
                 self.absent[pattern, index] = known[key]
 
-    def _hinder(self, made: dict[int, int]) -> frozenset[tuple[int, int]]:
-        """Has nodes drop the rows that no pattern of theirs can use; returns the negated types that are so decided."""
+    def _exclude(self, made: dict[int, int]) -> frozenset[tuple[int, int]]:
+        """Lets nodes drop rows that none of their patterns can use; returns the negated types decided by this."""
         own = {
-            (number, pattern, mask): {index: self._hindrance(pattern, mask, index) for index in found}
+            (number, pattern, mask): {index: self._exclusion(pattern, mask, index) for index in found}
             for pattern, local in self.plan.plans.items()
             for mask, number in local.places
             for found in [self.plan.negated_at(local, mask)]
         }
-        common: dict[int, set[Hindrance]] = {}
+        common: dict[int, set[Exclusion]] = {}
         for (number, _, _), some in own.items():
             common.setdefault(made[number], set(some.values())).intersection_update(some.values())
         for number, found in common.items():
             node = self.nodes[number]
             inside = {
-                Hindrance(one.node, *(node.places.index(side.places[slot]) for slot in (one.before, one.after)))
+                Exclusion(one.node, *(node.places.index(side.places[slot]) for slot in (one.before, one.after)))
                 for side in node.sides
                 for one in common.get(side.node, ())
             }
-            node.hindrances = tuple(sorted(found - inside))
+            node.exclusions = tuple(sorted(found - inside))
         return frozenset(
             (pattern, index)
             for (number, pattern, _), some in own.items()
@@ -190,13 +190,13 @@ class _Nodes:
             if one in common[made[number]]
         )
 
-    def _hindrance(self, pattern: int, mask: int, index: int) -> Hindrance:
-        """A negated type between two operands of a pattern, for a node that binds them there."""
+    def _exclusion(self, pattern: int, mask: int, index: int) -> Exclusion:
+        """A negated type between two operands of a pattern, for a node that binds both."""
         gap, places = self.table[pattern].negated[index].gap, self.table.places(pattern, mask)
-        return Hindrance(self.absent[pattern, index], places.index(gap - 1), places.index(gap))
+        return Exclusion(self.absent[pattern, index], places.index(gap - 1), places.index(gap))
 
     def _widen(self) -> None:
-        """Whoever is read keeps its rows for as long as the readers need them."""
+        """Extends the reach of nodes so that they keep rows for as long as their readers need them."""
         for node in reversed(self.nodes):
             for side in node.sides:
                 child = self.nodes[side.node]

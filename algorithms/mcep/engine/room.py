@@ -1,4 +1,4 @@
-"""The arrays of an engine on one key, and more room in them: kernels own none."""
+"""Allocates the arrays of an engine on one key, and grows them; kernels own no arrays."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from cepbench.algorithms.mcep.kernels.stores import LEAST_LIMIT
 from cepbench.queries.records import records_of
 
 FIRST_ROOM = 8
-"""Rows of a node, before there is more room."""
+"""Initial capacity of a node in rows."""
 FIRST_BINDINGS = 256
 FIRST_MATCHES = 1024
 FIRST_POSITIONS = 8192
@@ -35,7 +35,7 @@ FIRST_ENTRIES = 1024
 
 
 def new_state(tables: EngineTables) -> EngineState:
-    """No rows, no events."""
+    """A state without rows and events."""
     nodes, patterns = len(tables.strides), len(tables.tables.pattern)
     count = np.zeros(COUNTERS, np.int64)
     store = np.zeros(nodes, records_of(StoreRecord))
@@ -63,7 +63,7 @@ def new_state(tables: EngineTables) -> EngineState:
 
 
 def new_output(patterns: int) -> EngineOutput:
-    """Room for what is taken from the kernel at once, and for matches that wait."""
+    """Output arrays of the kernel, and space for waiting matches."""
 
     def hashes() -> NDArray[np.uint64]:
         return np.zeros(FIRST_DIGESTS + patterns, np.uint64)
@@ -85,14 +85,14 @@ def new_output(patterns: int) -> EngineOutput:
 
 
 def more_bindings(state: EngineState) -> EngineState:
-    """Room for twice as many bindings."""
+    """Doubles the space for bindings."""
     return widened(state, ("binding", "ints", "reals"), len(state.binding))
 
 
 def more_slab(state: EngineState, tables: EngineTables, grow: bool) -> EngineState:
-    """The slab with the rows of every node close to those of the last, twice as long if it is to `grow`.
+    """Rearranges the slab so that each node has space for twice its rows; doubles the slab if it is to `grow`.
 
-    Each node has room for twice as many rows as it has. O(words); rows begin at 0 after `kernels.detection.purge`.
+    O(words); rows begin at 0 after `kernels.detection.purge`.
     """
     store = state.store.copy()
     store["room"] = np.maximum(FIRST_ROOM, 2 * store["size"])
@@ -110,7 +110,7 @@ def more_slab(state: EngineState, tables: EngineTables, grow: bool) -> EngineSta
 
 
 def more_entries(state: EngineState, tables: EngineTables, grow: bool) -> EngineState:
-    """Empty indices, and room for at least twice what the stores need; for twice as many entries if it is to `grow`."""
+    """Empty indices with at least twice the space that the stores need, or twice as many entries if they `grow`."""
     entries = state.entries.copy()
     for name in ("offset", "room", "filled", "sorted"):
         entries[name] = 0

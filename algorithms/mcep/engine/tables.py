@@ -1,4 +1,4 @@
-"""The nodes of a plan as the arrays that kernels read."""
+"""Compiles the nodes of a plan into the arrays that kernels read."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import chain
 import numpy as np
 
 from cepbench.algorithms.kernels.arrays import Ints
-from cepbench.algorithms.mcep.engine.indices import USUAL_SORTING, JoinKey, Sorting, chosen_indices
+from cepbench.algorithms.mcep.engine.indices import DEFAULT_SORTING, JoinKey, Sorting, chosen_indices
 from cepbench.algorithms.mcep.engine.nodes import EngineNode, EngineNodes, NodeSide, driver_of, nodes_of, reach_of
 from cepbench.algorithms.mcep.kernels.state import (
     AFTER,
@@ -20,7 +20,7 @@ from cepbench.algorithms.mcep.kernels.state import (
     AbsenceRecord,
     BoundRecord,
     CheckRecord,
-    HindranceRecord,
+    ExclusionRecord,
     IndexRecord,
     JoinRecord,
     NodeRecord,
@@ -40,9 +40,9 @@ from cepbench.queries.tables import Columns, csr, predicate_tables
 
 @dataclass(frozen=True, eq=False)
 class EngineTables:
-    """What executors of a plan share: `tables`, the `columns` that these read, and the `longest` reach.
+    """What the executors of a plan share: `tables`, the `columns` that these read, and the `longest` reach.
 
-    `longest` int64[2] is that of any window in time, and in events; `strides[N]` are the words of a row of each node.
+    `longest`: int64[2], the longest window in time and in events; `strides[N]`: words per row of each node.
     """
 
     tables: PlanTables
@@ -56,9 +56,9 @@ def engine_tables(
     clauses: Sequence[DetectionClause],
     digests: Sequence[bool],
     schema: Schema,
-    sorting: Sorting = USUAL_SORTING,
+    sorting: Sorting = DEFAULT_SORTING,
 ) -> EngineTables:
-    """Tables of a plan whose pattern i is clause i; the matches of those with `digests` are counted and digested."""
+    """Tables of a plan whose pattern i is clause i; the matches of clauses with `digests` are counted and digested."""
     return _Compilation(plan, clauses, digests, schema, sorting).tables()
 
 
@@ -99,8 +99,8 @@ class _Compilation:
             csr([[k for k, one in enumerate(indices.indices) if one.node == n] for n in range(len(nodes))])[0],
             _records(IndexRecord, [(*one, *self.sorting) for one in indices.indices]),
             _records(BoundRecord, indices.bounds),
-            csr([node.hindrances for node in nodes])[0],
-            _records(HindranceRecord, list(chain(*(node.hindrances for node in nodes)))),
+            csr([node.exclusions for node in nodes])[0],
+            _records(ExclusionRecord, list(chain(*(node.exclusions for node in nodes)))),
             *csr([node.finals for node in nodes]),
             _records(PatternRecord, [self._pattern(p, *span) for p, span in enumerate(ends)]),
             _records(AbsenceRecord, absences),
@@ -116,7 +116,7 @@ class _Compilation:
         return reach_of(detected), counts, clause.ordered, clause.waits, self.digests[pattern], begin, end
 
     def _absences(self) -> tuple[list[tuple[int, int]], list[tuple[int, int, bool]]]:
-        """The negated types that matches are asked for, of all patterns, and where those of each pattern are."""
+        """The negated types to check for matches of all patterns, and the range of each pattern."""
         spans: list[tuple[int, int]] = []
         found: list[tuple[int, int, bool]] = []
         for pattern, clause in enumerate(self.clauses):
@@ -129,7 +129,7 @@ class _Compilation:
         return spans, found
 
     def _joins(self, node: EngineNode) -> list[JoinKey]:
-        """The ways to make rows of a node, by the side that the current event is in."""
+        """The joins that create rows of a node, by the side that contains the current event."""
         if not node.sides:
             return []
         ordered = self.patterns[node.pattern].ordered
@@ -152,7 +152,7 @@ class _Compilation:
         return JoinKey(mine.node, theirs.node, bound, copy, check, len(self.checks))
 
     def _distinct(self, node: EngineNode, mine: NodeSide, theirs: NodeSide) -> list[tuple[int, int, int]]:
-        """Operands of one type bind different events."""
+        """Checks that operands of the same type bind different events."""
         operands = self.clauses[node.pattern].operands
         return [
             (a, b, APART)
@@ -182,7 +182,7 @@ class _Compilation:
 
 
 def _order_checks(node: EngineNode, mine: NodeSide, theirs: NodeSide, last: int) -> list[tuple[int, int, int]]:
-    """Neighbours of different sides; that after the `last` operand of the older row bounds the search already."""
+    """Checks of adjacent operands on different sides, except after `last`, where the search is bounded already."""
     found = []
     for one, other in zip(node.places, node.places[1:], strict=False):
         if one in theirs.places and other in mine.places and one != last:

@@ -1,4 +1,4 @@
-"""Events that rows bind, with their columns, and the sets of a Kleene operand as lists from their last event back."""
+"""Events bound by rows, with their columns. The sets of a Kleene operand are linked lists from the last event back."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from cepbench.algorithms.mcep.kernels.state import (
 
 @inlined
 def bound(i: int, below: int, events: KernelEvents, places: Ints, state: EngineState) -> int:
-    """A new binding of event i after the set `below`, or alone if that is NOBODY; NOBODY if there is no room."""
+    """A new binding of event i after the set `below`, or alone if that is NOBODY. NOBODY if there is no space."""
     count = state.counters
     at = count[BINDINGS] - count[ORIGIN]
     if at == len(state.binding):
@@ -42,7 +42,7 @@ def bound(i: int, below: int, events: KernelEvents, places: Ints, state: EngineS
 
 @inlined
 def own_binding(i: int, events: KernelEvents, places: Ints, state: EngineState) -> int:
-    """The binding of event i alone, which all operands have in common; NOBODY if there is no room."""
+    """The binding of event i alone, which all operands share; NOBODY if there is no space."""
     count = state.counters
     if count[OWN] == NOBODY:
         count[OWN] = bound(i, NOBODY, events, places, state)
@@ -51,7 +51,7 @@ def own_binding(i: int, events: KernelEvents, places: Ints, state: EngineState) 
 
 @inlined
 def all_hold(which: int, mine: int, theirs: int, tables: PlanTables, state: EngineState) -> bool:
-    """Whether a list of conditions holds from every event of binding `mine` to every one of `theirs`."""
+    """Whether a list of conditions holds between each event of binding `mine` and each of `theirs`."""
     origin = state.counters[ORIGIN]
     a = mine
     while a != NOBODY:
@@ -66,7 +66,7 @@ def all_hold(which: int, mine: int, theirs: int, tables: PlanTables, state: Engi
 
 @inlined
 def apart(mine: int, theirs: int, state: EngineState) -> bool:
-    """Whether two bindings have no event in common. Places descend in both, so that O(l) steps suffice."""
+    """Whether two bindings have no event in common. O(l), since positions are descending in both."""
     origin = state.counters[ORIGIN]
     a, b = mine, theirs
     while a != NOBODY and b != NOBODY:
@@ -82,7 +82,7 @@ def apart(mine: int, theirs: int, state: EngineState) -> bool:
 
 @inlined
 def drop_bindings(since: int, number: int, state: EngineState) -> None:
-    """Forgets the oldest bindings, older than time `since` and before event `number`. O(1) amortised."""
+    """Drops the oldest bindings: those older than time `since` and before event `number`. O(1) amortized."""
     count = state.counters
     low, end, origin = count[LOW], count[BINDINGS], count[ORIGIN]
     while low < end:
@@ -95,7 +95,7 @@ def drop_bindings(since: int, number: int, state: EngineState) -> None:
 
 @inlined
 def move_bindings(state: EngineState) -> None:
-    """Moves the live bindings to the front. O(their number)."""
+    """Moves the live bindings to the front of the arrays. O(number of live bindings)."""
     count = state.counters
     gone = count[LOW] - count[ORIGIN]
     for at in range(count[BINDINGS] - count[LOW]):

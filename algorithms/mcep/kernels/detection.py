@@ -1,7 +1,7 @@
-"""Multi-pattern detection, event by event: an event visits the nodes whose rows may end with it, children first
+"""Multi-pattern detection, event by event. An event visits the nodes whose rows can end with it, children first
 (MCEP, Sections 3.1 and 5: the list of states of a type).
 
-An event for which there is too little room is undone and taken again, so that room is made between calls.
+If the space does not suffice for an event, it is undone, and processed again after the caller has grown the arrays.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from cepbench.algorithms.kernels.compilation import inlined, kernel
 from cepbench.algorithms.kernels.events import KernelEvents, fits
 from cepbench.algorithms.mcep.kernels.bindings import drop_bindings, move_bindings
 from cepbench.algorithms.mcep.kernels.joins import absent_row, event_row, joined_rows, set_rows
-from cepbench.algorithms.mcep.kernels.matches import forget_digests, tell_digests
+from cepbench.algorithms.mcep.kernels.matches import forget_digests, report_digests
 from cepbench.algorithms.mcep.kernels.state import (
     ABSENT,
     BINDINGS,
@@ -48,9 +48,9 @@ def detect(
     begin: int, events: KernelEvents, places: Ints, longest: Ints, tables: PlanTables, state: EngineState,
     output: EngineOutput,
 ) -> int:  # fmt: skip
-    """Takes events `begin..`; returns the first one that was not taken, as there is a `LACK` of room, or their number.
+    """Processes events `begin..`; returns the first one not processed due to a `LACK` of space, or their number.
 
-    `places[n]` are the positions of the events; `longest` the longest reach in time and in events.
+    `places[n]`: positions of the events in the input; `longest`: the longest reach in time and in events.
     """
     count = state.counters
     for i in range(begin, len(events.time)):
@@ -75,7 +75,7 @@ def detect(
                     taken = set_rows(n, i, point, events, places, tables, state, output)
             if not taken:
                 break
-        if not taken or not tell_digests(time, tables, state, output):
+        if not taken or not report_digests(time, tables, state, output):
             forget_digests(state)
             _undo(tables, state)
             count[BINDINGS], count[MATCHES], count[WRITTEN] = bindings, matches, written
@@ -91,7 +91,7 @@ def detect(
 
 @inlined
 def _undo(tables: PlanTables, state: EngineState) -> None:
-    """Forgets the rows of the current event."""
+    """Drops the rows of the current event."""
     count = state.counters
     for k in range(count[TOUCHED]):
         n = state.touched[k]
@@ -102,7 +102,7 @@ def _undo(tables: PlanTables, state: EngineState) -> None:
 
 @inlined
 def _end(tables: PlanTables, state: EngineState) -> None:
-    """Forgets the rows of the current event that only it needed."""
+    """Drops rows that are needed only while the current event is processed."""
     count = state.counters
     for k in range(count[TOUCHED]):
         n = state.touched[k]
@@ -122,7 +122,7 @@ def _drop_fresh(n: int, tables: PlanTables, state: EngineState) -> None:
 
 @inlined
 def _note(state: EngineState) -> None:
-    """Notes the state if it is the largest so far: rows, bindings, and matches that wait."""
+    """Records the state if it is the largest so far: rows, bindings, and waiting matches."""
     count = state.counters
     events = count[BINDINGS] - count[LOW]
     columns = state.ints.shape[0] + state.reals.shape[0]
@@ -134,7 +134,7 @@ def _note(state: EngineState) -> None:
 
 @kernel
 def purge(longest: Ints, tables: PlanTables, state: EngineState) -> None:
-    """Drops what no event at time `NOW` or later, from number `SEEN` on, can reach. O(rows and bindings)."""
+    """Drops everything that is out of reach of events at time `NOW` or later, from number `SEEN` on. O(its size)."""
     count = state.counters
     for n in range(len(tables.node)):
         node = tables.node[n]

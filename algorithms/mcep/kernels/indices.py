@@ -1,9 +1,10 @@
-"""Rows of a store by the value that a condition reads of them: joins look at those that the condition may hold for.
+"""Indices of stores by the value that a condition reads; joins look up rows for which the condition can hold.
 
-An index has an entry per row, in the order of rows, until look-ups have passed so many that it pays to sort them. From
-then on all whole blocks of entries are in sorted runs, each as long as a power of two times a block, the longest first,
-as in a binary counter: a row is moved O(log n) times, and a look-up searches O(log n) runs. What is listed is more than
-what agrees: bounds are inclusive, values are rounded, and of a set of events the last one speaks for all.
+An index has one entry per row, in the order of rows, until look-ups have scanned so many that sorting pays. From then
+on all full blocks of entries are in sorted runs. The length of a run is a power of two times a block, longest run
+first, as in a binary counter: a row is moved O(log n) times, and a look-up searches O(log n) runs. A look-up can list
+rows that do not satisfy the condition: bounds are inclusive, values are rounded, and a set of events is represented by
+its last one.
 """
 
 from __future__ import annotations
@@ -27,10 +28,10 @@ from cepbench.algorithms.mcep.kernels.state import (
 from cepbench.queries.tables import EQUAL, GREATER, GREATER_OR_EQUAL, LESS, LESS_OR_EQUAL
 
 LEAST_ROOM = 64
-"""Entries of an index, before there is more room."""
+"""Initial capacity of an index in entries."""
 
 ENTRY_WORDS = 2
-"""A key, and the row that has it."""
+"""A key and its row."""
 
 
 @inlined
@@ -44,7 +45,7 @@ def forget(n: int, tables: PlanTables, state: EngineState) -> None:
 
 @inlined
 def filled(k: int, end: int, tables: PlanTables, state: EngineState) -> bool:
-    """Adds the rows up to `end` to index k, and sorts them if that pays; False if there is no room."""
+    """Adds the rows up to `end` to index k, and sorts them if that pays; False if there is no space."""
     entries, index = state.entries[k], tables.indices[k]
     if end > entries.room and not _moved(k, end, state):
         return False
@@ -72,7 +73,7 @@ def filled(k: int, end: int, tables: PlanTables, state: EngineState) -> bool:
 
 @inlined
 def _moved(k: int, end: int, state: EngineState) -> bool:
-    """Moves index k to where there is room for `end` entries, and as many behind them to work with."""
+    """Moves index k to a place with space for `end` entries and as much working space; False if there is none."""
     entries, count = state.entries[k], state.counters
     room = max(LEAST_ROOM, 2 * end)
     if count[INDEXED] + 2 * room > len(state.key):
@@ -99,7 +100,7 @@ def _sort_block(begin: int, size: int, state: EngineState) -> None:
 
 @inlined
 def _merge(begin: int, size: int, spare: int, state: EngineState) -> None:
-    """Merges two sorted runs of `size` entries; the first one is set aside at `spare`."""
+    """Merges two sorted runs of `size` entries; the first one is copied to `spare` before."""
     for e in range(size):
         state.key[spare + e], state.entry[spare + e] = state.key[begin + e], state.entry[begin + e]
     one, other, at = spare, begin + size, begin
@@ -115,10 +116,10 @@ def _merge(begin: int, size: int, spare: int, state: EngineState) -> None:
 
 @inlined
 def listed(j: int, fresh: int, begin: int, end: int, tables: PlanTables, state: EngineState) -> int:
-    """Lists the rows `begin..end - 1` that may agree with a fresh row, behind the entries of the index of join j.
+    """Lists those of the rows `begin..end - 1` that may satisfy join j with a fresh row; returns their number.
 
-    Returns their number. The index is `filled` at least up to `end`. O(log^2 n), and the rows that are listed or that
-    are not sorted.
+    The list is written after the entries of the join's index, which must be `filled` at least up to `end`. O(log^2 n)
+    plus the number of rows that are listed or not sorted.
     """
     join, count = tables.join[j], state.counters
     low, high = -inf, inf
@@ -164,7 +165,7 @@ def listed(j: int, fresh: int, begin: int, end: int, tables: PlanTables, state: 
 
 @inlined
 def _first_from(begin: int, end: int, value: float, state: EngineState) -> int:
-    """The first of some sorted entries whose key is at least `value`. O(log n)."""
+    """The first of some sorted entries with a key of at least `value`. O(log n)."""
     low, high = begin, end
     while low < high:
         middle = (low + high) // 2

@@ -1,8 +1,8 @@
-"""New rows of a node: of an event, of sets that an event extends, or of the rows of two other nodes
-(MCEP, Sections 3.1 and 5; lazy evaluation: what came earlier is looked up where it is kept).
+"""Creates rows of a node: from an event, from sets that an event extends, or from the rows of two other nodes
+(MCEP, Sections 3.1 and 5; lazy evaluation: earlier events are looked up where they are stored).
 
-Every new row holds the current event. So rows of two nodes meet exactly once: a fresh one of the node that binds the
-current event and an older one of the other. In a SEQ the current event, which is the newest, can only be the last one.
+Every new row contains the current event. So two rows meet exactly once: a fresh one, which contains the current event,
+and an older one of the other node. In a SEQ the current event, which is the newest, can only be the last one.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from cepbench.algorithms.kernels.compilation import inlined
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.mcep.kernels.bindings import all_hold, apart, bound, own_binding
 from cepbench.algorithms.mcep.kernels.indices import filled, listed
-from cepbench.algorithms.mcep.kernels.matches import emitted, has_hindrance
+from cepbench.algorithms.mcep.kernels.matches import emitted, has_excluded
 from cepbench.algorithms.mcep.kernels.state import (
     AFTER,
     APART,
@@ -35,7 +35,7 @@ from cepbench.algorithms.mcep.kernels.stores import advance, first_from, has_roo
 
 @inlined
 def absent_row(n: int, point: int, time: int, tables: PlanTables, state: EngineState) -> bool:
-    """Notes a negated event at node n; False if there is no room."""
+    """Stores a negated event at node n; False if there is no space."""
     opened(n, point, tables, state)
     if not has_room(n, tables, state):
         return False
@@ -50,7 +50,7 @@ def event_row(
     n: int, i: int, point: int, events: KernelEvents, places: Ints, tables: PlanTables, state: EngineState,
     output: EngineOutput,
 ) -> bool:  # fmt: skip
-    """A row of event i at node n; False if there is no room."""
+    """Creates a row of event i at node n; False if there is no space."""
     opened(n, point, tables, state)
     own = own_binding(i, events, places, state)
     if own == NOBODY or not has_room(n, tables, state):
@@ -67,7 +67,7 @@ def set_rows(
     n: int, i: int, point: int, events: KernelEvents, places: Ints, tables: PlanTables, state: EngineState,
     output: EngineOutput,
 ) -> bool:  # fmt: skip
-    """Rows of the sets of events that event i is the last one of; False if there is no room. O(their number)."""
+    """Creates rows of the sets whose last event is event i; False if there is no space. O(number of sets)."""
     if not event_row(n, i, point, events, places, tables, state, output):
         return False
     floor, stride = point - tables.node[n].reach, SLOTS + 1
@@ -92,7 +92,7 @@ def set_rows(
 
 @inlined
 def joined_rows(n: int, point: int, time: int, tables: PlanTables, state: EngineState, output: EngineOutput) -> bool:
-    """Rows of node n of fresh rows with older ones; False if there is no room. O(pairs in reach)."""
+    """Joins fresh rows with older ones into rows of node n; False if there is no space. O(pairs in reach)."""
     count = state.counters
     node = tables.node[n]
     floor = point - node.reach
@@ -136,7 +136,7 @@ def joined_rows(n: int, point: int, time: int, tables: PlanTables, state: Engine
 
 @inlined
 def _agree(j: int, fresh: int, older: int, tables: PlanTables, state: EngineState) -> bool:
-    """Whether two rows pass the checks of a join."""
+    """Whether two rows satisfy the checks of a join."""
     origin = state.counters[ORIGIN]
     for c in range(tables.join[j].check, tables.join[j].check_end):
         check = tables.check[c]
@@ -160,7 +160,7 @@ def _join_row(
     n: int, j: int, fresh: int, older: int, point: int, time: int, tables: PlanTables, state: EngineState,
     output: EngineOutput,
 ) -> bool:  # fmt: skip
-    """Writes the row that two rows make; False if there is no room."""
+    """Writes the row of two joined rows; False if there is no space."""
     if not has_room(n, tables, state):
         return False
     width, copy = tables.node[n].width, tables.join[j].copy
@@ -176,8 +176,8 @@ def _join_row(
 
 @inlined
 def _made(n: int, at: int, point: int, tables: PlanTables, state: EngineState, output: EngineOutput) -> bool:
-    """What becomes of the row of node n that was written at word `at`; False if there is no room for a match."""
-    if has_hindrance(n, at, tables, state):
+    """Stores or emits the row of node n that was written at word `at`; False if there is no space for a match."""
+    if has_excluded(n, at, tables, state):
         return True
     state.counters[INSTANCES] += 1
     if tables.final_ptr[n] < tables.final_ptr[n + 1] and not emitted(n, at, point, tables, state, output):

@@ -1,4 +1,4 @@
-"""From the rows of a final node to matches: the windows of its patterns, negation, and what is told of a match
+"""Turns rows of a final node into matches: checks windows and negation of its patterns, and reports the matches
 (MCEP, Sections 2 and 3.1).
 """
 
@@ -39,7 +39,7 @@ from cepbench.queries.records import Records
 
 @inner
 def emitted(n: int, at: int, point: int, tables: PlanTables, state: EngineState, output: EngineOutput) -> bool:
-    """Tells of the row of node n at word `at` for each of its patterns; False if there is no room. O(l) per match."""
+    """Reports the row of node n at word `at` for each of its patterns; False if there is no space. O(l) per match."""
     count = state.counters
     if count[MUTE]:
         return True
@@ -66,18 +66,18 @@ def emitted(n: int, at: int, point: int, tables: PlanTables, state: EngineState,
 
 
 @inlined
-def has_hindrance(n: int, at: int, tables: PlanTables, state: EngineState) -> bool:
-    """Whether a negated event lies inside the row of node n at word `at`. O(log n) per hindrance."""
-    for h in range(tables.hindrance_ptr[n], tables.hindrance_ptr[n + 1]):
-        hindrance = tables.hindrance[h]
-        if _is_hindered(hindrance.node, at, hindrance.before, hindrance.after, tables, state):
+def has_excluded(n: int, at: int, tables: PlanTables, state: EngineState) -> bool:
+    """Whether a negated event lies inside the row of node n at word `at`. O(log n) per exclusion."""
+    for h in range(tables.exclusion_ptr[n], tables.exclusion_ptr[n + 1]):
+        exclusion = tables.exclusion[h]
+        if _is_excluded(exclusion.node, at, exclusion.before, exclusion.after, tables, state):
             return True
     return False
 
 
 @inlined
-def _is_hindered(node: int, at: int, before: int, after: int, tables: PlanTables, state: EngineState) -> bool:
-    """Whether a negated event of a node lies between two slots of a row."""
+def _is_excluded(node: int, at: int, before: int, after: int, tables: PlanTables, state: EngineState) -> bool:
+    """Whether an event of negated node `node` lies between two slots of a row."""
     origin = state.counters[ORIGIN]
     earlier = state.binding[state.slab[at + SLOTS + before] - origin].time
     later = state.binding[state.slab[at + SLOTS + after] - origin].first
@@ -86,14 +86,14 @@ def _is_hindered(node: int, at: int, before: int, after: int, tables: PlanTables
 
 @inlined
 def _is_absent(p: int, at: int, point: int, tables: PlanTables, state: EngineState) -> bool:
-    """Whether no negated event hinders a match, but for those after its end. O(log n) per gap."""
+    """Whether a match contains no negated event; a trailing NOT is not checked here. O(log n) per gap."""
     pattern = tables.pattern[p]
     for a in range(pattern.absence, pattern.absence_end):
         absence = tables.absence[a]
         if absence.last:
             continue
         if absence.gap:
-            if _is_hindered(absence.node, at, absence.gap - 1, absence.gap, tables, state):
+            if _is_excluded(absence.node, at, absence.gap - 1, absence.gap, tables, state):
                 return False
             continue
         begin = state.binding[state.slab[at + SLOTS] - state.counters[ORIGIN]].first
@@ -108,7 +108,7 @@ def _is_absent(p: int, at: int, point: int, tables: PlanTables, state: EngineSta
 def _positions(
     n: int, at: int, written: int, ordered: bool, tables: PlanTables, state: EngineState, positions: Ints
 ) -> int:
-    """Writes the places of a row's events from `written` on, ascending; returns their number, or -1 without room."""
+    """Writes the positions of a row's events at `written`, ascending; returns their number, or -1 without space."""
     origin = state.counters[ORIGIN]
     width = tables.node[n].width
     length = 0
@@ -139,7 +139,7 @@ def _written(
     p: int, n: int, at: int, point: int, tables: PlanTables, state: EngineState, into: Records, positions: Ints,
     which: int,
 ) -> bool:  # fmt: skip
-    """Writes a match; `which` counts the matches of `into`, and the counter after it their positions."""
+    """Writes a match; counter `which` has the number of matches of `into`, the next counter that of their positions."""
     count = state.counters
     pattern = tables.pattern[p]
     if count[which] == len(into):
@@ -163,7 +163,7 @@ def _written(
 
 @inlined
 def _digested(p: int, begin: int, length: int, state: EngineState, positions: Ints) -> None:
-    """Adds a match to those of the current event."""
+    """Adds the digest of a match to those of the current event."""
     count = state.counters
     h = np.uint64(0)
     for k in range(begin, begin + length):
@@ -177,7 +177,7 @@ def _digested(p: int, begin: int, length: int, state: EngineState, positions: In
 
 @inlined
 def forget_digests(state: EngineState) -> None:
-    """Forgets the matches of the current event that are digested."""
+    """Drops the digested matches of the current event."""
     for k in range(state.counters[MARKED]):
         p = state.marked[k]
         state.matches[p], state.digest[p] = np.uint64(0), np.uint64(0)
@@ -185,8 +185,8 @@ def forget_digests(state: EngineState) -> None:
 
 
 @inlined
-def tell_digests(time: int, tables: PlanTables, state: EngineState, output: EngineOutput) -> bool:
-    """Adds the matches of the current event to the rows of their windows; False if there is no room."""
+def report_digests(time: int, tables: PlanTables, state: EngineState, output: EngineOutput) -> bool:
+    """Adds the digests of the current event to the rows of their windows; False if there is no space."""
     count = state.counters
     if count[DIGESTS] + count[MARKED] > len(output.window):
         count[LACK] = OF_DIGESTS
@@ -210,9 +210,9 @@ def tell_digests(time: int, tables: PlanTables, state: EngineState, output: Engi
 
 @kernel
 def settle(tables: PlanTables, state: EngineState, output: EngineOutput) -> None:
-    """Settles the waiting matches that nothing from the point `NOW` on, or event number `SEEN` on, can undo.
+    """Settles the waiting matches that no event at or after point `NOW`, or number `SEEN`, can invalidate.
 
-    O(log n) per match that waits and negated type.
+    O(log n) per waiting match and negated type.
     """
     count = state.counters
     for w in range(count[WAITING]):

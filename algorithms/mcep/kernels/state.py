@@ -1,9 +1,8 @@
-"""What MCEP's engines read and write: nodes of a plan with stores of instances, and the events that these bind
-(MCEP, Sections 3.1 and 5).
+"""Arrays of MCEP's engines: nodes of a plan with stores of instances, and the bound events (MCEP, Sections 3.1 and 5).
 
-A node has a store of rows, one per instance of its sub-pattern, in the order in which they ended. A row has the words
-`FIRST`, `LAST` (points of its first and last event on the axis of the span), `ENDED` (the time of its last event), and
-from `SLOTS` on a binding per place of the sub-pattern. A binding is an event, or the last one of a set of events.
+A node has a store of rows, one per instance of its sub-pattern, in the order of their last events. A row has the words
+`FIRST`, `LAST` (points of its first and last event in the unit of the span), `ENDED` (the time of its last event), and
+from `SLOTS` on one binding per place of the sub-pattern. A binding is an event, or the last one of a set of events.
 """
 
 from __future__ import annotations
@@ -20,12 +19,12 @@ FAR = 2**62
 """Later than every event."""
 
 LEAF, KLEENE, ABSENT, JOIN = range(4)
-"""Kinds of nodes: single events, sets of events, events that are negated, and what is made of two other nodes."""
+"""Kinds of nodes: single events, sets of events, negated events, and joins of two other nodes."""
 
 FIRST, LAST, ENDED, SLOTS = range(4)
 
 BEFORE, AFTER, APART = -1, -2, -3
-"""Checks of a fresh and an older binding: the older one is all before, or after; or they have no event in common."""
+"""Checks of a fresh and an older binding: the older one is entirely before, or after; or they share no event."""
 
 SEEN, NOW, OWN, TOUCHED, USED, ORIGIN, LOW, BINDINGS, WORDS, ROWS, INSTANCES, LOOKED = range(12)
 MATCHES, WRITTEN, WAITING, WAITING_WRITTEN, DIGESTS, MARKED, LACK, MUTE = range(12, 20)
@@ -34,17 +33,17 @@ COUNTERS = 25
 """See `EngineState.counters`."""
 
 OF_SLAB, OF_BINDINGS, OF_MATCHES, OF_WAITING, OF_DIGESTS, OF_INDICES = range(1, 7)
-"""What there is too little room in (`LACK`)."""
+"""The arrays without enough space (`LACK`)."""
 
 WAITING_BYTES = 56
-"""A match that waits for the end of its span; and 8 bytes per event."""
+"""Bytes of a match that waits for the end of its span, without 8 bytes per event."""
 
 
 class NodeRecord:
-    """A node. `reach` of its window, in time or, if it `counts`, in events; `width` places.
+    """A node. `reach`: its window, in time or, if it `counts`, in events; `width`: number of places.
 
-    `stored`: other nodes read its rows, and if it is `kept`, also those of earlier events. `held`: negated events are
-    kept until matches that wait for them are settled.
+    `stored`: other nodes read its rows; `kept`: also rows of earlier events. `held`: negated events are kept until
+    matches that wait for them are settled.
     """
 
     kind: int
@@ -57,9 +56,9 @@ class NodeRecord:
 
 
 class StoreRecord:
-    """Rows `base..size - 1` of a node, from word `offset` of the slab on; there is `room` for rows.
+    """Rows `base..size - 1` of a node, from word `offset` of the slab on; `room`: capacity in rows.
 
-    Those from `fresh` on were made by event `stamp`; expired ones are looked for when there are `limit`.
+    Rows from `fresh` on were created by event `stamp`. When there are `limit` rows, expired ones are searched.
     """
 
     offset: int
@@ -72,11 +71,11 @@ class StoreRecord:
 
 
 class JoinRecord:
-    """A way to make rows of a node: of fresh rows of node `mine` with older ones of node `theirs`.
+    """Creates rows of a node from fresh rows of node `mine` and older ones of node `theirs`.
 
-    `bound`: the fresh slot that all of the older row must be before; or NOBODY. `copy`: where the sources of its slots
+    `bound`: the fresh slot that must be after the whole older row, or NOBODY. `copy`: where the sources of its slots
     begin. `check`, `check_end`: its checks. `index` of the older rows, or NOBODY; `within`, `within_end`: the bounds of
-    what it is asked for.
+    its look-ups.
     """
 
     mine: int
@@ -91,9 +90,9 @@ class JoinRecord:
 
 
 class CheckRecord:
-    """A check of the binding in slot `mine` of a fresh row with that in slot `theirs` of an older one.
+    """A check of the binding in slot `mine` of a fresh row against that in slot `theirs` of an older one.
 
-    `which` is `BEFORE`, `AFTER` or `APART`, or the number of a list of conditions that hold for all of their events.
+    `which`: `BEFORE`, `AFTER`, `APART`, or the number of a list of conditions that must hold for all of their events.
     """
 
     mine: int
@@ -102,9 +101,9 @@ class CheckRecord:
 
 
 class IndexRecord:
-    """An index of the rows of node `node` by a value of the (last) event in a slot, of which it is a `column`.
+    """An index of the rows of node `node` by `column`, a value of the (last) event in a slot.
 
-    Rows are sorted in blocks of `block`, once look-ups have passed each one `patience` times on average.
+    Rows are sorted in blocks of `block`, after look-ups have scanned each one `patience` times on average.
     """
 
     node: int
@@ -117,7 +116,7 @@ class IndexRecord:
 
 
 class BoundRecord:
-    """A condition on what an index has: a value of the event in a `slot` of a fresh row `op` that of the older one."""
+    """A condition on the key of an index: the value of the event in fresh `slot`, `op`, the older event's value."""
 
     slot: int
     real: bool
@@ -127,10 +126,10 @@ class BoundRecord:
 
 
 class EntriesRecord:
-    """Where the entries of an index are: `room` from `offset` on, and as much behind them to work with.
+    """Location of an index's entries: capacity `room` from `offset` on, followed by as much working space.
 
-    The first `filled` rows of the store have entries, of which the first `sorted` are in sorted runs. So many were ever
-    `entered`, and look-ups have `passed` so many that were not sorted.
+    The first `filled` rows of the store have entries, of which the first `sorted` are in sorted runs. `entered`: total
+    number of entries so far; `passed`: number of unsorted entries that look-ups have scanned.
     """
 
     offset: int
@@ -142,10 +141,10 @@ class EntriesRecord:
 
 
 class PatternRecord:
-    """A pattern of which a node's rows are matches if they lie within its own `reach`.
+    """A pattern; rows of its node are matches if they lie within its own `reach`.
 
     If it `waits`, matches are decided at the end of their spans; with `digests` they are not written. In a SEQ
-    (`ordered`) slots have the order of events.
+    (`ordered`) slots are in the order of events.
     """
 
     reach: int
@@ -158,15 +157,15 @@ class PatternRecord:
 
 
 class AbsenceRecord:
-    """No event of node `node` may be between slots `gap - 1` and `gap`; `last` if the gap is at the end."""
+    """No event of node `node` may lie between slots `gap - 1` and `gap`; `last` if the gap is at the end."""
 
     node: int
     gap: int
     last: bool
 
 
-class HindranceRecord:
-    """No event of node `node` may be between slots `before` and `after` of a row."""
+class ExclusionRecord:
+    """No event of node `node` may lie between slots `before` and `after` of a row."""
 
     node: int
     before: int
@@ -174,9 +173,10 @@ class HindranceRecord:
 
 
 class BindingRecord:
-    """An event, with the binding of the events before it in its set (`below`), of which it has `length`.
+    """An event, and the binding of the earlier events of its set (`below`), which has `length` events.
 
-    `time` of it and of the `first` event; its `number` among those of its key, and `place` in the input.
+    `time`: of the event; `first`: time of the set's first event; `number`: among the events of the key; `place`: in the
+    input.
     """
 
     time: int
@@ -188,10 +188,10 @@ class BindingRecord:
 
 
 class MatchRecord:
-    """A match of a pattern: times of its first and last event, and where its positions end.
+    """A match of a pattern: times of its first and last event, and the end of its positions.
 
-    `due`: the point by which nothing can undo it; `window`: what is told of it. It is `settled` once it is due, and not
-    `alive` if it was undone.
+    `due`: the point from which nothing can invalidate it; `window`: reported with it. `settled`: it is due. `alive`: it
+    has not been invalidated.
     """
 
     pattern: int
@@ -208,13 +208,13 @@ class PlanTables(NamedTuple):
     """A plan of N nodes, children before parents. Lists are CSR: `x_ptr[i]:x_ptr[i + 1]`.
 
     - `node[N]` (`NodeRecord`); `local`: predicates per node.
-    - `step_ptr[T + 1]`, `step`: the nodes that may have a new row with an event of a type, ascending.
+    - `step_ptr[T + 1]`, `step`: the nodes that can get a new row with an event of a type, ascending.
     - `join_ptr[N + 1]`, `join` (`JoinRecord`); `copy`: slots of the fresh row, or ~slots of the older one.
     - `check` (`CheckRecord`); `pairs`: lists of conditions from a fresh to an older event.
     - `index_ptr[N + 1]`, `indices` (`IndexRecord`): the indices of a node; `bound` (`BoundRecord`).
-    - `hindrance_ptr[N + 1]`, `hindrance` (`HindranceRecord`): what no row of a node may have between its events.
-    - `final_ptr[N + 1]`, `final`: the patterns of a node; `pattern[P]` (`PatternRecord`), `absence` (`AbsenceRecord`),
-      without those that its nodes have decided.
+    - `exclusion_ptr[N + 1]`, `exclusion` (`ExclusionRecord`): negated events that no row of a node may contain.
+    - `final_ptr[N + 1]`, `final`: the patterns of a node; `pattern[P]` (`PatternRecord`), `absence` (`AbsenceRecord`):
+      negated types that are not checked by nodes.
     """
 
     node: Records
@@ -229,8 +229,8 @@ class PlanTables(NamedTuple):
     index_ptr: Ints
     indices: Records
     bound: Records
-    hindrance_ptr: Ints
-    hindrance: Records
+    exclusion_ptr: Ints
+    exclusion: Records
     final_ptr: Ints
     final: Ints
     pattern: Records
@@ -243,13 +243,13 @@ class EngineState(NamedTuple):
     - `store[N]` (`StoreRecord`), `slab`: words of the rows.
     - `binding[V]` (`BindingRecord`), `ints[I, V]`, `reals[F, V]`: their columns. Binding b is at b - counters[ORIGIN].
     - `entries[K]` (`EntriesRecord`): of the indices; `key`, `entry`: the value and the row of each entry.
-    - `touched[N]`: nodes with rows of the current event; `marked[P]`: patterns with matches of it that are digested,
-      `matches[P]`, `digest[P]`: their number and sum, `row[P]`: the row of digests of the last window, or NOBODY.
-    - `counters`: events SEEN, the time NOW, the binding that the current event has as its OWN, TOUCHED nodes, words
-      USED of the slab, the binding at the ORIGIN, the LOW one that is live, the end of BINDINGS, live WORDS and ROWS,
-      INSTANCES made, pairs LOOKED at; MATCHES and positions WRITTEN, those WAITING; rows of DIGESTS, MARKED patterns;
-      what there is a LACK of; MUTE: whether matches are forgotten; the largest
-      state; entries of indices that are INDEXED or free.
+    - `touched[N]`: nodes with rows of the current event; `marked[P]`: patterns with digested matches of the event,
+      `matches[P]`, `digest[P]`: their number and sum; `row[P]`: the digest row of the last window, or NOBODY.
+    - `counters`: events SEEN; the time NOW; OWN binding of the current event; TOUCHED nodes; words USED of the slab;
+      the first binding in the arrays (ORIGIN), the first live one (LOW) and the end of BINDINGS; live WORDS and ROWS;
+      INSTANCES created; pairs LOOKED at; MATCHES and positions WRITTEN; WAITING matches; rows of DIGESTS; MARKED
+      patterns; the array with a LACK of space; MUTE: whether matches are dropped; the largest state; INDEXED: entries
+      of indices in use, including gaps.
     """
 
     store: Records

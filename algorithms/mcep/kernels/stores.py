@@ -1,4 +1,4 @@
-"""Stores of rows: room for them, and how expired ones are dropped (MCEP, Section 3.3, removal of instances)."""
+"""Stores of rows: their space, and the removal of expired rows (MCEP, Section 3.3, removal of instances)."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from cepbench.algorithms.mcep.kernels.state import (
 )
 
 LEAST_LIMIT = 32
-"""Rows among which it is not worth while to look for expired ones."""
+"""Number of rows up to which expired ones are not searched."""
 
 
 @inlined
 def advance(n: int, floor: int, tables: PlanTables, state: EngineState) -> None:
-    """Drops the oldest rows of node n that ended before the point `floor`. O(1) amortised."""
+    """Drops the oldest rows of node n that ended before the point `floor`. O(1) amortized."""
     store = state.store[n]
     stride = SLOTS + tables.node[n].width
     before = store.base
@@ -62,7 +62,7 @@ def compact(n: int, floor: int, tables: PlanTables, state: EngineState) -> None:
 
 @inlined
 def opened(n: int, point: int, tables: PlanTables, state: EngineState) -> None:
-    """Makes node n ready for rows of the current event, unless it is."""
+    """Prepares node n for rows of the current event, if it has not been prepared yet."""
     store = state.store[n]
     count = state.counters
     if store.stamp == count[SEEN]:
@@ -80,7 +80,7 @@ def opened(n: int, point: int, tables: PlanTables, state: EngineState) -> None:
 
 @inlined
 def has_room(n: int, tables: PlanTables, state: EngineState) -> bool:
-    """Whether there is room for another row of node n, moved to the end of the slab if need be."""
+    """Whether there is space for another row of node n; moves the store to the end of the slab if necessary."""
     store = state.store[n]
     if store.size < store.room:
         return True
@@ -99,7 +99,7 @@ def has_room(n: int, tables: PlanTables, state: EngineState) -> bool:
 
 @inlined
 def keep(n: int, tables: PlanTables, state: EngineState) -> None:
-    """Keeps the row that was written behind the last one of node n."""
+    """Keeps the row that was written after the last one of node n."""
     state.store[n].size += 1
     state.counters[WORDS] += SLOTS + tables.node[n].width
     state.counters[ROWS] += 1
@@ -107,7 +107,7 @@ def keep(n: int, tables: PlanTables, state: EngineState) -> None:
 
 @inlined
 def first_from(n: int, word: int, value: int, tables: PlanTables, state: EngineState) -> int:
-    """The first row of node n whose `word`, by which rows ascend, is at least `value`. O(log n)."""
+    """The first row of node n whose `word` is at least `value`; rows must ascend by this word. O(log n)."""
     store = state.store[n]
     stride = SLOTS + tables.node[n].width
     low, high = store.base, store.size
@@ -122,7 +122,7 @@ def first_from(n: int, word: int, value: int, tables: PlanTables, state: EngineS
 
 @inlined
 def is_free(n: int, after: int, before: int, tables: PlanTables, state: EngineState) -> bool:
-    """Whether no row of node n ended after one time and before another. O(log n)."""
+    """Whether no row of node n ended after time `after` and before time `before`. O(log n)."""
     store = state.store[n]
     r = first_from(n, ENDED, before, tables, state) - 1
     return r < store.base or state.slab[store.offset + r * (SLOTS + tables.node[n].width) + ENDED] <= after

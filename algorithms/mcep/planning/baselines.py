@@ -1,4 +1,4 @@
-"""Plans to compare with: no sharing, or sharing without a search (MCEP, Section 6.2)."""
+"""Baseline plans: without sharing, or with sharing but without a search (MCEP, Section 6.2)."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from cepbench.algorithms.mcep.planning.plans import MultiPatternMultitree, Multi
 from cepbench.algorithms.mcep.planning.subpatterns import SubPatternTable, mask_of, operands_of
 
 Occurrences = dict[int, int]
-"""Of a sub-pattern: the patterns that have it, each with the operands that are it."""
+"""The patterns that contain a sub-pattern, each with the operands that form it."""
 
 Score = Callable[[int, Occurrences], float]
 
 
 def unshared(costs: CostModel, patterns: Sequence[int], shape: str, *, reordered: bool) -> MultiPlan:
-    """The trivial plan, which shares and rewrites nothing; or RE, which reorders the operands of every pattern.
+    """The trivial plan without sharing or rewriting; or RE, which reorders the operands of every pattern.
 
-    RE adds the operand that leaves the fewest instances, greedily (Kolchinsky and Schuster, VLDB 2018; the text of
-    Section 6.2.2 has it maximise the cost). Nodes belong to their pattern alone. Trees are left-deep.
+    RE greedily adds the operand that leaves the fewest instances (Kolchinsky and Schuster, VLDB 2018; Section 6.2.2
+    says that it maximizes the cost). Each node belongs to one pattern only. Trees are left-deep.
     """
     orders: list[tuple[int, ...]] = []
     for pattern in patterns:
@@ -41,10 +41,10 @@ def unshared(costs: CostModel, patterns: Sequence[int], shape: str, *, reordered
 
 
 def shared(costs: CostModel, patterns: Sequence[int], shape: str) -> MultiPlan:
-    """SH: everything that patterns have in common without reordering is shared (Sections 3.2 and 6.2.2).
+    """SH: shares everything that patterns have in common without reordering (Sections 3.2 and 6.2.2).
 
-    Orders share all prefixes. Trees share runs of operands: the longest first, of equal ones those of most patterns,
-    as long as their operands are free.
+    Orders share all prefixes. Trees share runs of operands that do not overlap: the longest first; of equally long
+    ones, those of most patterns.
     """
     if shape == "orders":
         plan = MultiPatternTree(costs)
@@ -56,10 +56,10 @@ def shared(costs: CostModel, patterns: Sequence[int], shape: str) -> MultiPlan:
 
 
 def shared_by_redundancy(costs: CostModel, patterns: Sequence[int]) -> MultiPatternMultitree:
-    """SH-RR: runs of operands are shared in the order of their redundancy ratio, as in SPASS (Section 6.2.2).
+    """SH-RR: shares runs of operands in the order of their redundancy ratio, as in SPASS (Section 6.2.2).
 
-    R(p) = (k - 1) cost(p) / sum of cost(q) over the k patterns q that have p: the share of their work that repeats the
-    construction of p. Costs are those of orders without reordering.
+    R(p) = (k - 1) cost(p) / sum of cost(q) over the k patterns q that contain p: the share of their work that repeats
+    the construction of p. Costs are those of orders without reordering.
     """
     whole = {pattern: order_cost(costs, pattern, _written(costs.table, pattern)) for pattern in patterns}
 
@@ -73,7 +73,7 @@ def shared_by_redundancy(costs: CostModel, patterns: Sequence[int]) -> MultiPatt
 
 
 def covered(costs: CostModel, patterns: Sequence[int], score: Score) -> MultiPatternMultitree:
-    """Shares runs of operands greedily by score, none of which overlap in a pattern; those of no score are left."""
+    """Shares runs of operands greedily by score, without overlaps in a pattern; runs without a score are not shared."""
     occurrences = {sub: dict(having) for sub, having in shared_runs(costs.table, patterns).items()}
     scores = {sub: score(sub, having) for sub, having in occurrences.items()}
     chosen: dict[int, list[int]] = {pattern: [] for pattern in patterns}
@@ -96,7 +96,7 @@ def covered(costs: CostModel, patterns: Sequence[int], score: Score) -> MultiPat
 
 
 def shared_runs(table: SubPatternTable, patterns: Sequence[int]) -> dict[int, Occurrences]:
-    """Runs of at least two operands that several patterns have; of a pattern that has one often, the first."""
+    """Runs of at least two operands that several patterns contain; in each pattern, the first occurrence."""
     found: dict[int, Occurrences] = {}
     for pattern in patterns:
         for mask in runs_of(table, pattern, table[pattern].everything):
@@ -105,7 +105,7 @@ def shared_runs(table: SubPatternTable, patterns: Sequence[int]) -> dict[int, Oc
 
 
 def runs_of(table: SubPatternTable, pattern: int, mask: int) -> Iterator[int]:
-    """The runs of at least two operands, in the canonical order of the sub-pattern `mask`, itself included."""
+    """The runs of at least two operands, in the canonical order of the sub-pattern `mask`, including itself."""
     places = table.places(pattern, mask)
     for first in range(len(places)):
         for end in range(first + 2, len(places) + 1):
@@ -119,7 +119,7 @@ def joins_around(table: SubPatternTable, pattern: int, runs: Sequence[int]) -> l
 
 
 def parts_around(table: SubPatternTable, pattern: int, mask: int, runs: Sequence[int]) -> list[int]:
-    """The operands `mask` in their canonical order, each run as one part where its first operand stands."""
+    """The operands `mask` in their canonical order; each run is one part, at the place of its first operand."""
     within = {operand: run for run in runs for operand in operands_of(run)}
     return list(dict.fromkeys(within.get(operand, 1 << operand) for operand in table.places(pattern, mask)))
 

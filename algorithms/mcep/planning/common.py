@@ -10,7 +10,7 @@ from cepbench.algorithms.mcep.planning.subpatterns import SubPatternTable, opera
 
 @dataclass(frozen=True)
 class CommonSubPattern:
-    """A sub-pattern of two patterns: its number, and the operands of either that it binds."""
+    """A sub-pattern of two patterns: its number, and the operands that it binds in each."""
 
     sub: int
     first: int
@@ -20,11 +20,11 @@ class CommonSubPattern:
 def maximal_common(table: SubPatternTable, first: int, second: int) -> tuple[CommonSubPattern, ...]:
     """All maximal common sub-patterns of two patterns, in the order of their operands.
 
-    Pairs of operands with equal elements are the vertices of a graph; an edge joins two pairs that agree in the
-    structure and in the conditions between them. Maximal cliques are the maximal ways to find a part of one pattern in
-    the other, by Bron and Kerbosch with pivots. Appendix A intersects the types, then the conditions, then the
-    structures, and drops what is in conflict, which finds one of them. If types repeat, a clique may lie inside a
-    larger one; those are left out.
+    The vertices of a graph are pairs of equal operands; an edge joins two pairs that agree in structure and in the
+    conditions between them. Maximal cliques, found by Bron-Kerbosch with pivots, are the maximal ways to embed a part
+    of one pattern into the other. Appendix A instead intersects types, then conditions, then structures, and drops
+    conflicts, which finds one of them. If types repeat, a clique can lie inside a larger one; such cliques are left
+    out.
     """
     found = list(dict.fromkeys(matchings(table, first, second)))
     inside = [
@@ -46,38 +46,38 @@ def matchings(table: SubPatternTable, first: int, second: int) -> Iterator[Commo
         [(a, b)] = pairs
         yield CommonSubPattern(table.of(first, 1 << a), 1 << a, 1 << b)
         return
-    neighbours = [0] * len(pairs)
+    neighbors = [0] * len(pairs)
     for p, one in enumerate(pairs):
         for q in range(p):
             if _agree(table, first, second, one, pairs[q]):
-                neighbours[p] |= 1 << q
-                neighbours[q] |= 1 << p
-    for clique in maximal_cliques(neighbours):
+                neighbors[p] |= 1 << q
+                neighbors[q] |= 1 << p
+    for clique in maximal_cliques(neighbors):
         chosen = [pairs[p] for p in operands_of(clique)]
         mask = sum(1 << a for a, _ in chosen)
         yield CommonSubPattern(table.of(first, mask), mask, sum(1 << b for _, b in chosen))
 
 
-def maximal_cliques(neighbours: list[int]) -> Iterator[int]:
-    """The maximal cliques of a graph, as sets of vertices; `neighbours` are sets, too."""
+def maximal_cliques(neighbors: list[int]) -> Iterator[int]:
+    """The maximal cliques of a graph as sets of vertices (bit masks, as are `neighbors`)."""
 
     def extend(clique: int, candidates: int, excluded: int) -> Iterator[int]:
         if not candidates:
             if not excluded:
                 yield clique
             return
-        pivot = max(operands_of(candidates | excluded), key=lambda v: (neighbours[v] & candidates).bit_count())
-        for v in operands_of(candidates & ~neighbours[pivot]):
-            yield from extend(clique | 1 << v, candidates & neighbours[v], excluded & neighbours[v])
+        pivot = max(operands_of(candidates | excluded), key=lambda v: (neighbors[v] & candidates).bit_count())
+        for v in operands_of(candidates & ~neighbors[pivot]):
+            yield from extend(clique | 1 << v, candidates & neighbors[v], excluded & neighbors[v])
             candidates &= ~(1 << v)
             excluded |= 1 << v
 
-    if neighbours:
-        yield from extend(0, (1 << len(neighbours)) - 1, 0)
+    if neighbors:
+        yield from extend(0, (1 << len(neighbors)) - 1, 0)
 
 
 def _agree(table: SubPatternTable, first: int, second: int, one: tuple[int, int], other: tuple[int, int]) -> bool:
-    """Whether two pairs of operands may stand together in a common sub-pattern."""
+    """Whether two pairs of operands can occur together in a common sub-pattern."""
     (a, b), (c, d) = one, other
     if a == c or b == d or table[first].ordered != table[second].ordered:
         return False
@@ -87,7 +87,7 @@ def _agree(table: SubPatternTable, first: int, second: int, one: tuple[int, int]
 
 
 def _contains(table: SubPatternTable, pattern: int, mask: int, sub: int) -> bool:
-    """Whether some of the operands `mask` are the sub-pattern `sub`."""
+    """Whether some of the operands `mask` form the sub-pattern `sub`."""
     size = len(table.known.items[sub])
     part = mask
     while part:

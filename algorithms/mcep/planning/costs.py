@@ -11,20 +11,20 @@ from cepbench.algorithms.mcep.planning.selectivities import Selectivities, TypeF
 from cepbench.algorithms.mcep.planning.subpatterns import SubPatternTable
 from cepbench.events.statistics import Statistics
 
-MOST_DOUBLINGS = 40.0
-"""A Kleene operand is taken to bind at most 2^40 sets of events: more than a memory holds, yet costs remain alike."""
+MAX_DOUBLINGS = 40.0
+"""Log2 of the maximum number of sets of a Kleene operand in estimates: beyond any memory, and costs stay comparable."""
 
-MOST_INSTANCES = 1e290
-"""Of a sub-pattern: costs remain finite, and so do their sums."""
+MAX_INSTANCES = 1e290
+"""Maximum number of instances of a sub-pattern in estimates: costs and their sums stay finite."""
 
 
 class CostModel:
     """Expected numbers of instances of the sub-patterns of a table, in windows of given length.
 
-    In a window W there are W r events of a type of rate r (of count windows, W times its share of all events), times
-    the selectivity of the operand's own conditions; and 2^n sets of n events for a Kleene operand (Kolchinsky and
-    Schuster, VLDB 2018). The instances of a sub-pattern are the product over its operands, times the selectivity of the
-    conditions between each two of them. As in the paper, neither the order in a SEQ nor negation makes them fewer.
+    A window W contains W r events of a type of rate r (a count window: W times its share of all events), times the
+    selectivity of the operand's own conditions; a Kleene operand with n events has 2^n sets (Kolchinsky and Schuster,
+    VLDB 2018). The number of instances of a sub-pattern is the product over its operands, times the selectivities of
+    the conditions between each two of them. As in the paper, the order in a SEQ and negation do not reduce it.
     """
 
     def __init__(
@@ -37,18 +37,18 @@ class CostModel:
         self._between: dict[tuple[int, int, int], float] = {}
 
     def instances(self, sub: int, window: int) -> float:
-        """Expected instances of a sub-pattern: C(N) of a node that detects it. O(1) if it was asked for before."""
+        """Expected instances of a sub-pattern: C(N) of a node that detects it. O(1) if computed before."""
         found = self._instances.get((sub, window))
         if found is None:
             found = self._instances[sub, window] = self._computed(sub, window)
         return found
 
     def price(self, sub: int, window: int) -> float:
-        """What a node costs whatever it is made of: its instances (C(N) of the paper)."""
+        """Cost of a node that does not depend on its children: its instances (C(N) of the paper)."""
         return self.instances(sub, window)
 
     def pairs(self, pattern: int, left: int, right: int, window: int) -> float:
-        """What it costs beyond that to make a node of two disjoint sets of operands: nothing in the paper."""
+        """Additional cost of making a node from two disjoint sets of operands; 0 in the paper."""
         del pattern, left, right, window
         return 0.0
 
@@ -57,25 +57,25 @@ class CostModel:
         return self.instances(self.table.of(pattern, mask), self.table[pattern].window)
 
     def events(self, element: PatternElement, window: int, counts_events: bool = False) -> float:
-        """Expected instances of an operand alone."""
+        """Expected instances of a single operand."""
         rate = self.statistics.rates.get(element.type, 0.0)
         if counts_events:
             rate = rate / self.total_rate if self.total_rate else 0.0
         found = window * rate * self.selectivities.of(TypeFilters(element.type, element.filters))
-        return 2.0 ** min(found, MOST_DOUBLINGS) if element.kleene else found
+        return 2.0 ** min(found, MAX_DOUBLINGS) if element.kleene else found
 
     def _computed(self, sub: int, window: int) -> float:
         found = self.table.known.items[sub]
         counts = self.table.scopes.items[found.scope].counts_events
         instances = 1.0
         for element in found.elements:
-            instances = min(MOST_INSTANCES, instances * self.events(self.table.elements.items[element], window, counts))
+            instances = min(MAX_INSTANCES, instances * self.events(self.table.elements.items[element], window, counts))
         for (p, q), relation in zip(combinations(found.elements, 2), found.relations, strict=True):
             instances *= self._selectivity(p, q, relation)
         return instances
 
     def _selectivity(self, left: int, right: int, relation: int) -> float:
-        """Sel of Section 2: of all conditions between two operands together."""
+        """Sel of Section 2: the selectivity of all conditions between two operands together."""
         found = self._between.get((left, right, relation))
         if found is None:
             types = self.table.elements.items[left].type, self.table.elements.items[right].type

@@ -1,7 +1,7 @@
-"""Local plan generation: the algorithm A of MCEP, Sections 4.2 and 5, by dynamic programming or greedily.
+"""Local plan generation (algorithm A of MCEP, Sections 4.2 and 5), by dynamic programming or greedily.
 
-Costs are given as functions of sets of operands: the instances of the sub-pattern of these, or another price of its
-node; and what it costs beyond that to join two sets, which is nothing in the paper.
+Costs are functions of sets of operands: the instances of their sub-pattern or another price of its node, and the
+additional cost of joining two sets, which is 0 in the paper.
 """
 
 from __future__ import annotations
@@ -12,35 +12,35 @@ from math import inf
 
 from cepbench.algorithms.mcep.planning.subpatterns import operands_of
 
-MOST_ORDERED = 12
-"""Operands that are added by dynamic programming, which visits 2^m sets; of more, a greedy order is made."""
+MAX_ORDERED = 12
+"""Maximum number of operands added by dynamic programming, which visits 2^m sets; beyond it, the order is greedy."""
 
-MOST_JOINED = 10
-"""Trees that are joined by dynamic programming, which visits 3^k splits; more are joined greedily."""
+MAX_JOINED = 10
+"""Maximum number of trees joined by dynamic programming, which visits 3^k splits; beyond it, joins are greedy."""
 
 Instances = Callable[[int], float]
 Pairs = Callable[[int, int], float]
 Order = tuple[int, ...]
 Join = tuple[int, int]
 Joins = tuple[Join, ...]
-"""A tree: the sets of operands that are joined, smaller trees first; the left one has the least operand."""
+"""A tree: the sets of operands that are joined, smaller trees first; the left one contains the least operand."""
 
 
 def no_pairs(left: int, right: int) -> float:
-    """Joins cost nothing but the instances that they make, as in the paper."""
+    """The additional cost of a join in the paper: 0."""
     del left, right
     return 0.0
 
 
 def cheapest_order(instances: Instances, prefix: Order, everything: int, pairs: Pairs = no_pairs) -> Order:
-    """The order of `everything` of least cost that begins with `prefix`, by dynamic programming over sets.
+    """The cheapest order of `everything` that begins with `prefix`, by dynamic programming over sets.
 
-    O(2^m m) for m further operands; of more than `MOST_ORDERED`, see `greedy_order`. Of equal ones, the first operand.
+    O(2^m m) for m further operands; beyond `MAX_ORDERED`, see `greedy_order`. Ties go to the first operand.
     """
     mask = 0
     for operand in prefix:
         mask |= 1 << operand
-    if (everything & ~mask).bit_count() > MOST_ORDERED:
+    if (everything & ~mask).bit_count() > MAX_ORDERED:
         return greedy_order(instances, prefix, everything, pairs)
     best: dict[int, tuple[float, int]] = {everything: (0.0, -1)}
 
@@ -65,7 +65,7 @@ def cheapest_order(instances: Instances, prefix: Order, everything: int, pairs: 
 
 
 def greedy_order(instances: Instances, prefix: Order, everything: int, pairs: Pairs = no_pairs) -> Order:
-    """Adds the operand that costs least, which leaves the fewest instances, one after another. O(m^2)."""
+    """Repeatedly adds the operand that costs least, i.e. leaves the fewest instances. O(m^2)."""
     order = list(prefix)
     mask = 0
     for operand in prefix:
@@ -82,12 +82,12 @@ def greedy_order(instances: Instances, prefix: Order, everything: int, pairs: Pa
 
 
 def cheapest_joins(instances: Instances, parts: Sequence[int], pairs: Pairs = no_pairs) -> Joins:
-    """Joins of trees, given as their sets of operands, to one tree of least cost, by dynamic programming over sets.
+    """The cheapest joins of trees (given as sets of operands) into one tree, by dynamic programming over sets.
 
-    O(3^k) for k trees; of more than `MOST_JOINED`, see `greedy_joins`. Of equal ones, the first split.
+    O(3^k) for k trees; beyond `MAX_JOINED`, see `greedy_joins`. Ties go to the first split.
     """
     size = len(parts)
-    if size > MOST_JOINED:
+    if size > MAX_JOINED:
         return greedy_joins(instances, parts, pairs)
     union, left, costs = [0] * (1 << size), [0] * (1 << size), [0.0] * (1 << size)
     for chosen in range(1, 1 << size):
@@ -118,7 +118,7 @@ def cheapest_joins(instances: Instances, parts: Sequence[int], pairs: Pairs = no
 
 
 def greedy_joins(instances: Instances, parts: Sequence[int], pairs: Pairs = no_pairs) -> Joins:
-    """Joins the two trees that cost least, or have the fewest instances together, one after another. O(k^3)."""
+    """Repeatedly joins the two trees that cost least, i.e. have the fewest instances together. O(k^3)."""
     trees, joins = list(parts), []
     while len(trees) > 1:
         a, b = min(combinations(trees, 2), key=lambda pair: (instances(pair[0] | pair[1]) + pairs(*pair), pair))
@@ -128,7 +128,7 @@ def greedy_joins(instances: Instances, parts: Sequence[int], pairs: Pairs = no_p
 
 
 def left_deep(parts: Sequence[int]) -> Joins:
-    """Joins of trees one after another, in their order."""
+    """Joins trees one after another, in the given order."""
     joins, mask = [], parts[0]
     for part in parts[1:]:
         joins.append((mask, part))
@@ -137,6 +137,6 @@ def left_deep(parts: Sequence[int]) -> Joins:
 
 
 def canonical_joins(joins: Sequence[Join]) -> Joins:
-    """The same tree with its joins in the one order that `Joins` names."""
+    """The same tree with its joins in the canonical order of `Joins`."""
     sides = [(a, b) if a & -a < b & -b else (b, a) for a, b in joins]
     return tuple(sorted(sides, key=lambda pair: ((pair[0] | pair[1]).bit_count(), pair)))

@@ -22,9 +22,9 @@ class SharedChoice:
 class MultiPatternGraph:
     """Patterns of a table, and their maximal common sub-patterns, in two hash tables (Appendix A).
 
-    One maps every maximal common sub-pattern to the patterns that have it; the other maps a pattern to the maximal
-    common sub-patterns with its peers, with the sets of operands that they bind. Edges and their sets of common
-    sub-patterns are inferred. Space is O(n g) for n patterns and g maximal common sub-patterns; adding or removing a
+    One table maps every maximal common sub-pattern to the patterns that contain it. The other maps a pattern to the
+    maximal common sub-patterns with its peers and the sets of operands that they bind. Edges and their sets of common
+    sub-patterns are derived. Space is O(n g) for n patterns and g maximal common sub-patterns; adding or removing a
     pattern compares it with the n others.
     """
 
@@ -32,9 +32,9 @@ class MultiPatternGraph:
         self.table = table
         self.vertices: dict[int, None] = {}
         self.patterns_of: dict[int, Counter[int]] = {}
-        """By maximal common sub-pattern: the patterns that have it, with the number of the peers that made it known."""
+        """By maximal common sub-pattern: the patterns that contain it, with the number of peers that contribute it."""
         self.common_of: dict[int, dict[int, Counter[int]]] = {}
-        """By pattern: its maximal common sub-patterns, with their sets of operands, counted likewise."""
+        """By pattern: its maximal common sub-patterns, with their sets of operands, counted in the same way."""
         self._edges: dict[int, list[tuple[int, int]]] = {}
         self._containing: dict[tuple[int, int], dict[int, int]] = {}
         for pattern in patterns:
@@ -50,7 +50,7 @@ class MultiPatternGraph:
         self._containing.clear()
 
     def remove(self, pattern: int) -> None:
-        """Takes a pattern out again; the graph is as if it had never been there."""
+        """Removes a pattern; the graph is as if it had never been added."""
         del self.vertices[pattern]
         for other in self.vertices:
             self._count(pattern, other, -1)
@@ -58,7 +58,7 @@ class MultiPatternGraph:
         self._edges.clear()
         self._containing.clear()
 
-    def neighbours(self, pattern: int, least: int = 1) -> set[int]:
+    def neighbors(self, pattern: int, least: int = 1) -> set[int]:
         """The patterns that share a sub-pattern of at least `least` operands with a pattern."""
         found = {other for sub in self._subs(pattern, least) for other in self.patterns_of[sub]}
         found.discard(pattern)
@@ -67,30 +67,30 @@ class MultiPatternGraph:
     def edges(self, least: int = 1) -> list[tuple[int, int]]:
         """All pairs of patterns that share a sub-pattern of at least `least` operands, in ascending order.
 
-        They are kept until the graph changes.
+        The result is cached until the graph changes.
         """
         if least not in self._edges:
             self._edges[least] = [
                 (pattern, other)
                 for pattern in sorted(self.vertices)
-                for other in sorted(self.neighbours(pattern, least))
+                for other in sorted(self.neighbors(pattern, least))
                 if pattern < other
             ]
         return self._edges[least]
 
     @property
     def density(self) -> float:
-        """The mean number of neighbours of a pattern as a share of the workload (Appendix D), at most 1 - 1/n."""
+        """The mean number of neighbors of a pattern as a share of the workload (Appendix D), at most 1 - 1/n."""
         return 2 * len(self.edges()) / len(self.vertices) ** 2 if self.vertices else 0.0
 
     def components(self) -> list[list[int]]:
-        """The connected components, which can be planned one by one."""
+        """The connected components, which can be planned separately."""
         found, left = [], dict(self.vertices)
         while left:
             pending = [next(iter(left))]
             component = set(pending)
             while pending:
-                fresh = self.neighbours(pending.pop()) - component
+                fresh = self.neighbors(pending.pop()) - component
                 component |= fresh
                 pending += fresh
             for pattern in component:
@@ -103,9 +103,9 @@ class MultiPatternGraph:
         return maximal_common(self.table, first, second)
 
     def common(self, first: int, second: int) -> list[tuple[int, int, int]]:
-        """Sub-patterns of two patterns and their operands in either, from the hash tables.
+        """Common sub-patterns of two patterns and their operands in each, from the hash tables.
 
-        They are the maximal ones of the two and perhaps smaller ones, which are maximal with other peers.
+        They include the maximal ones of the two, and possibly smaller ones that are maximal with other peers.
         """
         mine, others = self.common_of[first], self.common_of[second]
         if len(others) < len(mine):
@@ -115,8 +115,8 @@ class MultiPatternGraph:
     def random_pair(self, random: Random, least: int) -> SharedChoice | None:
         """A random edge, and a random common sub-pattern of at least `least` operands of its patterns (N_edge).
 
-        It is drawn from the subsets of one of the largest common sub-patterns, the empty one included. None where
-        nothing can be shared.
+        It is drawn from the subsets of one of the largest common sub-patterns, including the empty one. None if nothing
+        can be shared.
         """
         edges = self.edges(least)
         if not edges:
@@ -130,7 +130,7 @@ class MultiPatternGraph:
     def random_vertex(self, random: Random, least: int, most: int) -> SharedChoice | None:
         """A random pattern, a random sub-pattern that it shares, and at most `most` patterns with it (N_vertex).
 
-        None where nothing can be shared.
+        None if nothing can be shared.
         """
         edges = self.edges(least)
         if not edges:
@@ -147,14 +147,14 @@ class MultiPatternGraph:
     def containing(self, pattern: int, mask: int) -> dict[int, int]:
         """The patterns that contain the sub-pattern of some operands of a pattern, with their operands (Gamma_P).
 
-        What is found is kept until the graph changes.
+        The result is cached until the graph changes.
         """
         found = self._containing.get((pattern, mask))
         if found is None:
-            found = self._containing[pattern, mask] = self._having(pattern, mask)
+            found = self._containing[pattern, mask] = self._find_containing(pattern, mask)
         return dict(found)
 
-    def _having(self, pattern: int, mask: int) -> dict[int, int]:
+    def _find_containing(self, pattern: int, mask: int) -> dict[int, int]:
         having = {pattern: mask}
         for sub, masks in self.common_of[pattern].items():
             for whole in masks:
@@ -185,12 +185,12 @@ class MultiPatternGraph:
         return SharedChoice(self.table.of(pattern, part) if part else -1, tuple(masks))
 
     def _translated(self, pattern: int, whole: int, part: int, other: int, other_whole: int) -> int:
-        """The operands of another pattern that stand where `part` stands in the sub-pattern `whole` of both."""
+        """The operands of another pattern at the places that `part` has in the sub-pattern `whole` of both."""
         mine, others = self.table.places(pattern, whole), self.table.places(other, other_whole)
         return sum(1 << there for here, there in zip(mine, others, strict=True) if part >> here & 1)
 
     def _count(self, pattern: int, other: int, step: int) -> None:
-        """Adds what two patterns share to the hash tables, or takes it out."""
+        """Adds what two patterns share to the hash tables (`step` 1), or removes it (-1)."""
         for found in matchings(self.table, pattern, other):
             for owner, mask in ((pattern, found.first), (other, found.second)):
                 counts = self.common_of[owner].setdefault(found.sub, Counter())
@@ -206,5 +206,5 @@ class MultiPatternGraph:
 
 
 def _inside(one: tuple[int, int, int], other: tuple[int, int, int]) -> bool:
-    """Whether a common sub-pattern binds fewer of the same operands as another one."""
+    """Whether a common sub-pattern binds a proper subset of the operands of another one."""
     return one[1] != other[1] and one[1] & other[1] == one[1] and one[2] & other[2] == one[2]

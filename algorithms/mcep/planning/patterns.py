@@ -1,4 +1,4 @@
-"""Patterns as MCEP's optimiser sees them: SEQ or AND of single types with pairwise conditions (MCEP, Section 2)."""
+"""Patterns as input of MCEP's optimizer: SEQ or AND of single types with pairwise conditions (MCEP, Section 2)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class EventFilter:
 
 @dataclass(frozen=True)
 class PatternElement:
-    """An operand without its name: elements are equal if they bind the same events. `kleene`: one event or more."""
+    """An operand without its name; equal elements bind the same events. `kleene`: at least one event."""
 
     type: str
     kleene: bool = False
@@ -31,7 +31,7 @@ class PatternElement:
 
 @dataclass(frozen=True)
 class NegatedElement:
-    """A type that must be absent before operand `gap`; after the last one where `gap` is the number of operands."""
+    """A type that must be absent before operand `gap`, or after the last one if `gap` is the number of operands."""
 
     type: str
     gap: int
@@ -58,7 +58,7 @@ class PairComparison:
 
 @dataclass(frozen=True)
 class PairCondition:
-    """`comparison` for every event of operand `left` with every one of operand `right`, where `left < right`."""
+    """`comparison` for each event of operand `left` with each one of operand `right`, where `left < right`."""
 
     left: int
     right: int
@@ -67,7 +67,7 @@ class PairCondition:
 
 @dataclass(frozen=True)
 class PatternScope:
-    """What two patterns must have in common to share anything: the kind of their windows and their keys."""
+    """What two patterns must have in common to share anything: their kind of window and their keys."""
 
     counts_events: bool = False
     partition: frozenset[str] = frozenset()
@@ -77,11 +77,11 @@ class PatternScope:
 class DetectionPattern:
     """The paper's tuple (E, S, C, W): a clause of a detection query.
 
-    - `ordered`: whether the structure S is a SEQ; else it is an AND. That of a single operand is neither.
-    - `elements`: the operands in the order in which they are written; a type may occur many times.
-    - `negated`: absent types. They are no part of sub-patterns, so that they hinder no sharing.
-    - `window`: the most that the last event of a match may lie behind the first, in units of the stream's time; or
-      the number of consecutive events that hold a match, where the scope counts events.
+    - `ordered`: whether the structure S is a SEQ, otherwise it is an AND. A single operand is neither.
+    - `elements`: the operands in the order of the query; a type can occur several times.
+    - `negated`: absent types. They are not part of sub-patterns, so they do not prevent sharing.
+    - `window`: the maximum distance between the first and the last event of a match in time units of the stream or, if
+      the scope counts events, the number of consecutive events that contain a match.
     - `query` and `clause`: the index of the query in its workload, and that of the alternative in the query.
     """
 
@@ -105,7 +105,7 @@ class DetectionPattern:
 
 
 def patterns_of(queries: Iterable[CompiledQuery]) -> tuple[DetectionPattern, ...]:
-    """The clauses of detection queries: each is a pattern of its own (Section 2, the transition to DNF)."""
+    """The clauses of detection queries; each is a separate pattern (Section 2, the transition to DNF)."""
     return tuple(_pattern(query, number, part.clause) for query in queries for number, part in enumerate(query.clauses))
 
 

@@ -1,4 +1,4 @@
-"""Local plans within a global one: the best of a pattern, and those that share something (MCEP, Sections 4.2, 5)."""
+"""Local plans within a global plan: the best ones, and those that share a sub-pattern (MCEP, Sections 4.2, 5)."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ SHAPES = ("orders", "trees")
 
 
 class LocalPlanner(ABC):
-    """Makes local plans for the patterns of a global plan. What it makes is kept, as a search asks for it again.
+    """Makes local plans for the patterns of a global plan. Local plans are cached, since a search reuses them.
 
-    `least` is the fewest operands of a sub-pattern that it is of use to share: single events are shared by all trees.
+    `least`: the minimum number of operands of a sub-pattern worth sharing; all trees share single events.
     """
 
     least: ClassVar[int]
@@ -69,17 +69,17 @@ class LocalPlanner(ABC):
         return plan
 
     def instances(self, pattern: int, window: int | None = None) -> Instances:
-        """The instances, or the price, of a set of operands of a pattern, in its own window or another."""
+        """The instances, or the price, of a set of operands of a pattern, in its own window or another one."""
         length = self.table[pattern].window if window is None else window
         return lambda mask: self.costs.price(self.table.of(pattern, mask), length)
 
     def pairs(self, pattern: int, window: int | None = None) -> Pairs:
-        """What joins of two sets of operands of a pattern cost, in its own window or another."""
+        """The cost of joining two sets of operands of a pattern, in its own window or another one."""
         length = self.table[pattern].window if window is None else window
         return lambda left, right: self.costs.pairs(pattern, left, right, length)
 
     def shortest(self, choice: SharedChoice) -> int:
-        """The window of the sub-pattern that is chosen."""
+        """The shortest window of the chosen patterns."""
         return min(self.table[pattern].window for pattern, _ in choice.masks)
 
 
@@ -102,7 +102,7 @@ class OrderPlanner(LocalPlanner):
         return self.completed(pattern, ())
 
     def completed(self, pattern: int, prefix: Order) -> LocalPlan:
-        """The cheapest order of a pattern that begins with some operands."""
+        """The cheapest order of a pattern that begins with the operands `prefix`."""
         found = self._orders.get((pattern, prefix))
         if found is None:
             everything = self.table[pattern].everything
@@ -120,7 +120,7 @@ class OrderPlanner(LocalPlanner):
         ]
 
     def _order(self, choice: SharedChoice) -> Order:
-        """The cheapest order of a sub-pattern, as places of it."""
+        """The cheapest order of a sub-pattern, as its places."""
         window = self.shortest(choice)
         found = self._shared.get((choice.sub, window))
         if found is None:
@@ -151,7 +151,7 @@ class TreePlanner(LocalPlanner):
         return self.containing(pattern, (), ())
 
     def containing(self, pattern: int, subtrees: Sequence[int], within: Sequence[Join]) -> LocalPlan:
-        """The cheapest tree of a pattern that contains disjoint subtrees: their operands, and all joins in them."""
+        """The cheapest tree of a pattern with the given disjoint subtrees: their operands, and all joins in them."""
         left = self.table[pattern].everything & ~sum(subtrees)
         parts = tuple(sorted([*subtrees, *(1 << operand for operand in operands_of(left))]))
         joins = self._joins.get((pattern, parts))
@@ -160,9 +160,10 @@ class TreePlanner(LocalPlanner):
         return self.tree.local(pattern, (*within, *joins))
 
     def sharing(self, plan: MultiPlan, choice: SharedChoice, random: Random) -> list[LocalPlan]:
-        """The subtrees that a pattern shares already are kept, or not, at random for each pattern (Section 5).
+        """Local trees that share the sub-pattern; each keeps subtrees that it already shares, or not, at random
+        (Section 5).
 
-        Those that have an operand in common with the chosen sub-pattern cannot be kept.
+        Subtrees that overlap with the chosen sub-pattern cannot be kept.
         """
         joins = () if choice.sub < 0 else self._tree(choice)
         found = []
@@ -192,7 +193,7 @@ class TreePlanner(LocalPlanner):
         return found
 
     def _placed(self, pattern: int, mask: int, joins: Joins) -> list[Join]:
-        """A tree of places with the operands that stand there."""
+        """A tree of places, converted to the operands at these places."""
         places = self.table.places(pattern, mask)
         return [
             (mask_of([places[one] for one in operands_of(a)]), mask_of([places[one] for one in operands_of(b)]))
@@ -200,7 +201,7 @@ class TreePlanner(LocalPlanner):
         ]
 
     def _shared_subtrees(self, plan: MultiPlan, pattern: int, mask: int) -> list[int]:
-        """The largest subtrees of a pattern's plan that others use, too, without any operand of `mask`."""
+        """The largest subtrees of a pattern's plan that others use, too, and that contain no operand of `mask`."""
         found: list[int] = []
         taken = mask
         for bound, node in reversed(plan.plans[pattern].places):

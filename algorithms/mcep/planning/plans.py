@@ -14,23 +14,23 @@ from cepbench.algorithms.mcep.planning.generators import Join, canonical_joins
 from cepbench.algorithms.mcep.planning.subpatterns import Interned
 from cepbench.events.errors import CepbenchError
 
-MOST_KEPT = 2**17
-"""Local plans that are kept for when they are asked for again; then all are forgotten."""
+MAX_KEPT = 2**17
+"""Maximum number of cached local plans; then the cache is emptied."""
 
 SHARED = -1
-"""The owner of a node that any pattern may use."""
+"""The owner of a node that all patterns can use."""
 
 
 class BrokenMultiPlan(CepbenchError):
-    """A global plan does not evaluate some pattern; the message says which, and why."""
+    """A global plan does not evaluate a pattern; the message names it and the reason."""
 
 
 @dataclass(frozen=True)
 class PlanNode:
-    """A step of a plan: it makes the instances of sub-pattern `sub` of those of its `children` and of single events.
+    """A step of a plan: it makes the instances of sub-pattern `sub` from those of its `children` and single events.
 
-    In orders, a node has its prefix as its only child, or none; in trees, two children, or none for a leaf. Nodes are
-    equal if they are made alike (Section 3.2); those of an `owner` belong to this pattern alone.
+    In orders, the only child of a node is its prefix, if any; in trees, a node has two children, and a leaf has none.
+    Nodes with the same fields are equal and shared (Section 3.2), unless their `owner` is a single pattern.
     """
 
     sub: int
@@ -43,7 +43,7 @@ class LocalPlan:
     """How one pattern is evaluated: `steps` are its order, or the joins of its tree.
 
     `places` are the nodes with the set of operands that each one binds, children first; the last one is the final
-    state. A node may stand in two places if the pattern has a sub-pattern twice.
+    state. A node occurs in two places if the pattern contains a sub-pattern twice.
     """
 
     pattern: int
@@ -52,7 +52,7 @@ class LocalPlan:
 
     @property
     def root(self) -> int:
-        """The node whose instances are the pattern's matches, but for negation and, if it is shared, the window."""
+        """The node whose instances are the pattern's matches, without checks of negation and window."""
         return self.places[-1][1]
 
     @cached_property
@@ -62,14 +62,14 @@ class LocalPlan:
 
 
 PlanKey = tuple[int, tuple[int, ...] | tuple[Join, ...], int]
-"""Of a local plan: its pattern, its steps, and its owner."""
+"""Identifies a local plan: its pattern, its steps, and its owner."""
 
 
 class MultiPlan(ABC):
     """Local plans of patterns that share all equal nodes, with the cost of every node.
 
     The cost of a plan is the sum of the instances of its nodes, each in the largest window of the patterns that use it.
-    Time of a change is O(m) for a pattern of m operands, whatever the number of patterns.
+    Time of a change is O(m) for a pattern of m operands, regardless of the number of patterns.
     """
 
     def __init__(self, costs: CostModel) -> None:
@@ -77,14 +77,14 @@ class MultiPlan(ABC):
         self.nodes: Interned[PlanNode] = Interned()
         self.plans: dict[int, LocalPlan] = {}
         self.windows: dict[int, dict[int, int]] = {}
-        """Of every node in use: its users by their window."""
+        """By node in use: its users by their window."""
         self.prices: dict[int, float] = {}
         self._made: dict[PlanKey, LocalPlan] = {}
         self._sides: dict[int, tuple[int, int, int]] = {}
-        """Of every node: the pattern that it was made for, and the operands that its two sides bind there."""
+        """By node: the pattern for which it was made, and the operands that its two sides bind there."""
 
     def fresh(self) -> Self:
-        """A plan of no patterns that knows the nodes and the local plans of this one."""
+        """A plan without patterns that reuses the nodes and the local plans of this one."""
         plan = type(self)(self.costs)
         plan.nodes, plan._made, plan._sides = self.nodes, self._made, self._sides
         return plan
@@ -103,7 +103,7 @@ class MultiPlan(ABC):
         return max(self.windows[node])
 
     def users(self, node: int) -> int:
-        """How many patterns use a node; none for one that is not in the plan."""
+        """Number of patterns that use a node; 0 for one that is not in the plan."""
         return sum(self.windows.get(node, {}).values())
 
     def finals(self) -> dict[int, list[int]]:
@@ -115,7 +115,7 @@ class MultiPlan(ABC):
 
     @property
     def inner_cost(self) -> float:
-        """The cost without final nodes: what a plan can change unless patterns are equal.
+        """The cost without final nodes: the part that a plan can change, unless patterns are equal.
 
         In windows of many events, nearly all of the cost is that of the matches themselves.
         """
@@ -123,10 +123,10 @@ class MultiPlan(ABC):
         return fsum(price for node, price in self.prices.items() if node not in finals)
 
     def first_places(self) -> dict[int, tuple[int, int]]:
-        """Of every node in use: the first pattern that uses it, and the operands that it binds there.
+        """By node in use: the first pattern that uses it, and the operands that it binds there.
 
-        What an engine makes of a node can be read from that pattern, as the node means the same to all of its users:
-        the instances of a sub-pattern, by place (`SubPatternTable.places`).
+        This pattern describes the node for an engine, since the node means the same to all of its users: the instances
+        of a sub-pattern, by place (`SubPatternTable.places`).
         """
         found: dict[int, tuple[int, int]] = {}
         for pattern in sorted(self.plans):
@@ -139,12 +139,12 @@ class MultiPlan(ABC):
         return sorted(self.prices)
 
     def price(self, node: int, window: int) -> float:
-        """What a node costs in a window of given length, as the pattern that it was first made for makes it."""
+        """The cost of a node in a window of given length, as in the pattern for which it was first made."""
         sides = self._sides.get(node, (0, 0, 0))
         return self.costs.price(self.nodes.items[node].sub, window) + self.costs.pairs(*sides, window)
 
     def exchange(self, fresh: Iterable[LocalPlan]) -> float:
-        """Replaces the plans of some patterns, or adds them, and returns by how much the cost rose."""
+        """Replaces or adds the plans of some patterns, and returns the increase of the cost."""
         before: dict[int, float] = {}
         for plan in fresh:
             old = self.plans.get(plan.pattern)
@@ -153,13 +153,13 @@ class MultiPlan(ABC):
             had = frozenset() if old is None else old.nodes
             self._change(plan.pattern, had - plan.nodes, plan.nodes - had, before)
             self.plans[plan.pattern] = plan
-        return self._risen(before)
+        return self._increase(before)
 
     def remove(self, pattern: int) -> float:
-        """Takes a pattern out of the plan, and returns by how much the cost rose."""
+        """Removes a pattern from the plan, and returns the increase of the cost."""
         before: dict[int, float] = {}
         self._change(pattern, self.plans.pop(pattern).nodes, frozenset(), before)
-        return self._risen(before)
+        return self._increase(before)
 
     def check(self, patterns: Iterable[int]) -> None:
         """Raises `BrokenMultiPlan` unless exactly these patterns are evaluated by valid local plans."""
@@ -172,7 +172,7 @@ class MultiPlan(ABC):
             self._check(plan)
 
     def negated_at(self, plan: LocalPlan, mask: int) -> tuple[int, ...]:
-        """The absences between two operands of a pattern that can be decided once some operands are bound.
+        """The absences between two operands of a pattern that can be checked once some operands are bound.
 
         Those at an end of the pattern depend on its window and wait for the complete match.
         """
@@ -184,7 +184,7 @@ class MultiPlan(ABC):
         )
 
     def _check(self, plan: LocalPlan) -> None:
-        """The nodes bind what they say, the last one binds everything, and all are in use in a window that suffices."""
+        """Checks that nodes bind their operands, the last one binds all, and all are in use with sufficient windows."""
         pattern = plan.pattern
         if plan.places[-1][0] != self.table[pattern].everything:
             raise BrokenMultiPlan(f"the final node of pattern {pattern} does not bind all operands")
@@ -200,11 +200,11 @@ class MultiPlan(ABC):
 
     @abstractmethod
     def parts(self, plan: LocalPlan, mask: int) -> tuple[int, ...]:
-        """The operands that each child binds of the node that binds `mask` in a local plan; events are the rest."""
+        """The operands that each child binds of the node that binds `mask` in a local plan; the rest are events."""
 
     @abstractmethod
     def _check_shape(self, plan: LocalPlan) -> None:
-        """Raises `BrokenMultiPlan` unless every node is made of the nodes of a smaller place."""
+        """Raises `BrokenMultiPlan` unless every node consists of the nodes of smaller places."""
 
     def _node(self, pattern: int, left: int, right: int, children: tuple[int, ...], owner: int) -> int:
         """The number of the node that makes operands `left` and `right` of a pattern; `left` is empty for events."""
@@ -213,7 +213,7 @@ class MultiPlan(ABC):
         return node
 
     def _keep(self, key: PlanKey, plan: LocalPlan) -> LocalPlan:
-        if len(self._made) >= MOST_KEPT:
+        if len(self._made) >= MAX_KEPT:
             self._made.clear()
         self._made[key] = plan
         return plan
@@ -238,7 +238,7 @@ class MultiPlan(ABC):
             if users[window] == 1:
                 self.prices[node] = self.price(node, max(users))
 
-    def _risen(self, before: dict[int, float]) -> float:
+    def _increase(self, before: dict[int, float]) -> float:
         return fsum(self.prices.get(node, 0.0) - price for node, price in before.items())
 
 
@@ -246,7 +246,7 @@ class MultiPatternTree(MultiPlan):
     """Orders that share all common prefixes (Section 3.2)."""
 
     def local(self, pattern: int, order: Sequence[int], owner: int = SHARED) -> LocalPlan:
-        """The nodes of an order: one per prefix. O(m), or O(1) for one that was made before."""
+        """The nodes of an order: one per prefix. O(m), or O(1) if cached."""
         key = pattern, tuple(order), owner
         found = self._made.get(key)
         if found is None:
@@ -280,7 +280,7 @@ class MultiPatternMultitree(MultiPlan):
     """Binary trees that share all common subtrees (Section 5)."""
 
     def local(self, pattern: int, joins: Sequence[Join], owner: int = SHARED) -> LocalPlan:
-        """The nodes of a tree: a leaf per operand and a node per join. O(m), or O(1) for one that was made before."""
+        """The nodes of a tree: a leaf per operand and a node per join. O(m), or O(1) if cached."""
         key = pattern, canonical_joins(joins), owner
         found = self._made.get(key)
         if found is None:
@@ -312,4 +312,4 @@ class MultiPatternMultitree(MultiPlan):
             if not any(sorted((made[a], made[b])) == list(children) for a, b in halves):
                 raise BrokenMultiPlan(f"a node of pattern {plan.pattern} does not join two of its nodes")
         if len(plan.places) != 2 * len(self.table[plan.pattern]) - 1:
-            raise BrokenMultiPlan(f"the plan of pattern {plan.pattern} is no binary tree over its operands")
+            raise BrokenMultiPlan(f"the plan of pattern {plan.pattern} is not a binary tree over its operands")

@@ -8,28 +8,28 @@ from dataclasses import dataclass, field
 from math import exp, fsum, inf
 from random import Random
 
-from cepbench.algorithms.mcep.planning.neighbourhood import Neighbourhood
+from cepbench.algorithms.mcep.planning.neighborhood import Neighborhood
 from cepbench.algorithms.mcep.planning.plans import LocalPlan, MultiPlan
 from cepbench.events.errors import CepbenchError
 
 COOLING = 0.99
-"""Of the paper: alpha, by which the threshold falls with every step."""
+"""Alpha in the paper: the factor by which the threshold decreases per step."""
 
 PROBES = 1000
-"""Of the paper: I, the neighbours of the first plan whose largest difference is the first threshold."""
+"""I in the paper: the neighbors of the first plan whose largest cost difference is the first threshold."""
 
 TABU_CAPACITY = 10_000
-"""Of the paper: C, the plans that are remembered."""
+"""C in the paper: the number of plans that are remembered."""
 
 TABU_BREADTH = 100
-"""Of the paper: L, the neighbours of which the cheapest is taken."""
+"""L in the paper: the number of neighbors of which the cheapest is chosen."""
 
 
 @dataclass(frozen=True)
 class SearchBudget:
     """When a search ends: after `seconds`, after `steps`, or after `idle` steps without a cheaper plan.
 
-    A step is a neighbour whose cost is evaluated (Section 4.2). Raises `CepbenchError` if nothing would end it.
+    A step is a neighbor whose cost is evaluated (Section 4.2). Raises `CepbenchError` without any limit.
     """
 
     seconds: float | None = None
@@ -43,7 +43,7 @@ class SearchBudget:
 
 @dataclass(frozen=True)
 class CostPoint:
-    """The cost of the cheapest plan so far, after so many steps and seconds."""
+    """The cost of the cheapest plan so far, after a number of steps and seconds."""
 
     seconds: float
     steps: int
@@ -52,13 +52,13 @@ class CostPoint:
 
 @dataclass(frozen=True)
 class SearchOutcome:
-    """What a search did: `trace` has the first plan's cost, that of every cheaper plan, and that at the end."""
+    """The result of a search; `trace` has the cost of the first plan, of every cheaper plan, and at the end."""
 
     trace: tuple[CostPoint, ...]
 
     @property
     def steps(self) -> int:
-        """Neighbours evaluated."""
+        """Number of neighbors evaluated."""
         return self.trace[-1].steps
 
     @property
@@ -73,10 +73,10 @@ class SearchOutcome:
 
 @dataclass
 class _Climber:
-    """The present plan, which steps change, and the cheapest one so far."""
+    """The current plan, which steps change, and the cheapest one so far."""
 
     plan: MultiPlan
-    neighbourhood: Neighbourhood
+    neighborhood: Neighborhood
     random: Random
     budget: SearchBudget
     begin: float = field(default_factory=time.perf_counter)
@@ -100,19 +100,19 @@ class _Climber:
         )
 
     def draw(self) -> list[LocalPlan]:
-        """A neighbour; a step, whether there is one or not."""
+        """Draws a neighbor; this is a step even if none is found."""
         self.steps += 1
-        return self.neighbourhood(self.plan, self.random)
+        return self.neighborhood(self.plan, self.random)
 
     def move(self, fresh: list[LocalPlan]) -> tuple[float, list[LocalPlan]]:
-        """Goes to a neighbour, and tells by how much the cost rose and how to go back."""
+        """Moves to a neighbor; returns the increase of the cost and the local plans for moving back."""
         back = [self.plan.plans[one.pattern] for one in fresh]
         return self.plan.exchange(fresh), back
 
     def settle(self) -> None:
-        """Remembers the present plan if it is the cheapest so far. O(nodes).
+        """Remembers the current plan if it is the cheapest so far. O(nodes).
 
-        The difference is rounded, not both costs: some patterns are dearer than others by many orders of magnitude.
+        The difference is rounded, not both costs: costs of patterns can differ by many orders of magnitude.
         """
         prices = self.plan.prices.values()
         if fsum((*prices, *(-price for price in self.best_prices))) < 0:
@@ -121,7 +121,7 @@ class _Climber:
             self._note()
 
     def end(self) -> SearchOutcome:
-        """Makes the cheapest plan the present one."""
+        """Makes the cheapest plan the current one."""
         self.plan.exchange(self.best.values())
         self._note()
         return SearchOutcome(tuple(self.trace))
@@ -132,19 +132,20 @@ class _Climber:
 
 def anneal(
     plan: MultiPlan,
-    neighbourhood: Neighbourhood,
+    neighborhood: Neighborhood,
     random: Random,
     budget: SearchBudget,
     cooling: float = COOLING,
     probes: int = PROBES,
 ) -> SearchOutcome:
-    """Makes `plan` the cheapest one that simulated annealing finds, never one dearer than it is.
+    """Simulated annealing: changes `plan` to the cheapest one that it finds, which is never more expensive.
 
-    A dearer neighbour is taken with probability exp(-rise / c). The threshold c begins with the largest difference of
-    cost to `probes` neighbours of the first plan, and falls by the factor `cooling` with every step; it ends no search.
-    Probes are steps, too. The search can end after any step; O(m) time per step beside that of the neighbourhood.
+    A more expensive neighbor is accepted with probability exp(-increase / c). The threshold c starts with the largest
+    difference of cost to `probes` neighbors of the first plan, and is multiplied by `cooling` at every step; it does
+    not end the search. Probes are steps, too. The search can end after any step; O(m) time per step, plus that of the
+    neighborhood.
     """
-    climber = _Climber(plan, neighbourhood, random, budget)
+    climber = _Climber(plan, neighborhood, random, budget)
     threshold = 0.0
     while climber.steps < probes and not climber.over:
         fresh = climber.draw()
@@ -167,18 +168,18 @@ def anneal(
 
 def tabu_search(
     plan: MultiPlan,
-    neighbourhood: Neighbourhood,
+    neighborhood: Neighborhood,
     random: Random,
     budget: SearchBudget,
     capacity: int = TABU_CAPACITY,
     breadth: int = TABU_BREADTH,
 ) -> SearchOutcome:
-    """Makes `plan` the cheapest one that Tabu search finds, never one dearer than it is.
+    """Tabu search: changes `plan` to the cheapest one that it finds, which is never more expensive.
 
-    Of `breadth` random neighbours, the search goes to the cheapest that is none of the last `capacity` plans. A plan is
-    told from others by its local plans, one per pattern: O(n + m) time per step beside that of the neighbourhood.
+    Of `breadth` random neighbors, the search moves to the cheapest that is not among the last `capacity` plans. Plans
+    are identified by their local plans, one per pattern: O(n + m) time per step, plus that of the neighborhood.
     """
-    climber = _Climber(plan, neighbourhood, random, budget)
+    climber = _Climber(plan, neighborhood, random, budget)
     places = {pattern: place for place, pattern in enumerate(sorted(plan.plans))}
     present = [plan.plans[pattern].root for pattern in places]
     visited = {tuple(present)}

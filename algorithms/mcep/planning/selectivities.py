@@ -19,7 +19,7 @@ from cepbench.events.schema import Kind
 from cepbench.queries.model import Number, Op
 
 EVENTS_PER_TYPE = 400
-"""Of a sample, that a condition is measured on."""
+"""Maximum number of sampled events on which a condition is measured."""
 
 COMPARE: dict[Op, Callable[[Any, Any], Any]] = {
     Op.LT: operator.lt, Op.LE: operator.le, Op.GT: operator.gt, Op.GE: operator.ge, Op.EQ: operator.eq,
@@ -29,7 +29,7 @@ COMPARE: dict[Op, Callable[[Any, Any], Any]] = {
 
 @dataclass(frozen=True)
 class TypeFilters:
-    """The conditions on an event of a type alone, all of which must hold."""
+    """Conditions on a single event of a type, all of which must hold."""
 
     type: str
     filters: frozenset[EventFilter]
@@ -45,12 +45,12 @@ class TypePair:
 
     @property
     def flipped(self) -> TypePair:
-        """The same conditions with their sides exchanged."""
+        """The same conditions with sides exchanged."""
         return TypePair(self.right, self.left, frozenset(one.flipped for one in self.comparisons))
 
     @property
     def alone(self) -> list[TypePair]:
-        """Each condition by itself, always in the same order."""
+        """Each condition separately, always in the same order."""
         return [TypePair(self.left, self.right, frozenset({one})) for one in sorted(self.comparisons, key=repr)]
 
 
@@ -59,10 +59,10 @@ Condition = TypeFilters | TypePair
 
 @dataclass(frozen=True)
 class Selectivities:
-    """The probability that conditions hold together; 1 for those of which nothing is given.
+    """The probability that conditions hold together; 1 for conditions without a given probability.
 
-    A pair is looked up either way round; conditions between two events are taken to be independent where only their
-    own probabilities are given. `events` is the size of the sample that was measured, `seconds` the time that it took.
+    A pair can be looked up in both directions. Conditions between two events are assumed to be independent if only
+    their individual probabilities are given. `events`: size of the measured sample; `seconds`: time for measuring.
     Raises `CepbenchError` unless all are between 0 and 1.
     """
 
@@ -87,9 +87,10 @@ class Selectivities:
 
 
 def conditions_of(patterns: Iterable[DetectionPattern]) -> tuple[Condition, ...]:
-    """All conditions of some patterns, each once: those on a type and those between two types together, as plans need
-    them (sel of Section 2), and those between two types one by one, as indices need them; of a pair, the way round that
-    came first.
+    """All distinct conditions of some patterns.
+
+    Plans need those on a type, and those between two types together (sel of Section 2); indices need those between two
+    types separately. Pairs have the direction of their first occurrence.
     """
     found: dict[Condition, None] = {}
     for pattern in patterns:
@@ -112,10 +113,11 @@ def measured_selectivities(
 ) -> Selectivities:
     """Selectivities of all conditions of some patterns on a sample of their stream.
 
-    Conditions between two types are evaluated on every pair of at most `events_per_type` (k) events of either, spread
-    evenly over the sample, and no event with itself: O(k^2) comparisons of arrays per condition. With h pairs of n for
-    which they hold, it is (h + 1) / (n + 2), so that none is taken for impossible; conditions on a type that the sample
-    lacks have none. Pairs are drawn from the whole sample, not only from the same window.
+    Conditions between two types are evaluated on every pair of at most `events_per_type` (k) events of each, spread
+    evenly over the sample, but no event is paired with itself: O(k^2) comparisons of arrays per condition. If they hold
+    for h of n pairs, the selectivity is (h + 1) / (n + 2), so that none is considered impossible. Conditions on a type
+    that does not occur in the sample have no selectivity. Pairs are drawn from the whole sample, not only from the same
+    window.
     """
     begin = time.perf_counter()
     drawn: dict[str, NDArray[np.int64]] = {}
@@ -152,7 +154,7 @@ def _filtered(one: EventFilter, sample: EventBatch, rows: NDArray[np.int64]) -> 
 def _compared(
     comparison: PairComparison, sample: EventBatch, left: NDArray[np.int64], right: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
-    """`[len(left), len(right)]`: whether the condition holds."""
+    """bool[len(left), len(right)]: whether the condition holds."""
     a = _values(sample, comparison.left_attribute, comparison.left_factor, left)
     b = _values(sample, comparison.right_attribute, comparison.right_factor, right)
     held: NDArray[np.bool_] = COMPARE[comparison.op](a[:, None], b[None, :])

@@ -18,10 +18,10 @@ EVENTS = -1
 
 @dataclass(frozen=True)
 class SteinerGraph:
-    """What can be made of what: `weights[v][u]` are the instances of making sub-pattern v of sub-pattern u and events.
+    """Which sub-patterns can be made from which: `weights[v][u]` are the instances of making v from u and events.
 
-    `terminals` are the patterns, `runs[v][u]` the places of u in v. The graph has no cycles, so that the cheapest tree
-    over given vertices takes the cheapest way into each of them.
+    `terminals` are the patterns, `runs[v][u]` the places of u in v. The graph has no cycles, so the cheapest tree over
+    given vertices uses the cheapest edge into each of them.
     """
 
     terminals: frozenset[int]
@@ -29,22 +29,22 @@ class SteinerGraph:
     runs: dict[int, dict[int, tuple[int, int]]]
 
     def cost(self, chosen: Collection[int]) -> float:
-        """That of the cheapest tree over the terminals and the chosen vertices."""
+        """The cost of the cheapest tree over the terminals and the chosen vertices."""
         given = self.terminals.union(chosen)
         return fsum(self.cheapest(v, given)[0] for v in given)
 
     def parents(self, chosen: Collection[int]) -> dict[int, int]:
-        """The vertex that each one is made of in that tree; `EVENTS` for none."""
+        """The vertex from which each vertex is made in that tree; `EVENTS` for none."""
         given = self.terminals.union(chosen)
         return {v: self.cheapest(v, given)[1] for v in given}
 
     def cheapest(self, vertex: int, given: Collection[int]) -> tuple[float, int]:
-        """The weight of the cheapest way into a vertex, and where it comes from."""
+        """The weight of the cheapest edge into a vertex, and its source."""
         return min((weight, u) for u, weight in self.weights[vertex].items() if u == EVENTS or u in given)
 
 
 def steiner_graph(costs: CostModel, patterns: Sequence[int]) -> SteinerGraph:
-    """The patterns and the runs of operands that several of them have (merging), each made of a run (decomposition)."""
+    """The patterns and the runs of operands that several contain (merging), each made from a run (decomposition)."""
     table = costs.table
     vertices = {table.whole(pattern): (pattern, table[pattern].everything) for pattern in patterns}
     windows: dict[int, int] = {}
@@ -71,10 +71,10 @@ def steiner_graph(costs: CostModel, patterns: Sequence[int]) -> SteinerGraph:
 
 
 def steiner_vertices(graph: SteinerGraph) -> frozenset[int]:
-    """Vertices, beside the terminals, of a tree of low cost: an approximation of the directed Steiner minimum tree.
+    """Non-terminal vertices of a tree of low cost: an approximation of the directed Steiner minimum tree.
 
-    The vertex that saves most is added as long as one saves anything; then those that save nothing any more are taken
-    out. O(v^2 e) for v vertices and e edges at worst.
+    The vertex that saves most is added as long as one saves anything; then vertices that no longer save anything are
+    removed. O(v^2 e) in the worst case for v vertices and e edges.
     """
     chosen: set[int] = set()
     users: dict[int, list[int]] = {}
@@ -106,10 +106,10 @@ def steiner_vertices(graph: SteinerGraph) -> frozenset[int]:
 
 
 def shared_by_merging(costs: CostModel, patterns: Sequence[int]) -> MultiPatternMultitree:
-    """SH-MDT: every pattern is made as the Steiner tree of low cost says, in its own order.
+    """SH-MDT: makes every pattern as in the Steiner tree of low cost, in its own order.
 
-    A pattern is made of one run that it shares, this one perhaps of another, and of single events. Operator
-    transformation (OTT) does not arise: a clause has one operator.
+    A pattern is made from one run that it shares, this run possibly from another one, and from single events. Operator
+    transformation (OTT) does not occur: a clause has one operator.
     """
     graph = steiner_graph(costs, patterns)
     parents = graph.parents(steiner_vertices(graph))
@@ -121,7 +121,7 @@ def shared_by_merging(costs: CostModel, patterns: Sequence[int]) -> MultiPattern
 
 
 def _joins(table: SubPatternTable, graph: SteinerGraph, parents: dict[int, int], pattern: int, mask: int) -> list[Join]:
-    """The tree of some operands of a pattern that the Steiner tree says."""
+    """The tree of some operands of a pattern according to the Steiner tree."""
     joins: list[Join] = []
     while True:
         sub = table.of(pattern, mask)
@@ -135,6 +135,6 @@ def _joins(table: SubPatternTable, graph: SteinerGraph, parents: dict[int, int],
 
 
 def _weight(costs: CostModel, pattern: int, mask: int, run: int, window: int) -> float:
-    """The instances of all joins in a left-deep tree around a run, or around none, without those inside of it."""
+    """The instances of all joins in a left-deep tree around a run, if any, without those inside of it."""
     parts = parts_around(costs.table, pattern, mask, (run,) if run else ())
     return fsum(costs.instances(costs.table.of(pattern, a | b), window) for a, b in left_deep(parts))

@@ -12,14 +12,14 @@ from cepbench.algorithms.mcep.planning.patterns import DetectionPattern, PairCom
 
 _Item = TypeVar("_Item", bound=Hashable)
 
-MOST_ORDERS = 5040
-"""Of equal elements of an AND, among which the canonical one is looked for; beyond, sharing may go unnoticed."""
+MAX_ORDERS = 5040
+"""Maximum number of equal elements of an AND with a canonical order; beyond it, sharing can be missed."""
 
 NO_CONDITION: frozenset[PairComparison] = frozenset()
 
 
 def operands_of(mask: int) -> Iterator[int]:
-    """The operands of a set of them, in ascending order."""
+    """The operands in a set, in ascending order."""
     while mask:
         low = mask & -mask
         yield low.bit_length() - 1
@@ -27,7 +27,7 @@ def operands_of(mask: int) -> Iterator[int]:
 
 
 def mask_of(operands: Sequence[int]) -> int:
-    """The set of some operands."""
+    """The set of some operands as a bit mask."""
     mask = 0
     for operand in operands:
         mask |= 1 << operand
@@ -35,14 +35,14 @@ def mask_of(operands: Sequence[int]) -> int:
 
 
 class Interned(Generic[_Item]):
-    """Numbers for values, in order of first use."""
+    """Numbers values in the order of first use."""
 
     def __init__(self) -> None:
         self.items: list[_Item] = []
         self._numbers: dict[_Item, int] = {}
 
     def number(self, item: _Item) -> int:
-        """The number of an item, a new one if it has none."""
+        """The number of an item; a new one gets the next number."""
         found = self._numbers.get(item)
         if found is None:
             found = self._numbers[item] = len(self.items)
@@ -55,8 +55,8 @@ class SubPattern:
     """A projection of a pattern to some of its operands, in its canonical order of places.
 
     `relations` are numbers of the conditions between places p < q, in the order of `itertools.combinations`; the scope,
-    the elements and the relations are numbers of `SubPatternTable`. Windows are no part of it: the node of a plan that
-    detects it has the largest one of the patterns that share the node (Section 3.1).
+    elements and relations are numbers of `SubPatternTable`. Windows are not part of it: the node of a plan that detects
+    it has the largest window of the patterns that share the node (Section 3.1).
     """
 
     scope: int
@@ -71,7 +71,7 @@ class SubPattern:
 
 @dataclass
 class _Numbered:
-    """A pattern with its elements and relations as numbers; `relation[a][b]` holds from operand a to operand b."""
+    """A pattern with its elements and relations as numbers; `relation[a][b]` is from operand a to operand b."""
 
     pattern: DetectionPattern
     scope: int
@@ -81,10 +81,10 @@ class _Numbered:
 
 
 class SubPatternTable:
-    """Patterns, numbered in the order in which they were added, and numbers for their sub-patterns.
+    """Numbers patterns in the order in which they are added, and their sub-patterns.
 
-    A sub-pattern of a pattern is a set of its operands: an integer with a bit per operand. What is found is kept, so
-    that a later look-up takes constant time; space is O(1) per set that was asked for, not 2^m for a pattern of m.
+    A sub-pattern of a pattern is a set of its operands: an integer with a bit per operand. Results are cached, so later
+    look-ups take constant time; space is O(1) per set looked up, not 2^m for a pattern of m operands.
     """
 
     def __init__(self, patterns: Sequence[DetectionPattern] = ()) -> None:
@@ -105,7 +105,7 @@ class SubPatternTable:
         return self._patterns[pattern].pattern
 
     def add(self, pattern: DetectionPattern) -> int:
-        """The number of a pattern that is added."""
+        """Adds a pattern and returns its number."""
         size = len(pattern)
         between: list[list[set[PairComparison]]] = [[set() for _ in range(size)] for _ in range(size)]
         for condition in pattern.conditions:
@@ -117,7 +117,7 @@ class SubPatternTable:
         return len(self._patterns) - 1
 
     def of(self, pattern: int, mask: int) -> int:
-        """The number of the sub-pattern of some operands. O(1) if it was asked for before."""
+        """The number of the sub-pattern of some operands. O(1) if computed before."""
         return self._found(pattern, mask)[0]
 
     def places(self, pattern: int, mask: int) -> tuple[int, ...]:
@@ -136,13 +136,13 @@ class SubPatternTable:
         return found
 
     def _numbered(self, numbered: _Numbered, operands: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
-        """In the canonical order: that of the SEQ; of an AND by element, equal ones with the least relations."""
+        """Numbers a sub-pattern in canonical order: of a SEQ its own; of an AND by element, ties by least relations."""
         orders: Iterable[tuple[int, ...]] = (operands,)
         if not numbered.pattern.ordered and len(operands) > 1:
             by_element = sorted(operands, key=lambda one: numbered.elements[one])
             groups = [tuple(group) for _, group in groupby(by_element, key=lambda one: numbered.elements[one])]
             orders = (tuple(by_element),)
-            if prod(factorial(len(group)) for group in groups) <= MOST_ORDERS:
+            if prod(factorial(len(group)) for group in groups) <= MAX_ORDERS:
                 arranged = product(*(permutations(group) for group in groups))
                 orders = (tuple(one for group in parts for one in group) for parts in arranged)
         relations, order = min(

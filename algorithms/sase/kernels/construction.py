@@ -21,10 +21,10 @@ CURSOR, DEPTH, LONGEST, WRITTEN, TRENDS, UPDATES = 0, 1, 2, 3, 4, 5
 
 
 class Search(NamedTuple):
-    """The trend under construction, from its END back: `path[d]` with the next pointer and event to try, and its hash.
+    """The trend under construction, from its END event backwards.
 
-    `place`: next END event to start from, depth, greatest depth, events and trends written to the output, and events
-    put into trends.
+    `path[d]` is an event, with the next pointer and candidate to try, and its hash. `place`: next END event to start
+    from, depth, greatest depth, events and trends written to the output, and number of events in all trends.
     """
 
     path: Ints
@@ -35,9 +35,8 @@ class Search(NamedTuple):
 
 
 class FoundMatches(NamedTuple):
-    """Matches as output: `offsets[m + 1]`, `positions`; or their digest in `digest[1]`; the others are empty.
-
-    All are empty when trends are aggregated.
+    """Matches as output: `offsets[m + 1]` and `positions`, or their digest in `digest[1]`. Unused arrays are empty;
+    all are when trends are aggregated.
     """
 
     offsets: Ints
@@ -58,13 +57,13 @@ def construct(
 ) -> bool:
     """Constructs every trend of one window and adds it to cell 0 of `total` or to `found`.
 
-    `earliest`: start of the window; `ends_from[P]`: END events before this time are invalid; `role[V]`: what events are
-    to complete matches, empty when all trends are wanted. Returns False when `found` is full: call again to go on. Time
-    O(l) per trend of length l.
+    `earliest`: start of the window; `ends_from[P]`: END events before this time are invalid; `role[V]`: roles of the
+    events in complete matches, empty if all trends are wanted. Returns False when `found` is full; call again to
+    continue. O(l) time per trend of length l.
     """
     place = search.place
     writing, digesting = len(found.offsets) > 0, len(found.digest) > 0
-    updates = 0  # in a register: in memory it took a tenth of the search
+    updates = 0  # in a register: updating memory took a tenth of the search time
     while True:
         if place[DEPTH] == 0:
             v = _next_end(earliest, ends_from, role, tables, stacks, place)
@@ -116,7 +115,7 @@ def _next_end(earliest: int, ends_from: Ints, role: Ints, tables: Tables, stacks
 
 @inlined
 def _next_predecessor(earliest: int, role: Ints, stacks: Stacks, search: Search) -> int:
-    """The next event that may precede the last one of the path, or NOBODY."""
+    """The next event that can precede the last one of the path, or NOBODY."""
     d = search.place[DEPTH] - 1
     stop = stacks.pointer_ptr[search.path[d] + 1]
     while search.pointer[d] < stop:
@@ -140,7 +139,7 @@ def _next_predecessor(earliest: int, role: Ints, stacks: Stacks, search: Search)
 
 @inner
 def _step_back(search: Search, place: Ints, v: int) -> None:
-    """Undoes the choice of event v, so that the search finds it again."""
+    """Undoes the choice of event v, so that the search can find it again."""
     if place[DEPTH] == 0:
         place[CURSOR] = v
         return

@@ -1,5 +1,5 @@
-"""What an event of a window is to its complete matches, where the stacks hold pointers for complete matches only
-(dissertation Chapter 4, which SASE is compared with in 8.1).
+"""Marks which events of a window can begin, continue or end its complete matches. The stacks hold pointers for complete
+matches only (dissertation Chapter 4; 8.1 compares SASE with it).
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ LIVE, FIRST, LAST = 1, 2, 4
 def mark_roles(earliest: int, tables: Tables, stacks: Stacks, role: Ints) -> None:
     """Sets `role[V]` in the window that starts at `earliest`; O(V + E) for V events and E pointers.
 
-    An event is LIVE if some match binds it: a way leads to it from a START event, and on to an END event. It is FIRST
-    (LAST) if it has no live predecessor (successor). A complete match leads from a FIRST to a LAST event.
+    An event is LIVE if some match binds it: a path leads to it from a START event, and from it to an END event. It is
+    FIRST (LAST) if it has no live predecessor (successor). A complete match leads from a FIRST to a LAST event.
     """
     for v in range(stacks.counters[EVENTS]):
         role[v] = 0

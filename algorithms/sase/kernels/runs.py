@@ -1,4 +1,4 @@
-"""Stacks of detection: instances of events at positions, with pointers, for as long as a span reaches
+"""Stacks for detection: instances of events at positions, with pointers, as far back as the span allows
 (Wu et al., SIGMOD 2006, active instance stacks with windows pushed down).
 """
 
@@ -14,7 +14,7 @@ from cepbench.queries.tables import Predicates
 
 NOBODY = -1
 NEVER = -(2**62)
-"""A time before every event."""
+"""Earlier than every event."""
 
 BASE, SIZE, ROOT, SEEN, DEPTH, MISSING, HELD, MATCHES, WRITTEN, SETTLED, DUE, ROWS, UPDATES, LONGEST = range(14)
 PEAK_BYTES, PEAK_EVENTS, PEAK_MATCHES, PEAK_WRITTEN, FOUND, SEARCH_TICKS, ALL_TICKS = range(14, 21)
@@ -22,19 +22,19 @@ COUNTERS = 21
 """See `Runs.counters`."""
 
 WAITING_BYTES = 40
-"""A match that waits for the end of its span; and 8 bytes per event."""
+"""Bytes of a match that waits for the end of its span, without 8 bytes per event."""
 
 
 class SpanTables(NamedTuple):
     """P positions: those of an automaton, or the operands of an AND; and J negated types.
 
-    - what an event of a type may be: `binding_ptr[T + 1]`, `binding`: positions, and from P on negated types. `local`:
-      predicates of both.
-    - transitions from other positions, by target: `enter_ptr[P + 1]`, `source[E]`; of an AND from every position, its
-      own included. `guarded[E]`: whether what is negated before the target must not come in between.
-    - `kleene[P]`: whether a position follows itself; `start[P]`, `end[P]`: where a match may begin and end.
-    - `before[J, P]`: what is negated before a position, `after[J, P]`: behind the match that ends there.
-    - predicates on two positions: a list for each, with one entry; the event at a `left[N, P]` position comes first.
+    - bindings of an event type: `binding_ptr[T + 1]`, `binding`: positions, and from P on negated types. `local`: the
+      local predicates of both.
+    - transitions by target: `enter_ptr[P + 1]`, `source[E]`: their source, another position; in an AND every position,
+      including the target. `guarded[E]`: whether an event that is negated before the target must not lie in between.
+    - `kleene[P]`: whether a position follows itself; `start[P]`, `end[P]`: where a match can begin and end.
+    - `before[J, P]`: the types negated before a position, `after[J, P]`: after a match that ends there.
+    - predicates on two positions: a list of one predicate each; the event at a `left[N, P]` position comes first.
     """
 
     binding_ptr: Ints
@@ -54,9 +54,9 @@ class SpanTables(NamedTuple):
 
 
 class SpanRecord:
-    """What is detected: `reach` of its span, in time or, if it `counts`, in events; paths if `ordered`, else an AND.
+    """Parameters of the detection. `reach`: the span, in time or, if it `counts`, in events; `ordered`: paths, not AND.
 
-    With `waits` some matches are decided at the end of their span. With `digests` matches are not written.
+    With `waits`, some matches are decided at the end of their span. With `digests`, matches are not written.
     """
 
     reach: int
@@ -70,10 +70,10 @@ class SpanRecord:
 class InstanceRecord:
     """An event at a position.
 
-    - `point`: where it lies on the axis of the span: its time, or its number among those of its key.
+    - `point`: its coordinate in the unit of the span: its time, or its number among the events of its key.
     - `place`: its position in the input.
     - `below`: the instance below it on the stack of its position.
-    - `barrier`: the latest event before it negated in front of its position: its time; at a start its point.
+    - `barrier`: the latest earlier event that is negated before its position: its time, or at a START its point.
     """
 
     time: int
@@ -85,7 +85,7 @@ class InstanceRecord:
 
 
 class NegatedRecord:
-    """The latest event of a negated type, and the latest of those that are strictly older than it."""
+    """The latest event of a negated type, and the latest event of that type that is strictly older."""
 
     time: int
     point: int
@@ -94,10 +94,10 @@ class NegatedRecord:
 
 
 class WaitingRecord:
-    """A match: times of its first and last event, and where its events end in the array of positions.
+    """A match: times of its first and last event, and the `stop` of its events in the array of positions.
 
-    `decided`: the point by which nothing can undo it any more, with its last event or at the end of its span as its
-    position `end` has it; it is not `alive` once it is undone.
+    `decided`: the point from which nothing can invalidate it, which is its last event or the end of its span, depending
+    on its last position `end`. `alive` is False once it is invalidated.
     """
 
     first: int
@@ -112,14 +112,14 @@ class Runs(NamedTuple):
     """V instances in the order of the stream, P positions, J negated types.
 
     - `one[V]`: instances (`InstanceRecord`); `ints[I, V]`, `reals[F, V]`: their columns.
-    - `pointer[V, w]`: of paths the latest instance that is strictly older, of the own position and then of the source
-      of each transition; in an AND, w = P: the latest of each operand that came before.
-    - `top[P]`: the latest instance of each position. `negated[J]`: what is negated (`NegatedRecord`).
-    - `counters`: instances `BASE..SIZE - 1` are live; those from ROOT on have not been searched from; events SEEN.
-      DEPTH of the search, how many operands of an AND it is MISSING, whether its match is HELD back. MATCHES and
-      positions WRITTEN to the output; the first SETTLED of them need no further look, and DUE is when the next of the
-      others is decided. ROWS of digests; UPDATES, LONGEST match; the largest state; matches FOUND; what searches took,
-      and everything, in ticks.
+    - `pointer[V, w]`: for paths, the latest strictly older instance of the own position and then of the source of each
+      transition; in an AND, w = P: the latest earlier instance of each operand.
+    - `top[P]`: the latest instance of each position. `negated[J]`: the latest negated events (`NegatedRecord`).
+    - `counters`: instances `BASE..SIZE - 1` are live; the search has not started yet from those at ROOT and later;
+      number of events SEEN. DEPTH of the search, number of operands MISSING from an AND, whether its match is HELD
+      back. Number of MATCHES and of positions WRITTEN to the output; the first SETTLED matches are decided, and DUE is
+      when the next one is. ROWS of digests; UPDATES, LONGEST match; the largest state; matches FOUND; ticks spent
+      searching, and in total.
     """
 
     one: Records
@@ -135,9 +135,9 @@ class Runs(NamedTuple):
 def push(
     i: int, events: KernelEvents, places: Ints, span: Records, tables: SpanTables, runs: Runs, waiting: Records
 ) -> None:
-    """Pushes event i at every position that it fits, and lets it undo what it is negated for.
+    """Pushes event i at every position that it matches, and lets it invalidate waiting matches where it is negated.
 
-    There must be room for an instance per position. O(1) per transition, amortised.
+    There must be space for one instance per position. O(1) per transition, amortized.
     """
     count = runs.counters
     time = events.time[i]
@@ -154,7 +154,7 @@ def push(
             if bound < positions:
                 _push_instance(bound, i, time, point, places[i], events, span, tables, runs)
             else:
-                _refuse(bound - positions, time, point, span, tables, runs, waiting)
+                _invalidate(bound - positions, time, point, span, tables, runs, waiting)
     for v in range(first, count[SIZE]):
         runs.top[runs.one[v].position] = v
     note(span, runs)
@@ -162,7 +162,7 @@ def push(
 
 @inlined
 def note(span: Records, runs: Runs) -> None:
-    """Notes the state if it is the largest so far: live instances, and matches that wait."""
+    """Records the state if it is the largest so far: live instances, and waiting matches."""
     count = runs.counters
     live, matches, written = count[SIZE] - count[BASE], 0, 0
     if span[0].waits:
@@ -204,7 +204,7 @@ def _push_instance(
 
 @inlined
 def _older(v: int, time: int, runs: Runs) -> int:
-    """The latest of instance v and those below it that is strictly older than `time`."""
+    """The latest instance that is strictly older than `time`, among v and those below it."""
     if v != NOBODY and runs.one[v].time == time:
         return runs.pointer[v, 0]
     return v
@@ -212,7 +212,7 @@ def _older(v: int, time: int, runs: Runs) -> int:
 
 @inlined
 def _barrier(p: int, time: int, tables: SpanTables, runs: Runs) -> int:
-    """Of the latest event negated before p and strictly older than `time`: its point at a start, otherwise its time."""
+    """The latest event that is negated before p and strictly older than `time`: its point at a START, else its time."""
     latest = NEVER
     for j in range(len(runs.negated)):
         if tables.before[j, p]:
@@ -225,8 +225,8 @@ def _barrier(p: int, time: int, tables: SpanTables, runs: Runs) -> int:
 
 
 @inlined
-def _refuse(j: int, time: int, point: int, span: Records, tables: SpanTables, runs: Runs, waiting: Records) -> None:
-    """An event came that is negated. It undoes the older matches that it is negated behind, if their spans reach it."""
+def _invalidate(j: int, time: int, point: int, span: Records, tables: SpanTables, runs: Runs, waiting: Records) -> None:
+    """Processes an event of negated type j: invalidates the older matches whose trailing NOT it violates."""
     negated = runs.negated[j]
     if negated.time < time:
         negated.older_time, negated.older_point = negated.time, negated.point
@@ -245,7 +245,7 @@ def _refuse(j: int, time: int, point: int, span: Records, tables: SpanTables, ru
 
 @kernel
 def drop_expired(runs: Runs) -> None:
-    """Makes room: forgets instances before `BASE` and renumbers the rest. O(V * w); not during a search."""
+    """Frees space: drops the instances before `BASE` and renumbers the rest. O(V * w). Not to be called in a search."""
     count = runs.counters
     gone = count[BASE]
     for v in range(gone, count[SIZE]):

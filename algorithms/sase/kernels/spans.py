@@ -1,10 +1,10 @@
-"""Matches within their span, by depth-first search over the stacks from each event that may be the last one
+"""Detects matches within their span by depth-first search over the stacks, from each event that can be the last one
 (Wu et al., SIGMOD 2006, sequence construction with windows pushed down; Zhang et al., SIGMOD 2014, Kleene operands).
 
 The search goes from the last event of a match back to the first. A partial match is a path of instances, each of which
-came before the one that was taken before it. A step follows a transition of the automaton backwards. In an AND it leads
-to an instance of any operand that is not bound yet, or to an older one of a Kleene operand: the automaton of an AND has
-a state per set of operands.
+precedes the one chosen before it. A step follows a transition of the automaton backwards. In an AND, it leads to an
+instance of any operand that is not bound yet, or to an older instance of a Kleene operand: the automaton of an AND has
+one state per set of operands.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from cepbench.algorithms.sase.kernels.runs import (
 from cepbench.queries.records import Records
 
 UNTRIED = -2
-"""No candidate of a choice was looked at yet."""
+"""No candidate of this choice has been tried yet."""
 UNBOUND = 2**62
 """Later than every event."""
 
@@ -53,10 +53,10 @@ UNBOUND = 2**62
 class SpanSearch(NamedTuple):
     """The partial match under construction, from its last event back.
 
-    - `path[d]`: instances; `choice[d]`, `candidate[d]`: the column of pointers and the instance to try after it.
+    - `path[d]`: instances; `choice[d]`, `candidate[d]`: the pointer column and the instance to try next.
     - `term[d]`: hashes of the events.
-    - `oldest[m]`: of an AND, the time of the oldest event of each operand, `UNBOUND` where there is none; `saved[d]`:
-      what that was before step d.
+    - `oldest[m]`: in an AND, the time of the oldest event of each operand, `UNBOUND` if there is none; `saved[d]`: its
+      value before step d.
     """
 
     path: Ints
@@ -68,7 +68,7 @@ class SpanSearch(NamedTuple):
 
 
 class SpanMatches(NamedTuple):
-    """Matches as output: `one` (`WaitingRecord`), `positions`; or digests, by `window` (`rows.MatchDigests`)."""
+    """Matches as output: `one` (`WaitingRecord`) and `positions`, or digests by `window` (`rows.MatchDigests`)."""
 
     one: Records
     positions: Ints
@@ -88,10 +88,10 @@ def detect(
     search: SpanSearch,
     found: SpanMatches,
 ) -> int:
-    """Detects what events `begin..` complete; returns the next event, with `HELD` set where `found` is full.
+    """Detects the matches that events `begin..` complete. Returns the next event, with `HELD` set if `found` is full.
 
-    It stops before an event for which `runs` has no room; `places[n]` are the positions of the events. O(1) per partial
-    match of a SEQ, O(m) of an AND, and O(l) for conditions and for each match of l events.
+    Stops before an event for which `runs` has no space. `places[n]`: positions of the events in the input. O(1) per
+    partial match of a SEQ, O(m) of an AND, plus O(l) for conditions and for each match of l events.
     """
     count = runs.counters
     m = len(tables.kleene)
@@ -117,7 +117,7 @@ def detect(
 
 @inner
 def _search(span: Records, tables: SpanTables, runs: Runs, search: SpanSearch, found: SpanMatches) -> bool:
-    """Goes on from where the search is, or from the next instance; False if there is no room for a match."""
+    """Continues the search, or starts one from the next instance; False if there is no space for a match."""
     count = runs.counters
     m = len(tables.kleene)
     ordered = span[0].ordered
@@ -150,7 +150,7 @@ def _search(span: Records, tables: SpanTables, runs: Runs, search: SpanSearch, f
 
 @inlined
 def _next_ordered(floor: int, tables: SpanTables, runs: Runs, search: SpanSearch) -> int:
-    """The next instance that may come before the last one taken on a path; or NOBODY."""
+    """The next instance that can precede the last one of a path, or NOBODY."""
     d = runs.counters[DEPTH] - 1
     v = search.path[d]
     instance = runs.one[v]
@@ -176,7 +176,7 @@ def _next_ordered(floor: int, tables: SpanTables, runs: Runs, search: SpanSearch
 
 @inlined
 def _next_unordered(floor: int, tables: SpanTables, runs: Runs, search: SpanSearch) -> int:
-    """The next instance that may come before the last one taken, in an AND; or NOBODY."""
+    """The next instance that can precede the last one in an AND, or NOBODY."""
     d = runs.counters[DEPTH] - 1
     v = search.path[d]
     while search.choice[d] < len(tables.kleene):
@@ -197,7 +197,7 @@ def _next_unordered(floor: int, tables: SpanTables, runs: Runs, search: SpanSear
 
 @inlined
 def _conditions_hold(v: int, tables: SpanTables, runs: Runs, search: SpanSearch) -> bool:
-    """Whether instance v satisfies its conditions with all that were taken, which come after it."""
+    """Whether instance v satisfies its conditions with all chosen instances, which come after it."""
     p = runs.one[v].position
     for n in range(len(tables.pairs.one)):
         if not tables.left[n, p]:
@@ -213,7 +213,7 @@ def _conditions_hold(v: int, tables: SpanTables, runs: Runs, search: SpanSearch)
 
 @inlined
 def _step(v: int, span: Records, tables: SpanTables, runs: Runs, search: SpanSearch) -> None:
-    """Takes instance v."""
+    """Adds instance v to the path."""
     count = runs.counters
     d = count[DEPTH]
     count[DEPTH] = d + 1
@@ -234,7 +234,7 @@ def _step(v: int, span: Records, tables: SpanTables, runs: Runs, search: SpanSea
 
 @inlined
 def _can_be_whole(v: int, floor: int, runs: Runs, search: SpanSearch) -> bool:
-    """Whether each operand that is missing has an instance before v and within the span."""
+    """Whether each missing operand has an instance before v and within the span."""
     for q in range(len(search.oldest)):
         if search.oldest[q] == UNBOUND:
             u = runs.pointer[v, q]
@@ -267,7 +267,7 @@ def _is_whole(span: Records, tables: SpanTables, runs: Runs, search: SpanSearch)
 
 @inlined
 def _emit(span: Records, tables: SpanTables, runs: Runs, search: SpanSearch, found: SpanMatches) -> bool:
-    """Writes or digests the match; False if there is no room."""
+    """Writes or digests the match; False if there is no space."""
     count = runs.counters
     length = count[DEPTH]
     last = runs.one[search.path[0]]

@@ -1,8 +1,8 @@
-"""Where snapshots lie, and the loops that combine them with counters (dissertation 22.3). All are O(n) for n slots.
+"""The layout of snapshots, and the loops that combine them with counters (dissertation 22.3). All are O(n) for n slots.
 
-A START event writes a value for each window, and a window that closes reads one of each START event. So snapshots lie
-in blocks of a few slots: in a block, those of one window and channel are side by side. Row by row, as counters lie, a
-START event would write to as many pages of memory as there are windows.
+A START event writes a value for each window, and a window that closes reads one value of each START event. So snapshots
+are stored in blocks of a few slots; in a block, those of one window and channel are contiguous. In rows of all slots,
+as counters are stored, a START event would write to as many memory pages as there are windows.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from cepbench.queries.aggregates import NO_VALUE
 
 
 class SlotRow(NamedTuple):
-    """Slots of one row: slot i lies at `at + spread(i, apart)`. Where they are side by side, `apart` is `BLOCK`."""
+    """Slots of one row: slot i is at `at + spread(i, apart)`. If all slots are contiguous, `apart` is `BLOCK`."""
 
     at: int
     apart: int
@@ -27,31 +27,31 @@ class SlotRow(NamedTuple):
 
 @inlined
 def spread(slot: int, apart: int) -> int:
-    """How far slots lie from the first one, if blocks lie `apart`."""
+    """Distance of a slot from the first one if blocks are `apart` values apart."""
     return (slot >> BLOCK_BITS) * apart + (slot & (BLOCK - 1))
 
 
 @inlined
 def slot_offset(segment: SegmentRecord, place: PlaceRecord, rows: int) -> int:
-    """Where the snapshots of the next slot begin, out of so many rows; those of a slot per window begin at once."""
+    """Offset of the snapshots of the next slot, given the number of rows; 0 if there is a slot per window."""
     return 0 if segment.slots == BY_WINDOW else spread(place.tail, rows * BLOCK)
 
 
 @inlined
 def between_windows(segment: SegmentRecord) -> int:
-    """How far apart the snapshots of two windows lie."""
+    """Distance between the snapshots of two windows."""
     return 1 if segment.slots == BY_WINDOW else BLOCK
 
 
 @inlined
 def between_channels(segment: SegmentRecord, place: PlaceRecord, span: int) -> int:
-    """How far apart the snapshots of two channels lie; a slot per window has them at its first place."""
+    """Distance between the snapshots of two channels; with a slot per window, they are at its first place."""
     return segment.rows * place.capacity if segment.slots == BY_WINDOW else span * BLOCK
 
 
 @inlined
 def _run(slot: int, high: int, one: SlotRow, other: SlotRow) -> int:
-    """How many slots from this one on lie side by side in both rows: all, or those of the block."""
+    """Number of slots from this one on that are contiguous in both rows: all, or those of the block."""
     if one.apart == BLOCK and other.apart == BLOCK:
         return high - slot
     return min(high, (slot | (BLOCK - 1)) + 1) - slot
@@ -59,9 +59,9 @@ def _run(slot: int, high: int, one: SlotRow, other: SlotRow) -> int:
 
 @inlined
 def _products(values: Values, x: int, y: int, size: int) -> tuple[np.uint64, np.uint64, np.uint64, bool]:
-    """Of values side by side: the sum of products, the bits of either side, and whether one has overflowed."""
+    """Of contiguous values: the sum of products, the bits of either side, and whether one has overflowed."""
     total, ones, others, flagged = ZERO, ZERO, ZERO, False
-    left, right = values.ring[x : x + size], values.ring[y : y + size]  # else each index might be negative
+    left, right = values.ring[x : x + size], values.ring[y : y + size]  # otherwise each index might be negative
     left_over, right_over = values.over[x : x + size], values.over[y : y + size]
     for i in range(size):
         a, b = np.uint64(left[i]), np.uint64(right[i])
@@ -74,12 +74,12 @@ def _products(values: Values, x: int, y: int, size: int) -> tuple[np.uint64, np.
 
 @kernel
 def dot(values: Values, one: SlotRow, other: SlotRow, low: int, high: int, modular: bool) -> tuple[Any, bool]:
-    """The sum of products over slots `low..high` and whether it overflowed."""
+    """The sum of products over slots `low..high`, and whether it overflowed."""
     if not modular:
         value = values.ring.dtype.type(0)
         for i in range(low, high):
             x, y = values.ring[one.at + spread(i, one.apart)], values.ring[other.at + spread(i, other.apart)]
-            if x != 0 and y != 0:  # infinity times no sequence is no sequence
+            if x != 0 and y != 0:  # 0 times infinity is 0 here: there is no sequence
                 value += x * y
         return value, False
     total, ones, others, flagged = ZERO, ZERO, ZERO, False
@@ -135,7 +135,7 @@ def dot_real(values: Values, one: SlotRow, other: SlotRow, low: int, high: int) 
 def least_of_both(
     values: Values, least: SlotRow, other_least: SlotRow, one: SlotRow, other: SlotRow, low: int, high: int
 ) -> int:
-    """The least value where both have a sequence."""
+    """The minimum over slots where both have a sequence."""
     found = NO_VALUE
     for i in range(low, high):
         x, y = one.at + spread(i, one.apart), other.at + spread(i, other.apart)

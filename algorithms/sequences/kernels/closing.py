@@ -1,4 +1,4 @@
-"""Windows close and open: rows are written, and START events expire with their last window (dissertation 22.2)."""
+"""Closes and opens windows: writes rows, and expires START events with their last window (dissertation 22.2)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def advance(
 ) -> tuple[int, bool]:
     """Closes the windows that end by `now` and opens those of `now`; returns (rows in `out`, whether it is done).
 
-    If not, it goes on when called again with an empty `out`, which has room for a row per query at least.
+    If it is not done, it continues when called again with an empty `out`, which must hold at least one row per query.
     """
     clock, first = state.slots.clock[0], state.slots.opened
     if has_ended(clock.low, clock.high, now, window):
@@ -40,7 +40,7 @@ def advance(
 
 @inlined
 def _note_peak(program: Program, state: CounterState) -> None:
-    """Keeps how many slots were live, if they took more room than ever since this was asked for."""
+    """Records the number of live slots if their bytes are the peak since the last report."""
     clock = state.slots.clock[0]
     size = 0
     for g in range(len(program.chains.segment)):
@@ -55,7 +55,7 @@ def _note_peak(program: Program, state: CounterState) -> None:
 
 @inlined
 def _write_rows(k: int, size: int, program: Program, state: CounterState, modular: bool, out: SequenceRows) -> int:
-    """Writes the rows of window k; what queries have in common is in the second cell until the next ones come."""
+    """Writes the rows of window k. The second cell keeps results that subsequent queries have in common."""
     values, chains, total = state.values, program.chains, program.total[0]
     some = False
     for q in chains.order:
@@ -97,10 +97,10 @@ def _add_up(query: QueryRecord, k: int, program: Program, state: CounterState, m
 
 @inlined
 def _forget_window(k: int, program: Program, state: CounterState) -> None:
-    """Empties the results of window k and drops the START events that lie in no later window."""
+    """Clears the results of window k and drops the START events that lie in no later window."""
     clock, first = state.slots.clock[0], state.slots.opened
     row = k % first.shape[1]
-    for i in range(len(state.plain.ring)):  # plain counters have one window at a time
+    for i in range(len(state.plain.ring)):  # plain counters belong to the only open window
         state.plain.ring[i] = program.unit[i]
         state.plain.over[i] = False
     for g in range(len(program.chains.segment)):

@@ -1,6 +1,6 @@
-"""What sequences have counted in a window: the count combination of Sharon's shared method (dissertation 22.3).
+"""The counts of sequences in a window: the count combination of Sharon's shared method (dissertation 22.3).
 
-Two parts of a sequence combine as x.y: counts multiply, a sum is sx * cy + cx * sy, a minimum the lesser of both.
+Two parts of a sequence combine as x.y: counts multiply, a sum is sx * cy + cx * sy, a minimum is the lesser of both.
 The result is the first cell of `Values`.
 """
 
@@ -33,11 +33,11 @@ from cepbench.queries.aggregates import NO_VALUE
 def take_snapshots(
     segment: SegmentRecord, chains: Chains, slots: LiveSlots, values: Values, plain: Counters, modular: bool
 ) -> None:
-    """Keeps what the links of a segment have counted so far in each open window.
+    """Stores the counts of a segment's links so far, for each open window.
 
-    That is in the next slot of START events, or, if the segment has a slot per window, at its first place there.
-    O(n) per link and window for n live slots of the segment before. If that is a sequence's first one, or has a slot
-    per window, O(1): all windows are copied then, for those that are not open hold nothing.
+    They are stored in the next slot of START events or, if the segment has a slot per window, at its first place there.
+    O(n) per link and window for n live slots of the previous segment; O(1) if that is the first of its sequence or has
+    a slot per window, since all windows are copied (the closed ones are empty).
     """
     for u in range(segment.link, segment.link_end):
         link = chains.link[u]
@@ -53,7 +53,7 @@ def take_snapshots(
 
 @inlined
 def _copy_first_results(u: int, segment: SegmentRecord, chains: Chains, slots: LiveSlots, values: Values) -> None:
-    """Keeps what a sequence's first segment has counted in each window."""
+    """Stores the counts of a sequence's first segment in each window."""
     link, at, span = chains.link[u], slots.snapshot[u], slots.opened.shape[1]
     sequence, place = chains.sequence[link.sequence], slots.place[link.segment]
     width, first, channel = chains.query[link.query].width, chains.segment[sequence.segment], sequence.channel
@@ -91,7 +91,7 @@ def _copy_first_results(u: int, segment: SegmentRecord, chains: Chains, slots: L
 
 @inlined
 def _copy_carried(u: int, segment: SegmentRecord, chains: Chains, slots: LiveSlots, values: Values) -> None:
-    """Keeps what the segment before has carried on in each window: the counters of its last place."""
+    """Stores the counts of the previous segment with a slot per window: the counters of its last place."""
     link, at, span = chains.link[u], slots.snapshot[u], slots.opened.shape[1]
     g, place, width = chains.link[link.before].segment, slots.place[link.segment], chains.query[link.query].width
     before = slots.place[g]
@@ -120,7 +120,7 @@ def _keep_cells(
     plain: Counters,
     modular: bool,
 ) -> None:
-    """Keeps what must be computed, window by window, or is plain."""
+    """Stores counts that are plain or must be computed, window by window."""
     clock, span = slots.clock[0], slots.opened.shape[1]
     link, at = chains.link[u], slots.snapshot[u]
     sequence, place, width = chains.sequence[link.sequence], slots.place[link.segment], chains.query[link.query].width
@@ -152,9 +152,9 @@ def counted_before(
     plain: Counters,
     modular: bool,
 ) -> None:
-    """Sets the cell to what a sequence has counted up to link u, or in its first segment if u is -1.
+    """Sets the first cell to the count of a sequence up to link u, or in its first segment if u is -1.
 
-    `row` is that of the window. O(n) for n live slots of the link's segment, O(1) for the first one.
+    `row` is that of the window. O(n) for n live slots of the link's segment, O(1) for the first segment.
     """
     width = chains.query[sequence.query].width
     clear_cell(width, CELL, values)
@@ -196,7 +196,7 @@ def _first_result(sequence: SequenceRecord, width: PerFamily, row: int, chains: 
 
 @inlined
 def _carried(link: LinkRecord, row: int, chains: Chains, slots: LiveSlots, values: Values) -> None:
-    """Takes the counters of the segment's last place: they hold what was counted before, too."""
+    """Reads the counters of the segment's last place, which include the counts before the segment."""
     segment, place = chains.segment[link.segment], slots.place[link.segment]
     step = segment.rows * place.capacity
     last = step - place.capacity + row
@@ -220,7 +220,7 @@ def _combined(
     values: Values,
     modular: bool,
 ) -> None:
-    """Combines the counters of the whole segment with the snapshots of what came before, slot by slot."""
+    """Combines the counters of the whole segment with the snapshots of the counts before it, slot by slot."""
     segment, place, clock = chains.segment[link.segment], slots.place[link.segment], slots.clock[0]
     span, low, high, at = slots.opened.shape[1], slots.opened[link.segment, row], place.tail, link.channel
     clock.combinations += high - low

@@ -1,10 +1,10 @@
-"""The counters of A-Seq and Sharon: what their kernels write (dissertation 22.2 and 22.3).
+"""The counters of A-Seq and Sharon, which their kernels write (dissertation 22.2 and 22.3).
 
-Counters lie in rows of slots, so that an event updates contiguous memory.
+Counters are stored in rows of slots, so that an event updates contiguous memory.
 
-The algebra is that of `cepbench.algorithms.kernels.cells`, where one word per cell has a bit for each channel that
-overflowed, since a cell is read and written as a whole. Here an event adds up one channel in all slots, and a flag
-beside each counter lets these loops be vectorised.
+The algebra is that of `cepbench.algorithms.kernels.cells`, where one word per cell has an overflow bit per channel,
+since a cell is read and written as a whole. Here an event updates one channel in all slots, and a flag per counter
+allows these loops to be vectorized.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from cepbench.queries.records import Records
 
 BLOCK_BITS = 5
 BLOCK = 1 << BLOCK_BITS
-"""Slots whose snapshots lie together; every capacity for START events is a multiple of two blocks."""
+"""Slots whose snapshots are contiguous; every capacity for START events is a multiple of two blocks."""
 CELL = PerFamily(0, 0, 0)
-"""Where the first cell begins in `Values`: the one in which combinations and results are computed."""
+"""Offset of the first cell in `Values`, in which combinations and results are computed."""
 
 
 class ClockRecord:
-    """The current time, the lowest and the highest window opened, and the number of symbols in `Gathered.touched`;
-    counter updates and combinations so far.
+    """The current time, the lowest and the highest open window, the number of symbols in `Gathered.touched`, and the
+    numbers of counter updates and combinations so far.
     """
 
     now: int
@@ -40,9 +40,9 @@ class ClockRecord:
 
 
 class PlaceRecord:
-    """The live slots of a segment, `head` to `tail` out of `capacity`, and where its counters begin in `Values`.
+    """The live slots of a segment, `head` to `tail` out of `capacity`, and the offset of its counters in `Values`.
 
-    Those of channel c and place j are row `c * rows + j - 1` of `capacity` slots.
+    The counters of channel c and place j are row `c * rows + j - 1`, of `capacity` slots.
     """
 
     head: int
@@ -52,13 +52,13 @@ class PlaceRecord:
 
 
 class LiveSlots(NamedTuple):
-    """The slots of all segments; window k has row k % K of what is kept per window.
+    """The slots of all segments; window k is at index k % K of the data per window.
 
     - `clock[1]`, `place[G]`: records.
     - `opened[G, K]`: the first slot in a window.
-    - `snapshot[U]`: where those of a link begin in `Values`. Block b has those of `BLOCK` slots; in it, those of
-      channel c in window k are row `c * K + k % K` out of `K * width` (`kernels.blocks`). Where a segment has a slot
-      per window, they are at its first place.
+    - `snapshot[U]`: offset of a link's snapshots in `Values`. Block b has those of `BLOCK` slots; in it, those of
+      channel c in window k are row `c * K + k % K` out of `K * width` (`kernels.blocks`). If a segment has a slot per
+      window, they are at its first place.
     """
 
     clock: Records
@@ -68,15 +68,15 @@ class LiveSlots(NamedTuple):
 
 
 class Counters(NamedTuple):
-    """Numbers uint64[n] and whether they overflowed, or numbers float64[n], whose flags are never set."""
+    """Numbers uint64[n] with overflow flags, or numbers float64[n], whose flags are never set."""
 
     ring: NDArray[Any]
     over: Flags
 
 
 class Values(NamedTuple):
-    """All values of a key: first the channels of two cells, each of the size of the widest query or segment, then the
-    results of segments that begin a sequence, then counters, then snapshots. `over[i]` tells that `ring[i]` overflowed.
+    """All values of a key: the channels of two cells, each of the size of the widest query or segment; the results of
+    segments that begin a sequence; counters; snapshots. `over[i]`: whether `ring[i]` has overflowed.
     """
 
     ring: NDArray[Any]
@@ -86,9 +86,9 @@ class Values(NamedTuple):
 
 
 class Gathered(NamedTuple):
-    """What the events of the current time stamp add up to, per symbol: number, and sums and minima of columns.
+    """Totals over the events of the current time, per symbol: their number, and sums and minima of columns.
 
-    `touched` lists the symbols that have any; `cursor` walks through their targets.
+    `touched` lists the symbols with events; `cursor` iterates over their targets.
     """
 
     number: NDArray[np.uint64]
@@ -101,7 +101,7 @@ class Gathered(NamedTuple):
 
 
 class Arrivals(NamedTuple):
-    """What was gathered for one symbol, as a place receives it: `code` tells each channel which number is its own."""
+    """The totals of one symbol for one place: `code` maps each channel to the number of its total."""
 
     code: Ints
     number: np.uint64
@@ -112,11 +112,11 @@ class Arrivals(NamedTuple):
 
 
 class KeyCounters(NamedTuple):
-    """What the counters of a key have of their own.
+    """The arrays of one key.
 
-    - `begin[3]`, `size[3]`: its stretch of each family of the `Values` that all keys share.
+    - `begin[3]`, `size[3]`: its range in each family of the `Values` that all keys share.
     - `plain`: plain counters; `change`: what simultaneous events add to them.
-    - `peak[2 + G]`: the most bytes of live slots before windows were closed, and then the windows and live slots.
+    - `peak[2 + G]`: the peak bytes of live slots before windows were closed, and the windows and live slots then.
     """
 
     slots: LiveSlots
@@ -159,7 +159,7 @@ def state_of(values: Values, own: KeyCounters) -> CounterState:
 
 
 class SequenceRows(NamedTuple):
-    """Rows of closed windows: window, number of the query, and its channels, over the widest query's."""
+    """Rows of closed windows: window, query index, and channels, as many as the widest query has."""
 
     window: Ints
     query: Ints

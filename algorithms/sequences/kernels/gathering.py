@@ -1,4 +1,4 @@
-"""What the events of one time stamp add up to, symbol by symbol (docs/semantics.md, rule 1)."""
+"""Totals over the events of one time stamp, per symbol (docs/semantics.md, rule 1)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cepbench.queries.aggregates import NO_VALUE
 
 @inlined
 def gather(i: int, symbol: int, events: KernelEvents, program: Program, clock: ClockRecord, gathered: Gathered) -> None:
-    """Adds event i to those that match a symbol at the current time stamp."""
+    """Adds event i to the totals of a symbol at the current time."""
     if gathered.number[symbol] == 0:
         gathered.touched[clock.touched] = symbol
         clock.touched += 1
@@ -36,7 +36,7 @@ def gather(i: int, symbol: int, events: KernelEvents, program: Program, clock: C
 
 @inlined
 def forget(symbol: int, program: Program, gathered: Gathered) -> None:
-    """Makes what was gathered for a symbol that of no event."""
+    """Resets the totals of a symbol."""
     gathered.number[symbol] = np.uint64(0)
     for c in range(program.ring_ptr[symbol], program.ring_ptr[symbol + 1]):
         gathered.ring[symbol, program.ring[c]] = np.uint64(0)

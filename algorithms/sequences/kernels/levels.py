@@ -1,4 +1,4 @@
-"""Segments with slots are updated level by level: all read what was before the time stamp
+"""Updates segments with slots level by level, so that all updates read the counts before the time stamp
 (the shared method, dissertation 22.3).
 """
 
@@ -12,9 +12,9 @@ from cepbench.algorithms.sequences.kernels.program import Program, SegmentRecord
 
 @inlined
 def update_segments(touched: int, program: Program, state: CounterState, modular: bool) -> None:
-    """Lets the gathered events act on segments with slots, from the last places down.
+    """Applies the totals of the current time to segments with slots, from the last places down.
 
-    Part of the stream's kernel, since what a single update of a place takes as arguments costs as much as its work.
+    It is inlined into the stream's kernel, since passing the arguments of one place update costs as much as its work.
     """
     slots, gathered = state.slots, state.gathered
     for t in range(touched):
@@ -45,7 +45,7 @@ def update_segments(touched: int, program: Program, state: CounterState, modular
 
 @inlined
 def _arrivals(j: int, symbol: int, segment: SegmentRecord, program: Program, gathered: Gathered) -> Arrivals:
-    """What was gathered for a symbol, for place j of a segment."""
+    """The totals of a symbol, for place j of a segment."""
     channels = segment.width.ring + segment.width.real + segment.width.least
     begin = segment.code + (j - 1) * channels
     return Arrivals(

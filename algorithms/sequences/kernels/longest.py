@@ -13,11 +13,11 @@ NOW, TOP, PARTIAL = 0, 1, 2
 
 
 class Lengths(NamedTuple):
-    """Greatest lengths of paths in each window w, at w modulo the number of columns.
+    """Maximum lengths of paths in each window w, stored at w modulo the number of columns.
 
-    - `across[E, W]`: of paths to the source of a transition, since the latest event negated on it; 0 for none.
+    - `across[E, W]`: of paths to the source of a transition since the latest event negated on it; 0 for none.
     - `current[P, W]`: of paths that end at a position at the current time.
-    - `clock`: the current time, the latest window so far, and the greatest length of any path so far.
+    - `clock`: the current time, the latest window so far, and the maximum length of any path so far.
     """
 
     across: Ints
@@ -27,10 +27,10 @@ class Lengths(NamedTuple):
 
 @kernel
 def longest_match(events: KernelEvents, first: Ints, last: Ints, tables: Tables, lengths: Lengths) -> int:
-    """The greatest length of a match that ends in a batch and lies in one window, or 0.
+    """The maximum length of a match that ends in a batch and lies in one window, or 0.
 
-    `first[n]`, `last[n]`: the windows that hold each event. O(1) per event, transition and window that holds it; there
-    are no predicates on transitions.
+    `first[n]`, `last[n]`: the windows that contain each event. O(1) per event, transition and window that contains it;
+    there are no predicates on transitions.
     """
     longest = 0
     clock = lengths.clock
@@ -63,7 +63,7 @@ def longest_match(events: KernelEvents, first: Ints, last: Ints, tables: Tables,
 
 @inlined
 def _pass(i: int, events: KernelEvents, tables: Tables, lengths: Lengths) -> None:
-    """Ends a time stamp before event i: events negated at it cut off earlier paths, and its paths can be extended."""
+    """Ends a time stamp before event i: its negated events cut off earlier paths, and its paths can be extended."""
     for e in range(len(tables.source)):
         for k in range(tables.between_ptr[e], tables.between_ptr[e + 1]):
             if events.negated[i, tables.between[k]] == lengths.clock[NOW]:

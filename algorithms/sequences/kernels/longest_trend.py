@@ -1,4 +1,4 @@
-"""The length of the longest trend that the stacks of a window hold."""
+"""The length of the longest trend in the stacks of a window."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from cepbench.queries.tables import Tables
 
 @kernel
 def longest_trend(earliest: int, ends_from: Ints, tables: Tables, stacks: Stacks, length: Ints) -> int:
-    """Events of the longest trend of the window that starts at `earliest`, or 0.
+    """The length of the longest trend in the window that starts at `earliest`, or 0.
 
-    `length[V]` is overwritten by that of the longest trend that ends at each event, END or not. `ends_from[P]`: END
-    events before this time are invalid. O(V) plus the pairs of events that follow one another.
+    Overwrites `length[V]` with the length of the longest trend that ends at each event (END or not). `ends_from[P]`:
+    END events before this time are invalid. O(V) plus the pairs of events that follow one another.
     """
     longest = 0
     for v in range(stacks.counters[EVENTS]):

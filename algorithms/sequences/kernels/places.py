@@ -1,7 +1,7 @@
 """Updates of a segment's counters by the events of one time stamp (dissertation 22.2).
 
-The events that match a place at one time stamp act together: they are alike to all others. Their number, sums and
-minima multiply the counters of the place before.
+The events that match a place at one time stamp are processed together, since they have the same predecessors and
+successors. Their number, sums and minima multiply the counters of the previous place.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def update_place(
     values: Values,
     modular: bool,
 ) -> None:
-    """Adds events at place j of a segment: O(n) per channel for n live slots. `opened[K]` are those of the segment."""
+    """Adds events at place j of a segment: O(n) per channel for n live slots. `opened[K]`: of the segment."""
     reached = place.tail - place.head if j > 1 else 1
     clock.updates += clock.high + 1 - clock.low if segment.slots == BY_WINDOW else reached
     if reached == 0:
@@ -58,7 +58,7 @@ def update_place(
 
 @inlined
 def _begin(segment: SegmentRecord, place: PlaceRecord, events: Arrivals, values: Values) -> None:
-    """Adds START events to their slot: if it is a new one, its counters of later places are empty."""
+    """Adds START events to their slot; a new slot has empty counters at its later places."""
     slot = place.head
     if segment.slots == BY_START:
         slot = place.tail
@@ -93,7 +93,7 @@ def _begin(segment: SegmentRecord, place: PlaceRecord, events: Arrivals, values:
 
 @inlined
 def clear_slot(slot: int, segment: SegmentRecord, place: PlaceRecord, values: Values) -> None:
-    """Empties all counters of a slot."""
+    """Clears all counters of a slot."""
     entry = place.at.ring + slot
     for _ in range(segment.width.ring * segment.rows):
         values.ring[entry] = values.ring.dtype.type(0)
@@ -111,7 +111,7 @@ def clear_slot(slot: int, segment: SegmentRecord, place: PlaceRecord, values: Va
 
 @inner
 def clear_place(j: int, segment: SegmentRecord, place: PlaceRecord, values: Values) -> None:
-    """Forgets the sequences that end at place j, since a negated event came after them: O(n) per channel."""
+    """Drops the sequences that end at place j after a negated event: O(n) per channel."""
     step, size = segment.rows * place.capacity, place.tail - place.head
     first = (j - 1) * place.capacity + place.head
     for c in range(segment.width.ring):
@@ -163,7 +163,7 @@ def _update_row(
 def _update_counts(
     j: int, segment: SegmentRecord, place: PlaceRecord, opened: Ints, clock: ClockRecord, values: Values
 ) -> None:
-    """`_update_results` for one event and COUNT(*) alone, which most events and queries are: no cell in between."""
+    """`_update_results` for one event and COUNT(*) only, the most frequent case: needs no intermediate cell."""
     end, column = place.tail, place.at.ring + (j - 2) * place.capacity
     lower, upper, flagged = ZERO, ZERO, False
     row = clock.high % len(opened)
@@ -193,10 +193,10 @@ def _update_results(
     values: Values,
     modular: bool,
 ) -> None:
-    """Extends the sequences that end before the last place, and adds them to all windows that hold their START.
+    """Extends the sequences that end before the last place, and adds them to all windows that contain their START.
 
-    From the latest window to the earliest one, the first cell sums up the slots of the window: O(n + K). Before a
-    single place there is the sequence of no event.
+    From the latest window to the earliest one, the first cell accumulates the slots of the window: O(n + K). A segment
+    with a single place extends the empty sequence.
     """
     end, step = place.tail, segment.rows * place.capacity
     clear_cell(segment.width, CELL, values)

@@ -15,7 +15,7 @@ from cepbench.algorithms.sequences.kernels.rows import add_to
 
 @inlined
 def update_plain(touched: int, program: Program, state: CounterState, modular: bool) -> None:
-    """Adds the gathered events to plain counters: O(1) per symbol and place."""
+    """Adds the totals of the current time to plain counters: O(1) per symbol and place."""
     symbol = state.gathered.touched[0]
     if touched == 1 and program.clear_ptr[symbol] == program.clear_ptr[symbol + 1]:
         _update_alone(symbol, program, state, modular)
@@ -28,7 +28,7 @@ def _update_alone(symbol: int, program: Program, state: CounterState, modular: b
     """Adds the events of one symbol, from later places to earlier ones."""
     plain, number = state.plain, state.gathered.number[symbol]
     begin, end = program.plain_ptr[symbol], program.plain_ptr[symbol + 1]
-    if number == ONE:  # in a loop of its own, for that is what most events are
+    if number == ONE:  # a separate loop, since this is the most frequent case
         for q in range(begin, end):
             target = program.plain[q]
             add_to(plain, target.entry, plain.ring[target.source], plain.over[target.source])
@@ -52,7 +52,7 @@ def _multiple(plain: Counters, entry: np.uint64, number: np.uint64, modular: boo
 
 @inlined
 def _update_together(touched: int, program: Program, state: CounterState, modular: bool) -> None:
-    """Adds the events of several symbols: all read what was before the time stamp."""
+    """Adds the events of several symbols; all read the counts before the time stamp."""
     gathered, plain, change = state.gathered, state.plain, state.change
     for t in range(touched):
         symbol = gathered.touched[t]

@@ -1,4 +1,4 @@
-"""Room for START events: the live slots of a segment move to the front (expiration, dissertation 22.2)."""
+"""Frees space for START events: moves the live slots of a segment to the front (expiration, dissertation 22.2)."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from cepbench.algorithms.sequences.kernels.program import Chains, PerFamily
 
 @inner
 def move_to_front(g: int, chains: Chains, slots: LiveSlots, values: Values) -> bool:
-    """Moves the live slots of segment g to the front, if at least half of all are dead; tells whether there is room.
+    """Moves the live slots of segment g to the front if at least half of all are dead; returns whether it did.
 
-    By whole blocks, so that a slot keeps its place in its block.
+    Whole blocks are moved, so that a slot keeps its place in its block.
 
     O(counters and snapshots of the segment), hence O(counters and snapshots of a slot) for each slot that is filled.
     """
@@ -36,7 +36,7 @@ def move_to_front(g: int, chains: Chains, slots: LiveSlots, values: Values) -> b
 
 @inlined
 def _move(rows: int, width: PerFamily, at: PerFamily, dead: int, size: int, capacity: int, values: Values) -> None:
-    """So many rows of each channel."""
+    """Moves the given number of rows of each channel."""
     _move_rows(rows * width.ring, at.ring, dead, size, capacity, values.ring)
     _move_rows(rows * width.ring, at.ring, dead, size, capacity, values.over)
     _move_rows(rows * width.real, at.real, dead, size, capacity, values.real)
@@ -45,7 +45,7 @@ def _move(rows: int, width: PerFamily, at: PerFamily, dead: int, size: int, capa
 
 @inlined
 def _move_blocks(rows: int, width: PerFamily, at: PerFamily, dead: int, size: int, values: Values) -> None:
-    """Blocks of so many rows of each channel, which lie one after another: the last one is moved as a whole."""
+    """Moves blocks with the given number of rows of each channel; blocks are contiguous, and are moved as a whole."""
     size = -(-size // BLOCK) * BLOCK
     kept = rows * width.ring
     _move_rows(1, at.ring, kept * dead, kept * size, 0, values.ring)
@@ -58,7 +58,7 @@ def _move_blocks(rows: int, width: PerFamily, at: PerFamily, dead: int, size: in
 
 @inlined
 def _move_rows(rows: int, at: int, dead: int, size: int, capacity: int, values: NDArray[Any]) -> None:
-    """The values after the dead ones of each row."""
+    """Moves the values after the dead ones of each row to the front."""
     for _ in range(rows):
         for slot in range(at, at + size):
             values[slot] = values[slot + dead]

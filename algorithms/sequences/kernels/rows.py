@@ -1,7 +1,7 @@
 """Loops over rows of counters: the inner loops of A-Seq and Sharon (dissertation 22.2, 22.3). All are O(n) for n slots.
 
-Rows are equally long. A value is flagged if and only if it is exactly 2^64 or more, for all terms are counts. `modular`
-is False for float64, which need no flags.
+Rows have equal lengths. A value is flagged if and only if it is exactly 2^64 or more, since all terms are counts.
+`modular` is False for float64, which needs no flags.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from cepbench.queries.aggregates import NO_VALUE
 
 @inlined
 def clear_cell(width: PerFamily, at: PerFamily, values: Values) -> None:
-    """Makes so many channels those of no sequence."""
+    """Clears the given number of channels."""
     for c in range(width.ring):
         values.ring[at.ring + c] = values.ring.dtype.type(0)
         values.over[at.ring + c] = False
@@ -33,7 +33,7 @@ def clear_cell(width: PerFamily, at: PerFamily, values: Values) -> None:
 
 @inlined
 def copy_spread(values: NDArray[Any], to: int, by: int, at: int, step: int, size: int) -> None:
-    """Copies values that lie `step` apart from `at` on to where they lie `by` apart from `to` on."""
+    """Copies values from positions `at`, `at + step`, ... to positions `to`, `to + by`, ..."""
     for _ in range(size):
         values[to] = values[at]
         to += by
@@ -42,7 +42,7 @@ def copy_spread(values: NDArray[Any], to: int, by: int, at: int, step: int, size
 
 @inlined
 def fill_spread(values: NDArray[Any], to: int, by: int, value: Any, size: int) -> None:
-    """Writes one value to all that lie `by` apart from `to` on."""
+    """Writes one value to positions `to`, `to + by`, ..."""
     for _ in range(size):
         values[to] = value
         to += by
@@ -80,7 +80,7 @@ def add_multiple(to: Counters, row: Counters, factor: np.uint64, modular: bool) 
 
 @inlined
 def add_times(to: Counters, row: Counters, number: np.uint64, modular: bool) -> None:
-    """`to += number * row`, in a loop of its own where the number is 1, as it is for most events."""
+    """`to += number * row`, with a separate loop for 1, the most frequent number."""
     if number == ONE:
         add_row(to, row)
     else:

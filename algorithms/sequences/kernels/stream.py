@@ -1,7 +1,7 @@
-"""A-Seq and Sharon on a stream (dissertation 22.2, 22.3): a time stamp acts as a whole when it is over.
+"""A-Seq and Sharon on a stream (dissertation 22.2, 22.3): the events of a time stamp take effect when it is over.
 
 Events of one time stamp never precede one another. So snapshots are taken first, and then each segment is updated from
-its last place to its first: an event at place j extends what had reached place j - 1 before the time stamp.
+its last place to its first: an event at place j extends the sequences that had reached place j - 1 before.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ NONE = -1
 
 
 class Sequencing(NamedTuple):
-    """What does not change."""
+    """The constant arguments of the kernel."""
 
     program: Program
     window: Sliding
@@ -42,7 +42,7 @@ class Sequencing(NamedTuple):
 @kernel
 def count_sequences(
     first: int,
-    until: int,
+    watermark: int,
     events: KernelEvents,
     fixed: Sequencing,
     values: Values,
@@ -58,9 +58,9 @@ def count_sequences(
     clock, gathered = state.slots.clock[0], state.gathered
     boundary = next_boundary(clock.low, clock.high, window)
     for i in range(first, len(events.time) + 1):
-        if i == len(events.time) and not has_ended(clock.low, clock.high, until, window):
+        if i == len(events.time) and not has_ended(clock.low, clock.high, watermark, window):
             break
-        now = events.time[i] if i < len(events.time) else until
+        now = events.time[i] if i < len(events.time) else watermark
         if now != clock.now:
             if clock.touched > 0 and _act(program, state, modular) != NONE:
                 return i, size, ROOM
@@ -83,13 +83,13 @@ def count_sequences(
 def count_keys(
     at: int, done: int, calls: Calls, fixed: Sequencing, values: Values, lanes: KeyCounters, rows: SequenceRows
 ) -> tuple[int, int, int, int]:
-    """`count_sequences` over keys."""
+    """`count_sequences` for all keys."""
     return over_keys(count_sequences, at, done, calls, fixed, values, lanes, rows)
 
 
 @inlined
 def _act(program: Program, state: CounterState, modular: bool) -> int:
-    """Lets the gathered events act; returns a segment that needs more slots first, or `NONE`."""
+    """Applies the totals of the current time; returns a segment that needs more slots first, or `NONE`."""
     clock, gathered = state.slots.clock[0], state.gathered
     touched = clock.touched
     if len(program.begin) > 0:
@@ -108,7 +108,7 @@ def _act(program: Program, state: CounterState, modular: bool) -> int:
 
 @inlined
 def _make_room(touched: int, program: Program, state: CounterState) -> int:
-    """Makes room for START events; returns a segment that needs more slots, or `NONE`."""
+    """Frees slots for START events; returns a segment that needs more slots, or `NONE`."""
     for t in range(touched):
         symbol = state.gathered.touched[t]
         for b in range(program.begin_ptr[symbol], program.begin_ptr[symbol + 1]):

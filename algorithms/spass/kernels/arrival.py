@@ -1,8 +1,8 @@
-"""What SPASS keeps of a stream: events that some sequence may use, the rows of its stores, and sums per window
+"""What SPASS stores of a stream: events that some sequence may use, the rows of its stores, and sums per window
 (dissertation 21, 25.1).
 
-A store holds the instances of one symbol (one event each) or of one shared sub-sequence (several events each), in the
-order in which they ended.
+A store contains the instances of one symbol (one event each) or of one shared sub-sequence (several events each), in
+the order of their END events.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ STORED, BASE, NOW = 0, 1, 2
 class Arriving(NamedTuple):
     """Part of a batch, read-only: `time` int64[n], `kind` int32[n], `ints` int64[I, n], `reals` float64[F, n].
 
-    `window` int64[n] is the last window that holds the event; -1 if none does.
+    `window` int64[n]: the last window that contains the event; -1 if there is none.
     """
 
     time: Ints
@@ -33,7 +33,7 @@ class Arriving(NamedTuple):
 
 
 class SymbolTables(NamedTuple):
-    """What an event of each type may be: symbols of type t are `symbol[symbol_ptr[t]:symbol_ptr[t + 1]]`.
+    """The symbols that events of type t can match: `symbol[symbol_ptr[t]:symbol_ptr[t + 1]]`.
 
     - `local`: predicates by symbol. `stored[S]`: whether a sequence has the symbol; its store has the same number.
     - `negates[negates_ptr[s]:negates_ptr[s + 1]]`: gaps in which events of symbol s are negated.
@@ -48,11 +48,11 @@ class SymbolTables(NamedTuple):
 
 
 class Arrived(NamedTuple):
-    """Live events in time order; event number n is at place n - counters[BASE], there are counters[STORED].
+    """Live events in time order; event number n is at index n - counters[BASE]; counters[STORED]: their number.
 
-    - `time[V]`, `window[V]` (the last that holds the event), `ints[I, V]`, `reals[F, V]`.
-    - `barrier[G, V]`: the latest event negated in gap g before the event's time, or -1: an earlier event may come right
-      before this one across the gap if its time is not before the barrier.
+    - `time[V]`, `window[V]` (the last that contains the event), `ints[I, V]`, `reals[F, V]`.
+    - `barrier[G, V]`: the latest event negated in gap g before the event's time, or -1: an earlier event can come
+      directly before this one across the gap if its time is not before the barrier.
     - `negated[2, G]`: the latest negated event before the current time counters[NOW], and up to it.
     """
 
@@ -66,7 +66,7 @@ class Arrived(NamedTuple):
 
 
 class Stores(NamedTuple):
-    """Rows `0..size[s]-1` of store s, each of `width[s]` events; there is room for `room[s]`.
+    """Rows `0..size[s]-1` of store s, each of `width[s]` events; its capacity is `room[s]` rows.
 
     Row r is at `begin[s] + r` of `last` (time of its END) and `bucket` (where sequences that begin with it are summed),
     and its event numbers are `events[cells[s] + r * width[s]:][:width[s]]`. Rows are sorted by `last`.
@@ -86,7 +86,7 @@ class Stores(NamedTuple):
 def arrive(
     batch: Arriving, start: int, stop: int, span: int, symbols: SymbolTables, arrived: Arrived, stores: Stores
 ) -> None:
-    """Keeps events start..stop-1 of a batch that match a symbol; there must be room for all, and `span` buckets.
+    """Stores those of the events start..stop-1 of a batch that match a symbol; needs space for all, and `span` buckets.
 
     O(1) per event and symbol of its type.
     """
@@ -126,7 +126,7 @@ def arrive(
 
 @kernel
 def expire(low: int, arrived: Arrived, stores: Stores) -> None:
-    """Forgets events whose windows are all before `low`, and every row that starts with one. O(n) of what is kept."""
+    """Drops events whose windows are all before `low`, and the rows that start with them. O(n) for n stored objects."""
     count = arrived.counters
     size = count[STORED]
     gone = 0
@@ -167,10 +167,10 @@ def _drop_rows(s: int, oldest: int, stores: Stores) -> None:
 
 @kernel
 def close_windows(low: int, high: int, top: int, buckets: Cells, total: Cells, rows: RowCells) -> int:
-    """Rows of windows low..high-1 of one query, the latest first; returns how many have a match.
+    """Rows of windows low..high-1 of one query, the latest first; returns the number of windows with a match.
 
-    Bucket b (modulo their number) holds the sequences whose START is in no window after b. All of them end inside the
-    lowest open window, so those of window k are in the buckets k..top. Buckets below `high` are emptied. O(top - low).
+    Bucket b (modulo their number) has the sequences whose START is in no window after b. All of them end inside the
+    lowest open window, so those of window k are in the buckets k..top. Buckets below `high` are cleared. O(top - low).
     """
     size = 0
     span = len(buckets.over)

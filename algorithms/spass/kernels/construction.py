@@ -1,8 +1,7 @@
-"""Construction of sub-sequences and sequences by SPASS, and the aggregation of each constructed sequence
-(dissertation 21, 25.1).
+"""Constructs sub-sequences and sequences in SPASS, and aggregates each constructed sequence (dissertation 21, 25.1).
 
-A sequence is a row of parts, each the rows of a store (`spass.kernels.arrival`): single events or instances of a shared
-sub-sequence. Its instances are joined from the last part to the first, by depth-first search.
+A sequence consists of parts, each with the rows of a store (`spass.kernels.arrival`): single events or instances of a
+shared sub-sequence. Its instances are joined from the last part to the first, by depth-first search.
 """
 
 from __future__ import annotations
@@ -36,9 +35,9 @@ class Parts(NamedTuple):
 class Walk(NamedTuple):
     """Scratch space of a search.
 
-    - `chosen[U]`: where the row chosen of each part begins in `Stores.events`: the sequence under construction.
-    - `cursor[U]`, `stop[U]`: rows of each part that are left to try; `since[U]`: its first row that may be of use.
-    - `ready[l + 1]`: the earliest time by which events can have bound the first places; -1 for none of them.
+    - `chosen[U]`: offset of the chosen row of each part in `Stores.events`: the sequence under construction.
+    - `cursor[U]`, `stop[U]`: the rows of each part that are left to try; `since[U]`: its first row that can be used.
+    - `ready[l + 1]`: the earliest time at which events can have bound the first places; -1 for no places.
     """
 
     chosen: Ints
@@ -49,9 +48,9 @@ class Walk(NamedTuple):
 
 
 class CountedEvents(NamedTuple):
-    """Channels of one family: events that count for channel c are `ptr[c]:ptr[c + 1]`.
+    """Channels of one family; the events that count for channel c are `ptr[c]:ptr[c + 1]`.
 
-    Each is number `within` of the row chosen of `part`. `column[c]` is its weight in `Arrived`, or -1 for the weight 1.
+    Each is number `within` of the row chosen for `part`. `column[c]`: its weight in `Arrived`, or -1 for the weight 1.
     """
 
     ptr: Ints
@@ -70,7 +69,7 @@ class CountedChannels(NamedTuple):
 
 @kernel
 def count_instances(new: int, parts: Parts, arrived: Arrived, stores: Stores, walk: Walk) -> int:
-    """How many instances end in row `new` of the last part or a later one. Time as `construct`, starts left out."""
+    """Number of instances that end in row `new` of the last part or a later one. Time of `construct` without starts."""
     found = 0
     depth = _begin(new, parts, stores, walk)
     while depth < len(parts.store):
@@ -83,7 +82,7 @@ def count_instances(new: int, parts: Parts, arrived: Arrived, stores: Stores, wa
 
 @kernel
 def construct(new: int, into: int, parts: Parts, arrived: Arrived, stores: Stores, walk: Walk) -> None:
-    """Adds the instances that end in row `new` of the last part or a later one to store `into`; there must be room.
+    """Adds the instances that end in row `new` of the last part or a later one to store `into`, which needs space.
 
     Every part is one event. O(l) per instance.
     """
@@ -111,8 +110,8 @@ def join(
 ) -> int:
     """Constructs every sequence that ends in row `new` of the last part or a later one, and adds it to its bucket.
 
-    A sequence is joined by reference to a row of each part, and lies in the bucket of its first row. Returns how many
-    there are. O(1) per sequence, and per event of it that counts for an aggregate.
+    A sequence is joined by reference to a row of each part, and belongs to the bucket of its first row. Returns the
+    number of sequences. O(1) per sequence, and per event of it that counts for an aggregate.
     """
     joined = 0
     first = parts.store[0]
@@ -135,9 +134,9 @@ def join(
 
 @inner
 def _begin(new: int, parts: Parts, stores: Stores, walk: Walk) -> int:
-    """Opens the last part; returns it, or the number of parts if nothing can be found.
+    """Opens the last part; returns it, or the number of parts if there are no sequences.
 
-    `ready` is found greedily, which tells rows that no sequence can reach, negation aside: O(l log n).
+    `ready` is computed greedily; it excludes rows that no sequence can reach, ignoring negation: O(l log n).
     """
     units = len(parts.store)
     walk.ready[0] = -1
@@ -159,7 +158,7 @@ def _begin(new: int, parts: Parts, stores: Stores, walk: Walk) -> int:
 
 @inlined
 def _descend(depth: int, parts: Parts, arrived: Arrived, stores: Stores, walk: Walk) -> int:
-    """Chooses the next rows of all parts but the first: 0 when its rows are open, the number of parts at the end."""
+    """Chooses the next rows of all parts but the first; returns 0 if its rows are open, or the number of parts."""
     units = len(parts.store)
     while 0 < depth < units:
         r = walk.cursor[depth]
@@ -189,7 +188,7 @@ def _descend(depth: int, parts: Parts, arrived: Arrived, stores: Stores, walk: W
 
 @inlined
 def _first_from(times: Ints, low: int, high: int, time: int) -> int:
-    """The first index of `times[low:high]`, which are sorted, whose time is not before `time`; `high` if none."""
+    """The first index of the sorted `times[low:high]` whose time is not before `time`; `high` if there is none."""
     while low < high:
         middle = (low + high) // 2
         if times[middle] < time:
@@ -201,7 +200,7 @@ def _first_from(times: Ints, low: int, high: int, time: int) -> int:
 
 @inlined
 def _aggregate(channels: CountedChannels, arrived: Arrived, stores: Stores, walk: Walk, buckets: Cells, b: int) -> None:
-    """The second step: events of one constructed sequence are added to the other aggregates of bucket b."""
+    """The second step: adds the events of one constructed sequence to the other aggregates of bucket b."""
     base = arrived.counters[BASE]
     for c in range(1, buckets.ring.shape[1]):
         column = channels.ring.column[c]

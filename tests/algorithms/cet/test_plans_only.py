@@ -1,4 +1,4 @@
-"""`detect=plan`: what the optimiser finds, on windows whose trends nobody could construct."""
+"""`detect=plan`: what the optimizer finds, on windows whose trends nobody could construct."""
 
 import numpy as np
 import pytest

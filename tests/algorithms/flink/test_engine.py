@@ -12,7 +12,7 @@ import numpy as np
 import psutil
 import pytest
 
-from cepbench.algorithms.flink.engine import MOST_JOBS, FlinkFailed, current
+from cepbench.algorithms.flink.engine import MAX_JOBS, FlinkFailed, current
 from cepbench.algorithms.flink.installation import classes
 from tests.algorithms.flink.test_flink import executor_of
 from tests.contract.streams import batch
@@ -79,7 +79,7 @@ def test_equal_queries_share_a_job() -> None:
     executor_of(text, events).process(events)
     jobs = len(current()._jobs)
     executor_of(text, events).process(events)
-    assert len(current()._jobs) == jobs <= MOST_JOBS
+    assert len(current()._jobs) == jobs <= MAX_JOBS
 
 
 def test_a_failure_of_a_job_is_told_in_one_line() -> None:

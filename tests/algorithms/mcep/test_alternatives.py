@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from cepbench.algorithms.mcep.aggregation import MOST_CLAUSES
+from cepbench.algorithms.mcep.aggregation import MAX_CLAUSES
 from cepbench.algorithms.oracle import answer
 from cepbench.algorithms.registry import make
 from cepbench.queries.parser import parse_query
@@ -46,5 +46,5 @@ def test_what_comes_to_no_clauses_or_to_too_many() -> None:
     many = ", ".join(f"(A OR B) x{n}" for n in range(9))
     reason = mcep.unsupported(parse_query(f"PATTERN {many} WITHIN 5 s PER MATCH"))
     assert reason is not None
-    assert f"more than {MOST_CLAUSES} clauses" in reason
+    assert f"more than {MAX_CLAUSES} clauses" in reason
     assert mcep.unsupported(parse_query(f"PATTERN {many.removesuffix(', (A OR B) x8')} WITHIN 5 s PER MATCH")) is None

@@ -11,7 +11,7 @@ import pytest
 
 from cepbench.algorithms.mcep.adaptivity import AdaptivePlanner
 from cepbench.algorithms.mcep.migration import AdaptiveExecutor
-from cepbench.algorithms.mcep.planning.optimiser import PlanningOptions
+from cepbench.algorithms.mcep.planning.optimizer import PlanningOptions
 from cepbench.algorithms.mcep.statistics import SampledStatistics
 from cepbench.algorithms.oracle import TooManyMatches, answer
 from cepbench.algorithms.registry import make

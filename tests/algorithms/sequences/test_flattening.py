@@ -5,7 +5,7 @@ import pytest
 from cepbench.algorithms.base import UnsupportedQuery
 from cepbench.algorithms.sequences.event_sequence import Sequence, Symbol
 from cepbench.algorithms.sequences.flattening import (
-    MOST_SEQUENCES,
+    MAX_SEQUENCES,
     TooManySequences,
     is_kleene,
     sequences_of,
@@ -98,7 +98,7 @@ def test_negations_stand_between_places() -> None:
 
 def test_too_many_sequences_are_refused() -> None:
     optional = ", ".join(["A"] + ["B?"] * 14)
-    with pytest.raises(TooManySequences, match=f"query q: the pattern has more than {MOST_SEQUENCES} event sequences"):
+    with pytest.raises(TooManySequences, match=f"query q: the pattern has more than {MAX_SEQUENCES} event sequences"):
         sequences(f"SEQ({optional})")
     with pytest.raises(TooManySequences, match="of up to 20 events"):
         sequences("(A OR B)+", 20)
@@ -106,7 +106,7 @@ def test_too_many_sequences_are_refused() -> None:
 
 @pytest.mark.parametrize(("most", "allowed"), [(3, False), (4, True)])
 def test_as_many_sequences_as_are_kept_are_allowed(most: int, allowed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cepbench.algorithms.sequences.flattening.MOST_SEQUENCES", most)
+    monkeypatch.setattr("cepbench.algorithms.sequences.flattening.MAX_SEQUENCES", most)
     if allowed:
         assert types("SEQ(A, B?, C?)") == ["A", "AB", "AC", "ABC"]
     else:

@@ -74,7 +74,7 @@ def _query(random: Random, *, grouped: bool, negated: bool, window: str) -> str:
 def _any_query(random: Random, *, grouped: bool, negated: bool, window: str) -> str:
     length = random.randint(1, 6)
     start = random.randint(0, 5)
-    run = [TYPES[(start + i) % 6] for i in range(length)]  # neighbours in a circle, so that queries have much in common
+    run = [TYPES[(start + i) % 6] for i in range(length)]  # neighbors in a circle, so that queries have much in common
     if random.random() < 0.3:
         run = [random.choice(TYPES) for _ in range(length)]
     parts = run[:1]

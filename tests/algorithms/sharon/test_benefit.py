@@ -5,8 +5,8 @@ from math import log
 import pytest
 
 from cepbench.algorithms.sequences.candidates import Candidate
-from cepbench.algorithms.sharon.optimiser.benefit import BenefitModel
-from cepbench.algorithms.sharon.optimiser.executor_benefit import COMBINATION, SNAPSHOT, ExecutorBenefit
+from cepbench.algorithms.sharon.optimizer.benefit import BenefitModel
+from cepbench.algorithms.sharon.optimizer.executor_benefit import COMBINATION, SNAPSHOT, ExecutorBenefit
 from tests.algorithms.sharon.workloads import sequences, symbols
 
 RATES = {"A": 2.0, "B": 3.0, "C": 5.0, "D": 7.0, "E": 11.0}

@@ -5,7 +5,7 @@ import pytest
 
 from cepbench.algorithms.registry import make
 from cepbench.algorithms.sharon import Sharon
-from cepbench.algorithms.sharon.optimiser import ExecutorBenefit
+from cepbench.algorithms.sharon.optimizer import ExecutorBenefit
 from cepbench.events.batch import EventBatch
 from cepbench.events.schema import Schema
 from cepbench.events.statistics import Statistics

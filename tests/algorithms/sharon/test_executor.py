@@ -174,10 +174,10 @@ def test_invalid_plans_are_refused() -> None:
     texts = [f"RETURN COUNT(*) PATTERN SEQ(A, B, NOT {negated}, C, D)" for negated in "XY"]
     plan = shared_plan(texts, events)
     for candidates, problem in (
-        ([pattern(plan, 0, 2, [0, 1])], "beside a negated type"),
+        ([pattern(plan, 0, 2, [0, 1])], "next to a negated type"),
         ([pattern(plan, 0, 4, [0, 1])], "other negations"),
-        ([Candidate(plan.sequences[0].symbols[:2], ((0, 2), (1, 2)))], "an occurrence of a pattern that is none"),
-        ([Candidate((), ((0, 1), (1, 1)))], "an occurrence of a pattern that is none"),
+        ([Candidate(plan.sequences[0].symbols[:2], ((0, 2), (1, 2)))], "an occurrence that does not match its pattern"),
+        ([Candidate((), ((0, 1), (1, 1)))], "an occurrence that does not match its pattern"),
     ):
         with pytest.raises(InvalidPlan, match=problem):
             SequenceExecutor(SharingPlan(plan.workload, plan.sequences, tuple(candidates)))

@@ -10,14 +10,14 @@ import yaml
 
 from cepbench.algorithms.sequences.candidates import Candidate, sharing_candidates
 from cepbench.algorithms.sequences.event_sequence import Sequence, Symbol
-from cepbench.algorithms.sharon.optimiser.benefit import BenefitModel
-from cepbench.algorithms.sharon.optimiser.expansion import options
-from cepbench.algorithms.sharon.optimiser.gwmin import guaranteed_weight, gwmin
-from cepbench.algorithms.sharon.optimiser.limits import Limits
-from cepbench.algorithms.sharon.optimiser.optimiser import optimise
-from cepbench.algorithms.sharon.optimiser.plan_finder import find_plan
-from cepbench.algorithms.sharon.optimiser.reduction import maximal_score, reduce_graph
-from cepbench.algorithms.sharon.optimiser.sharon_graph import SharonGraph, construct
+from cepbench.algorithms.sharon.optimizer.benefit import BenefitModel
+from cepbench.algorithms.sharon.optimizer.expansion import options
+from cepbench.algorithms.sharon.optimizer.gwmin import guaranteed_weight, gwmin
+from cepbench.algorithms.sharon.optimizer.limits import Limits
+from cepbench.algorithms.sharon.optimizer.optimizer import optimize
+from cepbench.algorithms.sharon.optimizer.plan_finder import find_plan
+from cepbench.algorithms.sharon.optimizer.reduction import maximal_score, reduce_graph
+from cepbench.algorithms.sharon.optimizer.sharon_graph import SharonGraph, construct
 
 GOLDEN = yaml.safe_load((Path(__file__).parents[2] / "golden" / "plans.yaml").read_text())["sharon"]
 QUERIES = list(GOLDEN["queries"])
@@ -70,7 +70,7 @@ def test_sharable_patterns_of_the_workload() -> None:
 
 
 def test_conflicts(graph: SharonGraph) -> None:
-    edges = [[NAMES[u], NAMES[v]] for u, v in combinations(range(len(NAMES)), 2) if graph.neighbours[u] >> v & 1]
+    edges = [[NAMES[u], NAMES[v]] for u, v in combinations(range(len(NAMES)), 2) if graph.neighbors[u] >> v & 1]
     assert edges == GOLDEN["conflicts"]
     assert graph.edges == len(GOLDEN["conflicts"])
     for u, v in combinations(range(len(NAMES)), 2):
@@ -130,7 +130,7 @@ class Table(BenefitModel):
 @pytest.mark.parametrize("optimizer", ["sharon", "exhaustive"])
 def test_optimisers_on_the_workload(optimizer: str) -> None:
     """With conflicts resolved, p1 for q1 and q3 joins p5, p7: 12.5 + 20 + 18 exceeds the 50 of Example 23.9."""
-    decision = optimise(sequences(), ["all"] * len(QUERIES), Table(), optimizer, Limits(60))
+    decision = optimize(sequences(), ["all"] * len(QUERIES), Table(), optimizer, Limits(60))
     assert decision.details["score"] == 50.5
     chosen = {tuple(str(s.type) for s in c.pattern): queries(c) for c in decision.shared}
     assert chosen == {
@@ -144,7 +144,7 @@ def test_optimisers_on_the_workload(optimizer: str) -> None:
 
 
 def test_greedy_optimiser_resolves_no_conflict() -> None:
-    decision = optimise(sequences(), ["all"] * len(QUERIES), Table(), "greedy", Limits(60))
+    decision = optimize(sequences(), ["all"] * len(QUERIES), Table(), "greedy", Limits(60))
     assert {c.pattern for c in decision.shared} == {named(name).pattern for name in GOLDEN["greedy"]["plan"]}
     assert decision.details["score"] == GOLDEN["greedy"]["score"]
     assert decision.details["options"] == 0

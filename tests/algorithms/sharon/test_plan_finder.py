@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from cepbench.algorithms.sequences.candidates import Candidate
 from cepbench.algorithms.sequences.event_sequence import Symbol
-from cepbench.algorithms.sharon.optimiser.exhaustive import search_all
-from cepbench.algorithms.sharon.optimiser.gwmin import guaranteed_weight, gwmin
-from cepbench.algorithms.sharon.optimiser.limits import LimitReached, Limits, TimeLimitReached
-from cepbench.algorithms.sharon.optimiser.plan_finder import find_plan
-from cepbench.algorithms.sharon.optimiser.reduction import reduce_graph
-from cepbench.algorithms.sharon.optimiser.sharon_graph import SharonGraph, construct
+from cepbench.algorithms.sharon.optimizer.exhaustive import search_all
+from cepbench.algorithms.sharon.optimizer.gwmin import guaranteed_weight, gwmin
+from cepbench.algorithms.sharon.optimizer.limits import LimitReached, Limits, TimeLimitReached
+from cepbench.algorithms.sharon.optimizer.plan_finder import find_plan
+from cepbench.algorithms.sharon.optimizer.reduction import reduce_graph
+from cepbench.algorithms.sharon.optimizer.sharon_graph import SharonGraph, construct
 
 UNLIMITED = Limits(math.inf)
 
@@ -54,7 +54,7 @@ def brute_force(graph: SharonGraph) -> float:
         without = best(vertex + 1, excluded)
         if excluded >> vertex & 1:
             return without
-        return max(without, float(graph.weights[vertex]) + best(vertex + 1, excluded | graph.neighbours[vertex]))
+        return max(without, float(graph.weights[vertex]) + best(vertex + 1, excluded | graph.neighbors[vertex]))
 
     return best(0, 0)
 
@@ -100,7 +100,7 @@ def test_gwmin_keeps_its_guarantee(graph: SharonGraph) -> None:
     assert graph.weight(chosen) >= guaranteed_weight(graph) * (1 - 1e-9)
     covered = chosen
     for v in graph.members(chosen):
-        covered |= graph.neighbours[v]
+        covered |= graph.neighbors[v]
     assert covered == graph.everything
 
 
@@ -128,7 +128,7 @@ def test_every_conflict_of_a_plan_counts() -> None:
 
 
 def test_gwmin_counts_the_conflicts_that_are_left() -> None:
-    """When the first is taken and its neighbour gone, the third has one conflict only: 6 / 2 beats 5 / 2."""
+    """When the first is taken and its neighbor gone, the third has one conflict only: 6 / 2 beats 5 / 2."""
     graph = graph_of([10.0, 1.0, 6.0, 5.0], {(0, 1), (1, 2), (2, 3)})
     assert graph.members(gwmin(graph)).tolist() == [0, 2]
 
@@ -178,4 +178,4 @@ def test_no_vertex_no_plan() -> None:
 def test_candidates_without_benefit_are_no_vertices() -> None:
     graph = graph_of([1.0, 0.0, -3.0], {(0, 1), (1, 2)})
     assert len(graph.candidates) == 1
-    assert graph.neighbours == (0,)
+    assert graph.neighbors == (0,)

@@ -96,7 +96,7 @@ def test_negated_events_between_places(items: str, shared: tuple[str, ...], wind
     [("A1 N2 B3", 0), ("A1 N1 B2", 1), ("A1 N2 B2", 1), ("A1 N2 A2 B3", 1), ("A1 A2 N2 B3", 1), ("A1 N2 B3 A4 B5", 1)],
 )
 @pytest.mark.parametrize("items", ["COUNT(*)", "COUNT(*), SUM(A.y)"])
-def test_a_negated_event_at_the_time_of_its_neighbours(items: str, events: str, count: int) -> None:
+def test_a_negated_event_at_the_time_of_its_neighbors(items: str, events: str, count: int) -> None:
     listed = [event | {"y": 1.0} for event in stream(events)]
     case = case_of([f"q: RETURN {items} PATTERN SEQ(A, NOT N, B)"], listed)
     names = {"query": "q", "window_start": 0, "window_end": None, "COUNT(*)": count}

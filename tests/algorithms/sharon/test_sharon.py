@@ -1,4 +1,4 @@
-"""Sharon under each of its optimisers gives the oracle's rows, and refuses what it cannot evaluate."""
+"""Sharon under each of its optimizers gives the oracle's rows, and refuses what it cannot evaluate."""
 
 import pickle
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ from cepbench.verification.random_cases import random_cuts, split
 from tests.algorithms.spass.workloads import random_events, random_workload
 from tests.contract.streams import batch
 
-OPTIMISERS = ("sharon", "greedy", "exhaustive", "integer", "none")
+OPTIMIZERS = ("sharon", "greedy", "exhaustive", "integer", "none")
 SEEDS = range(25)
 
 
@@ -55,7 +55,7 @@ def answers(plan: SharingPlan, events: Sequence[Mapping[str, Any]], random: Rand
 
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("benefit", ["paper", "executor"])
-@pytest.mark.parametrize("optimizer", OPTIMISERS)
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
 def test_rows_are_those_of_the_oracle(optimizer: str, benefit: str) -> None:
     shared = 0
     for seed in SEEDS:

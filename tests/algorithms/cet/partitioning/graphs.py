@@ -20,9 +20,9 @@ def window_graph(time: Sequence[int], edges: Sequence[Edge]) -> WindowGraph:
     """A graph of vertices 0..len(time)-1."""
 
     def adjacency(direction: int) -> tuple[np.ndarray, np.ndarray]:
-        neighbours = [sorted(e[1 - direction] for e in edges if e[direction] == v) for v in range(len(time))]
-        flat = [n for group in neighbours for n in group]
-        return np.cumsum([0, *map(len, neighbours)]).astype(np.int64), np.array(flat, np.int64)
+        neighbors = [sorted(e[1 - direction] for e in edges if e[direction] == v) for v in range(len(time))]
+        flat = [n for group in neighbors for n in group]
+        return np.cumsum([0, *map(len, neighbors)]).astype(np.int64), np.array(flat, np.int64)
 
     return WindowGraph(np.array(time, np.int64), *adjacency(0), *adjacency(1), np.arange(len(time)))
 
@@ -42,8 +42,8 @@ def homogeneous(atoms: int, width: int, degree: int | None = None) -> WindowGrap
 def uneven(sizes: Sequence[int]) -> WindowGraph:
     """Groups of so many simultaneous events, each of which follows all of the group before."""
     ends = [0, *accumulate(sizes)]
-    neighbours = pairwise(pairwise(ends))
-    edges = [(u, v) for (low, mid), (_, high) in neighbours for u in range(low, mid) for v in range(mid, high)]
+    neighbors = pairwise(pairwise(ends))
+    edges = [(u, v) for (low, mid), (_, high) in neighbors for u in range(low, mid) for v in range(mid, high)]
     return window_graph([group for group, size in enumerate(sizes) for _ in range(size)], edges)
 
 

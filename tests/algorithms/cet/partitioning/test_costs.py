@@ -8,7 +8,7 @@ import pytest
 from cepbench.algorithms.cet.kernels.costs import EDGES
 from cepbench.algorithms.cet.kernels.window_graph import WindowGraph
 from cepbench.algorithms.cet.partitioning import one_graphlet, one_per_atom
-from cepbench.algorithms.cet.partitioning.costs import MOST_ATOMS, Costs
+from cepbench.algorithms.cet.partitioning.costs import MAX_ATOMS, Costs
 from tests.algorithms.cet.partitioning.graphs import (
     all_plans,
     edges_of,
@@ -155,6 +155,6 @@ def test_long_chains_are_cut_coarsely_and_dense_parts_finely() -> None:
     assert len(costs.atoms) - 1 == chain + 8
     limit = 40_000
     coarse = costs.coarse(limit).atoms
-    assert len(coarse) - 1 <= MOST_ATOMS
+    assert len(coarse) - 1 <= MAX_ATOMS
     assert set(coarse.tolist()) <= set(costs.atoms.tolist())
     assert set(range(chain + 3, chain + 24, 3)) <= set(coarse.tolist())

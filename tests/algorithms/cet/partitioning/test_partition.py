@@ -19,7 +19,7 @@ from cepbench.algorithms.cet.partitioning import (
     prescribed,
 )
 from cepbench.algorithms.cet.partitioning.costs import Costs
-from cepbench.algorithms.cet.partitioning.exhaustive import MOST_ATOMS, TooManyPlans
+from cepbench.algorithms.cet.partitioning.exhaustive import MAX_ATOMS, TooManyPlans
 from tests.algorithms.cet.partitioning.graphs import all_plans, edges_of, homogeneous, irregular, window_graph
 
 DETAILS = {"partition_seconds", "partition_nodes", "partition_bytes_peak"}
@@ -206,8 +206,8 @@ def test_branch_and_bound_looks_at_few_plans() -> None:
 
 
 def test_exhaustive_refuses_what_it_cannot_visit() -> None:
-    with pytest.raises(TooManyPlans, match=rf"2\^{MOST_ATOMS} plans of {MOST_ATOMS + 1} atomic graphlets"):
-        partition(homogeneous(MOST_ATOMS + 1, 2), "exhaustive", 10**6)
+    with pytest.raises(TooManyPlans, match=rf"2\^{MAX_ATOMS} plans of {MAX_ATOMS + 1} atomic graphlets"):
+        partition(homogeneous(MAX_ATOMS + 1, 2), "exhaustive", 10**6)
 
 
 @pytest.mark.parametrize("method", ["branch-and-bound", "greedy"])
@@ -244,7 +244,7 @@ def test_a_search_of_too_many_plans_ends_with_the_balanced_one(monkeypatch: pyte
     graph = homogeneous(13, 3)
     limit = 2300
     free = planned(graph, "branch-and-bound", limit)
-    monkeypatch.setattr("cepbench.algorithms.cet.partitioning.branch_and_bound.MOST_PLANS", 1)
+    monkeypatch.setattr("cepbench.algorithms.cet.partitioning.branch_and_bound.MAX_PLANS", 1)
     cut_short = planned(graph, "branch-and-bound", limit)
     assert free is not None
     assert cut_short is not None
@@ -254,7 +254,7 @@ def test_a_search_of_too_many_plans_ends_with_the_balanced_one(monkeypatch: pyte
 
 def test_a_search_of_too_many_plans_keeps_within_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where no balanced plan fits."""
-    monkeypatch.setattr("cepbench.algorithms.cet.partitioning.branch_and_bound.MOST_PLANS", 1)
+    monkeypatch.setattr("cepbench.algorithms.cet.partitioning.branch_and_bound.MAX_PLANS", 1)
     for seed in range(60):
         graph = irregular(seed, 6 + seed % 12)
         for limit in interesting_limits(graph):

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cepbench.algorithms.mcep.engine.indices import USUAL_SORTING, Sorting
+from cepbench.algorithms.mcep.engine.indices import DEFAULT_SORTING, Sorting
 from cepbench.algorithms.mcep.engine.tables import EngineTables
 from cepbench.algorithms.mcep.plan import tables_of
 from cepbench.algorithms.mcep.planning.costs import CostModel
-from cepbench.algorithms.mcep.planning.optimiser import SEARCHES, PlanningOptions, planned
+from cepbench.algorithms.mcep.planning.optimizer import SEARCHES, PlanningOptions, planned
 from cepbench.algorithms.mcep.planning.patterns import patterns_of
 from cepbench.algorithms.mcep.planning.planners import GENERATORS, SHAPES
 from cepbench.algorithms.mcep.planning.plans import SHARED, MultiPatternMultitree, MultiPatternTree, MultiPlan
@@ -33,7 +33,7 @@ CONDITIONS = (
     "{a}.s = {b}.s",
     "{a}.x <= {b}.x AND {a}.x >= 0.5 * {b}.x",
 )
-SORTINGS = (USUAL_SORTING, Sorting(1, 0), Sorting(2, 0), Sorting(3, 1))
+SORTINGS = (DEFAULT_SORTING, Sorting(1, 0), Sorting(2, 0), Sorting(3, 1))
 """Streams of a few events sort nothing as they are usually sorted."""
 
 

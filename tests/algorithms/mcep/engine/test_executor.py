@@ -77,7 +77,7 @@ def test_what_patterns_share_is_made_once(sharing: str) -> None:
     assert alone["instances"] > shared["instances"]
 
 
-def test_an_absence_is_decided_once_its_neighbours_are_bound() -> None:
+def test_an_absence_is_decided_once_its_neighbors_are_bound() -> None:
     text = "PATTERN SEQ(A, NOT X, B, C) WITHIN 9 s PER MATCH"
     counts, details = run_all(make("mcep[plan=trivial, sharing=prefix]"), [text], "A1 X2 A3 B4 C5 C6")
     assert counts == [2]

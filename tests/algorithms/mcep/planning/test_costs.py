@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from cepbench.algorithms.mcep.planning.costs import MOST_DOUBLINGS, order_cost, tree_cost
+from cepbench.algorithms.mcep.planning.costs import MAX_DOUBLINGS, order_cost, tree_cost
 from cepbench.algorithms.mcep.planning.patterns import EventFilter, PairComparison
 from cepbench.queries.model import Op
 from tests.algorithms.mcep.planning.workloads import (
@@ -75,7 +75,7 @@ def test_filters_make_fewer_events() -> None:
 def test_a_kleene_operand_binds_sets_of_events() -> None:
     costs = costs_of(table_of("SEQ(A, B+)", "B+ WITHIN 1 hour"), {"A": 1, "B": 0.5})
     assert costs.of(0, 0b11) == 10 * 2**5
-    assert costs.of(1, 1) == 2**MOST_DOUBLINGS
+    assert costs.of(1, 1) == 2**MAX_DOUBLINGS
 
 
 def test_count_windows_hold_a_share_of_all_events() -> None:

@@ -11,7 +11,7 @@ from cepbench.algorithms.mcep.algorithm import Mcep
 from cepbench.algorithms.mcep.engine.executor import DetectionExecutor
 from cepbench.algorithms.mcep.plan import tables_of
 from cepbench.algorithms.mcep.planning.engine_costs import ENTERED, ROW, VISIT, EngineCosts
-from cepbench.algorithms.mcep.planning.optimiser import PlanningOptions, planned
+from cepbench.algorithms.mcep.planning.optimizer import PlanningOptions, planned
 from cepbench.algorithms.mcep.planning.patterns import PairComparison, patterns_of
 from cepbench.algorithms.mcep.planning.planners import SHAPES, planner_of
 from cepbench.algorithms.mcep.planning.plans import MultiPatternMultitree, MultiPatternTree
@@ -172,10 +172,10 @@ def test_comparisons_decide_where_rows_do_not(shape: str, leaves: int, steps: tu
 
 
 def test_bad_costs() -> None:
-    with pytest.raises(CepbenchError, match="unknown costs 'guessed'; choose paper or executor"):
-        PlanningOptions(costs="guessed")
+    with pytest.raises(CepbenchError, match="unknown costs 'assumed'; choose paper or executor"):
+        PlanningOptions(costs="assumed")
     with pytest.raises(WrongOption, match="costs"):
-        Mcep(costs="guessed")
+        Mcep(costs="assumed")
 
 
 def _every_cost(shape: str, costs: EngineCosts, sizes: tuple[int, ...]) -> list[float]:

@@ -7,8 +7,8 @@ import pytest
 
 from cepbench.algorithms.mcep.planning.costs import order_cost, tree_cost
 from cepbench.algorithms.mcep.planning.generators import (
-    MOST_JOINED,
-    MOST_ORDERED,
+    MAX_JOINED,
+    MAX_ORDERED,
     Order,
     canonical_joins,
     cheapest_joins,
@@ -94,12 +94,12 @@ def test_large_patterns_are_planned_greedily(more: int, greedily: bool) -> None:
     def instances(mask: int) -> float:
         return 1.5 ** mask.bit_count() + mask % 7
 
-    size = 1 + MOST_ORDERED + more
+    size = 1 + MAX_ORDERED + more
     everything = 2**size - 1
     order: Order = cheapest_order(instances, (3,), everything)
     assert (order == greedy_order(instances, (3,), everything)) is greedily
     assert sorted(order) == list(range(size))
-    parts = [1 << operand for operand in range(MOST_JOINED + more)]
+    parts = [1 << operand for operand in range(MAX_JOINED + more)]
     joins = cheapest_joins(instances, parts)
     assert (joins == greedy_joins(instances, parts)) is greedily
     assert len(joins) == len(parts) - 1

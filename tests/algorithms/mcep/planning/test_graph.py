@@ -84,14 +84,14 @@ def test_all_maximal_ones_are_found(seed: int) -> None:
 def test_maximal_cliques(seed: int) -> None:
     random, size = Random(seed), 7
     joined = [pair for pair in combinations(range(size), 2) if random.random() < 0.6]
-    neighbours = [sum(1 << b if a == v else 1 << a for a, b in joined if v in (a, b)) for v in range(size)]
+    neighbors = [sum(1 << b if a == v else 1 << a for a, b in joined if v in (a, b)) for v in range(size)]
 
     def is_clique(chosen: int) -> bool:
-        return all(neighbours[v] | 1 << v | chosen == neighbours[v] | 1 << v for v in operands_of(chosen))
+        return all(neighbors[v] | 1 << v | chosen == neighbors[v] | 1 << v for v in operands_of(chosen))
 
     cliques = [chosen for chosen in range(1, 1 << size) if is_clique(chosen)]
     expected = [one for one in cliques if not any(one != other and one & other == one for other in cliques)]
-    assert sorted(maximal_cliques(neighbours)) == expected
+    assert sorted(maximal_cliques(neighbors)) == expected
 
 
 def shared(graph: MultiPatternGraph) -> object:

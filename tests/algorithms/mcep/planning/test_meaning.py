@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cepbench.algorithms.mcep.planning.optimiser import BASELINES, IN_TREES, SEARCHES, PlanningOptions, planned
+from cepbench.algorithms.mcep.planning.optimizer import BASELINES, IN_TREES, SEARCHES, PlanningOptions, planned
 from cepbench.algorithms.mcep.planning.patterns import DetectionPattern, patterns_of
 from cepbench.algorithms.mcep.planning.planners import SHAPES
 from cepbench.algorithms.mcep.planning.plans import MultiPlan

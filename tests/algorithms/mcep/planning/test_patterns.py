@@ -1,4 +1,4 @@
-"""Detection queries as patterns of the optimiser."""
+"""Detection queries as patterns of the optimizer."""
 
 from cepbench.algorithms.mcep.planning.patterns import (
     EventFilter,

@@ -114,7 +114,7 @@ def test_a_sub_pattern_twice_in_a_pattern_is_one_node() -> None:
     assert plan.cost == 10 + 20 + 200 + 40000
 
 
-def test_absences_are_decided_between_neighbours() -> None:
+def test_absences_are_decided_between_neighbors() -> None:
     plan = tree_of(["SEQ(NOT A, B, NOT E, C, NOT F, D, NOT A)"], [(0, 1, 2)])
     found = [plan.negated_at(plan.plans[0], mask) for mask in (0b001, 0b011, 0b101, 0b111)]
     assert found == [(), (1,), (), (1, 2)]
@@ -154,7 +154,7 @@ def test_plans_survive_pickling() -> None:
 
 
 def test_forgotten_local_plans_are_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plans, "MOST_KEPT", 2)
+    monkeypatch.setattr(plans, "MAX_KEPT", 2)
     plan = tree_of(["SEQ(A, B, C)"], [(0, 1, 2)])
     first = plan.plans[0]
     assert plan.local(0, (0, 1, 2)) is first

@@ -7,7 +7,7 @@ import pytest
 
 from cepbench.algorithms.mcep.planning.costs import CostModel
 from cepbench.algorithms.mcep.planning.graph import MultiPatternGraph, SharedChoice
-from cepbench.algorithms.mcep.planning.neighbourhood import neighbourhood_of
+from cepbench.algorithms.mcep.planning.neighborhood import neighborhood_of
 from cepbench.algorithms.mcep.planning.planners import GENERATORS, SHAPES, LocalPlanner, TreePlanner, planner_of
 from cepbench.algorithms.mcep.planning.plans import LocalPlan, MultiPatternMultitree, MultiPatternTree, MultiPlan
 from cepbench.algorithms.mcep.planning.search import SearchBudget, SearchOutcome, anneal, tabu_search
@@ -31,10 +31,10 @@ def searched(
     patterns = range(len(costs.table))
     plan = planner.start(patterns)
     start = plan.cost
-    neighbourhood = neighbourhood_of(MultiPatternGraph(costs.table, patterns), planner, size)
+    neighborhood = neighborhood_of(MultiPatternGraph(costs.table, patterns), planner, size)
     if search == "annealing":
-        return plan, start, anneal(plan, neighbourhood, Random(seed), budget, probes=50)
-    return plan, start, tabu_search(plan, neighbourhood, Random(seed), budget, breadth=10)
+        return plan, start, anneal(plan, neighborhood, Random(seed), budget, probes=50)
+    return plan, start, tabu_search(plan, neighborhood, Random(seed), budget, breadth=10)
 
 
 @pytest.mark.parametrize("search", SEARCHES)
@@ -62,7 +62,7 @@ def test_plans_are_valid_and_never_dearer(search: str, shape: str, size: int, se
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("seed", range(8))
-def test_every_neighbour_is_valid_and_differs(shape: str, seed: int) -> None:
+def test_every_neighbor_is_valid_and_differs(shape: str, seed: int) -> None:
     random = Random(seed)
     costs = random_costs(random, random_patterns(random, 6))
     planner = planner_of(shape, costs)
@@ -70,7 +70,7 @@ def test_every_neighbour_is_valid_and_differs(shape: str, seed: int) -> None:
     graph = MultiPatternGraph(costs.table, range(6))
     found = 0
     for step in range(100):
-        fresh = neighbourhood_of(graph, planner, 2 + step % 3)(plan, random)
+        fresh = neighborhood_of(graph, planner, 2 + step % 3)(plan, random)
         found += bool(fresh)
         assert all(plan.plans[one.pattern] is not one for one in fresh)
         plan.exchange(fresh)
@@ -197,12 +197,12 @@ def test_small_gains_beside_a_dear_pattern_count() -> None:
 
 
 def test_tabu_search_visits_no_plan_twice() -> None:
-    """It moves to the cheapest neighbour that it has not seen, also to dearer ones."""
+    """It moves to the cheapest neighbor that it has not seen, also to dearer ones."""
     random = Random(3)
     costs = random_costs(random, random_patterns(random, 8, 5, "ABC"))
     planner = planner_of("orders", costs)
     plan = planner.start(range(8))
-    drawn = neighbourhood_of(MultiPatternGraph(costs.table, range(8)), planner)
+    drawn = neighborhood_of(MultiPatternGraph(costs.table, range(8)), planner)
     seen: list[tuple[int, ...]] = []
 
     def watched(present: MultiPlan, random: Random) -> list[LocalPlan]:
@@ -222,7 +222,7 @@ def test_tabu_search_visits_no_plan_twice() -> None:
         (lambda: planner_of("bushes", costs_of(table_of("A"), {})), "unknown shape of plans 'bushes'"),
         (lambda: planner_of("trees", costs_of(table_of("A"), {}), "random"), "unknown plan generator 'random'"),
         (
-            lambda: neighbourhood_of(
+            lambda: neighborhood_of(
                 MultiPatternGraph(table_of("A")), planner_of("trees", costs_of(table_of("A"), {})), 1
             ),
             "at least 2",

@@ -5,7 +5,7 @@ from random import Random
 import pytest
 
 from cepbench.algorithms.mcep.algorithm import IDLE_STEPS, Mcep
-from cepbench.algorithms.mcep.planning.optimiser import BASELINES, IN_TREES, SEARCHES, PlanningOptions, planned
+from cepbench.algorithms.mcep.planning.optimizer import BASELINES, IN_TREES, SEARCHES, PlanningOptions, planned
 from cepbench.algorithms.mcep.planning.planners import SHAPES
 from cepbench.algorithms.mcep.planning.plans import MultiPatternMultitree, MultiPatternTree
 from cepbench.algorithms.mcep.planning.search import SearchBudget
@@ -65,7 +65,7 @@ def test_strategies_of_the_introduction() -> None:
 def test_bad_strategies() -> None:
     with pytest.raises(CepbenchError, match=r"unknown strategy 'best' .* choose one of sa, tabu, trivial"):
         PlanningOptions("best")
-    with pytest.raises(CepbenchError, match="sh-rr shares sub-patterns that are no prefixes; choose trees"):
+    with pytest.raises(CepbenchError, match="sh-rr shares sub-patterns that are not prefixes; choose trees"):
         PlanningOptions("sh-rr", "orders")
     with pytest.raises(CepbenchError, match="unknown shape"):
         planned([], Statistics(), random_costs(Random(0), []).selectivities, PlanningOptions("sh", "bushes"))

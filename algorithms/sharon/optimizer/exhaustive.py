@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from cepbench.algorithms.sharon.optimiser.levels import PlanLevel, first_level, having, next_level, packed
-from cepbench.algorithms.sharon.optimiser.limits import Limits
-from cepbench.algorithms.sharon.optimiser.plan_finder import FoundPlan, adjacency, as_mask
-from cepbench.algorithms.sharon.optimiser.sharon_graph import SharonGraph
+from cepbench.algorithms.sharon.optimizer.levels import PlanLevel, containing, first_level, next_level, packed
+from cepbench.algorithms.sharon.optimizer.limits import Limits
+from cepbench.algorithms.sharon.optimizer.plan_finder import FoundPlan, adjacency, as_mask
+from cepbench.algorithms.sharon.optimizer.sharon_graph import SharonGraph
 
 
 def search_all(graph: SharonGraph, limits: Limits) -> FoundPlan:
     """An optimal plan among all 2^|V| plans, each of which is constructed and then checked for conflicts.
 
-    Levels are kept whole, as the plan finder keeps them, so that the two differ in their pruning alone: O(2^|V| |V|)
-    time and O(binomial(|V|, |V| / 2)) space. Raises `LimitReached`.
+    Whole levels are stored, as in the plan finder, so that the two differ in their pruning only: O(2^|V| |V|) time and
+    O(binomial(|V|, |V| / 2)) space. Raises `LimitReached`.
     """
     vertices = graph.members(graph.everything)
     adjacent = adjacency(graph, vertices)
@@ -38,8 +38,8 @@ def search_all(graph: SharonGraph, limits: Limits) -> FoundPlan:
 def _valid(level: PlanLevel, conflicts: NDArray[np.uint64], limits: Limits) -> NDArray[np.bool_]:
     """bool[k]: whether no two vertices of a plan are in conflict."""
     valid = np.ones(len(level), np.bool_)
-    for v, neighbours in enumerate(conflicts):
+    for v, neighbors in enumerate(conflicts):
         limits.check_time()
-        rows = having(level.plans, v)
-        valid[rows] &= ~(level.plans[rows] & neighbours).any(axis=1)
+        rows = containing(level.plans, v)
+        valid[rows] &= ~(level.plans[rows] & neighbors).any(axis=1)
     return valid

@@ -10,17 +10,17 @@ from cepbench.algorithms.cet.kernels.depth_first import Path, search
 from cepbench.algorithms.rows import QueryRows
 
 PER_VERTEX = 24
-"""Bytes of the path and of hashes."""
+"""Bytes per vertex of the path and of hashes."""
 
 
-class MemoryOptimised(Detector):
+class MemoryOptimized(Detector):
     """Depth-first search over the CET graph of the window.
 
-    O(|V| + |E| + y l) time for y trends of length l, each of which is hashed as a whole; O(|V| + |E|) space.
+    O(|V| + |E| + y l) time for y trends of length l, each of which is hashed from scratch; O(|V| + |E|) space.
     """
 
     def detect(self, graph: CetGraph, window: int, following: int) -> list[QueryRows]:
-        """One trend after the other."""
+        """Searches one trend after the other."""
         live = graph.live()
         size = len(live.time)
         if not size:

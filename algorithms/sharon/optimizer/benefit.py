@@ -14,13 +14,13 @@ from cepbench.algorithms.sequences.event_sequence import Symbol
 class BenefitModel:
     """BValue of sharing candidates: operations per window that sharing saves (Equations 22.1-22.11).
 
-    `rates` are events per unit of time by type, and `windows[i]` is the length of the window of sequence i; their
-    product is the number of events of a type in one window, on which the equations depend. Predicates are taken to
-    hold. Without rates every type is taken to have one event per window.
+    `rates` are events per time unit by type, and `windows[i]` is the window length of sequence i; their product is the
+    number of events of a type in one window, on which the equations depend. Predicates are assumed to hold. Without
+    rates, every type is assumed to have one event per window.
 
-    Departures. Rate(P) sums over the places of P, so that a type that occurs k times counts k times (Section 24.3).
-    A part that a sequence does not have (prefix, suffix) is left out of the products, which would be 0 otherwise. If a
-    sequence has several occurrences of p, the parts between them are handled as prefix and suffix are.
+    Departures. Rate(P) sums over the places of P, so a type that occurs k times counts k times (Section 24.3). A part
+    that a sequence does not have (prefix, suffix) is left out of the products, which would be 0 otherwise. If a
+    sequence has several occurrences of p, the parts between them are treated like prefix and suffix.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class BenefitModel:
         return self._count(candidate.pattern, candidate.occurrences[0][0])
 
     def gain(self, candidate: Candidate, sequence: int) -> float:
-        """What a sequence of Q_p saves: NotShared(p, q) - Shared(p, q), Equations 22.2 and 22.8."""
+        """The saving for a sequence of Q_p: NotShared(p, q) - Shared(p, q), Equations 22.2 and 22.8."""
         key = candidate.pattern, sequence
         if key not in self._gains:
             shared = self.computation(candidate, sequence) + self.combination(candidate, sequence)
@@ -57,7 +57,7 @@ class BenefitModel:
         )
 
     def combination(self, candidate: Candidate, sequence: int) -> float:
-        """The product of the numbers of counts of all parts, Equation 22.7; 0 if p is all that there is."""
+        """The product of the numbers of counts of all parts, Equation 22.7; 0 if p is the only part."""
         parts = self._parts(candidate, sequence)
         return prod(self._rate(part[0], sequence) for _, part in parts) if len(parts) > 1 else 0.0
 
@@ -70,7 +70,7 @@ class BenefitModel:
         return self.rates.get(symbol.type, 0.0) * self.windows[sequence] if self.rates else 1.0
 
     def _parts(self, candidate: Candidate, sequence: int) -> list[tuple[int, tuple[Symbol, ...]]]:
-        """The sequence cut at the occurrences of p, with offsets; empty parts left out."""
+        """The sequence cut at the occurrences of p, with offsets; without empty parts."""
         symbols, length = self.sequences[sequence].symbols, len(candidate.pattern)
         offsets = [offset for s, offset in candidate.occurrences if s == sequence]
         cuts = sorted({0, len(symbols), *offsets, *(offset + length for offset in offsets)})

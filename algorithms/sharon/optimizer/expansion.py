@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cepbench.algorithms.sequences.candidates import Candidate
-from cepbench.algorithms.sharon.optimiser.limits import Limits
-from cepbench.algorithms.sharon.optimiser.sharon_graph import SharonGraph, bits
+from cepbench.algorithms.sharon.optimizer.limits import Limits
+from cepbench.algorithms.sharon.optimizer.sharon_graph import SharonGraph, bits
 
 
 def expanded_candidates(graph: SharonGraph, limits: Limits) -> tuple[Candidate, ...]:
-    """Algorithm 15: every candidate with all of its options; the graph of these is the expanded SHARON graph."""
+    """Algorithm 15: every candidate with all of its options, the vertices of the expanded SHARON graph."""
     found: list[Candidate] = []
     for v in range(len(graph.candidates)):
         found.extend(options(graph, v, limits))
@@ -22,8 +22,8 @@ def options(graph: SharonGraph, v: int, limits: Limits) -> tuple[Candidate, ...]
     """Algorithm 14, getSet: the candidate and its options, by breadth-first search.
 
     To resolve a conflict (v, u), the queries that cause it are divided: v drops some and u drops the others
-    (Definition 24.1). A set of queries that v drops can resolve the conflict if at least two queries remain to u.
-    Raises `LimitReached`: the options may be as many as the subsets of Q_p.
+    (Definition 24.1). Dropping a set of queries from v can resolve the conflict if u keeps at least two queries.
+    Raises `LimitReached`: there can be as many options as subsets of Q_p.
     """
     candidate = graph.candidates[v]
     conflicts = _conflicts(graph, v)
@@ -48,11 +48,11 @@ def options(graph: SharonGraph, v: int, limits: Limits) -> tuple[Candidate, ...]
 def _conflicts(graph: SharonGraph, v: int) -> dict[int, int]:
     """The queries that cause a conflict of v, with the number of queries of the other candidate.
 
-    Of candidates in conflict with v because of the same queries, the one with the most queries allows every option.
+    If several candidates conflict with v because of the same queries, the one with most queries allows every option.
     """
     candidate = graph.candidates[v]
     found: dict[int, int] = {}
-    for u in bits(graph.neighbours[v]):
+    for u in bits(graph.neighbors[v]):
         other = graph.candidates[u]
         causing = 0
         for sequence, _ in candidate.places & other.places:
@@ -62,7 +62,7 @@ def _conflicts(graph: SharonGraph, v: int) -> dict[int, int]:
 
 
 def _resolving(causing: int, sharing: int) -> Iterator[int]:
-    """The subsets of the causing queries by whose omission the conflict with a candidate of `sharing` queries ends."""
+    """The subsets of the causing queries whose removal ends the conflict with a candidate of `sharing` queries."""
     least = 2 - sharing + causing.bit_count()
     dropped = causing
     while dropped:

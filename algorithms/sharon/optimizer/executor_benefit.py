@@ -1,4 +1,4 @@
-"""The benefit of sharing for the executor as it is built here: a variant that is not in the papers."""
+"""The benefit of sharing in this executor: a variant that is not in the papers."""
 
 from __future__ import annotations
 
@@ -8,30 +8,30 @@ from math import expm1
 from cepbench.algorithms.sequences.candidates import Candidate
 from cepbench.algorithms.sequences.event_sequence import Sequence as EventSequence
 from cepbench.algorithms.sequences.event_sequence import Symbol
-from cepbench.algorithms.sharon.optimiser.benefit import BenefitModel
+from cepbench.algorithms.sharon.optimizer.benefit import BenefitModel
 
 SNAPSHOT, COMBINATION = 40.0, 1.0
-"""Updates of a counter that take as long as a snapshot of one window, and as the product of a snapshot and a counter.
+"""Costs of a snapshot of one window, and of the product of a snapshot and a counter, in counter updates.
 
-Measured on workloads of 20 and 120 queries: about 1.2 ns, 30 to 70 ns, and 1 to 3 ns.
+Measured on workloads of 20 and 120 queries: an update takes about 1.2 ns, the others 30 to 70 ns and 1 to 3 ns.
 """
 
 
 class ExecutorBenefit(BenefitModel):
-    """Operations of `algorithms.sequences.executor` in the time of one window, in updates of one counter.
+    """Operations of `algorithms.sequences.executor` per window length, in units of a counter update.
 
-    It keeps a counter per place and *slot*, and a slot serves all START events of one time stamp; events that match a
-    place at one time stamp update its counters together. With stamps(E) time stamps at which events of type E come, a
-    part costs live slots x sum of stamps over its places after the first. Live are stamps(START) but for half a slide,
-    since START events live until their last window ends; and only one slot if the part begins a sequence and either
-    windows do not overlap or it has one place, since it then serves all START events. A part that continues a single
-    sequence has a slot per window instead. A shared part that continues a sequence keeps what was counted before in a
-    snapshot per slot and window. To ask what a shared part has counted that is not the first is one combination per
-    slot of that part: for the part after it, at each START event, and for the result of a window.
-    `overlaps[i]` is the number of windows that hold one event of sequence i.
+    The executor has a counter per place and *slot*. A slot serves all START events of one time stamp, and events that
+    match a place at one time stamp update its counters together. If events of type E occur at stamps(E) time stamps, a
+    part costs live slots x sum of stamps over its places after the first. The number of live slots is stamps(START)
+    minus half a slide's share, since START events live until their last window ends. A part that begins a sequence
+    needs only one slot, which serves all START events, if windows do not overlap or the part has one place. A part that
+    continues a single sequence has a slot per window instead. A shared part that continues a sequence stores the counts
+    before it in a snapshot per slot and window. To compute the count of a shared part that is not the first takes one
+    combination per slot of that part: for the next part at each START event, and for the result of a window.
+    `overlaps[i]` is the number of windows that contain one event of sequence i.
 
-    As in the paper's model, the benefit of a plan is the sum over its candidates. Where a sequence uses several, this
-    misses that one may have to be asked for the snapshots of another.
+    As in the paper's model, the benefit of a plan is the sum over its candidates. If a sequence uses several, this
+    ignores that the snapshots of one can require the counts of another.
     """
 
     def __init__(
@@ -65,8 +65,8 @@ class ExecutorBenefit(BenefitModel):
         )
 
     def combination(self, candidate: Candidate, sequence: int) -> float:
-        """What every part but the first takes from the parts before, and the result of the last one."""
-        cost = asked = 0.0  # `asked`: combinations to know what was counted so far
+        """Reading the counts of earlier parts for every part but the first, and the result of the last part."""
+        cost = asked = 0.0  # `asked`: combinations to compute the counts so far
         for start, part in self._parts(candidate, sequence):
             begun = self._stamps(part[0], sequence)
             if start > 0:
@@ -82,7 +82,7 @@ class ExecutorBenefit(BenefitModel):
         return begun + live * sum(self._stamps(symbol, sequence) for symbol in part[1:])
 
     def _stamps(self, symbol: Symbol, sequence: int) -> float:
-        """Time stamps of a window with an event of the type, events being independent of one another."""
+        """Number of time stamps in a window with an event of the type, if events are independent."""
         if not self.rates:
             return 1.0
         return self.windows[sequence] * -expm1(-self.rates.get(symbol.type, 0.0))

@@ -1,15 +1,15 @@
-"""What the search for a plan may cost."""
+"""Limits of the search for a plan."""
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
 
-MOST_VERTICES = 2**13
+MAX_VERTICES = 2**13
 
 
 class LimitReached(Exception):
-    """The search has used up its time or its room; `what` says which."""
+    """The search exceeded a limit; `what` names it."""
 
     def __init__(self, what: str) -> None:
         super().__init__(what)
@@ -17,21 +17,21 @@ class LimitReached(Exception):
 
 
 class TimeLimitReached(LimitReached):
-    """The search has used up its time."""
+    """The search exceeded its time limit."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Seconds from the making of the limits on, bytes of plans that are stored at a time, and vertices of a graph."""
+    """Seconds since the limits were created, bytes of plans stored at a time, and number of vertices of a graph."""
 
     seconds: float
     bytes: int = 2**28
-    vertices: int = MOST_VERTICES
+    vertices: int = MAX_VERTICES
     started: float = field(default_factory=time.perf_counter)
 
     @property
     def left(self) -> float:
-        """Seconds that are left; negative when the time is over."""
+        """Remaining seconds; negative when the time is over."""
         return self.seconds - (time.perf_counter() - self.started)
 
     def check_time(self) -> None:

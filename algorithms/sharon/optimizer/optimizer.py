@@ -1,6 +1,6 @@
-"""The Sharon optimiser: from a workload's sharing candidates to a sharing plan, stage by stage (dissertation 23, 24).
+"""The Sharon optimizer: from a workload's sharing candidates to a sharing plan, stage by stage (dissertation 23, 24).
 
-Each optimiser is a tuple of stages. A stage is timed as the phase that it is named for (Figure 25.4).
+Each optimizer is a tuple of stages. Stages are timed; the phases of Figure 25.4 have the names of their stages.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ import numpy as np
 from cepbench.algorithms.base import NotEnoughMemory, PlanningTooLong
 from cepbench.algorithms.sequences.candidates import Candidate, sharing_candidates
 from cepbench.algorithms.sequences.event_sequence import Sequence as EventSequence
-from cepbench.algorithms.sharon.optimiser.benefit import BenefitModel
-from cepbench.algorithms.sharon.optimiser.exhaustive import search_all
-from cepbench.algorithms.sharon.optimiser.expansion import expanded_candidates
-from cepbench.algorithms.sharon.optimiser.gwmin import guaranteed_weight, gwmin
-from cepbench.algorithms.sharon.optimiser.limits import LimitReached, Limits, TimeLimitReached
-from cepbench.algorithms.sharon.optimiser.plan_finder import FoundPlan, find_plan
-from cepbench.algorithms.sharon.optimiser.reduction import reduce_graph
-from cepbench.algorithms.sharon.optimiser.sharon_graph import SharonGraph, construct
+from cepbench.algorithms.sharon.optimizer.benefit import BenefitModel
+from cepbench.algorithms.sharon.optimizer.exhaustive import search_all
+from cepbench.algorithms.sharon.optimizer.expansion import expanded_candidates
+from cepbench.algorithms.sharon.optimizer.gwmin import guaranteed_weight, gwmin
+from cepbench.algorithms.sharon.optimizer.limits import LimitReached, Limits, TimeLimitReached
+from cepbench.algorithms.sharon.optimizer.plan_finder import FoundPlan, find_plan
+from cepbench.algorithms.sharon.optimizer.reduction import reduce_graph
+from cepbench.algorithms.sharon.optimizer.sharon_graph import SharonGraph, construct
 
 NO_GRAPH = SharonGraph((), np.empty(0), ())
 PHASES = ("graph", "expansion", "reduction", "search")
@@ -31,16 +31,16 @@ EXHAUSTIVE = "exhaustive"
 
 @dataclass(frozen=True)
 class Decision:
-    """The shared candidates, and numbers on how they were found.
+    """The shared candidates, and statistics of the search.
 
     - `candidates`, `candidates_beneficial`: sharable patterns, and those in the SHARON graph; `options`: vertices of
-      the expanded graph; `candidates_pruned`: those of them that the reduction took out, of which `candidates_ridden`
-      are conflict-ridden and the others conflict-free.
+      the expanded graph; `candidates_pruned`: vertices that the reduction removed, of which `candidates_ridden` are
+      conflict-ridden and the others conflict-free.
     - `plans_visited`, `shared_patterns`, `score` of the plan, and `fell_back`: 1 if a limit ended the search.
-    - `<phase>_seconds` and `<phase>_bytes_peak`, by phase: time, and bytes of the graph and plans that are stored;
-      `plan_bytes_peak` is the largest of these.
-    - `pruned_share_peak`: `candidates_pruned` by `options`; `graph_share_peak`: the graph's part of the time. They end
-      in `_peak` because shares of several plans cannot be added up.
+    - `<phase>_seconds` and `<phase>_bytes_peak`, by phase: time, and bytes of the stored graph and plans;
+      `plan_bytes_peak` is the maximum over phases.
+    - `pruned_share_peak`: `candidates_pruned` / `options`; `graph_share_peak`: the graph's share of the time. The names
+      end in `_peak` because shares of several plans cannot be summed.
     """
 
     shared: tuple[Candidate, ...]
@@ -49,7 +49,7 @@ class Decision:
 
 @dataclass(frozen=True)
 class Progress:
-    """What one stage hands to the next.
+    """The result of one stage and input of the next.
 
     `left` and `conflict_free` are sets of vertices of `graph`; `original` is the graph before expansion; `bytes` is
     the peak of the last stage.
@@ -68,28 +68,28 @@ class Progress:
     bytes: int = 0
     details: Mapping[str, float] = field(default_factory=dict)
 
-    def told(self, **numbers: float) -> Mapping[str, float]:
-        """The details with some more."""
+    def details_with(self, **numbers: float) -> Mapping[str, float]:
+        """The details, extended by more numbers."""
         return {**self.details, **numbers}
 
 
 Stage = Callable[[Progress], Progress]
 
 
-def optimise(
+def optimize(
     sequences: Sequence[EventSequence],
     families: Sequence[Hashable],
     model: BenefitModel,
     optimizer: str,
     limits: Limits,
 ) -> Decision:
-    """The plan of one of `OPTIMISERS`. Sequences share within their family only.
+    """The plan of one of `OPTIMIZERS`. Sequences share within their family only.
 
-    The Sharon optimiser falls back to GWMIN when a limit is reached, and says so. The exhaustive one is there to be
-    compared with: it raises `PlanningTooLong` or `NotEnoughMemory` instead.
+    The Sharon optimizer falls back to GWMIN when it reaches a limit, and reports it. The exhaustive one serves for
+    comparison: it raises `PlanningTooLong` or `NotEnoughMemory` instead.
     """
-    progress = Progress(sequences, families, model, limits, details=_nothing_done())
-    for phase, stage in OPTIMISERS[optimizer]:
+    progress = Progress(sequences, families, model, limits, details=_zeros())
+    for phase, stage in OPTIMIZERS[optimizer]:
         started = time.perf_counter()
         try:
             progress = stage(progress)
@@ -98,34 +98,36 @@ def optimise(
                 raise _given_up(limit, limits.seconds) from None
             progress = _fall_back(progress)
         spent = {f"{phase}_seconds": time.perf_counter() - started, f"{phase}_bytes_peak": progress.bytes}
-        progress = replace(progress, details=progress.told(**spent))
+        progress = replace(progress, details=progress.details_with(**spent))
         if progress.details["fell_back"]:
             break
     shared = merged(progress.plan, families)
-    numbers = progress.told(shared_patterns=len(shared), score=sum(model.benefit(candidate) for candidate in shared))
+    numbers = progress.details_with(
+        shared_patterns=len(shared), score=sum(model.benefit(candidate) for candidate in shared)
+    )
     return Decision(shared, {**numbers, **_shares(numbers)})
 
 
 def find_candidates(progress: Progress) -> Progress:
     """The sharable patterns only."""
     candidates = sharing_candidates(progress.sequences, progress.families)
-    return replace(progress, candidates=candidates, details=progress.told(candidates=len(candidates)))
+    return replace(progress, candidates=candidates, details=progress.details_with(candidates=len(candidates)))
 
 
 def construct_graph(progress: Progress) -> Progress:
-    """The SHARON graph of the beneficial candidates (Algorithm 10). Polynomial, so without a limit."""
+    """The SHARON graph of the beneficial candidates (Algorithm 10). Polynomial, so it has no limit."""
     progress = find_candidates(progress)
     benefits = [progress.model.benefit(candidate) for candidate in progress.candidates]
     graph = construct(progress.candidates, benefits, Limits(math.inf))
-    numbers = progress.told(candidates_beneficial=len(graph.candidates))
+    numbers = progress.details_with(candidates_beneficial=len(graph.candidates))
     return replace(progress, original=graph, graph=graph, bytes=graph.bytes, details=numbers)
 
 
 def expand_graph(progress: Progress) -> Progress:
-    """The graph of all options (Algorithms 14 and 15); those without a benefit are left out as candidates are."""
+    """The graph of all options with a benefit (Algorithms 14 and 15)."""
     options = expanded_candidates(progress.graph, progress.limits)
     graph = construct(options, [progress.model.benefit(option) for option in options], progress.limits)
-    numbers = progress.told(options=len(graph.candidates))
+    numbers = progress.details_with(options=len(graph.candidates))
     return replace(progress, graph=graph, left=graph.everything, bytes=graph.bytes, details=numbers)
 
 
@@ -134,7 +136,7 @@ def reduce_search_space(progress: Progress) -> Progress:
     graph = progress.graph
     reduction = reduce_graph(graph, guaranteed_weight(graph), progress.limits)
     ridden, free = reduction.conflict_ridden.bit_count(), reduction.conflict_free.bit_count()
-    numbers = progress.told(candidates_pruned=ridden + free, candidates_ridden=ridden)
+    numbers = progress.details_with(candidates_pruned=ridden + free, candidates_ridden=ridden)
     return replace(
         progress, left=reduction.left, conflict_free=reduction.conflict_free, bytes=graph.bytes, details=numbers
     )
@@ -156,20 +158,20 @@ def choose_greedily(progress: Progress) -> Progress:
     """GWMIN."""
     graph = progress.graph
     size = 8 * len(graph.candidates) + graph.everything.bit_length() // 4
-    numbers = progress.told(plans_visited=1)
+    numbers = progress.details_with(plans_visited=1)
     return replace(progress, plan=graph.chosen(gwmin(graph)), bytes=size, details=numbers)
 
 
 def solve_integer_program(progress: Progress) -> Progress:
-    """The best plan over every subset of queries, by a solver of integer programs."""
-    from cepbench.algorithms.sharon.optimiser.integer_program import best_plan  # SciPy takes 0.2 s to import
+    """The best plan over every subset of queries, by an integer program solver."""
+    from cepbench.algorithms.sharon.optimizer.integer_program import best_plan  # SciPy takes 0.2 s to import
 
     solution = best_plan(progress.candidates, progress.model, progress.limits.left)
     searched = replace(progress, plan=solution.plan, bytes=solution.bytes)
     return searched if solution.optimal else _fall_back(construct_graph(searched))
 
 
-OPTIMISERS: Mapping[str, tuple[tuple[str, Stage], ...]] = {
+OPTIMIZERS: Mapping[str, tuple[tuple[str, Stage], ...]] = {
     "sharon": (
         ("graph", construct_graph),
         ("expansion", expand_graph),
@@ -184,7 +186,7 @@ OPTIMISERS: Mapping[str, tuple[tuple[str, Stage], ...]] = {
 
 
 def merged(candidates: Iterable[Candidate], families: Sequence[Hashable]) -> tuple[Candidate, ...]:
-    """Candidates of a valid plan, with options of one pattern made one: it is then counted once, not once for each."""
+    """Merges the options of one pattern in a valid plan, so that the pattern is counted only once."""
     alike: dict[Hashable, list[Candidate]] = {}
     for candidate in candidates:
         alike.setdefault((candidate.pattern, families[candidate.occurrences[0][0]]), []).append(candidate)
@@ -195,16 +197,16 @@ def merged(candidates: Iterable[Candidate], families: Sequence[Hashable]) -> tup
 
 
 def _searched(progress: Progress, found: FoundPlan) -> Progress:
-    numbers = progress.told(plans_visited=found.visited)
+    numbers = progress.details_with(plans_visited=found.visited)
     plan = progress.graph.chosen(found.plan)
     return replace(progress, plan=plan, bytes=found.bytes_peak, details=numbers)
 
 
 def _fall_back(progress: Progress) -> Progress:
-    """The best of the plan found so far and those of GWMIN on the original and the expanded graph."""
+    """The best of the plan found so far and GWMIN's plans on the original and the expanded graph."""
     greedy = [graph.chosen(gwmin(graph)) for graph in (progress.original, progress.graph)]
     plan = max(*greedy, progress.plan, key=lambda plan: sum(map(progress.model.benefit, plan)))
-    return replace(progress, plan=plan, details=progress.told(fell_back=1))
+    return replace(progress, plan=plan, details=progress.details_with(fell_back=1))
 
 
 def _given_up(limit: LimitReached, seconds: float) -> NotEnoughMemory | PlanningTooLong:
@@ -221,7 +223,7 @@ def _shares(numbers: Mapping[str, float]) -> dict[str, float]:
     }
 
 
-def _nothing_done() -> dict[str, float]:
+def _zeros() -> dict[str, float]:
     counts = ("candidates", "candidates_beneficial", "options", "candidates_pruned", "candidates_ridden")
     phases = [f"{phase}_{what}" for phase in PHASES for what in ("seconds", "bytes_peak")]
     return dict.fromkeys((*counts, "plans_visited", "fell_back", *phases), 0.0)

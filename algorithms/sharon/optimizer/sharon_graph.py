@@ -9,23 +9,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cepbench.algorithms.sequences.candidates import Candidate
-from cepbench.algorithms.sharon.optimiser.limits import Limits
+from cepbench.algorithms.sharon.optimizer.limits import Limits
 
 VERTEX_BYTES = 16
-"""A weight and a reference to a candidate."""
+"""Bytes of a weight and a reference to a candidate."""
 OCCURRENCE_BYTES = 16
 
 
 @dataclass(frozen=True)
 class SharonGraph:
-    """G = (V, E) of Definition 23.5. Sets of vertices are bit masks: bit v of `neighbours[u]` is the edge (u, v).
+    """G = (V, E) of Definition 23.5. Sets of vertices are bit masks: bit v of `neighbors[u]` is the edge (u, v).
 
     `weights` is float64[V], positive.
     """
 
     candidates: tuple[Candidate, ...]
     weights: NDArray[np.float64]
-    neighbours: tuple[int, ...]
+    neighbors: tuple[int, ...]
 
     @property
     def everything(self) -> int:
@@ -35,13 +35,13 @@ class SharonGraph:
     @property
     def edges(self) -> int:
         """|E|."""
-        return sum(mask.bit_count() for mask in self.neighbours) // 2
+        return sum(mask.bit_count() for mask in self.neighbors) // 2
 
     @property
     def bytes(self) -> int:
-        """Of weights, occurrences and neighbourhoods."""
+        """Bytes of weights, occurrences and neighborhoods."""
         occurrences = sum(len(candidate.occurrences) for candidate in self.candidates)
-        masks = sum((mask.bit_length() + 7) // 8 for mask in self.neighbours)
+        masks = sum((mask.bit_length() + 7) // 8 for mask in self.neighbors)
         return VERTEX_BYTES * len(self.candidates) + OCCURRENCE_BYTES * occurrences + masks
 
     def members(self, mask: int) -> NDArray[np.intp]:
@@ -61,7 +61,7 @@ class SharonGraph:
 def construct(candidates: Sequence[Candidate], benefits: Sequence[float], limits: Limits) -> SharonGraph:
     """Algorithm 10: a vertex per beneficial candidate, an edge per sharing conflict.
 
-    Which candidates lie on a place of a sequence is looked up instead of comparing all pairs: O(|V| l |V| / 64) for
+    Candidates that cover a place of a sequence are looked up, so that not all pairs are compared: O(|V| l |V| / 64) for
     l places per candidate.
     """
     chosen = [(candidate, weight) for candidate, weight in zip(candidates, benefits, strict=True) if weight > 0]
@@ -69,15 +69,15 @@ def construct(candidates: Sequence[Candidate], benefits: Sequence[float], limits
     for v, (candidate, _) in enumerate(chosen):
         for place in candidate.places:
             owners[place] = owners.get(place, 0) | 1 << v
-    neighbours = []
+    neighbors = []
     for v, (candidate, _) in enumerate(chosen):
         limits.check_time()
         mask = 0
         for place in candidate.places:
             mask |= owners[place]
-        neighbours.append(mask & ~(1 << v))
+        neighbors.append(mask & ~(1 << v))
     weights = np.array([weight for _, weight in chosen], np.float64)
-    return SharonGraph(tuple(candidate for candidate, _ in chosen), weights, tuple(neighbours))
+    return SharonGraph(tuple(candidate for candidate, _ in chosen), weights, tuple(neighbors))
 
 
 def bits(mask: int) -> Iterator[int]:

@@ -1,4 +1,4 @@
-"""The best plan over all options at once, as an integer program: a variant that is not in the papers."""
+"""The best plan over all options as an integer program: a variant that is not in the papers."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import coo_array, csr_array
 
 from cepbench.algorithms.sequences.candidates import Candidate
-from cepbench.algorithms.sharon.optimiser.benefit import BenefitModel
+from cepbench.algorithms.sharon.optimizer.benefit import BenefitModel
 
 OPTIMAL = 0
 
 
 @dataclass(frozen=True)
 class Solution:
-    """A plan, whether it is proven optimal, and the bytes of the program's matrix."""
+    """A plan, whether it is proven optimal, and the bytes of the constraint matrix."""
 
     plan: tuple[Candidate, ...]
     optimal: bool
@@ -28,10 +28,11 @@ class Solution:
 def best_plan(candidates: Sequence[Candidate], model: BenefitModel, seconds: float) -> Solution:
     """An optimal plan; if none is found within `seconds`, nothing is shared.
 
-    A variable x[p] tells whether p is counted at all, y[p, q] <= x[p] whether query q uses it, and at least two do; of
-    the y whose patterns lie on one place of a query at most one is 1. The plan maximises the gains of all y less the
-    costs of all x. Every subset of queries is an option, so that the optimum is at least that of the expanded SHARON
-    graph, whose options only resolve conflicts. Solved by branch and bound (HiGHS): exponential in the worst case.
+    The variable x[p] is 1 if p is counted at all, and y[p, q] <= x[p] is 1 if query q uses it; at least two queries do.
+    Of the y whose patterns cover the same place of a query, at most one is 1. The plan maximizes the gains of all y
+    minus the costs of all x. Every subset of queries is an option, so the optimum is at least that of the expanded
+    SHARON graph, whose options only resolve conflicts. Solved by branch and bound (HiGHS): exponential in the worst
+    case.
     """
     candidates = _worthwhile(candidates, model)
     if not candidates:
@@ -60,11 +61,11 @@ def best_plan(candidates: Sequence[Candidate], model: BenefitModel, seconds: flo
 
 
 def _worthwhile(candidates: Sequence[Candidate], model: BenefitModel) -> list[Candidate]:
-    """The candidates, each for the queries that an optimal plan may give it.
+    """The candidates, each restricted to the queries that can use it in an optimal plan.
 
     A use that costs more than all other uses of its candidate gain is in no optimal plan. Such costs are products over
-    the parts of a query, of which one with repeated patterns has many: 10^8 times the largest gain, beside which the
-    solver's tolerances take every gain for nothing.
+    the parts of a query; with repeated patterns there are many parts, and costs can be 10^8 times the largest gain, so
+    that the solver's tolerances would ignore all gains.
     """
     found = []
     for candidate in candidates:
@@ -79,7 +80,7 @@ def _worthwhile(candidates: Sequence[Candidate], model: BenefitModel) -> list[Ca
 def _constraints(
     candidates: Sequence[Candidate], uses: Sequence[tuple[int, int]]
 ) -> tuple[csr_array, NDArray[np.float64]]:
-    """The matrix and its limits: y - x <= 0 per use, 2 x - sum of y <= 0 per candidate, sum of y <= 1 per place."""
+    """The matrix and its bounds: y - x <= 0 per use, 2 x - sum of y <= 0 per candidate, sum of y <= 1 per place."""
     first_place = len(uses) + len(candidates)
     places: dict[tuple[int, int], int] = {}
     entries = [(len(uses) + x, x, 2.0) for x in range(len(candidates))]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cepbench.algorithms.sharon.optimiser.limits import Limits
+from cepbench.algorithms.sharon.optimizer.limits import Limits
 
 WORD = 64
 
@@ -17,7 +17,7 @@ class PlanLevel:
     """All plans of one size over n vertices, W = ceil(n / 64) words each.
 
     - `plans` uint64[k, W]: the vertices of each plan.
-    - `later` uint64[k, W]: those by which it may grow: larger ones than its last, not excluded by any of its own.
+    - `later` uint64[k, W]: vertices that can be added to each plan: larger than its last one, and not excluded.
     - `scores` float64[k].
     """
 
@@ -30,12 +30,12 @@ class PlanLevel:
 
     @property
     def bytes(self) -> int:
-        """Of all three."""
+        """Bytes of all three arrays."""
         return self.plans.nbytes + self.later.nbytes + self.scores.nbytes
 
 
 def first_level(excluded: NDArray[np.bool_], weights: NDArray[np.float64]) -> PlanLevel:
-    """Plans of one vertex each. `excluded[u, v]` tells that no plan with u may grow by v."""
+    """Plans of one vertex each. `excluded[u, v]`: v cannot be added to a plan with u."""
     count = len(weights)
     later = ~excluded & np.triu(np.ones((count, count), np.bool_), k=1)
     return PlanLevel(packed(np.eye(count, dtype=np.bool_)), packed(later), weights)
@@ -44,9 +44,9 @@ def first_level(excluded: NDArray[np.bool_], weights: NDArray[np.float64]) -> Pl
 def next_level(parents: PlanLevel, single: PlanLevel, limits: Limits) -> PlanLevel:
     """The plans of the next size; `single` is the first level.
 
-    Algorithm 12 joins every two parents that differ in their last vertex only, if these two vertices agree. Here each
-    parent keeps the last vertices of the parents that it can be joined with, so that no pair is tried in vain: O(W) per
-    child and O(n) per parent. Raises `LimitReached` before the two levels need more room than allowed.
+    Algorithm 12 joins every two parents that differ in their last vertex only, if these two vertices have no conflict.
+    Here each parent stores the last vertices of the parents with which it can be joined, so that no pair is tested in
+    vain: O(W) per child and O(n) per parent. Raises `LimitReached` before the two levels exceed the memory limit.
     """
     count = int(np.bitwise_count(parents.later).sum())
     words = parents.plans.shape[1]
@@ -56,7 +56,7 @@ def next_level(parents: PlanLevel, single: PlanLevel, limits: Limits) -> PlanLev
     filled = 0
     for v in range(len(single)):
         limits.check_time()
-        rows = having(parents.later, v)
+        rows = containing(parents.later, v)
         stop = filled + len(rows)
         plans[filled:stop] = parents.plans[rows] | single.plans[v]
         later[filled:stop] = parents.later[rows] & single.later[v]
@@ -65,14 +65,14 @@ def next_level(parents: PlanLevel, single: PlanLevel, limits: Limits) -> PlanLev
     return PlanLevel(plans, later, scores)
 
 
-def having(sets: NDArray[np.uint64], v: int) -> NDArray[np.intp]:
-    """The rows of `sets` (uint64[k, W]) that hold vertex v."""
+def containing(sets: NDArray[np.uint64], v: int) -> NDArray[np.intp]:
+    """The rows of `sets` (uint64[k, W]) that contain vertex v."""
     word, bit = divmod(v, WORD)
     return np.flatnonzero(sets[:, word] & np.uint64(1 << bit))
 
 
 def packed(sets: NDArray[np.bool_]) -> NDArray[np.uint64]:
-    """bool[k, n] as uint64[k, W], vertex v in bit v % 64 of word v // 64."""
+    """bool[k, n] as uint64[k, W]; vertex v is bit v % 64 of word v // 64."""
     count, size = sets.shape
     wide = np.zeros((count, -(-size // WORD) * WORD), np.bool_)
     wide[:, :size] = sets

@@ -1,4 +1,4 @@
-"""The optimisers on random workloads: valid plans, the same optimum, options that are what they say."""
+"""The optimizers on random workloads: valid plans, the same optimum, options that are what they say."""
 
 import math
 from collections.abc import Sequence as Many
@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from cepbench.algorithms.base import NotEnoughMemory, PlanningTooLong
 from cepbench.algorithms.sequences.candidates import Candidate, sharing_candidates
 from cepbench.algorithms.sequences.event_sequence import Sequence
-from cepbench.algorithms.sharon.optimiser import OPTIMISERS, BenefitModel, Decision, optimise
-from cepbench.algorithms.sharon.optimiser.expansion import expanded_candidates, options
-from cepbench.algorithms.sharon.optimiser.integer_program import best_plan
-from cepbench.algorithms.sharon.optimiser.limits import LimitReached, Limits
-from cepbench.algorithms.sharon.optimiser.optimiser import PHASES, merged
-from cepbench.algorithms.sharon.optimiser.plan_finder import find_plan
-from cepbench.algorithms.sharon.optimiser.sharon_graph import bits, construct
+from cepbench.algorithms.sharon.optimizer import OPTIMIZERS, BenefitModel, Decision, optimize
+from cepbench.algorithms.sharon.optimizer.expansion import expanded_candidates, options
+from cepbench.algorithms.sharon.optimizer.integer_program import best_plan
+from cepbench.algorithms.sharon.optimizer.limits import LimitReached, Limits
+from cepbench.algorithms.sharon.optimizer.optimizer import PHASES, merged
+from cepbench.algorithms.sharon.optimizer.plan_finder import find_plan
+from cepbench.algorithms.sharon.optimizer.sharon_graph import bits, construct
 from tests.algorithms.sharon.workloads import sequences, symbols
 
 RATES = st.fixed_dictionaries({letter: st.sampled_from((0.0, 0.5, 1.0, 3.0)) for letter in "ABCDEF"})
@@ -29,7 +29,7 @@ def planned(
     workload: Many[Sequence], rates: dict[str, float], optimizer: str, limits: Limits | None = None
 ) -> Decision:
     model = BenefitModel(workload, [1.0] * len(workload), rates)
-    return optimise(workload, ["x"] * len(workload), model, optimizer, limits or Limits(60))
+    return optimize(workload, ["x"] * len(workload), model, optimizer, limits or Limits(60))
 
 
 @settings(max_examples=150, deadline=None)
@@ -70,14 +70,14 @@ def test_options_resolve_conflicts_for_some_of_the_queries(texts: list[str]) -> 
         original = whole[option.pattern]
         assert option.occurrences == tuple(o for o in original.occurrences if o[0] in option.sequences)
         dropped = set(original.sequences) - set(option.sequences)
-        neighbours = bits(graph.neighbours[candidates.index(original)])
-        causing = {s for u in neighbours for s, _ in original.places & candidates[u].places}
+        neighbors = bits(graph.neighbors[candidates.index(original)])
+        causing = {s for u in neighbors for s, _ in original.places & candidates[u].places}
         assert dropped <= causing
         assert len(option.sequences) > 1
 
 
 def test_details_name_every_phase() -> None:
-    for name in OPTIMISERS:
+    for name in OPTIMIZERS:
         details = planned(sequences(["ABCD", "ABCE", "FBCD"]), {}, name).details
         assert {f"{phase}_seconds" for phase in PHASES} < details.keys()
         assert {f"{phase}_bytes_peak" for phase in PHASES} < details.keys()
@@ -121,7 +121,7 @@ class Clock:
 
 def limits_of(limit: str, monkeypatch: pytest.MonkeyPatch) -> Limits:
     """Limits of which the search of the crowded workload reaches one, on any machine."""
-    monkeypatch.setattr("cepbench.algorithms.sharon.optimiser.limits.time", Clock())
+    monkeypatch.setattr("cepbench.algorithms.sharon.optimizer.limits.time", Clock())
     return Limits(100.0, started=0.0) if limit == "time" else Limits(math.inf, vertices=100)
 
 
@@ -162,10 +162,10 @@ def test_a_plan_that_was_found_before_the_limit_counts() -> None:
     texts = ["ABC", "ABX", "YBCD", "CDZ"]
     model = Worth(texts, {"AB": 7.0, "BC": 10.0, "CD": 1.0})
     for limits, fell_back in ((Limits(math.inf, bytes=80), 1), (Limits(math.inf, bytes=96), 0)):
-        decision = optimise(sequences(texts), "xxxx", model, "sharon", limits)
+        decision = optimize(sequences(texts), "xxxx", model, "sharon", limits)
         assert (decision.details["score"], decision.details["fell_back"]) == (10.0, fell_back)
         assert [candidate.pattern for candidate in decision.shared] == [symbols("BC")]
-    assert optimise(sequences(texts), "xxxx", model, "greedy", Limits(60)).details["score"] == 8.0
+    assert optimize(sequences(texts), "xxxx", model, "greedy", Limits(60)).details["score"] == 8.0
 
 
 def test_as_many_options_as_are_allowed() -> None:

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cepbench.algorithms.sharon.optimiser.levels import PlanLevel, first_level, next_level
-from cepbench.algorithms.sharon.optimiser.limits import LimitReached, Limits
-from cepbench.algorithms.sharon.optimiser.sharon_graph import SharonGraph
+from cepbench.algorithms.sharon.optimizer.levels import PlanLevel, first_level, next_level
+from cepbench.algorithms.sharon.optimizer.limits import LimitReached, Limits
+from cepbench.algorithms.sharon.optimizer.sharon_graph import SharonGraph
 
 
 @dataclass(frozen=True)
 class FoundPlan:
     """The best plan among `visited` plans, as a set of vertices; the peak of stored plans in bytes.
 
-    `stopped` is the limit that ended the search early, or None: then the plan is optimal.
+    `stopped` is the limit that ended the search early; if it is None, the plan is optimal.
     """
 
     plan: int
@@ -28,8 +28,8 @@ class FoundPlan:
 def find_plan(graph: SharonGraph, left: int, conflict_free: int, limits: Limits) -> FoundPlan:
     """An optimal plan: the best valid one of the vertices `left`, with all conflict-free ones.
 
-    Invalid branches are cut at their roots: a plan never grows by a neighbour of its vertices. Whole levels are kept.
-    Exponential time and space in the number of vertices in the worst case (Equation 23.5).
+    Invalid branches are pruned at their roots: no plan is extended by a neighbor of its vertices. Whole levels are
+    stored. Exponential time and space in the number of vertices in the worst case (Equation 23.5).
     """
     vertices = graph.members(left)
     adjacent = adjacency(graph, vertices)
@@ -57,7 +57,7 @@ def adjacency(graph: SharonGraph, vertices: NDArray[np.intp]) -> NDArray[np.bool
     """bool[n, n]: the conflicts among some vertices."""
     matrix = np.zeros((len(vertices), len(graph.candidates)), np.bool_)
     for row, v in enumerate(vertices):
-        matrix[row, graph.members(graph.neighbours[v])] = True
+        matrix[row, graph.members(graph.neighbors[v])] = True
     return matrix[:, vertices]
 
 

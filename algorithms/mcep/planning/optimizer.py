@@ -1,4 +1,4 @@
-"""From patterns and statistics to a global plan, by a strategy of a given name (MCEP, Sections 4 to 6)."""
+"""From patterns and statistics to a global plan, by a named strategy (MCEP, Sections 4 to 6)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cepbench.algorithms.mcep.planning.baselines import shared, shared_by_redund
 from cepbench.algorithms.mcep.planning.costs import CostModel
 from cepbench.algorithms.mcep.planning.engine_costs import EngineCosts
 from cepbench.algorithms.mcep.planning.graph import MultiPatternGraph
-from cepbench.algorithms.mcep.planning.neighbourhood import neighbourhood_of
+from cepbench.algorithms.mcep.planning.neighborhood import neighborhood_of
 from cepbench.algorithms.mcep.planning.patterns import DetectionPattern
 from cepbench.algorithms.mcep.planning.planners import planner_of
 from cepbench.algorithms.mcep.planning.plans import MultiPlan
@@ -26,30 +26,30 @@ SEARCHES = ("sa", "tabu")
 BASELINES = ("trivial", "re", "sh", "sh-rr", "sh-mdt")
 COSTS: Mapping[str, type[CostModel]] = {"paper": CostModel, "executor": EngineCosts}
 IN_TREES = ("sh-rr", "sh-mdt")
-USUAL_BUDGET = SearchBudget(seconds=180.0)
-"""Of the paper: the default time limit of a search (Section 6.1)."""
+DEFAULT_BUDGET = SearchBudget(seconds=180.0)
+"""Default time limit of a search in seconds (Section 6.1)."""
 
 
 @dataclass(frozen=True)
 class PlanningOptions:
-    """How a global plan is looked for: the defaults are SA-EDGE of the paper's experiments.
+    """How a global plan is searched; the defaults are SA-EDGE of the paper's experiments.
 
-    - `strategy`: `sa` (simulated annealing) or `tabu`; or one of `BASELINES`, which search nothing.
+    - `strategy`: `sa` (simulated annealing) or `tabu`; or one of `BASELINES`, which do not search.
     - `shape`: `trees` (Section 5) or `orders`, which share prefixes only (EDGE-PREFIX).
-    - `neighbourhood`: k of N_vertex^k; 2 is N_edge.
-    - `generator`: of local plans, `dp` or `greedy`.
-    - `costs`: what searches and generators minimise: `paper` (Section 3.3), or what this `executor` spends.
+    - `neighborhood`: k of N_vertex^k; 2 is N_edge.
+    - `generator` of local plans: `dp` or `greedy`.
+    - `costs` that searches and generators minimize: `paper` (Section 3.3), or the work of this `executor`.
 
-    Raises `CepbenchError` for an unknown strategy, and for one that orders cannot carry out.
+    Raises `CepbenchError` for an unknown strategy, and for a strategy that orders do not support.
     """
 
     strategy: str = "sa"
     shape: str = "trees"
-    neighbourhood: int = 2
+    neighborhood: int = 2
     generator: str = "dp"
     costs: str = "paper"
     seed: int = 0
-    budget: SearchBudget = USUAL_BUDGET
+    budget: SearchBudget = DEFAULT_BUDGET
 
     def __post_init__(self) -> None:
         if self.strategy not in (*SEARCHES, *BASELINES):
@@ -58,12 +58,12 @@ class PlanningOptions:
         if self.costs not in COSTS:
             raise CepbenchError(f"unknown costs {self.costs!r}; choose {' or '.join(COSTS)}")
         if self.strategy in IN_TREES and self.shape == "orders":
-            raise CepbenchError(f"{self.strategy} shares sub-patterns that are no prefixes; choose trees, not orders")
+            raise CepbenchError(f"{self.strategy} shares sub-patterns that are not prefixes; choose trees, not orders")
 
 
 @dataclass(frozen=True)
 class PlannedPatterns:
-    """A global plan, the costs over time of the search for it, and numbers that tell of both by name."""
+    """A global plan, the costs over time of the search for it, and statistics of both by name."""
 
     plan: MultiPlan
     trace: tuple[CostPoint, ...]
@@ -78,7 +78,7 @@ def planned(
 ) -> PlannedPatterns:
     """The global plan of some patterns; pattern i has number i in it.
 
-    The limit of the search does not count what comes before: the multi-pattern graph and the first local plans.
+    The search limit does not include the time for the multi-pattern graph and the first local plans.
     """
     chosen = PlanningOptions() if options is None else options
     begin = time.perf_counter()
@@ -86,11 +86,11 @@ def planned(
     costs = COSTS[chosen.costs](SubPatternTable(patterns), statistics, selectivities)
     details: dict[str, float] = {}
     trace: tuple[CostPoint, ...] = ()
-    # Checked whatever the strategy, as a wrong name should be told before anything runs.
+    # Checked for all strategies, so that a wrong name is reported before anything runs.
     planner = planner_of(chosen.shape, costs, chosen.generator)
     if chosen.strategy in SEARCHES:
         graph = MultiPatternGraph(costs.table, numbers)
-        neighbourhood = neighbourhood_of(graph, planner, chosen.neighbourhood)
+        neighborhood = neighborhood_of(graph, planner, chosen.neighborhood)
         plan = planner.start(numbers)
         details |= {
             "graph_edges": float(len(graph.edges())),
@@ -100,7 +100,7 @@ def planned(
             "prepare_seconds": time.perf_counter() - begin,
         }
         search = anneal if chosen.strategy == "sa" else tabu_search
-        outcome = search(plan, neighbourhood, Random(chosen.seed), chosen.budget)
+        outcome = search(plan, neighborhood, Random(chosen.seed), chosen.budget)
         trace = outcome.trace
         details |= {
             "search_steps": float(outcome.steps),
