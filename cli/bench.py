@@ -1,4 +1,4 @@
-"""`cepbench bench` and `cepbench advise`: which algorithm is best for one's own queries and events."""
+"""`cepbench bench` and `cepbench advise`: which algorithm is best for your own queries and events."""
 
 import json
 import re
@@ -53,7 +53,7 @@ class Bytes(click.ParamType[int]):
 
 
 class Duration(click.ParamType[float]):
-    """Seconds, perhaps with a unit: 30, 30s, 5min, 1h; 0 only if `zero` allows it."""
+    """Seconds, optionally with a unit: 30, 30s, 5min, 1h; 0 only if `zero` allows it."""
 
     name = "duration"
 
@@ -68,7 +68,7 @@ class Duration(click.ParamType[float]):
 
 
 class NewExperiment(Place):
-    """A file for an experiment, whose name is that of the experiment."""
+    """A file for an experiment, which is named like the experiment."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         from cepbench.experiments.own import NAME
@@ -79,7 +79,7 @@ class NewExperiment(Place):
 
 
 def own_work(command: Callable[..., None]) -> Callable[..., None]:
-    """Options of commands that compare algorithms on one's own queries and events."""
+    """Options of commands that compare algorithms on your own queries and events."""
 
     @click.option("-q", "--query", "workload", required=True, type=query_file, help="File with one or many queries.")
     @click.option(
@@ -125,7 +125,7 @@ def own_work(command: Callable[..., None]) -> Callable[..., None]:
 @click.option(
     "--folder",
     type=Place(exists=True, file_okay=False),
-    help="Where the store of the events is made; on a cluster, where all see it.",
+    help="Folder for the store of the events; on a cluster, one that all machines share.",
 )
 @cluster
 @click.pass_context

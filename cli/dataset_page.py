@@ -1,4 +1,4 @@
-"""`cepbench datasets NAME` for a real data set: what it is, and the commands from its files to a figure."""
+"""`cepbench datasets NAME` for a real data set: its description, and the commands from its files to a figure."""
 
 from cepbench.datasets.base import Dataset
 from cepbench.events.schema import Kind
@@ -7,7 +7,7 @@ KINDS = {Kind.INT: "int64", Kind.FLOAT: "float64", Kind.STRING: "string"}
 
 
 def described(found: Dataset) -> dict[str, object]:
-    """All of a data set, as JSON values."""
+    """A data set as JSON values."""
     return {
         "name": found.name,
         "summary": found.summary,
@@ -28,7 +28,7 @@ def described(found: Dataset) -> dict[str, object]:
 
 
 def page(found: Dataset) -> str:
-    """The same for people."""
+    """The same as text."""
     ways = [f"{way}{' (by default)' if way == found.typing else ''}: {sql}" for way, sql in found.types.items()]
     attributes = ", ".join(f"{attribute.name} ({KINDS[attribute.kind]})" for attribute in found.attributes)
     stand_in = [] if found.stand_in is None else [f"generator {found.stand_in} imitates it"]
@@ -49,7 +49,7 @@ def page(found: Dataset) -> str:
 
 
 def commands(found: Dataset) -> list[str]:
-    """An import per way to type events that figures need, and a run of each figure on it."""
+    """One import for each way to type events that figures need, and a run of each figure on it."""
     from cepbench.experiments.load import find, load
     from cepbench.experiments.store_data import fixing
 

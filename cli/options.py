@@ -83,7 +83,7 @@ plugins = click.option(
 
 
 def reading(command: Callable[..., None]) -> Callable[..., None]:
-    """Options that say how files of events are written; the command gets them as `reading`."""
+    """Options that define how files of events are written; the command gets them as `reading`."""
 
     @click.option("--time-column", default="time", show_default=True, metavar="NAME", help="Column of the times.")
     @click.option("--type-column", default="type", show_default=True, metavar="NAME", help="Column of the event types.")
@@ -94,7 +94,7 @@ def reading(command: Callable[..., None]) -> Callable[..., None]:
         default=AUTO,
         show_default=True,
         metavar="F",
-        help="How times are written: auto, iso, epoch (seconds since 1970, perhaps with fractions), epoch-ms, "
+        help="How times are written: auto, iso, epoch (seconds since 1970, optionally with fractions), epoch-ms, "
         "epoch-us, epoch-ns, or a pattern such as '%d.%m.%Y %H:%M:%S'.",
     )
     @wraps(command)
@@ -109,7 +109,7 @@ def reading(command: Callable[..., None]) -> Callable[..., None]:
         **others: Any,
     ) -> None:
         if constant is not None and type_column != "type":
-            raise click.UsageError("--type and --type-column exclude one another")
+            raise click.UsageError("--type and --type-column exclude each other")
         given = Reading(time_column, type_column, constant, time_unit, time_format, rows)
         command(*arguments, reading=given, **others)
 
@@ -131,11 +131,11 @@ where = click.option(
     help="Rows that count, such as 'delay IS NOT NULL AND delay > 0'; with names of columns, = != < <= > >=, IN, AND, "
     "OR, NOT.",
 )
-"""Becomes a part of the `reading`, whose options come after it."""
+"""Adds the condition to the `reading`, whose options follow it."""
 
 
 def cluster(command: Callable[..., None]) -> Callable[..., None]:
-    """Options that say which Spark runs tasks; the command gets them as `cluster`."""
+    """Options of the Spark cluster that runs tasks; the command gets them as `cluster`."""
 
     @click.option("--master", metavar="URL", help="Spark master, such as local[*] or spark://host:7077.")
     @click.option("--conf", type=Pair(), multiple=True, metavar="K=V", help="A setting of Spark.")

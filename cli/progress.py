@@ -1,4 +1,4 @@
-"""What a user sees on stderr while work goes on: a bar on a terminal, and that kernels are being compiled."""
+"""Progress on stderr: a bar on a terminal, and a note that kernels are being compiled."""
 
 import sys
 from collections.abc import Iterator
@@ -18,14 +18,14 @@ def bar(unit: str, description: str = "") -> Iterator[Any]:
 
 
 def advance(shown: Any, total: int, more: int) -> None:
-    """Moves a bar on, towards `total`."""
+    """Advances a bar, towards `total`."""
     shown.total = total
     shown.update(more)
 
 
 @contextmanager
 def compilation_told() -> Iterator[None]:
-    """Says that kernels are being compiled, once, and shows on a terminal which."""
+    """Notes once that kernels are being compiled, and shows on a terminal which."""
     from cepbench.algorithms.kernels.compilation import watched
 
     said = False

@@ -1,4 +1,4 @@
-"""Messages of the package in the words of the command line: options instead of what a caller in Python gives."""
+"""Messages of the package for the command line: with options instead of Python arguments."""
 
 import re
 

@@ -25,8 +25,8 @@ def verify(
 ) -> None:
     """Compare algorithms with the oracle.
 
-    Evaluates random workloads of each algorithm's own language on random streams, with batches cut in every way, and
-    tells how often features such as negation, ties and overflow were compared together.
+    Evaluates random workloads of each algorithm's own language on random streams, with batches cut at random places,
+    and reports how often features such as negation, ties and overflow were tested together.
 
     Prints the smallest failing case, and exits with status 1 if there is one.
     """

@@ -59,7 +59,7 @@ DUBLIN_BUS = Dataset(
     note=(
         "Times are whole seconds since 1970-01-01; the files count microseconds. Journeys are named by how many "
         "positions they have: the most frequent one is TOQ, the next WBA, and so on, the names of the published "
-        "workloads first. The authors of Gloria do not tell which journey has which name. Positions without a line, of "
-        "which there are many in some months, count as bad. `score` and `bound` are hashes of the row."
+        "workloads first. The authors of Gloria do not report which journey has which name. Positions without a line, "
+        "of which there are many in some months, count as bad. `score` and `bound` are hashes of the row."
     ),
 )  # fmt: skip

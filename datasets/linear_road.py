@@ -12,7 +12,7 @@ _COLUMNS = tuple(RawColumn(name, "BIGINT") for name in _NAMES)
 _OPTIONS = {"header": "false", "sep": ",", "ignoreLeadingWhiteSpace": "true", "ignoreTrailingWhiteSpace": "true"}
 _ROW = ("time", "vehicle", "speed", "expressway", "lane", "direction", "segment", "position")
 
-# A vehicle has stopped when four consecutive reports of it tell the same place (Linear Road benchmark).
+# A vehicle has stopped when four consecutive reports of it have the same position (Linear Road benchmark).
 _PLACE = "struct(expressway, direction, position)"
 _REPORTS = "(PARTITION BY vehicle ORDER BY time, position)"
 _STOPPED = " AND ".join(f"lag({_PLACE}, {back}) OVER {_REPORTS} = {_PLACE}" for back in (1, 2, 3))

@@ -10,7 +10,7 @@ _CITATION = (
 _LICENCE = "CC BY 4.0 (UCI Machine Learning Repository); cite the source"
 
 _FIGURES = ("cet-8.1-activity", "cet-8.7-activity")
-"""Their generator, `uniform`, has one type A and no more that they use."""
+"""Their generator, `uniform`, has only the type A of these."""
 
 _SENSOR_VALUES = 17  # per inertial measurement unit
 _SENSORS = ("hand", "chest", "ankle")

@@ -1,6 +1,6 @@
-"""How files of one's own are read: which columns are time and type, how times are written, and which rows count.
+"""How your files are read: the columns of time and type, the format of times, and a condition on rows.
 
-Messages name what a caller in Python gives, such as `Reading(time=...)`; the command line turns that into its options.
+Messages name Python arguments, such as `Reading(time=...)`; the command line replaces them by its options.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # the command line imports this
 
 AUTO, ISO = "auto", "iso"
 EPOCHS = {"epoch": "s", "epoch-ms": "ms", "epoch-us": "us", "epoch-ns": "ns"}
-"""Formats of numbers since 1970, perhaps with fractions, and the unit in which they are written."""
+"""Formats of numbers since 1970, optionally with fractions, and the unit in which they are written."""
 
 
 @dataclass(frozen=True)
@@ -61,16 +61,16 @@ class Reading:
 
     @property
     def called(self) -> Mapping[str, str]:
-        """What `time` and `type` are called in the input."""
+        """The input's names of `time` and `type`."""
         return {"time": self.time, "type": self.type}
 
     @property
     def own_columns(self) -> bool:
-        """Whether anything but the unit differs from a file as cepbench expects it."""
+        """Whether anything but the unit differs from the default format."""
         return self != Reading(unit=self.unit)
 
     def check(self, names: Sequence[str], place: str) -> None:
-        """Refuses columns of which one is missing (all are told) or appears twice. Raises `InputError`."""
+        """Refuses columns if one is missing (all missing ones are named) or appears twice. Raises `InputError`."""
         wanted = {self.time: "Reading(time=...)"} | (
             {self.type: "Reading(type=...) or Reading(constant=...)"} if self.constant is None else {}
         )
@@ -91,7 +91,7 @@ class Reading:
         return [name for name in names if name not in ("time", "type", self.time)]
 
     def shadowed(self, names: Sequence[str]) -> list[str]:
-        """Columns that are left out because another one, or a constant, takes their place."""
+        """Columns that are left out because another one, or a constant, replaces them."""
         used = (self.time, None if self.constant is not None else self.type)
         return [name for name in names if name in RESERVED[:2] and name not in used]
 
@@ -112,9 +112,9 @@ EXPECTED = Reading()
 
 
 def reading_of(given: Reading | str, where: str | None = None) -> Reading:
-    """A reading, where a unit stands for files with the columns `time` and `type`. Raises `InputError`.
+    """A reading; a unit means files with the columns `time` and `type`. Raises `InputError`.
 
-    A condition `where` takes the place of the reading's own.
+    A condition `where` replaces the reading's own.
     """
     found = Reading(unit=given) if isinstance(given, str) else given
     return found if where is None else replace(found, where=where)
