@@ -30,7 +30,7 @@ class ResultsError(CepbenchError):
 class Results:
     """One swept figure: its description and all of its cells, ordered by algorithm, point, measurement, repetition.
 
-    `folder` holds them; in a pack it is none of the file system. `source` names the run where several are shown.
+    `folder` holds them; in a pack it is not a folder of the file system. `source` names the run if several are shown.
     """
 
     folder: Path
@@ -40,7 +40,7 @@ class Results:
 
 
 def read(folder: Path) -> Results:
-    """Everything of one experiment and profile. Cells of another experiment or profile are refused."""
+    """The results of one experiment and profile. Cells of another experiment or profile are refused."""
     figure = _figure(folder / FIGURE_FILE, (folder / FIGURE_FILE).read_bytes)
     cells = ((path, partial(read_record, path)) for path in sorted((folder / CELLS_FOLDER).glob("*.json")))
     return _results(folder, figure, cells)
@@ -73,7 +73,7 @@ def load_results(root: str | Path = "results") -> tuple[Results, ...]:
 
 
 def point_key(point: dict[str, Any]) -> tuple[tuple[str, bool, float, str], ...]:
-    """Orders points: numbers by value and before text, whatever the order of the axes in the file."""
+    """Orders points: numbers by value and before text, independent of the order of the axes in the file."""
     return tuple((name, *value_key(point[name])) for name in sorted(point))
 
 
@@ -122,7 +122,7 @@ def _packed(pack: Path) -> Iterator[Results]:
 
 
 def _results(folder: Path, figure: Figure, cells: Iterable[tuple[Path, Callable[[], Record]]]) -> Results:
-    """A figure and its cells in their order, each by its place and how it is read."""
+    """A figure and its cells in order, each with its place and a function that reads it."""
     order = {specification: rank for rank, specification in enumerate(figure.algorithms)}
     records = [_record(path, parse, figure) for path, parse in cells]
     records.sort(
@@ -165,7 +165,7 @@ def _record(path: Path, parse: Callable[[], Record], figure: Figure) -> Record:
 
 
 def _remedy(path: Path, of_folder: str) -> str:
-    """What helps against another format: what is in a pack cannot be run again."""
+    """The remedy for another format: a pack cannot be run again."""
     return of_folder if path.exists() else "use the version of cepbench that packed it"
 
 

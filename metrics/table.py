@@ -30,7 +30,7 @@ def load_frame(root: str | Path = "results") -> "pd.DataFrame":
 
 
 def frame(everything: Iterable[Results]) -> "pd.DataFrame":
-    """The cells of figures, in their order."""
+    """The cells of figures, in order."""
     import pandas as pd
 
     rows = [_row(found, record) for found in everything for record in found.records]
@@ -55,7 +55,7 @@ def _row(found: Results, record: Record) -> dict[str, Any]:
 
 
 def _row_identity(found: Results | None, record: Record | None) -> dict[str, Any]:
-    """What tells a cell apart, and how it ended; the names alone without one."""
+    """The columns that identify a cell, and its status; only their names without a record."""
     if found is None or record is None:
         names = ("experiment", "profile", "figure", "algorithm", "measurement", "repetition", "status", "reason")
         more = ("limit_seconds", "limit_bytes", "arithmetic", "digest", "overflow", "cell", "group", "commit")

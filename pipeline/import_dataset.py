@@ -1,4 +1,4 @@
-"""Data sets as event stores: their raw files are read by Spark as they are declared."""
+"""Data sets as event stores: Spark reads their raw files as declared."""
 
 import tempfile
 from collections.abc import Sequence
@@ -32,8 +32,8 @@ def import_dataset(
 ) -> tuple[Stream, tuple[str, ...]]:
     """A data set, downloaded to the folder `raw`, as a store at `path`, bucketed by the declared key by default.
 
-    Rows that the declaration calls bad are left out; a notice counts them by reason and names the first ones, and the
-    store's source tells their number. Raises `InputError` if no row is an event.
+    Rows that the declaration marks as bad are left out; a notice counts them by reason and names the first ones, and
+    the store's source records their number. Raises `InputError` if no row is an event.
     """
     raw = Path(raw)
     files = files_of(dataset, raw)

@@ -82,10 +82,10 @@ def answer_of(
     notify: Callable[[str], None] = warnings.warn,
     progress: Callable[[int, int], None] = lambda total, more: None,
 ) -> AnswerBuilder:
-    """As `evaluate`, before it becomes a table: with the digest.
+    """As `evaluate`, with the digest, before the answer becomes a table.
 
-    `progress` is told how many events there are to hand to executors, once per way to split the stream, and how many
-    more they have got.
+    `progress` gets the number of events to evaluate, once per way to split the stream, and then the number of events
+    evaluated since its last call.
     """
     queries, made = parse_supported(workload_text, algorithm)
     source = open_events(events, reading)
@@ -124,7 +124,7 @@ def evaluate_batches(
 
 
 def check_store_reading(path: str | Path, reading: Reading | str) -> None:
-    """Refuses names of columns and conditions for a store, which has its own. Raises `InputError`."""
+    """Refuses names of columns and conditions for a store, whose columns are defined. Raises `InputError`."""
     if isinstance(reading, Reading) and reading.own_columns:
         raise InputError(
             f"{path}: an event store has its columns already; options of columns, and where, are for files"
@@ -145,9 +145,9 @@ def whole_stream(
     reading: Reading | str,
     notify: Callable[[str], None],
 ) -> tuple[Schema, EventBatch, Statistics, Callable[[Mapping[str, frozenset[str]]], None]]:
-    """Schema, all events in memory, and their statistics; the last refuses events that lack what queries need.
+    """Schema, all events in memory, and their statistics; the statistics refuse events that lack needed attributes.
 
-    Of a store only the attributes are read that compiled queries need.
+    For a store only the attributes that compiled queries need are read.
     """
     source = open_events(events, reading)
     statistics = _statistics(source)
@@ -167,7 +167,7 @@ def _statistics(source: InputEvents | Stream) -> Statistics:
 
 
 def _parts(source: InputEvents | Stream, job: Job) -> Iterator[Iterable[EventBatch]]:
-    """The events of a job as parts that hold their keys whole, each in time order."""
+    """The events of a job as parts that contain their keys whole, each in time order."""
     if isinstance(source, InputEvents):
         for part in whole_parts(source.batch, job.partition, BATCH_ROWS):
             yield (part.slice(start, start + BATCH_ROWS) for start in range(0, len(part), BATCH_ROWS))
