@@ -33,9 +33,7 @@ YES, NO = "yes", "–"
     show_default=True,
     help="For csv and json: one row per algorithm and feature or query.",
 )
-@click.option(
-    "-o", "--output", type=Place(dir_okay=False), help="File to write; of a page with marks, only that part."
-)
+@click.option("-o", "--output", type=Place(dir_okay=False), help="File to write; of a page with marks, only that part.")
 @plugins
 def capabilities(specifications: tuple[str, ...], workload: Path | None, form: str, output: Path | None) -> None:
     """Report what the algorithms can evaluate, and why they refuse the rest.

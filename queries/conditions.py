@@ -1,4 +1,4 @@
-"""Which predicate two sides of a comparison make (docs/query-language.md, WHERE)."""
+"""The predicate of a comparison with two sides (docs/query-language.md, WHERE)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def scaled(operand: Node, factor: Number) -> Operand | Next:
 
 
 def compared(left: Node, sign: str, right: Node) -> Node:
-    """A `Local` if one side is a constant, else a `Comparison` in which only the right side may be a NEXT.
+    """A `Local` if one side is a constant, otherwise a `Comparison` in which only the right side may be a NEXT.
 
     Values of the sides are `Operand`, `Next`, `Word`, a number or a text. Raises `Problem`.
     """

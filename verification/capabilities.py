@@ -1,4 +1,4 @@
-"""The matrix of what each algorithm can evaluate, as its `unsupported` tells."""
+"""The matrix of what each algorithm can evaluate, by its `unsupported`."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def capabilities(specifications: Iterable[str] = (), asked: Sequence[Asked] = SU
 
 
 def measured_capabilities(measured: Iterable[str]) -> Capabilities:
-    """Those of all algorithms, and of `measured` specifications that refuse something else than without parameters.
+    """Capabilities of all algorithms, and of `measured` specifications that differ from their algorithm.
 
-    Specifications that are no longer known, such as those of a plug-in that is not loaded, are left out.
+    Unknown specifications, such as those of a plug-in that is not loaded, are left out.
     """
     plain = tuple(kind.name for kind in algorithms())
     wide = capabilities((*plain, *(name for name in measured if _known(name))))
