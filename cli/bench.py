@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cepbench.cli.options import Place, cluster, plugins, reading, where
+from cepbench.cli.options import Place, as_options, cluster, plugins, reading, where
 from cepbench.cli.options import arithmetic as counted
-from cepbench.cli.progress import compilation_told
+from cepbench.cli.progress import compilation_shown
 from cepbench.cli.query import query_file, query_text
-from cepbench.cli.spoken import as_options
 from cepbench.cli.tables import aligned
 from cepbench.events.reading import Reading
 from cepbench.pipeline.cluster import SparkCluster
@@ -153,7 +152,7 @@ def bench(
     from cepbench.experiments import bench as benches
     from cepbench.metrics.record import Status
 
-    with compilation_told():
+    with compilation_shown():
         found = benches.bench(
             workload, events, algorithms, arithmetic=arithmetic, reading=reading, seconds=limit, memory=memory,
             repeat=repeat, master=cluster, folder=folder, notify=_notice,
@@ -195,7 +194,7 @@ def advise(
     from cepbench.experiments import advise as advice
     from cepbench.metrics.record import Status
 
-    with compilation_told():
+    with compilation_shown():
         found = advice.advise(
             workload, events, algorithms, budget=budget, memory=memory, reading=reading, notify=_notice,
             finished=lambda one: click.echo(f"cepbench: {one.algorithm}: {_events(one.tried)}", err=True),

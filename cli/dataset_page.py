@@ -13,7 +13,7 @@ def described(found: Dataset) -> dict[str, object]:
         "summary": found.summary,
         "paper": found.paper,
         "source": found.source,
-        "licence": found.licence,
+        "license": found.license,
         "layouts": [layout.described() for layout in found.layouts],
         "time_unit": found.time_unit,
         "types": dict(found.types),
@@ -36,7 +36,7 @@ def page(found: Dataset) -> str:
         f"{found.name}: {found.summary}",
         *_section("Papers", [found.paper]),
         *_section("Source", [found.source]),
-        *_section("Licence", [found.licence]),
+        *_section("License", [found.license]),
         *_section("Raw files", [layout.described() for layout in found.layouts]),
         *_section("Events", [f"times in {found.time_unit}", f"attributes: {attributes}", *stand_in]),
         *_section("Without", [f"{name}: {reason}" for name, reason in found.absent.items()]),
@@ -53,15 +53,15 @@ def commands(found: Dataset) -> list[str]:
     from cepbench.experiments.load import find, load
     from cepbench.experiments.store_data import fixing
 
-    told = []
+    lines = []
     for way in dict.fromkeys((found.typing, *found.figures)):
         plain = way == found.typing
         store = f"streams/{found.name}" + ("" if plain else f"-{way}")
-        told.append(f"cepbench import {found.name} --from PATH -o {store}" + ("" if plain else f" --typed-by {way}"))
+        lines.append(f"cepbench import {found.name} --from PATH -o {store}" + ("" if plain else f" --typed-by {way}"))
         for name in found.figures.get(way, ()):
             kept = "".join(f" --set '{option}'" for option in fixing(load(find(name))))
-            told.append(f"cepbench run {name} --set data={store}{kept}")
-    return told
+            lines.append(f"cepbench run {name} --set data={store}{kept}")
+    return lines
 
 
 def _section(title: str, lines: list[str]) -> list[str]:

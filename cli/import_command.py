@@ -4,8 +4,7 @@ from pathlib import Path
 
 import click
 
-from cepbench.cli.options import Place, cluster, reading
-from cepbench.cli.spoken import as_options
+from cepbench.cli.options import Place, as_options, cluster, reading
 from cepbench.events.reading import EXPECTED, Reading
 from cepbench.pipeline.cluster import SparkCluster
 

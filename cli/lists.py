@@ -90,14 +90,14 @@ def datasets(name: str | None, wanted: str | None, output: Path | None, as_json:
         row = {"name": actual.name, "kind": "real", "summary": actual.summary, "paper": actual.paper}
         if as_json:
             row |= {"types": None, "attributes": [f"{a.name} ({a.kind})" for a in actual.attributes]}
-            row |= {"source": actual.source, "licence": actual.licence, "note": actual.note}
+            row |= {"source": actual.source, "license": actual.license, "note": actual.note}
         rows.append(row)
     rows.append(flights.DESCRIBED if as_json else {name: flights.DESCRIBED[name] for name in rows[0]})
     for workload in WORKLOADS:
-        told = workload.describe()
-        row = {"name": told.name, "kind": "workload", "summary": told.summary, "paper": told.paper}
+        described = workload.describe()
+        row = {"name": described.name, "kind": "workload", "summary": described.summary, "paper": described.paper}
         if as_json:
-            row |= {"parameters": [vars(parameter) for parameter in told.parameters]}
+            row |= {"parameters": [vars(parameter) for parameter in described.parameters]}
         rows.append(row)
     show(rows, as_json)
 

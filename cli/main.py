@@ -8,7 +8,7 @@ Every failure is one clear line on stderr and an exit status, never a traceback:
 - 130: interrupted; 143: terminated (SIGTERM). Temporary files and processes are cleaned up first.
 - 124: not done within --timeout.
 
-`CEPBENCH_DEBUG=1` shows the traceback all the same.
+`CEPBENCH_DEBUG=1` shows the traceback.
 """
 
 import logging
@@ -26,11 +26,11 @@ from cepbench.cli.import_command import import_command
 from cepbench.cli.interrupts import Terminated, TimeIsUp, heard, terminable
 from cepbench.cli.lists import algorithms, datasets, experiments
 from cepbench.cli.new import new
+from cepbench.cli.options import as_options
 from cepbench.cli.pack import pack, review
 from cepbench.cli.query import query
 from cepbench.cli.results import compare, export, plot, report
 from cepbench.cli.run import run
-from cepbench.cli.spoken import as_options
 from cepbench.cli.stream import stream
 from cepbench.cli.verify import verify
 from cepbench.events.errors import CepbenchError, is_interrupt
@@ -96,7 +96,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = CHECK_FAILED
     except OSError as error:
-        status = _fail(_told(error))
+        status = _fail(_file_problem(error))
     except MemoryError:
         status = _fail("out of memory; use fewer events, or shorter windows")
     except Exception as error:
@@ -144,7 +144,7 @@ def _hint(error: click.UsageError) -> str:
     return f" (see '{error.ctx.command_path} --help')" if error.ctx else ""
 
 
-def _told(error: OSError) -> str:
+def _file_problem(error: OSError) -> str:
     """`file: reason`, as far as the system says so."""
     reason = (error.strerror or str(error) or type(error).__name__).lower()
     return reason if error.filename is None else f"{error.filename}: {reason}"

@@ -1,5 +1,6 @@
-"""Options that several commands share."""
+"""Options that several commands share, and their names in messages."""
 
+import re
 from collections.abc import Callable
 from functools import wraps
 from os import PathLike
@@ -12,6 +13,15 @@ from cepbench.events.errors import InputError
 from cepbench.events.paths import local_path
 from cepbench.events.reading import AUTO, Reading
 from cepbench.pipeline.cluster import SparkCluster, read_settings
+
+_OPTION_OF = {
+    "time": "--time-column",
+    "type": "--type-column",
+    "constant": "--type",
+    "unit": "--time-unit",
+    "format": "--time-format",
+}
+"""Options by the argument of `Reading` that they set."""
 
 
 class Place(click.Path):
@@ -148,3 +158,16 @@ def cluster(command: Callable[..., None]) -> Callable[..., None]:
         command(*arguments, cluster=SparkCluster(master, {**given, **dict(conf)}), **others)
 
     return wrapped
+
+
+def as_options(message: str) -> str:
+    """A message of the package with options instead of Python arguments.
+
+    `Reading(time=...)` becomes `--time-column`, `Reading(unit='s')` `--time-unit 's'`, and `where='a'` `--where 'a'`.
+    """
+    found = re.sub(
+        rf"Reading\(({'|'.join(_OPTION_OF)})=(\.\.\.|'[^']*')\)",
+        lambda given: _OPTION_OF[given[1]] + ("" if given[2] == "..." else f" {given[2]}"),
+        message,
+    )
+    return re.sub(r"\bby where='", "by --where '", found)

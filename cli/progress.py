@@ -24,13 +24,13 @@ def advance(shown: Any, total: int, more: int) -> None:
 
 
 @contextmanager
-def compilation_told() -> Iterator[None]:
+def compilation_shown() -> Iterator[None]:
     """Notes once that kernels are being compiled, and shows on a terminal which."""
     from cepbench.algorithms.kernels.compilation import watched
 
     said = False
 
-    def tell(kernel: str) -> None:
+    def show(kernel: str) -> None:
         nonlocal said
         if not said:
             click.echo("cepbench: compiling kernels; later runs find them on disk", err=True)
@@ -40,7 +40,7 @@ def compilation_told() -> Iterator[None]:
 
     terminal = sys.stderr.isatty()
     try:
-        with watched(tell):
+        with watched(show):
             yield
     finally:
         if said and terminal:

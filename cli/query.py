@@ -7,10 +7,9 @@ from pathlib import Path
 import click
 
 from cepbench.cli.interrupts import time_limit, timeout
-from cepbench.cli.options import Place, cluster, plugins, reading, where
+from cepbench.cli.options import Place, as_options, cluster, plugins, reading, where
 from cepbench.cli.options import arithmetic as counted
-from cepbench.cli.progress import advance, bar, compilation_told
-from cepbench.cli.spoken import as_options
+from cepbench.cli.progress import advance, bar, compilation_shown
 from cepbench.cli.tables import FORMS, PARQUET, answer_text, parquet_bytes
 from cepbench.events.reading import Reading
 from cepbench.pipeline.cluster import SparkCluster
@@ -96,7 +95,7 @@ def query(
     if cluster.master is None:
         from cepbench.pipeline.in_process import answer_of
 
-        with time_limit(timeout), bar("event", algorithm) as shown, compilation_told():
+        with time_limit(timeout), bar("event", algorithm) as shown, compilation_shown():
             answer = answer_of(text, events, algorithm, arithmetic, reading, _notice, partial(advance, shown))
     else:
         from cepbench.pipeline.distributed import answer_on_spark

@@ -7,7 +7,7 @@ import click
 
 from cepbench.cli.interrupts import time_limit, timeout
 from cepbench.cli.options import plugins
-from cepbench.cli.progress import bar, compilation_told
+from cepbench.cli.progress import bar, compilation_shown
 
 
 @click.command()
@@ -42,7 +42,7 @@ def verify(
     clean = True
     with time_limit(timeout):
         for specification in chosen:
-            with bar("case", specification) as shown, compilation_told():
+            with bar("case", specification) as shown, compilation_shown():
                 shown.total = cases
                 found = verified(specification, cases, seed, partial(_reach, shown), times=times)
             click.echo(found)

@@ -7,14 +7,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Self
 
-from cepbench.datasets.errors import DatasetError
-from cepbench.events.errors import InputError
+from cepbench.events.errors import CepbenchError, InputError
 from cepbench.events.schema import Attribute, Kind, Schema
 
 FILE = "_file"
 """The raw column that holds the address of the row's file."""
 
 SQL_TYPES = {Kind.INT: "BIGINT", Kind.FLOAT: "DOUBLE", Kind.STRING: "STRING"}
+
+
+class DatasetError(CepbenchError):
+    """A data set that does not exist or is declared wrongly: one line that names the choices."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +99,7 @@ class Dataset:
     - `stand_in`: the generator that imitates this stream; its attributes are here, too, except those that are `absent`,
       by name with the reason.
     - `figures`: for each way to type events, the experiments whose queries run on such a store.
-    - `source`, `licence`: whom to cite, and on which terms the data may be had.
+    - `source`, `license`: whom to cite, and the terms of use.
     - `note`: what a user should know before trusting a figure made from it.
     """
 
@@ -104,7 +107,7 @@ class Dataset:
     summary: str
     paper: str
     source: str
-    licence: str
+    license: str
     layouts: tuple[RawLayout, ...]
     needed: tuple[str, ...]
     time: str
@@ -153,7 +156,7 @@ class Dataset:
         return Schema(types, attributes, self.time_unit, strings)
 
     def reasons(self) -> dict[str, str]:
-        """By reason, conditions over raw columns under which a row is bad; the first that holds is told."""
+        """By reason, conditions over raw columns under which a row is bad; the first that holds is reported."""
         return {
             **{f"no {name}": f"`{name}` IS NULL" for name in self.needed},
             **self.faults,

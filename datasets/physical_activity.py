@@ -25,7 +25,7 @@ PHYSICAL_ACTIVITY = Dataset(
     summary="Heart rates of people at 18 physical activities (PAMAP2), from the raw recordings.",
     paper="dissertation 8.1, 19.1",
     source=_CITATION,
-    licence=_LICENCE,
+    license=_LICENCE,
     layouts=(
         RawLayout(
             files="*/subject*.dat",
@@ -67,7 +67,7 @@ PHYSICAL_ACTIVITY_CET = Dataset(
     summary="The stream that CET's authors derived from PAMAP2: 17,637 events in 1,935 seconds.",
     paper="dissertation 8.1",
     source=f"published with the code of CET, github.com/olgapoppe/CET; derived from {_CITATION}",
-    licence=_LICENCE,
+    license=_LICENCE,
     layouts=(
         RawLayout(
             files="physical_activity_cet.dat*",

@@ -26,7 +26,7 @@ def _exchange(name: str, exchange: str) -> Dataset:
             "Historical stock data, http://www.eoddata.com (layout: its sample readme), in the text form that the "
             "OpenCEP project distributes"
         ),
-        licence="The vendor's terms; excerpts circulate with published CEP code. Ask the vendor before redistributing.",
+        license="The vendor's terms; excerpts circulate with published CEP code. Ask the vendor before redistributing.",
         layouts=(
             RawLayout(
                 files=f"{exchange}_*.txt",

@@ -24,7 +24,7 @@ NYC_TAXI = Dataset(
         "TLC Trip Record Data, NYC Taxi and Limousine Commission, "
         "https://www.nyc.gov/site/tlc/about/tlc-trip-record-data.page; files with zones, from July 2016 on"
     ),
-    licence="NYC Open Data terms of use; no warranty of completeness or accuracy",
+    license="NYC Open Data terms of use; no warranty of completeness or accuracy",
     layouts=(
         RawLayout(files="yellow_tripdata_*.parquet", columns=_COLUMNS, format="parquet", named=True),
         RawLayout(files="yellow_tripdata_*.csv*", columns=_COLUMNS, options={"header": "true"}, named=True),

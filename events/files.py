@@ -157,11 +157,11 @@ def csv_headers(source: sources.Source, reading: Reading) -> list[list[str]]:
 
 def csv_layout(source: sources.Source, facts: Sequence[csv_files.Facts], reading: Reading) -> FileLayout:
     """The attributes of all files of a CSV source, from the facts about each file."""
-    for file, told in zip(source.files, facts, strict=True):
-        if told.problem is not None:
-            raise csv_files.unreadable(file, told.problem)
+    for file, known in zip(source.files, facts, strict=True):
+        if known.problem is not None:
+            raise csv_files.unreadable(file, known.problem)
         if reading.format == AUTO:
-            check_notations(told.notations, Place(str(file), called=reading.called))
+            check_notations(known.notations, Place(str(file), called=reading.called))
     together = sum(facts, csv_files.Facts())
     kinds = together.kinds
     layout = _layout(kinds, [(name, pa.string()) for name in kinds], str(source.path), reading)
@@ -287,8 +287,8 @@ def _layout(
         else:
             attributes[name] = kind or Kind.FLOAT
     if reading.format in EPOCHS:
-        told = f"numbers of {EPOCHS[reading.format]!r} since 1970, read as whole numbers of {reading.unit!r}"
-        notices.append(f"{place}, column {reading.time!r}: {told}")
+        scale = f"numbers of {EPOCHS[reading.format]!r} since 1970, read as whole numbers of {reading.unit!r}"
+        notices.append(f"{place}, column {reading.time!r}: {scale}")
     return FileLayout(attributes, tuple(notices), reading=reading)
 
 

@@ -21,21 +21,35 @@ EPOCHS = {"epoch": "s", "epoch-ms": "ms", "epoch-us": "us", "epoch-ns": "ns"}
 
 @dataclass(frozen=True)
 class Reading:
-    """Which columns of a file or DataFrame are what, and how its times are written.
+    """How to read a file or DataFrame: the columns of time and type, and the format of times.
 
+    Parameters
+    ----------
+    time, type
+        Names of the columns. The column of types is also an attribute, under its own name.
+    constant
+        The type of all events, for files without a column of types.
+    unit
+        The stream's unit of time (`events.units.NANOSECONDS`).
+    format
+        `auto` (whole numbers of `unit`, or timestamps), `iso` (timestamps in any form of ISO 8601), one of `EPOCHS`
+        (numbers since 1970, optionally with fractions, scaled to `unit`), or a pattern such as `%d.%m.%Y %H:%M:%S`.
+    where
+        A condition (`events.conditions`); only rows for which it is true are events. It applies before times are read.
+
+    Raises
+    ------
+    InputError
+        If the unit, the format or the condition is invalid.
+
+    Examples
+    --------
     >>> import pandas as pd
     >>> from cepbench import Reading, evaluate
     >>> ticks = pd.DataFrame({"ts": [1.5, 2.0], "symbol": ["A", "B"]})
     >>> own = Reading(time="ts", type="symbol", unit="ms", format="epoch")
     >>> evaluate("RETURN COUNT(*) PATTERN SEQ(A, B)", ticks, "cogra", reading=own, notify=str)["COUNT(*)"].tolist()
     [1]
-
-    - `time`, `type`: names of the columns. The column of types stays an attribute under its own name.
-    - `constant`: the type of all events, of files that have no such column.
-    - `unit`: the stream's unit of time (`events.units.NANOSECONDS`).
-    - `where`: keeps the rows for which a condition is true (`events.conditions`), before times are read.
-    - `format`: `auto` (whole numbers of `unit`, or timestamps), `iso` (timestamps in any form of ISO 8601), one of
-      `EPOCHS` (numbers since 1970, perhaps with fractions, scaled to `unit`), or a pattern such as `%d.%m.%Y %H:%M:%S`.
     """
 
     time: str = "time"
@@ -76,10 +90,10 @@ class Reading:
         )
         missing = {name: option for name, option in wanted.items() if name not in names}
         if missing:
-            told = " and ".join(map(repr, missing))
+            names_missing = " and ".join(map(repr, missing))
             verb = "columns" if len(missing) > 1 else "column"
             raise InputError(
-                f"{place}: {verb} {told} {'are' if len(missing) > 1 else 'is'} missing; "
+                f"{place}: {verb} {names_missing} {'are' if len(missing) > 1 else 'is'} missing; "
                 f"there are {', '.join(map(str, names)) or 'none'}; name it by {' and by '.join(missing.values())}"
             )
         for name in names:

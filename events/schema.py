@@ -84,5 +84,5 @@ def check_attributes(schema: Schema, needs: Mapping[str, Collection[str]], place
     absent = sorted({needed for attributes in needs.values() for needed in attributes} - schema.kinds.keys())
     if absent:
         known = ", ".join(schema.kinds) or "no attributes"
-        told = f"columns {' and '.join(map(repr, absent))} are" if len(absent) > 1 else f"column {absent[0]!r} is"
-        raise InputError(f"{place}: {told} missing; there are {known}")
+        columns = f"columns {' and '.join(map(repr, absent))} are" if len(absent) > 1 else f"column {absent[0]!r} is"
+        raise InputError(f"{place}: {columns} missing; there are {known}")

@@ -145,7 +145,7 @@ def parameters_of(model: type[BaseModel]) -> tuple[Parameter, ...]:
     return tuple(
         Parameter(
             name,
-            _told(fields[name].default),
+            _shown(fields[name].default),
             allowed(fields[name]),
             fields[name].description or "",
         )
@@ -153,7 +153,7 @@ def parameters_of(model: type[BaseModel]) -> tuple[Parameter, ...]:
     )
 
 
-def _told(default: object) -> str:
+def _shown(default: object) -> str:
     if isinstance(default, tuple):
         return ", ".join(map(str, default))
     return "" if default is None else str(default)

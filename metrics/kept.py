@@ -40,8 +40,8 @@ def load_kept(folders: Iterable[Path]) -> list[Kept]:
         below = [(path, load_results(path)) for path in paths]
         found += sorted((entry for entry in below if entry[1]), key=lambda entry: _age(entry[1]))
     names = [_name(folder, results) for folder, results in found]
-    told = [name if names.count(name) == 1 else folder.name for name, (folder, _) in zip(names, found, strict=True)]
-    return [Kept(name, folder, results) for name, (folder, results) in zip(told, found, strict=True)]
+    unique = [name if names.count(name) == 1 else folder.name for name, (folder, _) in zip(names, found, strict=True)]
+    return [Kept(name, folder, results) for name, (folder, results) in zip(unique, found, strict=True)]
 
 
 def _age(results: Sequence[Results]) -> str:

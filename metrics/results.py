@@ -47,20 +47,32 @@ def read(folder: Path) -> Results:
 
 
 def load_results(root: str | Path = "results") -> tuple[Results, ...]:
-    """What `cepbench run` measured: one `Results` per experiment and profile, in the order of the papers' figures.
+    """Read what `cepbench run` measured.
 
+    Parameters
+    ----------
+    root
+        The results folder, one of the folders in it, or a pack (`cepbench pack`). Cells of an earlier configuration
+        (`superseded`) are read only if `root` is their folder.
+
+    Returns
+    -------
+    tuple of Results
+        One per experiment and profile, in the order of the papers' figures. `figure` describes the figure, with the
+        verdicts on the paper's claims. `records` has one `Record` per cell: algorithm, point, status, raw samples and
+        their summary, such as `record.summary.latency_p50` in seconds (docs/measurement.md, Metrics). Only a record
+        with the status `ok` has valid times.
+
+    Raises
+    ------
+    ResultsError
+        If the folder does not exist or one of its files cannot be read; the message names the file.
+
+    Examples
+    --------
     >>> from cepbench import load_results
     >>> for found in load_results("results"):
     ...     print(found.figure.title, len(found.records))
-
-    - `root`: the results folder, one of the folders in it, or a pack (`cepbench pack`). Cells of an earlier
-      configuration (`superseded`) are read only if `root` is their folder.
-    - `Results.figure`: what the figure shows, with the verdicts on the paper's claims.
-    - `Results.records`: one `Record` per cell: algorithm, point, status, raw samples and their summary, such as
-      `record.summary.latency_p50` in seconds (docs/measurement.md, Metrics). Only a record with the status `ok` may be
-      read as a time.
-
-    Raises `ResultsError`, which names the file, if the folder does not exist or something in it cannot be read.
     """
     root = Path(root)
     if root.is_dir():

@@ -15,16 +15,29 @@ _REALISED = tuple(Realised.model_fields)
 
 
 def load_frame(root: str | Path = "results") -> "pd.DataFrame":
-    """What `cepbench run` measured as a tidy table: one row per cell and repetition.
+    """Read what `cepbench run` measured as one tidy table.
 
+    Parameters
+    ----------
+    root
+        The results folder, one of the folders in it, or a pack.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per cell and repetition; docs/measurement.md, Export, documents the columns. Metrics of a cell that is
+        not `ok` are missing.
+
+    Raises
+    ------
+    ResultsError
+        As `load_results`.
+
+    Examples
+    --------
     >>> from cepbench import load_frame
     >>> cells = load_frame("results")
     >>> cells[cells.status == "ok"].groupby("algorithm").latency_mean.median()
-
-    - `root`: the results folder, or one of the folders in it.
-
-    docs/measurement.md, Export, documents the columns. Metrics of a cell that is not `ok` are missing: it has no time.
-    Raises `ResultsError` as `load_results` does.
     """
     return frame(load_results(root)).dropna(axis="columns", how="all")
 

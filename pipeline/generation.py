@@ -65,8 +65,8 @@ def generate(
     check_key(schema, key, buckets)
     source: Mapping[str, Any] = generator.source()
     with creating(path, replace) as folder:
-        told = None if spark is not None or progress is None else partial(progress, generator.slices())
-        task = _Generate(generator, folder.resolve(), tuple(key), buckets, told)
+        report = None if spark is not None or progress is None else partial(progress, generator.slices())
+        task = _Generate(generator, folder.resolve(), tuple(key), buckets, report)
         written = run_tasks(spark, task, stretches(generator.slices(), partitions or default_partitions(spark)))
         describe(folder, schema, key, joined(spark, folder, schema, written), source)
     return read_stream(path)

@@ -56,7 +56,7 @@ def import_dataset(
             spark, staged, stage, Path(path), dataset.time_unit, key, buckets, replace, origin
         )
     if bad.count:
-        notices = (*notices, f"{bad.count} bad rows were left out: {bad.told}")
+        notices = (*notices, f"{bad.count} bad rows were left out: {bad.summary}")
     return stream, notices
 
 
@@ -73,4 +73,4 @@ def _stage(spark: SparkSession, dataset: Dataset, rows: DataFrame, staged: Stage
 
 def _check_some(spark: SparkSession, dataset: Dataset, raw: Path, stage: Path, bad: BadRows) -> None:
     if bad.count and spark.read.parquet(str(stage)).isEmpty():
-        raise InputError(f"{raw}: no row of data set {dataset.name} is an event: {bad.told}")
+        raise InputError(f"{raw}: no row of data set {dataset.name} is an event: {bad.summary}")

@@ -13,7 +13,7 @@ ADVICE = f"Spark needs Java {OLDEST} or newer; set JAVA_HOME; query and generate
 
 
 def check_java() -> int:
-    """The major version of the Java that Spark will start (`JAVA_HOME`, else `PATH`). Raises `CepbenchError`."""
+    """The major version of the Java that Spark will start (`JAVA_HOME`, or `PATH`). Raises `CepbenchError`."""
     java = _java()
     try:
         answer = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False)

@@ -143,7 +143,7 @@ def ready_or_not(job: MeasuredRun, spark: SparkSession | None = None) -> Ready |
     except UnsupportedQuery as error:
         return Outcome(Status.UNSUPPORTED, str(error))
     except (NotEnoughMemory, MemoryError) as error:
-        return Outcome(Status.OUT_OF_MEMORY, str(error) or "the optimiser needs more memory than there is")
+        return Outcome(Status.OUT_OF_MEMORY, str(error) or "the optimizer needs more memory than there is")
     except PlanningTooLong as error:
         return Outcome(Status.TIMEOUT, str(error), plan_limit_seconds=error.seconds)
 
@@ -245,7 +245,7 @@ class _Watch:
             self._cancel()
         self.stop()
         if kind is not None or self.timed_out:
-            self._bury()
+            self._kill_workers()
 
     def stop(self) -> None:
         """Ends the watch."""
@@ -275,7 +275,7 @@ class _Watch:
     def _here(self) -> list[Running]:
         return [worker for worker in self._beacon.workers() if worker.host == socket.gethostname()]
 
-    def _bury(self) -> None:
+    def _kill_workers(self) -> None:
         """Kills the workers of a canceled job on this machine, so that they do not slow the next cell."""
         workers = [worker.process for worker in self._here()]
         for process in workers:

@@ -328,8 +328,8 @@ class _Replays:
             while True:
                 runs.append(self.run(memory))
                 peaks.append(max(0, memory.taken() - floor))
-                took = time.perf_counter() - began
-                if len(runs) == MEMORY_RUNS or took + took / len(runs) > seconds:
+                elapsed = time.perf_counter() - began
+                if len(runs) == MEMORY_RUNS or elapsed + elapsed / len(runs) > seconds:
                     return runs, peaks
 
     def run(self, memory: PeakMemory | None = None) -> Measured:

@@ -70,7 +70,7 @@ def outcome_of(made: Ready, reports: Sequence[Report], most: int) -> Outcome:
     )
     if substreams is not None:
         found = found.model_copy(update={"substreams": substreams})
-    told, samples, runs = (
+    fields, samples, runs = (
         _memory(made, reports) if made.job.memory else _times(made, reports, most, found.windows, join)
     )
     return Outcome(
@@ -80,7 +80,7 @@ def outcome_of(made: Ready, reports: Sequence[Report], most: int) -> Outcome:
         overflow=answer.overflow,
         samples=samples,
         runs=runs,
-        summary=summary.model_copy(update=told),
+        summary=summary.model_copy(update=fields),
         realised=found,
         unanswered=made.prepared.unanswered,
         cut_off=made.prepared.cut_off,
@@ -110,11 +110,11 @@ def _joined(made: Ready, reports: Sequence[Report], answer: AnswerBuilder) -> tu
     return seconds, substreams
 
 
-Told = tuple[dict[str, object], Samples, dict[str, list[float]]]
+Fields = tuple[dict[str, object], Samples, dict[str, list[float]]]
 """Fields of the summary, samples, and the numbers of repeated runs."""
 
 
-def _memory(made: Ready, reports: Sequence[Report]) -> Told:
+def _memory(made: Ready, reports: Sequence[Report]) -> Fields:
     """The results of runs that measured memory: as many as every worker has."""
     runs = _runs(reports)
     states = [sum(worker.peak.bytes for worker in workers) for workers in runs]
@@ -148,7 +148,7 @@ def _middle(values: Sequence[float]) -> int:
     return sorted(range(len(values)), key=values.__getitem__)[(len(values) - 1) // 2]
 
 
-def _times(made: Ready, reports: Sequence[Report], most: int, windows: int, join: float) -> Told:
+def _times(made: Ready, reports: Sequence[Report], most: int, windows: int, join: float) -> Fields:
     """The results of timed runs: as many as every worker has; `join` is the driver's part of each."""
     runs = _runs(reports)
     numbers = by_name([_numbers(made, reports, workers, most, windows, join) for workers in runs])

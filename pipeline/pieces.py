@@ -46,9 +46,9 @@ def pieces(
     parts = _spans(spark, source, most_bytes or _bytes(spark, source))
     guess = csv_files.sample(source.files[0], headers[0], reading.time)
     files = [file.resolve() for file in source.files]
-    told = run_tasks(spark, partial(_facts, files, headers, guess, reading.time), parts)
+    known = run_tasks(spark, partial(_facts, files, headers, guess, reading.time), parts)
     before, found = [0] * len(parts), [Facts()] * len(files)
-    for index, ((file, _), facts) in enumerate(zip(parts, told, strict=True)):
+    for index, ((file, _), facts) in enumerate(zip(parts, known, strict=True)):
         before[index] = found[file].rows
         found[file] += facts
     layout = csv_layout(source, found, reading)

@@ -37,7 +37,7 @@ class BadRows:
         return sum(self.reasons.values())
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """All reasons and examples in one line."""
         by = ", ".join(f"{count} with {reason}" for reason, count in self.reasons.items())
         more = " ..." if self.count > len(self.examples) else ""
@@ -111,8 +111,8 @@ def with_ranks(spark: SparkSession, rows: DataFrame, ranked: Ranked, scratch: Pa
 def _judged(dataset: Dataset, rows: DataFrame) -> DataFrame:
     cases = [f"WHEN {CORRUPT} IS NOT NULL THEN '{_quoted(MALFORMED)}'"]
     cases += [f"WHEN {condition} THEN '{_quoted(reason)}'" for reason, condition in dataset.reasons().items()]
-    told = rows.withColumn(REASON, sql.expr(f"CASE {' '.join(cases)} END"))
-    return told if dataset.filter is None else told.filter(f"{CORRUPT} IS NOT NULL OR ({dataset.filter})")
+    judged = rows.withColumn(REASON, sql.expr(f"CASE {' '.join(cases)} END"))
+    return judged if dataset.filter is None else judged.filter(f"{CORRUPT} IS NOT NULL OR ({dataset.filter})")
 
 
 def _frames(spark: SparkSession, dataset: Dataset, layout: RawLayout, files: Sequence[Path]) -> Iterator[DataFrame]:
@@ -128,8 +128,10 @@ def _frames(spark: SparkSession, dataset: Dataset, layout: RawLayout, files: Seq
     for names, alike in _alike(layout, files).items():
         absent = [c.name for c in layout.columns if c.name not in names]
         if absent:
-            told = f"column {absent[0]!r} is" if len(absent) == 1 else f"columns {' and '.join(map(repr, absent))} are"
-            raise InputError(f"{alike[0]}: {told} missing; data set {dataset.name} has files {layout.described()}")
+            several = f"columns {' and '.join(map(repr, absent))} are"
+            lacking = f"column {absent[0]!r} is" if len(absent) == 1 else several
+            place = f"data set {dataset.name} has files {layout.described()}"
+            raise InputError(f"{alike[0]}: {lacking} missing; {place}")
         reader = spark.read.format(layout.format).options(**layout.options)
         found = reader.load([str(file.resolve()) for file in alike])
         yield found.selectExpr(*layout.selected(), f"CAST(NULL AS STRING) AS {CORRUPT}", f"{where} AS {FILE}")

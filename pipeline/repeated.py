@@ -44,9 +44,9 @@ def repeated(
     look()
     began, system = time.perf_counter(), _system_seconds()
     only = run()
-    took = time.perf_counter() - began
+    elapsed = time.perf_counter() - began
     look()
-    if seconds == 0 or (2 * took > seconds and _system_seconds() - system <= FRESH * seconds_of(only)):
+    if seconds == 0 or (2 * elapsed > seconds and _system_seconds() - system <= FRESH * seconds_of(only)):
         return [only]
     runs: list[Run] = []
     while True:

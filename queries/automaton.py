@@ -141,7 +141,7 @@ class _Glushkov:
             case Or(parts) | And(parts):
                 return self._union(parts, offset)
             case Not():
-                raise QueryError("NOT stands inside SEQ only, beside a positive pattern")
+                raise QueryError("NOT is allowed inside SEQ only, beside a positive pattern")
 
     def _sequence(self, parts: tuple[Pattern, ...], offset: int) -> _Fragment:
         whole = _Fragment()

@@ -46,7 +46,7 @@ def compared(left: Node, sign: str, right: Node) -> Node:
     if isinstance(left.value, Next):
         left, op, right = right, op.flipped, left
     if isinstance(left.value, Next):
-        raise Problem("NEXT stands on one side only; the other side names the event before", left.start, left.stop)
+        raise Problem("NEXT is allowed on one side only; the other side names the event before", left.start, left.stop)
     following = isinstance(right.value, Next)
     value = Comparison(left.value, op, right.value.operand if following else right.value, following)
     return Node(value, start, stop, (left, right))

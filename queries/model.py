@@ -56,7 +56,7 @@ class AtLeast:
 
 @dataclass(frozen=True)
 class Not:
-    """`NOT P`: no match of P between its neighbours (or before the first, after the last)."""
+    """`NOT P`: no match of P between its neighbors (or before the first, after the last)."""
 
     part: Pattern
 

@@ -13,13 +13,32 @@ from cepbench.verification.language_suite import SUITE, Asked
 
 
 def capabilities(specifications: Iterable[str] = (), asked: Sequence[Asked] = SUITE) -> Capabilities:
-    """What the algorithms of `specifications`, by default all with their default parameters, can evaluate of `asked`.
+    """Report what algorithms can evaluate, and why they refuse the rest.
 
+    Parameters
+    ----------
+    specifications
+        Algorithms such as `greta` or `cet[detect=time]`; by default all, with their default parameters.
+    asked
+        Workloads, each with a group and a name; by default one for each feature of the language.
+
+    Returns
+    -------
+    Capabilities
+        The reasons of each algorithm for each workload. A workload is refused if one of its queries is, for the reason
+        of the first one.
+
+    Raises
+    ------
+    UnknownAlgorithm
+        For an unknown specification.
+    QueryError
+        For an invalid workload.
+
+    Examples
+    --------
     >>> from cepbench import capabilities
     >>> sorted(capabilities(["greta"]).refusals("greta"))
-
-    A workload is refused if one of its queries is, for the reason of the first one. Raises `UnknownAlgorithm`, and
-    `QueryError` for a workload that is wrong.
     """
     names = tuple(dict.fromkeys(specifications)) or tuple(kind.name for kind in algorithms())
     made = {name: make(name) for name in names}

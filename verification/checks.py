@@ -80,7 +80,7 @@ def yield_checks(algorithm: Algorithm, *, thorough: bool = False) -> Iterator[Ch
         pair of features ten times. The small form has one way of cutting each example, another one for each algorithm,
         and random cases with each pair of features three times, which the full form does not repeat.
 
-    Yields:
+    Yields
     ------
     Check
         A function without arguments that raises `AssertionError` with what is wrong. Its `str` is its name.

@@ -30,7 +30,7 @@ class Coverage:
     patience: int = PATIENCE
     counts: Counter[Pair] = field(default_factory=Counter)
     hits: Counter[Pair] = field(default_factory=Counter)
-    vain: Counter[Pair] = field(default_factory=Counter)
+    misses: Counter[Pair] = field(default_factory=Counter)
     _given_up: set[Pair] = field(default_factory=set)
 
     def add(self, wanted: frozenset[Feature], found: Collection[Pair]) -> None:
@@ -39,8 +39,8 @@ class Coverage:
         if wanted in found:
             self.hits[wanted] += 1
         elif len(wanted) <= 2:  # a pair that lacks more of them may have any one of them
-            self.vain[wanted] += 1
-            if self.vain[wanted] >= self.patience * (self.hits[wanted] + 1):
+            self.misses[wanted] += 1
+            if self.misses[wanted] >= self.patience * (self.hits[wanted] + 1):
                 self._given_up.add(wanted)
 
     def avoided(self, wanted: frozenset[Feature]) -> frozenset[Feature]:
@@ -72,7 +72,7 @@ class Coverage:
         counts = [self.counts.get(pair, 0) for pair in left]
         least = min(counts, default=0)
         among = (pair for pair, count in zip(left, counts, strict=True) if count == least)
-        rarest = min(among, key=lambda pair: (len(pair), self.vain[pair]), default=None)
+        rarest = min(among, key=lambda pair: (len(pair), self.misses[pair]), default=None)
         return None if rarest is None else (rarest, least)
 
     def supported(self) -> list[Pair]:
@@ -95,5 +95,5 @@ class Coverage:
         return f"{features} features and {len(found) - features} pairs of them, each at least {self.least()} times"
 
     def _is_rare(self, pair: Pair) -> bool:
-        drawn = self.hits[pair] + self.vain[pair]
+        drawn = self.hits[pair] + self.misses[pair]
         return drawn >= 1 / RARELY and self.hits[pair] < RARELY * drawn

@@ -90,9 +90,9 @@ def answer_of(
     if whole and prepared.cut_off:
         raise UnsupportedQuery("answers are cut off on purpose, and compared with none")
     answer = AnswerBuilder(prepared.workload)
-    told = [_promising(batch, batches[n:]) for n, batch in enumerate(batches, start=1)] if promise else batches
+    given = [_promising(batch, batches[n:]) for n, batch in enumerate(batches, start=1)] if promise else batches
     for job in prepared.jobs:
-        run_job(prepared, job, told, answer, pickled=pickled)
+        run_job(prepared, job, given, answer, pickled=pickled)
     return answer
 
 

@@ -84,7 +84,7 @@ class Feature(StrEnum):
     WORKLOAD = "several queries"
     BATCHES = "several batches"
     PICKLED = "pickling"
-    PROMISES = "batches that tell when the next event comes"
+    PROMISES = "batches with the time of the next event"
 
 
 Pair = frozenset[Feature]

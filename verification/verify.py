@@ -85,14 +85,34 @@ class VerifyReport:
 def verify(
     specification: str, cases: int = 200, seed: int = 0, progress: Progress | None = None, *, times: int = 0
 ) -> VerifyReport:
-    """Compare an algorithm, a `specification` such as `name[parameter=value]`, with the oracle on random cases.
+    """Compare an algorithm with the oracle on random cases.
 
+    Each case is run with several cuts of its stream into batches.
+
+    Parameters
+    ----------
+    specification
+        The algorithm, such as `cogra` or `name[parameter=value]`.
+    cases
+        The minimum number of compared cases.
+    seed
+        Seed of the cases.
+    progress
+        Called with the number of cases so far.
+    times
+        The minimum number of comparisons for each pair of features that the algorithm supports.
+
+    Returns
+    -------
+    VerifyReport
+        `clean` says whether all answers were right; `str` of it describes what was compared and the smallest failing
+        case.
+
+    Examples
+    --------
     >>> from cepbench import verify
     >>> verify("cogra", cases=5).clean
     True
-
-    Each case is run on every kind of cut, until `cases` were compared and every pair of features that the algorithm
-    supports `times` times. `seed` draws them; `progress` gets the number of cases so far.
     """
     subject = subject_of(make(specification), name=specification)
     return verify_subject(subject, cases, seed, progress, times=times)

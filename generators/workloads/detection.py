@@ -37,7 +37,7 @@ class DetectionParameters(BaseModel):
     size: int = Field(5, ge=LEAST_SIZE, le=30, description="average number of event types of a pattern")
     spread: int = Field(0, ge=0, le=10, description="maximum deviation of a pattern's size from the average")
     conjunctions: float = Field(0.5, ge=0, le=1, description="share of AND patterns; the others are SEQ")
-    special: float = Field(0.2, ge=0, le=1, description="share of patterns with a NOT or a Kleene plus, by turns")
+    special: float = Field(0.2, ge=0, le=1, description="share of patterns with a NOT or a Kleene plus, in turn")
     conditions: float = Field(
         0.5, ge=0, le=2, description="pairs of types that conditions compare, per type of a pattern"
     )
@@ -87,7 +87,7 @@ class DetectionParameters(BaseModel):
                 )
             if self.density * self.cores > 1:
                 raise ValueError(
-                    f"density = {self.density} cannot be had with {self.cores} cores; use at most "
+                    f"density = {self.density} is impossible with {self.cores} cores; use at most "
                     f"{int(1 / self.density)}"
                 )
         return self

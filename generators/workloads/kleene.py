@@ -33,13 +33,11 @@ class KleeneParameters(BaseModel):
     after: int = Field(2, ge=0, le=100, description="most types after")
     aggregates: Names = Field(
         ("COUNT(*)",),
-        description="aggregates, by turns of the queries; {kleene} stands for a query's first Kleene type",
+        description="aggregates, in turn; {kleene} is a query's first Kleene type",
     )
-    predicates: Names = Field(
-        (NOTHING,), description="predicates, by turns of the queries; {kleene} as above; none for no predicate"
-    )
-    group_by: Names = Field((NOTHING,), description="grouping attributes, one by turns of the queries, or none")
-    within: Names = Field(("5 min",), description="lengths of windows, by turns of the queries")
+    predicates: Names = Field((NOTHING,), description="predicates, in turn; {kleene} as above; none for no predicate")
+    group_by: Names = Field((NOTHING,), description="grouping attributes, one in turn, or none")
+    within: Names = Field(("5 min",), description="lengths of windows, in turn")
     slide: str | None = Field(None, description="slide of the windows; by default they do not overlap")
 
     @model_validator(mode="after")
@@ -73,7 +71,7 @@ class Kleene(WorkloadGenerator[KleeneParameters]):
     so that in a large workload all values are combined.
 
     In the second workload Kleene patterns have "length ranging from 1 to 3". The workloads that the authors published
-    have one closure per query, of five types by turns, with at most one type before and one after it: `leading =
+    have one closure per query, of five types in turn, with at most one type before and one after it: `leading =
     turns`, `least_before = 0`, `before = after = 1`. Three closures in a row, `kleene_length = 3`, are another reading.
     """
 
@@ -121,7 +119,7 @@ class Kleene(WorkloadGenerator[KleeneParameters]):
 
     @property
     def _leads(self) -> Names:
-        """The types with which closures begin, by turns of the queries."""
+        """The types with which closures begin, in turn."""
         p = self.parameters
         return p.kleene if p.leading == "turns" else p.kleene[:1]
 

@@ -82,7 +82,7 @@ class SequencesParameters(BaseModel):
     within: str | None = Field("20 min", description="length of the windows; by default the stream is one window")
     slide: str | None = Field("1 min", description="slide of the windows; by default they do not overlap")
     aggregates: Names = Field(
-        ("COUNT(*)",), description="aggregates, by turns of the queries; {first}, {last} are types of the pattern"
+        ("COUNT(*)",), description="aggregates, in turn; {first}, {last} are types of the pattern"
     )
 
     @model_validator(mode="after")

@@ -144,7 +144,7 @@ def test_a_terminated_run_leaves_nothing_and_goes_on(tmp_path: Path) -> None:
         below = psutil.Process(process.pid).children(recursive=True)
         process.send_signal(signal.SIGTERM)
         rest = process.stderr.read()
-    assert "cepbench: terminated; finished cells are kept, and the same command goes on with the others\n" in rest
+    assert "cepbench: terminated; finished cells are kept, and the same command continues with the others\n" in rest
     assert process.returncode == 143
     assert psutil.wait_procs(below, timeout=20)[1] == []
     assert [path.name for path in scratch.iterdir() if not path.name.startswith("hsperfdata")] == []

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from cepbench.cli.progress import compilation_told
+from cepbench.cli.progress import compilation_shown
 
 
 @pytest.mark.full
@@ -35,7 +35,7 @@ def test_a_terminal_shows_which_kernel(monkeypatch, capsys):
 
     monkeypatch.setattr("cepbench.algorithms.kernels.compilation.watched", watched)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    with compilation_told():
+    with compilation_shown():
         pass
     told = capsys.readouterr().err
     assert told.count("compiling kernels") == 1

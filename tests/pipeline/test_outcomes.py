@@ -208,7 +208,7 @@ def test_what_an_optimiser_cannot_do_is_told(store: Stream, error: Exception, st
 
     outcome = run(Workers(lambda task: []), MeasuredRun(store.path, QUERY, Lost()))
     assert outcome.status is status
-    assert outcome.reason in ("no", "a lot", "the optimiser needs more memory than there is", "more than 7 s")
+    assert outcome.reason in ("no", "a lot", "the optimizer needs more memory than there is", "more than 7 s")
     assert outcome.plan_limit_seconds == (7.0 if status is Status.TIMEOUT else None)
 
 
@@ -362,7 +362,7 @@ def test_a_silent_worker_is_lost_and_not_slow(store: Stream, monkeypatch: pytest
     workers = Workers(stopped)
     outcome = run(workers, MeasuredRun(store.path, QUERY, Counting()), seconds=1.2)
     assert outcome.status is Status.ERROR
-    assert "was not heard of for 2 s" in outcome.reason
+    assert "did not report for 2 s" in outcome.reason
 
 
 def test_a_job_without_executors_ends(store: Stream, monkeypatch: pytest.MonkeyPatch) -> None:

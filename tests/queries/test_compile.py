@@ -111,9 +111,9 @@ def test_what_does_not_fit_the_schema_is_refused(text: str, problem: str) -> Non
 
 
 def test_a_window_of_no_whole_number_of_units_is_refused() -> None:
-    with pytest.raises(InputError, match=r"^WITHIN 1 ns is no whole number of the stream's time unit 'ms'"):
+    with pytest.raises(InputError, match=r"^WITHIN 1 ns is not a whole number of the stream's time unit 'ms'"):
         compiled("COUNT(*) PATTERN A WITHIN 1 ns")
-    with pytest.raises(InputError, match=r"^SLIDE 0\.5 ms is no whole number"):
+    with pytest.raises(InputError, match=r"^SLIDE 0\.5 ms is not a whole number"):
         compiled("COUNT(*) PATTERN A WITHIN 1 ms SLIDE 0.5 ms")
 
 
