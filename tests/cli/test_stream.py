@@ -75,7 +75,7 @@ def test_a_folder_becomes_rows_once(files: Path, tmp_path: Path, cepbench: Cepbe
 
 
 @pytest.mark.parametrize(
-    ("option", "value", "told"),
+    ("option", "value", "reported"),
     [
         ("source", "kafka:here/there", "unknown source 'kafka:here/there'; choose folder:PATH"),
         ("source", "folder:nowhere", "nowhere: no such folder, which is to be the source of a stream"),
@@ -85,12 +85,12 @@ def test_a_folder_becomes_rows_once(files: Path, tmp_path: Path, cepbench: Cepbe
     ],
 )
 def test_what_cannot_be_used_is_said_in_one_line(
-    files: Path, tmp_path: Path, cepbench: Cepbench, option: str, value: str, told: str
+    files: Path, tmp_path: Path, cepbench: Cepbench, option: str, value: str, reported: str
 ) -> None:
     ended = cepbench(*command(tmp_path, **{option: value}))
     assert ended.status == 2
     assert ended.err.count("\n") == 1
-    assert told in ended.err
+    assert reported in ended.err
     assert not (tmp_path / "checkpoint").exists()
 
 

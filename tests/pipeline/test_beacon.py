@@ -134,7 +134,7 @@ def test_a_worker_that_dies_is_no_longer_running():
         assert wait_for(lambda: beacon.longest() == 0)
 
 
-def test_strangers_are_not_heard():
+def test_strangers_are_ignored():
     with Beacon("127.0.0.1") as beacon:
         place = (beacon.address.host, beacon.address.port)
         for line in (b"hello\n", json.dumps({"token": "guess", "process": 1, "host": "h"}).encode() + b"\n", b"[]\n"):
@@ -150,7 +150,7 @@ def test_without_a_beacon_nothing_happens():
         pass
 
 
-def test_a_pulse_tells_how_large_a_worker_is_and_ends_with_it():
+def test_a_pulse_reports_how_large_a_worker_is_and_ends_with_it():
     with Beacon("127.0.0.1") as beacon:
         with Pulse(beacon.address):
             assert wait_for(lambda: any(alive.resident for alive in beacon.sizes()))

@@ -148,7 +148,7 @@ def test_equal_aggregates_share_channels() -> None:
     assert compiled("SUM(A.n) PATTERN A", "float").layout.real
 
 
-def test_a_count_tells_no_value_only_where_a_match_may_lack_it() -> None:
+def test_a_count_reports_no_value_only_where_a_match_may_lack_it() -> None:
     assert len(compiled("MIN(A.n) PATTERN SEQ(A, B?)").layout.ring) == 1
     assert len(compiled("MIN(B.n) PATTERN SEQ(A, B?)").layout.ring) == 2
 

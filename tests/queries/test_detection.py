@@ -239,7 +239,7 @@ def test_the_automaton_of_seq_and_or() -> None:
     assert not compiled("PATTERN (A AND B) OR (A AND C) WITHIN 5 s PER MATCH").analysis.automata
 
 
-def test_a_count_is_told_for_the_whole_stream() -> None:
+def test_a_count_is_reported_for_the_whole_stream() -> None:
     counted = compiled("RETURN COUNT(*) PATTERN A AND B AND C WITHIN 5 s PER MATCH")
     assert (counted.row_window, counted.window) == (None, Window(6, 1))
     assert compiled("PATTERN A AND B WITHIN 5 s PER MATCH").row_window == Window(6, 1)
