@@ -32,7 +32,7 @@ class TimeIsUp(KeyboardInterrupt):
 
 
 @contextmanager
-def heard() -> Iterator[None]:
+def reraised() -> Iterator[None]:
     """Raises an interrupt again that Python drops in the block.
 
     Python passes what is raised in a callback from C, such as LLVM's reports on compiled code, to `sys.unraisablehook`

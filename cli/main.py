@@ -23,7 +23,7 @@ from cepbench.cli.capabilities import capabilities
 from cepbench.cli.compile import compile_command
 from cepbench.cli.generate import generate
 from cepbench.cli.import_command import import_command
-from cepbench.cli.interrupts import Terminated, TimeIsUp, heard, terminable
+from cepbench.cli.interrupts import Terminated, TimeIsUp, reraised, terminable
 from cepbench.cli.lists import algorithms, datasets, experiments
 from cepbench.cli.new import new
 from cepbench.cli.options import as_options
@@ -81,7 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(_call(arguments))
     logging.disable()  # Py4J logs the traceback of any interrupt of a call to Spark
     try:
-        with heard(), terminable():
+        with reraised(), terminable():
             status = _call(arguments)
     except click.UsageError as error:
         status = _fail(error.format_message(), _hint(error))

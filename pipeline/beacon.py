@@ -55,7 +55,7 @@ class Alive:
 
     process: int
     host: str
-    heard: float
+    last_report: float
     resident: int = 0
     machine: int = 0
 
@@ -111,7 +111,7 @@ class Beacon:
         """
         with self._lock:
             now = time.monotonic()
-            lost = {(a.host, a.process) for a in self._alive.values() if now - a.heard > patience}
+            lost = {(a.host, a.process) for a in self._alive.values() if now - a.last_report > patience}
             times = [now - r.since for r in self._running.values() if (r.host, r.process) not in lost]
         return max(times, default=0.0)
 
@@ -119,7 +119,7 @@ class Beacon:
         """A worker that should be alive but has not reported for `patience` seconds."""
         with self._lock:
             now = time.monotonic()
-            return next((alive for alive in self._alive.values() if now - alive.heard > seconds), None)
+            return next((alive for alive in self._alive.values() if now - alive.last_report > seconds), None)
 
     def living(self) -> int:
         """The number of live workers."""
@@ -151,7 +151,7 @@ class Beacon:
         except (ValueError, KeyError, TypeError, AttributeError):
             return
         if machine:
-            self._hear(Alive(process, host, time.monotonic(), machine=machine), handler)
+            self._watch(Alive(process, host, time.monotonic(), machine=machine), handler)
         else:
             with self._lock:
                 self.started = True
@@ -189,7 +189,7 @@ class Beacon:
                 self._meeting.wait(1.0)
             return True
 
-    def _hear(self, alive: Alive, handler: socketserver.StreamRequestHandler) -> None:
+    def _watch(self, alive: Alive, handler: socketserver.StreamRequestHandler) -> None:
         with self._lock:
             self._alive[id(handler)] = alive
             self._known.append(alive)
@@ -197,7 +197,7 @@ class Beacon:
             for line in handler.rfile:
                 resident = int(json.loads(line)["resident"])
                 with self._lock:
-                    alive.heard, alive.resident = time.monotonic(), max(alive.resident, resident)
+                    alive.last_report, alive.resident = time.monotonic(), max(alive.resident, resident)
         with self._lock:
             self._alive.pop(id(handler), None)
 
@@ -214,7 +214,7 @@ class Signal:
         if self._address is None:
             return self
         if self._connection is None:
-            self._connection = _connected(self._address, _hello(self._address, self._process))
+            self._connection = _connected(self._address, _greeting(self._address, self._process))
         else:
             self._connection.sendall(b"again\n")
         self._connection.recv(8)
@@ -254,8 +254,8 @@ class Pulse:
     def __enter__(self) -> Pulse:
         if self._address is not None:
             process = os.getpid()
-            hello = {**_hello(self._address, process), "machine": pulse.machine_bytes()}
-            self._helper = start_pulse(self._address, hello, process)
+            greeting = {**_greeting(self._address, process), "machine": pulse.machine_bytes()}
+            self._helper = start_pulse(self._address, greeting, process)
         return self
 
     def __exit__(
@@ -266,23 +266,23 @@ class Pulse:
             self._helper.wait()
 
 
-def start_pulse(address: Address, hello: dict[str, object], process: int) -> subprocess.Popen[bytes]:
+def start_pulse(address: Address, greeting: dict[str, object], process: int) -> subprocess.Popen[bytes]:
     """Starts the helper of `process`, which reports on its own connection; closing its standard input ends it."""
     with open(pulse.__file__, encoding="utf-8") as file:
         source = file.read()
-    with _connected(address, hello) as connection:
+    with _connected(address, greeting) as connection:
         command = [sys.executable, "-S", "-E", "-c", source, str(process)]
         return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=connection.fileno())
 
 
-def _connected(address: Address, hello: dict[str, object]) -> socket.socket:
+def _connected(address: Address, greeting: dict[str, object]) -> socket.socket:
     connection = socket.create_connection((address.host, address.port), timeout=30)
     connection.settimeout(None)  # workers that meet wait for each other as long as runs take
     # otherwise a second line waits 40 ms for the first one
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    connection.sendall(json.dumps(hello).encode() + b"\n")
+    connection.sendall(json.dumps(greeting).encode() + b"\n")
     return connection
 
 
-def _hello(address: Address, process: int) -> dict[str, object]:
+def _greeting(address: Address, process: int) -> dict[str, object]:
     return {"token": address.token, "process": process, "host": socket.gethostname()}

@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from cepbench.cli import interrupts
-from cepbench.cli.interrupts import Terminated, TimeIsUp, heard, terminable, time_limit
+from cepbench.cli.interrupts import Terminated, TimeIsUp, reraised, terminable, time_limit
 
 MODULE = (sys.executable, "-m", "cepbench.cli.main")
 
@@ -83,12 +83,12 @@ def test_an_interrupt_that_python_drops_is_raised_again() -> None:
     def interrupt() -> None:
         signal.raise_signal(signal.SIGINT)
 
-    with pytest.raises(KeyboardInterrupt), heard():
+    with pytest.raises(KeyboardInterrupt), reraised():
         _called_from_c_before_a_rest(interrupt)
 
 
 def test_a_time_limit_that_ends_where_python_drops_it_works() -> None:
-    with pytest.raises(TimeIsUp), heard(), time_limit(0.2):
+    with pytest.raises(TimeIsUp), reraised(), time_limit(0.2):
         _called_from_c_before_a_rest(lambda: time.sleep(0.5))
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
 
@@ -97,7 +97,7 @@ def test_other_errors_that_python_drops_are_reported(monkeypatch: pytest.MonkeyP
     reported = []
     monkeypatch.setattr(sys, "unraisablehook", reported.append)
     called_from_c = ctypes.CFUNCTYPE(None)(lambda: [].pop())
-    with heard():
+    with reraised():
         called_from_c()
     called_from_c()
     assert [dropped.exc_type for dropped in reported] == [IndexError, IndexError]

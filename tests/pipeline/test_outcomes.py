@@ -356,7 +356,7 @@ def test_a_silent_worker_is_lost_and_not_slow(store: Stream, monkeypatch: pytest
         hello = {"token": address.token, "process": NOBODY, "host": socket.gethostname()}
         with socket.create_connection((address.host, address.port)) as heartbeat, running(address, NOBODY):
             heartbeat.sendall(json.dumps({**hello, "machine": 1}).encode() + b"\n")
-            assert workers.cancelled.wait(30)  # nothing more is heard, and nothing is closed: the machine is gone
+            assert workers.cancelled.wait(30)  # no more reports, and nothing is closed: the machine is gone
         raise PySparkException("cancelled")
 
     workers = Workers(stopped)
