@@ -94,10 +94,10 @@ def datasets(name: str | None, wanted: str | None, output: Path | None, as_json:
         rows.append(row)
     rows.append(flights.DESCRIBED if as_json else {name: flights.DESCRIBED[name] for name in rows[0]})
     for workload in WORKLOADS:
-        described = workload.describe()
-        row = {"name": described.name, "kind": "workload", "summary": described.summary, "paper": described.paper}
+        listed = workload.describe()
+        row = {"name": listed.name, "kind": "workload", "summary": listed.summary, "paper": listed.paper}
         if as_json:
-            row |= {"parameters": [vars(parameter) for parameter in described.parameters]}
+            row |= {"parameters": [vars(parameter) for parameter in listed.parameters]}
         rows.append(row)
     show(rows, as_json)
 
