@@ -36,7 +36,7 @@ YES, NO = "yes", "–"
 @click.option("-o", "--output", type=Place(dir_okay=False), help="File to write; of a page with marks, only that part.")
 @plugins
 def capabilities(specifications: tuple[str, ...], workload: Path | None, form: str, output: Path | None) -> None:
-    """Report what the algorithms can evaluate, and why they refuse the rest.
+    """Show what the algorithms can evaluate, and why not the rest.
 
     Asks all algorithms, or the ALGORITHMs, such as sharon[max_length=8], for a small query of each feature of the
     language, or for the queries of a file.
