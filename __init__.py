@@ -7,18 +7,19 @@
     [2]
 
 - `bench`: algorithms on the same queries and events, ranked; `advise`: which one to use, after short trials.
-- `capabilities`: who can evaluate what, and why not; `list_algorithms`: all of them, with their parameters.
+- `capabilities`: what each algorithm can evaluate, and why it refuses the rest; `list_algorithms`: all of them, with
+  their parameters.
 - `verify`: an algorithm against the oracle on random cases.
 - `compare`: two results folders; `plot`: the drawings of one, or of what `bench` or `advise` found.
 - `evaluate`: the answer of queries on a DataFrame, a file or an event store; `help(cepbench.evaluate)` has the columns.
 - `run`: experiments on Spark, as `cepbench run` does it; `load_results`: what they measured.
 - `load_frame`: what they measured as a table.
-- `Reading`: how files of one's own are read: which columns are time and type, how times are written.
-- `stream`: queries on a stream that goes on, on Spark: exactly once (docs/live.md).
+- `Reading`: how your files are read: which columns are time and type, how times are written.
+- `stream`: queries on a live stream, on Spark, with each row written once (docs/live.md).
 - `make`: the algorithm of a specification such as `cet[detect=hybrid]`.
 
-All raise `CepbenchError` (`cepbench.events.errors`) with a message of one line. docs/query-language.md has the
-language, docs/semantics.md what an answer is, docs/measurement.md what is measured.
+All raise `CepbenchError` (`cepbench.events.errors`) with a message of one line. docs/query-language.md defines the
+language, docs/semantics.md the answers, and docs/measurement.md the metrics.
 """
 
 import sys
@@ -77,7 +78,7 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> Any:
-    """What is public, loaded when it is asked for: a worker that writes a stream needs no algorithm."""
+    """A public name, imported on first use: a worker that writes a stream needs no algorithm."""
     if name in _MODULES:
         return getattr(import_module(_MODULES[name]), name)
     if name == "__version__":

@@ -93,9 +93,9 @@ def compare_costs(groups: int) -> None:
     for number in filter(lambda number: groups % number == 0, GRAPHLETS):
         executor, size, _ = detect(f"cet[graphlets={number}, memory=4GiB]", events)
         planned = Costs(live).cost(np.arange(number + 1) * (3 * groups // number))
-        told, stored = executor.details(), size - held
-        counted = (told["traversals"] + told["updates"]) / planned.cpu
-        print(f"{number:>9} {told['traversals']:>10.0f} {told['updates']:>9.0f} {planned.cpu:>9.0f} {counted:>8.2f} "
+        done, stored = executor.details(), size - held
+        counted = (done["traversals"] + done["updates"]) / planned.cpu
+        print(f"{number:>9} {done['traversals']:>10.0f} {done['updates']:>9.0f} {planned.cpu:>9.0f} {counted:>8.2f} "
               f"{planned.bytes / 1e6:>12.6f} {stored / 1e6:>11.6f}", flush=True)  # fmt: skip
 
 

@@ -135,8 +135,8 @@ def compare(title: str, queries: Sequence[str], names: Sequence[str], size: int)
         taken, executor = min((seconds(name, queries, own) for _ in range(3)), key=lambda found: found[0])
         rate = len(own) / taken
         base = base or rate
-        told = {key: round(value / len(own), 2) for key, value in executor.details().items()}
-        print(f"  {name:<10} {rate:>12,.0f} events/s {rate / base:>8.2f} times {names[0]}  {told}", flush=True)
+        details = {key: round(value / len(own), 2) for key, value in executor.details().items()}
+        print(f"  {name:<10} {rate:>12,.0f} events/s {rate / base:>8.2f} times {names[0]}  {details}", flush=True)
 
 
 def main(chosen: Sequence[str]) -> None:

@@ -82,8 +82,8 @@ def compare(query: str, stream: EventBatch) -> None:
     assert np.array_equal(panes.ring, each.ring)
     assert np.array_equal(panes.overflow, each.overflow)
     assert np.array_equal(panes.least, each.least)
-    told = each.overflow == 0
-    assert np.allclose(panes.real[told], each.real[told], rtol=1e-9)
+    exact = each.overflow == 0
+    assert np.allclose(panes.real[exact], each.real[exact], rtol=1e-9)
 
 
 def compile_c(folder: Path) -> ctypes.CDLL:

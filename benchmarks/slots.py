@@ -50,8 +50,8 @@ def main() -> None:
 
 def compare(what: str, count: int, seconds_of: Callable[[int], float]) -> None:
     seconds = {slots: seconds_of(slots) for slots in SLOTS}
-    told = ", ".join(f"local[{slots}] {s:.1f} s ({count / s / 1e6:.2f} M/s)" for slots, s in seconds.items())
-    print(f"{what}: {told}, ratio {seconds[1] / seconds[2]:.2f}", flush=True)
+    listed = ", ".join(f"local[{slots}] {s:.1f} s ({count / s / 1e6:.2f} M/s)" for slots, s in seconds.items())
+    print(f"{what}: {listed}, ratio {seconds[1] / seconds[2]:.2f}", flush=True)
 
 
 def import_seconds(root: Path, slots: int) -> float:

@@ -1,4 +1,4 @@
-"""`cepbench bench` and `cepbench advise`: which algorithm is best for one's own queries and events."""
+"""`cepbench bench` and `cepbench advise`: which algorithm is best for your own queries and events."""
 
 import json
 import re
@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cepbench.cli.options import Place, cluster, plugins, reading, where
+from cepbench.cli.options import Place, as_options, cluster, plugins, reading, where
 from cepbench.cli.options import arithmetic as counted
-from cepbench.cli.progress import compilation_told
+from cepbench.cli.progress import compilation_shown
 from cepbench.cli.query import query_file, query_text
-from cepbench.cli.spoken import as_options
 from cepbench.cli.tables import aligned
 from cepbench.events.reading import Reading
 from cepbench.pipeline.cluster import SparkCluster
@@ -53,7 +52,7 @@ class Bytes(click.ParamType[int]):
 
 
 class Duration(click.ParamType[float]):
-    """Seconds, perhaps with a unit: 30, 30s, 5min, 1h; 0 only if `zero` allows it."""
+    """Seconds, optionally with a unit: 30, 30s, 5min, 1h; 0 only if `zero` allows it."""
 
     name = "duration"
 
@@ -68,7 +67,7 @@ class Duration(click.ParamType[float]):
 
 
 class NewExperiment(Place):
-    """A file for an experiment, whose name is that of the experiment."""
+    """A file for an experiment, which is named like the experiment."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         from cepbench.experiments.own import NAME
@@ -79,7 +78,7 @@ class NewExperiment(Place):
 
 
 def own_work(command: Callable[..., None]) -> Callable[..., None]:
-    """Options of commands that compare algorithms on one's own queries and events."""
+    """Options of commands that compare algorithms on your own queries and events."""
 
     @click.option("-q", "--query", "workload", required=True, type=query_file, help="File with one or many queries.")
     @click.option(
@@ -125,7 +124,7 @@ def own_work(command: Callable[..., None]) -> Callable[..., None]:
 @click.option(
     "--folder",
     type=Place(exists=True, file_okay=False),
-    help="Where the store of the events is made; on a cluster, where all see it.",
+    help="Folder for the store of the events; on a cluster, one that all machines share.",
 )
 @cluster
 @click.pass_context
@@ -153,7 +152,7 @@ def bench(
     from cepbench.experiments import bench as benches
     from cepbench.metrics.record import Status
 
-    with compilation_told():
+    with compilation_shown():
         found = benches.bench(
             workload, events, algorithms, arithmetic=arithmetic, reading=reading, seconds=limit, memory=memory,
             repeat=repeat, master=cluster, folder=folder, notify=_notice,
@@ -195,7 +194,7 @@ def advise(
     from cepbench.experiments import advise as advice
     from cepbench.metrics.record import Status
 
-    with compilation_told():
+    with compilation_shown():
         found = advice.advise(
             workload, events, algorithms, budget=budget, memory=memory, reading=reading, notify=_notice,
             finished=lambda one: click.echo(f"cepbench: {one.algorithm}: {_events(one.tried)}", err=True),

@@ -31,17 +31,15 @@ YES, NO = "yes", "–"
     type=click.Choice(["table", "markdown", "csv", "json"]),
     default="table",
     show_default=True,
-    help="Of csv and json, one row per algorithm and what is asked for.",
+    help="For csv and json: one row per algorithm and feature or query.",
 )
-@click.option(
-    "-o", "--output", type=Place(dir_okay=False), help="File to write; of a page that has its marks, only that part."
-)
+@click.option("-o", "--output", type=Place(dir_okay=False), help="File to write; of a page with marks, only that part.")
 @plugins
 def capabilities(specifications: tuple[str, ...], workload: Path | None, form: str, output: Path | None) -> None:
-    """Tell what the algorithms can evaluate, and why not.
+    """Show what the algorithms can evaluate, and why not the rest.
 
-    All, or the ALGORITHMs, such as sharon[max_length=8], are asked for a small query of each feature of the language,
-    or for the queries of a file.
+    Asks all algorithms, or the ALGORITHMs, such as sharon[max_length=8], for a small query of each feature of the
+    language, or for the queries of a file.
     """
     from cepbench.verification.capabilities import capabilities as found_of
     from cepbench.verification.language_suite import SUITE

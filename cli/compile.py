@@ -1,4 +1,4 @@
-"""`cepbench compile`: kernels are compiled before the first query needs them."""
+"""`cepbench compile`: compiles kernels before the first query needs them."""
 
 import multiprocessing
 import os
@@ -17,14 +17,14 @@ from cepbench.cli.progress import bar
     type=click.Choice(["modular", "float", "both"]),
     default="modular",
     show_default=True,
-    help="Of counts; each has kernels of its own.",
+    help="Arithmetic of counts; each has its own kernels.",
 )
 @plugins
 def compile_command(algorithms: tuple[str, ...], arithmetic: str) -> None:
     """Compile the kernels that most queries need.
 
-    Of all algorithms, plug-ins included, or of the ALGORITHMs. Kernels are compiled once and kept; without this command
-    the first query of an algorithm waits for them.
+    Compiles for all algorithms, plug-ins included, or for the ALGORITHMs. Kernels are compiled once and kept; without
+    this command the first query of an algorithm waits for them.
     """
     from cepbench.algorithms.kernels.compilation import common_marker
     from cepbench.algorithms.registry import algorithms as all_algorithms
@@ -34,7 +34,7 @@ def compile_command(algorithms: tuple[str, ...], arithmetic: str) -> None:
     made = [make(name) for name in algorithms or [kind.name for kind in all_algorithms() if not kind.starts]]
     arithmetics = ("modular", "float") if arithmetic == "both" else (arithmetic,)
     work = [(algorithm, one) for one in arithmetics for algorithm in made]
-    # Neighbours share kernels, as A-Seq and Sharon do: apart, they do not both compile them.
+    # Neighbors share kernels, as A-Seq and Sharon do. Apart in this order, two processes do not compile the same ones.
     work = [*work[::2], *work[1::2]]
 
     spawned = multiprocessing.get_context("spawn")

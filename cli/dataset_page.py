@@ -1,4 +1,4 @@
-"""`cepbench datasets NAME` for a real data set: what it is, and the commands from its files to a figure."""
+"""`cepbench datasets NAME` for a real data set: its description, and the commands from its files to a figure."""
 
 from cepbench.datasets.base import Dataset
 from cepbench.events.schema import Kind
@@ -7,13 +7,13 @@ KINDS = {Kind.INT: "int64", Kind.FLOAT: "float64", Kind.STRING: "string"}
 
 
 def described(found: Dataset) -> dict[str, object]:
-    """All of a data set, as JSON values."""
+    """A data set as JSON values."""
     return {
         "name": found.name,
         "summary": found.summary,
         "paper": found.paper,
         "source": found.source,
-        "licence": found.licence,
+        "license": found.license,
         "layouts": [layout.described() for layout in found.layouts],
         "time_unit": found.time_unit,
         "types": dict(found.types),
@@ -28,7 +28,7 @@ def described(found: Dataset) -> dict[str, object]:
 
 
 def page(found: Dataset) -> str:
-    """The same for people."""
+    """The same as text."""
     ways = [f"{way}{' (by default)' if way == found.typing else ''}: {sql}" for way, sql in found.types.items()]
     attributes = ", ".join(f"{attribute.name} ({KINDS[attribute.kind]})" for attribute in found.attributes)
     stand_in = [] if found.stand_in is None else [f"generator {found.stand_in} imitates it"]
@@ -36,7 +36,7 @@ def page(found: Dataset) -> str:
         f"{found.name}: {found.summary}",
         *_section("Papers", [found.paper]),
         *_section("Source", [found.source]),
-        *_section("Licence", [found.licence]),
+        *_section("License", [found.license]),
         *_section("Raw files", [layout.described() for layout in found.layouts]),
         *_section("Events", [f"times in {found.time_unit}", f"attributes: {attributes}", *stand_in]),
         *_section("Without", [f"{name}: {reason}" for name, reason in found.absent.items()]),
@@ -49,19 +49,19 @@ def page(found: Dataset) -> str:
 
 
 def commands(found: Dataset) -> list[str]:
-    """An import per way to type events that figures need, and a run of each figure on it."""
+    """One import for each way to type events that figures need, and a run of each figure on it."""
     from cepbench.experiments.load import find, load
     from cepbench.experiments.store_data import fixing
 
-    told = []
+    lines = []
     for way in dict.fromkeys((found.typing, *found.figures)):
         plain = way == found.typing
         store = f"streams/{found.name}" + ("" if plain else f"-{way}")
-        told.append(f"cepbench import {found.name} --from PATH -o {store}" + ("" if plain else f" --typed-by {way}"))
+        lines.append(f"cepbench import {found.name} --from PATH -o {store}" + ("" if plain else f" --typed-by {way}"))
         for name in found.figures.get(way, ()):
             kept = "".join(f" --set '{option}'" for option in fixing(load(find(name))))
-            told.append(f"cepbench run {name} --set data={store}{kept}")
-    return told
+            lines.append(f"cepbench run {name} --set data={store}{kept}")
+    return lines
 
 
 def _section(title: str, lines: list[str]) -> list[str]:

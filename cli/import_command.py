@@ -1,11 +1,10 @@
-"""`cepbench import`: files of one's own, or a data set as it was downloaded, as an event store."""
+"""`cepbench import`: your own files, or a downloaded data set, as an event store."""
 
 from pathlib import Path
 
 import click
 
-from cepbench.cli.options import Place, cluster, reading
-from cepbench.cli.spoken import as_options
+from cepbench.cli.options import Place, as_options, cluster, reading
 from cepbench.events.reading import EXPECTED, Reading
 from cepbench.pipeline.cluster import SparkCluster
 
@@ -37,9 +36,9 @@ def import_command(
 ) -> None:
     """Import events into a store.
 
-    Without NAME, --from is a file of one's own, or a folder of such files, and options say which columns are time and
-    type. With the NAME of a data set of `cepbench datasets`, --from is the folder of its files as they were downloaded.
-    Data sets, --where and --master need Spark; else all events must fit into memory.
+    Without NAME, --from is your own file, or a folder of such files, and options name the columns of time and type.
+    With the NAME of a data set of `cepbench datasets`, --from is the folder of its downloaded files.
+    Data sets, --where and --master need Spark; otherwise all events must fit into memory.
     """
     from cepbench.pipeline.creation import shared_parent
     from cepbench.pipeline.import_dataset import import_dataset
@@ -58,7 +57,7 @@ def import_command(
         if typed_by is not None:
             declared = declared.typed(typed_by)
     elif typed_by is not None:
-        raise click.UsageError("--typed-by is for data sets; files of one's own have --type-column or --type")
+        raise click.UsageError("--typed-by is for data sets; your own files have --type-column or --type")
     on_spark = declared is not None or where is not None or cluster.master is not None
     try:
         spark = session(cluster) if on_spark else None

@@ -1,4 +1,4 @@
-"""How a command ends before it is done: by a signal, or by the time that it was given."""
+"""How a command ends early: by a signal or by its time limit."""
 
 import os
 import signal
@@ -11,7 +11,7 @@ from types import FrameType
 import click
 
 GRACE = 3.0
-"""Seconds after which a process that is deep in a kernel, which hears no signal, is killed."""
+"""Seconds after which a process is killed that computes in a kernel, where it cannot react to a signal."""
 AGAIN = 0.02
 """Seconds after which an interrupt that was dropped is raised again."""
 
@@ -19,24 +19,24 @@ timeout = click.option(
     "--timeout",
     type=click.FloatRange(min=0, min_open=True),
     metavar="SECONDS",
-    help="Stop with status 124 after so long.",
+    help="Time limit in seconds (exit status 124).",
 )
 
 
 class Terminated(KeyboardInterrupt):
-    """The process was asked to end by SIGTERM; whoever cleans up after an interrupt does it now."""
+    """The process received SIGTERM; handlers of an interrupt clean up."""
 
 
 class TimeIsUp(KeyboardInterrupt):
-    """A command was not done within its --timeout; no error of the algorithm that was running."""
+    """A command exceeded its --timeout; this is not an error of the algorithm that was running."""
 
 
 @contextmanager
-def heard() -> Iterator[None]:
-    """An interrupt that Python drops in the block is raised again.
+def reraised() -> Iterator[None]:
+    """Raises an interrupt again that Python drops in the block.
 
-    What is raised in a call from C that cannot fail, as those by which LLVM tells of what it compiled, is told to
-    `sys.unraisablehook` and otherwise ignored: without this a command that compiles kernels would not hear Ctrl-C.
+    Python passes what is raised in a callback from C, such as LLVM's reports on compiled code, to `sys.unraisablehook`
+    and otherwise ignores it: without this a command that compiles kernels would not react to Ctrl-C.
     """
 
     def raise_again(dropped: "sys.UnraisableHookArgs") -> None:
@@ -63,7 +63,7 @@ def heard() -> Iterator[None]:
 
 @contextmanager
 def terminable() -> Iterator[None]:
-    """SIGTERM ends the block as an interrupt does, so that all is cleaned up; so does SIGHUP, unless it is ignored."""
+    """SIGTERM ends the block as an interrupt does, so that handlers clean up; so does SIGHUP, unless it is ignored."""
 
     def end(number: int, frame: FrameType | None) -> None:
         for one in before:
@@ -81,7 +81,7 @@ def terminable() -> Iterator[None]:
 
 @contextmanager
 def time_limit(seconds: float | None) -> Iterator[None]:
-    """`TimeIsUp` in the block after so many seconds; a process whose kernel goes on is killed, with a message."""
+    """`TimeIsUp` in the block after `seconds`; a process that is still in a kernel is killed, with a message."""
     if seconds is None:
         yield
         return

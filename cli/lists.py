@@ -1,4 +1,4 @@
-"""`cepbench algorithms`, `datasets` and `experiments`: what there is, one line each."""
+"""`cepbench algorithms`, `datasets` and `experiments`: lists of what is available."""
 
 import json
 from pathlib import Path
@@ -14,7 +14,7 @@ as_json = click.option("--json", "as_json", is_flag=True, help="As a JSON list i
 
 @click.command()
 @as_json
-@click.option("--bibtex", is_flag=True, help="Their papers, as BibTeX, instead.")
+@click.option("--bibtex", is_flag=True, help="The BibTeX entries of their papers instead.")
 @plugins
 def algorithms(as_json: bool, bibtex: bool) -> None:
     """List the algorithms and their parameters."""
@@ -33,16 +33,16 @@ def algorithms(as_json: bool, bibtex: bool) -> None:
 @click.command()
 @click.argument("name", required=False)
 @click.argument("wanted", required=False, metavar="")
-@click.option("-o", "--output", type=Place(dir_okay=False), help="Of `get`: the file; by default flights.parquet.")
+@click.option("-o", "--output", type=Place(dir_okay=False), help="For `get`: the file; by default flights.parquet.")
 @as_json
 def datasets(name: str | None, wanted: str | None, output: Path | None, as_json: bool) -> None:
     """List streams and workload generators, or `get` a data set.
 
     `cepbench datasets get flights` writes the flights of 2013 from New York as a file of events, without Spark.
 
-    With the NAME of a generated stream or workload, list its parameters; with that of a real data set, tell its source,
-    licence, layout and schema, and the commands that import it and draw figures of it. With --json, attributes and
-    parameters of all are told.
+    With the NAME of a generated stream or workload, lists its parameters; with that of a real data set, its source,
+    license, layout and schema, and the commands that import it and draw figures of it. With --json, attributes and
+    parameters of all are included.
     """
     from cepbench.datasets import flights
     from cepbench.datasets.registry import DATASETS
@@ -90,14 +90,14 @@ def datasets(name: str | None, wanted: str | None, output: Path | None, as_json:
         row = {"name": actual.name, "kind": "real", "summary": actual.summary, "paper": actual.paper}
         if as_json:
             row |= {"types": None, "attributes": [f"{a.name} ({a.kind})" for a in actual.attributes]}
-            row |= {"source": actual.source, "licence": actual.licence, "note": actual.note}
+            row |= {"source": actual.source, "license": actual.license, "note": actual.note}
         rows.append(row)
     rows.append(flights.DESCRIBED if as_json else {name: flights.DESCRIBED[name] for name in rows[0]})
     for workload in WORKLOADS:
-        told = workload.describe()
-        row = {"name": told.name, "kind": "workload", "summary": told.summary, "paper": told.paper}
+        listed = workload.describe()
+        row = {"name": listed.name, "kind": "workload", "summary": listed.summary, "paper": listed.paper}
         if as_json:
-            row |= {"parameters": [vars(parameter) for parameter in told.parameters]}
+            row |= {"parameters": [vars(parameter) for parameter in listed.parameters]}
         rows.append(row)
     show(rows, as_json)
 

@@ -1,14 +1,14 @@
-"""The `cepbench` command: its sub-commands, and what a user sees when one of them fails.
+"""The `cepbench` command: its sub-commands, and its error messages.
 
 Every failure is one clear line on stderr and an exit status, never a traceback:
 
 - 2: the request or the input is wrong (`CepbenchError`, an unusable file or option); a query error also shows the
   underlined place.
 - 1: a check failed (`verify`, `run`, `review`), or there is an error in cepbench itself.
-- 130: interrupted; 143: terminated (SIGTERM). All that was begun is cleaned up first.
+- 130: interrupted; 143: terminated (SIGTERM). Temporary files and processes are cleaned up first.
 - 124: not done within --timeout.
 
-`CEPBENCH_DEBUG=1` shows the traceback all the same.
+`CEPBENCH_DEBUG=1` shows the traceback.
 """
 
 import logging
@@ -23,14 +23,14 @@ from cepbench.cli.capabilities import capabilities
 from cepbench.cli.compile import compile_command
 from cepbench.cli.generate import generate
 from cepbench.cli.import_command import import_command
-from cepbench.cli.interrupts import Terminated, TimeIsUp, heard, terminable
+from cepbench.cli.interrupts import Terminated, TimeIsUp, reraised, terminable
 from cepbench.cli.lists import algorithms, datasets, experiments
 from cepbench.cli.new import new
+from cepbench.cli.options import as_options
 from cepbench.cli.pack import pack, review
 from cepbench.cli.query import query
 from cepbench.cli.results import compare, export, plot, report
 from cepbench.cli.run import run
-from cepbench.cli.spoken import as_options
 from cepbench.cli.stream import stream
 from cepbench.cli.verify import verify
 from cepbench.events.errors import CepbenchError, is_interrupt
@@ -79,9 +79,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = sys.argv[1:] if arguments is None else list(arguments)
     if os.environ.get("CEPBENCH_DEBUG") == "1":
         sys.exit(_call(arguments))
-    logging.disable()  # Py4J logs the traceback of whatever interrupts a call to Spark
+    logging.disable()  # Py4J logs the traceback of any interrupt of a call to Spark
     try:
-        with heard(), terminable():
+        with reraised(), terminable():
             status = _call(arguments)
     except click.UsageError as error:
         status = _fail(error.format_message(), _hint(error))
@@ -92,11 +92,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except CepbenchError as error:
         status = _fail(as_options(str(error)))
     except BrokenPipeError:
-        # Whoever read the output has left; there is nobody to tell, and nothing more to flush.
+        # The reader of the output has closed it; there is nowhere to report, and nothing more to flush.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = CHECK_FAILED
     except OSError as error:
-        status = _fail(_told(error))
+        status = _fail(_file_problem(error))
     except MemoryError:
         status = _fail("out of memory; use fewer events, or shorter windows")
     except Exception as error:
@@ -113,15 +113,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _call(arguments: Sequence[str] | None) -> int:
-    """The status of a command that was not stopped by an error; click gives it back when the command exits early."""
+    """The status of a command that no error stopped; click returns it when the command exits early."""
     status = cepbench.main(None if arguments is None else list(arguments), prog_name="cepbench", standalone_mode=False)
     return status if isinstance(status, int) else 0
 
 
 def _interrupted(error: BaseException, given: Sequence[str]) -> int:
-    """Says that a command was interrupted, and what becomes of its work; the status."""
-    # An interrupt that passed through exec of a text, as Numba and dataclasses use it, leaves CPython believing that
-    # nobody caught it: `python -m` would end by the signal, whatever status is given. Running another text clears that.
+    """Reports that a command was interrupted and what is kept; returns the status."""
+    # An interrupt that passed through exec of a text, as Numba and dataclasses use it, leaves CPython with the state of
+    # an uncaught one: `python -m` would end by the signal, regardless of the status. Running another text clears that.
     exec("")
     begun: BaseException | None = error
     while begun is not None and not isinstance(begun, KeyboardInterrupt):
@@ -130,7 +130,7 @@ def _interrupted(error: BaseException, given: Sequence[str]) -> int:
         click.echo(f"cepbench: {begun}", err=True)
         return TIMED_OUT
     terminated = isinstance(begun, Terminated)
-    kept = "; finished cells are kept, and the same command goes on with the others" if given[:1] == ["run"] else ""
+    kept = "; finished cells are kept, and the same command continues with the others" if given[:1] == ["run"] else ""
     click.echo(f"cepbench: {'terminated' if terminated else 'interrupted'}{kept}", err=True)
     return TERMINATED if terminated else INTERRUPTED
 
@@ -144,7 +144,7 @@ def _hint(error: click.UsageError) -> str:
     return f" (see '{error.ctx.command_path} --help')" if error.ctx else ""
 
 
-def _told(error: OSError) -> str:
+def _file_problem(error: OSError) -> str:
     """`file: reason`, as far as the system says so."""
     reason = (error.strerror or str(error) or type(error).__name__).lower()
     return reason if error.filename is None else f"{error.filename}: {reason}"

@@ -1,4 +1,4 @@
-"""`cepbench new`: a first experiment of one's own."""
+"""`cepbench new`: a first experiment file."""
 
 from pathlib import Path
 
@@ -13,12 +13,12 @@ from cepbench.cli.options import Place
     "--folder",
     type=Place(exists=True, file_okay=False),
     default=Path(),
-    help="Where the file is written; by default here.",
+    help="Folder of the file; by default the current one.",
 )
 def new(name: str, folder: Path) -> None:
     """Write an experiment file to start from.
 
-    It is called NAME.yaml; `cepbench run NAME.yaml` runs it.
+    The file is named NAME.yaml; `cepbench run NAME.yaml` runs it.
     """
     from cepbench.experiments.own import write_template
 

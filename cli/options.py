@@ -1,5 +1,6 @@
-"""Options that several commands share."""
+"""Options that several commands share, and their names in messages."""
 
+import re
 from collections.abc import Callable
 from functools import wraps
 from os import PathLike
@@ -12,6 +13,15 @@ from cepbench.events.errors import InputError
 from cepbench.events.paths import local_path
 from cepbench.events.reading import AUTO, Reading
 from cepbench.pipeline.cluster import SparkCluster, read_settings
+
+_OPTION_OF = {
+    "time": "--time-column",
+    "type": "--type-column",
+    "constant": "--type",
+    "unit": "--time-unit",
+    "format": "--time-format",
+}
+"""Options by the argument of `Reading` that they set."""
 
 
 class Place(click.Path):
@@ -83,7 +93,7 @@ plugins = click.option(
 
 
 def reading(command: Callable[..., None]) -> Callable[..., None]:
-    """Options that say how files of events are written; the command gets them as `reading`."""
+    """Options that define how files of events are written; the command gets them as `reading`."""
 
     @click.option("--time-column", default="time", show_default=True, metavar="NAME", help="Column of the times.")
     @click.option("--type-column", default="type", show_default=True, metavar="NAME", help="Column of the event types.")
@@ -94,7 +104,7 @@ def reading(command: Callable[..., None]) -> Callable[..., None]:
         default=AUTO,
         show_default=True,
         metavar="F",
-        help="How times are written: auto, iso, epoch (seconds since 1970, perhaps with fractions), epoch-ms, "
+        help="How times are written: auto, iso, epoch (seconds since 1970, optionally with fractions), epoch-ms, "
         "epoch-us, epoch-ns, or a pattern such as '%d.%m.%Y %H:%M:%S'.",
     )
     @wraps(command)
@@ -109,7 +119,7 @@ def reading(command: Callable[..., None]) -> Callable[..., None]:
         **others: Any,
     ) -> None:
         if constant is not None and type_column != "type":
-            raise click.UsageError("--type and --type-column exclude one another")
+            raise click.UsageError("--type and --type-column exclude each other")
         given = Reading(time_column, type_column, constant, time_unit, time_format, rows)
         command(*arguments, reading=given, **others)
 
@@ -131,11 +141,11 @@ where = click.option(
     help="Rows that count, such as 'delay IS NOT NULL AND delay > 0'; with names of columns, = != < <= > >=, IN, AND, "
     "OR, NOT.",
 )
-"""Becomes a part of the `reading`, whose options come after it."""
+"""Adds the condition to the `reading`, whose options follow it."""
 
 
 def cluster(command: Callable[..., None]) -> Callable[..., None]:
-    """Options that say which Spark runs tasks; the command gets them as `cluster`."""
+    """Options of the Spark cluster that runs tasks; the command gets them as `cluster`."""
 
     @click.option("--master", metavar="URL", help="Spark master, such as local[*] or spark://host:7077.")
     @click.option("--conf", type=Pair(), multiple=True, metavar="K=V", help="A setting of Spark.")
@@ -148,3 +158,16 @@ def cluster(command: Callable[..., None]) -> Callable[..., None]:
         command(*arguments, cluster=SparkCluster(master, {**given, **dict(conf)}), **others)
 
     return wrapped
+
+
+def as_options(message: str) -> str:
+    """A message of the package with options instead of Python arguments.
+
+    `Reading(time=...)` becomes `--time-column`, `Reading(unit='s')` `--time-unit 's'`, and `where='a'` `--where 'a'`.
+    """
+    found = re.sub(
+        rf"Reading\(({'|'.join(_OPTION_OF)})=(\.\.\.|'[^']*')\)",
+        lambda given: _OPTION_OF[given[1]] + ("" if given[2] == "..." else f" {given[2]}"),
+        message,
+    )
+    return re.sub(r"\bby where='", "by --where '", found)

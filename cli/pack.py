@@ -1,4 +1,4 @@
-"""`cepbench pack` and `review`: results that travel, and how those of others differ from ours."""
+"""`cepbench pack` and `review`: results as one file, and how two results differ."""
 
 import json
 from pathlib import Path
@@ -52,16 +52,16 @@ def pack(file: Path, results: Path, profile: str | None) -> None:
     default=Path("results"),
     show_default=True,
     metavar="PACK",
-    help="The pack or results folder that theirs is judged against.",
+    help="The pack or results folder to compare with.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def review(context: click.Context, theirs: Path, ours: Path, as_json: bool) -> None:
-    """Say where somebody else's results differ from ours.
+    """Report where the results of a pack differ from other results.
 
-    Per figure and profile that both have: the claims with other verdicts, and the cells with other answers, statuses or
+    Lists, per figure and profile of both, the claims with other verdicts, and the cells with other answers, statuses or
     configurations, or that one side lacks. Times are not judged; `cepbench compare` has their ratios. The exit status
-    is 0 if nothing differs, and 1 if something does.
+    is 0 if nothing differs, and 1 otherwise.
     """
     from cepbench.plots.review import describe, review
 

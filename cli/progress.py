@@ -1,4 +1,4 @@
-"""What a user sees on stderr while work goes on: a bar on a terminal, and that kernels are being compiled."""
+"""Progress on stderr: a bar on a terminal, and a note that kernels are being compiled."""
 
 import sys
 from collections.abc import Iterator
@@ -18,19 +18,19 @@ def bar(unit: str, description: str = "") -> Iterator[Any]:
 
 
 def advance(shown: Any, total: int, more: int) -> None:
-    """Moves a bar on, towards `total`."""
+    """Advances a bar, towards `total`."""
     shown.total = total
     shown.update(more)
 
 
 @contextmanager
-def compilation_told() -> Iterator[None]:
-    """Says that kernels are being compiled, once, and shows on a terminal which."""
+def compilation_shown() -> Iterator[None]:
+    """Notes once that kernels are being compiled, and shows on a terminal which."""
     from cepbench.algorithms.kernels.compilation import watched
 
     said = False
 
-    def tell(kernel: str) -> None:
+    def show(kernel: str) -> None:
         nonlocal said
         if not said:
             click.echo("cepbench: compiling kernels; later runs find them on disk", err=True)
@@ -40,7 +40,7 @@ def compilation_told() -> Iterator[None]:
 
     terminal = sys.stderr.isatty()
     try:
-        with watched(tell):
+        with watched(show):
             yield
     finally:
         if said and terminal:

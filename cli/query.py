@@ -7,17 +7,16 @@ from pathlib import Path
 import click
 
 from cepbench.cli.interrupts import time_limit, timeout
-from cepbench.cli.options import Place, cluster, plugins, reading, where
+from cepbench.cli.options import Place, as_options, cluster, plugins, reading, where
 from cepbench.cli.options import arithmetic as counted
-from cepbench.cli.progress import advance, bar, compilation_told
-from cepbench.cli.spoken import as_options
+from cepbench.cli.progress import advance, bar, compilation_shown
 from cepbench.cli.tables import FORMS, PARQUET, answer_text, parquet_bytes
 from cepbench.events.reading import Reading
 from cepbench.pipeline.cluster import SparkCluster
 
 
 class QueryFile(Place):
-    """A file of queries; the text of a query in its place gets a hint."""
+    """A file of queries; the text of a query as the argument gets a hint."""
 
     def convert(
         self, value: str | PathLike[str], param: click.Parameter | None, ctx: click.Context | None
@@ -55,12 +54,12 @@ one = click.option(
     "--events",
     required=True,
     type=Place(exists=True),
-    help="Event store, or CSV or Parquet file, or a folder of such files.",
+    help="Event store, CSV or Parquet file, or folder of such files.",
 )
 @one
 @click.option("-o", "--output", type=Place(dir_okay=False), help="File for the answer.")
 @click.option(
-    "--format", "form", type=click.Choice(FORMS), help="Form of the answer; by default that of the file, else table."
+    "--format", "form", type=click.Choice(FORMS), help="Format of the answer; by default that of the file, or table."
 )
 @counted
 @where
@@ -69,7 +68,7 @@ one = click.option(
 @click.option(
     "--folder",
     type=Place(exists=True, file_okay=False),
-    help="On a cluster: where events of a file are imported to, seen by all; by default beside the output, or here.",
+    help="On a cluster: shared folder for imported events; by default beside the output, or the current one.",
 )
 @plugins
 @cluster
@@ -87,7 +86,7 @@ def query(
 ) -> None:
     """Evaluate queries on a stream.
 
-    Without --master it runs in this process and needs no Java.
+    Without --master the query runs in this process and needs no Java.
     """
     text = query_text(workload)
     form = form or _form_of(output)
@@ -96,7 +95,7 @@ def query(
     if cluster.master is None:
         from cepbench.pipeline.in_process import answer_of
 
-        with time_limit(timeout), bar("event", algorithm) as shown, compilation_told():
+        with time_limit(timeout), bar("event", algorithm) as shown, compilation_shown():
             answer = answer_of(text, events, algorithm, arithmetic, reading, _notice, partial(advance, shown))
     else:
         from cepbench.pipeline.distributed import answer_on_spark
@@ -129,7 +128,7 @@ def query_text(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        raise click.UsageError(f"{file} is no UTF-8 text (byte {error.start})") from None
+        raise click.UsageError(f"{file} is not UTF-8 text (byte {error.start})") from None
 
 
 def _notice(text: str) -> None:

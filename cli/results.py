@@ -1,4 +1,4 @@
-"""`cepbench plot`, `report`, `export` and `compare`: what was measured, drawn and written up."""
+"""`cepbench plot`, `report`, `export` and `compare`: drawings, reports and tables of measured results."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ folder = Place(exists=True)
 @click.argument("experiments", metavar="[EXPERIMENT]...", nargs=-1)
 @measured
 @click.option("-o", "--output", type=Place(file_okay=False), help="Folder for the drawings.")
-@click.option("--width", type=click.FloatRange(0.5, 50), metavar="INCHES", help="Of a figure; by default a column's.")
+@click.option("--width", type=click.FloatRange(0.5, 50), metavar="INCHES", help="Of a figure; by default a column.")
 @click.option(
     "--height", type=click.FloatRange(0.3, 50), default=1.75, show_default=True, metavar="INCHES", help="Of a panel."
 )
@@ -33,7 +33,7 @@ def plot(
 ) -> None:
     """Draw the measured figures.
 
-    All, or those of the EXPERIMENTs, become PDF, SVG and PNG files, by default beside their cells.
+    Writes all figures, or those of the EXPERIMENTs, as PDF, SVG and PNG files, by default beside their cells.
     """
     from cepbench.metrics.results import load_results
     from cepbench.plots.draw import FORMATS, all_styles, write_drawings
@@ -55,14 +55,14 @@ def plot(
 @click.command()
 @click.argument("sources", type=folder, metavar="[RESULTS]...", nargs=-1)
 @measured
-@click.option("-o", "--output", type=Place(dir_okay=False), help="The page; by default as below.")
+@click.option("-o", "--output", type=Place(dir_okay=False), help="The page; for the default see above.")
 @plugins
 def report(sources: tuple[Path, ...], results: Path, output: Path | None) -> None:
-    """Write all measured figures up on one page.
+    """Write all measured figures to one page.
 
-    Those of --results, or of all RESULTS, folders or packs, one below the other. The page is report.html in the folder,
-    has the name of the pack and stands beside it, or, of several, is report.html here. It also says what the algorithms
-    can evaluate, those of plug-ins included.
+    The page shows --results, or all RESULTS, which are folders or packs, one below the other. It is report.html in the
+    folder; for a pack it has the name of the pack and is beside it; for several it is report.html in the current
+    folder. It also shows what the algorithms can evaluate, those of plug-ins included.
     """
     from cepbench.plots.report import page_of, write_report
     from cepbench.verification.capabilities import measured_capabilities
@@ -83,7 +83,7 @@ def export(results: Path, output: Path) -> None:
     from cepbench.metrics.table import load_frame
 
     if output.suffix not in (".csv", ".parquet"):
-        raise click.UsageError(f"{output}: a table is called FILE.csv or FILE.parquet")
+        raise click.UsageError(f"{output}: a table is named FILE.csv or FILE.parquet")
     cells = load_frame(results)
     if output.suffix == ".csv":
         content = cells.to_csv(index=False, lineterminator="\n").encode()
@@ -98,27 +98,27 @@ def export(results: Path, output: Path) -> None:
 @click.command()
 @click.argument("folders", type=folder, metavar="FOLDER [FOLDER]...", nargs=-1, required=True)
 @click.option("--of", metavar="SPEC", help="With --to: compare the cells of this algorithm")
-@click.option("--to", metavar="SPEC", help="With --of: with those of this one, by its name in the results.")
+@click.option("--to", metavar="SPEC", help="With --of: the algorithm to compare with, by its name in the results.")
 @click.option(
     "--format", "form", type=click.Choice(["text", "table", "csv", "json"]), default="text", show_default=True
 )
 @click.option(
     "--trend", type=Place(dir_okay=False), metavar="FILE", help="Draw the ratios over commits: .pdf, .svg or .png."
 )
-@click.option("--metric", help="Of the trend, such as service_total; by default that of a figure's first panel.")
+@click.option("--metric", help="Metric of the trend, such as service_total; by default that of a figure's first panel.")
 def compare(
     folders: tuple[Path, ...], of: str | None, to: str | None, form: str, trend: Path | None, metric: str | None
 ) -> None:
     """Compare results folders or packs, or two algorithms.
 
     Reports how times, memory, statuses and answers of the same cells changed from the first FOLDER to the second, as
-    ratios with their intervals; one whose interval holds 1 is inconclusive, and one without an interval has no verdict.
-    Of several cells, ratio and values are those of the cell in the middle. Cells of which the query, the stream or a
-    limit changed are named and not compared. With --of and --to, the ratios are those of one algorithm to another.
+    ratios with their intervals. A ratio whose interval contains 1 is inconclusive; one without an interval has no
+    verdict. For several cells, ratio and values are those of the median cell. Cells whose query, stream or limits
+    changed are named and not compared. With --of and --to, the ratios are those of one algorithm to another.
     csv and json have a row per cell.
 
-    More folders, or a folder of them as `cepbench run --by-commit` leaves it, are compared with the first: one ratio
-    per algorithm of a figure and commit.
+    Further folders, or a folder of them as `cepbench run --by-commit` creates it, are compared with the first: one
+    ratio per algorithm of a figure and commit.
     """
     from cepbench.plots.compare import COMPARED, describe
     from cepbench.plots.compare import compare as table_of
@@ -144,7 +144,7 @@ def _trend(folders: tuple[Path, ...], form: str, file: Path | None, metric: str 
     from cepbench.plots.trend import table as table_of
 
     if file is not None and file.suffix.lstrip(".") not in FORMATS:
-        raise click.UsageError(f"{file}: a drawing is called FILE.pdf, FILE.svg or FILE.png")
+        raise click.UsageError(f"{file}: a drawing is named FILE.pdf, FILE.svg or FILE.png")
     kept = load_kept(folders)
     if len(kept) < 2:
         raise click.UsageError(

@@ -1,4 +1,4 @@
-"""`cepbench run`: the experiments."""
+"""`cepbench run`: runs experiments."""
 
 import sys
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ PROFILES = ("smoke", "quick", "headline", "paper")
 @click.argument("experiments", metavar="[EXPERIMENT]...", nargs=-1)
 @click.option("--profile", type=click.Choice(PROFILES), default="quick", show_default=True, help="Size of the runs.")
 @click.option("--set", "overrides", multiple=True, metavar="K=V", help="Change a field, such as limits.seconds=5.")
-@click.option("--buckets", type=click.IntRange(min=1), help="Parts of keyed streams, a worker each; the same as --set.")
+@click.option("--buckets", type=click.IntRange(min=1), help="Parts of keyed streams, one worker each; as --set.")
 @click.option(
     "--with",
     "include",
@@ -31,7 +31,7 @@ PROFILES = ("smoke", "quick", "headline", "paper")
     help="Measure a system that needs an extra: flink, core-engine.",
 )
 @click.option("--list", "listing", is_flag=True, help="List the experiments and stop.")
-@click.option("--dry-run", is_flag=True, help="List the cells that would run and stop.")
+@click.option("--dry-run", is_flag=True, help="List the cells to run and stop.")
 @click.option("--again", type=click.Choice(["noisy"]), help="Measure finished cells that are noisy again.")
 @click.option("--report", "with_report", is_flag=True, help="Write RESULTS/report.html, figure by figure.")
 @click.option("--by-commit", is_flag=True, help="Keep the results in RESULTS/commits/COMMIT, for `compare`.")
@@ -56,9 +56,9 @@ def run(
 ) -> None:
     """Run experiments on Spark.
 
-    All, those first that show every system once, or the EXPERIMENTs in the order given: names of `cepbench
-    experiments`, or .yaml files. Finished cells are not run again. With --report the page is there after the first
-    experiment, grows with each, and refreshes by itself until all are done.
+    Runs all experiments, or the EXPERIMENTs in the given order: names of `cepbench experiments`, or .yaml files.
+    Without names, those that show every system come first. Finished cells are not run again. With --report the page
+    exists after the first experiment, grows with each, and refreshes by itself until the last one.
 
     The status is 1 if an answer is wrong or a cell ended with an error.
     """
@@ -84,7 +84,7 @@ def run(
 
     page = _Page(results, planned) if with_report else None
     try:
-        # A terminal has a bar.
+        # On a terminal the bar shows progress.
         each = _ignore if sys.stderr.isatty() else partial(click.echo, err=True)
         measured = _ignore if page is None else page.show
         swept = sweep.run_planned(
@@ -103,7 +103,7 @@ def _ignore(news: object) -> None:
 
 
 class _Page:
-    """The report while experiments run, and where it is."""
+    """The report while experiments run, and its address."""
 
     def __init__(self, results: Path, planned: "Sequence[Planned]") -> None:
         from cepbench.plots.report import GrowingReport
@@ -116,7 +116,9 @@ class _Page:
         self._begun = False
 
     def show(self, folder: Path) -> None:
-        """Adds the figure of one more experiment. What fails here ends no sweep: it fails again in `finish`."""
+        """Adds the figure of one more experiment. A failure here does not end the sweep: it occurs again in
+        `finish`.
+        """
         begun = self._begun
         try:
             self._begun = self._report.add(folder) or begun
@@ -127,7 +129,7 @@ class _Page:
             click.echo(f"The first figure is on {self._address}, which grows and refreshes by itself.")
 
     def finish(self) -> None:
-        """Writes the page as it stays, unless nothing was measured."""
+        """Writes the final page, unless nothing was measured."""
         if self._begun:
             self._report.finish()
             click.echo(f"Report: {self._address}")

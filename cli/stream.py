@@ -1,4 +1,4 @@
-"""`cepbench stream`: queries on a stream that goes on."""
+"""`cepbench stream`: queries on a live stream."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from cepbench.events.reading import Reading
 from cepbench.pipeline.cluster import SparkCluster
 
 IDLE_SECONDS = 5.0
-"""After which `--until-idle` ends a stream, if it says nothing else."""
+"""Seconds of `--until-idle` without a value."""
 
 
 @click.command()
@@ -26,7 +26,7 @@ IDLE_SECONDS = 5.0
     help="Folder for a Parquet file of rows per batch, or console.",
 )
 @click.option(
-    "--checkpoint", required=True, type=Place(file_okay=False), help="Folder from which the same command goes on."
+    "--checkpoint", required=True, type=Place(file_okay=False), help="Folder from which the same command resumes."
 )
 @click.option(
     "--watermark",
@@ -44,7 +44,7 @@ IDLE_SECONDS = 5.0
     flag_value=IDLE_SECONDS,
     type=click.FloatRange(min=0),
     metavar="[SECONDS]",
-    help=f"End the stream when no file has come for so long (alone: {IDLE_SECONDS:g} s), and write its last rows.",
+    help=f"End the stream when no file has arrived for SECONDS (by default {IDLE_SECONDS:g}), and write its last rows.",
 )
 @counted
 @reading
@@ -65,7 +65,7 @@ def stream(
 ) -> None:
     """Evaluate queries on a live stream.
 
-    It runs on Spark until it is interrupted. The same command goes on where it was: every row is written once.
+    Runs on Spark until it is interrupted. The same command resumes where it stopped: every row is written once.
     """
     text = query_text(workload)
     from cepbench.pipeline.live.stream import stream as run

@@ -67,7 +67,7 @@ def _records(answer: "pd.DataFrame") -> list[dict[str, Any]]:
 
 
 def _plain(value: Any) -> Any:
-    """A value of a DataFrame as JSON knows it: NumPy scalars as Python's, missing values as None."""
+    """A value of a DataFrame as a JSON value: NumPy scalars as Python's, missing values as None."""
     import pandas as pd
 
     if isinstance(value, list | tuple):

@@ -7,7 +7,7 @@ import click
 
 from cepbench.cli.interrupts import time_limit, timeout
 from cepbench.cli.options import plugins
-from cepbench.cli.progress import bar, compilation_told
+from cepbench.cli.progress import bar, compilation_shown
 
 
 @click.command()
@@ -25,8 +25,8 @@ def verify(
 ) -> None:
     """Compare algorithms with the oracle.
 
-    Evaluates random workloads of each algorithm's own language on random streams, with batches cut in every way, and
-    tells how often features such as negation, ties and overflow were compared together.
+    Evaluates random workloads of each algorithm's own language on random streams, with batches cut at random places,
+    and reports how often features such as negation, ties and overflow were tested together.
 
     Prints the smallest failing case, and exits with status 1 if there is one.
     """
@@ -42,7 +42,7 @@ def verify(
     clean = True
     with time_limit(timeout):
         for specification in chosen:
-            with bar("case", specification) as shown, compilation_told():
+            with bar("case", specification) as shown, compilation_shown():
                 shown.total = cases
                 found = verified(specification, cases, seed, partial(_reach, shown), times=times)
             click.echo(found)

@@ -1,4 +1,4 @@
-"""What a data set declares: where its raw files are, and Spark SQL for time, type and attributes of its events.
+"""The declaration of a data set: its raw files, and Spark SQL for time, type and attributes of its events.
 
 Declarations only: the pipeline reads the files with Spark and evaluates the expressions.
 """
@@ -7,14 +7,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Self
 
-from cepbench.datasets.errors import DatasetError
-from cepbench.events.errors import InputError
+from cepbench.events.errors import CepbenchError, InputError
 from cepbench.events.schema import Attribute, Kind, Schema
 
 FILE = "_file"
 """The raw column that holds the address of the row's file."""
 
 SQL_TYPES = {Kind.INT: "BIGINT", Kind.FLOAT: "DOUBLE", Kind.STRING: "STRING"}
+
+
+class DatasetError(CepbenchError):
+    """A data set that does not exist or is declared wrongly: one line that names the choices."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +34,7 @@ class RawLayout:
 
     - `files`: pattern of their names, below the folder that the user downloaded them to.
     - `format`, `options`: how Spark reads them (`spark.read.format(..).options(..)`).
-    - `named`: columns are found by their names, in whatever order, among others; else they are all, in file order.
+    - `named`: columns are found by name, in any order, among others; otherwise these are all columns, in file order.
     """
 
     files: str
@@ -45,7 +48,7 @@ class RawLayout:
         return ", ".join(f"`{column.name}` {column.sql_type}" for column in self.columns)
 
     def selected(self) -> tuple[str, ...]:
-        """The raw columns out of those that a file names, as their types; what is none is null."""
+        """The raw columns of a file with named columns, cast to their types; invalid values are null."""
         return tuple(f"try_cast(`{c.name}` AS {c.sql_type}) AS `{c.name}`" for c in self.columns)
 
     def described(self) -> str:
@@ -66,11 +69,11 @@ class Derived:
 
 @dataclass(frozen=True)
 class Ranked:
-    """Numbers for the values of raw columns: 0 for the most frequent one, and so on; equally frequent ones by value.
+    """Numbers for the values of raw columns by frequency, 0 for the most frequent one; equally frequent ones by value.
 
     Several `columns` share their numbers, and their counts add up. Each column c gets a column `c_rank` beside it,
-    or, with `names` (a generator and its parameter for how many types it has), `c_name`: that generator's type of the
-    same number. So the popular types of a generator's workloads are the popular ones of the data.
+    or, with `names` (a generator and its parameter for the number of types), `c_name`: that generator's type of the
+    same number. So the frequent types of a generator's workloads are the frequent ones of the data.
     """
 
     columns: tuple[str, ...]
@@ -82,21 +85,21 @@ class Dataset:
     """A real stream.
 
     - `layouts`: the forms of the raw files, with the same columns in all.
-    - `needed`: raw columns without which a row is no event.
+    - `needed`: raw columns that every event has; other rows are dropped.
     - `time`: Spark SQL expression of each event's time stamp (whole, >= 0, in `time_unit`). It must not depend on
       Spark's session time zone.
-    - `types`: by name the ways to type events, each a Spark SQL expression of a type's name; the first is the default.
-    - `attributes`: the other values of an event; window functions see all rows that are kept.
+    - `types`: ways to type events, by name: Spark SQL expressions of a type's name; the first is the default.
+    - `attributes`: the other values of an event; window functions range over all rows that are kept.
     - `ranked`: numbers for values, which `types` and `attributes` may use.
-    - `filter`: Spark SQL condition; rows where it is not true are no events, and are not counted as bad.
+    - `filter`: Spark SQL condition; rows where it is not true are not events, and do not count as bad.
     - `faults`: by reason, Spark SQL conditions over raw columns under which a row is bad.
     - `order`: attributes that put events of equal time into one order. Such events never precede one another, but
       their positions must not depend on how files are split.
     - `key`: attributes that queries usually partition by; the event store is bucketed by them.
     - `stand_in`: the generator that imitates this stream; its attributes are here, too, except those that are `absent`,
       by name with the reason.
-    - `figures`: by way to type events, the experiments whose queries such a store answers.
-    - `source`, `licence`: whom to cite, and on which terms the data may be had.
+    - `figures`: for each way to type events, the experiments whose queries run on such a store.
+    - `source`, `license`: whom to cite, and the terms of use.
     - `note`: what a user should know before trusting a figure made from it.
     """
 
@@ -104,7 +107,7 @@ class Dataset:
     summary: str
     paper: str
     source: str
-    licence: str
+    license: str
     layouts: tuple[RawLayout, ...]
     needed: tuple[str, ...]
     time: str
@@ -153,7 +156,7 @@ class Dataset:
         return Schema(types, attributes, self.time_unit, strings)
 
     def reasons(self) -> dict[str, str]:
-        """By reason, conditions over raw columns under which a row is bad; the first that holds is told."""
+        """By reason, conditions over raw columns under which a row is bad; the first that holds is reported."""
         return {
             **{f"no {name}": f"`{name}` IS NULL" for name in self.needed},
             **self.faults,

@@ -28,7 +28,7 @@ DUBLIN_BUS = Dataset(
     summary="GPS positions of Dublin's buses; the vehicle journey is the event type.",
     paper="Gloria 8.1",
     source="Dublin Bus GPS sample data, Dublin City Council (Insight Project), https://data.gov.ie (Dublinked)",
-    licence="CC BY 4.0 (data.gov.ie); cite the source",
+    license="CC BY 4.0 (data.gov.ie); cite the source",
     layouts=(
         RawLayout(files="siri.*.csv*", columns=_COLUMNS, options={"header": "false", "sep": ",", "nullValue": "null"}),
     ),
@@ -59,7 +59,7 @@ DUBLIN_BUS = Dataset(
     note=(
         "Times are whole seconds since 1970-01-01; the files count microseconds. Journeys are named by how many "
         "positions they have: the most frequent one is TOQ, the next WBA, and so on, the names of the published "
-        "workloads first. The authors of Gloria do not tell which journey has which name. Positions without a line, of "
-        "which there are many in some months, count as bad. `score` and `bound` are hashes of the row."
+        "workloads first. The authors of Gloria do not report which journey has which name. Positions without a line, "
+        "of which there are many in some months, count as bad. `score` and `bound` are hashes of the row."
     ),
 )  # fmt: skip

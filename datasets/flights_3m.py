@@ -20,7 +20,7 @@ FLIGHTS_3M = Dataset(
         "on-time statistics of the U.S. Bureau of Transportation Statistics, in the npm package vega-datasets "
         "(`npm pack vega-datasets`, version 3.2, data/flights-3m.parquet)"
     ),
-    licence="data collected under 14 CFR Part 234, terms not stated; the package is BSD-3-Clause",
+    license="data collected under 14 CFR Part 234, terms not stated; the package is BSD-3-Clause",
     layouts=(RawLayout(files="flights-3m*.parquet", columns=_COLUMNS, format="parquet", named=True),),
     needed=tuple(column.name for column in _COLUMNS),
     time=seconds("date"),

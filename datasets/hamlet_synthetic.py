@@ -12,7 +12,7 @@ HAMLET_SYNTHETIC = Dataset(
         "published with the code of Hamlet, github.com/LeiMa0324/Hamlet; O. Poppe, C. Lei, L. Ma, E. A. Rundensteiner: "
         "To Share, or not to Share Online Event Trend Aggregation Over Bursty Event Streams, SIGMOD 2021"
     ),
-    licence="Not known; ask the authors before redistributing.",
+    license="Not known; ask the authors before redistributing.",
     layouts=(
         RawLayout(
             files="hamlet_synthetic_*.txt*",

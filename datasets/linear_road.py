@@ -12,7 +12,7 @@ _COLUMNS = tuple(RawColumn(name, "BIGINT") for name in _NAMES)
 _OPTIONS = {"header": "false", "sep": ",", "ignoreLeadingWhiteSpace": "true", "ignoreTrailingWhiteSpace": "true"}
 _ROW = ("time", "vehicle", "speed", "expressway", "lane", "direction", "segment", "position")
 
-# A vehicle has stopped when four consecutive reports of it tell the same place (Linear Road benchmark).
+# A vehicle has stopped when four consecutive reports of it have the same position (Linear Road benchmark).
 _PLACE = "struct(expressway, direction, position)"
 _REPORTS = "(PARTITION BY vehicle ORDER BY time, position)"
 _STOPPED = " AND ".join(f"lag({_PLACE}, {back}) OVER {_REPORTS} = {_PLACE}" for back in (1, 2, 3))
@@ -22,7 +22,7 @@ LINEAR_ROAD = Dataset(
     summary="Position reports of vehicles on tolled expressways, from the benchmark's own simulator.",
     paper="dissertation 13.1, 25.1",
     source="A. Arasu et al.: Linear Road: A Stream Data Management Benchmark, VLDB 2004; files of its data generator",
-    licence="The benchmark's; files that you generate are yours",
+    license="The benchmark's; files that you generate are yours",
     layouts=(
         RawLayout(files="cardatapoints*", columns=_COLUMNS, options=_OPTIONS),
         RawLayout(files="datafile*.dat*", columns=_COLUMNS, options=_OPTIONS),

@@ -10,7 +10,7 @@ _CITATION = (
 _LICENCE = "CC BY 4.0 (UCI Machine Learning Repository); cite the source"
 
 _FIGURES = ("cet-8.1-activity", "cet-8.7-activity")
-"""Their generator, `uniform`, has one type A and no more that they use."""
+"""Their generator, `uniform`, has only the type A of these."""
 
 _SENSOR_VALUES = 17  # per inertial measurement unit
 _SENSORS = ("hand", "chest", "ankle")
@@ -25,7 +25,7 @@ PHYSICAL_ACTIVITY = Dataset(
     summary="Heart rates of people at 18 physical activities (PAMAP2), from the raw recordings.",
     paper="dissertation 8.1, 19.1",
     source=_CITATION,
-    licence=_LICENCE,
+    license=_LICENCE,
     layouts=(
         RawLayout(
             files="*/subject*.dat",
@@ -67,7 +67,7 @@ PHYSICAL_ACTIVITY_CET = Dataset(
     summary="The stream that CET's authors derived from PAMAP2: 17,637 events in 1,935 seconds.",
     paper="dissertation 8.1",
     source=f"published with the code of CET, github.com/olgapoppe/CET; derived from {_CITATION}",
-    licence=_LICENCE,
+    license=_LICENCE,
     layouts=(
         RawLayout(
             files="physical_activity_cet.dat*",

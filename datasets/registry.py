@@ -1,8 +1,7 @@
 """All data sets."""
 
-from cepbench.datasets.base import Dataset
+from cepbench.datasets.base import Dataset, DatasetError
 from cepbench.datasets.bus_positions import DUBLIN_BUS
-from cepbench.datasets.errors import DatasetError
 from cepbench.datasets.flights_3m import FLIGHTS_3M
 from cepbench.datasets.hamlet_synthetic import HAMLET_SYNTHETIC
 from cepbench.datasets.linear_road import LINEAR_ROAD

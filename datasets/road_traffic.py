@@ -23,7 +23,7 @@ AARHUS_TRAFFIC = Dataset(
         "CityPulse Smart City Datasets, vehicle traffic in Aarhus, http://iot.ee.surrey.ac.uk:8080/datasets.html; "
         "measured by the city, Open Data DK"
     ),
-    licence="CC BY 4.0 (CityPulse); cite the source",
+    license="CC BY 4.0 (CityPulse); cite the source",
     layouts=(RawLayout(files="trafficData*.csv", columns=_COLUMNS, options={"header": "true"}, named=True),),
     needed=("REPORT_ID", "TIMESTAMP", "avgSpeed", "vehicleCount", "_id"),
     time=f"({seconds('TIMESTAMP')}) * 1000",

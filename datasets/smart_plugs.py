@@ -23,7 +23,7 @@ DEBS_2014 = Dataset(
         "DEBS 2014 Grand Challenge: Smart homes, https://debs.org/grand-challenges/2014/; H. Ziekow, Z. Jerzak: The "
         "DEBS 2014 Grand Challenge, DEBS 2014"
     ),
-    licence="Published for the challenge; ask its organisers before redistributing",
+    license="Published for the challenge; ask its organizers before redistributing",
     layouts=(RawLayout(files="sorted*.csv*", columns=_COLUMNS, options={"header": "false", "sep": ","}),),
     needed=_ROW,
     time="timestamp",

@@ -9,7 +9,7 @@ _DIGITS = "rpad(moment, 14, '0')"
 _TEXT = f"regexp_replace({_DIGITS}, '^(....)(..)(..)(..)(..)(..)$', '$1-$2-$3 $4:$5:$6')"
 _WRITTEN = "^[0-9]{8}(([01][0-9]|2[0-3])[0-5][0-9]([0-5][0-9])?)?$"
 
-# The stock's bar before, however long ago. Equal moments, as in overlapping files, are put into one order, too.
+# The stock's previous bar, of any age. Equal moments, as in overlapping files, are ordered, too.
 _BEFORE = "(PARTITION BY ticker ORDER BY moment, open, high, low, close, volume)"
 _DIFFERENCE = f"round(close - lag(close, 1, close) OVER {_BEFORE}, 4)"
 _SIDE = f"CASE WHEN {_DIFFERENCE} < 0 THEN 'sell' ELSE 'buy' END"
@@ -26,7 +26,7 @@ def _exchange(name: str, exchange: str) -> Dataset:
             "Historical stock data, http://www.eoddata.com (layout: its sample readme), in the text form that the "
             "OpenCEP project distributes"
         ),
-        licence="The vendor's terms; excerpts circulate with published CEP code. Ask the vendor before redistributing.",
+        license="The vendor's terms; excerpts circulate with published CEP code. Ask the vendor before redistributing.",
         layouts=(
             RawLayout(
                 files=f"{exchange}_*.txt",

@@ -24,7 +24,7 @@ NYC_TAXI = Dataset(
         "TLC Trip Record Data, NYC Taxi and Limousine Commission, "
         "https://www.nyc.gov/site/tlc/about/tlc-trip-record-data.page; files with zones, from July 2016 on"
     ),
-    licence="NYC Open Data terms of use; no warranty of completeness or accuracy",
+    license="NYC Open Data terms of use; no warranty of completeness or accuracy",
     layouts=(
         RawLayout(files="yellow_tripdata_*.parquet", columns=_COLUMNS, format="parquet", named=True),
         RawLayout(files="yellow_tripdata_*.csv*", columns=_COLUMNS, options={"header": "true"}, named=True),
@@ -60,7 +60,7 @@ NYC_TAXI = Dataset(
         "Times are seconds since 1970-01-01 on the city's clock, which repeats an hour each autumn. Zones are numbered "
         "by how many trips begin or end there: Zone0 has most; `pickup_location` and `dropoff_location` are the "
         "commission's numbers. It does not publish vehicles: `vehicle` is the vendor, too. `price` is the total, in "
-        "whole dollars; corrections with a negative one are kept. Older trips often tell no passengers (null). `score` "
-        "and `bound` are hashes of the row."
+        "whole dollars; corrections with a negative one are kept. Older trips often lack the passengers (null). "
+        "`score` and `bound` are hashes of the row."
     ),
 )  # fmt: skip

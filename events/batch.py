@@ -22,11 +22,11 @@ class EventBatch:
     - `type`: int32[n], codes into `schema.types`.
     - `columns`: an array[n] per attribute, of the dtype in `DTYPES` (strings are codes into `schema.strings`).
     - `position`: int64[n], each event's place in the whole time-ordered input (stable for equal times).
-    - `watermark`: no later batch holds an event before this time, so windows that end by then are complete. None says
-      nothing beyond the order of the stream.
+    - `watermark`: no later batch contains an event before this time, so windows that end by then are complete. None
+      gives no bound beyond the order of the stream.
 
-    Arrays are views wherever possible and are never written. What readers compute of a batch is kept with it (`once`);
-    its slices begin with nothing.
+    Arrays are views wherever possible and are never written. `once` caches what readers compute from a batch; its
+    slices start with an empty cache.
     """
 
     schema: Schema
@@ -63,7 +63,7 @@ class EventBatch:
         )
 
     def once(self, key: Hashable, compute: Callable[[], _Value]) -> _Value:
-        """What `compute` makes of these events: once per batch, for all readers that name the same `key`."""
+        """The result of `compute` on these events, computed once per batch and `key`."""
         found = self._computed.get(key)
         if found is None:
             found = self._computed[key] = compute()

@@ -1,4 +1,4 @@
-"""Raw Arrow columns as event columns, or the row where they cannot be."""
+"""Conversion of raw Arrow columns to event columns, with the row of the first invalid value."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -32,7 +32,7 @@ _NOTATIONS = (
 
 @dataclass(frozen=True)
 class Place:
-    """Where a block of rows comes from: `before` rows of `file` precede it; `called`: its own names of columns.
+    """The origin of a block of rows: `before` rows of `file` precede it; `called`: the file's names of columns.
 
     `rows`: which rows of the block were kept, if not all.
     """
@@ -43,7 +43,7 @@ class Place:
     rows: NDArray[np.int64] | None = field(default=None, compare=False)
 
     def name(self, column: str) -> str:
-        """What the input calls a column."""
+        """The input's name of a column."""
         return self.called.get(column, column)
 
     def error(self, index: int, column: str, problem: str) -> InputError:
@@ -53,7 +53,7 @@ class Place:
 
 
 def times(column: pa.Array, unit: str, place: Place, form: str = AUTO) -> NDArray[np.int64]:
-    """Times in `unit` as int64[n], 0 <= time < `FOREVER`; `InputError` names the first row that has no such.
+    """Times in `unit` as int64[n], 0 <= time < `FOREVER`; `InputError` names the first row without a valid time.
 
     `form`: how they are written (`events.reading.Reading.format`).
     """
@@ -90,7 +90,7 @@ def times(column: pa.Array, unit: str, place: Place, form: str = AUTO) -> NDArra
 
 
 def type_names(column: pa.Array, place: Place) -> pa.Array:
-    """Type names as strings; `InputError` names the first row that has none. Integers are names too."""
+    """Type names as strings; `InputError` names the first row without one. Integers are names too."""
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     if len(column) and not (_is_text(column.type) or pa.types.is_integer(column.type) or pa.types.is_null(column.type)):
@@ -103,9 +103,9 @@ def type_names(column: pa.Array, place: Place) -> pa.Array:
 
 
 def zone(kind: pa.DataType, written_as: Collection[str], form: str) -> str | None:
-    """How times are shown again: None as numbers, "" as timestamps without a zone, otherwise as those of a zone.
+    """How answers show times: None as numbers, "" as timestamps without a zone, otherwise in that zone.
 
-    `kind` is the Arrow type of their column, `written_as` how its texts are written (`notations`).
+    `kind` is the Arrow type of their column, `written_as` the notations of its texts (`notations`).
     """
     if pa.types.is_timestamp(kind):
         return kind.tz or ""
@@ -121,7 +121,7 @@ def zone(kind: pa.DataType, written_as: Collection[str], form: str) -> str | Non
 
 
 def notations(column: pa.Array) -> dict[str, tuple[int, str]]:
-    """How the times of a column are written: for each notation, the first row (from 0) that has it, and its text."""
+    """The notations of the times of a column: for each, the first row (from 0) that has it, and its text."""
     valid = np.flatnonzero(column.is_valid().to_numpy(zero_copy_only=False))
     if len(valid) == 0:
         return {}
@@ -140,13 +140,12 @@ def notations(column: pa.Array) -> dict[str, tuple[int, str]]:
 
 
 def check_notations(found: Mapping[str, tuple[int, str]], place: Place) -> None:
-    """`InputError` for the first row whose time is none, or is not written as those before it."""
+    """`InputError` for the first row with an invalid time, or with another notation than the rows before it."""
     order = sorted((row, name, text) for name, (row, text) in found.items())
     for index, (row, name, text) in enumerate(order):
         if name == _UNKNOWN:
-            raise place.error(
-                row, "time", f"{text!r} is no time; expected a whole number or a timestamp (or a Reading(format=...))"
-            )
+            expected = "expected a whole number or a timestamp (or a Reading(format=...))"
+            raise place.error(row, "time", f"{text!r} is not a time; {expected}")
         if index > 0:
             raise place.error(
                 row, "time", f"{text!r} is not written as the times before; expected whole numbers or timestamps"
@@ -204,7 +203,7 @@ def _casts(column: pa.Array, kind: pa.DataType) -> bool:
 
 
 def _whole(column: pa.Array, found: pa.Array) -> pa.Array:
-    """Numbers such as 5.0 as integers, which keep all digits of those beside them."""
+    """Numbers such as 5.0 as integers, which keep all digits of the integers beside them."""
     try:
         return pc.cast(pc.replace_substring_regex(column, r"\.0*$", ""), pa.int64())
     except pa.ArrowInvalid:
@@ -224,7 +223,7 @@ def _from_timestamps(column: pa.Array, unit: str, place: Place) -> NDArray[np.in
     if rest.any():
         index = int(np.argmax(rest != 0))
         text = pc.cast(column.slice(index, 1), pa.string())[0].as_py()
-        raise place.error(index, "time", f"{text} is no whole number of {unit!r}; choose a finer Reading(unit=...)")
+        raise place.error(index, "time", f"{text} is not a whole number of {unit!r}; choose a finer Reading(unit=...)")
     return whole
 
 

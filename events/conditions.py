@@ -1,8 +1,8 @@
-"""Conditions that rows have to fulfil, such as `delay IS NOT NULL AND delay > 0`: a small part of Spark SQL.
+"""Conditions that rows have to satisfy, such as `delay IS NOT NULL AND delay > 0`: a small part of Spark SQL.
 
-Columns are compared with constants or with one another by `= == != <> < <= > >=`, `IS [NOT] NULL` and `[NOT] IN (...)`;
-NOT, AND, OR and parentheses combine such comparisons. Constants are numbers and quoted texts; names that are no plain
-words stand in backticks. As in SQL a comparison with a null is neither true nor false; NaN counts as null.
+Columns are compared with constants or with each other by `= == != <> < <= > >=`, `IS [NOT] NULL` and `[NOT] IN (...)`;
+NOT, AND, OR and parentheses combine such comparisons. Constants are numbers and quoted texts; names that are not plain
+words are quoted in backticks. As in SQL a comparison with a null is neither true nor false; NaN counts as null.
 """
 
 from __future__ import annotations
@@ -54,12 +54,14 @@ _COMPARED: dict[str, Callable[..., pa.Array]] = {
 
 
 def check_condition(where: str) -> None:
-    """Raises `InputError` for what is no condition, with the place."""
+    """Raises `InputError` for an invalid condition, with the place of the error."""
     _parsed(where)
 
 
 def chosen(where: str, columns: Mapping[str, pa.Array], place: str) -> NDArray[np.int64]:
-    """The rows (from 0) for which the condition is true, in order. Raises `InputError` for what cannot be compared."""
+    """The rows (from 0) for which the condition is true, in order. Raises `InputError` for values that cannot be
+    compared.
+    """
     mask = _truth(_parsed(where), columns, place)
     return np.flatnonzero(pc.fill_null(mask, False).to_numpy(zero_copy_only=False))
 
@@ -88,7 +90,7 @@ def _parsed(where: str) -> Tree[Token]:
         rest = where[error.pos_in_stream or 0 :] if error.pos_in_stream != -1 else ""
         found = f"at {rest!r}" if rest else "at its end"
         raise InputError(
-            f"where: {where!r} is no condition {found}; write one such as delay IS NOT NULL AND delay > 0, "
+            f"where: {where!r} is not a condition {found}; write one such as delay IS NOT NULL AND delay > 0, "
             "with names of columns, numbers, 'texts', = != < <= > >=, IN, AND, OR, NOT and parentheses"
         ) from None
 
@@ -118,7 +120,7 @@ def _truth(tree: Any, columns: Mapping[str, pa.Array], place: str) -> pa.Array:
 
 
 def _compare(left: Any, operator: str, right: Any, columns: Mapping[str, pa.Array], place: str) -> pa.Array:
-    """At least one side is a column, of which a constant takes the type."""
+    """A comparison of which at least one side is a column; a constant is converted to the column's type."""
     sides = [_column(side, columns, place) if side.data == "column" else None for side in (left, right)]
     known = next((side for side in sides if side is not None), None)
     if known is None:
@@ -140,7 +142,7 @@ def _compare(left: Any, operator: str, right: Any, columns: Mapping[str, pa.Arra
 def _column(tree: Any, columns: Mapping[str, pa.Array], place: str) -> pa.Array:
     name = str(tree.children[0]).strip("`")
     if tree.data != "column":
-        raise InputError(f"where: {_shown(tree)} is no column")
+        raise InputError(f"where: {_shown(tree)} is not a column")
     if name not in columns:
         raise InputError(f"{place}: where: no column {name!r}; there are {', '.join(columns) or 'none'}")
     column = columns[name]

@@ -1,7 +1,7 @@
-"""CSV files as Arrow blocks, whole or by spans of rows, and what of their types can be known.
+"""CSV files as Arrow blocks, whole or by spans of rows, and the types of their columns.
 
-A column is of integers, else floats, else strings, by all of its values: what the spans of a file tell adds up to
-what the whole file tells. Only an empty field is null ("NA" may be a company).
+A column contains integers, otherwise floats, otherwise strings, depending on all of its values: the facts of a file's
+spans add up to those of the whole file. Only an empty field is null ("NA" may be a company).
 """
 
 import re
@@ -24,16 +24,16 @@ from cepbench.events.schema import Kind
 BLOCK_BYTES = 1 << 23
 SAMPLE_ROWS = 1000
 LONG = 10**18
-"""Whole numbers of so many digits would lose some as floats; they are identifiers."""
+"""Whole numbers with this many digits would lose some as floats; they are identifiers."""
 _LONG_TEXT = r"^[+-]?0*[1-9]\d{18,}$"
 _NOTHING, _INT, _FLOAT, _STRING = range(4)
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What rows of a CSV tell; those of consecutive rows add up.
+    """Facts about rows of a CSV file; those of consecutive rows add up.
 
-    - `widths`: by column, 0 for nothing but nulls, 1 for integers, 2 for floats, 3 for strings.
+    - `widths`: by column, 0 for only nulls, 1 for integers, 2 for floats, 3 for strings.
     - `long`: columns with a whole number of 19 digits or more.
     - `notations`: of times, with the first row of each (`events.columns.notations`).
     - `problem`: why nothing could be read after these rows, in Arrow's words.
@@ -46,7 +46,7 @@ class Facts:
     problem: str | None = None
 
     def __add__(self, other: "Facts") -> "Facts":
-        """Both, when `other` follows; a problem counts its rows from here."""
+        """The sum of two facts, when `other` follows; a problem counts its rows from here."""
         if self.problem is not None:
             return self
         widths = dict(self.widths)
@@ -62,7 +62,7 @@ class Facts:
 
     @property
     def kinds(self) -> dict[str, Kind | None]:
-        """The kind of every column, None without values."""
+        """The kind of every column, None for one without values."""
         strings = {name for name, width in self.widths.items() if width == _FLOAT and name in self.long}
         kinds = (None, Kind.INT, Kind.FLOAT, Kind.STRING)
         return {name: Kind.STRING if name in strings else kinds[width] for name, width in self.widths.items()}
@@ -82,8 +82,8 @@ def csv_blocks(
 ) -> Iterator[pa.RecordBatch]:
     """Rows of a span in order, in blocks of bounded size.
 
-    Columns of `kinds` are read as such if all of their values can be, which is fast; else all columns are strings, as
-    those without a kind are. Raises what Arrow raises.
+    Columns of `kinds` are read as such if all of their values allow it, which is fast; otherwise all columns are
+    strings, as are those without a kind. Raises Arrow's errors.
     """
     texts = {name: pa.string() for name in names}
     typed = {**texts, **{name: ARROW[kind] for name, kind in (kinds or {}).items() if name in texts}}
@@ -95,7 +95,7 @@ def csv_blocks(
                 done += block.num_rows
             return
         except pa.ArrowInvalid:
-            pass  # a number with a space that only Unicode knows, say, or something that is wrong in text, too
+            pass  # for example, a number with a space that only Unicode defines, or an error that the text has, too
     for block in _read(file, names, texts, span):
         if done < block.num_rows:
             yield block.slice(done)
@@ -103,19 +103,19 @@ def csv_blocks(
 
 
 def sample(file: Path, names: Sequence[str], time: str = "time") -> Facts:
-    """What the first rows of a file tell, nothing if it is unreadable: a guess, which `facts` need not follow."""
+    """Facts about the first rows of a file, empty if it is unreadable: a guess, from which `facts` may differ."""
     try:
         for block in islice(csv_blocks(file, names), 1):
             return _block_facts(block.slice(0, SAMPLE_ROWS), (), time) or Facts()
     except (pa.ArrowException, OSError):
-        pass  # told when all is read
+        pass  # reported when all rows are read
     return Facts()
 
 
 def facts(file: Path, names: Sequence[str], guess: Facts, span: ByteRange = WHOLE, time: str = "time") -> Facts:
-    """What a span tells together with a `guess` from files of the same source, which makes it fast and no more.
+    """Facts about a span, computed faster with a `guess` from files of the same source.
 
-    `time`: the column whose notations are told; none if there is no such column.
+    `time`: the column whose notations are recorded; none if there is no such column.
     """
     kinds = {name: kind for name, kind in guess.kinds.items() if kind in (Kind.INT, Kind.FLOAT)}
     found = _facts(file, names, guess, kinds, span, time)
@@ -133,7 +133,7 @@ def unreadable(file: Path, problem: Exception | str) -> InputError:
 def _facts(
     file: Path, names: Sequence[str], guess: Facts, kinds: Mapping[str, Kind], span: ByteRange, time: str
 ) -> Facts | None:
-    """None if numbers of `kinds` were so large that their texts have to be seen."""
+    """None if numbers of `kinds` were so large that their texts have to be checked."""
     known = Facts(widths={name: guess.widths.get(name, _NOTHING) for name in names}, long=guess.long)
     settled = {name for name, width in known.widths.items() if width == _STRING}
     try:

@@ -1,8 +1,8 @@
 """Cutting a CSV file into spans of whole rows, which many processes read side by side.
 
-Whether a newline ends a row depends on all bytes before it: it may lie inside quotes. So every process looks at a
-stretch of bytes for each state that may be before it (`scan`), which need not be known yet; then the states are
-strung together (`spans`). Nothing is guessed.
+Whether a newline ends a row depends on all bytes before it: it may be inside quotes. So every process scans a
+stretch of bytes for each state that may precede it (`scan`); then the states are chained (`spans`), and the
+result is exact.
 """
 
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ def stretches(size: int, most: int) -> list[ByteRange]:
 
 
 def scan(file: Path, stretch: ByteRange) -> Scan:
-    """Looks at a stretch of the file."""
+    """Scans a stretch of the file."""
     ends: list[int] = list(STATES)
     rows: list[int | None] = [None] * len(STATES)
     with file.open("rb") as opened:
@@ -59,7 +59,7 @@ def scan(file: Path, stretch: ByteRange) -> Scan:
 
 
 def spans(file: Path, scans: Sequence[Scan]) -> list[ByteRange]:
-    """The file in spans of whole rows, from the scans of its stretches: at most as many, and at least one."""
+    """The file in spans of whole rows, from the scans of its stretches: at most one per stretch, and at least one."""
     state, cuts = FIELD, []
     size = file.stat().st_size
     for number, found in enumerate(scans):

@@ -12,10 +12,10 @@ FIELD, PLAIN, QUOTED, CLOSING = STATES = range(4)
 
 @numba.njit(cache=True)
 def advance(data: NDArray[np.uint8], state: int) -> tuple[int, int]:
-    """From the state before `data` (uint8[n]) to the state after it, and where a row begins first, -1 for nowhere.
+    """The state after `data` (uint8[n]) from the state before it, and where the first row begins, -1 for nowhere.
 
-    As Arrow reads: a quote counts at the beginning of a field only, two of them inside stand for one, and after the
-    closing one a field goes on without quotes. Rows that end in a lone carriage return are not told. O(n).
+    As in Arrow, a quote counts at the beginning of a field only, two of them inside a field mean one, and a field
+    continues without quotes after the closing one. Rows that end in a lone carriage return are not recognized. O(n).
     """
     first = -1
     for place in range(len(data)):
@@ -37,7 +37,7 @@ def advance(data: NDArray[np.uint8], state: int) -> tuple[int, int]:
 
 
 def advanced(data: bytes, state: int) -> tuple[int, int]:
-    """As `advance`, at once where nothing is quoted."""
+    """As `advance`, faster where nothing is quoted."""
     if b'"' in data:
         found: Any = advance(np.frombuffer(data, np.uint8), state)
         return int(found[0]), int(found[1])

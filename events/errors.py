@@ -1,11 +1,11 @@
-"""The base of every error that a user sees, what is none, and choices where a name is unknown."""
+"""The base class of all errors that a user sees, interrupts, and the choices for an unknown name."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
 
 
 class CepbenchError(Exception):
-    """What was wrong, where, and what is allowed, in one line (a query error adds the underlined place)."""
+    """An error in one line: what was wrong, where, and the choices (a query error adds the underlined place)."""
 
 
 class InputError(CepbenchError):
@@ -13,7 +13,7 @@ class InputError(CepbenchError):
 
 
 def choices(name: str, known: Iterable[str], more: str = "") -> str:
-    """What may stand in place of an unknown name, and which of it is near, for the end of a message.
+    """The valid names in place of an unknown one, and the nearest, for the end of a message.
 
     >>> choices("creta", ["greta", "cogra"])
     'choose one of greta, cogra; did you mean greta?'
@@ -24,7 +24,7 @@ def choices(name: str, known: Iterable[str], more: str = "") -> str:
 
 
 def is_interrupt(error: BaseException | None) -> bool:
-    """Whether an interrupt is behind an error: compilers wrap whatever stops them."""
+    """Whether an interrupt caused an error: compilers wrap what stops them."""
     while error is not None:
         if isinstance(error, KeyboardInterrupt):
             return True

@@ -2,7 +2,7 @@
 
 Every refusal is one line that names the file, the row (data rows count from 1) and the column (docs/semantics.md,
 Events).
-Attributes may be null where no query needs them: `check_needed` tells.
+Attributes may be null where no query needs them: `check_needed` checks that.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -37,12 +37,12 @@ from cepbench.events.schema import RESERVED, Attribute, Kind, Schema, check_attr
 
 FRAME = "the DataFrame"
 FIRST_ROWS = 1000
-"""Of times that are texts: how they are written is seen in these."""
+"""The notation of times that are texts is inferred from this many."""
 
 
 @dataclass(frozen=True, eq=False)
 class InputEvents:
-    """Events of a file or DataFrame in time order, and what to know of their origin.
+    """Events of a file or DataFrame in time order, and their origin.
 
     - `missing`: bool[n] by attribute, where it was null or NaN (only attributes with such events).
     - `row`: int64[n], each event's row in the input (from 0, counted over all files).
@@ -69,10 +69,10 @@ class InputEvents:
 
 @dataclass(frozen=True)
 class FileLayout:
-    """Attributes of a source by name, and the columns that are none (left out, said in `notices`).
+    """Attributes of a source by name, and the columns that are not attributes (left out, listed in `notices`).
 
-    `whole_times` says that all times of a CSV source are written as whole numbers, `reading` which column is what,
-    `zone` what its times are (`Schema.zone`).
+    `whole_times`: all times of a CSV source are written as whole numbers; `reading`: the meaning of the columns;
+    `zone`: the zone of the times (`Schema.zone`).
     """
 
     kinds: Mapping[str, Kind]
@@ -91,7 +91,7 @@ class FileLayout:
 class Block:
     """Checked rows in input order: int64 times, and Arrow columns (strings not yet coded, nulls kept).
 
-    `row`: int64[n], from 0 in the file; `read`: how many there were before those that do not count were left out.
+    `row`: int64[n], from 0 in the file; `read`: their number before the condition was applied.
     """
 
     time: NDArray[np.int64]
@@ -104,7 +104,7 @@ class Block:
 def read_events(events: str | Path | pd.DataFrame, reading: Reading | str = "s") -> InputEvents:
     """All events of a CSV or Parquet file, a folder of such files, or a DataFrame. Raises `InputError`.
 
-    `reading` says which columns are time and type, and how times are written. A unit alone stands for columns of these
+    `reading` defines the columns of time and type, and how times are written. A unit alone means columns of these
     names, whose times are numbers of it, or timestamps, which become such numbers since 1970 (UTC).
     """
     reading = reading_of(reading)
@@ -156,12 +156,12 @@ def csv_headers(source: sources.Source, reading: Reading) -> list[list[str]]:
 
 
 def csv_layout(source: sources.Source, facts: Sequence[csv_files.Facts], reading: Reading) -> FileLayout:
-    """The attributes of all files of a CSV source, from what each file tells."""
-    for file, told in zip(source.files, facts, strict=True):
-        if told.problem is not None:
-            raise csv_files.unreadable(file, told.problem)
+    """The attributes of all files of a CSV source, from the facts about each file."""
+    for file, known in zip(source.files, facts, strict=True):
+        if known.problem is not None:
+            raise csv_files.unreadable(file, known.problem)
         if reading.format == AUTO:
-            check_notations(told.notations, Place(str(file), called=reading.called))
+            check_notations(known.notations, Place(str(file), called=reading.called))
     together = sum(facts, csv_files.Facts())
     kinds = together.kinds
     layout = _layout(kinds, [(name, pa.string()) for name in kinds], str(source.path), reading)
@@ -179,7 +179,7 @@ def file_blocks(
 ) -> Iterator[Block]:
     """Checked rows of one file in order, in blocks of bounded size.
 
-    Of a CSV file those of a span, which `before` rows precede. Messages call the file by `name`.
+    For a CSV file, those of a span, which `before` rows precede. Messages name the file `name`.
     """
     called = str(file) if name is None else name
     for batch in _csv_batches(file, layout, span) if is_csv else sources.parquet_blocks(file):
@@ -198,7 +198,7 @@ def _csv_batches(file: Path, layout: FileLayout, span: ByteRange) -> Iterator[pa
 
 
 def checked(batch: pa.RecordBatch, layout: FileLayout, place: Place) -> Block:
-    """Rows that count, with valid times and types, and attributes of the layout's kinds."""
+    """Rows that satisfy the condition, with valid times and types, and attributes of the layout's kinds."""
     reading, read, row = layout.reading, batch.num_rows, np.arange(batch.num_rows, dtype=np.int64)
     if reading.where is not None:
         row = chosen(reading.where, _comparable(batch, layout, place), place.file)
@@ -213,7 +213,7 @@ def checked(batch: pa.RecordBatch, layout: FileLayout, place: Place) -> Block:
 
 
 def _comparable(batch: pa.RecordBatch, layout: FileLayout, place: Place) -> dict[str, pa.Array]:
-    """The columns under their own names, attributes and numbers as what they are in all rows."""
+    """The columns under their own names, cast to their types in all rows."""
     found = dict(zip(batch.schema.names, batch.columns, strict=True))
     kinds = {**layout.kinds, **({layout.reading.time: Kind.INT} if layout.whole_times else {})}
     for name, kind in kinds.items():
@@ -287,18 +287,18 @@ def _layout(
         else:
             attributes[name] = kind or Kind.FLOAT
     if reading.format in EPOCHS:
-        told = f"numbers of {EPOCHS[reading.format]!r} since 1970, read as whole numbers of {reading.unit!r}"
-        notices.append(f"{place}, column {reading.time!r}: {told}")
+        scale = f"numbers of {EPOCHS[reading.format]!r} since 1970, read as whole numbers of {reading.unit!r}"
+        notices.append(f"{place}, column {reading.time!r}: {scale}")
     return FileLayout(attributes, tuple(notices), reading=reading)
 
 
 def _empty(arrow: pa.DataType, kinds: Mapping[str, Kind | None], name: str) -> bool:
-    """Whether a column without a kind is one without a value (else it has a type that no attribute has)."""
+    """Whether a column without a kind has no value (otherwise it has a type that attributes cannot have)."""
     return kinds[name] is None and (pa.types.is_null(arrow) or pa.types.is_string(arrow))
 
 
 def _zone(batches: Iterable[pa.RecordBatch], reading: Reading) -> str | None:
-    """What times are, by the first of them where they are texts."""
+    """The zone of times, from the first of them where they are texts."""
     for batch in batches:
         column = batch.column(reading.time)
         is_text = sources.arrow_kind(column.type) is Kind.STRING
@@ -313,7 +313,7 @@ def _plain(column: pa.Array) -> pa.Array:
 
 
 def _assemble(layout: FileLayout, read: Sequence[tuple[list[Block], tuple[str, int]]]) -> InputEvents:
-    """Codes strings and sorts by time (stable) what was read of each file, whose name and number of rows follow."""
+    """Codes strings and sorts by time (stable) the rows of all files, whose names and numbers of rows follow."""
     blocks = [block for found, _ in read for block in found]
     files = tuple(file for _, file in read)
     before = np.cumsum([0, *(rows for _, rows in files)])
@@ -330,14 +330,14 @@ def _assemble(layout: FileLayout, read: Sequence[tuple[list[Block], tuple[str, i
     batch = EventBatch(schema, time, codes(names, schema.types), columns, np.arange(len(time), dtype=np.int64))
     notices = layout.notices
     if len(row) == 0 and before[-1] > 0:
-        notices = (*notices, f"where: none of the {before[-1]} rows fulfils {layout.reading.where!r}")
+        notices = (*notices, f"where: none of the {before[-1]} rows satisfies {layout.reading.where!r}")
     events = InputEvents(schema, batch, holes, row, files, notices)
     falls = np.flatnonzero(time[1:] < time[:-1])
     return events if len(falls) == 0 else _sorted(events, int(falls[0]) + 1, layout.reading.time)
 
 
 def _sorted(events: InputEvents, first: int, column: str) -> InputEvents:
-    """The events by time, which lies in `column`; `first` is the first that is earlier than the one before it."""
+    """The events by time, read from `column`; `first` is the first that is earlier than its predecessor."""
     order = np.argsort(events.batch.time, kind="stable")
     batch = replace(events.batch.take(order), position=events.batch.position)
     holes = {name: mask[order] for name, mask in events.missing.items()}
@@ -346,7 +346,7 @@ def _sorted(events: InputEvents, first: int, column: str) -> InputEvents:
 
 
 def dictionary(layout: FileLayout, columns: Mapping[str, pa.ChunkedArray]) -> tuple[str, ...]:
-    """All strings of all string attributes, sorted; with '' (which stands for null) if there are nulls."""
+    """All strings of all string attributes, sorted; with '' (which represents null) if there are nulls."""
     strings: set[str] = set()
     for name, kind in layout.kinds.items():
         if kind is Kind.STRING:
@@ -355,12 +355,12 @@ def dictionary(layout: FileLayout, columns: Mapping[str, pa.ChunkedArray]) -> tu
 
 
 def codes(column: pa.ChunkedArray | pa.Array, words: tuple[str, ...]) -> NDArray[np.int32]:
-    """int32 codes into `words`, which hold every string of the column."""
+    """int32 codes into `words`, which contain every string of the column."""
     return _flat(pc.index_in(column, value_set=pa.array(words, pa.string())))
 
 
 def numbers(column: pa.ChunkedArray | pa.Array, schema: Schema, name: str) -> NDArray[np.generic]:
-    """An attribute as `EventBatch` keeps it; null is 0, NaN or the code of ''."""
+    """An attribute in the representation of `EventBatch`; null is 0, NaN or the code of ''."""
     kind = schema.kinds[name]
     if kind is Kind.STRING:
         return codes(pc.fill_null(column, ""), schema.strings)

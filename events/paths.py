@@ -9,7 +9,7 @@ _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 
 
 def local_path(path: str | Path) -> Path:
-    """The path, unless it is an address such as `s3://bucket/stream`, which would become a folder called `s3:`.
+    """The path, unless it is an address such as `s3://bucket/stream`, which would become a folder named `s3:`.
 
     Raises `InputError`.
     """

@@ -1,6 +1,6 @@
-"""How files of one's own are read: which columns are time and type, how times are written, and which rows count.
+"""How your files are read: the columns of time and type, the format of times, and a condition on rows.
 
-Messages name what a caller in Python gives, such as `Reading(time=...)`; the command line turns that into its options.
+Messages name Python arguments, such as `Reading(time=...)`; the command line replaces them by its options.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,26 +16,40 @@ if TYPE_CHECKING:  # the command line imports this
 
 AUTO, ISO = "auto", "iso"
 EPOCHS = {"epoch": "s", "epoch-ms": "ms", "epoch-us": "us", "epoch-ns": "ns"}
-"""Formats of numbers since 1970, perhaps with fractions, and the unit in which they are written."""
+"""Formats of numbers since 1970, optionally with fractions, and the unit in which they are written."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """Which columns of a file or DataFrame are what, and how its times are written.
+    """How to read a file or DataFrame: the columns of time and type, and the format of times.
 
+    Parameters
+    ----------
+    time, type
+        Names of the columns. The column of types is also an attribute, under its own name.
+    constant
+        The type of all events, for files without a column of types.
+    unit
+        The stream's unit of time (`events.units.NANOSECONDS`).
+    format
+        `auto` (whole numbers of `unit`, or timestamps), `iso` (timestamps in any form of ISO 8601), one of `EPOCHS`
+        (numbers since 1970, optionally with fractions, scaled to `unit`), or a pattern such as `%d.%m.%Y %H:%M:%S`.
+    where
+        A condition (`events.conditions`); only rows for which it is true are events. It applies before times are read.
+
+    Raises
+    ------
+    InputError
+        If the unit, the format or the condition is invalid.
+
+    Examples
+    --------
     >>> import pandas as pd
     >>> from cepbench import Reading, evaluate
     >>> ticks = pd.DataFrame({"ts": [1.5, 2.0], "symbol": ["A", "B"]})
     >>> own = Reading(time="ts", type="symbol", unit="ms", format="epoch")
     >>> evaluate("RETURN COUNT(*) PATTERN SEQ(A, B)", ticks, "cogra", reading=own, notify=str)["COUNT(*)"].tolist()
     [1]
-
-    - `time`, `type`: names of the columns. The column of types stays an attribute under its own name.
-    - `constant`: the type of all events, of files that have no such column.
-    - `unit`: the stream's unit of time (`events.units.NANOSECONDS`).
-    - `where`: keeps the rows for which a condition is true (`events.conditions`), before times are read.
-    - `format`: `auto` (whole numbers of `unit`, or timestamps), `iso` (timestamps in any form of ISO 8601), one of
-      `EPOCHS` (numbers since 1970, perhaps with fractions, scaled to `unit`), or a pattern such as `%d.%m.%Y %H:%M:%S`.
     """
 
     time: str = "time"
@@ -61,25 +75,25 @@ class Reading:
 
     @property
     def called(self) -> Mapping[str, str]:
-        """What `time` and `type` are called in the input."""
+        """The input's names of `time` and `type`."""
         return {"time": self.time, "type": self.type}
 
     @property
     def own_columns(self) -> bool:
-        """Whether anything but the unit differs from a file as cepbench expects it."""
+        """Whether anything but the unit differs from the default format."""
         return self != Reading(unit=self.unit)
 
     def check(self, names: Sequence[str], place: str) -> None:
-        """Refuses columns of which one is missing (all are told) or appears twice. Raises `InputError`."""
+        """Refuses columns if one is missing (all missing ones are named) or appears twice. Raises `InputError`."""
         wanted = {self.time: "Reading(time=...)"} | (
             {self.type: "Reading(type=...) or Reading(constant=...)"} if self.constant is None else {}
         )
         missing = {name: option for name, option in wanted.items() if name not in names}
         if missing:
-            told = " and ".join(map(repr, missing))
+            names_missing = " and ".join(map(repr, missing))
             verb = "columns" if len(missing) > 1 else "column"
             raise InputError(
-                f"{place}: {verb} {told} {'are' if len(missing) > 1 else 'is'} missing; "
+                f"{place}: {verb} {names_missing} {'are' if len(missing) > 1 else 'is'} missing; "
                 f"there are {', '.join(map(str, names)) or 'none'}; name it by {' and by '.join(missing.values())}"
             )
         for name in names:
@@ -91,7 +105,7 @@ class Reading:
         return [name for name in names if name not in ("time", "type", self.time)]
 
     def shadowed(self, names: Sequence[str]) -> list[str]:
-        """Columns that are left out because another one, or a constant, takes their place."""
+        """Columns that are left out because another one, or a constant, replaces them."""
         used = (self.time, None if self.constant is not None else self.type)
         return [name for name in names if name in RESERVED[:2] and name not in used]
 
@@ -112,9 +126,9 @@ EXPECTED = Reading()
 
 
 def reading_of(given: Reading | str, where: str | None = None) -> Reading:
-    """A reading, where a unit stands for files with the columns `time` and `type`. Raises `InputError`.
+    """A reading; a unit means files with the columns `time` and `type`. Raises `InputError`.
 
-    A condition `where` takes the place of the reading's own.
+    A condition `where` replaces the reading's own.
     """
     found = Reading(unit=given) if isinstance(given, str) else given
     return found if where is None else replace(found, where=where)

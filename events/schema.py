@@ -1,4 +1,4 @@
-"""What a stream's events look like: types, attributes, time unit."""
+"""The schema of a stream's events: types, attributes, time unit."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,8 +32,8 @@ class Schema:
     """Dictionaries and attributes of one stream.
 
     `types` decodes the type column and `strings` every string attribute: one dictionary for all of them, so that
-    codes of different attributes compare. `time_unit` is one of `events.units.NANOSECONDS`. `zone` says what times were
-    in the input, as which answers show them: None for numbers, "" for timestamps without a zone, or the zone of these.
+    codes of different attributes compare. `time_unit` is one of `events.units.NANOSECONDS`. `zone` is how answers show
+    times: None for numbers, "" for timestamps without a zone, or the zone of timestamps.
     """
 
     types: tuple[str, ...]
@@ -73,16 +73,16 @@ class Schema:
         return self._string_codes.get(text, -1)
 
     def decode(self, attribute: str, values: Sequence[int | float]) -> list[int | float | str]:
-        """Stored values of an attribute as a user knows them."""
+        """Stored values of an attribute as answers show them."""
         if self.kinds[attribute] is Kind.STRING:
             return [self.strings[int(value)] for value in values]
         return list(values)
 
 
 def check_attributes(schema: Schema, needs: Mapping[str, Collection[str]], place: str) -> None:
-    """`InputError` that names all attributes that queries need and the stream does not have."""
+    """`InputError` that names all attributes that queries need and the stream lacks."""
     absent = sorted({needed for attributes in needs.values() for needed in attributes} - schema.kinds.keys())
     if absent:
         known = ", ".join(schema.kinds) or "no attributes"
-        told = f"columns {' and '.join(map(repr, absent))} are" if len(absent) > 1 else f"column {absent[0]!r} is"
-        raise InputError(f"{place}: {told} missing; there are {known}")
+        columns = f"columns {' and '.join(map(repr, absent))} are" if len(absent) > 1 else f"column {absent[0]!r} is"
+        raise InputError(f"{place}: {columns} missing; there are {known}")

@@ -1,4 +1,4 @@
-"""Where events come from: CSV files (`events.csv_files`) and Parquet files, and folders of them."""
+"""The sources of events: CSV files (`events.csv_files`) and Parquet files, and folders of them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What is known of a stream as a whole, before anything runs."""
+"""Statistics of a whole stream, known before anything runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Needs = Mapping[str, Collection[str]]
 
 @dataclass(frozen=True)
 class EventSample:
-    """Some events of a stream, in its order, and how many `seconds` it took to draw them."""
+    """A sample of a stream, in its order, and the `seconds` that drawing it took."""
 
     events: EventBatch
     seconds: float = 0.0
@@ -21,10 +21,10 @@ class EventSample:
 
 @dataclass(frozen=True)
 class Statistics:
-    """What an optimiser may know of a stream before it runs.
+    """What an optimizer may know of a stream before it runs.
 
-    `rates` gives events per unit of stream time by type name, over the whole stream. `sampler` draws events of the
-    types that are asked for, with their attributes; without one there is nothing to draw from. It belongs to the
+    `rates` gives events per unit of stream time by type name, over the whole stream. `sampler` draws events of
+    given types with their attributes; without one there is no sample. It belongs to the
     process that plans: a plan keeps what was drawn, and never the sampler.
     """
 

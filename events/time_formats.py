@@ -1,4 +1,4 @@
-"""Times in a format that was asked for, as exact timestamps."""
+"""Times in a given format, as exact timestamps."""
 
 from decimal import Decimal
 from typing import TYPE_CHECKING
@@ -24,7 +24,7 @@ _DIGITS = r"[+-]?\d{4}"
 def timestamps(column: pa.Array, form: str, place: "Place") -> pa.Array:
     """Times without nulls, written in `form` (one of `EPOCHS`, `ISO` or a pattern), as timestamps of nanoseconds, UTC.
 
-    Timestamps stay what they are. Raises `InputError` for the first row that is not written so.
+    Timestamps stay what they are. Raises `InputError` for the first row in another format.
     """
     if pa.types.is_timestamp(column.type) or pa.types.is_date(column.type):
         return column
@@ -34,10 +34,10 @@ def timestamps(column: pa.Array, form: str, place: "Place") -> pa.Array:
     try:
         parsed = pd.to_datetime(texts, format="ISO8601" if form == ISO else form, utc=True, errors="coerce")
     except ValueError as error:
-        raise InputError(f"time format {form!r} is no pattern: {str(error).splitlines()[0]}") from None
+        raise InputError(f"time format {form!r} is not a pattern: {str(error).splitlines()[0]}") from None
     bad = parsed.isna().to_numpy()
     if form == ISO:
-        bad |= ~texts.str.match(_DIGITS).to_numpy(dtype=bool)  # pandas also knows the word "now"
+        bad |= ~texts.str.match(_DIGITS).to_numpy(dtype=bool)  # pandas also accepts the word "now"
     if bad.any():
         index = int(np.argmax(bad))
         expected = "a time in ISO 8601" if form == ISO else f"written as {form}"
@@ -55,7 +55,7 @@ def _epochs(column: pa.Array, unit: str, form: str, place: "Place") -> pa.Array:
         found = _scaled(column, unit)
     if found is None:
         bad = next(row for row in range(len(column)) if _epoch_fails(column.slice(row, 1), unit))
-        problem = f"{column[bad].as_py()!r} is no number of {unit!r} since 1970 (Reading(format={form!r}))"
+        problem = f"{column[bad].as_py()!r} is not a number of {unit!r} since 1970 (Reading(format={form!r}))"
         raise place.error(bad, "time", problem)
     return found
 
@@ -65,7 +65,7 @@ def _epoch_fails(one: pa.Array, unit: str) -> bool:
 
 
 def _scaled(column: pa.Array, unit: str) -> pa.Array | None:
-    """Numbers as text or decimals; None if one is no number, or has digits below a nanosecond."""
+    """Numbers as text or decimals; None if one is not a number, or has digits below a nanosecond."""
     try:
         exact = pc.cast(column, pa.decimal128(27, _FRACTIONS[unit]))
         scaled = pc.multiply(exact, pa.scalar(Decimal(NANOSECONDS[unit]), pa.decimal128(10, 0)))
@@ -75,7 +75,7 @@ def _scaled(column: pa.Array, unit: str) -> pa.Array | None:
 
 
 def _from_floats(column: pa.Array, unit: str) -> pa.Array | None:
-    """Floats, rounded to the finest decimal place that floats of their size tell apart."""
+    """Floats, rounded to the finest decimal place that floats of their size distinguish."""
     values = np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.float64)
     scale = NANOSECONDS[unit]
     if not (np.isfinite(values).all() and (np.abs(values) * scale < _BOUND).all()):

@@ -36,11 +36,13 @@ def check_time_unit(unit: str) -> str:
 
 
 def in_units(amount: Fraction, unit: str, stream_unit: str, what: str) -> int:
-    """`amount` of `unit` as a whole number of `stream_unit`; an `InputError` names `what` if it is not whole."""
+    """`amount` of `unit` as a whole number of `stream_unit`; an `InputError` names `what` if the result is not
+    whole.
+    """
     exact = amount * NANOSECONDS[unit] / NANOSECONDS[stream_unit]
     if exact.denominator != 1:
         raise InputError(
-            f"{what} {float(amount):g} {unit} is no whole number of the stream's time unit {stream_unit!r} "
+            f"{what} {float(amount):g} {unit} is not a whole number of the stream's time unit {stream_unit!r} "
             f"({float(exact):g}); choose a multiple of 1 {stream_unit}"
         )
     return int(exact)
@@ -54,7 +56,7 @@ def seconds(amount: float, unit: str) -> float:
 def in_bytes(size: str) -> int:
     """Whole bytes of a size such as `4GB` (10^9 bytes each), `1.5 GiB` (2^30) or `4096`, in any case of letters.
 
-    Raises `ValueError` with what a size is.
+    Raises `ValueError` with a description of a size.
     """
     found = _SIZE.fullmatch(size.strip())
     if found is None or found[2].upper() not in BYTES:

@@ -11,7 +11,7 @@ FOREVER = 2**62
 class Window:
     """Window k covers `[k * slide, (k + 1) * slide + within - slide)`, k >= 0 (docs/semantics.md, rule 6).
 
-    Units are those of the stream's time, or events of the key when `counts_events` is set.
+    Units are those of the stream's time, or events of the key if `counts_events` is set.
     """
 
     within: int
@@ -19,11 +19,11 @@ class Window:
     counts_events: bool = False
 
     def first_at(self, point: int) -> int:
-        """The smallest k whose window holds `point`."""
+        """The smallest k whose window contains `point`."""
         return max(0, (point - self.within) // self.slide + 1)
 
     def last_at(self, point: int) -> int:
-        """The largest k whose window holds `point`; below `first_at` when windows leave gaps and it lies in one."""
+        """The largest k whose window contains `point`; below `first_at` if windows leave gaps and `point` is in one."""
         return point // self.slide
 
     def start(self, k: int) -> int:
@@ -42,12 +42,12 @@ class Window:
 
     @property
     def overlap(self) -> int:
-        """The most windows that hold one event."""
+        """The maximum number of windows that contain one event."""
         return -(-self.within // self.slide)
 
     @property
     def pane(self) -> int:
-        """Length of the panes that every window is made of."""
+        """Length of the panes that every window consists of."""
         return gcd(self.within, self.slide)
 
 

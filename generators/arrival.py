@@ -62,7 +62,7 @@ class ConstantRate(Arrival):
 
 @dataclass(frozen=True)
 class RisingRate(Arrival):
-    """The rate rises linearly from `start` to `end` events/s within `seconds`, and would go on rising after."""
+    """The rate rises linearly from `start` to `end` events/s within `seconds`, and would continue to rise."""
 
     start: float
     end: float
@@ -72,7 +72,7 @@ class RisingRate(Arrival):
 
     @property
     def gain(self) -> float:
-        """Events per second that the rate gains each second."""
+        """The increase of the rate, in events per second each second."""
         return (self.end - self.start) / self.seconds
 
     def before(self, seconds: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -25,7 +25,7 @@ Columns = dict[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class Description:
-    """What a listing says of a generator (with default parameters)."""
+    """The entry of a generator in a listing (with default parameters)."""
 
     name: str
     paper: str
@@ -41,11 +41,11 @@ class Generator(ABC, Generic[P]):
     - Slice k holds the events `slice_start(k) .. slice_start(k + 1) - 1` of the stream, known without generating
       anything: all slices have `slice_events` events except the last one. Slices are consecutive in time; when many
       events share a time stamp, a slice may begin at the time stamp at which the one before it ends, and `position`
-      tells their order.
-    - All randomness of a slice comes from (seed, column, slice), so the stream is the same however slices are spread
+      gives their order.
+    - All randomness of a slice comes from (seed, column, slice), so the stream does not depend on how slices are spread
       over Spark partitions.
-    - Whatever runs on across slices is a function of the slice's index or of the event's ordinal (see the generators).
-    - Full slices are generated and the last one is cut, so a shorter stream is a prefix of a longer one.
+    - What continues across slices is a function of the slice's index or of the event's ordinal (see the generators).
+    - The last slice is generated in full and then cut, so a shorter stream is a prefix of a longer one.
 
     A subclass declares `name`, `paper`, `Parameters` and `version` (raised when its streams change), and implements
     `schema` and `_columns`.
@@ -105,7 +105,7 @@ class Generator(ABC, Generic[P]):
         return map(self.slice, range(self.slices()))
 
     def source(self) -> Mapping[str, Any]:
-        """What determines the stream, as JSON values: for provenance, and for `generators.registry.from_spec`."""
+        """The values that determine the stream, as JSON: for provenance, and for `generators.registry.from_spec`."""
         return {
             "generator": self.name,
             "version": self.version,
@@ -127,7 +127,7 @@ class Generator(ABC, Generic[P]):
 
     @property
     def _together(self) -> int:
-        """Consecutive events that no slice may part."""
+        """Consecutive events that are in one slice."""
         return 1
 
     def _arrival(self) -> Arrival:

@@ -5,7 +5,8 @@ from numpy.typing import NDArray
 
 
 def burst_numbers(random: np.random.Generator, n: int, mean: float) -> NDArray[np.int64]:
-    """The burst 0, 0, .., 1, .. that each of n > 0 events is in, int64[n]: memoryless lengths >= 1 with this mean.
+    """The number of the burst (0, 0, .., 1, ..) of each of n > 0 events, int64[n]: memoryless lengths >= 1 with this
+    mean.
 
     With mean 1 every event is a burst of its own. The last one is cut.
     """

@@ -35,7 +35,7 @@ class BusParameters(PopularityParameters):
     hot_share: float = Field(0.1, ge=0, le=1, description="share of the events that the hot journeys have together")
     journey_skew: float = Field(0.0, ge=0, le=5, description="Zipf exponent of events per journey; 0: equal")
     burst: float = Field(1.0, ge=1, le=10**5, description="mean number of consecutive events of one journey and line")
-    congested: float = Field(0.1, ge=0, le=1, description="share of the events that tell of a congestion")
+    congested: float = Field(0.1, ge=0, le=1, description="share of the events that report a congestion")
 
     @property
     def popular(self) -> int:
@@ -50,9 +50,9 @@ class Bus(Generator[BusParameters]):
     (seconds, -60 or more), and `score`, `bound` (`generators.selectivity`). They are named as in the workloads that the
     authors of Gloria published, and so are journeys (`generators.journeys`): these workloads run on this stream.
 
-    Those queries look for sequences of different journeys and group them by line. Here a journey is seen on any line,
-    drawn anew for each burst: were it bound to one, hardly any two journeys of a pattern would meet in a group. The
-    paper tells no frequencies of journeys; those that the workloads name are the `hot` ones, by default 3.6 times as
+    Those queries look for sequences of different journeys and group them by line. Here a journey may be on any line,
+    drawn for each burst: if it were bound to one, hardly any two journeys of a pattern would meet in a group. The
+    paper reports no frequencies of journeys; those that the workloads name are the `hot` ones, by default 3.6 times as
     frequent as the average one.
     """
 

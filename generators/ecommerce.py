@@ -27,7 +27,7 @@ class ECommerceParameters(SelectiveParameters):
     item_skew: float = Field(0.0, ge=0, le=5, description="Zipf exponent of purchases per item; 0: equal")
     item_rates: Literal["skewed", "random"] = Field(
         "skewed",
-        description="skewed: purchases per item as item_skew tells; random: in proportion to a number drawn from 1 to "
+        description="skewed: purchases per item by item_skew; random: in proportion to a number drawn from 1 to "
         "items for each item",
     )
     customer_skew: float = Field(0.0, ge=0, le=5, description="Zipf exponent of purchases per customer; 0: equal")
@@ -43,8 +43,8 @@ class ECommerce(Generator[ECommerceParameters]):
     """Items that customers buy one after another; every item is an event type.
 
     Attributes: `customer`, `item` (the number of the type), `price` (uniform 1..1000), and `score`, `bound`
-    (`generators.selectivity`).
-
+    Items and customers are drawn independently, as in dissertation 25.1; the price is our addition. Rates per item
+    between 1 and the number of items are those of the code that the authors of Sharon published.
     Items and customers are drawn independently, as in dissertation 25.1; the price is not in the paper. Rates per item
     that are drawn from 1 to the number of items are those of the code that the authors of Sharon published.
     """

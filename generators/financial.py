@@ -61,21 +61,21 @@ class Financial(Generator[FinancialParameters]):
     Attributes: `source` and `destination` (numbers of banks), `covered` (1 or 0).
 
     The share S = `selectivity` of the events is relevant: `covered` is 0. They are evenly spaced, every 1/S-th event,
-    so n consecutive events hold n S of them, give or take one. The others are covered and go between random banks.
+    so n consecutive events contain n S of them, give or take one. The others are covered and go between random banks.
 
     Relevant events come in groups of C = `compatibility`, one group after the other. A group deposits from one bank
     into the bank from which the next group deposits. So with
 
         PATTERN Check C+ WHERE C.covered = 0 AND C.destination = NEXT(C).source
 
-    a relevant event is adjacent to exactly the C events of the group before, as dissertation 8.1 has it, and to none of
+    a relevant event is adjacent to exactly the C events of the group before, as in dissertation 8.1, and to none of
     its own group, in windows of fewer than `banks` groups. A window has as many complete trends as the product of the
     sizes of its groups: C^(n/C) for n relevant events if it cuts no group. The first window of w seconds cuts none if
     w times rate times S is a multiple of C.
 
-    Events on one time stamp never follow one another, so each relevant event has a time stamp of its own, and
+    Events on one time stamp never follow each other, so each relevant event has its own time stamp, and
     parameters for which the time unit is too coarse are refused. The dissertation counts in seconds; 3.5k events/s
-    with a relevant one among each thousand need at least milliseconds (`time_unit`).
+    with one relevant among each thousand need at least milliseconds (`time_unit`).
     """
 
     name = "financial"

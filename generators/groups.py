@@ -1,4 +1,4 @@
-"""What goes on per group (company, passenger, job) inside one slice, without a loop over groups.
+"""Computations per group (company, passenger, job) inside one slice, without a loop over groups.
 
 `codes` is int64[n], the group of each event in stream order, 0 <= code < `groups`.
 """
@@ -25,8 +25,8 @@ def ranks(codes: NDArray[np.int64], groups: int) -> NDArray[np.int64]:
 def stages(codes: NDArray[np.int64], groups: int, length: int, random: np.random.Generator) -> NDArray[np.int64]:
     """Stage 0..length-1 of each event in its group's endless cycle, int64[n].
 
-    Consecutive events of a group are at consecutive stages. Where a group stands in its cycle when the slice begins is
-    drawn at random: an exact continuation would need the number of the group's events in all earlier slices.
+    Consecutive events of a group are at consecutive stages. The stage of a group at the beginning of the slice is drawn
+    at random: an exact continuation would need the number of the group's events in all earlier slices.
     """
     phases = random.integers(length, size=groups, dtype=np.int64)
     return (phases[codes] + ranks(codes, groups)) % length
@@ -41,7 +41,7 @@ def bridges(
     """A walk per group from `first` to `last`, float64[groups] each, by the events' `steps`; values, float64[n].
 
     `first` is the value before the group's first event of the slice, `last` the value at its last one. The sum of the
-    group's steps is taken out of them evenly and the way from first to last is put in (a Brownian bridge when steps
+    group's steps is subtracted evenly and the difference of last and first is added (a Brownian bridge if steps
     are normal), so slices join: the next slice starts from this one's `last`.
     """
     groups = len(first)

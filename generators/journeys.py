@@ -1,7 +1,8 @@
 """Names of bus journeys: three capital letters, beginning with those that the authors of Gloria use in their queries.
 
 The workloads that they published (Gloria, Section 8.1) name 121 journeys. A chain of 23 makes the sub-patterns that
-queries share: the first of them, then a run of consecutive others. Each of the other 98 stands at an end of queries.
+queries share: the first of them, then a run of consecutive others. Each of the other 98 is the first or last type of
+queries.
 """
 
 from itertools import islice, product
@@ -24,7 +25,7 @@ MAX_JOURNEYS = len(ascii_uppercase) ** 3
 
 
 def journey_names(count: int) -> tuple[str, ...]:
-    """The first `count` <= `MAX_JOURNEYS` names: those of `CHAIN`, of `ENDS`, then all others by the alphabet."""
+    """The first `count` <= `MAX_JOURNEYS` names: those of `CHAIN`, of `ENDS`, then all others in alphabetical order."""
     published = (*CHAIN, *ENDS)
     used = set(published)
     every = ("".join(letters) for letters in product(ascii_uppercase, repeat=3))

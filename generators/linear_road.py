@@ -16,7 +16,7 @@ from cepbench.generators.selectivity import SELECTIVE_ATTRIBUTES, SelectiveParam
 
 REPORT_SECONDS = 30
 MILE = 5280  # feet; a segment is one mile
-FEET_PER_REPORT = 44  # feet that 1 mph makes in 30 s
+FEET_PER_REPORT = 44  # feet at 1 mph in 30 s
 DEFAULT_START_RATE = 24
 
 
@@ -71,7 +71,7 @@ class LinearRoad(Generator[LinearRoadParameters]):
     Attributes: `vehicle`, `segment`, `position` (feet from segment 0), `direction` (0 or 1), `speed` (whole mph, the
     mean since the vehicle's last report), and `score`, `bound` (`generators.selectivity`).
 
-    A vehicle reports every 30 seconds, `trip` times, then another takes its place. It cruises at 20 to 50 mph, give or
+    A vehicle reports every 30 seconds, `trip` times, then another replaces it. It cruises at 20 to 50 mph, give or
     take 20, so it moves by at most one segment from report to report; from the last segment the ring leads to the
     first. The stream consists of rounds of 30 seconds: the j-th report of a round is from the j-th place on the road,
     and more places fill up as the rate rises. Which vehicle is in a place, where it entered and how fast it is are
@@ -137,7 +137,7 @@ class LinearRoad(Generator[LinearRoadParameters]):
         p = self.parameters
         length = p.segments * MILE
         cruise = 20.0 + 30.0 * hashed_uniform(p.seed, "cruise", vehicle)
-        report = vehicle * (p.trip + 1) + age  # one number per report of a vehicle, the one before its first included
+        report = vehicle * (p.trip + 1) + age  # one number per report of a vehicle, including the one before its first
         wobble = 20.0 * hashed_uniform(p.seed, "wobble", report + 1)
         speed = cruise + wobble - 20.0 * hashed_uniform(p.seed, "wobble", report)
         driven = FEET_PER_REPORT * (cruise * age + wobble)

@@ -1,4 +1,4 @@
-"""Parameters of generators: what every stream has, and one-line errors for values that are not allowed."""
+"""Parameters of generators: those of every stream, and one-line errors for invalid values."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -54,7 +54,7 @@ TimeUnit = Literal["ns", "us", "ms", "s", "min", "h", "day"]
 
 
 class StreamParameters(BaseModel):
-    """What every generated stream has. Immutable; unknown names are errors."""
+    """The parameters of every generated stream. Immutable; unknown names are errors."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
@@ -69,7 +69,7 @@ class StreamParameters(BaseModel):
         None,
         ge=1,
         le=MAX_BLOCK,
-        description="consecutive events that share one time stamp; by default what rate and unit give",
+        description="consecutive events that share one time stamp; by default as rate and unit imply",
     )
 
     @model_validator(mode="after")
@@ -93,7 +93,7 @@ class StreamParameters(BaseModel):
 
     @property
     def seconds(self) -> Fraction:
-        """Stream time that rate was told to fill, whether or not `events` cuts it short."""
+        """Stream time to fill at the rate, even if `events` cuts it short."""
         return self.default_duration if self.duration is None else self.duration
 
     @property
@@ -103,7 +103,7 @@ class StreamParameters(BaseModel):
 
     @property
     def last_second(self) -> Fraction:
-        """Stream time that no event exceeds."""
+        """An upper bound of the stream time."""
         return self.count / self.rate
 
     @property
@@ -145,7 +145,7 @@ def parameters_of(model: type[BaseModel]) -> tuple[Parameter, ...]:
     return tuple(
         Parameter(
             name,
-            _told(fields[name].default),
+            _shown(fields[name].default),
             allowed(fields[name]),
             fields[name].description or "",
         )
@@ -153,14 +153,14 @@ def parameters_of(model: type[BaseModel]) -> tuple[Parameter, ...]:
     )
 
 
-def _told(default: object) -> str:
+def _shown(default: object) -> str:
     if isinstance(default, tuple):
         return ", ".join(map(str, default))
     return "" if default is None else str(default)
 
 
 def allowed(field: FieldInfo) -> str:
-    """The values that a parameter takes, in words."""
+    """The values of a parameter, in words."""
     for rule in field.metadata:
         if isinstance(rule, str):
             return rule

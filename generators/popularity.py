@@ -1,4 +1,4 @@
-"""How often each of many types occurs: some more than the others, in the order of their names or in any other."""
+"""Frequencies of types: some occur more often than others, in the order of their names or in a random one."""
 
 from typing import Literal
 
@@ -13,7 +13,7 @@ from cepbench.generators.selectivity import SelectiveParameters
 class PopularityParameters(SelectiveParameters):
     """Parameters of a stream in which types differ in how often they occur.
 
-    The first `hot` types have the share `hot_share` of all events between them, and the others the rest; in both parts
+    The first `hot` types together have the share `hot_share` of all events, and the others the rest; in both parts
     shares fall as 1/rank^skew, with the generator's own parameter for skew.
     """
 

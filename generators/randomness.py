@@ -1,8 +1,8 @@
-"""Randomness that depends on (seed, column, slice) only, never on what was generated before.
+"""Randomness that depends on (seed, column, slice) only, never on earlier output.
 
 Two kinds. `column_random` is a counter-based generator (Philox) for one column of one slice: columns draw from streams
-of their own, so a parameter of one column (say, the number of groups) leaves every other column as it is.
-`hashed_uniform` is a function of a number (splitmix64): for values that belong to a thing that outlives a slice, such
+of their own, so a parameter of one column (for example, the number of groups) does not change the other columns.
+`hashed_uniform` is a function of a number (splitmix64): for values of an object that exists longer than a slice, such
 as a vehicle's cruising speed. Streams are equal on every machine with the same version of numpy.
 """
 
@@ -24,7 +24,7 @@ def hashed_uniform(seed: int, purpose: str, things: NDArray[np.int64]) -> NDArra
     """A uniform value in [0, 1) for each number in `things`; equal numbers get equal values."""
     key = np.random.SeedSequence(entropy=seed, spawn_key=(crc32(purpose.encode()),)).generate_state(1, np.uint64)[0]
     z = things.astype(np.uint64)
-    z *= _GOLDEN  # unsigned arrays wrap around, which is what splitmix64 wants
+    z *= _GOLDEN  # unsigned arrays wrap around, as splitmix64 requires
     z += key
     z ^= z >> np.uint64(30)
     z *= np.uint64(0xBF58476D1CE4E5B9)

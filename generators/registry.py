@@ -1,4 +1,4 @@
-"""All generators, and how a name and parameters become one."""
+"""All generators, and how to construct one from a name and parameters."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -45,6 +45,6 @@ def generator_class(name: str) -> type[Generator[Any]]:
 
 
 def from_spec(name: str, parameters: Mapping[str, Any]) -> Generator[Any]:
-    """The generator `name` with `parameters` (numbers or their text; what is left out has its default)."""
+    """The generator `name` with `parameters` (numbers or their text; others have their defaults)."""
     generator = generator_class(name)
     return generator(parse(name, generator.Parameters, parameters))

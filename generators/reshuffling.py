@@ -1,4 +1,4 @@
-"""Types that exchange their rates again and again: a stream that does not stay what it was (MCEP, Section 6.2.3)."""
+"""Types that exchange their rates repeatedly: a stream whose statistics change (MCEP, Section 6.2.3)."""
 
 from typing import Literal
 
@@ -12,17 +12,17 @@ from cepbench.generators.randomness import column_random
 
 
 class ReshufflingParameters(PopularityParameters):
-    """Parameters of a stream whose events may be given the types of others.
+    """Parameters of a stream whose events may exchange their types.
 
     "Every x events, y types are permuted": x is `reshuffle`, y is `reshuffled`.
     """
 
     reshuffle: int | None = Field(
-        None, ge=1, description="events after which some types exchange their rates; without, types keep them"
+        None, ge=1, description="events after which some types exchange their rates; by default types keep them"
     )
     reshuffled: int = Field(5, ge=2, le=100, description="types that do so each time, each with the next one of them")
     reshuffling: Literal["lasting", "passing"] = Field(
-        "lasting", description="lasting: types exchanged stay so, and are exchanged anew; passing: until the next time"
+        "lasting", description="lasting: exchanges are permanent and accumulate; passing: each until the next one"
     )
 
     @model_validator(mode="after")
@@ -42,9 +42,9 @@ class ReshufflingParameters(PopularityParameters):
 def reshuffled_types(p: ReshufflingParameters, codes: NDArray[np.int64], index: int) -> NDArray[np.int64]:
     """The types 0..types-1 of the events of slice `index`, by `reshuffle`; int64[n], as `codes` are.
 
-    Each `reshuffle` events, `reshuffled` types are drawn in random order, and each is replaced by the one that follows
-    it, the last one by the first, from the first events on. Where exchanges last, a slice does not know those before
-    it: all but the first one begin with a random permutation of all types, which is where many exchanges lead.
+    Each `reshuffle` events, `reshuffled` types are drawn in random order, and each is replaced by the next one, the
+    last one by the first, from the first events on. Where exchanges last, a slice does not depend on those of earlier
+    slices: all slices but the first one begin with a random permutation of all types, the limit of many exchanges.
     O(n + y n / x).
     """
     if p.reshuffle is None:
@@ -62,7 +62,7 @@ def reshuffled_types(p: ReshufflingParameters, codes: NDArray[np.int64], index: 
 def _exchanged(
     codes: NDArray[np.int64], names: NDArray[np.int64], drawn: NDArray[np.float64], every: int, lasting: bool
 ) -> NDArray[np.int64]:
-    """Codes by the names that they have in each block of `every` events: of block k, exchanged as `drawn[k]` says.
+    """Codes renamed in each block of `every` events: of block k, exchanged as `drawn[k]` says.
 
     `names`, int64[types], is the name of each code before the first block, and is changed.
     """
@@ -74,7 +74,7 @@ def _exchanged(
     chosen = np.empty(count, dtype=np.int64)
     result = np.empty_like(codes)
     for block in range(len(drawn)):
-        # A partial shuffle: the first of the pool are any types in any order, however it stood before.
+        # A partial shuffle: the first of the pool are random types in random order, regardless of its order before.
         for place in range(count):
             other = place + int(drawn[block, place] * (types - place))
             pool[place], pool[other] = pool[other], pool[place]

@@ -44,8 +44,8 @@ class Ridesharing(Generator[RidesharingParameters]):
     Attributes: `driver`, `rider`, `district`, `request` ("pool", "regular", "premium"), `duration` (60..3600 seconds),
     `speed` (0..60 mph), `price` (5.00..100.00), all uniform, and `score`, `bound` (`generators.selectivity`).
 
-    Consecutive bursts differ in type, so a burst is a longest run of one type, and a district's sub-stream keeps it
-    whole (there, two bursts of one type may follow each other by chance). Slices cut bursts: one that is not over when
+    Consecutive bursts differ in type, so a burst is a longest run of one type, and a district's sub-stream contains it
+    whole (there, two bursts of one type may follow each other by chance). Slices cut bursts: one that continues when
     its slice ends is shortened, and the next slice begins a new one. In Hamlet's definition the end of a pane completes
     a burst too. Events of one time stamp do not precede one another, and with `time_unit` s a whole burst may lie
     within one second; with ms and a rate of at most 1000, all time stamps differ.
@@ -98,7 +98,7 @@ class Ridesharing(Generator[RidesharingParameters]):
         types = np.empty(0, dtype=np.int64)
         lengths = np.empty(0, dtype=np.int64)
         while lengths.sum() < n:
-            # A step of 1 .. types - 1 around the circle of types never leads back to the same type.
+            # A step of 1 .. types - 1 around the circle of types never reaches the same type.
             steps = random.integers(1, p.types, size=chunk)
             start = types[-1] if len(types) else random.integers(p.types)
             drawn = (start + np.cumsum(steps)) % p.types

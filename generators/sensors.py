@@ -32,7 +32,7 @@ class SensorsParameters(ReshufflingParameters):
     points: int = Field(449, ge=1, le=10**5, description="observation points (event types P0, P1, ...)")
     point_skew: float = Field(0.0, ge=0, le=5, description="Zipf exponent of observations per point; 0: equal")
     slowing: float = Field(0.6, ge=0, le=1, description="share of the free speed that is lost on a full road")
-    variety: float = Field(1.0, ge=0, le=1, description="how far points differ; 0: all have the same kind of road")
+    variety: float = Field(1.0, ge=0, le=1, description="how much points differ; 0: all have the same kind of road")
     noise: float = Field(0.1, ge=0, le=1, description="standard deviation of the load of a road")
     scatter: float = Field(0.05, ge=0, le=1, description="standard deviation of the speed, as a share of the free one")
 
@@ -48,15 +48,15 @@ class Sensors(Generator[SensorsParameters]):
     Attributes: `point` (number), `speed` (average of the vehicles, km/h), `vehicles` (in the last five minutes),
     and `score`, `bound` (`generators.selectivity`).
 
-    The load of a point, in 0..1, is a share of its own, up and down with the hour of the day, and noise. `vehicles` is
-    the load times what the point's road can take, 20 to 200; `speed` is the free speed of the road, 40 to 110 km/h,
-    less up to the share `slowing` of it in proportion to the load, and noise. So both are anti-correlated at each
-    point, as they usually are. Pairs in which both rise or both fall are the violations that the queries of MCEP 6.1
-    look for. Between points, which differ in both, such pairs are rare or frequent, as it happens; without `variety`
+    The load of a point, in 0..1, is its usual share, plus a daily cycle and noise. `vehicles` is the load times the
+    capacity of the point's road, 20 to 200; `speed` is the free speed of the road, 40 to 110 km/h, reduced by up to the
+    share `slowing` of it in proportion to the load, plus noise. So both are anti-correlated at each
+    point, as usual. Pairs in which both rise or both fall are the violations that the queries of MCEP 6.1
+    look for. Between points, which differ in both, such pairs are rare or frequent by chance; without `variety`
     they are rare between all points.
 
     Points report with equal probability unless there is `point_skew`: the real stream is hardly skewed. With
-    `reshuffle`, types are exchanged again and again (`generators.reshuffling`), and all attributes stay.
+    `reshuffle`, types are exchanged repeatedly (`generators.reshuffling`), and all attributes stay.
     """
 
     name = "sensors"
@@ -90,12 +90,12 @@ class Sensors(Generator[SensorsParameters]):
         return reshuffled_types(p, point, index), columns
 
     def _load(self, point: NDArray[np.int64], index: int) -> NDArray[np.float64]:
-        """Share of a point's capacity that is on the road, float64[n] in 0..1."""
+        """Share of a point's capacity in use, float64[n] in 0..1."""
         p, n = self.parameters, len(point)
         ticks = NANOSECONDS["s"] / NANOSECONDS[p.time_unit]
         hour = self._times(index, index * self.slice_events, n) / ticks % DAY / DAY
         usual = self._between((0.2, 0.6), "usual load", point)
-        # Least at three in the night, most at three in the afternoon.
+        # Minimum at three in the night, maximum at three in the afternoon.
         daily = 0.2 * np.sin(2 * np.pi * (hour - 0.375))
         load = usual + daily + p.noise * self._random("load", index).standard_normal(n)
         clipped: NDArray[np.float64] = np.clip(load, 0.0, 1.0)

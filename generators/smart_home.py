@@ -45,7 +45,7 @@ class SmartHome(Generator[SmartHomeParameters]):
     (`generators.selectivity`).
 
     Properties and identifiers are those of the challenge. Hamlet names no event types and no bursts; here a house sends
-    what its plugs measured together, one plug at random after another. Bursts have memoryless lengths, and end with
+    measurements of its plugs together, in random order of plugs. Bursts have memoryless lengths, and end with
     their slice; two of one house may follow each other by chance.
     """
 

@@ -77,7 +77,7 @@ class StockParameters(ReshufflingParameters):
 
     @property
     def types(self) -> int:
-        """By `typed_by`; replicas have companies of their own."""
+        """By `typed_by`; replicas have their own companies."""
         return {"stock": 1, "side": len(SIDES), "company": self.companies * self.copies}[self.typed_by]
 
     @property
@@ -90,23 +90,23 @@ class Stock(Generator[StockParameters]):
     """Stock transactions with price walks per company, and replicas with shifted identifiers.
 
     Attributes: `company`, `sector`, `transaction` (identifiers), `side` ("buy" or "sell"), `volume` (1..10000),
-    `price` (cents are the smallest unit), and `score`, `bound` (`generators.selectivity`). With `bars`, an event tells
-    of a minute, as in Gloria 8.1: `open` is within two `volatility` of `close`, which equals `price`, and `high` and
-    `low` enclose both. With `differences`, `difference` is the price less the company's last one, in whole cents, as
-    in MCEP 6.1; before a company's first event of a slice, that is the price at which the walk enters the slice.
+    `price` (cents are the smallest unit), and `score`, `bound` (`generators.selectivity`). With `bars`, an event covers
+    a minute, as in Gloria 8.1: `open` is within two `volatility` of `close`, which equals `price`, and `high` and
+    `low` enclose both. With `differences`, `difference` is the price minus the company's previous one, in whole cents,
+    as in MCEP 6.1; at a company's first event of a slice, the previous price is that at the start of the slice.
 
     Replicas follow dissertation 8.1: copy c of a transaction has the same time stamp and values, `company` + c *
-    companies, `sector` + c * sectors and a transaction identifier of its own.
+    companies, `sector` + c * sectors and its own transaction identifier.
 
-    The log price of a company walks by normal steps of `volatility` per transaction. So that a slice needs no other,
+    The log price of a company walks by normal steps of `volatility` per transaction. To make slices independent,
     the walk passes through anchors: its value where slice k begins is a normal value of (seed, company, k) around the
     company's base price, and in between it is a Brownian bridge. The anchors' spread is such that the steps keep
-    their distribution; prices therefore return to the base price over slices, and never run away in a long stream.
+    their distribution; prices therefore return to the base price over slices, and do not diverge in a long stream.
 
     With `burst`, transactions of a company come in runs of memoryless length, cut where a slice ends; two runs of one
     company may follow each other by chance. With `volumes = burst` their sizes fluctuate from run to run.
 
-    With `reshuffle`, types are exchanged again and again (`generators.reshuffling`), and all attributes stay.
+    With `reshuffle`, types are exchanged repeatedly (`generators.reshuffling`), and all attributes stay.
     """
 
     name = "stock"
@@ -199,14 +199,14 @@ class Stock(Generator[StockParameters]):
         return np.maximum(prices, 0.01)
 
     def _differences(self, company: NDArray[np.int64], price: NDArray[np.float64], index: int) -> NDArray[np.float64]:
-        """Each price less the one before of the same company, float64[n], in whole cents."""
+        """Each price minus the previous one of the same company, float64[n], in whole cents."""
         everyone = np.arange(self.parameters.companies, dtype=np.int64)
         order, counts = by_group(company, len(everyone))
         before = np.empty_like(price)
         before[order[1:]] = price[order[:-1]]
         begins = (np.cumsum(counts) - counts)[counts > 0]
         before[order[begins]] = self._in_cents(self._anchors(index), everyone)[counts > 0]
-        # Minus zero is no value that a price would show.
+        # Prices do not show minus zero.
         return np.round(price - before, 2) + 0.0
 
     def _anchors(self, index: int) -> NDArray[np.float64]:

@@ -36,7 +36,7 @@ class TaxiParameters(PopularityParameters):
         0.8, ge=0, le=1, description="probability that a trip begins where the vehicle's last one ended"
     )
     zone_skew: float = Field(0.0, ge=0, le=5, description="Zipf exponent of trips per zone; 0: equal")
-    burst: float = Field(1, ge=1, le=10**5, description="mean number of trips in a row that begin in one zone")
+    burst: float = Field(1, ge=1, le=10**5, description="mean number of consecutive trips that begin in one zone")
 
     @property
     def popular(self) -> int:
@@ -45,16 +45,16 @@ class TaxiParameters(PopularityParameters):
 
 
 class Taxi(Generator[TaxiParameters]):
-    """Taxi trips; the zone of the pick-up is the event type, and vehicles mostly go on from where they are.
+    """Taxi trips; the zone of the pick-up is the event type, and vehicles mostly continue from their last drop-off.
 
     Attributes: `vehicle`, `rider`, `vendor` (1 or 2), `pickup` and `dropoff` (zones), `passengers` (1..6), `distance`
     (miles, by the price, which is 3 dollars and 4 per mile), `price` (whole dollars, at least 3), `payment` ("card" or
     "cash"), and `score`, `bound` (`generators.selectivity`).
 
-    So the types of a vehicle's trips are its way through the city. Drop-offs are drawn independently; a pick-up is the
-    vehicle's last drop-off with probability `chained`, and drawn anew otherwise. Where a slice begins, a vehicle is in
-    a random zone: an exact continuation would need the earlier slices. With `burst`, as many trips in a row on average
-    begin where the first of them does, as from a station: Hamlet shares bursts of one type.
+    So the types of a vehicle's trips are its route through the city. Drop-offs are drawn independently; a pick-up is
+    the vehicle's last drop-off with probability `chained`, and independent otherwise. Where a slice begins, a vehicle
+    is in a random zone: an exact continuation would need the earlier slices. With `burst`, that many consecutive trips
+    on average begin in the same zone, as from a station: Hamlet shares bursts of one type.
     """
 
     name = "taxi"

@@ -26,13 +26,13 @@ class TransportParameters(SelectiveParameters):
 
 
 class Transport(Generator[TransportParameters]):
-    """Trips of passengers through a city: Enter, some Transfers, Exit, each at a station after some waiting.
+    """Trips of passengers through a city: Enter, some Transfers, Exit, each at a station after a waiting time.
 
     Attributes: `passenger`, `station` (uniform), `waiting` (uniform 0..waiting seconds), and `score`, `bound`
     (`generators.selectivity`).
 
-    The dissertation names no event types. Here each passenger makes trip after trip of `stops` events; where a slice
-    begins, a passenger stands at a random stage of a trip (`generators.groups.stages`).
+    The dissertation names no event types. Here each passenger makes trips of `stops` events one after the other; where
+    a slice begins, a passenger is at a random stage of a trip (`generators.groups.stages`).
     """
 
     name = "transport"

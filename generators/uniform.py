@@ -36,11 +36,11 @@ class UniformParameters(SelectiveParameters):
 
 
 class Uniform(Generator[UniformParameters]):
-    """Independent events: types, groups and values drawn at random, with as many ties as wanted.
+    """Independent events: types, groups and values drawn at random, with a given share of ties.
 
     Attributes: `key` (0..groups-1), `value` (uniform integers 0..1000), and `score`, `bound`
     (`generators.selectivity`). With `tie_probability` q each event, except the first of a slice, has the time stamp of
-    the event before it with probability q, and else the one that its rate gives.
+    the event before it with probability q, and otherwise the one that its rate implies.
     """
 
     name = "uniform"

@@ -1,4 +1,4 @@
-"""Which algorithm to use for one's own queries and events: what `cepbench advise` finds."""
+"""The result of `cepbench advise`: which algorithm to use for given queries and events."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Candidate:
-    """One algorithm: what a trial on the first `tried` events says of the whole stream. Seconds and bytes.
+    """One algorithm, and the predictions from a trial on the first `tried` events. Seconds and bytes.
 
-    Each prediction is the value, and between what it probably lies. It was `measured` if the trial reached the end.
-    Without a `status` it was not tried. `setup_seconds` is what loading and perhaps compiling kernels took, which no
-    prediction holds. `curve`: events and seconds of each prefix that was run.
+    Each prediction is a value with its probable lower and upper bound. `measured`: the trial reached the end of the
+    stream. Without a `status` it was not tried. `setup_seconds` is the time to load, and possibly compile, kernels,
+    which predictions exclude. `curve`: events and seconds of each prefix that was run.
     """
 
     algorithm: str
@@ -44,9 +44,9 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Advice:
-    """All candidates, the best one first; `matches` of the whole stream, and the `most` in one window that was seen.
+    """All candidates, the best one first; `matches` of the whole stream, and the `most` in one observed window.
 
-    `recommended` is a name, or None if no candidate ended well; `because` the reason, one line.
+    `recommended` is a name, or None if no candidate succeeded; `because` is the reason, in one line.
     """
 
     events: int
@@ -63,7 +63,7 @@ class Advice:
     candidates: tuple[Candidate, ...] = field(default=())
 
     def frame(self) -> pd.DataFrame:
-        """A row per algorithm, without columns that say nothing."""
+        """A row per algorithm, without empty columns."""
         import pandas as pd
 
         rows = [asdict(one) | {"status": one.ended} for one in self.candidates]
@@ -71,6 +71,6 @@ class Advice:
         return table.replace({"": None}).dropna(axis="columns", how="all")
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON, which has no infinity: that is the text "inf"."""
+        """As JSON values; infinity is the text "inf"."""
         found: dict[str, Any] = finite(asdict(self))
         return found

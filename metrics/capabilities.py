@@ -6,19 +6,19 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Capability:
-    """One thing to ask for: a workload that does, and why algorithms refuse it, by their specification."""
+    """A feature: a workload that uses it, and why algorithms refuse it, by their specification."""
 
     group: str  # "Negation"
     name: str  # "NOT at the end"
     workload: str  # queries in text
-    reasons: Mapping[str, str]  # none of who can evaluate it
+    reasons: Mapping[str, str]  # empty for algorithms that can evaluate it
 
 
 @dataclass(frozen=True)
 class Capabilities:
     """A matrix of capabilities and `algorithms` (specifications), in the order in which they are shown.
 
-    `absent` tells of algorithms that cannot run on this machine what they lack; their column is that of other machines.
+    `absent` has what is missing for algorithms that cannot run on this machine; their column holds for other machines.
     """
 
     algorithms: tuple[str, ...]
@@ -26,9 +26,9 @@ class Capabilities:
     absent: Mapping[str, str]
 
     def refusals(self, algorithm: str) -> dict[str, tuple[str, ...]]:
-        """The reasons of an algorithm, each with the names of what it refuses for it.
+        """The reasons of an algorithm, each with the names of the refused features.
 
-        A group of several that is refused as a whole for one reason is told as `all of <group>`.
+        A group of several features that is refused as a whole for one reason is named `all of <group>`.
         """
         found: dict[str, dict[str, None]] = {}
         groups: dict[str, list[str | None]] = {}

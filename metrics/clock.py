@@ -1,4 +1,4 @@
-"""The virtual clock: when work would have been done, from measured service times and a schedule of arrivals.
+"""The virtual clock: completion times from measured service times and a schedule of arrivals.
 
 A rate sweep needs no sleeping, and a slow system cannot hold back the arrivals (no coordinated omission), because the
 schedule is given and only the service is measured (docs/measurement.md, Arrival).

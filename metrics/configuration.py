@@ -1,4 +1,4 @@
-"""What differs between the configurations of two records, in words."""
+"""Differences between the configurations of two records, as text."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -6,7 +6,7 @@ from itertools import zip_longest
 from typing import Any
 
 EFFORT = "repeat"
-"""How often a cell is run: more runs narrow its interval, and change nothing of what is measured."""
+"""How often a cell is run: more runs narrow its interval and do not change the measured quantity."""
 
 WIDTH = 60  # characters of one side
 CONTEXT = 2  # words before the first that differs
@@ -57,7 +57,7 @@ def _queries(workload: str) -> list[str]:
 
 
 def _clauses(query: str) -> dict[str, str]:
-    """The clauses of a query by their keyword; what stands before the first one, the name, is "" ."""
+    """The clauses of a query by their keyword; the name before the first one is at ""."""
     found: dict[str, str] = {}
     for part in _CLAUSE.split(query):
         clause = part.strip()
@@ -68,7 +68,7 @@ def _clauses(query: str) -> dict[str, str]:
 
 
 def _changed(a: str | None, b: str | None) -> tuple[str, str]:
-    """Both clauses; of long ones the keyword and what differs."""
+    """Both clauses; long ones are reduced to the keyword and the difference."""
     if a is None or b is None or max(len(a), len(b)) <= WIDTH:
         return _shown(a), _shown(b)
     left, right = a.split(), b.split()

@@ -1,4 +1,4 @@
-"""Numbers that optimisers and executors tell of their work, by name (`Plan.details`, `Executor.details`)."""
+"""Numbers that optimizers and executors report about their work, by name (`Plan.details`, `Executor.details`)."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
@@ -6,12 +6,12 @@ from typing import TypeVar
 Number = TypeVar("Number")
 
 PEAK = ("_peak", "_max")
-"""End the names of numbers of which the largest counts."""
+"""Suffixes of numbers whose maximum counts."""
 MEAN, COUNT = "_mean", "_count"
-"""A number `x_mean` is the mean over `x_count` things, which weigh it. All others are added up."""
+"""A number `x_mean` is the mean over `x_count` items, which is its weight. All others are added up."""
 
 DETAILS = "details."
-"""Begins the metrics that are details."""
+"""The prefix of metrics that are details."""
 
 
 def detailed(details: Mapping[str, Number]) -> dict[str, Number]:
@@ -26,7 +26,7 @@ def by_name(runs: Sequence[Mapping[str, float]]) -> dict[str, list[float]]:
 
 
 def merged(parts: Iterable[Mapping[str, float]]) -> dict[str, float]:
-    """The details of several plans or executors as one."""
+    """The combined details of several plans or executors."""
     whole: dict[str, float] = {}
     for part in parts:
         for name, number in part.items():
@@ -39,5 +39,5 @@ def merged(parts: Iterable[Mapping[str, float]]) -> dict[str, float]:
 
 
 def _weight(name: str, details: Mapping[str, float]) -> float:
-    """What a mean counts for; 1 for other numbers."""
+    """The weight of a mean; 1 for other numbers."""
     return float(details.get(name.removesuffix(MEAN) + COUNT, 1.0)) if name.endswith(MEAN) else 1.0

@@ -1,4 +1,4 @@
-"""The figure sidecar: what a drawing needs to know beyond the records, written by a sweep next to its cells.
+"""The figure sidecar: what a drawing needs besides the records, written by a sweep next to its cells.
 
 Layout: `results/<experiment>/<profile>/figure.json` holds one `Figure`, `.../cells/*.json` one `Record` each. With
 both, plots and report need neither the experiment definition nor the algorithms.
@@ -22,7 +22,7 @@ FIGURE_FORMAT: Literal[3] = 3  # claims at a named size
 
 
 class Scale(StrEnum):
-    """How an axis is divided; CATEGORY has neither order nor distance and is drawn as grouped bars."""
+    """The scale of an axis; CATEGORY has neither order nor distance and is drawn as grouped bars."""
 
     LINEAR = "linear"
     LOG = "log"
@@ -30,7 +30,7 @@ class Scale(StrEnum):
 
 
 class Verdict(StrEnum):
-    """What the measurements say about a claim of a paper (docs/measurement.md, Verdicts)."""
+    """The verdict of the measurements on a claim of a paper (docs/measurement.md, Verdicts)."""
 
     HOLDS = "holds"
     STRONGER = "stronger"
@@ -43,7 +43,7 @@ class Axis(Strict):
     """A dimension of the sweep: `name` is a key of `Record.point`."""
 
     name: str
-    label: str  # for people, without the unit: "Events per window"
+    label: str  # for readers, without the unit: "Events per window"
     unit: str = ""
     scale: Scale = Scale.LINEAR
     values: tuple[Any, ...] = ()  # the order of categories; values that are not listed follow, sorted
@@ -57,27 +57,27 @@ class PanelPart(Strict):
 
 
 class PublishedCurve(Strict):
-    """Numbers that authors published, in the unit of the panel that shows them; they are no records."""
+    """Numbers that authors published, in the unit of the panel that shows them; they are not records."""
 
     label: str  # in the legend: "published"
-    of: str | None = None  # the algorithm whose colour the curve has
+    of: str | None = None  # the algorithm whose color the curve has
     source: str  # where the numbers come from
     points: tuple[tuple[float, float], ...]
 
 
 class Panel(Strict):
-    """One small drawing: one metric over the x axis, as lines or bars, or bars stacked from the metrics of `parts`.
+    """A panel: one metric over the x axis, as lines or bars, or bars stacked from the metrics of `parts`.
 
-    `metric` is a name that `metrics.values.value` knows: a field of `Summary` ("latency_p50", "throughput",
+    `metric` is a name that `metrics.values.value` accepts: a field of `Summary` ("latency_p50", "throughput",
     "state_peak", ...), "state_kinds.<kind>", "realised.<field>", or "sustainable". `where` keeps only the records
     whose point has these values, so that panels may show different slices of one sweep, and `algorithms` only theirs,
-    if there are any. `x` takes the place of the figure's x axis. Lines become bars where x values have no order;
+    if there are any. `x` replaces the figure's x axis. Lines become bars where x values have no order;
     `kind` asks for bars in any case, or for a heat map with a row per algorithm. `published` curves are drawn beside
     lines, thin, where the axis has been measured.
 
-    With `over`, the metric is drawn as a multiple of what that algorithm has at the same point, its median: a gain.
+    With `over`, the metric is divided by that algorithm's median at the same point: a gain.
 
-    With `parts`, `metric` is that of the first one by default. All must come from the same kind of run (see
+    With `parts`, `metric` defaults to that of the first one. All must come from the same kind of run (see
     `metrics.values.measurement`).
     """
 
@@ -126,7 +126,7 @@ class Departure(Strict):
 
 
 class Evidence(Strict):
-    """A number of the records that shows a cause."""
+    """A number from the records that shows a cause."""
 
     what: str  # "state_peak of greta over cogra at events 50000"
     measured: float | None = None
@@ -137,28 +137,28 @@ class Evidence(Strict):
 
 
 class ClaimResult(Strict):
-    """A claim of the paper, what was expected and what was measured.
+    """A claim of the paper, the expected and the measured number.
 
-    `low` and `high` are the interval of `measured` from its repetitions, or from its draws; where cells were cut off by
-    a limit, the ends between which it lies, None where it has none.
+    `low` and `high` are the interval of `measured` from its repetitions, or from its draws; if a limit stopped cells,
+    the bounds of `measured`, None where it is unbounded.
     """
 
     text: str  # the claim in our words
     source: str  # "Section 13.2, Figure 13.1(a)"
     expected: str  # in words: "18 times", "n^2"
     claimed: float | None = None  # the paper's number, if it is a ratio
-    size: str  # in words, at which size: "events 40000"
+    size: str  # the size as text: "events 40000"
     measured: float | None = None
     low: float | None = None
     high: float | None = None
-    bound: bool = False  # whether a limit cut it off, so that `measured` is the end that is known
+    bound: bool = False  # whether a limit stopped it, so that `measured` is a known bound
     unit: str = ""  # of `measured`: "x", "s", ...
     verdict: Verdict
-    reason: str = ""  # why it is open
-    edge: bool = False  # whether the interval touches an edge of the band: a repetition may end otherwise
-    draws: int = 1  # over how many values of what the paper leaves free
-    held: int | None = None  # in how many of them it holds
-    cause: Literal["", "paper", "text silent", "size", "ours"] = ""  # of what does not hold
+    reason: str = ""  # the reason of an open verdict
+    edge: bool = False  # whether the interval touches an edge of the band, so that a repetition may differ
+    draws: int = 1  # number of values of what the paper leaves free
+    held: int | None = None  # number of those in which the claim holds
+    cause: Literal["", "paper", "text silent", "size", "ours"] = ""  # the cause of a verdict other than holds
     why: str = ""  # the cause in a sentence
     evidence: tuple[Evidence, ...] = ()
 
@@ -173,7 +173,7 @@ class Declared(Strict):
 
 
 class Figure(Strict):
-    """One figure of a paper as it was swept."""
+    """One figure of a paper, as measured."""
 
     format: Literal[3] = FIGURE_FORMAT
     id: str  # "13.1"
@@ -182,13 +182,13 @@ class Figure(Strict):
     title: str
     paper: str  # short citation
     caption: str = ""
-    data: str = ""  # the store that took the place of the figure's stream, in words
+    data: str = ""  # the store that replaced the figure's stream, as text
     x: Axis
     panels: tuple[Panel, ...]  # drawn side by side
     facet: Axis | None = None  # one row of panels per value
     series: Axis | None = None  # one line per algorithm and value
     algorithms: tuple[str, ...]  # specifications, in the order of the legend
-    labels: dict[str, str] = Field(default_factory=dict)  # names of algorithms for people, by specification
+    labels: dict[str, str] = Field(default_factory=dict)  # display names of algorithms, by specification
     workload: str = ""  # the queries as text
     stream: str = ""  # the stream in words: generator, parameters, seed
     environment: dict[str, Any] = Field(default_factory=dict)  # commit, versions, CPU, memory, Spark configuration

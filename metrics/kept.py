@@ -13,7 +13,7 @@ SHORT = 7  # characters of a commit
 
 @dataclass(frozen=True)
 class Kept:
-    """What was measured of one commit; `name` is the commit, with a + if sources differed, or the folder's name."""
+    """The results of one commit; `name` is the commit, with a + if sources differed, or the folder's name."""
 
     name: str
     folder: Path
@@ -26,7 +26,7 @@ class Kept:
 
 
 def load_kept(folders: Iterable[Path]) -> list[Kept]:
-    """The results folders and packs in their order; a folder of them stands for those in it, oldest commit first.
+    """The results folders and packs in their order; a folder of results folders means those in it, oldest commit first.
 
     Folders without results are left out. Raises `ResultsError` as `load_results` does.
     """
@@ -40,12 +40,12 @@ def load_kept(folders: Iterable[Path]) -> list[Kept]:
         below = [(path, load_results(path)) for path in paths]
         found += sorted((entry for entry in below if entry[1]), key=lambda entry: _age(entry[1]))
     names = [_name(folder, results) for folder, results in found]
-    told = [name if names.count(name) == 1 else folder.name for name, (folder, _) in zip(names, found, strict=True)]
-    return [Kept(name, folder, results) for name, (folder, results) in zip(told, found, strict=True)]
+    unique = [name if names.count(name) == 1 else folder.name for name, (folder, _) in zip(names, found, strict=True)]
+    return [Kept(name, folder, results) for name, (folder, results) in zip(unique, found, strict=True)]
 
 
 def _age(results: Sequence[Results]) -> str:
-    """When the commit was made, or as long as nobody knows, when its first cell was begun."""
+    """The time of the commit, or if it is unknown, the start of its first cell."""
     records = [record for found in results for record in found.records]
     made = [str(moment) for record in records if (moment := record.provenance.get("committed"))]
     return min(made or [record.started for record in records], default="")

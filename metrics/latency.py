@@ -21,10 +21,11 @@ class Latency:
 
 
 def row_latency(completion: NDArray[np.float64], last_arrival: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Completion of each row less the scheduled arrival of the last event of its window, in seconds.
+    """Completion of each row minus the scheduled arrival of the last event of its window, in seconds.
 
-    A row of a window that was closed before its last event was due (its later events are no part of it) is not early:
-    the virtual clock never completes a batch before its arrival, so the difference is never negative beyond rounding.
+    A row of a window that was closed before its last event was due (later events are not part of the window) is not
+    early: the virtual clock never completes a batch before its arrival, so differences are not negative beyond
+    rounding.
     """
     return np.maximum(completion - last_arrival, 0.0)
 
@@ -32,18 +33,18 @@ def row_latency(completion: NDArray[np.float64], last_arrival: NDArray[np.float6
 def at_rate(
     last: NDArray[np.int64], service: Seconds, answers: NDArray[np.int64], due: Seconds, slower: float, rate: float
 ) -> Seconds:
-    """The latency of each row, had events arrived at an open `rate` and each batch taken as long as it did.
+    """The latency of each row for an open `rate` of arrivals, with the measured service times.
 
-    `last` is the position of the last event of each of n batches, int64[n], `service` its seconds, and `answers` how
-    many rows came with it. `due` is when each row was due at the rate that was measured, `slower` that rate over
-    `rate`. So no run has to be repeated to know the latency at another rate, as for sustainable throughput.
+    `last` is the position of the last event of each of n batches, int64[n], `service` its seconds, and `answers` the
+    number of rows that it returned. `due` is the due time of each row at the measured rate, `slower` that rate over
+    `rate`. So the latency at another rate, as for sustainable throughput, needs no further run.
     """
     done = completions(open_arrivals(last, rate), service)
     return row_latency(np.repeat(done, answers), due * slower)
 
 
 def of_rows(latency: NDArray[np.float64], rows: NDArray[np.uint64]) -> NDArray[np.float64]:
-    """The latency of each row that several workers have parts of: that of its last part.
+    """The latency of rows with parts on several workers: that of the last part.
 
     `rows` identifies the row of each sample.
     """

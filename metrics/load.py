@@ -1,4 +1,4 @@
-"""What else the machine had to do while a worker measured."""
+"""Other load of the machine during a measurement."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from cepbench.metrics.record import Load
 NOISY = 0.05
 """A run that lost more of its time than this to others is noisy."""
 SLOW = 1.15
-"""So many times slower than at its best is a slow phase of the machine; by less the piece of work varies anyway."""
+"""The slowdown, relative to its best pace, from which a phase of the machine is slow; the pace varies by less
+anyway.
+"""
 
 
 class LoadWatch:
-    """A context around a measurement of this process's main thread; then `load` says what it lost to others.
+    """A context around a measurement of this process's main thread; afterwards `load` is the time lost to other work.
 
-    Between its runs the measurement has it `look` at the pace of the machine.
+    Between its runs the measurement calls `look` to sample the pace of the machine.
     """
 
     def __init__(self) -> None:
@@ -41,12 +43,12 @@ class LoadWatch:
         )
 
     def look(self) -> None:
-        """Looks at the pace of the machine."""
+        """Samples the pace of the machine."""
         self._pace.look()
 
 
 def worst(loads: list[Load]) -> Load | None:
-    """The most that any of several workers saw."""
+    """The maximum over several workers."""
     if not loads:
         return None
     names = Load.model_fields
@@ -55,7 +57,7 @@ def worst(loads: list[Load]) -> Load | None:
 
 
 def lost(load: Load | None) -> float:
-    """The largest share of time that a run lost in one way, 0 if nobody knows."""
+    """The largest share of time that a run lost in one way, 0 if unknown."""
     if load is None:
         return 0.0
     slowed = load.slowed or 1.0
@@ -63,14 +65,14 @@ def lost(load: Load | None) -> float:
 
 
 def _share(before: tuple[int, int] | None, after: tuple[int, int] | None) -> float | None:
-    """How much of the growth of (of others, of all) is that of others."""
+    """The share of other work in the growth of the pair (of others, of all)."""
     if before is None or after is None or after[1] <= before[1]:
         return None
     return (after[0] - before[0]) / (after[1] - before[1])
 
 
 def _scheduled() -> tuple[int, int] | None:
-    """Nanoseconds that the main thread was ready and had no processor, and those with the ones that it ran."""
+    """Nanoseconds in which the main thread waited for a processor, and in which it waited or ran."""
     try:
         ran, waited = Path("/proc/self/schedstat").read_text().split()[:2]
     except (OSError, ValueError):

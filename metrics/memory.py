@@ -1,4 +1,4 @@
-"""Memory of a process: proportional set size (PSS), now and at its peak, with that of the processes it started.
+"""Memory of a process: proportional set size (PSS), now and at its peak, including the processes that it started.
 
 Counted are pages that no file backs. Those of libraries and memory-mapped input are split among all processes that map
 them, so the PSS of a worker would jump by tens of megabytes whenever another one ends.
@@ -11,13 +11,13 @@ import sys
 from types import TracebackType
 
 INTERVAL = 0.01
-"""Seconds between two looks of the sampler."""
+"""Seconds between two samples."""
 
 
 def pss(pid: int | None = None) -> int:
     """Proportional set size of a process (of this one by default) in bytes.
 
-    Where the system does not tell pages apart, of all pages; failing that, the unique or the resident set size. Raises
+    If the system does not separate pages, that of all pages; otherwise the unique or the resident set size. Raises
     `OSError` if there is no such process.
     """
     pid = os.getpid() if pid is None else pid
@@ -40,14 +40,14 @@ def _size_as_known(pid: int) -> int:
 
 
 def whole_pss(pid: int, without: int = 0) -> int:
-    """That of a process and of the ones that it started, such as a Java machine, but for one `without`."""
+    """The PSS of a process and of the processes that it started, such as a Java machine, except `without`."""
     total = pss(pid)
     for task in os.listdir(f"/proc/{pid}/task"):
         try:
             with open(f"/proc/{pid}/task/{task}/children", encoding="ascii") as file:
                 children = [int(child) for child in file.read().split()]
         except OSError:
-            continue  # it has ended meanwhile
+            continue  # it has ended in the meantime
         for child in children:
             try:
                 total += pss(child) if child != without else 0
@@ -56,10 +56,10 @@ def whole_pss(pid: int, without: int = 0) -> int:
     return total
 
 
-# The sampler is another process, started afresh: a thread would stand still while a kernel holds the interpreter, and
-# a forked child would share the pages that it is to count (PSS splits shared pages among their owners). It starts
-# without the packages of the environment, which take most of the time; they are found where a size needs them. For the
-# same reason it imports next to nothing.
+# The sampler is another process, started from scratch: a thread would wait while a kernel holds the interpreter, and
+# a forked child would share the pages to be counted (PSS splits shared pages among their owners). It starts
+# without the installed packages, whose import takes most of the time, and loads them only where a size needs them. For
+# the same reason it imports very little.
 _SAMPLER = f"""
 import os, select, sys
 {inspect.getsource(pss)}
@@ -81,9 +81,9 @@ except OSError:
 
 
 class PeakMemory:
-    """Watches the PSS of this process, with its children, between entering and leaving.
+    """Samples the PSS of this process, with its children, inside the context.
 
-    Sampled from outside every `INTERVAL` seconds, and when a peak is taken.
+    Another process samples it every `INTERVAL` seconds, and when a peak is read.
     """
 
     def __init__(self) -> None:
@@ -102,7 +102,9 @@ class PeakMemory:
         return self
 
     def taken(self) -> int:
-        """The peak since entering, or since it was taken last, in bytes. The next one begins with what is held now."""
+        """The peak since the start of the context or the last read, in bytes. The next one begins with the present
+        size.
+        """
         held = whole_pss(os.getpid(), 0 if self._sampler is None else self._sampler.pid)
         if self._sampler is None:
             return held

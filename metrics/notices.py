@@ -1,4 +1,4 @@
-"""What a user should know before the numbers of a record are used."""
+"""Notices that a user should read before using the numbers of a record."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from cepbench.metrics.record import Load, Realised, Record
 
 
 class Notice(StrEnum):
-    """Kinds of notices, as the lines of a run count them."""
+    """Kinds of notices, as a run counts them in its output."""
 
     NOISY = "noisy"
     EMPTY = "without any match"
 
 
 def notices_of(load: Load | None, realised: Realised | None, unanswered: bool = False) -> dict[Notice, str]:
-    """What to know of runs under this load, with this answer: a sentence for each kind that applies.
+    """Notices on runs with this load and answer: a sentence for each kind that applies.
 
-    That an answer is empty is nothing to know of those who were not to answer (`unanswered`).
+    There is no notice on an empty answer of runs without detection (`unanswered`).
     """
     found: dict[Notice, str] = {}
     if lost(load) > NOISY:
@@ -31,7 +31,7 @@ def notices_of(load: Load | None, realised: Realised | None, unanswered: bool = 
 
 
 def noise(load: Load | None) -> str:
-    """How a noisy run lost most."""
+    """The main cause of a noisy run."""
     slowed = 1.0 if load is None or load.slowed is None else load.slowed
     if slowed > SLOW and 1 - 1 / slowed >= lost(load):
         return f"the machine was {slowed:.1f} times slower than at its best"
@@ -39,17 +39,17 @@ def noise(load: Load | None) -> str:
 
 
 def of_record(record: Record) -> dict[Notice, str]:
-    """What to know of a record, by kind."""
+    """The notices of a record, by kind."""
     return notices_of(record.load, record.realised, record.unanswered)
 
 
 def counted(records: Iterable[Record]) -> dict[Notice, int]:
-    """How many records have each kind, without kinds that none has."""
+    """The number of records with each kind, without unused kinds."""
     counts = Counter(kind for record in records for kind in of_record(record))
     return {kind: counts[kind] for kind in Notice if counts[kind]}
 
 
 def noisiest(records: Iterable[Record]) -> Record | None:
-    """The record that lost most of its time to others, if that is a lot."""
+    """The noisiest record, if it is noisy."""
     noisy = [record for record in records if lost(record.load) > NOISY]
     return max(noisy, key=lambda record: lost(record.load), default=None)

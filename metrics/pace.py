@@ -1,7 +1,7 @@
-"""How fast the machine runs now, by the time that a fixed piece of work takes.
+"""The present speed of the machine, as the time of a fixed piece of work.
 
-Virtual machines share cores and caches with others. These slow them by up to two times, for moments or for seconds,
-and no system tells: no time is stolen, and nobody waits. But the piece of work is slowed like what runs beside it.
+Virtual machines share cores and caches with others, which slow them by up to two times, for moments or for seconds.
+The system does not report it: no time is stolen, and no thread waits. But the piece of work is slowed, too.
 """
 
 from __future__ import annotations
@@ -11,35 +11,35 @@ import time
 from cepbench.metrics.statistics import median
 
 PIECES = 3
-"""At a look, of which the shortest counts: what falls on a single one is no pace."""
+"""Runs per sample, of which the shortest counts: a single one may be disturbed."""
 APART = 0.005
-"""Seconds between two looks at least."""
+"""Minimum seconds between two samples."""
 LEAST = 2
-"""Looks of which a pace is made: before a run and after it; a single one is a moment."""
+"""Minimum samples for a pace: before and after a run."""
 ENTRIES = 600
 
 
 class PaceWatch:
-    """Looks at the pace again and again beside a measurement, outside of its clock."""
+    """Samples the pace repeatedly during a measurement, outside of its clock."""
 
     def __init__(self) -> None:
         self._seen: list[float] = []
         self._looked: float | None = None
 
     def look(self) -> None:
-        """Takes the pace, about 0.2 ms, unless that was done a moment ago."""
+        """Samples the pace, in about 0.2 ms, unless the last sample is recent."""
         if self._looked is None or time.perf_counter() - self._looked >= APART:
             self._seen.append(piece_seconds())
             self._looked = time.perf_counter()
 
     @property
     def seconds(self) -> float | None:
-        """That the piece of work took, the median over all looks; None if there were fewer than `LEAST`."""
+        """Seconds of the piece of work, the median over all samples; None if there were fewer than `LEAST`."""
         return median(self._seen) if len(self._seen) >= LEAST else None
 
 
 def piece_seconds() -> float:
-    """Seconds that the piece of work takes now: Python's own objects, about 0.06 ms."""
+    """Seconds of the piece of work now: operations on Python objects, about 0.06 ms."""
     taken = []
     for _ in range(PIECES):
         began = time.perf_counter()

@@ -1,7 +1,7 @@
-"""A pack: results in one file that travels, a tar archive that is compressed by xz.
+"""A pack: results in one file, a tar archive compressed by xz.
 
 Its first member, `manifest.json`, has the format, and the size and checksum of each other member. Readers take members
-from memory only and extract none, so that names in an archive lead nowhere.
+from memory only and extract none, so that names in an archive cannot write files.
 """
 
 import io
@@ -19,11 +19,11 @@ from cepbench.metrics.files import write
 SUFFIX = ".tar.xz"
 MANIFEST = "manifest.json"
 PACK_FORMAT = 1
-MOST_BYTES = 1 << 30  # of a pack that is unpacked
+MOST_BYTES = 1 << 30  # of an unpacked pack
 
 
 class PackError(CepbenchError):
-    """A file that is no pack, a damaged one, or one of another format: the message names it."""
+    """A file that is not a pack, is damaged, or has another format: the message names it."""
 
 
 def write_members(path: Path, members: Mapping[str, bytes], about: Mapping[str, Any]) -> Path:
@@ -36,7 +36,7 @@ def write_members(path: Path, members: Mapping[str, bytes], about: Mapping[str, 
     members
         Contents by name.
     about
-        What else the manifest says, for people.
+        Other fields of the manifest, for readers.
     """
     checks = {name: {"bytes": len(content), "blake2b": _checksum(content)} for name, content in members.items()}
     manifest = json.dumps({"format": PACK_FORMAT, **about, "members": checks}, indent=1).encode()
@@ -50,7 +50,7 @@ def write_members(path: Path, members: Mapping[str, bytes], about: Mapping[str, 
 
 
 def read_members(path: Path) -> dict[str, bytes]:
-    """The members of a pack by name, without the manifest, all as they were written. Raises `PackError`."""
+    """The members of a pack by name, without the manifest, all verified by their checksums. Raises `PackError`."""
     found = _archive(path)
     listed = _listed(path, found.pop(MANIFEST, b""))
     if found.keys() != listed.keys():

@@ -1,4 +1,4 @@
-"""What a pack holds of results: figures, records as JSON lines, experiment files and environments."""
+"""The contents of a pack: figures, records as JSON lines, experiment files and environments."""
 
 import json
 from collections.abc import Mapping, Sequence

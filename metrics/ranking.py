@@ -1,4 +1,4 @@
-"""Algorithms on the same work, the best one first: what `cepbench bench` finds."""
+"""The result of `cepbench bench`: algorithms on the same work, the best one first."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Entry:
-    """One algorithm. Seconds, events per second, bytes; what was not measured is None.
+    """One algorithm. Seconds, events per second, bytes; None if not measured.
 
     - `seconds`: the median over `runs` of a whole run, with its interval from six runs on.
-    - `state`: the peak of what the algorithm keeps; `process`: of its process, above one that does nothing.
+    - `state`: the peak of the algorithm's state; `process`: the peak of its process above that of an empty executor.
     - `compile_seconds`: loading and compiling kernels, and `plan_seconds`: the optimizer, both outside of `seconds`.
     """
 
@@ -40,7 +40,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Ranking:
-    """All algorithms that were asked for: those with an answer by their time, and then the others."""
+    """All requested algorithms: those with an answer by their time, and then the others."""
 
     events: int
     queries: int
@@ -48,22 +48,23 @@ class Ranking:
     entries: tuple[Entry, ...]
 
     def frame(self) -> pd.DataFrame:
-        """A row per algorithm, without columns that say nothing."""
+        """A row per algorithm, without empty columns."""
         import pandas as pd
 
         rows = [asdict(entry) | {"status": entry.status.value} for entry in self.entries]
         return pd.DataFrame(rows).replace({"": None}).dropna(axis="columns", how="all")
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON, which has no infinity: that is the text "inf"."""
+        """As JSON values; infinity is the text "inf"."""
         found: dict[str, Any] = finite(asdict(self))
         return found
 
 
 def ranked(entries: Sequence[Entry]) -> tuple[Entry, ...]:
-    """In their order, with ranks. Only what ended well is ranked: a wrong answer has no time.
+    """The entries in order, with ranks. Only successful runs are ranked: a wrong answer has no time.
 
-    An algorithm ranks behind those that are faster whatever their intervals hold; equal ranks are equal within noise.
+    An algorithm has a worse rank than those that are faster by more than their intervals; equal ranks are equal within
+    noise.
     """
     order = list(Status)
     found = sorted(
@@ -77,13 +78,13 @@ def ranked(entries: Sequence[Entry]) -> tuple[Entry, ...]:
 
 
 def _ends(entry: Entry) -> tuple[float, float]:
-    """Of the interval of its time, or twice the time where there is none."""
+    """The upper end of the interval of its time, or twice the time if there is none."""
     seconds = inf if entry.seconds is None else entry.seconds
     return (seconds, seconds) if entry.low is None or entry.high is None else (entry.low, entry.high)
 
 
 def finite(value: Any) -> Any:
-    """As JSON can hold it, at any depth: "inf" for what is infinite, None for what is no number."""
+    """A value as JSON, at any depth: "inf" for infinity, None for NaN."""
     if isinstance(value, dict):
         return {name: finite(one) for name, one in value.items()}
     if isinstance(value, list | tuple):

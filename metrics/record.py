@@ -1,4 +1,4 @@
-"""The record of one measured cell: the only thing that plots, claims and the report read."""
+"""The record of one measured cell: the only input of plots, claims and the report."""
 
 from enum import StrEnum
 from typing import Any
@@ -32,7 +32,7 @@ class Samples(Strict):
     - `service`: one per processed arrival batch (all keys of one worker).
     - `state_bytes`: `Executor.state().bytes` summed over the live executors of a worker, over time (memory runs only).
 
-    Of a cell that was repeated, they are those of the run whose service time is the median.
+    For a repeated cell, they are those of the run with the median service time.
     """
 
     latency: list[float] = Field(default_factory=list)
@@ -41,19 +41,21 @@ class Samples(Strict):
 
 
 class Load(Strict):
-    """What else the machine did during the runs; of several workers, the most. None where the system does not tell."""
+    """Other load of the machine during the runs; for several workers, the maximum. None if the system does not report
+    it.
+    """
 
-    average: float | None = None  # load average of a minute, when the runs began
-    waited: float | None = None  # share of time in which the worker was ready and had no processor
+    average: float | None = None  # load average of a minute, at the start of the runs
+    waited: float | None = None  # share of time in which the worker waited for a processor
     stolen: float | None = None  # share of the machine's time that its hypervisor gave to others
-    pace: float | None = None  # seconds that a fixed piece of work took beside the runs (`metrics.pace`)
-    slowed: float | None = None  # that over the shortest beside any cell on the same hosts that was known by then
+    pace: float | None = None  # seconds of a fixed piece of work during the runs (`metrics.pace`)
+    slowed: float | None = None  # that over the shortest known in any cell on the same hosts
 
 
 class Summary(Strict):
-    """What a figure plots; None is not measured. Seconds, events per second, bytes.
+    """The numbers of a cell that figures plot; None means not measured. Seconds, events per second, bytes.
 
-    Of a cell that was repeated, each number is the median over its runs.
+    For a repeated cell, each number is the median over its runs.
     """
 
     runs: int | None = None  # that count
@@ -81,20 +83,20 @@ class Summary(Strict):
     plan_seconds: float | None = None
     compile_seconds: float | None = None
     worker_limit_bytes: int | None = None  # address space of a worker, as the system says
-    worker_base_bytes: int | None = None  # what of it a worker takes before the first event
+    worker_base_bytes: int | None = None  # the part of it that a worker uses before the first event
     sustainable_low: float | None = None
     sustainable_high: float | None = None
-    details: dict[str, float] = Field(default_factory=dict)  # what optimiser and executors tell of their work
+    details: dict[str, float] = Field(default_factory=dict)  # numbers that optimizer and executors report
 
 
 class Realised(Strict):
-    """The workload as it really was."""
+    """The measured properties of the workload."""
 
     events: int
     windows: int
     rows: int
     substreams: int
-    batches: int | None = None  # arrival batches of the worker that had most
+    batches: int | None = None  # maximum number of arrival batches of a worker
     rate: float | None = None
     events_per_window: float | None = None
     matches_per_window: float | None = None
@@ -113,12 +115,12 @@ class Record(Strict):
     point: dict[str, Any]  # axis name -> value
     measurement: str  # "time" or "memory"
     repetition: int
-    configuration: dict[str, Any]  # everything that the run was given
+    configuration: dict[str, Any]  # all inputs of the run
     status: Status
     reason: str = ""
     limit_seconds: float
     limit_bytes: int
-    plan_limit_seconds: float | None = None  # of an optimiser that did not end within them: a timeout before any event
+    plan_limit_seconds: float | None = None  # the limit of an optimizer that exceeded it: a timeout before any event
     digest: str | None = None  # of the answer: independent of the order of rows
     overflow: bool = False
     samples: Samples = Samples()
@@ -126,11 +128,11 @@ class Record(Strict):
     summary: Summary = Summary()
     realised: Realised | None = None
     unanswered: bool = False  # the algorithm only planned, so that its answer is empty
-    cut_off: bool = False  # the algorithm left matches out on purpose, so that its answer is compared with none
-    lost: tuple[str, ...] = ()  # why other attempts at this cell were void
+    cut_off: bool = False  # the algorithm left matches out on purpose, so that its answer is not compared
+    lost: tuple[str, ...] = ()  # why earlier attempts at this cell failed
     hosts: tuple[str, ...] = ()  # where workers ran
     load: Load | None = None
-    notices: tuple[str, ...] = ()  # what to know before the numbers are used (`metrics.notices`)
+    notices: tuple[str, ...] = ()  # notices on the numbers (`metrics.notices`)
     provenance: dict[str, Any] = Field(default_factory=dict)
     started: str = ""  # ISO 8601, UTC
-    seconds: float = 0.0  # wall time of the whole cell; of times and memory that one job measured, half of both
+    seconds: float = 0.0  # wall time of the whole cell; half of the job's if it measured times and memory

@@ -1,6 +1,6 @@
 """A record on disk: `<cell>.json`, and its raw samples as `<cell>.parquet` beside it, which the former names by digest.
 
-The samples are written first: a record without its samples, or beside others, is no record. Samples that replace others
+The samples are written first: a record without its samples, or with others, is invalid. Samples that replace others
 are `<cell>.next.parquet` until the record names them. Records of earlier versions hold their samples themselves.
 """
 
@@ -25,11 +25,11 @@ _SCHEMA = pa.schema(
 
 
 class SamplesError(ValueError):
-    """Samples that are not those of their record: the message names the file."""
+    """Samples that do not belong to their record: the message names the file."""
 
 
 def write_record(folder: Path, record: Record) -> None:
-    """Stores a record in a folder, instead of the one that the cell has, whole or not at all. Raises `Unwritable`."""
+    """Writes a record to a folder atomically, in place of the cell's earlier one. Raises `Unwritable`."""
     document = record.model_dump(mode="json", exclude={"samples"})
     samples = None
     if record.samples != Samples():
@@ -51,7 +51,7 @@ def read_record(path: Path) -> Record:
         document: Any = json.loads(content)
         digest = document["samples"].pop("digest")
     except (ValueError, KeyError, TypeError, AttributeError):
-        return Record.model_validate_json(content)  # which finds what is wrong, or the samples
+        return Record.model_validate_json(content)  # which finds the error, or the samples
     following = path.with_suffix(NEXT_SUFFIX)
     samples = following if _is(following, digest) else path.with_suffix(SAMPLES_SUFFIX)
     return Record.model_validate({**document, "samples": _samples(samples, digest)})
@@ -65,7 +65,7 @@ def _put_in_place(samples: Path, place: Path) -> None:
 
 
 def _is(path: Path, digest: str) -> bool:
-    """Whether samples wait here that a record names already."""
+    """Whether there are new samples that a record already names."""
     return path.exists() and _digest(path.read_bytes()) == digest
 
 

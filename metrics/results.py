@@ -30,7 +30,7 @@ class ResultsError(CepbenchError):
 class Results:
     """One swept figure: its description and all of its cells, ordered by algorithm, point, measurement, repetition.
 
-    `folder` holds them; in a pack it is none of the file system. `source` names the run where several are shown.
+    `folder` holds them; in a pack it is not a folder of the file system. `source` names the run if several are shown.
     """
 
     folder: Path
@@ -40,27 +40,39 @@ class Results:
 
 
 def read(folder: Path) -> Results:
-    """Everything of one experiment and profile. Cells of another experiment or profile are refused."""
+    """The results of one experiment and profile. Cells of another experiment or profile are refused."""
     figure = _figure(folder / FIGURE_FILE, (folder / FIGURE_FILE).read_bytes)
     cells = ((path, partial(read_record, path)) for path in sorted((folder / CELLS_FOLDER).glob("*.json")))
     return _results(folder, figure, cells)
 
 
 def load_results(root: str | Path = "results") -> tuple[Results, ...]:
-    """What `cepbench run` measured: one `Results` per experiment and profile, in the order of the papers' figures.
+    """Read what `cepbench run` measured.
 
+    Parameters
+    ----------
+    root
+        The results folder, one of the folders in it, or a pack (`cepbench pack`). Cells of an earlier configuration
+        (`superseded`) are read only if `root` is their folder.
+
+    Returns
+    -------
+    tuple of Results
+        One per experiment and profile, in the order of the papers' figures. `figure` describes the figure, with the
+        verdicts on the paper's claims. `records` has one `Record` per cell: algorithm, point, status, raw samples and
+        their summary, such as `record.summary.latency_p50` in seconds (docs/measurement.md, Metrics). Only a record
+        with the status `ok` has valid times.
+
+    Raises
+    ------
+    ResultsError
+        If the folder does not exist or one of its files cannot be read; the message names the file.
+
+    Examples
+    --------
     >>> from cepbench import load_results
     >>> for found in load_results("results"):
     ...     print(found.figure.title, len(found.records))
-
-    - `root`: the results folder, one of the folders in it, or a pack (`cepbench pack`). Cells of an earlier
-      configuration (`superseded`) are read only if `root` is their folder.
-    - `Results.figure`: what the figure shows, with the verdicts on the paper's claims.
-    - `Results.records`: one `Record` per cell: algorithm, point, status, raw samples and their summary, such as
-      `record.summary.latency_p50` in seconds (docs/measurement.md, Metrics). Only a record with the status `ok` may be
-      read as a time.
-
-    Raises `ResultsError`, which names the file, if the folder does not exist or something in it cannot be read.
     """
     root = Path(root)
     if root.is_dir():
@@ -73,7 +85,7 @@ def load_results(root: str | Path = "results") -> tuple[Results, ...]:
 
 
 def point_key(point: dict[str, Any]) -> tuple[tuple[str, bool, float, str], ...]:
-    """Orders points: numbers by value and before text, whatever the order of the axes in the file."""
+    """Orders points: numbers by value and before text, independent of the order of the axes in the file."""
     return tuple((name, *value_key(point[name])) for name in sorted(point))
 
 
@@ -122,7 +134,7 @@ def _packed(pack: Path) -> Iterator[Results]:
 
 
 def _results(folder: Path, figure: Figure, cells: Iterable[tuple[Path, Callable[[], Record]]]) -> Results:
-    """A figure and its cells in their order, each by its place and how it is read."""
+    """A figure and its cells in order, each with its place and a function that reads it."""
     order = {specification: rank for rank, specification in enumerate(figure.algorithms)}
     records = [_record(path, parse, figure) for path, parse in cells]
     records.sort(
@@ -165,7 +177,7 @@ def _record(path: Path, parse: Callable[[], Record], figure: Figure) -> Record:
 
 
 def _remedy(path: Path, of_folder: str) -> str:
-    """What helps against another format: what is in a pack cannot be run again."""
+    """The remedy for another format: a pack cannot be run again."""
     return of_folder if path.exists() else "use the version of cepbench that packed it"
 
 

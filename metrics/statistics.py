@@ -1,6 +1,6 @@
 """Robust summaries of repeated measurements: median with a distribution-free confidence interval.
 
-The interval of order statistics needs no assumption but independence: the number of n values below the true median is
+The interval of order statistics assumes only independence: the number of n values below the true median is
 Binomial(n, 1/2), so [x_(k), x_(n+1-k)] covers the median with probability 1 - 2 P(B <= k - 1) (Hahn and Meeker,
 Statistical Intervals, section 5.2). Five values cannot reach 95 %; six can.
 """
@@ -51,9 +51,9 @@ def interval_rank(n: int, confidence: float = CONFIDENCE) -> tuple[int, float] |
 
 
 def values_for(percent: int) -> int:
-    """How many values a percentile needs so that one of them is expected beyond it: 2 for the 50th, 100 for the 99th.
+    """The number of values of which one is expected beyond a percentile: 2 for the 50th, 100 for the 99th.
 
-    Of fewer, it says no more than their maximum.
+    With fewer values, the percentile is no more informative than their maximum.
     """
     return -(-100 // (100 - percent))
 

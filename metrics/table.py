@@ -15,22 +15,35 @@ _REALISED = tuple(Realised.model_fields)
 
 
 def load_frame(root: str | Path = "results") -> "pd.DataFrame":
-    """What `cepbench run` measured as a tidy table: one row per cell and repetition.
+    """Read what `cepbench run` measured as one tidy table.
 
+    Parameters
+    ----------
+    root
+        The results folder, one of the folders in it, or a pack.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per cell and repetition; docs/measurement.md, Export, documents the columns. Metrics of a cell that is
+        not `ok` are missing.
+
+    Raises
+    ------
+    ResultsError
+        As `load_results`.
+
+    Examples
+    --------
     >>> from cepbench import load_frame
     >>> cells = load_frame("results")
     >>> cells[cells.status == "ok"].groupby("algorithm").latency_mean.median()
-
-    - `root`: the results folder, or one of the folders in it.
-
-    docs/measurement.md, Export, documents the columns. Metrics of a cell that is not `ok` are missing: it has no time.
-    Raises `ResultsError` as `load_results` does.
     """
     return frame(load_results(root)).dropna(axis="columns", how="all")
 
 
 def frame(everything: Iterable[Results]) -> "pd.DataFrame":
-    """The cells of figures, in their order."""
+    """The cells of figures, in order."""
     import pandas as pd
 
     rows = [_row(found, record) for found in everything for record in found.records]
@@ -55,7 +68,7 @@ def _row(found: Results, record: Record) -> dict[str, Any]:
 
 
 def _row_identity(found: Results | None, record: Record | None) -> dict[str, Any]:
-    """What tells a cell apart, and how it ended; the names alone without one."""
+    """The columns that identify a cell, and its status; only their names without a record."""
     if found is None or record is None:
         names = ("experiment", "profile", "figure", "algorithm", "measurement", "repetition", "status", "reason")
         more = ("limit_seconds", "limit_bytes", "arithmetic", "digest", "overflow", "cell", "group", "commit")

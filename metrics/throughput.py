@@ -12,7 +12,7 @@ PRECISION = 1.05
 """A bracket is narrow enough when its upper end is at most this many times its lower end."""
 
 MIN_BATCHES = 12
-"""Fewer arrival batches than this say nothing about growth."""
+"""The minimum number of arrival batches to detect growth."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Replay:
 
 @dataclass(frozen=True)
 class Span:
-    """When one worker ran: its host, seconds of that host's clock, and the service time in between."""
+    """The run of one worker: its host, start and end on that host's clock, and the service time."""
 
     host: str
     began: float
@@ -46,10 +46,10 @@ class Span:
 
 
 def slot_times(spans: Sequence[Span], slots: int) -> list[float]:
-    """The service time of each slot, of which the longest is the makespan, less what starting workers took.
+    """The service time of each slot, without the time to start workers; the longest is the makespan.
 
-    Up to `slots` workers have a slot each, even if they were so quick that they did not meet. Of more workers, who
-    begins after another one of its host has ended has the slot of that one.
+    Up to `slots` workers have a slot each, even if they did not overlap in time. Of more workers, one that
+    begins after another of its host has ended gets the slot of that one.
     """
     if len(spans) <= slots:
         return [span.service for span in spans]
@@ -66,15 +66,15 @@ def slot_times(spans: Sequence[Span], slots: int) -> list[float]:
 
 
 def throughput(events: int, service: float) -> float | None:
-    """Events per second of service time; None if the clock saw nothing."""
+    """Events per second of service time; None if that is zero."""
     return events / service if service > 0 else None
 
 
 def sustained(replays: Sequence[Replay], rate: float) -> bool:
     """Whether no worker's queue grows when the whole stream arrives at `rate` events per second.
 
-    A queue grows if batches wait longer in the last third of the run than in the middle third, by more than one
-    ordinary batch takes: a window that closes late in the run may delay those behind it, but not for good.
+    A queue grows if batches wait longer in the last third of the run than in the middle third, by more than the service
+    time of one ordinary batch: a window that closes late in the run may delay those after it, but not permanently.
     """
     for replay in replays:
         wait = waiting(open_arrivals(replay.last, rate), replay.service)
@@ -88,13 +88,13 @@ def sustained(replays: Sequence[Replay], rate: float) -> bool:
 def sustainable(replays: Sequence[Replay], events: int) -> Bracket | None:
     """Bisects the open rate over the virtual clock with the measured service times.
 
-    `events` is the number of events of the whole stream. None if any worker has too few batches to tell.
+    `events` is the number of events of the whole stream. None if a worker has too few batches.
     Time O(n log(range)), n batches.
     """
     replays = [replay for replay in replays if len(replay.service)]
     if not replays or any(len(r.service) < MIN_BATCHES or not r.service.sum() > 0 for r in replays):
         return None
-    # With every event at once no worker keeps up; at a hundredth of the slowest worker's own pace all do, unless a
+    # With all events at once no worker keeps up; at a hundredth of the slowest worker's own rate all do, unless a
     # single batch stalls it.
     low = high = min(events / float(replay.service.sum()) for replay in replays)
     for _ in range(64):

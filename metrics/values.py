@@ -13,7 +13,7 @@ METRICS = f"{', '.join(sorted(_PLAIN | {SUSTAINABLE}))}, {STATE_KINDS}<kind>, {D
 
 
 def known(metric: str) -> bool:
-    """Whether `value` can answer for this metric."""
+    """Whether `value` accepts this metric."""
     if metric.startswith(REALISED):
         return metric.removeprefix(REALISED) in Realised.model_fields
     prefixed = any(metric.startswith(prefix) and metric != prefix for prefix in (STATE_KINDS, DETAILS))
@@ -23,7 +23,7 @@ def known(metric: str) -> bool:
 def measurement(metric: str) -> str | None:
     """Which cells measure it: "memory" or "time"; None if all do.
 
-    Memory has a run of its own (docs/measurement.md, Metrics), whose times are not to be trusted.
+    Memory has its own run (docs/measurement.md, Metrics), whose times are not reliable.
     """
     if metric in MEMORY_METRICS or metric.startswith(STATE_KINDS):
         return "memory"
@@ -44,7 +44,7 @@ def unit(metric: str) -> str:
 def value(record: Record, metric: str) -> float | None:
     """The metric of one cell in seconds, bytes, events per second or a count; None if it was not measured.
 
-    "sustainable" is the lower end of the bracket: the highest rate that was seen to hold.
+    "sustainable" is the lower end of the bracket: the highest rate that was sustained.
     Unknown metrics raise KeyError.
     """
     if not known(metric):
@@ -64,9 +64,9 @@ def value(record: Record, metric: str) -> float | None:
 
 
 def idle(record: Record, metric: str) -> float | None:
-    """What executors that do nothing take of a time: of the whole stream, a window, or an arrival batch on average.
+    """The part of a time that executors that do nothing take: for the whole stream, a window, or an arrival batch.
 
-    None if it was not measured, and of metrics that are no such times.
+    None if it was not measured, and for metrics that are not such times.
     """
     summary = record.summary
     if metric == "service_total":
@@ -78,5 +78,5 @@ def idle(record: Record, metric: str) -> float | None:
 
 
 def repetitions(record: Record, metric: str) -> list[float]:
-    """The metric in each run of a cell that was repeated; none if it is not one that varies from run to run."""
+    """The metric in each run of a cell that was repeated; empty if it does not vary between runs."""
     return record.runs.get("sustainable_low" if metric == SUSTAINABLE else metric, [])

@@ -1,8 +1,9 @@
-"""Arrival models (docs/measurement.md, Arrival): how the events of one bucket come to a worker, and when they were due.
+"""Arrival models (docs/measurement.md, Arrival): how the events of one bucket arrive at a worker, and when they are
+due.
 
-What a worker is handed together is an *arrival batch*: the events of one slide interval (burst), or a micro-batch
-(open). It may come in several steps, so that a large one is never in memory as a whole; its last step says when it
-arrived.
+The events that a worker gets together are an *arrival batch*: the events of one slide interval (burst), or a
+micro-batch (open). It may consist of several steps, so that a large one is never in memory as a whole; its last step
+has its arrival time.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ from cepbench.metrics.clock import open_arrivals
 
 @dataclass(frozen=True)
 class Step:
-    """Some events of an arrival batch, perhaps none.
+    """Some events of an arrival batch, possibly none.
 
-    - `arrival`: when the arrival batch was complete, in seconds; None if more of it follows.
+    - `arrival`: when the arrival batch was complete, in seconds; None if more steps follow.
     - `events.watermark`: set on the last step only.
     - `before`: position of the last event of earlier steps, -1 if there is none.
     """
@@ -53,7 +54,7 @@ class ArrivalModel(ABC):
 
 
 def intervals(time: NDArray[np.int64], windows: Sequence[Window | None]) -> NDArray[np.float64] | None:
-    """float64[n]: in how many intervals of `Burst` events had come with each event; None without time windows."""
+    """float64[n]: the number of intervals of `Burst` with events up to each event; None without time windows."""
     slides = [window.slide for window in windows if window is not None and not window.counts_events]
     if not slides:
         return None
@@ -61,9 +62,10 @@ def intervals(time: NDArray[np.int64], windows: Sequence[Window | None]) -> NDAr
 
 
 class Burst(ArrivalModel):
-    """The events of each slide interval arrive together at its end, the latency of a window being what they cost.
+    """The events of each slide interval arrive together at its end, so that the latency of a window is their service
+    time.
 
-    With several slides, intervals end wherever one of them does. An interval without events counts as arrived at its
+    With several slides, intervals end where any of them ends. An interval without events arrives at its
     end, as long as a window is open. Streams without time windows arrive in groups of the smallest SLIDE of their count
     windows; without any window, all at once.
     """
@@ -76,7 +78,7 @@ class Burst(ArrivalModel):
         self._unit = seconds(1.0, time_unit)
 
     def steps(self, batches: Iterable[EventBatch]) -> Iterator[Step]:
-        """See the class."""
+        """Implements `Arrival`."""
         if self._windows:
             return self._intervals(batches)
         return self._groups(batches)
@@ -130,9 +132,9 @@ class Burst(ArrivalModel):
 
 
 class OpenRate(ArrivalModel):
-    """Event i of the whole stream arrives (i + 1) / `rate` seconds after the start, whatever the worker does.
+    """Event i of the whole stream arrives (i + 1) / `rate` seconds after the start, independent of the worker.
 
-    Every `batch` consecutive events of the stream are handed over together, when the last of them has arrived.
+    Each `batch` consecutive events of the stream are handed over when the last of them has arrived.
     """
 
     def __init__(self, rate: float, batch: int) -> None:
@@ -140,7 +142,7 @@ class OpenRate(ArrivalModel):
         self._batch = batch
 
     def steps(self, batches: Iterable[EventBatch]) -> Iterator[Step]:
-        """See the class."""
+        """Implements `Arrival`."""
         before = -1
         for batch, following in with_next(batches):
             start = 0
@@ -161,7 +163,7 @@ class OpenRate(ArrivalModel):
 
 
 def with_next(batches: Iterable[EventBatch]) -> Iterator[tuple[EventBatch, EventBatch | None]]:
-    """Each batch that has events, with the one that follows it."""
+    """Each batch with events, with the next one."""
     current: EventBatch | None = None
     for batch in batches:
         if len(batch):

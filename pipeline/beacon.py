@@ -1,10 +1,10 @@
-"""What workers tell the driver while a job runs: that they live, and when their measured part begins and ends.
+"""Reports of workers to the driver during a job: that they are alive, and when their measured part begins and ends.
 
 A worker opens a connection when its clock starts, and sends a line whenever its clock stops and starts again, so that
-limits do not count preparation. Workers that wait for each other meet there, too. A helper process beside the worker
-(`pipeline.pulse`) has a connection of its own, from the worker's start to its end, and reports every second how large
-the worker is. Both begin with `{"token", "process", "host"}`; the token keeps strangers on the network from being
-heard.
+limits exclude preparation. Workers that wait for each other use it, too. A helper process beside the worker
+(`pipeline.pulse`) has its own connection, from the worker's start to its end, and reports the worker's size every
+second. Both begin with `{"token", "process", "host"}`; the token excludes other senders on the
+network.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from types import TracebackType
 from cepbench.pipeline import pulse
 
 GO, ALONE = b"go\n", b"no\n"
-"""Answers of the driver: to a clock that starts or to workers that met, and to one that waited in vain."""
+"""Answers of the driver: to a clock that starts or to workers that met, and to one that waited without success."""
 MEET = b"meet\n"
 MEET_SECONDS = 30.0
-"""For which workers that meet wait where there are fewer than there should be."""
+"""Seconds to wait at a meeting if workers are missing."""
 
 
 @dataclass(frozen=True)
 class Address:
-    """Where workers find the beacon of one job; travels with the job."""
+    """The address of the beacon of one job; sent with the job."""
 
     host: str
     port: int
@@ -42,7 +42,7 @@ class Address:
 
 @dataclass
 class Running:
-    """A worker inside its measured part: since when (driver's monotonic clock), and which process it is."""
+    """A worker inside its measured part: its start (driver's monotonic clock) and its process."""
 
     since: float
     process: int
@@ -51,20 +51,20 @@ class Running:
 
 @dataclass
 class Alive:
-    """A worker: when it was last heard of (driver's monotonic clock), the most bytes it had, and its machine's."""
+    """A worker: its last report (driver's monotonic clock), its maximum bytes, and its machine's."""
 
     process: int
     host: str
-    heard: float
+    last_report: float
     resident: int = 0
     machine: int = 0
 
 
 class Beacon:
-    """Listens on the driver while one job runs.
+    """Receives reports on the driver during a job.
 
     `bind` is the address to listen on, `advertised` the one that workers connect to, `port` 0 any free port. The job
-    has so many `workers`.
+    has this many `workers`.
     """
 
     def __init__(self, bind: str, advertised: str | None = None, port: int = 0, workers: int = 1) -> None:
@@ -105,39 +105,39 @@ class Beacon:
         self._server.server_close()
 
     def longest(self, patience: float = float("inf")) -> float:
-        """Seconds that the longest running worker has been inside its measured part; 0 if none is.
+        """Seconds since the start of the longest measured part; 0 if there is none.
 
-        Workers that were not heard of for `patience` seconds do not count: they may be lost, which is not slow.
+        Workers without a report for `patience` seconds do not count: they may be lost, which is not slow.
         """
         with self._lock:
             now = time.monotonic()
-            lost = {(a.host, a.process) for a in self._alive.values() if now - a.heard > patience}
+            lost = {(a.host, a.process) for a in self._alive.values() if now - a.last_report > patience}
             times = [now - r.since for r in self._running.values() if (r.host, r.process) not in lost]
         return max(times, default=0.0)
 
     def silent(self, seconds: float) -> Alive | None:
-        """A worker that should live and was not heard of for so long."""
+        """A worker that should be alive but has not reported for `patience` seconds."""
         with self._lock:
             now = time.monotonic()
-            return next((alive for alive in self._alive.values() if now - alive.heard > seconds), None)
+            return next((alive for alive in self._alive.values() if now - alive.last_report > seconds), None)
 
     def living(self) -> int:
-        """How many workers there are."""
+        """The number of live workers."""
         with self._lock:
             return len(self._alive)
 
     def workers(self) -> list[Running]:
-        """All workers that ever began."""
+        """All workers that started a measured part."""
         with self._lock:
             return list(self._seen)
 
     def sizes(self) -> list[Alive]:
-        """All workers that ever lived, with the most bytes that they had."""
+        """All workers of the job, with their maximum bytes."""
         with self._lock:
             return list(self._known)
 
     def _serve(self) -> None:
-        """Until the end, which the server's own loop would notice at its next look only."""
+        """Serves until the end, which the server's own loop would notice only at its next poll."""
         while not self._ended:
             self._server.handle_request()
 
@@ -151,7 +151,7 @@ class Beacon:
         except (ValueError, KeyError, TypeError, AttributeError):
             return
         if machine:
-            self._hear(Alive(process, host, time.monotonic(), machine=machine), handler)
+            self._watch(Alive(process, host, time.monotonic(), machine=machine), handler)
         else:
             with self._lock:
                 self.started = True
@@ -178,7 +178,7 @@ class Beacon:
                 again = bool(line)
 
     def _meet(self, meeting: int) -> bool:
-        """Waits for all workers to come to this meeting. False if there are fewer than there should be."""
+        """Waits for all workers at this meeting. False if workers are missing."""
         with self._meeting:
             self._met += 1
             self._meeting.notify_all()
@@ -189,7 +189,7 @@ class Beacon:
                 self._meeting.wait(1.0)
             return True
 
-    def _hear(self, alive: Alive, handler: socketserver.StreamRequestHandler) -> None:
+    def _watch(self, alive: Alive, handler: socketserver.StreamRequestHandler) -> None:
         with self._lock:
             self._alive[id(handler)] = alive
             self._known.append(alive)
@@ -197,13 +197,13 @@ class Beacon:
             for line in handler.rfile:
                 resident = int(json.loads(line)["resident"])
                 with self._lock:
-                    alive.heard, alive.resident = time.monotonic(), max(alive.resident, resident)
+                    alive.last_report, alive.resident = time.monotonic(), max(alive.resident, resident)
         with self._lock:
             self._alive.pop(id(handler), None)
 
 
 class Signal:
-    """The worker's side: a context around each measured part, all of them on one connection, which `close` ends."""
+    """The worker's side: a context around each measured part, all on one connection, which `close` ends."""
 
     def __init__(self, address: Address | None, process: int) -> None:
         self._address = address
@@ -214,7 +214,7 @@ class Signal:
         if self._address is None:
             return self
         if self._connection is None:
-            self._connection = _connected(self._address, _hello(self._address, self._process))
+            self._connection = _connected(self._address, _greeting(self._address, self._process))
         else:
             self._connection.sendall(b"again\n")
         self._connection.recv(8)
@@ -227,7 +227,7 @@ class Signal:
             self._connection.sendall(b"done\n")
 
     def meet(self) -> bool:
-        """Waits until all workers of the job have come to this point. False if one of them does not come."""
+        """Waits until all workers of the job have reached this point. False if one of them does not."""
         if self._address is None:
             return True
         if self._connection is None:  # no clock has started
@@ -245,7 +245,7 @@ class Signal:
 
 
 class Pulse:
-    """The worker's side: a context around all that it does, in which the driver hears of it every second."""
+    """The worker's side: a context around all of its work, during which it reports to the driver every second."""
 
     def __init__(self, address: Address | None) -> None:
         self._address = address
@@ -254,8 +254,8 @@ class Pulse:
     def __enter__(self) -> Pulse:
         if self._address is not None:
             process = os.getpid()
-            hello = {**_hello(self._address, process), "machine": pulse.machine_bytes()}
-            self._helper = start_pulse(self._address, hello, process)
+            greeting = {**_greeting(self._address, process), "machine": pulse.machine_bytes()}
+            self._helper = start_pulse(self._address, greeting, process)
         return self
 
     def __exit__(
@@ -266,22 +266,23 @@ class Pulse:
             self._helper.wait()
 
 
-def start_pulse(address: Address, hello: dict[str, object], process: int) -> subprocess.Popen[bytes]:
-    """Starts the helper of `process`, which speaks on a connection of its own; closing its standard input ends it."""
+def start_pulse(address: Address, greeting: dict[str, object], process: int) -> subprocess.Popen[bytes]:
+    """Starts the helper of `process`, which reports on its own connection; closing its standard input ends it."""
     with open(pulse.__file__, encoding="utf-8") as file:
         source = file.read()
-    with _connected(address, hello) as connection:
+    with _connected(address, greeting) as connection:
         command = [sys.executable, "-S", "-E", "-c", source, str(process)]
         return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=connection.fileno())
 
 
-def _connected(address: Address, hello: dict[str, object]) -> socket.socket:
+def _connected(address: Address, greeting: dict[str, object]) -> socket.socket:
     connection = socket.create_connection((address.host, address.port), timeout=30)
     connection.settimeout(None)  # workers that meet wait for each other as long as runs take
-    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # else a second line waits 40 ms for the first one
-    connection.sendall(json.dumps(hello).encode() + b"\n")
+    # otherwise a second line waits 40 ms for the first one
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    connection.sendall(json.dumps(greeting).encode() + b"\n")
     return connection
 
 
-def _hello(address: Address, process: int) -> dict[str, object]:
+def _greeting(address: Address, process: int) -> dict[str, object]:
     return {"token": address.token, "process": process, "host": socket.gethostname()}

@@ -1,4 +1,4 @@
-"""Which Spark runs tasks. Knows nothing of Spark itself, so that commands start fast."""
+"""The Spark cluster that runs tasks. Does not import Spark, so that commands start fast."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ DEFAULT_MASTER = "local[*]"
 
 
 class TooFewExecutors(CepbenchError):
-    """Spark has fewer executors, or cores, than were asked for."""
+    """Spark has fewer executors, or cores, than requested."""
 
 
 @dataclass(frozen=True)
 class _Number:
-    """What a setting may be: from `least` to `most`, or, where they are no whole numbers, more than `least`."""
+    """The range of a setting: from `least` to `most`, or, if it is not a whole number, more than `least`."""
 
     least: int
     most: int | None = None
@@ -31,7 +31,7 @@ class _Number:
         return f"a whole number of at least {self.least}" + ("" if self.most is None else f" and at most {self.most}")
 
     def holds(self, value: float) -> bool:
-        """Whether it may have this value."""
+        """Whether it allows this value."""
         if not self.whole:
             return self.least < value < float("inf")
         return self.least <= value <= (value if self.most is None else self.most)
@@ -50,7 +50,7 @@ NUMBERS = {
 
 
 def number(name: str, text: str | None, default: float) -> float:
-    """The value of one of the `NUMBERS`. Raises `CepbenchError`, which says what is allowed."""
+    """The value of one of the `NUMBERS`. Raises `CepbenchError`, which names the allowed values."""
     if not text:
         return default
     try:
@@ -64,9 +64,9 @@ def number(name: str, text: str | None, default: float) -> float:
 
 @dataclass(frozen=True)
 class SparkCluster:
-    """A master URL (None is all cores of this machine), and settings of the user, which win over all others.
+    """A master URL (None is all cores of this machine), and settings of the user, which override all others.
 
-    Raises `CepbenchError` for a setting that is no number where one is needed.
+    Raises `CepbenchError` for a setting that must be a number and is not.
     """
 
     master: str | None = None
@@ -82,7 +82,7 @@ class SparkCluster:
         return self.master or DEFAULT_MASTER
 
     def with_slots(self, slots: int | None) -> SparkCluster:
-        """With so many tasks side by side, by default all that fit. Raises `TooFewExecutors` on too small a machine."""
+        """With `slots` concurrent tasks, by default as many as fit. Raises `TooFewExecutors` on too small a machine."""
         if slots is None:
             return self
         if is_local(self.url):
@@ -102,7 +102,7 @@ def is_local(master: str) -> bool:
 
 
 def read_settings(path: Path) -> dict[str, str]:
-    """A file as Spark's own `spark-defaults.conf`: a name and its value in a line, after # a comment.
+    """A file as Spark's own `spark-defaults.conf`: a name and its value in a line, comments after #.
 
     Raises `CepbenchError` with the line that is not of that form.
     """

@@ -13,14 +13,14 @@ from cepbench.pipeline.store import is_store
 
 @contextmanager
 def creating(path: str | Path, replace: bool = False) -> Iterator[Path]:
-    """A sibling folder to fill, which becomes `path` at the end, or vanishes on an error.
+    """A sibling folder to fill, which becomes `path` at the end, or is removed on an error.
 
     An existing store is refused, or exchanged with `replace`; anything else at `path` is refused always.
     """
     path = local_path(path)
     if path.exists() and not (replace and is_store(path)) and not _is_empty(path):
         advice = (
-            "choose another path or overwrite it" if is_store(path) else "it is no event store; choose another path"
+            "choose another path or overwrite it" if is_store(path) else "it is not an event store; choose another path"
         )
         raise CepbenchError(f"{path} exists already; {advice}")
     temporary = path.parent / f".{path.name}.{uuid.uuid4().hex[:12]}.tmp"
@@ -37,7 +37,7 @@ def creating(path: str | Path, replace: bool = False) -> Iterator[Path]:
 
 
 def shared_parent(path: str | Path) -> Path:
-    """The folder of a store to be created: what lies beside the store is seen by every worker that sees it."""
+    """The folder of a store to be created: workers that have access to the store have access to this folder."""
     parent = local_path(path).absolute().parent
     parent.mkdir(parents=True, exist_ok=True)
     return parent

@@ -42,16 +42,16 @@ from cepbench.pipeline.tasks import run_tasks
 
 @dataclass(frozen=True)
 class Buckets:
-    """Runs one bucket of the store that holds the keys of a job (by its number) whole, or a slice of one.
+    """Runs one bucket of the store that contains the keys of a job (by its number) whole, or a slice of one.
 
-    Dictionaries may be large: they travel once, with what is prepared, neither with every task nor with its answer.
+    Dictionaries may be large: they are sent once, with the prepared workload, not with each task or its answer.
     """
 
     prepared: Prepared
     streams: tuple[Stream, ...]
 
     def __call__(self, task: tuple[int, Portion]) -> tuple[Parts, Counts, Crossings]:
-        """Rows and counts of a job's portion, and what slices of time have of windows that reach over their edges."""
+        """Rows and counts of a job's portion, and partial rows of windows that cross the edges of time slices."""
         number, portion = task
         job = self.prepared.jobs[number]
         answer = AnswerBuilder(self.prepared.workload)
@@ -72,10 +72,10 @@ def evaluate_on_spark(
     master: SparkCluster | str | None = None,
     folder: str | Path | None = None,
 ) -> pd.DataFrame:
-    """As `pipeline.evaluate`, on Spark. On a cluster, the events must lie where every worker sees them.
+    """As `pipeline.evaluate`, on Spark. On a cluster, the events must be where every worker can read them.
 
-    Files and DataFrames are first imported into a store: in the temporary folder where all workers are on this machine,
-    else in `folder`, which all have to see, too; by default the current one.
+    Files and DataFrames are first imported into a store: in the temporary folder if all workers are on this machine,
+    otherwise in `folder`, which all machines must share, too; by default the current one.
     """
     return answer_on_spark(
         workload_text, events, algorithm, arithmetic, reading, notify, master=master, folder=folder
@@ -116,7 +116,7 @@ def answer_on_spark(
 
 
 def run_on_spark(prepared: Prepared, stream: Stream, spark: SparkSession) -> tuple[AnswerBuilder, Counts]:
-    """The answer of a prepared workload on a store, and what the tasks met. A damaged copy of it is made again."""
+    """The answer of a prepared workload on a store, and the counts of the tasks. A damaged copy of it is made again."""
     streams = tuple(bucketed_for(job, stream, spark) for job in prepared.jobs)
     try:
         return _run(prepared, stream, streams, spark)
@@ -138,7 +138,7 @@ def _run(
         for bucket, events in enumerate(placed.bucket_events)
         if events
     }
-    # The largest first, so that none is left alone at the end; slices of a bucket in the order of time.
+    # The largest first, so that none runs alone at the end; slices of a bucket in the order of time.
     slicing = slicing_of(prepared.algorithm)
     tasks = [
         (number, portion)
@@ -163,7 +163,7 @@ def _run(
 
 
 def bucketed_for(job: Job, stream: Stream, spark: SparkSession) -> Stream:
-    """The stream in buckets that hold the job's keys whole, as many as there are cores if they can be split."""
+    """The stream in buckets that contain the job's keys whole, as many as there are cores if they can be split."""
     buckets = default_buckets(spark, job.partition)
     if stream.holds_whole(job.partition) and (stream.buckets > 1 or buckets == 1):
         found = stream

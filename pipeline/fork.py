@@ -1,7 +1,7 @@
-"""Work in a fork of this process, which waits until it is let go, and is killed when it exceeds its time limit.
+"""Work in a fork of this process, which waits for its release, and is killed when it exceeds its time limit.
 
-The fork is what this process was when it was made, whatever this one has done since: what that left behind in the heap
-is not the fork's.
+The fork has the state of this process when it was created: what this process left on its heap since then
+is not in the fork.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import psutil
 BEGUN, STOPPED, DONE = b"b", b"s", b"d"
 """What a fork writes: its clock began or stopped, or its result follows."""
 PREPARATION_SECONDS = 600.0
-"""What a fork may take besides its measured parts, each time."""
+"""Seconds that a fork may take between its measured parts."""
 CHUNK = 2**16
 PR_SET_PDEATHSIG = 1  # sys/prctl.h
 
@@ -33,7 +33,7 @@ class ForkTooLong(Exception):
 
 
 class ForkDied(Exception):
-    """A fork ended without a result; `resident` is the most bytes that it had."""
+    """A fork ended without a result; `resident` is its maximum of bytes."""
 
     def __init__(self, reason: str, resident: int) -> None:
         super().__init__(reason)
@@ -41,12 +41,12 @@ class ForkDied(Exception):
 
 
 def address_space() -> int:
-    """Bytes of addresses of this process, which its forks begin with: a limit on theirs has to hold these, too."""
+    """The address space of this process in bytes, which its forks inherit: their limits must include it."""
     return int(psutil.Process().memory_info().vms)
 
 
 class Clock:
-    """The fork's side: a context around each measured part, for which the limit counts."""
+    """The fork's side: a context around each measured part, for which the limit applies."""
 
     def __init__(self, pipe: int) -> None:
         self._pipe = pipe
@@ -66,9 +66,9 @@ class Clock:
 
 
 class Fork:
-    """Forks on entering; leaving kills the fork if it is still there. It ends with this process in any case.
+    """Forks on entering; leaving kills the fork if it still runs. It ends with this process in any case.
 
-    `work` runs in the fork when `result` lets it go, and returns something that can be pickled.
+    `work` runs in the fork when `result` releases it, and returns something that can be pickled.
     """
 
     def __init__(self, work: Callable[[Clock], Any]) -> None:
@@ -88,16 +88,16 @@ class Fork:
                 if os.read(waits, 1):
                     _send(to_parent, pickle.dumps(self._work(Clock(to_parent))))
                     os.read(waits, 1)
-            except BaseException:  # what leaves the work, or cannot be pickled
+            except BaseException:  # an exception of the work, or a result that cannot be pickled
                 traceback.print_exc()
             finally:
-                os._exit(0)  # what this process has open is the other one's
+                os._exit(0)  # the open files of this process belong to the other one
         os.close(waits)
         os.close(to_parent)
         return self
 
     def result(self, seconds: float, together: bool = False) -> Any:
-        """Lets the fork go; what its work returns. The fork stays until the context is left.
+        """Releases the fork and returns the result of its work. The fork stays until the end of the context.
 
         Raises `ForkTooLong` if a part takes more than `seconds`, or all of them `together` do, and `ForkDied`.
         """
@@ -133,17 +133,17 @@ class Fork:
         os.close(self._from_fork)
 
     def _end(self) -> int:
-        """Kills the fork, if it is there; the most bytes that it had."""
+        """Kills the fork, if it runs; returns its maximum of bytes."""
         if self._process == 0:
             return 0
-        os.kill(self._process, signal.SIGKILL)  # it is no other process yet: nobody has waited for it
+        os.kill(self._process, signal.SIGKILL)  # the id is still that of the fork: no one has waited for it
         _, _, used = os.wait4(self._process, 0)
         self._process = 0
         return used.ru_maxrss * 1024
 
 
 def _die_with(parent: int) -> None:
-    """Has the system kill this process when its parent ends, where it can; elsewhere it sees the end of the pipe."""
+    """Lets the system kill this process when its parent ends, if supported; otherwise the end of the pipe ends it."""
     prctl = getattr(ctypes.CDLL(None), "prctl", None)
     if prctl is not None:
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL)

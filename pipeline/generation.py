@@ -54,36 +54,36 @@ def generate(
     replace: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Stream:
-    """Writes the generator's stream to a new store at `path`, which every worker must be able to write to.
+    """Writes the generator's stream to a new store at `path`, to which every worker must be able to write.
 
-    The stream is the same whatever `buckets` (default: as many as cores; 1 without a key) and `partitions` (tasks), and
-    whether tasks run on Spark or, when `spark` is None, in this process. Then `progress` is told how many slices there
-    are, and how many more are written.
+    The stream does not depend on `buckets` (default: as many as cores; 1 without a key), on `partitions` (tasks), or on
+    whether tasks run on Spark or, when `spark` is None, in this process. Then `progress` gets the number of slices,
+    and then the number of slices written since its last call.
     """
     schema = generator.schema()
     buckets = buckets or default_buckets(spark, key)
     check_key(schema, key, buckets)
     source: Mapping[str, Any] = generator.source()
     with creating(path, replace) as folder:
-        told = None if spark is not None or progress is None else partial(progress, generator.slices())
-        task = _Generate(generator, folder.resolve(), tuple(key), buckets, told)
+        report = None if spark is not None or progress is None else partial(progress, generator.slices())
+        task = _Generate(generator, folder.resolve(), tuple(key), buckets, report)
         written = run_tasks(spark, task, stretches(generator.slices(), partitions or default_partitions(spark)))
         describe(folder, schema, key, joined(spark, folder, schema, written), source)
     return read_stream(path)
 
 
 def stretches(items: int, parts: int) -> list[Stretch]:
-    """Items 0..items-1 in at most `parts` consecutive stretches of nearly equal length; one empty one for nothing."""
+    """Items 0..items-1 in at most `parts` consecutive stretches of nearly equal length; a single empty one for none."""
     parts = max(1, min(items, parts))
     cuts = [items * part // parts for part in range(parts + 1)]
     return [Stretch(part, cuts[part], cuts[part + 1]) for part in range(parts)]
 
 
 def default_buckets(spark: SparkSession | None, key: Sequence[str]) -> int:
-    """A bucket for every core; one when nothing tells events apart."""
+    """A bucket for every core; one without a key."""
     return 1 if not key or spark is None else max(1, spark.sparkContext.defaultParallelism)
 
 
 def default_partitions(spark: SparkSession | None) -> int:
-    """Tasks for a stream: several for every core, so that the slowest one does not matter much."""
+    """Tasks for a stream: several for every core, to balance their load."""
     return 1 if spark is None else 4 * spark.sparkContext.defaultParallelism

@@ -1,7 +1,7 @@
-"""Hashes of events, vectorised: the fingerprint of a stream, and the bucket of a key.
+"""Hashes of events, vectorized: the fingerprint of a stream, and the bucket of a key.
 
-Both mix one 64-bit word per column with the finaliser of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom
-number generators, 2014). Neither is meant to withstand an adversary.
+Both mix one 64-bit word per column with the finalizer of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom
+number generators, 2014). Neither is cryptographic.
 """
 
 import hashlib
@@ -24,12 +24,12 @@ def word(text: str) -> int:
 
 
 def words(texts: Sequence[str]) -> Words:
-    """`word` of each text; uint64, at least one element so that it can be indexed when there are no texts."""
+    """`word` of each text; uint64, with at least one element so that it can be indexed without texts."""
     return np.array([word(text) for text in texts] or [0], np.uint64)
 
 
 class RowHasher:
-    """Sums of row hashes, which do not depend on the order of rows, nor on how they are cut, bucketed or coded."""
+    """Sums of row hashes, which do not depend on the order of rows, nor on batches, buckets or codes."""
 
     def __init__(self, schema: Schema) -> None:
         self._types = words(schema.types)

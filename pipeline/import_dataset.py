@@ -1,4 +1,4 @@
-"""Data sets as event stores: their raw files are read by Spark as they are declared."""
+"""Data sets as event stores: Spark reads their raw files as declared."""
 
 import tempfile
 from collections.abc import Sequence
@@ -32,8 +32,8 @@ def import_dataset(
 ) -> tuple[Stream, tuple[str, ...]]:
     """A data set, downloaded to the folder `raw`, as a store at `path`, bucketed by the declared key by default.
 
-    Rows that the declaration calls bad are left out; a notice counts them by reason and names the first ones, and the
-    store's source tells their number. Raises `InputError` if no row is an event.
+    Rows that the declaration marks as bad are left out; a notice counts them by reason and names the first ones, and
+    the store's source records their number. Raises `InputError` if no row is an event.
     """
     raw = Path(raw)
     files = files_of(dataset, raw)
@@ -56,7 +56,7 @@ def import_dataset(
             spark, staged, stage, Path(path), dataset.time_unit, key, buckets, replace, origin
         )
     if bad.count:
-        notices = (*notices, f"{bad.count} bad rows were left out: {bad.told}")
+        notices = (*notices, f"{bad.count} bad rows were left out: {bad.summary}")
     return stream, notices
 
 
@@ -73,4 +73,4 @@ def _stage(spark: SparkSession, dataset: Dataset, rows: DataFrame, staged: Stage
 
 def _check_some(spark: SparkSession, dataset: Dataset, raw: Path, stage: Path, bad: BadRows) -> None:
     if bad.count and spark.read.parquet(str(stage)).isEmpty():
-        raise InputError(f"{raw}: no row of data set {dataset.name} is an event: {bad.told}")
+        raise InputError(f"{raw}: no row of data set {dataset.name} is an event: {bad.summary}")

@@ -1,4 +1,4 @@
-"""Files of one's own, and DataFrames, as event stores."""
+"""Your files, and DataFrames, as event stores."""
 
 import tempfile
 import uuid
@@ -38,8 +38,8 @@ def import_events(
 ) -> tuple[Stream, tuple[str, ...]]:
     """A CSV or Parquet file, a folder of such files, or a DataFrame as a store at `path`, with notices to its owner.
 
-    `where`: a Spark SQL condition over time, type and attributes that events must fulfil; only of files, on Spark. That
-    of `reading` is about rows as they are in the input, and needs no Spark.
+    `where`: a Spark SQL condition over time, type and attributes that events must satisfy; only for files, on Spark.
+    That of `reading` applies to rows of the input, and needs no Spark.
     Without Spark, or from a DataFrame, all events must fit into memory.
     """
     reading = reading_of(reading)
@@ -60,7 +60,7 @@ def import_source(
     piece_bytes: int | None = None,
     where: str | None = None,
 ) -> tuple[Stream, tuple[str, ...]]:
-    """Files as a store, in pieces of about `piece_bytes`: a task each, or one after the other in this process."""
+    """Files as a store, in pieces of about `piece_bytes`: one task each, or one after the other in this process."""
     reading = reading_of(reading)
     layout, parts = pieces(spark, source, piece_bytes, reading)
     staged = Staged(layout, tuple(str(file) for file in source.files))
@@ -106,7 +106,7 @@ def _stage_piece(staged: Staged, files: Sequence[Path], is_csv: bool, stage: Pat
     fields = [("time", pa.int64()), ("type", pa.string()), *((staged.columns[n], ARROW[k]) for n, k in kinds.items())]
     schema = pa.schema([*fields, (ROW, pa.int64())])
     file, name = files[piece.file], staged.files[piece.file]
-    # Speculation is off, but a task may be tried again while its first try still runs.
+    # Speculation is off, but Spark may retry a task while its first attempt still runs.
     temporary = stage / f".{number}.{uuid.uuid4().hex[:8]}"
     texts = [field.name for field in schema if field.type == pa.string()]
     with pq.ParquetWriter(temporary, schema, compression="lz4", use_dictionary=texts) as writer:

@@ -34,41 +34,57 @@ def evaluate(
     notify: Callable[[str], None] = warnings.warn,
     where: str | None = None,
 ) -> pd.DataFrame:
-    """The answer of queries on a stream, computed in this process, without Spark or Java.
+    """Evaluate queries on a stream in this process, without Spark or Java.
 
+    Parameters
+    ----------
+    workload_text
+        The text of one or many queries (docs/query-language.md), not the name of a file: `Path("q.sase").read_text()`.
+    events
+        A DataFrame with the columns `time` (whole numbers), `type` and a column per attribute; or the path of a CSV or
+        Parquet file with such columns, of a folder of such files, or of an event store.
+    algorithm
+        A name, optionally with parameters, such as `cogra` or `cet[detect=time]`. `cepbench algorithms` lists them.
+    arithmetic
+        `modular` (counts modulo 2^64, with an overflow flag) or `float` (64-bit floats).
+    reading
+        Which columns are time and type, and how times are written (`cepbench.Reading`); or only the unit of the numbers
+        in the column `time`, such as `ms`. An event store has its own.
+    notify
+        Called with notices of one line: changes of the input (rows sorted, columns left out) and remarks on the plan.
+    where
+        A condition over columns of the input, such as `"delay IS NOT NULL AND delay > 0"` (docs/data.md). Only rows
+        for which it is true are events.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per query, group and window with a match (docs/semantics.md, rule 7), in these columns:
+
+        - `query`: the query's name; `q1`, `q2`, ... by default;
+        - the attributes of GROUP-BY, if any;
+        - `window_start`, `window_end`: in the stream's unit, or timestamps if the input has timestamps. Without WITHIN
+          they are 0 and null (both null for timestamps);
+        - one column per aggregate, named as in RETURN: `COUNT(*)`, `SUM(A.price)`; null if it overflowed;
+        - `overflow`: whether a value of the row overflowed.
+
+        Queries for matches have a row per match and, in place of aggregates, a column `match`: the list of the
+        positions of its events in the time-ordered input, from 0.
+
+    Raises
+    ------
+    CepbenchError
+        If queries, algorithm or events cannot be used, before anything runs. The message has one line; for an error in
+        a query it also shows the place.
+
+    Examples
+    --------
     >>> import pandas as pd
     >>> from cepbench import evaluate
     >>> events = pd.DataFrame({"time": [1, 2, 3, 6], "type": ["A", "A", "B", "B"], "price": [5, 7, 6, 9]})
     >>> evaluate("RETURN COUNT(*), MAX(A.price) PATTERN SEQ(A+, B) WITHIN 5 s", events, "cogra")
       query  window_start  window_end  COUNT(*)  MAX(A.price)  overflow
     0    q1             0           5         3             7     False
-
-    - `workload_text`: the text of one or many queries (docs/query-language.md), not the name of a file:
-      `Path("query.sase").read_text()`.
-    - `events`: a DataFrame with the columns `time` (whole numbers), `type` and a column per attribute; or the path of a
-      CSV or Parquet file with such columns, of a folder of such files, or of an event store.
-    - `algorithm`: a name, perhaps with parameters: `cogra`, `cet[detect=time]`. `cepbench algorithms` lists them.
-    - `arithmetic`: `modular` (counts modulo 2^64, with a flag that tells of overflow) or `float` (64-bit floats).
-    - `reading`: which columns are time and type, and how times are written (`cepbench.Reading`), or the unit alone of
-      the numbers in the column `time`, such as `ms`; a store has its own.
-    - `where`: only rows count for which this condition over columns of the input is true, such as
-      `"delay IS NOT NULL AND delay > 0"` (docs/data.md).
-    - `notify`: is told what was done to the input (rows sorted, columns left out) and what to know of the plan.
-
-    The answer has a row per query, group and window with a match, in these columns (docs/semantics.md, rule 7):
-
-    - `query`: the query's name, `q1`, `q2`, ... where it has none;
-    - the attributes of GROUP-BY, if there are any;
-    - `window_start`, `window_end`: in the stream's unit, or timestamps where the input has timestamps; 0 and null (of
-      timestamps: null and null) for a query without WITHIN;
-    - one per aggregate, called as in RETURN: `COUNT(*)`, `SUM(A.price)`; null where it overflowed;
-    - `overflow`: whether a value of the row overflowed.
-
-    Queries for matches have a row per match and a column `match` instead: the list of the places of its events in the
-    time-ordered input, from 0.
-
-    Raises `CepbenchError`, with a message of one line, before anything runs if queries, algorithm or events cannot be
-    used. An error in a query also shows the place.
     """
     return answer_of(workload_text, events, algorithm, arithmetic, reading_of(reading, where), notify).frame()
 
@@ -82,10 +98,10 @@ def answer_of(
     notify: Callable[[str], None] = warnings.warn,
     progress: Callable[[int, int], None] = lambda total, more: None,
 ) -> AnswerBuilder:
-    """As `evaluate`, before it becomes a table: with the digest.
+    """As `evaluate`, with the digest, before the answer becomes a table.
 
-    `progress` is told how many events there are to hand to executors, once per way to split the stream, and how many
-    more they have got.
+    `progress` gets the number of events to evaluate, once per way to split the stream, and then the number of events
+    evaluated since its last call.
     """
     queries, made = parse_supported(workload_text, algorithm)
     source = open_events(events, reading)
@@ -124,7 +140,7 @@ def evaluate_batches(
 
 
 def check_store_reading(path: str | Path, reading: Reading | str) -> None:
-    """Refuses names of columns and conditions for a store, which has its own. Raises `InputError`."""
+    """Refuses names of columns and conditions for a store, whose columns are defined. Raises `InputError`."""
     if isinstance(reading, Reading) and reading.own_columns:
         raise InputError(
             f"{path}: an event store has its columns already; options of columns, and where, are for files"
@@ -145,9 +161,9 @@ def whole_stream(
     reading: Reading | str,
     notify: Callable[[str], None],
 ) -> tuple[Schema, EventBatch, Statistics, Callable[[Mapping[str, frozenset[str]]], None]]:
-    """Schema, all events in memory, and their statistics; the last refuses events that lack what queries need.
+    """Schema, all events in memory, and their statistics; the statistics refuse events that lack needed attributes.
 
-    Of a store only the attributes are read that compiled queries need.
+    For a store only the attributes that compiled queries need are read.
     """
     source = open_events(events, reading)
     statistics = _statistics(source)
@@ -167,7 +183,7 @@ def _statistics(source: InputEvents | Stream) -> Statistics:
 
 
 def _parts(source: InputEvents | Stream, job: Job) -> Iterator[Iterable[EventBatch]]:
-    """The events of a job as parts that hold their keys whole, each in time order."""
+    """The events of a job as parts that contain their keys whole, each in time order."""
     if isinstance(source, InputEvents):
         for part in whole_parts(source.batch, job.partition, BATCH_ROWS):
             yield (part.slice(start, start + BATCH_ROWS) for start in range(0, len(part), BATCH_ROWS))

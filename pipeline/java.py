@@ -1,4 +1,4 @@
-"""Whether Spark's Java is there, asked before Spark is, so that the answer is one line."""
+"""Checks Spark's Java before Spark starts, so that a failure is one line."""
 
 import os
 import re
@@ -13,7 +13,7 @@ ADVICE = f"Spark needs Java {OLDEST} or newer; set JAVA_HOME; query and generate
 
 
 def check_java() -> int:
-    """The major version of the Java that Spark will start (`JAVA_HOME`, else `PATH`). Raises `CepbenchError`."""
+    """The major version of the Java that Spark will start (`JAVA_HOME`, or `PATH`). Raises `CepbenchError`."""
     java = _java()
     try:
         answer = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False)
@@ -21,7 +21,7 @@ def check_java() -> int:
         raise CepbenchError(f"Java at {java} does not start ({error}); {ADVICE}") from None
     found = re.search(r'version "(?:1\.)?(\d+)', answer.stderr + answer.stdout)
     if found is None:
-        raise CepbenchError(f"Java at {java} does not tell its version; {ADVICE}")
+        raise CepbenchError(f"Java at {java} does not report its version; {ADVICE}")
     if int(found[1]) < OLDEST:
         raise CepbenchError(f"Java at {java} is version {found[1]}; {ADVICE}")
     return int(found[1])

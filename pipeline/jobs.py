@@ -38,8 +38,8 @@ class Job:
 class Prepared:
     """A workload on an algorithm: picklable, runs anywhere.
 
-    `plan_seconds` is what planning all jobs took; `unseen` says of which event types the stream has none, and whether
-    events lie in no window.
+    `plan_seconds` is the planning time of all jobs; `unseen` lists event types that the stream lacks, and whether
+    events are in no window.
     """
 
     algorithm: Algorithm
@@ -50,27 +50,27 @@ class Prepared:
 
     @property
     def splits_groups(self) -> bool:
-        """Whether several keys may have a part in one row."""
+        """Whether several keys may contribute to one row."""
         return any(len(query.query.group_by) < len(query.partition) for query in self.workload)
 
     @property
     def unanswered(self) -> bool:
-        """Whether no job detects anything, on purpose."""
+        """Whether all jobs only plan."""
         return all(job.plan.unanswered for job in self.jobs)
 
     @property
     def cut_off(self) -> bool:
-        """Whether a job leaves matches out, on purpose."""
+        """Whether a job intentionally leaves matches out."""
         return any(job.plan.cut_off for job in self.jobs)
 
     @property
     def details(self) -> dict[str, float]:
-        """What the optimiser tells of its search, over all jobs."""
+        """Statistics that the optimizer reports of its search, over all jobs."""
         return merged(job.plan.details for job in self.jobs)
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """What users should know of the workload on this stream, and of the plans."""
+        """Notices on the workload, this stream, and the plans."""
         plans = dict.fromkeys(notice for job in self.jobs for notice in job.plan.notices)
         return (*self.unseen, *plans)
 
@@ -86,7 +86,7 @@ def parse_supported(workload_text: str, algorithm: str) -> tuple[tuple[Query, ..
 
 
 def _absent(workload: Workload, statistics: Statistics) -> Iterator[str]:
-    """Which event types of the queries a stream with events does not have: such an event never comes."""
+    """Notices on event types of the queries that do not occur in the stream."""
     types = [name for name in workload.schema.types if not statistics.events or statistics.rates.get(name)]
     listed = ", ".join(types[:SHOWN_TYPES]) + (", ..." if len(types) > SHOWN_TYPES else "")
     for query in workload if types else ():
@@ -96,7 +96,7 @@ def _absent(workload: Workload, statistics: Statistics) -> Iterator[str]:
 
 
 def _gaps(workload: Workload) -> Iterator[str]:
-    """Which queries look at some events only."""
+    """Notices on queries whose windows leave events out."""
     for query in workload:
         window = query.row_window
         if window is not None and window.slide > window.within:
@@ -104,13 +104,13 @@ def _gaps(workload: Workload) -> Iterator[str]:
 
 
 def _names_a_file(workload_text: str | Path) -> bool:
-    """Whether it is no query but where one may be: a query has more than one word."""
+    """Whether it is a path and not a query: a query has more than one word."""
     text = str(workload_text).strip()
     return isinstance(workload_text, Path) or (len(text.split()) == 1 and (text.endswith(".sase") or isfile(text)))
 
 
 def check_supported(queries: Sequence[Query], algorithm: Algorithm, name: str | None = None) -> None:
-    """Raises `UnsupportedQuery` with the reason for the first query that the algorithm, called `name`, refuses."""
+    """Raises `UnsupportedQuery` with the reason for the first query that the algorithm, named `name`, refuses."""
     for query in queries:
         reason = algorithm.refusal(query)
         if reason is not None:
@@ -126,15 +126,17 @@ def prepare(
     *,
     summarised: bool = False,
 ) -> Prepared:
-    """Compiles and plans supported queries for a stream, once for all who run them.
+    """Compiles and plans supported queries for a stream, once for all callers.
 
-    With `summarised`, matches are counted and digested only.
+    With `summarised`, matches are only counted and digested.
     """
     return plan(compile_workload(queries, schema, arithmetic, summarised=summarised), algorithm, statistics)
 
 
 def plan(workload: Workload, algorithm: Algorithm, statistics: Statistics) -> Prepared:
-    """Plans a compiled workload. Queries that split the stream alike are planned together, whatever they group by."""
+    """Plans a compiled workload. Queries that split the stream in the same way are planned together, also if they group
+    differently.
+    """
     jobs = []
     seconds = 0.0
     for partition in dict.fromkeys(query.partition for query in workload):

@@ -1,4 +1,4 @@
-"""A store of many tasks has few files: parts of a bucket that follow one another become one."""
+"""Joins consecutive parts of a bucket, so that a store written by many tasks has few files."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ from cepbench.pipeline.tasks import run_tasks
 from cepbench.pipeline.writing import GROUP_ROWS, Written, arrow_schema, options
 
 MOST_PARTS = 8
-"""Of a bucket."""
+"""The maximum number of parts of a bucket."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class _Join:
 
 
 def joined(spark: SparkSession | None, folder: Path, schema: Schema, written: Sequence[Written]) -> list[Written]:
-    """What the writers of a store in `folder` wrote, with at most `MOST_PARTS` files in every bucket.
+    """The result of the writers of a store in `folder`, with at most `MOST_PARTS` files in every bucket.
 
     Each file is written by a task, which reads its parts a row group at a time.
     """

@@ -14,7 +14,7 @@ RawKey = tuple[int | float, ...]
 
 
 def whole_parts(events: EventBatch, attributes: Sequence[str], rows: int) -> Iterator[EventBatch]:
-    """The events in parts of about `rows` that hold their keys whole, each in the order of the stream."""
+    """The events in parts of about `rows` that contain their keys whole, each in the order of the stream."""
     parts = -(-len(events) // rows)
     if parts < 2 or not attributes:
         yield events
@@ -42,7 +42,7 @@ def stored_keys(events: EventBatch, attributes: Sequence[str], rows: NDArray[np.
 
 
 def decode(schema: Schema, attributes: Sequence[str], key: RawKey) -> Key:
-    """A stored key as a user knows it."""
+    """A stored key as answers show it."""
     return tuple(schema.decode(name, [value])[0] for name, value in zip(attributes, key, strict=True))
 
 

@@ -1,4 +1,4 @@
-"""Measured cells without Spark: as `pipeline.measured`, in forks of this process."""
+"""Measured cells without Spark: like `pipeline.measured`, in forks of this process."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from cepbench.pipeline.pulse import machine_bytes
 
 
 def measure_here(job: MeasuredRun, seconds: float) -> Outcome:
-    """The outcome of a cell in a process of its own, which is killed when planning or a run takes more than `seconds`.
+    """The outcome of a cell in its own process, which is killed when planning or a run takes more than `seconds`.
 
-    The buckets of the store follow one another. `limit_bytes` is what the process may take besides what it begins with.
-    Raises `CepbenchError` for a workload or stream that cannot be used.
+    The buckets of the store run one after the other. `limit_bytes` is the memory of the process beyond its initial
+    size. Raises `CepbenchError` for a workload or stream that cannot be used.
     """
     limit = None if job.limit_bytes is None else job.limit_bytes + address_space()
     with Fork(partial(_outcome, replace(job, limit_bytes=limit))) as fork:
@@ -34,20 +34,20 @@ def measure_here(job: MeasuredRun, seconds: float) -> Outcome:
 
 
 def how_it_died(error: ForkDied, limit: int | None) -> tuple[Status, str]:
-    """Out of memory if the process had half of its limit, or, without one, of the machine's memory."""
+    """Out of memory if the process used half of its limit, or, without one, of the machine's memory."""
     if error.resident > (machine_bytes() if limit is None else limit) // 2:
         return Status.OUT_OF_MEMORY, f"the worker died at {error.resident / 1e9:.1f} GB"
     return Status.ERROR, str(error)
 
 
 def measure_both_here(job: MeasuredRun, seconds: float) -> tuple[Outcome, Outcome | None]:
-    """Times, and memory if these ended well."""
+    """Measures times, and memory if these succeeded."""
     times = measure_here(job, seconds)
     return times, measure_here(replace(job, memory=True), seconds) if times.status is Status.OK else None
 
 
 def _outcome(job: MeasuredRun, clock: Clock) -> Outcome | CepbenchError:
-    """What the fork returns."""
+    """The result of the fork."""
     try:
         with clock:
             made = ready_or_not(job)

@@ -1,4 +1,4 @@
-"""The one loop that runs operators: batches of a stream go to an operator by key."""
+"""The loop that runs operators: it passes batches of a stream, ordered by key, to an operator."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from cepbench.pipeline.keys import RawKey, ordered, stored_keys
 class Keys:
     """Numbers the keys of a stream as they appear.
 
-    `stored` are the keys as they are stored, and `decoded` as a user knows them, by number.
+    `stored` are the stored keys, and `decoded` the keys as answers show them, by number.
     """
 
     def __init__(self, attributes: Sequence[str]) -> None:
@@ -41,7 +41,7 @@ class Keys:
         return KeyedBatch(found, np.array(keys, np.int64), offsets, len(self), last)
 
     def _add(self, keys: Sequence[RawKey], schema: Schema) -> None:
-        """Adds new keys. A decoded -0.0 is 0.0, since the two are one group."""
+        """Adds new keys. A decoded -0.0 is 0.0, since both are one group."""
         stored = zip(self._attributes, zip(*keys, strict=True), strict=True)
         columns = [
             [value + 0.0 if isinstance(value, float) else value for value in schema.decode(name, column)]
@@ -58,7 +58,7 @@ Emit = Callable[[Keys, KeyedRows], None]
 
 
 def plainly(operator: Operator, batch: KeyedBatch | None) -> KeyedRows:
-    """Calls the operator, and nothing else."""
+    """Calls the operator."""
     return operator.finish() if batch is None else operator.process(batch)
 
 
@@ -71,7 +71,7 @@ class Loop:
     """Hands the batches of a stream, in time order, to a fresh operator of a job.
 
     - `call` calls the operator, for instance under a clock; `emit` takes the rows of a call, if there are any.
-    - With `look`, windows are closed in a call of their own, and `look` is called before and after it.
+    - With `look`, windows are closed in a separate call, and `look` is called before and after it.
     """
 
     def __init__(
@@ -80,14 +80,14 @@ class Loop:
         self.operator = operator
         self.keys = Keys(job.partition)
         self._emit, self._call, self._look, self._closing = emit, call, look, job.workload.closing
-        self._closed = 0  # windows that end by then are closed
+        self._closed = 0  # closes windows that end by then
 
     def details(self) -> Mapping[str, float]:
-        """Numbers of the operator's work so far."""
+        """The operator's details so far."""
         return self.operator.details()
 
     def process(self, events: EventBatch, last: bool = False) -> None:
-        """The next batch, perhaps the last one."""
+        """Processes the next batch; it may be the last one."""
         watermark = events.watermark
         closing = watermark is not None and any(w.ends_between(self._closed, watermark) for w in self._closing)
         apart = self._look is not None and closing
@@ -102,11 +102,11 @@ class Loop:
             self._closed = max(self._closed, watermark)
 
     def finish(self) -> None:
-        """The end of the stream."""
+        """Ends the stream."""
         self._run(None)
 
     def pickled(self) -> None:
-        """Pickles the operator, and goes on with the copy."""
+        """Pickles the operator, and continues with the copy."""
         self.operator = pickle.loads(pickle.dumps(self.operator))
 
     def _run(self, batch: KeyedBatch | None) -> None:

@@ -1,8 +1,8 @@
-"""Measures one cell as a Spark job (docs/measurement.md): fresh workers, a kill at the time limit, a memory limit.
+"""Measures one cell as a Spark job (docs/measurement.md): fresh workers, a time limit that kills, a memory limit.
 
-The limit counts from the moment a worker starts its clock until it stops it, for each worker on its own; preparation
-(reading the query, compilation) has a generous limit besides. Every worker limits its own memory, which the operating
-system enforces. A worker that is lost, with its machine or alone, voids the measurement: the cell is measured anew.
+The limit applies to each worker, from the start of its clock to its stop; preparation
+(reading the query, compilation) has a separate, generous limit. Every worker limits its own memory, which the operating
+system enforces. A worker that is lost, with its machine or alone, voids the measurement: the cell is measured again.
 """
 
 from __future__ import annotations
@@ -59,43 +59,43 @@ __all__ = [
 ]
 
 Session = SparkSession
-"""What sweeps hand through; only the pipeline knows more of it."""
+"""The handle that sweeps pass through; only the pipeline uses its contents."""
 
 PREPARATION_SECONDS = 600.0
 LOOK_SECONDS = 0.05
 DEATH_SECONDS = 15.0
-"""For which the end of killed workers is waited for. Spark would kill them, too, but only two to four seconds later."""
+"""Seconds to wait for the end of killed workers. Spark would kill them, too, but two to four seconds later."""
 LOST_SECONDS = 60.0
-"""A worker that was not heard of for so long is lost, and so is a job without any executor; unless
-`spark.cepbench.lostSeconds` says otherwise."""
+"""Seconds without a report after which a worker is lost, and seconds without any executor after which a job is;
+`spark.cepbench.lostSeconds` overrides it."""
 FRESH_SECONDS = 5.0
-"""Only a worker that was heard of within so many seconds can be too slow: others may be lost."""
+"""A worker can be too slow only if its last report is at most this many seconds old: otherwise it may be lost."""
 ATTEMPTS = 3
 
 
 class SparkGone(CepbenchError):
-    """Spark ended below a running cell, which therefore has no outcome."""
+    """Spark ended during a cell, which therefore has no outcome."""
 
 
 class ContextStopped(SparkGone):
-    """Only the session ended: another one may be started."""
+    """Only the session ended: a new one may be started."""
 
 
 class _Lost(Exception):
-    """A worker or its machine is gone, and with it the measurement."""
+    """A worker or its machine is lost, and with it the measurement."""
 
 
 def measuring_session(cluster: SparkCluster | str | None, memory: int, slots: int | None = None) -> Session:
-    """The session for measured cells: fresh Python workers, containers (where there are) for `memory` bytes each.
+    """The session for measured cells: fresh Python workers, containers (if any) for `memory` bytes each.
 
-    With `slots`, so many of them run side by side. Raises `TooFewExecutors` if there are fewer.
+    With `slots`, so many of them run concurrently. Raises `TooFewExecutors` if there are fewer.
     """
     cluster = cluster if isinstance(cluster, SparkCluster) else SparkCluster(cluster)
     return session(cluster.with_slots(slots), reuse_workers=False, worker_memory=memory)
 
 
 def configuration_of(spark: Session) -> dict[str, str]:
-    """The Spark configuration that matters for a measurement."""
+    """The Spark configuration that affects a measurement."""
     names = (
         "spark.master",
         "spark.python.worker.reuse",
@@ -114,17 +114,17 @@ def configuration_of(spark: Session) -> dict[str, str]:
 def measure(spark: SparkSession, job: MeasuredRun, seconds: float) -> Outcome:
     """Runs the cell; `seconds` is the limit of each worker's measured part.
 
-    The session must give every task a fresh worker. Raises `CepbenchError` for a workload or stream that cannot be used
-    at all, `DamagedStore` if a worker did not find what was written.
+    The session must give every task a fresh worker. Raises `CepbenchError` for a workload or stream that cannot be
+    used, `DamagedStore` if a worker found changed files.
     """
     return _measure(spark, job, seconds, False)[0]
 
 
 def measure_both(spark: SparkSession, job: MeasuredRun, seconds: float) -> tuple[Outcome, Outcome | None]:
-    """Times as `measure` does, and then memory in forks of the same workers.
+    """Measures times as `measure` does, and then memory in forks of the same workers.
 
-    The second is None if memory has to be measured on its own: a timed run was killed, and the forks with it, or not
-    all workers can run at once and wait for each other, since no clock may run while memory is looked at.
+    The second outcome is None if memory needs its own job: a timed run was killed, and the forks with it, or not
+    all workers can run at once and wait for each other, since no clock may run while memory is measured.
     """
     return _measure(spark, job, seconds, True)
 
@@ -137,13 +137,13 @@ def _measure(spark: SparkSession, job: MeasuredRun, seconds: float, memory: bool
 
 
 def ready_or_not(job: MeasuredRun, spark: SparkSession | None = None) -> Ready | Outcome:
-    """As `ready`, or how a job ended that could not be planned."""
+    """As `ready`, or the outcome of a job that could not be planned."""
     try:
         return ready(job, spark)
     except UnsupportedQuery as error:
         return Outcome(Status.UNSUPPORTED, str(error))
     except (NotEnoughMemory, MemoryError) as error:
-        return Outcome(Status.OUT_OF_MEMORY, str(error) or "the optimiser needs more memory than there is")
+        return Outcome(Status.OUT_OF_MEMORY, str(error) or "the optimizer needs more memory than there is")
     except PlanningTooLong as error:
         return Outcome(Status.TIMEOUT, str(error), plan_limit_seconds=error.seconds)
 
@@ -171,7 +171,7 @@ def _measured(spark: SparkSession, made: Ready, seconds: float, memory: bool) ->
 
 
 def _outcome(made: Ready, reports: Sequence[Report], most: int) -> Outcome:
-    """That of a job whose workers all reported: the first that did not end well decides."""
+    """The outcome of a job whose workers all reported: the first failure decides."""
     for report in reports:
         if report.status is not Status.OK:
             return Outcome(report.status, report.reason)
@@ -179,7 +179,7 @@ def _outcome(made: Ready, reports: Sequence[Report], most: int) -> Outcome:
 
 
 def _run(spark: SparkSession, task: MeasuredTask, items: Sequence[Portion], seconds: float) -> list[Report] | Outcome:
-    """Reports of all workers, or how the job ended without them. Raises `_Lost`."""
+    """Reports of all workers, or the outcome without them. Raises `_Lost`."""
     context = spark.sparkContext
     group = f"cepbench-{uuid.uuid4().hex}"
     cancel, executors = partial(context.cancelJobGroup, group), partial(executor_count, spark)
@@ -190,7 +190,7 @@ def _run(spark: SparkSession, task: MeasuredTask, items: Sequence[Portion], seco
             jobs = context.parallelize(list(items), len(items))
             reports = jobs.map(replace(task, beacon=beacon.address)).collect()
         except Py4JNetworkError:
-            raise SparkGone("Spark ended while a cell was running; start the sweep again to go on") from None
+            raise SparkGone("Spark ended while a cell was running; start the sweep again to continue") from None
         except (Py4JError, PySparkException) as error:
             watch.stop()
             if is_stopped(spark):
@@ -208,7 +208,7 @@ def _run(spark: SparkSession, task: MeasuredTask, items: Sequence[Portion], seco
 
 
 def _beacon(spark: SparkSession, workers: int) -> Beacon:
-    """Where Spark's driver listens, too; on `spark.cepbench.beacon.port`, if it is set."""
+    """The address on which Spark's driver listens, too; the port is `spark.cepbench.beacon.port`, if set."""
     given = conf_of(spark.sparkContext)
     host = given.get("spark.driver.host") or ""
     port = int(number(BEACON_PORT, given.get(BEACON_PORT), 0))
@@ -216,7 +216,7 @@ def _beacon(spark: SparkSession, workers: int) -> Beacon:
 
 
 class _Watch:
-    """Cancels the job when a worker exceeds its limit or is lost, and sees to it that cancelled workers are gone."""
+    """Cancels the job when a worker exceeds its limit or is lost, and ensures that canceled workers have ended."""
 
     def __init__(
         self,
@@ -245,7 +245,7 @@ class _Watch:
             self._cancel()
         self.stop()
         if kind is not None or self.timed_out:
-            self._bury()
+            self._kill_workers()
 
     def stop(self) -> None:
         """Ends the watch."""
@@ -263,20 +263,20 @@ class _Watch:
             if now - lively > self._patience and not self._executors():
                 self.lost = f"no executor was left for {self._patience:g} s"
             if silent := self._beacon.silent(self._patience):
-                self.lost = f"the worker on {silent.host} was not heard of for {self._patience:g} s"
+                self.lost = f"the worker on {silent.host} did not report for {self._patience:g} s"
             if self.timed_out or self.unprepared or self.lost:
                 self._cancel()
                 return
 
     def largest(self) -> Alive | None:
-        """The worker that had most of its machine's memory."""
+        """The worker with the largest share of its machine's memory."""
         return max(self._beacon.sizes(), key=lambda alive: alive.resident / max(1, alive.machine), default=None)
 
     def _here(self) -> list[Running]:
         return [worker for worker in self._beacon.workers() if worker.host == socket.gethostname()]
 
-    def _bury(self) -> None:
-        """Kills the workers on this machine, whose job is cancelled, so that they take nothing from the next cell."""
+    def _kill_workers(self) -> None:
+        """Kills the workers of a canceled job on this machine, so that they do not slow the next cell."""
         workers = [worker.process for worker in self._here()]
         for process in workers:
             with suppress(ProcessLookupError):

@@ -1,6 +1,6 @@
-"""What one worker does for a measured cell: warms up, replays its bucket under the clock, and reports.
+"""The work of one worker for a measured cell: it warms up, replays its bucket under the clock, and reports.
 
-The driver has read, compiled and planned the workload before (`ready`), so that all workers run the same plan.
+The driver has compiled and planned the workload (`ready`), so that all workers run the same plan.
 """
 
 from __future__ import annotations
@@ -51,18 +51,18 @@ from cepbench.queries.model import Query
 from cepbench.queries.workloads import parse_workload
 
 TRIES = 3
-"""Runs of a bucket at most, until one finds all its kernels loaded."""
+"""Maximum warm-up runs of a bucket, until one finds all its kernels loaded."""
 IDLE_SECONDS = 0.03
-"""For which operators that do nothing are repeated."""
+"""Seconds for which operators that do nothing are repeated."""
 MEMORY_RUNS = 7
-"""That look at memory, where they are short: the fewest with which a ratio of two cells has an interval."""
+"""Maximum runs that measure memory, if they are short: the fewest with which a ratio of two cells has an interval."""
 MEMORY_SECONDS = 0.2
-"""What these take together at most, unless a single one takes longer."""
+"""Maximum seconds of these runs together, unless a single one takes longer."""
 KEPT_EVENTS = 500_000
-"""Streams with at most so many are read once by a worker that is timed, and not by each of its runs."""
+"""A timed worker reads streams with at most this many events once, and not in each of its runs."""
 DIED = "the Python worker died"
 WHOLE_STREAM = -1
-"""Instead of a bucket: all buckets merged, for workloads that no bucketing fits."""
+"""In place of a bucket: all buckets merged, for workloads that no bucketing fits."""
 
 
 @dataclass(frozen=True)
@@ -75,11 +75,11 @@ class OpenArrival:
 
 @dataclass(frozen=True)
 class MeasuredRun:
-    """What a cell runs.
+    """The task of a cell.
 
-    `arrival` None is burst; `memory` asks for states and process memory instead of times. `limit_bytes` is the address
-    space of each worker, its own process: it cannot be raised again. Short runs and plans are repeated for `repeat`
-    seconds (docs/measurement.md, Repeated runs); 0 is once.
+    `arrival` None is burst; `memory` measures states and process memory instead of times. `limit_bytes` is the address
+    space of each worker, a process: it cannot be raised again. Short runs and plans are repeated for `repeat`
+    seconds (docs/measurement.md, Repeated runs); 0 means once.
     """
 
     store: Path
@@ -94,7 +94,7 @@ class MeasuredRun:
 
 @dataclass(frozen=True)
 class Ready:
-    """A job with its stream and its workload, planned; `plan_seconds` and `plan_details` of each time that it was."""
+    """A job with its stream and its workload, planned; `plan_seconds` and `plan_details` of each repetition."""
 
     job: MeasuredRun
     stream: Stream
@@ -104,10 +104,10 @@ class Ready:
 
 
 def ready(job: MeasuredRun, spark: SparkSession | None = None) -> Ready:
-    """Makes a job ready for its workers; optimisers that ask for a sample of the stream have it drawn by Spark.
+    """Prepares a job for its workers; Spark draws samples of the stream for optimizers.
 
-    Raises `UnsupportedQuery` with the reason, `NotEnoughMemory` and `PlanningTooLong` of the optimiser, and
-    `CepbenchError` for a workload or stream that cannot be used at all.
+    Raises `UnsupportedQuery` with the reason, `NotEnoughMemory` and `PlanningTooLong` of the optimizer, and
+    `CepbenchError` for a workload or stream that cannot be used.
     """
     stream = read_stream(job.store)
     queries = parse_workload(job.workload)
@@ -128,22 +128,22 @@ def ready(job: MeasuredRun, spark: SparkSession | None = None) -> Ready:
 
 @lru_cache(maxsize=4)
 def _compiled(queries: tuple[Query, ...], schema: Schema, arithmetic: str) -> Workload:
-    """Once for all algorithms at a point: a hundred queries take 0.3 s, which is no part of planning."""
+    """Parses once for all algorithms at a point: a hundred queries take 0.3 s, which is not part of planning."""
     return compile_workload(queries, schema, arithmetic, summarised=True)
 
 
 @dataclass
 class Report:
-    """What a worker hands back.
+    """The report of a worker.
 
-    - `runs`: those that count, in their order; `rows`: those of the answer of all of them, None if there is none.
-    - `crossings`: by job, what a slice of time has of windows that reach over its edges.
-    - `idle`: service time of operators that do nothing, in seconds. `load`: what the machine did besides.
+    - `runs`: those that count, in order; `rows`: the number of rows of the answer, None if there is none.
+    - `crossings`: by job, partial rows of windows that cross the edges of a time slice.
+    - `idle`: service time of operators that do nothing, in seconds. `load`: other load of the machine.
     - `host`, `began`, `ended`: where it ran and when, in seconds of that host's clock; `attempt`: Spark's, from 0.
-    - `limit_bytes`: the address space that the system grants the worker; `base_bytes`: what of it was taken before the
+    - `limit_bytes`: the address space that the system grants the worker; `base_bytes`: its part in use before the
       first event.
-    - `process_peaks`: of each run that looked at memory, bytes (PSS) above those of operators that do nothing.
-    - `damage`: what was wrong with the store.
+    - `process_peaks`: for each run that measured memory, bytes (PSS) above those of operators that do nothing.
+    - `damage`: the error of a damaged store.
     - `memory`: of a fork that measured memory afterwards; None if it was not measured.
     """
 
@@ -173,24 +173,24 @@ class Report:
 
 
 class _AnotherAnswer(Exception):
-    """A run that was repeated on the same events gave another answer."""
+    """A repeated run on the same events gave another answer."""
 
 
 @dataclass(frozen=True)
 class MeasuredTask:
-    """The task of one bucket, or of a slice of time of it.
+    """The task of one bucket, or of a time slice of it.
 
-    The bucket is first replayed with operators that do nothing, in the same worker after the same warm-up: the
-    difference of the two peaks of memory is what the algorithm holds, and the time is what the harness takes. A run
-    that had to load a kernel, which the warm-up did not need, is done again: no time that counts includes compilation.
+    Operators that do nothing replay the bucket first, in the same worker after the same warm-up: the
+    difference of the two peaks of memory is the size of the algorithm, and the time is that of the harness. A run
+    that had to load a kernel, which the warm-up did not need, is repeated: no time that counts includes compilation.
     Short runs are repeated, each on fresh operators, and must give the same answer.
 
-    With `memory_seconds`, times are measured first, and then memory, each run of which may take that long: in a fork
-    that was made before, so that it finds nothing of the timed runs in its memory, and once all other workers have
+    With `memory_seconds`, times are measured first, and then memory, with that limit for each run: in a fork
+    that was created before, so that its memory contains nothing of the timed runs, and after all other workers have
     stopped their clocks.
 
-    Workers share the pages of the process that they are forks of. A worker that begins or ends changes the shares of
-    the others by tens of megabytes. So workers that run `together` neither begin nor end while one of them measures
+    Workers share the pages of the process from which they were forked. A worker that begins or ends changes the shares
+    of the others by tens of megabytes. So workers that run `together` neither begin nor end while one of them measures
     memory.
     """
 
@@ -200,7 +200,7 @@ class MeasuredTask:
     together: bool = False
 
     def __call__(self, portion: Portion) -> Report:
-        """Never raises: what goes wrong is the report's status and reason."""
+        """Never raises: an error is the report's status and reason."""
         if self.memory_seconds is None:
             return self._connected(portion)
         ready = replace(self.ready, job=replace(self.ready.job, memory=True))
@@ -208,7 +208,7 @@ class MeasuredTask:
             return self._connected(portion, fork)
 
     def _connected(self, portion: Portion, fork: Fork | None = None) -> Report:
-        """With the driver listening."""
+        """Runs while it reports to the driver."""
         try:
             with Pulse(self.beacon), closing(Signal(self.beacon, os.getpid())) as signal:
                 if self.together and fork is None:
@@ -223,7 +223,7 @@ class MeasuredTask:
             return Report(portion.bucket, Status.ERROR, f"{type(error).__name__}: {first_line(error)}")
 
     def _memory(self, portion: Portion, fork: Fork) -> Report:
-        """What the fork reports."""
+        """The report of the fork."""
         seconds, bucket = self.memory_seconds, portion.bucket
         assert seconds is not None
         try:
@@ -237,7 +237,7 @@ class MeasuredTask:
         return report
 
     def reported(self, portion: Portion, clock: Signal | Clock) -> Report:
-        """Of what is measured here; `clock` is told when a part begins and ends for which the time limit counts."""
+        """Measures in this process; `clock` marks the parts for which the time limit applies."""
         bucket = portion.bucket
         try:
             began = time.time()
@@ -262,7 +262,7 @@ class MeasuredTask:
         if job.limit_bytes is not None:
             resource.setrlimit(resource.RLIMIT_AS, (job.limit_bytes, job.limit_bytes))
         if not job.memory and TaskContext.get() is not None:
-            keep_memory()  # for the whole process, which ends with the task
+            keep_memory()  # applies to the whole process, which ends with the task
         started = time.perf_counter()
         for part in prepared.jobs:
             warm_up(job.algorithm, part.plan)
@@ -293,7 +293,7 @@ class MeasuredTask:
 
 
 class _Replays:
-    """Replays one portion again and again; `answer` and `crossings` are those of all runs."""
+    """Replays one portion repeatedly; `answer` and `crossings` are those of all runs."""
 
     def __init__(self, ready: Ready, portion: Portion, clock: AbstractContextManager[object]) -> None:
         self._ready, self._portion, self._clock = ready, portion, clock
@@ -305,16 +305,16 @@ class _Replays:
         self.answer: AnswerBuilder | None = None
 
     def idle(self, states: bool = False) -> Measured:
-        """What the harness takes."""
+        """The time of the harness."""
         nothing = [operator.idle() for operator in self._nothing]
         return self._replay(nothing, AnswerBuilder(self._ready.prepared.workload), states)
 
     def idle_runs(self) -> list[Measured]:
-        """That, repeated for a short while."""
+        """The time of the harness, from short repetitions."""
         return repeated(self.idle, lambda run: sum(run.service), min(IDLE_SECONDS, self._ready.job.repeat))
 
     def memory_runs(self) -> tuple[list[Measured], list[int]]:
-        """Runs that are asked for their states, and of each the process memory above that of operators that do nothing.
+        """Runs with their states, and for each the process memory above that of operators that do nothing.
 
         Short ones are repeated, up to `MEMORY_RUNS`. Raises `_AnotherAnswer`.
         """
@@ -328,15 +328,15 @@ class _Replays:
             while True:
                 runs.append(self.run(memory))
                 peaks.append(max(0, memory.taken() - floor))
-                took = time.perf_counter() - began
-                if len(runs) == MEMORY_RUNS or took + took / len(runs) > seconds:
+                elapsed = time.perf_counter() - began
+                if len(runs) == MEMORY_RUNS or elapsed + elapsed / len(runs) > seconds:
                     return runs, peaks
 
     def run(self, memory: PeakMemory | None = None) -> Measured:
-        """One run on fresh operators, for which the time limit counts; `memory` watches it. Raises `_AnotherAnswer`."""
+        """One run on fresh operators, under the time limit; `memory` measures it. Raises `_AnotherAnswer`."""
         prepared = self._ready.prepared
         for _ in range(TRIES):
-            gc.collect()  # the operators of the run before
+            gc.collect()  # frees the operators of the previous run
             answer, before = AnswerBuilder(prepared.workload), loaded()
             if memory is not None:
                 release_memory()
@@ -360,7 +360,7 @@ class _Replays:
             raise _AnotherAnswer("two runs on the same events gave different answers")
 
     def _operators(self) -> list[Operator]:
-        """A fresh one for each job."""
+        """A fresh operator for each job."""
         algorithm = self._ready.job.algorithm
         return [portion_operator(part, algorithm, self._portion) for part in self._ready.prepared.jobs]
 
@@ -370,7 +370,7 @@ class _Replays:
         prepared = self._ready.prepared
         jobs = list(zip(prepared.jobs, operators, strict=True))
         measured = replay(self._batches(), self._arrival, jobs, into(answer), states, identify)
-        if self._portion.slice is not None:  # which came before others that arrive at the same time: nothing was late
+        if self._portion.slice is not None:  # which precedes events that arrive at the same time: nothing was late
             measured.latency, measured.rows = [], []
         return measured
 
@@ -396,7 +396,7 @@ def killed_after(seconds: float) -> str:
 
 
 def portions_of(made: Ready) -> list[Portion]:
-    """What workers run, one each: `buckets`, or slices of them in the order of time."""
+    """The portions of workers: `buckets`, or slices of them in the order of time."""
     slicing = slicing_of(made.prepared.algorithm)
     found = buckets(made.stream, made.prepared.workload)
     if found == [WHOLE_STREAM]:
@@ -405,9 +405,9 @@ def portions_of(made: Ready) -> list[Portion]:
 
 
 def buckets(stream: Stream, workload: Workload) -> list[int]:
-    """The buckets to run, one worker each: a key must lie in one bucket whole, for every query.
+    """The buckets to run, one worker each: a key must be in one bucket, for every query.
 
-    The largest first, so that none is left alone at the end.
+    The largest first, so that none runs alone at the end.
     """
     if all(stream.holds_whole(query.partition) for query in workload):
         filled = [bucket for bucket, events in enumerate(stream.bucket_events) if events]
@@ -422,7 +422,7 @@ def _arrival(given: OpenArrival | None, workload: Workload) -> ArrivalModel:
 
 
 def burst_window(query: CompiledQuery) -> Window | None:
-    """A query of detection has no slide: bursts are as long as its span, and go on until the last one is decided."""
+    """A detection query has no slide: bursts are as long as its span, and continue until the last match is decided."""
     if query.window is None or not query.detects:
         return query.window
     return replace(query.window, within=2 * query.window.within, slide=query.window.within)
@@ -434,12 +434,12 @@ def _attempt() -> int:
 
 
 def _limit() -> int | None:
-    """What the system says, whoever set it."""
+    """The limit that the system reports."""
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
     return None if limit == resource.RLIM_INFINITY else limit
 
 
 def first_line(error: BaseException) -> str:
-    """Of a message."""
+    """The first line of a message."""
     lines: Iterable[str] = str(error).strip().splitlines()
     return next(iter(lines), "")

@@ -1,8 +1,8 @@
-"""How many events a new one meets: what the cost of evaluating a stream grows with.
+"""Occupancy: the number of events that a new event meets, with which the cost of evaluation grows.
 
-Event by event, the events of its key that lie before it in the oldest window that is open. Costs of an algorithm grow
-with their sum over the stream, or with that of a power of it, whether windows are full already or not, whatever the
-rate does, and however events spread over keys.
+For each event, it counts the events of its key before it in the oldest open window. Costs of an algorithm grow
+with their sum over the stream, or with that of a power of it, also before windows are full, for any
+rate, and for any distribution of events over keys.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def keys(events: EventBatch, query: CompiledQuery) -> NDArray[np.int64]:
 def occupancy(events: EventBatch, query: CompiledQuery, by_key: bool = True) -> NDArray[np.float64]:
     """float64[n]: the relevant events before each, in its oldest open window; of its key, or of all.
 
-    0 for events that the query does not look at. O(n log n) time.
+    0 for events that are irrelevant for the query. O(n log n) time.
     """
     met = np.zeros(len(events))
     rows = np.flatnonzero(relevant(events, query))

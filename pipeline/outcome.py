@@ -1,4 +1,4 @@
-"""What a cell measured, from the reports of its workers."""
+"""The outcome of a cell, from the reports of its workers."""
 
 from __future__ import annotations
 
@@ -24,15 +24,16 @@ from cepbench.pipeline.replay import Measured
 from cepbench.pipeline.slicing import Crossings, join_slices
 
 SHARE = 0.8
-"""Of the sustainable rate: the load at which the latency of a loaded system is reported."""
+"""The share of the sustainable rate at which the latency under load is reported."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a cell ended and what it measured.
+    """The status and the measurements of a cell.
 
-    `lost` says why earlier attempts were void; `plan_limit_seconds` after how long planning was given up; `unanswered`
-    that nothing was to be detected, and `cut_off` that matches were left out: such an answer has no digest.
+    `lost` has the reasons why earlier attempts failed; `plan_limit_seconds` is the limit that planning exceeded;
+    `unanswered` says that the algorithm only planned, and `cut_off` that matches were left out: such answers have no
+    digest.
     """
 
     status: Status
@@ -52,7 +53,7 @@ class Outcome:
 
 
 def outcome_of(made: Ready, reports: Sequence[Report], most: int) -> Outcome:
-    """What all workers measured; at `most` so many run side by side."""
+    """The measurements of all workers; at `most` that many run concurrently."""
     stream, workload = made.stream, made.prepared.workload
     answer = AnswerBuilder(workload)
     for report in reports:
@@ -69,7 +70,7 @@ def outcome_of(made: Ready, reports: Sequence[Report], most: int) -> Outcome:
     )
     if substreams is not None:
         found = found.model_copy(update={"substreams": substreams})
-    told, samples, runs = (
+    fields, samples, runs = (
         _memory(made, reports) if made.job.memory else _times(made, reports, most, found.windows, join)
     )
     return Outcome(
@@ -79,7 +80,7 @@ def outcome_of(made: Ready, reports: Sequence[Report], most: int) -> Outcome:
         overflow=answer.overflow,
         samples=samples,
         runs=runs,
-        summary=summary.model_copy(update=told),
+        summary=summary.model_copy(update=fields),
         realised=found,
         unanswered=made.prepared.unanswered,
         cut_off=made.prepared.cut_off,
@@ -88,10 +89,10 @@ def outcome_of(made: Ready, reports: Sequence[Report], most: int) -> Outcome:
 
 
 def _joined(made: Ready, reports: Sequence[Report], answer: AnswerBuilder) -> tuple[float, int | None]:
-    """Adds the rows of windows that lie in no slice of time whole.
+    """Adds the rows of windows that are not inside one time slice.
 
-    Returns the seconds that it took, once kernels were loaded, and how many keys there are; 0 and None if there
-    are no slices.
+    Returns the seconds that it took, after kernels were loaded, and the number of keys; 0 and None without
+    slices.
     """
     slices: dict[tuple[int, int], list[Crossings]] = {}
     for report in reports:
@@ -109,12 +110,12 @@ def _joined(made: Ready, reports: Sequence[Report], answer: AnswerBuilder) -> tu
     return seconds, substreams
 
 
-Told = tuple[dict[str, object], Samples, dict[str, list[float]]]
+Fields = tuple[dict[str, object], Samples, dict[str, list[float]]]
 """Fields of the summary, samples, and the numbers of repeated runs."""
 
 
-def _memory(made: Ready, reports: Sequence[Report]) -> Told:
-    """What the runs that looked at memory report: as many runs as every worker has."""
+def _memory(made: Ready, reports: Sequence[Report]) -> Fields:
+    """The results of runs that measured memory: as many as every worker has."""
     runs = _runs(reports)
     states = [sum(worker.peak.bytes for worker in workers) for workers in runs]
     processes = [sum(report.process_peaks[number] for report in reports) for number in range(len(runs))]
@@ -137,7 +138,7 @@ def _memory(made: Ready, reports: Sequence[Report]) -> Told:
 
 
 def _runs(reports: Sequence[Report]) -> list[list[Measured]]:
-    """By run, what each worker measured."""
+    """The measurements of each worker, by run."""
     count = min(len(report.runs) for report in reports)
     return [[report.runs[number] for report in reports] for number in range(count)]
 
@@ -147,8 +148,8 @@ def _middle(values: Sequence[float]) -> int:
     return sorted(range(len(values)), key=values.__getitem__)[(len(values) - 1) // 2]
 
 
-def _times(made: Ready, reports: Sequence[Report], most: int, windows: int, join: float) -> Told:
-    """What runs under the clock tell: as many as every worker has; `join` is the driver's part of each."""
+def _times(made: Ready, reports: Sequence[Report], most: int, windows: int, join: float) -> Fields:
+    """The results of timed runs: as many as every worker has; `join` is the driver's part of each."""
     runs = _runs(reports)
     numbers = by_name([_numbers(made, reports, workers, most, windows, join) for workers in runs])
     joining = {"join_seconds": join} if join else {}
@@ -180,7 +181,7 @@ def _times(made: Ready, reports: Sequence[Report], most: int, windows: int, join
 
 
 def _planned(made: Ready, details: Mapping[str, float]) -> dict[str, object]:
-    """What planning took, and the details of plans and executors together."""
+    """The planning time, and the details of plans and executors together."""
     plans = {name: median(values) for name, values in by_name(made.plan_details).items()}
     return {"plan_seconds": median(made.plan_seconds), "details": merged([plans, details])}
 
@@ -188,7 +189,7 @@ def _planned(made: Ready, details: Mapping[str, float]) -> dict[str, object]:
 def _numbers(
     made: Ready, reports: Sequence[Report], workers: Sequence[Measured], most: int, windows: int, join: float
 ) -> dict[str, float]:
-    """One run of all workers, and the driver after them, by the fields of the summary that have a number."""
+    """One run of all workers, and the driver after them, as numbers by field of the summary."""
     events = made.stream.events
     slots = slot_times(_spans(reports, workers), most)
     longest, total = max(slots), join + sum(chain.from_iterable(worker.service for worker in workers))
@@ -212,7 +213,7 @@ def _spans(reports: Sequence[Report], workers: Sequence[Measured]) -> list[Span]
 
 
 def _latency(made: Ready, workers: Sequence[Measured]) -> NDArray[np.float64]:
-    """Of each row in one run of all workers."""
+    """The latency of each row in one run of all workers."""
     return _whole(made, workers, np.array(list(chain.from_iterable(worker.latency for worker in workers)), np.float64))
 
 
@@ -224,7 +225,7 @@ def _whole(made: Ready, workers: Sequence[Measured], latency: NDArray[np.float64
 
 
 def _loaded(made: Ready, workers: Sequence[Measured], rate: float) -> float | None:
-    """The 99th percentile of the latency of rows, had events arrived at this rate."""
+    """The 99th percentile of the latency of rows, for arrivals at this rate."""
     assert made.job.arrival is not None
     slower = made.job.arrival.rate / rate
     parts = [
@@ -244,7 +245,7 @@ def _loaded(made: Ready, workers: Sequence[Measured], rate: float) -> float | No
 
 
 def _bracket(made: Ready, workers: Sequence[Measured]) -> Bracket | None:
-    """Sustainable throughput; only micro-batches can tell."""
+    """Sustainable throughput; only micro-batches define it."""
     if made.job.arrival is None:
         return None
     replays = [Replay(np.array(worker.last, np.int64), np.array(worker.service)) for worker in workers]

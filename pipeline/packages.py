@@ -1,7 +1,7 @@
-"""The project's own packages as one zip file, which travels with a job to the workers of a cluster.
+"""The project's own packages as one zip file, which is sent with a job to the workers of a cluster.
 
-A worker unpacks it once into a folder named after its content: kernels that were compiled for one job are found by the
-next, which they would not be in a zip file that every job puts somewhere else.
+A worker unpacks it once into a folder named after its content, so that jobs with the same content share compiled
+kernels. In a zip file, every job would compile them again.
 """
 
 import hashlib
@@ -40,7 +40,7 @@ def cache_folder() -> Path:
 
 
 def private_folder() -> Path | None:
-    """`cache_folder`, if it is ours alone: others could put code into one that they can write to, or own."""
+    """`cache_folder`, if only this user can write to it: others could put code into it otherwise."""
     folder = cache_folder()
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -52,9 +52,9 @@ def private_folder() -> Path | None:
 
 
 def unpacked() -> Path:
-    """In a worker that imports from the zip file: where its packages lie unpacked.
+    """The folder of the unpacked packages, in a worker that imports from the zip file.
 
-    Without a folder of its own to unpack into, the worker stays with the zip file, which only compiles more often.
+    Without a folder of its own to unpack into, the worker uses the zip file, and only compiles more often.
     """
     archive, cache = ROOT.parent, private_folder()
     if cache is None:
@@ -75,7 +75,7 @@ def _unpack(archive: Path, target: Path) -> None:
             packed.extractall(temporary)
         temporary.rename(target)
     except OSError:
-        if not target.is_dir():  # else another worker was faster
+        if not target.is_dir():  # otherwise another worker was faster
             raise
     finally:
         shutil.rmtree(temporary, ignore_errors=True)

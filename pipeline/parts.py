@@ -1,7 +1,7 @@
-"""The files of an event store, each checked whenever it is opened: nobody reads what is not what was written.
+"""The files of an event store, each verified whenever it is opened.
 
 A file's digest is that of its Parquet footer, which holds a digest of the rows; pages have checksums of their own. So a
-file is known by its first read, whatever columns are read, and what has changed since it was written is found.
+change is detected by the first read, for any set of columns.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from cepbench.events.errors import InputError
 CONTENT = "cepbench.rows"
 """In a file's footer: a digest of its columns."""
 BUFFER_BYTES = 1 << 20
-"""Read at a time of each column; files are not mapped into memory, which would count against a worker's limit."""
+"""Bytes read at a time of each column; mapped files would count against a worker's memory limit."""
 _TAIL = 8  # bytes after the footer: its length and the mark of the format
 
 
 class DamagedStore(InputError):
-    """A store whose files are not those that its description names."""
+    """A store whose files differ from its description."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class StoreFile:
 
 
 class PartWriter:
-    """Writes one file under another name, which it bears once it is whole."""
+    """Writes one file under a temporary name, and renames it when it is complete."""
 
     def __init__(self, folder: Path, name: str, schema: pa.Schema, **options: Any) -> None:
         self._name, self._file = name, folder / name
@@ -61,7 +61,7 @@ class PartWriter:
         self._parquet.write_table(table, row_group_size=group_rows)
 
     def close(self) -> StoreFile:
-        """Ends the file and gives it its name."""
+        """Completes the file and renames it."""
         self._parquet.add_key_value_metadata({CONTENT: self._rows.hexdigest()})
         self._parquet.close()
         part = StoreFile(self._name, self._events, self._temporary.stat().st_size, _digest(self._temporary))
@@ -69,7 +69,7 @@ class PartWriter:
         return part
 
     def discard(self) -> None:
-        """Gives up."""
+        """Removes the incomplete file."""
         self._parquet.close()
         self._temporary.unlink(missing_ok=True)
 
@@ -88,7 +88,7 @@ def check_files(store: Path, parts: Iterable[StoreFile]) -> None:
 
 @contextmanager
 def opened(store: Path, part: StoreFile) -> Iterator[pq.ParquetFile]:
-    """The file for reading. Raises `DamagedStore` if it is not the one that was written."""
+    """The file for reading. Raises `DamagedStore` if it has changed."""
     path = store / part.name
     try:
         check_part(store, part)
@@ -99,7 +99,7 @@ def opened(store: Path, part: StoreFile) -> Iterator[pq.ParquetFile]:
 
 
 def check_part(store: Path, part: StoreFile) -> None:
-    """`DamagedStore` if the file is not the one that was written, as its size and footer tell; its pages are not read.
+    """`DamagedStore` if the file has changed by its size and footer; its pages are not read.
 
     Raises `OSError` if it cannot be read.
     """
@@ -121,7 +121,7 @@ def _check_size(path: Path, part: StoreFile) -> None:
 
 
 def _digest(path: Path) -> str:
-    """Of the footer."""
+    """The digest in the footer."""
     with path.open("rb") as file:
         file.seek(-_TAIL, os.SEEK_END)
         tail = file.read(_TAIL)

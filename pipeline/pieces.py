@@ -1,7 +1,7 @@
-"""The files of a source in pieces that tasks read side by side, and what all of them tell of its attributes.
+"""The files of a source in pieces that tasks read concurrently, and the attributes of the source.
 
-A CSV file is looked at twice before it is read: for newlines inside of quotes, to know where it may be cut, then for
-the kinds of its columns and its number of rows, so that every row has its number. A Parquet file is one piece.
+A CSV file is scanned twice before it is read: for newlines inside of quotes, which decide where it can be cut, then
+for the kinds of its columns and its number of rows, so that every row has its number. A Parquet file is one piece.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from cepbench.pipeline.generation import default_partitions
 from cepbench.pipeline.tasks import run_tasks
 
 LEAST_BYTES = 1 << 22
-"""Of a piece: less is not worth a task."""
+"""Minimum bytes of a piece: a smaller one does not justify a task."""
 
 
 @dataclass(frozen=True)
@@ -46,9 +46,9 @@ def pieces(
     parts = _spans(spark, source, most_bytes or _bytes(spark, source))
     guess = csv_files.sample(source.files[0], headers[0], reading.time)
     files = [file.resolve() for file in source.files]
-    told = run_tasks(spark, partial(_facts, files, headers, guess, reading.time), parts)
+    known = run_tasks(spark, partial(_facts, files, headers, guess, reading.time), parts)
     before, found = [0] * len(parts), [Facts()] * len(files)
-    for index, ((file, _), facts) in enumerate(zip(parts, told, strict=True)):
+    for index, ((file, _), facts) in enumerate(zip(parts, known, strict=True)):
         before[index] = found[file].rows
         found[file] += facts
     layout = csv_layout(source, found, reading)

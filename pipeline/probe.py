@@ -1,4 +1,4 @@
-"""What the driver asks of every executor of a cluster before any work: does it see our folders, is it like us?"""
+"""Checks of every executor of a cluster before any work: shared folders, and equal versions."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from cepbench.pipeline.store import STREAM_FILE, is_store
 from cepbench.pipeline.tasks import run_tasks
 
 PACKAGES = ("pyspark", "pyarrow", "numpy", "numba", "llvmlite", "pandas")
-"""Those whose versions change results, or whether kernels run."""
+"""Packages whose versions affect results or the compilation of kernels."""
 ROUNDS = 20
 HOLD_SECONDS = 0.3
-"""A task that takes so long keeps its slot busy, so that others go elsewhere."""
+"""Seconds for which a task occupies its slot, so that others run elsewhere."""
 
 
 @dataclass(frozen=True)
 class Worker:
-    """What an executor's Python is. `parent` tells executors of one machine apart."""
+    """The Python environment of an executor. `parent` distinguishes executors of one machine."""
 
     host: str
     parent: int
@@ -44,14 +44,14 @@ class Worker:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What must be the same everywhere."""
+        """The part that must be equal on all machines."""
         known = dict(zip(PACKAGES, self.versions, strict=True))
         return {"Python": self.python, **known, "architecture": self.architecture}
 
 
 @dataclass(frozen=True)
 class _Look:
-    """Looks for the driver's marks in folders, and leaves marks of its own there; and at what is only read."""
+    """Looks for the driver's marks in folders, and leaves its own there; checks that inputs can be read."""
 
     folders: tuple[Path, ...]
     mark: str
@@ -69,7 +69,7 @@ class _Look:
 
 
 def this_worker() -> Worker:
-    """The process that asks."""
+    """The driver."""
     return Worker(
         socket.gethostname(),
         os.getppid(),
@@ -82,11 +82,11 @@ def this_worker() -> Worker:
 
 
 def check_workers(spark: SparkSession, folders: Sequence[Path], inputs: Sequence[Path] = ()) -> list[Worker]:
-    """Asks all executors, until each has answered; [] on this machine alone.
+    """Probes all executors, until each has answered; [] in local mode.
 
-    `folders` are written to by all, and must be there; `inputs` are stores, files and folders of files to be read.
-    Raises `CepbenchError` with the host whose environment is not the driver's, or that does not see what it should, or
-    whose files the driver does not see.
+    All executors write to `folders`, which must exist; `inputs` are stores, files and folders of files to be read.
+    Raises `CepbenchError` with the host whose environment differs from the driver's, or that cannot see a folder, or
+    whose files the driver cannot see.
     """
     if is_local(str(spark.sparkContext.master)):
         return []
@@ -124,12 +124,12 @@ def check_workers(spark: SparkSession, folders: Sequence[Path], inputs: Sequence
 
 
 def described(workers: Sequence[Worker]) -> list[dict[str, object]]:
-    """Workers for a record."""
+    """Workers as fields of a record."""
     return [{**asdict(worker), "versions": dict(zip(PACKAGES, worker.versions, strict=True))} for worker in workers]
 
 
 def _content(path: Path) -> str:
-    """What tells whether two machines see the same at a path: a store's description, a file's size."""
+    """A value that is equal if two machines see the same at a path: a store's description, a file's size."""
     try:
         if is_store(path):
             return blake2b((path / STREAM_FILE).read_bytes(), digest_size=16).hexdigest()
@@ -154,7 +154,7 @@ def _versions() -> tuple[str, ...]:
 
 
 def installed(name: str) -> str | None:
-    """The version of a package in this environment; None if it is not there."""
+    """The version of a package in this environment; None if it is not installed."""
     try:
         return version(name)
     except PackageNotFoundError:

@@ -1,7 +1,7 @@
-"""A small process beside a worker that tells the driver every second that the worker lives, and how large it is.
+"""A small process beside a worker that reports to the driver every second that the worker is alive, and its size.
 
-A worker inside a kernel cannot do that itself: it holds the interpreter. The helper knows nothing of the project and
-imports next to nothing, which would take most of its time. The worker hands it the connection as its standard output;
+A worker inside a kernel cannot report itself: it holds the interpreter. The helper imports very little, since imports
+would take most of its time. The connection is its standard output;
 it ends with its standard input, that is, with the worker.
 """
 
@@ -15,7 +15,7 @@ SECONDS = 1.0
 
 
 def beat(process: int) -> None:
-    """Tells of `process` until standard input ends. A process that is stopped does not live."""
+    """Reports on `process` until standard input ends. A stopped process is not alive."""
     while True:
         resident, state = _look(process)
         if state != "T":
@@ -31,13 +31,13 @@ def machine_bytes() -> int:
         try:
             with open(path, encoding="ascii") as file:
                 total = min(total, int(file.read()))
-        except (OSError, ValueError):  # no container, or one without a limit ("max")
+        except (OSError, ValueError):  # no container, or a container without a limit ("max")
             continue
     return total
 
 
 def _look(process: int) -> tuple[int, str]:
-    """Resident bytes and state, as far as the system tells."""
+    """Resident bytes and state, as far as the system reports them."""
     try:
         with open(f"/proc/{process}/stat", encoding="utf-8", errors="replace") as file:
             fields = file.read().rpartition(")")[2].split()
@@ -49,5 +49,5 @@ def _look(process: int) -> tuple[int, str]:
 if __name__ == "__main__":
     try:
         beat(int(sys.argv[1]))
-    finally:  # also when the driver has gone, or has heard enough
-        os._exit(0)  # at once: the worker waits
+    finally:  # also if the driver has ended or closed the connection
+        os._exit(0)  # immediately: the worker waits

@@ -1,4 +1,4 @@
-"""The raw rows of a data set's files as Spark DataFrames: good ones, and what is wrong with the others."""
+"""The raw rows of a data set's files as Spark DataFrames: good ones, and bad ones with the reason."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -21,23 +21,23 @@ MALFORMED = "a line without the columns of the layout"
 REASON = "_reason"
 ROW = "_row"
 EXAMPLES = 3
-"""Bad rows that are named."""
+"""The number of bad rows that are named."""
 
 
 @dataclass(frozen=True)
 class BadRows:
-    """Rows that are no events, by reason, and where the first few of them are: `file, line 7: no volume`."""
+    """Rows that are not events, by reason, and the places of the first few of them: `file, line 7: no volume`."""
 
     reasons: dict[str, int]
     examples: tuple[str, ...] = ()
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """The number of bad rows."""
         return sum(self.reasons.values())
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """All reasons and examples in one line."""
         by = ", ".join(f"{count} with {reason}" for reason, count in self.reasons.items())
         more = " ..." if self.count > len(self.examples) else ""
@@ -58,7 +58,9 @@ def files_of(dataset: Dataset, raw: Path) -> dict[RawLayout, list[Path]]:
 
 
 def judged(spark: SparkSession, dataset: Dataset, files: dict[RawLayout, list[Path]]) -> DataFrame:
-    """The raw rows that the declared filter keeps, with what is wrong with each (`_reason`, else null) and `_file`."""
+    """The raw rows that the declared filter keeps, with the reason if a row is bad (`_reason`, otherwise null) and
+    `_file`.
+    """
     frames = [frame for layout, paths in files.items() for frame in _frames(spark, dataset, layout, paths)]
     whole = frames[0]
     for frame in frames[1:]:
@@ -84,9 +86,9 @@ def bad_rows(spark: SparkSession, dataset: Dataset, files: dict[RawLayout, list[
 
 
 def with_ranks(spark: SparkSession, rows: DataFrame, ranked: Ranked, scratch: Path) -> DataFrame:
-    """The rows with a number (or a name) for the values of some columns, by how often each occurs.
+    """The rows with a number (or a name) for the values of some columns, by their frequency.
 
-    Which value has which number goes through a file in `scratch`: a DataFrame of Python values would need workers.
+    The numbers of values are passed in a file in `scratch`: a DataFrame of Python values would need workers.
     """
     values = rows.select(sql.col(f"`{ranked.columns[0]}`").alias("_value"))
     for column in ranked.columns[1:]:
@@ -109,8 +111,8 @@ def with_ranks(spark: SparkSession, rows: DataFrame, ranked: Ranked, scratch: Pa
 def _judged(dataset: Dataset, rows: DataFrame) -> DataFrame:
     cases = [f"WHEN {CORRUPT} IS NOT NULL THEN '{_quoted(MALFORMED)}'"]
     cases += [f"WHEN {condition} THEN '{_quoted(reason)}'" for reason, condition in dataset.reasons().items()]
-    told = rows.withColumn(REASON, sql.expr(f"CASE {' '.join(cases)} END"))
-    return told if dataset.filter is None else told.filter(f"{CORRUPT} IS NOT NULL OR ({dataset.filter})")
+    judged = rows.withColumn(REASON, sql.expr(f"CASE {' '.join(cases)} END"))
+    return judged if dataset.filter is None else judged.filter(f"{CORRUPT} IS NOT NULL OR ({dataset.filter})")
 
 
 def _frames(spark: SparkSession, dataset: Dataset, layout: RawLayout, files: Sequence[Path]) -> Iterator[DataFrame]:
@@ -126,15 +128,17 @@ def _frames(spark: SparkSession, dataset: Dataset, layout: RawLayout, files: Seq
     for names, alike in _alike(layout, files).items():
         absent = [c.name for c in layout.columns if c.name not in names]
         if absent:
-            told = f"column {absent[0]!r} is" if len(absent) == 1 else f"columns {' and '.join(map(repr, absent))} are"
-            raise InputError(f"{alike[0]}: {told} missing; data set {dataset.name} has files {layout.described()}")
+            several = f"columns {' and '.join(map(repr, absent))} are"
+            lacking = f"column {absent[0]!r} is" if len(absent) == 1 else several
+            place = f"data set {dataset.name} has files {layout.described()}"
+            raise InputError(f"{alike[0]}: {lacking} missing; {place}")
         reader = spark.read.format(layout.format).options(**layout.options)
         found = reader.load([str(file.resolve()) for file in alike])
         yield found.selectExpr(*layout.selected(), f"CAST(NULL AS STRING) AS {CORRUPT}", f"{where} AS {FILE}")
 
 
 def _alike(layout: RawLayout, files: Sequence[Path]) -> dict[tuple[str, ...], list[Path]]:
-    """Files by the columns and types that they name themselves: Spark reads those that are alike together."""
+    """Files by the columns and types that they declare: Spark reads those with equal columns together."""
     groups: dict[tuple[str, ...], list[Path]] = defaultdict(list)
     for file in files:
         try:
@@ -160,7 +164,7 @@ def _examples(spark: SparkSession, dataset: Dataset, layout: RawLayout, file: Pa
 
 
 def _place(layout: RawLayout, row: int) -> str:
-    """Where a row is for people: a line of a text file (without blank lines), a row of others."""
+    """The place of a row in messages: a line of a text file (without blank lines), a row of others."""
     if layout.format != "csv":
         return f"row {row + 1}"
     return f"line {row + (2 if layout.options.get('header') == 'true' else 1)}"

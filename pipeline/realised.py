@@ -1,4 +1,4 @@
-"""The workload of a cell as it really was: rate, events and matches per window, selectivity of adjacent predicates."""
+"""The measured workload of a cell: rate, events and matches per window, selectivity of adjacent predicates."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _COMPARE = {
 
 
 def realised(stream: Stream, workload: Workload, answer: AnswerBuilder, measured: Sequence[Measured]) -> Realised:
-    """What a record says of the input and the answer; `measured` by worker.
+    """The fields of a record on the input and the answer; `measured` by worker.
 
     Reads up to `SAMPLE_EVENTS` events of the stream.
     """

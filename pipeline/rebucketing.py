@@ -1,4 +1,4 @@
-"""The same stream in other buckets, for queries that split it otherwise."""
+"""The same stream in other buckets, for queries that split it differently."""
 
 import re
 import shutil
@@ -39,7 +39,7 @@ class _Copy:
 
 
 def rebucket(stream: Stream, key: Sequence[str], buckets: int, *, spark: SparkSession | None) -> Stream:
-    """The stream in `buckets` buckets by `key`; made once and kept beside it for as long as its fingerprint agrees.
+    """The stream in `buckets` buckets by `key`; made once and kept beside it while its fingerprint agrees.
 
     Each task merges the old buckets over a stretch of positions, so nothing is shuffled and memory stays bounded.
     """
@@ -67,7 +67,7 @@ def discard(copy: Stream) -> None:
 
 
 def _kept(path: Path, stream: Stream) -> Stream | None:
-    """The copy at `path`, if it is whole and of this stream. What is damaged is made again."""
+    """The copy at `path`, if it is complete and of this stream. A damaged copy is made again."""
     try:
         found = read_stream(path) if is_store(path) else None
         if found is None or found.fingerprint != stream.fingerprint:
@@ -86,14 +86,14 @@ def _copy(stream: Stream, key: tuple[str, ...], buckets: int, path: Path, spark:
         task = _Copy(replace(stream, path=stream.path.resolve()), folder.resolve(), key, buckets)
         written = run_tasks(spark, task, stretches(stream.events, default_partitions(spark)))
         copied = describe(folder, stream.schema, key, joined(spark, folder, stream.schema, written), stream.source)
-        # Nulls are known from the import only: they are stored as values.
+        # Only the import knows nulls: they are stored as values.
         same = replace(copied, holes=stream.holes, fingerprint=stream.fingerprint)
         write_description(same, folder)
     return read_stream(path)
 
 
 def _places(stream: Stream, key: Sequence[str], buckets: int, spark: SparkSession | None) -> list[Path]:
-    """Inside the store; where nobody elsewhere has to read it, else in a folder that is ours alone."""
+    """Inside the store if possible; otherwise, if only this machine reads it, in a private folder."""
     label = re.sub(r"[^\w-]", "-", "-".join(key))[:80] or "whole"
     name = f"{label}-{buckets}-{word(repr(tuple(key))):016x}"
     places = [stream.path / FOLDER / name]

@@ -1,4 +1,4 @@
-"""Repeats a short run until its time is known well enough (docs/measurement.md, Repeated runs)."""
+"""Repeats a short run until its time is known precisely enough (docs/measurement.md, Repeated runs)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST = 50
 WIDTH = 0.05
 """Runs suffice when the interval of their median reaches at most this share of it to either side."""
 FRESH = 0.05
-"""More of a run's time than this spent in the system is spent on memory that was never touched before."""
+"""Share of a run's time in the system above which the run spends it on first use of memory."""
 
 M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4  # malloc.h
 
@@ -25,7 +25,7 @@ Run = TypeVar("Run")
 
 
 def _nothing() -> None:
-    """Looks at nothing."""
+    """Does nothing."""
 
 
 def repeated(
@@ -33,19 +33,20 @@ def repeated(
 ) -> list[Run]:
     """Calls `run`, and returns the runs that count, at least one.
 
-    - `seconds_of`: the time of a run that the clock saw; the median of these is to be known.
-    - `seconds`: what all calls together may take; the next one begins only if it should fit. With 0 there is one call.
-    - `look`: is called before each run and after the last one, outside of all clocks.
+    - `seconds_of`: the time of a run; its median is estimated.
+    - `seconds`: the limit of all calls together; the next one begins only if it is expected to fit. With 0 there is one
+      call.
+    - `look`: called before each run and after the last one, outside of all clocks.
 
     A first run warms memory and caches, and does not count, unless it took so long that it remains the only one. If the
-    system spent much of such a long run on fresh memory, there is a second one all the same, and that counts.
+    system spent much of such a long run on fresh memory, there is a second run, which counts.
     """
     look()
     began, system = time.perf_counter(), _system_seconds()
     only = run()
-    took = time.perf_counter() - began
+    elapsed = time.perf_counter() - began
     look()
-    if seconds == 0 or (2 * took > seconds and _system_seconds() - system <= FRESH * seconds_of(only)):
+    if seconds == 0 or (2 * elapsed > seconds and _system_seconds() - system <= FRESH * seconds_of(only)):
         return [only]
     runs: list[Run] = []
     while True:
@@ -60,7 +61,7 @@ def repeated(
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Without garbage collection, which would charge a run of milliseconds for all objects of the process."""
+    """Disables garbage collection, which would charge a short run for all objects of the process."""
     gc.disable()
     try:
         yield
@@ -69,7 +70,7 @@ def uncollected() -> Iterator[None]:
 
 
 def is_narrow(values: Sequence[float]) -> bool:
-    """Whether the interval of the median is at most `WIDTH` of it to either side; not known of fewer than six."""
+    """Whether the interval of the median is at most `WIDTH` of it to either side; False for fewer than six."""
     found = estimate(values)
     if found.low is None or found.high is None:
         return False
@@ -77,10 +78,10 @@ def is_narrow(values: Sequence[float]) -> bool:
 
 
 def keep_memory() -> None:
-    """Has the allocator keep what is freed for the next time, and take nothing from the system in pieces of its own.
+    """Lets the allocator keep freed memory for later, and not map large arrays one by one.
 
-    By default glibc gives large arrays back at once, so that each window would pay for fresh pages. Elsewhere than on
-    glibc nothing happens.
+    By default glibc returns large arrays to the system immediately, so that each window would pay for fresh pages.
+    Without glibc this has no effect.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:
@@ -89,7 +90,7 @@ def keep_memory() -> None:
 
 
 def release_memory() -> None:
-    """Has the allocator give back what is freed, where it can, as if nothing had run before."""
+    """Lets the allocator return freed memory, if possible, as if nothing had run before."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)

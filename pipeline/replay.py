@@ -31,13 +31,13 @@ from cepbench.queries.compile import Workload
 class Measured:
     """What one worker measured.
 
-    - `service`: seconds per arrival batch; `last`: position of the last event that had arrived with it.
+    - `service`: seconds per arrival batch; `last`: position of the last event that arrived with it.
     - `latency`: seconds per result row, that is, per window of a query and group with matches on this worker.
-    - `due`: when each of these rows was due, as `answers` are how many rows came with each arrival batch.
-    - `rows`: identifies the row of each latency, if asked for.
-    - `state_bytes`: after every step and at the end, if asked for; `peak` is the largest state.
-    - `details`: what the operators report of their work, together.
-    - `crossings`: by job, what slices of time have of windows that reach over their edges.
+    - `due`: the due time of each of these rows; `answers`: the number of rows of each arrival batch.
+    - `rows`: identifies the row of each latency, on request.
+    - `state_bytes`: after every step and at the end, on request; `peak` is the largest state.
+    - `details`: the combined reports of the operators.
+    - `crossings`: by job, partial rows of windows that cross the edges of a time slice.
     """
 
     service: list[float] = field(default_factory=list)
@@ -64,9 +64,9 @@ def replay(
 ) -> Measured:
     """Hands the events of a bucket to the fresh operator of each job, on the schedule of `arrival`.
 
-    `emit` takes the rows, outside the clock. With `states`, operators are asked for their state after every step,
-    before windows are closed: closing is then a call of its own. With `identify`, rows are distinguished, since other
-    workers may have parts of them. Raises what the operators raise.
+    `emit` takes the rows, outside the clock. With `states`, operators report their state after every step,
+    before windows are closed, which is then a separate call. With `identify`, rows are identified, since other
+    workers may have parts of them. Raises the errors of the operators.
     """
     worker = _Worker(arrival, jobs, emit, states, identify)
     for step in arrival.steps(batches):
@@ -98,12 +98,12 @@ class _Worker:
         self._nanoseconds = 0  # of the current arrival batch
         self._due: dict[tuple[int, RawKey, int], float] = {}  # rows of the current arrival batch
         self._arrivals: list[float] = []
-        self._rows: list[tuple[int, list[float]]] = []  # arrival batch, and when its rows were due, in this order
+        self._rows: list[tuple[int, list[float]]] = []  # arrival batch, and the due times of its rows, in this order
         self._step: Step | None = None
         self._measured = Measured()
 
     def take(self, step: Step) -> None:
-        """One step, and the end of its arrival batch if it is the last."""
+        """Processes one step, and ends its arrival batch if it is the last one."""
         self._step = step
         self._measured.events += len(step.events)
         for loop in self._loops:
@@ -112,7 +112,7 @@ class _Worker:
             self._arrived(step.arrival, step.last)
 
     def finish(self) -> Measured:
-        """Ends the stream; what that costs belongs to the last arrival batch."""
+        """Ends the stream; its cost belongs to the last arrival batch."""
         if self._step is not None:
             for loop in self._loops:
                 loop.finish()
@@ -151,7 +151,7 @@ class _Worker:
                 self._due[query, keys.stored[key][:width], k] = when
 
     def _due_of(self, window: Window | None, windows: NDArray[np.int64]) -> list[float]:
-        """When the rows of these windows were due: NaN is when their arrival batch had arrived."""
+        """The due times of the rows of these windows: NaN means the arrival of their batch."""
         step = self._step
         assert step is not None
         if window is None or window.counts_events:
@@ -169,7 +169,7 @@ class _Worker:
         self._nanoseconds = 0
 
     def _take_due(self, arrival: float) -> list[float]:
-        """When the rows of the arrival batch were due, those without a time when the batch had arrived."""
+        """The due times of the rows of the arrival batch; the arrival of the batch for rows without a time."""
         due = [arrival if isnan(when) else when for when in self._due.values()]
         if self._identify:
             self._measured.rows += [word(repr(row)) for row in self._due]

@@ -13,7 +13,7 @@ from cepbench.pipeline.loop import Loop, into
 
 @dataclass(frozen=True)
 class Counts:
-    """What a run met: events handed to operators, and keys, summed over jobs."""
+    """Counts of a run: events passed to operators, and keys, summed over jobs."""
 
     events: int = 0
     substreams: int = 0
@@ -43,10 +43,10 @@ def run(
     pickled: bool = False,
     progress: Callable[[int], None] = lambda more: None,
 ) -> Counts:
-    """Hands all batches to a loop, and ends it.
+    """Passes all batches to a loop, and ends it.
 
-    With `pickled`, the operator is pickled and goes on as a copy after each batch. `progress` gets of each how many
-    events it had.
+    With `pickled`, the operator is pickled and replaced by its copy after each batch. `progress` gets the number of
+    events of each batch.
     """
     events = 0
     for batch, last in _with_last(batches):
@@ -60,7 +60,7 @@ def run(
 
 
 def _with_last(batches: Iterable[EventBatch]) -> Iterator[tuple[EventBatch, bool]]:
-    """The batches, and of each whether it is the last one."""
+    """The batches, each with whether it is the last one."""
     held: EventBatch | None = None
     for batch in batches:
         if held is not None:

@@ -1,8 +1,8 @@
-"""Samples of a stream for optimisers: some events of each type, drawn from the store by Spark tasks.
+"""Samples of a stream for optimizers: some events of each type, drawn from the store by Spark tasks.
 
-Of each type the events with the smallest hashes of their positions are drawn, as many as a sample has of a type: a
-simple random sample without replacement, and the same one however the store is bucketed and whoever draws it. A task
-reads one bucket and returns the events below a bound that is all but sure to suffice; the driver keeps the smallest.
+For each type the events with the smallest hashes of their positions are drawn, up to the sample's size: a
+simple random sample without replacement, which does not depend on buckets or processes. A task reads one
+bucket and returns the events below a bound that almost surely suffices; the driver keeps the smallest.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from cepbench.pipeline.tasks import run_tasks
 PER_TYPE = 400
 """Events of a type in a sample: 160,000 pairs of two types."""
 DEVIATIONS = 6.0
-"""By so many standard deviations more than `PER_TYPE` events are expected below the bound."""
+"""The expected number of events below the bound exceeds `PER_TYPE` by this many standard deviations."""
 KEPT = 8
-"""Samples that are kept for the next who asks."""
+"""Number of samples that are cached."""
 
 _drawn: OrderedDict[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]], EventSample] = OrderedDict()
 
 
 def stream_statistics(stream: Stream, spark: SparkSession | None = None) -> Statistics:
-    """Statistics of a store, with a sampler that runs on Spark, or in this process where there is none."""
+    """Statistics of a store, with a sampler that runs on Spark, or in this process without Spark."""
     return replace(stream.statistics, sampler=partial(sampled, stream, spark))
 
 
@@ -61,8 +61,8 @@ def input_statistics(source: InputEvents) -> Statistics:
 def sampled(stream: Stream, spark: SparkSession | None, needs: Needs) -> EventSample:
     """At most `PER_TYPE` events of each of some types of a store, with the attributes that they need.
 
-    Its seconds are those of the time that it was drawn; who asks again in the same process gets the same sample.
-    Raises `InputError` for an attribute that is not there, and `DamagedStore`.
+    Its seconds are the time of drawing; later calls in the same process get the same sample.
+    Raises `InputError` for a missing attribute, and `DamagedStore`.
     """
     key = stream.fingerprint, tuple(sorted((name, tuple(sorted(attributes))) for name, attributes in needs.items()))
     if key not in _drawn:
@@ -85,7 +85,7 @@ def sampled(stream: Stream, spark: SparkSession | None, needs: Needs) -> EventSa
 
 @dataclass(frozen=True)
 class _SampleBucket:
-    """The task of one bucket. `bounds` has the largest hash that is drawn of each type, float64[types]."""
+    """The task of one bucket. `bounds` has the largest drawn hash of each type, float64[types]."""
 
     stream: Stream
     bounds: NDArray[np.float64]
@@ -98,7 +98,7 @@ class _SampleBucket:
 
 
 def _bounds(schema: Schema, counts: Mapping[str, int], needs: Needs) -> NDArray[np.float64]:
-    """By type code: below it are the hashes of all events to be drawn, and of few others; 0 for types not asked for."""
+    """By type code: a bound above the hashes of all events to be drawn, and few others; 0 for other types."""
     bounds = np.zeros(len(schema.types))
     for code, name in enumerate(schema.types):
         if (name in needs or "*" in needs) and counts.get(name):
@@ -125,7 +125,7 @@ def _hashes(batch: EventBatch) -> NDArray[np.float64]:
 
 
 def joined(pieces: list[EventBatch], schema: Schema) -> EventBatch:
-    """The events of batches that follow one another."""
+    """The events of consecutive batches."""
     if not pieces:
         nothing = np.empty(0, np.int64)
         return EventBatch(schema, nothing, nothing.astype(np.int32), {}, nothing)

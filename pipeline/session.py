@@ -1,6 +1,6 @@
 """The Spark session: quiet, on loopback unless the master is elsewhere, with the project's packages on its workers.
 
-What an administrator has set (`spark-defaults.conf`) holds unless it is set here; what a user sets wins.
+Settings of an administrator (`spark-defaults.conf`) hold unless set here; those of a user override both.
 """
 
 import atexit
@@ -39,13 +39,13 @@ from cepbench.pipeline.packages import write_packages
 LOOPBACK = "127.0.0.1"
 OPTIONS = "spark.cepbench.options"
 WAIT_SECONDS = 60.0
-"""For the executors that were asked for."""
+"""Seconds to wait for the requested executors."""
 STEADY_SECONDS = 2.0
-"""Where no number was asked for, all are there when no more come for so long."""
+"""Without a requested number, seconds without a new executor after which all are there."""
 SHORT_JOBS = "-XX:TieredStopAtLevel=1"
-"""Java without its second compiler, which took 0.3 s of processor time per cell, beside workers that are timed."""
+"""Java without its second compiler, which took 0.3 s of processor time per cell beside timed workers."""
 
-# Failures reach the user as one line of ours; Spark's own words go to a file that is shown only when it cannot start.
+# Users see failures as one line; Spark's own output goes to a file that is shown only if Spark cannot start.
 LOGGING = """\
 rootLogger.level = off
 """
@@ -53,7 +53,7 @@ rootLogger.level = off
 
 _confs: WeakKeyDictionary[SparkContext, SparkConf] = WeakKeyDictionary()
 _sessions: dict[SparkContext, SparkSession] = {}
-"""The session that was started last, by its context."""
+"""The latest session, by its context."""
 
 
 def session(
@@ -62,11 +62,11 @@ def session(
     """The session with these options, with its executors; one with other options, or a stopped one, is replaced.
 
     - `cluster`: or a master URL.
-    - `reuse_workers`: False gives every task a fresh Python process, and a Java that starts now is one for short jobs.
+    - `reuse_workers`: False gives every task a fresh Python process, and a new Java process has options for short jobs.
     - `worker_memory`: bytes of a Python worker, for which YARN and Kubernetes make their containers large enough.
 
     Raises `CepbenchError` if Java is missing or too old, the master does not answer, Spark does not start, or too few
-    executors come.
+    executors register.
     """
     cluster = cluster if isinstance(cluster, SparkCluster) else SparkCluster(cluster)
     master = cluster.url
@@ -97,7 +97,7 @@ def session(
 
 
 def conf_of(context: SparkContext) -> SparkConf:
-    """The configuration of a context, of which Spark makes a copy on every call; it stays as it is."""
+    """The configuration of a context, cached since Spark copies it on every call."""
     found = _confs.get(context)
     if found is None:
         found = _confs[context] = context.getConf()
@@ -109,7 +109,7 @@ def stop() -> None:
     active = SparkContext._active_spark_context
     if active is None:
         return
-    if _has_ended(active):  # of which there is no session to be had
+    if _has_ended(active):  # which has no session
         active.stop()
     else:
         SparkSession(active).stop()
@@ -128,7 +128,7 @@ def _has_ended(context: SparkContext) -> bool:
 
 
 def executor_count(spark: SparkSession) -> int:
-    """Executors that are up; the driver counts where it runs the tasks."""
+    """Running executors; the driver counts if it runs the tasks."""
     known = len(list(spark.sparkContext._jsc.sc().statusTracker().getExecutorInfos()))
     return known if is_local(str(spark.sparkContext.master)) else known - 1
 
@@ -146,7 +146,7 @@ def _settings(master: str) -> dict[str, str]:
         "spark.sql.catalogImplementation": "in-memory",
         "spark.sql.warehouse.dir": str(scratch / "warehouse"),
         "spark.driver.maxResultSize": "0",
-        "spark.speculation": "false",  # a second copy of a task would disturb what is measured
+        "spark.speculation": "false",  # a second copy of a task would disturb the measurement
     }
     if is_local(master):
         settings["spark.python.daemon.module"] = worker_daemon.MODULE
@@ -154,8 +154,8 @@ def _settings(master: str) -> dict[str, str]:
     else:
         settings["spark.python.daemon.module"] = worker_daemon.MODULE_ON_EXECUTORS
         if plugins := os.environ.get(VARIABLE):
-            settings[f"spark.executorEnv.{VARIABLE}"] = plugins  # files that all machines see
-        settings["spark.network.timeout"] = "60s"  # a machine that is silent for so long is lost
+            settings[f"spark.executorEnv.{VARIABLE}"] = plugins  # files that all machines share
+        settings["spark.network.timeout"] = "60s"  # a machine without a report for this long is lost
     if _on_loopback(master):
         settings["spark.driver.host"] = LOOPBACK
         settings["spark.driver.bindAddress"] = LOOPBACK
@@ -164,7 +164,7 @@ def _settings(master: str) -> dict[str, str]:
 
 
 def _container(master: str, worker_memory: int | None, settings: Mapping[str, str]) -> dict[str, str]:
-    """What the Python workers of an executor need together; Spark gives each an equal part of it."""
+    """The memory of all Python workers of an executor; Spark gives each an equal part of it."""
     if worker_memory is None or not master.startswith(("yarn", "k8s://")):
         return {}
     cores = int(number(EXECUTOR_CORES, settings.get(EXECUTOR_CORES), 1))
@@ -172,7 +172,7 @@ def _container(master: str, worker_memory: int | None, settings: Mapping[str, st
 
 
 def _wait_for_executors(spark: SparkSession, master: str) -> None:
-    """Until as many executors and cores are there as were asked for, or no more come. Raises `CepbenchError`."""
+    """Waits for the requested executors and cores, or until no more register. Raises `CepbenchError`."""
     given = conf_of(spark.sparkContext)
     executors = int(number(EXECUTORS, given.get(EXECUTORS), 0))
     cores = int(number(MOST_CORES, given.get(MOST_CORES), 0))
@@ -190,7 +190,7 @@ def _wait_for_executors(spark: SparkSession, master: str) -> None:
             wanted = [f"{executors} executors"] * bool(executors) + [f"{cores} cores"] * bool(cores)
             stop()
             raise TooFewExecutors(
-                f"Spark master {master}: {found[0]} executors came within {WAIT_SECONDS:g} s, "
+                f"Spark master {master}: {found[0]} executors registered within {WAIT_SECONDS:g} s, "
                 f"not {' with '.join(wanted) or 'one'}; ask for fewer, or free some"
             )
         time.sleep(0.2)
@@ -198,10 +198,10 @@ def _wait_for_executors(spark: SparkSession, master: str) -> None:
 
 @contextmanager
 def _java_options(short_jobs: bool) -> Iterator[None]:
-    """Quiet, and with options for `short_jobs`, beside those that an administrator or a user has set."""
+    """Java options: quiet, with those for `short_jobs`, and those of an administrator or a user."""
     before = os.environ.get("SPARK_SUBMIT_OPTS")
     logging = f"-Dlog4j2.configurationFile={(_scratch() / 'log4j2.properties').as_uri()}"
-    given = [SHORT_JOBS] * short_jobs + ([] if before is None else [before]) + [logging]  # the last one of a kind wins
+    given = [SHORT_JOBS] * short_jobs + ([] if before is None else [before]) + [logging]  # the last of a kind wins
     os.environ["SPARK_SUBMIT_OPTS"] = " ".join(given)
     try:
         yield
@@ -213,7 +213,7 @@ def _java_options(short_jobs: bool) -> Iterator[None]:
 
 
 def _start(master: str, options: Mapping[str, str]) -> SparkSession:
-    # Workers run the driver's Python on this machine; on another one, what its administrator chose.
+    # Workers run the driver's Python on this machine; on others, the administrator's choice.
     if _on_loopback(master):
         os.environ["SPARK_LOCAL_IP"] = LOOPBACK
         os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -230,7 +230,7 @@ def _start(master: str, options: Mapping[str, str]) -> SparkSession:
             context.addPyFile(str(write_packages(_scratch())))
             context.addFile(worker_daemon.__file__)
         return SparkSession(context)
-    except Exception as error:  # Py4J and pyspark raise many kinds; all mean that Spark did not start
+    except Exception as error:  # Py4J and pyspark raise many kinds of errors; all mean that Spark did not start
         raise CepbenchError(f"Spark does not start on master {master}: {_reason(error, errors)}") from None
     finally:
         sys.path[:] = before  # addPyFile would let the driver import from the zip file
@@ -253,7 +253,7 @@ def _on_loopback(master: str) -> bool:
 
 
 def _check_reachable(master: str) -> None:
-    """Spark itself would try for a minute."""
+    """Whether the master accepts a connection; Spark itself would try for a minute."""
     if not master.startswith("spark://"):
         if not master.startswith(("local", "yarn", "k8s://")):
             raise CepbenchError(

@@ -1,7 +1,7 @@
-"""Keys in slices of time, for algorithms that evaluate such side by side (`algorithms.slices`).
+"""Keys in slices of time, for algorithms that evaluate slices concurrently (`algorithms.slices`).
 
-A task has a bucket of an event store, or the events of a bucket in a slice of time; what the slices of a key
-have of windows that reach over their edges is joined by the driver.
+A task has a bucket of an event store, or the events of a bucket in a slice of time; the driver joins the
+partial rows of windows that cross the edges of slices.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from cepbench.pipeline.parts import opened
 from cepbench.pipeline.store import READ_ROWS, Stream, bucket_batches
 
 Crossings = dict[RawKey, Any]
-"""What slices have of windows that reach over their edges (`SliceExecutor.crossing`), by key."""
+"""Partial rows of windows that cross the edges of slices (`SliceExecutor.crossing`), by key."""
 
 
 @dataclass(frozen=True)
@@ -38,14 +38,14 @@ class Portion:
 
 
 def portions(stream: Stream, bucket: int, slicing: Slicing | None) -> list[Portion]:
-    """A bucket as portions with about as many events each; whole, if it stays so."""
+    """A bucket as portions with about the same number of events, or as one portion."""
     if slicing is None:
         return [Portion(bucket)]
     return [Portion(bucket, part) for part in time_slices(stream, bucket, slicing.slices)]
 
 
 def time_slices(stream: Stream, bucket: int, count: int) -> list[TimeSlice]:
-    """At most `count` slices of all time. They begin where an equal share of the bucket's events does, at a time stamp.
+    """At most `count` slices of all time. Each has an equal share of the bucket's events; slices begin at a time stamp.
 
     Reads the times of one row group per edge.
     """
@@ -66,7 +66,9 @@ def time_slices(stream: Stream, bucket: int, count: int) -> list[TimeSlice]:
 def portion_batches(
     stream: Stream, portion: Portion, rows: int = READ_ROWS, attributes: Collection[str] | None = None
 ) -> Iterator[EventBatch]:
-    """Events of a portion in time order, at most `rows` at a time; others are read with the row groups at its edges."""
+    """Events of a portion in time order, at most `rows` at a time; row groups at its edges may contain other events,
+    too.
+    """
     part = portion.slice
     if part is None:
         yield from bucket_batches(stream, portion.bucket, rows, attributes)
@@ -88,23 +90,24 @@ def portion_operator(job: Job, algorithm: Algorithm, portion: Portion) -> Operat
 
 
 def operators(algorithm: Algorithm, plan: Plan) -> list[Operator]:
-    """Fresh operators of all kinds that the portions of a stream may need."""
+    """Fresh operators of all kinds for the portions of a stream."""
     slicing = slicing_of(algorithm)
     sliced = [] if slicing is None else [SliceOperator(slicing, plan, TimeSlice(0, 1))]
     return [algorithm.operator(plan), *sliced]
 
 
 def crossings_of(loop: Loop) -> Crossings:
-    """Of a loop that has finished; only slices have some."""
+    """The partial rows of a finished loop; empty for whole buckets."""
     operator = loop.operator
     found = operator.crossings() if isinstance(operator, SliceOperator) else {}
     return {loop.keys.stored[key]: crossing for key, crossing in found.items()}
 
 
 def join_slices(prepared: Prepared, job: Job, crossings: Iterable[Crossings], answer: AnswerBuilder) -> int:
-    """Adds the rows of windows that lie in no slice whole, from those of all slices of a bucket in the order of time.
+    """Adds the rows of windows that are not inside one slice, from those of all slices of a bucket in the order of
+    time.
 
-    Returns how many keys there are.
+    Returns the number of keys.
     """
     slicing = slicing_of(prepared.algorithm)
     assert slicing is not None

@@ -37,24 +37,24 @@ STAGE_ROWS = 1 << 18
 
 @dataclass(frozen=True)
 class Staged:
-    """Where staged parts lie, what their columns c0, c1, ... are, and which files `_row` refers to."""
+    """The folder of staged parts, their columns c0, c1, ..., and the files to which `_row` refers."""
 
     layout: FileLayout
     files: tuple[str, ...] = ()
 
     @property
     def columns(self) -> dict[str, str]:
-        """The staged name of each attribute; attributes may be called anything, staged columns not."""
+        """The staged name of each attribute; attributes may have any name, staged columns not."""
         return {name: f"c{i}" for i, name in enumerate(self.layout.kinds)}
 
     def place(self, row: int) -> str:
-        """File and row that a `_row` stands for."""
+        """The file and row of a `_row`."""
         return f"{self.files[row >> ROW_BITS]}, row {(row & (2**ROW_BITS - 1)) + 1}"
 
 
 @dataclass(frozen=True)
 class Survey:
-    """What one staged part holds: `late` is the first `_row` that is earlier than the row before it."""
+    """Facts about one staged part: `late` is the first `_row` that is earlier than the row before it."""
 
     rows: int
     first: int | None
@@ -78,7 +78,7 @@ def store_staged(
 ) -> tuple[Stream, tuple[str, ...]]:
     """Writes the Parquet files in `stage` to a new store at `path`; `origin` becomes its source.
 
-    Without Spark, tasks run in this process, and parts have to be in time order.
+    Without Spark, tasks run in this process, and parts must be in time order.
     """
     parts = sorted(stage.glob("*.parquet"))
     surveys = run_tasks(spark, partial(_survey, staged), parts)

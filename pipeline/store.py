@@ -1,7 +1,7 @@
 """The event store: a folder with `stream.json` and Parquet files `bucket=NNNN/part-NNNNN.parquet`.
 
 Columns are `time` int64, `type` int32 code, attributes (int64, float64, or int32 code of a string) and `_position`
-int64. A key of the key lies in one bucket whole; parts of a bucket follow one another in time. A store appears
+int64. All events of a key are in one bucket; parts of a bucket are consecutive in time. A store appears
 complete or not at all (`pipeline.creation`), and is never changed. Its description names every file, and readers check
 each (`pipeline.parts`).
 """
@@ -34,7 +34,7 @@ READ_ROWS = 1 << 17
 
 @dataclass(frozen=True)
 class TypeSummary:
-    """Events of one type: how many, and the first and last time."""
+    """Events of one type: their number, and the first and last time."""
 
     events: int
     first: int
@@ -43,7 +43,7 @@ class TypeSummary:
 
 @dataclass(frozen=True)
 class Holes:
-    """Events of one type whose attribute is null or NaN: how many, and where the first came from."""
+    """Events of one type whose attribute is null or NaN: their number, and the origin of the first."""
 
     events: int
     first: str
@@ -51,7 +51,7 @@ class Holes:
 
 @dataclass(frozen=True)
 class Stream:
-    """What `stream.json` says.
+    """The contents of `stream.json`.
 
     `types` has only types with events; `holes` is by type, then attribute; `parts` are in the order of buckets, and
     those of a bucket in the order of time.
@@ -89,7 +89,7 @@ class Stream:
 
     @property
     def statistics(self) -> Statistics:
-        """What an optimiser may know."""
+        """The statistics for optimizers."""
         return statistics_of({name: summary.events for name, summary in self.types.items()}, self.first, self.last)
 
     def parts_of(self, bucket: int) -> list[StoreFile]:
@@ -104,11 +104,11 @@ class Stream:
         return found
 
     def holds_whole(self, partition: tuple[str, ...]) -> bool:
-        """Whether every key of the partition lies in one bucket."""
+        """Whether every key of the partition is in one bucket."""
         return self.buckets == 1 or (bool(self.key) and set(self.key) <= set(partition))
 
     def check_read(self, events: int) -> None:
-        """`DamagedStore` unless all events were read: whoever adds up what tasks have read asks."""
+        """`DamagedStore` unless all events were read; for callers that add up the events of tasks."""
         if events != self.events:
             raise DamagedStore(f"{self.path}: {events} of {self.events} events were read; make the store again")
 
@@ -163,7 +163,7 @@ def is_store(path: str | Path) -> bool:
 def read_stream(path: str | Path) -> Stream:
     """The description of the store at `path`.
 
-    Raises `InputError` if there is none, and `DamagedStore` if its files are not all there, or others are.
+    Raises `InputError` if there is none, and `DamagedStore` if files are missing or unexpected.
     """
     stream = _described(local_path(path))
     check_files(stream.path, stream.parts)
@@ -223,7 +223,7 @@ def bucket_batches(
 ) -> Iterator[EventBatch]:
     """Events of a bucket in time order, from position `start` and time `begin` on, at most `rows` at a time.
 
-    Memory is bounded by row groups, whatever the size of the bucket. Only `attributes` are read if given.
+    Memory is bounded by row groups, independent of the size of the bucket. Only `attributes` are read if given.
     """
     names = [n for n in stream.schema.kinds if attributes is None or n in attributes]
     columns = ["time", "type", *names, POSITION]
@@ -266,7 +266,7 @@ def write_description(stream: Stream, folder: Path) -> None:
 
 
 def _groups(parquet: pq.ParquetFile, start: int, begin: int) -> list[int]:
-    """Row groups that hold a position from `start` on and a time from `begin` on."""
+    """Row groups that contain a position from `start` on and a time from `begin` on."""
     metadata = parquet.metadata
     groups = list(range(metadata.num_row_groups))
     for name, least in ((POSITION, start), ("time", begin)):

@@ -18,7 +18,7 @@ def run_tasks(spark: SparkSession | None, function: Callable[[Item], Result], it
     """`function(item)` of every item, in order: one Spark task each, or here if `spark` is None.
 
     Items, results and the function must be picklable. A `CepbenchError` of a task is raised here; any other failure of
-    a task (a worker that died, say) becomes a `CepbenchError` of one line.
+    a task (for example, a worker that died) becomes a `CepbenchError` of one line.
     """
     if spark is None:
         return [function(item) for item in items]
@@ -35,7 +35,7 @@ def run_tasks(spark: SparkSession | None, function: Callable[[Item], Result], it
 
 
 def failure(error: Exception) -> str:
-    """The line of a Spark failure that says what went wrong: that of the Python exception, else Spark's reason."""
+    """The essential line of a Spark failure: that of the Python exception, otherwise Spark's reason."""
     text = str(error)
     _, traceback, rest = text.rpartition("Traceback (most recent call last):\n")
     if traceback:
@@ -47,7 +47,7 @@ def failure(error: Exception) -> str:
 
 
 class _Guarded:
-    """Hands a `CepbenchError` over as a value, because Spark would bury it in a traceback."""
+    """Returns a `CepbenchError` as a value, because Spark would hide it in a traceback."""
 
     def __init__(self, function: Callable[[Any], Any]) -> None:
         self.function = function

@@ -33,21 +33,21 @@ from cepbench.pipeline.warmup import warm_up
 from cepbench.queries.compile import Workload
 
 REPEAT_SECONDS = 0.1
-"""For which the runs on one prefix are repeated."""
+"""Seconds for which the runs on one prefix are repeated."""
 LEAST_SECONDS = 0.05
-"""With less time left for runs there is none."""
+"""With less time left, no run starts."""
 NOT_TRIED = "not tried, the budget is too small"
 STATE_SHARE = 0.25
-"""Memory is looked at, in a run of its own, while a run takes at most this share of the limit."""
+"""Memory is measured, in a separate run, while a run takes at most this share of the limit."""
 
 
 @dataclass(frozen=True)
 class Prefix:
     """A run on the first `events` of the stream.
 
-    `seconds` is the median under the clock, of runs from `low` to `high`, `cpu` that of the process in these runs. When
-    a process used less time than the clock saw, it has waited for the processor, and that time does not count. `state`
-    is the peak of live bytes, None if it was not looked at; `matches` of all windows together, and `most` those of one
+    `seconds` is the median of timed runs, from `low` to `high`, `cpu` the processor time of the process in these runs.
+    If a process used less processor time than elapsed, it has waited for the processor, and that time does not count.
+    `state` is the peak of live bytes, None if not measured; `matches` of all windows together, and `most` in one
     row; the `digest` of the answer.
     """
 
@@ -64,9 +64,9 @@ class Prefix:
 
 @dataclass(frozen=True)
 class Trial:
-    """What a trial found before it ended: ok if it stopped by itself. `compiled`: whether kernels were compiled.
+    """The results of a trial up to its end: ok if it was not killed. `compiled`: whether kernels were compiled.
 
-    Without a `status` the time ended before the first events, which says nothing of the algorithm.
+    Without a `status` the time ended before the first events, so that nothing is known of the algorithm.
     """
 
     status: Status | None
@@ -88,8 +88,8 @@ def tried(
 ) -> Trial:
     """Runs the algorithm on the first events of `batch`, as many as each of `sizes`, for at most `seconds` in all.
 
-    Its process may take `memory` bytes besides what it begins with. The next prefix begins only if it should fit, by
-    how the time grew so far. Planning and loading kernels count, compiling them does not.
+    Its process may use `memory` bytes beyond its initial size. The next prefix begins only if it is expected to fit, by
+    the growth of the time so far. Planning and loading kernels count, compiling them does not.
     """
     read, written = os.pipe()
     limit = memory + address_space()
@@ -115,7 +115,7 @@ def tried(
 
 
 def _trial(content: bytes, status: Status | None, reason: str) -> Trial:
-    """From the messages of a fork, of which a killed one may have left the last unfinished."""
+    """A trial from the messages of a fork; the last message of a killed fork may be incomplete."""
     prefixes: list[Prefix] = []
     setup: tuple[float, float, bool] | None = None
     lines = content.split(_END)
@@ -144,7 +144,7 @@ def _work(
     pipe: int,
     clock: Clock,
 ) -> tuple[Status | None, str]:
-    """What the fork does: its messages go to `pipe`, which holds far more than they take."""
+    """The work of the fork: its messages go to `pipe`, whose buffer is much larger than all of them."""
 
     def report(message: object) -> None:
         os.write(pipe, pickle.dumps(message).hex().encode() + _END)
@@ -185,7 +185,7 @@ def _work(
                     growth = max(2.0, found.seconds / last.seconds)
                 last = found
     except (MemoryError, NotEnoughMemory) as error:
-        return Status.OUT_OF_MEMORY, first_line(error) or "more than the memory that it may have"
+        return Status.OUT_OF_MEMORY, first_line(error) or "more than its memory limit"
     except PlanningTooLong as error:
         return Status.TIMEOUT, first_line(error)
     except CepbenchError as error:
@@ -196,11 +196,11 @@ def _work(
 
 
 def _prefix(prepared: Prepared, events: EventBatch, left: float, seconds: float) -> Prefix:
-    """Timed runs, and one that looks at the state where there is time for it."""
+    """Timed runs, and one that measures the state if there is time for it."""
     alone = not psutil.Process().children()  # otherwise it waits for these
 
     def run(states: bool = False) -> tuple[Measured, AnswerBuilder, float, float]:
-        """With seconds, and those of the process."""
+        """Runs with elapsed seconds, and processor time of the process."""
         gc.collect()
         answer, started = AnswerBuilder(prepared.workload), time.process_time()
         arrival = Burst([burst_window(query) for query in prepared.workload], prepared.workload.schema.time_unit)

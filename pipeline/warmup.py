@@ -1,4 +1,4 @@
-"""Runs an algorithm on a few made-up events, so that kernels are compiled and loaded before the clock starts."""
+"""Runs an algorithm on a few synthetic events, so that kernels are compiled and loaded before the clock starts."""
 
 from __future__ import annotations
 
@@ -51,8 +51,9 @@ def warm_up_common(algorithm: Algorithm, arithmetic: str = "modular") -> None:
 def warm_up(algorithm: Algorithm, plan: Plan) -> None:
     """Runs the whole workload once by its plan, which may have been expensive to find.
 
-    If that had to load kernels, its queries may need more of them than a few events show together: then its first ones
-    run one by one, too. Workers in which all are there spare that, which took Gloria 0.5 s with 100 queries.
+    If that had to load kernels, its queries may need more of them than a few events show together: then its first
+    queries run one by one, too. Workers in which all kernels are loaded skip this, which took Gloria 0.5 s with 100
+    queries.
     """
     workload, before = plan.workload, loaded()
     _run(algorithm, plan)
@@ -75,9 +76,9 @@ def _run(algorithm: Algorithm, plan: Plan) -> None:
 
 
 def made_up(workload: Workload) -> EventBatch:
-    """`EVENTS` events whose types follow the patterns from left to right again and again, with random attributes.
+    """`EVENTS` events whose types follow the patterns from left to right repeatedly, with random attributes.
 
-    A time window holds about `PER_WINDOW` of them, so that some windows close.
+    A time window contains about `PER_WINDOW` of them, so that some windows close.
     """
     schema = workload.schema
     codes = [schema.type_code(event.type) for query in workload for event in occurrences(query.query.pattern, False)]

@@ -1,8 +1,8 @@
-"""Spark's Python daemon (`spark.python.daemon.module`), which has loaded what workers need before it forks them.
+"""Spark's Python daemon (`spark.python.daemon.module`), which loads packages before it forks workers.
 
-A worker is as isolated as ever: a process of its own, with its own limit, killed alone. But it starts with packages and
-kernels loaded, which took most of a short cell. To the executors of a cluster this file travels alone, beside the
-archive of our packages.
+A worker is isolated as usual: its own process, with its own limit, killed alone. But it starts with packages and
+kernels loaded, which took most of the time of a short cell. This file is sent to the executors of a cluster beside
+the archive of our packages.
 """
 
 from __future__ import annotations
@@ -39,13 +39,14 @@ def preload() -> None:
             warmup.warm_up_common(make(kind.name))
     forget_archives()
     gc.collect()
-    gc.freeze()  # else the first collection of every worker would copy the pages of all objects
+    gc.freeze()  # otherwise the first collection of every worker would copy the pages of all objects
 
 
 def forget_archives() -> None:
-    """Drops the importers of zip files: every worker has all of them read their file again, for a tenth of a second.
+    """Drops the importers of zip files: in every worker all of them would read their file again, for a tenth of a
+    second.
 
-    Those that are still needed are made anew, from what is remembered of the file.
+    Those that are still needed are created again, from the cached directory of the file.
     """
     for place, importer in list(sys.path_importer_cache.items()):
         if isinstance(importer, zipimporter):
@@ -53,7 +54,7 @@ def forget_archives() -> None:
 
 
 def main() -> None:
-    """Speaks Spark's protocol on standard input and output, which nothing else may use."""
+    """Speaks Spark's protocol on standard input and output, which is reserved for it."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a process of several threads should not fork
     archive = Path(__file__).resolve().parent / ARCHIVE
     if archive.exists():

@@ -1,7 +1,7 @@
 """Writing event stores: events in time order go to the part files of their buckets, without a shuffle.
 
 A stream is cut into consecutive stretches, one writer (and task) each. Every writer fills a part file of its own in
-each bucket; as the stretches follow one another in time, so do the parts. What the writers saw is added up at the end.
+each bucket; stretches are consecutive in time, and so are the parts. The counts of the writers are added up at the end.
 """
 
 import json
@@ -30,7 +30,7 @@ PENDING_ROWS = 1 << 22  # over all buckets of a writer
 
 @dataclass(frozen=True)
 class Written:
-    """What one writer wrote: addable, and small enough to be collected from every task."""
+    """The counts of one writer: addable, and small enough to be collected from every task."""
 
     bucket_events: tuple[int, ...]
     types: Mapping[str, TypeSummary]
@@ -41,7 +41,7 @@ class Written:
     parts: tuple[StoreFile, ...] = ()
 
     def __add__(self, other: "Written") -> "Written":
-        """Both, when `other` follows in time."""
+        """The sum of both, when `other` follows in time."""
         if self.last is not None and other.first is not None and other.first < self.last:
             raise InputError(f"the stream goes back in time, from {self.last} to {other.first}, between two slices")
         types = dict(self.types)
@@ -64,7 +64,9 @@ class Written:
 
 
 class BucketWriter:
-    """Part number `part` of every bucket of a store being created. Use as a context manager, then ask `written`."""
+    """Part number `part` of every bucket of a store being created. A context manager; afterwards `written` returns the
+    counts.
+    """
 
     def __init__(self, folder: Path, schema: Schema, key: Sequence[str], buckets: int, part: int) -> None:
         check_key(schema, key, buckets)
@@ -103,7 +105,7 @@ class BucketWriter:
         missing: Mapping[str, NDArray[np.bool_]] | None = None,
         origin: Callable[[int], str] | None = None,
     ) -> None:
-        """Writes events in time order. `missing` tells where attributes were null; NaN is found here.
+        """Writes events in time order. `missing` marks null attributes; NaN is found here.
 
         `origin` names the place in the input of the batch's event i, for messages.
         """
@@ -126,7 +128,7 @@ class BucketWriter:
 
     @property
     def written(self) -> Written:
-        """What was written; complete after the context has ended."""
+        """The counts of the writer; complete after the context has ended."""
         sums = (int(self._hasher.sums[0]), int(self._hasher.sums[1]))
         events = tuple(int(n) for n in self._bucket_events)
         return Written(events, self._types, sums, self._first, self._last, self._holes, self._parts)
@@ -214,7 +216,7 @@ def arrow_schema(schema: Schema) -> pa.Schema:
 def describe(
     folder: Path, schema: Schema, key: Sequence[str], written: Sequence[Written], source: Mapping[str, Any]
 ) -> Stream:
-    """Ends a store: adds up what its writers (in the order of their parts) wrote, and writes `stream.json`."""
+    """Completes a store: adds up the counts of its writers (in the order of their parts) and writes `stream.json`."""
     total = written[0]
     for one in written[1:]:
         total = total + one
@@ -234,7 +236,9 @@ def describe(
 
 
 def _fingerprint(schema: Schema, total: Written) -> str:
-    """Of rows, attributes and time unit; independent of buckets, parts, key, dictionaries and origin."""
+    """The fingerprint of rows, attributes and time unit; independent of buckets, parts, key, dictionaries and
+    origin.
+    """
     attributes = sorted((a.name, str(a.kind)) for a in schema.attributes)
     holes = sorted((t, a, hole.events) for t, by in total.holes.items() for a, hole in by.items())
     content = json.dumps([schema.time_unit, attributes, sum(total.bucket_events), total.sums, holes])
@@ -246,7 +250,9 @@ def _add_types(a: TypeSummary, b: TypeSummary) -> TypeSummary:
 
 
 def options(schema: Schema) -> dict[str, Any]:
-    """Of files: times and positions as differences (a few bits each), codes by dictionary, numbers plain."""
+    """Encodings of columns: times and positions as differences (a few bits each), codes by dictionary, numbers
+    plain.
+    """
     coded = ["type", *(a.name for a in schema.attributes if a.kind == "string")]
     differences = {"time": "DELTA_BINARY_PACKED", POSITION: "DELTA_BINARY_PACKED"}
     return {"compression": "snappy", "use_dictionary": coded, "column_encoding": differences, "write_statistics": True}

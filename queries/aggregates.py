@@ -1,13 +1,13 @@
 """The channels in which every algorithm propagates a query's aggregates (dissertation Theorem 12.1).
 
-Each RETURN item is computed from a few channels that obey one algebra, so an algorithm needs no case per function:
+Each RETURN item is computed from a few channels with one algebra, so an algorithm needs no case per function:
 
 - *ring* channels are sums: channel 0 is COUNT(*); the others add, for each event bound to a name, a weight times the
-  number of trends: 1 for COUNT(E), the attribute for SUM over integers, its magnitude to tell overflow exactly.
-- *real* channels are float sums, weighted alike.
+  number of trends: 1 for COUNT(E), the attribute for SUM over integers, its magnitude to detect overflow exactly.
+- *real* channels are float sums, weighted in the same way.
 - *least* channels are minima of order-preserving int64 keys; MAX is the minimum of the inverted key.
 
-What overflows is in docs/semantics.md, Numbers.
+docs/semantics.md, Numbers, defines overflow.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from cepbench.queries.errors import QueryError
 from cepbench.queries.model import AggregateOf, Aggregates, CountAll, CountOf, Function, Item
 
 NO_VALUE = 2**63 - 1
-"""The key of a least channel over no event; also that of the greatest integer, and of the least for MAX."""
+"""The key of a least channel without events; also that of the greatest integer, and of the least for MAX."""
 MOST_RING = 64
-"""Ring channels: each has a bit that tells whether it overflowed."""
+"""Ring channels: each has an overflow bit."""
 
 
 class Transform(StrEnum):
-    """How an attribute becomes a kernel column: float64 for `REAL`, else int64."""
+    """How an attribute becomes a kernel column: float64 for `REAL`, otherwise int64."""
 
     INT = "int"
     MAGNITUDE = "magnitude"
@@ -54,7 +54,7 @@ class Channel:
 
 @dataclass(frozen=True)
 class Layout:
-    """Channels of one query: `ring[0]` is COUNT(*) and stands for itself (name '')."""
+    """Channels of one query: `ring[0]` is COUNT(*) and belongs to no event (name '')."""
 
     ring: tuple[Channel, ...]
     real: tuple[Channel, ...]
@@ -85,10 +85,10 @@ def layout(
 ) -> Layout:
     """Channels for the items of `returns`.
 
-    `canonical` maps a name to one that stands for the same occurrences, so that equal aggregates share a channel.
-    `optional` tells whether a match may bind no event to a name: then COUNT(E) tells MIN and MAX over no event from
-    those that happen to be `NO_VALUE`. In float arithmetic all sums are real channels; in modular arithmetic sums of
-    integers are ring channels.
+    `canonical` maps a name to one for the same occurrences, so that equal aggregates share a channel.
+    `optional` says whether a match may bind no event to a name: then COUNT(E) distinguishes MIN and MAX without events
+    from those that are equal to `NO_VALUE`. In float arithmetic all sums are real channels; in modular arithmetic sums
+    of integers are ring channels.
     """
     ring: dict[Channel, None] = {COUNT_ALL: None}
     real: dict[Channel, None] = {}

@@ -16,10 +16,10 @@ from cepbench.queries.predicates import apply_predicates, compare_all
 
 @dataclass(frozen=True)
 class Analysis:
-    """What a query's pattern comes to.
+    """The automata of a query's pattern.
 
     `automata` holds one automaton whose paths are the query's matches; for `P1 AND P2` those of P1, of P2 and of
-    the trends that both match, and `conjunction` is set. That of a detection query has no paths for alternatives of
+    the trends that both match, and `conjunction` is set. For a detection query, it has no paths for alternatives of
     its OR that are an AND, and there is none if all are: `queries.detection` has the clauses of all.
     """
 
@@ -76,7 +76,7 @@ def _detected(query: Query, names: Names) -> tuple[Automaton, ...]:
 
 
 def _disjoint_union(whole: Automaton, pattern: Pattern, offset: int, decided: bool) -> Automaton:
-    """The part of `whole` that stands for `pattern`; alternatives of a top-level OR lose what earlier ones match."""
+    """The part of `whole` for `pattern`; alternatives of a top-level OR lose what earlier ones match."""
     parts = pattern.parts if isinstance(pattern, Or) else (pattern,)
     alternatives = []
     for part in parts:

@@ -3,7 +3,7 @@
 Algorithms 1 and 2 of the dissertation build a template with one state per event type. This is the same construction
 for patterns in which a type may occur many times and sub-patterns may be optional, i.e. Glushkov's: one position per
 occurrence, a transition wherever one position may directly follow another. A negative sub-pattern is cut out
-(Algorithm 2) and labels the junctions that it stands on: transitions, the START and the END positions.
+(Algorithm 2) and labels the junctions where it occurs: transitions, the START and the END positions.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ Negations = frozenset[int]
 class Position:
     """A state: events of `type` that pass `predicates` may bind to it.
 
-    `occurrences` are the pattern's `Event`s (numbered from left to right, negated ones included) that it stands for:
+    `occurrences` are the pattern's `Event`s (numbered from left to right, negated ones included) of this state:
     one, or one of each side in a product of patterns. `start` (`end`) is None unless a match may start (end) here;
-    then it holds the leading (trailing) negations.
+    then it contains the leading (trailing) negations.
     """
 
     type: str
@@ -100,7 +100,7 @@ class Automaton:
 
 @dataclass
 class _Fragment:
-    """A sub-pattern under construction; `skip` tells what its empty match carries, None that it has none."""
+    """A sub-pattern under construction; `skip` has the negations of its empty match, or is None if it has none."""
 
     first: dict[int, Negations] = field(default_factory=dict)
     last: dict[int, Negations] = field(default_factory=dict)
@@ -141,7 +141,7 @@ class _Glushkov:
             case Or(parts) | And(parts):
                 return self._union(parts, offset)
             case Not():
-                raise QueryError("NOT stands inside SEQ only, beside a positive pattern")
+                raise QueryError("NOT is allowed inside SEQ only, beside a positive pattern")
 
     def _sequence(self, parts: tuple[Pattern, ...], offset: int) -> _Fragment:
         whole = _Fragment()
@@ -193,7 +193,7 @@ class _Glushkov:
             return one
         if other <= one:
             return other
-        raise QueryError("two events may follow one another with different NOTs between them; split the pattern by OR")
+        raise QueryError("two events may follow each other with different NOTs between them; split the pattern by OR")
 
     def _negation(self, pattern: Pattern, offset: int) -> int:
         if offset not in self.negated:
@@ -207,7 +207,7 @@ class _Glushkov:
 def build(pattern: Pattern, offset: int = 0) -> Automaton:
     """The automaton of a pattern without its predicates; OR and AND at the top are united.
 
-    Raises `QueryError` when the pattern can match nothing only, or a NOT is misplaced.
+    Raises `QueryError` if the pattern matches only the empty sequence, or a NOT is misplaced.
     """
     builder = _Glushkov()
     fragment = builder.fragment(pattern, offset)

@@ -17,7 +17,7 @@ from cepbench.queries.aggregates import Column, Transform
 class ColumnSet:
     """The kernel columns that some tables refer to, by their rows in `ints` and `reals`.
 
-    Sets are told apart by identity: queries of a workload that read the same columns have one set.
+    Sets are compared by identity: queries of a workload that read the same columns share one set.
     """
 
     ints: tuple[Column, ...]
@@ -26,7 +26,7 @@ class ColumnSet:
     def matrices(self, events: EventBatch) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """`ints[I, n]` and `reals[F, n]` of a batch, as the tables number them; a view of it where that is possible.
 
-        O(n) per column. Whatever the rows share with other sets is computed once per batch.
+        O(n) per column. Rows that other sets contain, too, are computed once per batch.
         """
         ints = [_once(events, column) for column in self.ints]
         reals = [events.columns[column.attribute] for column in self.reals]
@@ -40,7 +40,7 @@ def int_column(events: EventBatch, column: Column) -> NDArray[np.int64]:
         return values.astype(np.int64, copy=False)
     if column.transform is Transform.MAGNITUDE:
         magnitude: NDArray[np.int64] = np.abs(values.astype(np.int64, copy=False))
-        return magnitude  # |-2**63| wraps to 2**63 in the ring, as it should
+        return magnitude  # |-2**63| wraps to 2**63 in the ring, as required
     keys = sortable(values)
     return keys if column.transform is Transform.KEY else np.invert(keys)
 

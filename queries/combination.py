@@ -97,11 +97,11 @@ def product(one: Automaton, other: Automaton) -> Automaton:
 
 
 def without(minuend: Automaton, subtrahend: Automaton, decided_by_types: bool) -> Automaton:
-    """Bindings of `minuend` whose events are no trend of `subtrahend`.
+    """Bindings of `minuend` whose events are not a trend of `subtrahend`.
 
     A position is one of `minuend` with the set of positions that `subtrahend` may have reached on the same events.
-    That set follows from the event types alone only when both sides restrict events alike; a `QueryError` tells when
-    they do not, or when the semantics does not decide by types (`decided_by_types`).
+    That set follows from the event types alone only when both sides restrict events in the same way; otherwise, or if
+    the semantics does not decide by types (`decided_by_types`), it raises `QueryError`.
     """
     reason = None if decided_by_types else "are evaluated under skip-till-next-match"
     if reason or (reason := _differ(minuend, subtrahend)):
@@ -152,7 +152,7 @@ def _check_size(positions: int) -> None:
     """A difference may be exponential in the size of the patterns, a product is quadratic."""
     if positions > MOST_POSITIONS:
         raise QueryError(
-            f"the trends that both sides of OR or AND match need more than {MOST_POSITIONS} positions to tell apart; "
+            f"the trends that both sides of OR or AND match need more than {MOST_POSITIONS} positions to distinguish; "
             "make the sides disjoint or shorter"
         )
 

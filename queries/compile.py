@@ -1,4 +1,4 @@
-"""A workload bound to a stream's schema: tables, windows, channels, and what each query needs of the events."""
+"""A workload bound to a stream's schema: tables, windows, channels, and the attributes that each query needs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from cepbench.queries.tables import Columns, Tables, build_tables
 
 ARITHMETICS = ("modular", "float")
 MOST_WINDOWS = 2**20
-"""That hold one event: every algorithm keeps state for each of them."""
+"""The maximum number of windows that contain one event: every algorithm keeps state for each of them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,17 +45,17 @@ class ClausePart:
 
 @dataclass(frozen=True, eq=False)
 class CompiledQuery:
-    """A query that can run on events of one schema.
+    """A query compiled for events of one schema.
 
     - `parts`: one; or, for a conjunction, those of both sides and of their common trends; none for detection with AND.
-    - `clauses`: what a detection query detects; none for others.
-    - `window`: in the stream's units, or None for the whole stream. For detection, a match lies within the span if one
-      of the windows holds it that start at every unit (or event) and are one longer than the span.
+    - `clauses`: the clauses of a detection query; none for others.
+    - `window`: in the stream's units, or None for the whole stream. For detection, a match is within the span if one
+      of the windows contains it that start at every unit (or event) and are one longer than the span.
     - `layout`: channels of the aggregates (COUNT(*) alone for match queries).
     - `columns`: the kernel columns that the tables refer to.
     - `kinds`: the kind of each attribute of the stream.
-    - `needs`: attributes that events of a type must carry ('*' for every type).
-    - `summarised`: matches are counted and digested, not returned (match queries only).
+    - `needs`: attributes that events of a type must have ('*' for every type).
+    - `summarised`: matches are only counted and digested (match queries only).
     """
 
     index: int
@@ -73,22 +73,22 @@ class CompiledQuery:
 
     @property
     def detects(self) -> bool:
-        """Whether it is a query of detection."""
+        """Whether it is a detection query."""
         return self.query.span is not None
 
     @property
     def is_prompt(self) -> bool:
-        """Whether it is one of detection all of whose matches are decided by their last events."""
+        """Whether it is a detection query whose matches are all decided by their last events."""
         return self.detects and not any(part.clause.waits for part in self.clauses)
 
     @property
     def row_window(self) -> Window | None:
-        """The windows that rows are told by; None if a row is that of the whole stream, as a count of detection is."""
+        """The windows of rows; None if a row covers the whole stream, as for a count of detection."""
         return None if self.detects and isinstance(self.query.returns, Aggregates) else self.window
 
     @property
     def reach(self) -> int:
-        """Of detection: the most that the last event of a match may lie behind the first, in time or in events."""
+        """For detection: the maximum distance of the last event of a match from the first, in time or in events."""
         assert self.window is not None
         return self.window.within - 1
 
@@ -127,7 +127,7 @@ class Workload:
         return len(self.queries)
 
     def __getitem__(self, index: int) -> CompiledQuery:
-        """The query with an index; in a part of a workload it is not its place."""
+        """The query with an index, which differs from its place in a part of a workload."""
         return self._by_index[index]
 
     @cached_property
@@ -136,12 +136,14 @@ class Workload:
 
     @cached_property
     def closing(self) -> tuple[Window, ...]:
-        """The windows of time whose ends bring rows: not those of queries whose matches their last events decide."""
+        """The time windows whose ends produce rows: without those of queries whose matches are decided by their last
+        events.
+        """
         timed = (query.window for query in self if not query.is_prompt)
         return tuple(dict.fromkeys(window for window in timed if window is not None and not window.counts_events))
 
     def part(self, indices: Sequence[int]) -> Workload:
-        """Some of the queries, as they were compiled; they keep their index."""
+        """Some of the compiled queries, with their index."""
         return replace(self, queries=tuple(self[index] for index in indices))
 
     @property
@@ -247,7 +249,7 @@ def _window(clause: WindowClause, schema: Schema) -> Window:
 
 
 def _span(span: Length, schema: Schema) -> Window:
-    """The windows of length `span` and one that start everywhere."""
+    """The windows of length `span` + 1 that start at every unit."""
     counts = span.unit == "events"
     within = int(span.amount) if counts else in_units(span.amount, span.unit, schema.time_unit, "WITHIN") + 1
     if within > FOREVER:

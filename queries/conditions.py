@@ -1,4 +1,4 @@
-"""Which predicate two sides of a comparison make (docs/query-language.md, WHERE)."""
+"""The predicate of a comparison with two sides (docs/query-language.md, WHERE)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def scaled(operand: Node, factor: Number) -> Operand | Next:
 
 
 def compared(left: Node, sign: str, right: Node) -> Node:
-    """A `Local` if one side is a constant, else a `Comparison` in which only the right side may be a NEXT.
+    """A `Local` if one side is a constant, otherwise a `Comparison` in which only the right side may be a NEXT.
 
     Values of the sides are `Operand`, `Next`, `Word`, a number or a text. Raises `Problem`.
     """
@@ -46,7 +46,7 @@ def compared(left: Node, sign: str, right: Node) -> Node:
     if isinstance(left.value, Next):
         left, op, right = right, op.flipped, left
     if isinstance(left.value, Next):
-        raise Problem("NEXT stands on one side only; the other side names the event before", left.start, left.stop)
+        raise Problem("NEXT is allowed on one side only; the other side names the event before", left.start, left.stop)
     following = isinstance(right.value, Next)
     value = Comparison(left.value, op, right.value.operand if following else right.value, following)
     return Node(value, start, stop, (left, right))

@@ -1,4 +1,4 @@
-"""What a query with `WITHIN ... PER MATCH` detects: the clauses of its pattern (MCEP, Section 2)."""
+"""The clauses of a query with `WITHIN ... PER MATCH` (MCEP, Section 2)."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ class OperandType:
 
 @dataclass(frozen=True)
 class ClauseOperand:
-    """What a clause joins: events of one type, or of those of an OR. `kleene`: it binds one or more events."""
+    """An operand of a clause: events of one type, or of the types of an OR. `kleene`: it binds one or more events."""
 
     either: tuple[OperandType, ...]
     kleene: bool = False
 
     @property
     def single(self) -> OperandType:
-        """The type of an operand that is no OR."""
+        """The type of an operand that is not an OR."""
         [only] = self.either
         return only
 
@@ -48,7 +48,7 @@ class NegatedType:
 
 @dataclass(frozen=True)
 class Condition:
-    """`predicate` for every event of operand `left` with every one of operand `right`."""
+    """`predicate` for all pairs of an event of operand `left` and one of operand `right`."""
 
     left: int
     right: int
@@ -59,8 +59,8 @@ class Condition:
 class DetectionClause:
     """One alternative of the OR at the top of a pattern: a SEQ (`ordered`) or an AND of operands, or a single one.
 
-    Each clause is a pattern of its own to a system of multi-pattern detection. `occurrences` numbers the events of the
-    pattern that each operand stands for: one, or those of its OR.
+    Each clause is a separate pattern in multi-pattern detection. `occurrences` has, for each operand, the numbers of
+    its events in the pattern: one, or those of its OR.
     """
 
     ordered: bool
@@ -71,7 +71,7 @@ class DetectionClause:
 
     @property
     def waits(self) -> bool:
-        """Whether a match is decided only when no event can follow it within the span: a NOT stands at the end."""
+        """Whether a match is decided only when its span has passed: there is a NOT at the end."""
         return any(negation.gap == len(self.operands) for negation in self.negated)
 
     @property
@@ -111,14 +111,14 @@ def may_repeat(clauses: tuple[DetectionClause, ...]) -> bool:
 
 
 def choices(clause: DetectionClause) -> int | None:
-    """How many clauses without OR a clause comes to; None if there are none, since a Kleene operand is an OR."""
+    """The number of clauses without OR that are equal to a clause; None if a Kleene operand is an OR."""
     if any(operand.kleene and len(operand.either) > 1 for operand in clause.operands):
         return None
     return prod(len(operand.either) for operand in clause.operands)
 
 
 def without_or(clause: DetectionClause) -> Iterator[DetectionClause]:
-    """The clauses that a clause with `choices` comes to: its disjunctive normal form."""
+    """The disjunctive normal form of a clause with `choices`."""
     for chosen in product(*(operand.either for operand in clause.operands)):
         operands = zip(chosen, clause.operands, strict=True)
         yield replace(clause, operands=tuple(ClauseOperand((one,), operand.kleene) for one, operand in operands))

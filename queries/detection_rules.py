@@ -24,23 +24,25 @@ from cepbench.queries.model import (
 from cepbench.queries.names import Finding, Path, meanings
 
 MOST_OPERANDS = 64
-"""Of one alternative: the bits of a word can tell which of them a partial match has bound."""
+"""The maximum number of operands of an alternative: a word has one bit for each that a partial match has bound."""
 
 
 def alternatives(pattern: Pattern) -> tuple[tuple[Pattern, Path], ...]:
-    """What an OR at the top joins, with the way there; or the pattern itself, such as an operand `(A OR B) x`."""
+    """The alternatives of an OR at the top, with their paths; or the pattern itself, such as an operand `(A OR B)
+    x`.
+    """
     if isinstance(pattern, Or) and pattern.alias is None:
         return tuple((part, (index,)) for index, part in enumerate(pattern.parts))
     return ((pattern, ()),)
 
 
 def is_alternative(query: Query, path: Path) -> bool:
-    """Whether a path leads to an alternative of a detection query, where AND may stand."""
+    """Whether a path leads to an alternative of a detection query, where AND is allowed."""
     return query.span is not None and isinstance(query.pattern, Or) and len(path) == 1
 
 
 def detection_rules(query: Query) -> Iterator[Finding]:
-    """What PER MATCH allows; nothing for queries without it."""
+    """Checks the rules of PER MATCH; does nothing for queries without it."""
     if query.span is None:
         return
     if not isinstance(query.returns, Matches) and not counts_matches(query):
@@ -62,7 +64,7 @@ def counts_matches(query: Query) -> bool:
 
 
 def is_operand(pattern: Pattern, ordered: bool) -> bool:
-    """A single event type, perhaps with +, or in SEQ (and by itself) an OR of them."""
+    """A single event type, optionally with +, or in SEQ (and by itself) an OR of them."""
     single = pattern.part if isinstance(pattern, Plus) else pattern
     if isinstance(single, Or):
         return ordered and all(isinstance(part, Event) for part in single.parts)
@@ -78,8 +80,8 @@ def _alternative_rules(pattern: Pattern, path: Path) -> Iterator[Finding]:
             if not isinstance(operand.part, Event):
                 yield "under PER MATCH, NOT takes a single event type", "pattern", (*way, 0)
         elif not is_operand(operand, not isinstance(pattern, And)):
-            message = "under PER MATCH an operand is a single event type, perhaps with +; SEQ and AND join operands"
-            yield f"{message}, OR stands at the top, or joins types in SEQ", "pattern", way
+            message = "under PER MATCH an operand is a single event type, optionally with +; SEQ and AND join operands"
+            yield f"{message}, OR is at the top, or joins types in SEQ", "pattern", way
     if sum(not isinstance(operand, Not) for operand, _ in operands) > MOST_OPERANDS:
         yield f"under PER MATCH, SEQ and AND join at most {MOST_OPERANDS} events", "pattern", path
 

@@ -14,9 +14,9 @@ from cepbench.queries.tables import Columns, Ints, Predicates, bindings, predica
 
 
 class DetectionTables(NamedTuple):
-    """One clause of m operands over a stream's type codes, without what it negates. Lists are CSR.
+    """One clause of m operands over a stream's type codes, without its negations. Lists are CSR.
 
-    - the types of operands that an event's type is: `binding_ptr[T + 1]`, `binding`. `operand[e]` has type e among its
+    - the operand types of an event's type: `binding_ptr[T + 1]`, `binding`. `operand[e]` has type e among its
       alternatives.
     - `local`: predicates per type of an operand.
     - `pairs`: list a * m + b has the conditions between operands a (left) and b.

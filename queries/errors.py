@@ -3,11 +3,11 @@
 from cepbench.events.errors import CepbenchError
 
 _MOST_CONTEXT = 100
-"""Characters of a line that are shown on either side of a place."""
+"""Characters of a line that are shown on each side of a place."""
 
 
 class QueryError(CepbenchError):
-    """A query that means nothing: what was expected, and the underlined place when it is known."""
+    """An invalid query: what was expected, and the underlined place if it is known."""
 
     def __init__(self, message: str, text: str | None = None, start: int | None = None, stop: int | None = None):
         self.message = message
@@ -16,7 +16,7 @@ class QueryError(CepbenchError):
 
 
 def _underlined(text: str, start: int, stop: int | None) -> str:
-    """The line of `text` that holds offset `start`, with carets under start..stop; what is too long to see is cut."""
+    """The line of `text` with offset `start`, with carets under start..stop; a long line is cut."""
     start = min(max(start, 0), len(text))
     first = text.rfind("\n", 0, start) + 1
     last = text.find("\n", start)

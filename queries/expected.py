@@ -1,4 +1,4 @@
-"""Syntax errors in the user's words: what was found, and what could have stood there."""
+"""Syntax errors in terms of the language: what was found, and what was expected."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _WORDS = {
     "SEMICOLON": "';'",
     "$END": "the end of the query",
 }
-"""How each terminal of `sase.lark` is called, in the order in which an error lists them."""
+"""The name of each terminal of `sase.lark`, in the order in which an error lists them."""
 
 _UNSAID = frozenset({"OR_OF", "AND_OF", "SLASH", "SEMICOLON"})
 _NAMES = frozenset({"TYPE", "ALIAS", "ATTRIBUTE", "OUTER_ATTRIBUTE", "NAME"})
@@ -67,7 +67,7 @@ _FOUND = re.compile(r"[^\W\d](?:\w|-(?!-))*|\d[\w.]*|[<>=!]+|.", re.DOTALL)
 
 
 def syntax_error(parser: Lark, code: str, error: UnexpectedInput) -> tuple[str, int, int]:
-    """Message and place of what `parser` raised on `code`."""
+    """Message and place of an error that `parser` raised on `code`."""
     end = len(code.rstrip())
     start = error.pos_in_stream
     if start is None or start >= end or (isinstance(error, UnexpectedToken) and error.token.type == "$END"):
@@ -88,7 +88,7 @@ def _accepted(parser: Lark, code: str, stop: int) -> Set[str]:
 
     The exception lists those of its LALR state, which are too many before a reduction and too few after it.
     """
-    interactive: Any = parser.parse_interactive(code)  # lark leaves most of it untyped
+    interactive: Any = parser.parse_interactive(code)  # most of lark is untyped
     tokens = interactive.lexer_thread.lex(interactive.parser_state)
     try:
         for token in tokens:
@@ -107,10 +107,10 @@ def _listed(accepted: Set[str]) -> str:
 
 
 def _hint(code: str, start: int, found: str, accepted: Set[str]) -> str:
-    """A word that was perhaps meant, or a rule that was perhaps not known."""
+    """A similar word, or a hint to a rule."""
     word = found.upper()
     if word == "RETURN" and "$END" in accepted:
-        return "; RETURN stands once, before PATTERN"
+        return "; RETURN occurs once, before PATTERN"
     if word == "PATTERN" and "$END" in accepted:
         return "; a query has one PATTERN (queries are separated by a blank line or ';')"
     before = code[:start].upper().split()

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 RESERVED = frozenset(
     {"RETURN", "PATTERN", "SEMANTICS", "WHERE", "GROUP_BY", "GROUPBY", "WITHIN", "SLIDE", "AND", "OR", "NOT", "SEQ"}
 )
-"""Keywords that are no names unless they stand in backticks."""
+"""Keywords, which are names only in backticks."""
 
 _SOMETIMES_KEYWORDS = frozenset({"GROUP", "MATCHES", "COMPLETE", "COUNT", "MIN", "MAX", "SUM", "AVG", "NEXT"})
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _QUOTED = r"'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\"|`(?:\\.|[^`\\\n])*`"
-# A backslash outside quotes is an error anyway; taking it with the next character keeps the search linear.
+# A backslash outside quotes is an error; matching it with the next character keeps the search linear.
 _COMMENT = re.compile(rf"({_QUOTED}|\\.)|--[^\n]*")
 _END_OF_QUERY = re.compile(rf"(?:{_QUOTED}|\\.|--[^\n]*)|(?P<end>;|\n[^\S\n]*(?=\n))")
 _COLON = re.compile(r"\s*:")
@@ -24,7 +24,7 @@ _ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "\\": "\\", "'": "'", '"': '"', "`"
 
 
 def quote_name(name: str) -> str:
-    """`name` as a query writes it: bare, or in backticks where bare it would be something else."""
+    """`name` as a query writes it: bare, or in backticks if it would otherwise mean something else."""
     plain = _PLAIN_NAME.fullmatch(name) and name.upper() not in RESERVED | _SOMETIMES_KEYWORDS
     return name if plain else _quote(name, "`")
 
@@ -70,12 +70,14 @@ class QueryText:
 
     @staticmethod
     def of(text: str) -> QueryText:
-        """`text` with line ends made alike and without a byte order mark."""
+        """`text` with normalized line ends and without a byte order mark."""
         shown = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
         return QueryText(shown, _COMMENT.sub(lambda m: m.group(1) or " " * len(m.group()), shown))
 
     def blocks(self) -> Iterator[tuple[int, int]]:
-        """Start and stop of every query: what blank lines and semicolons leave, without blocks of comments only."""
+        """Start and stop of every query: the parts between blank lines and semicolons, without blocks of comments
+        only.
+        """
         ends = [m.span("end") for m in _END_OF_QUERY.finditer(self.shown) if m.group("end")]
         start = 0
         for stop, following in [*ends, (len(self.shown), len(self.shown))]:
@@ -91,6 +93,6 @@ class QueryText:
         return match.span("name")
 
     def after_name(self, stop: int) -> int:
-        """The offset behind a name that ends at `stop`, and behind its colon."""
+        """The offset after a name that ends at `stop`, and after its colon."""
         colon = _COLON.match(self.code, stop)
         return colon.end() if colon else stop

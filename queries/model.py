@@ -1,4 +1,4 @@
-"""A parsed query: what the user wrote, as values. Meaning is given by `queries.automaton` and `queries.compile`."""
+"""A parsed query as values. Its meaning is defined by `queries.automaton` and `queries.compile`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Event:
 
 @dataclass(frozen=True)
 class Seq:
-    """`SEQ(P1, ..., Pn)`, n >= 2: matches of the parts, one after another. `Not` may stand only here."""
+    """`SEQ(P1, ..., Pn)`, n >= 2: matches of the parts, one after another. `Not` is allowed only here."""
 
     parts: tuple[Pattern, ...]
 
@@ -56,7 +56,7 @@ class AtLeast:
 
 @dataclass(frozen=True)
 class Not:
-    """`NOT P`: no match of P between its neighbours (or before the first, after the last)."""
+    """`NOT P`: no match of P between its neighbors (or before the first, after the last)."""
 
     part: Pattern
 
@@ -74,7 +74,7 @@ class Or:
 
 @dataclass(frozen=True)
 class And:
-    """`P1 AND ... AND Pn`, n >= 2: unordered combinations of distinct trends, one of each part; top level only."""
+    """`P1 AND ... AND Pn`, n >= 2: unordered combinations of distinct trends, one of each part; only at the top."""
 
     parts: tuple[Pattern, ...]
 
@@ -134,7 +134,7 @@ Number = int | float
 
 @dataclass(frozen=True)
 class Operand:
-    """`factor * name.attribute`; a factor of 1 is none."""
+    """`factor * name.attribute`; a factor of 1 is not written."""
 
     name: str
     attribute: str
@@ -143,7 +143,7 @@ class Operand:
 
 @dataclass(frozen=True)
 class Equivalence:
-    """`[a, b]`: all events of a match agree on these attributes."""
+    """`[a, b]`: all events of a match have equal values of these attributes."""
 
     attributes: tuple[str, ...]
 
@@ -161,7 +161,7 @@ class Local:
 class Comparison:
     """`left op right`, or `left op NEXT(right)` when `next` is set: adjacent or pairwise.
 
-    docs/query-language.md, WHERE, tells which.
+    docs/query-language.md, WHERE, defines which.
     """
 
     left: Operand
@@ -256,7 +256,7 @@ class WindowClause:
 class Query:
     """One query. `group_by` and equivalence attributes split the stream; `window` None is the whole stream.
 
-    A query with a `span` is one of detection (`WITHIN span PER MATCH`): it has no windows, and each match lies within
+    A query with a `span` is a detection query (`WITHIN span PER MATCH`): it has no windows, and each match lies within
     that length.
     """
 

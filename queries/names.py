@@ -1,4 +1,4 @@
-"""What the names in RETURN and WHERE mean (docs/query-language.md, Names)."""
+"""The meaning of names in RETURN and WHERE (docs/query-language.md, Names)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from cepbench.queries.errors import QueryError
 from cepbench.queries.model import Event, Not, Or, Pattern, children, occurrences
 
 Path = tuple[int, ...]
-"""The way from a pattern to a sub-pattern, child by child."""
+"""The path from a pattern to a sub-pattern, child by child."""
 
 Finding = tuple[str, str, Path]
 """A broken rule: a message, and the clause and path of the part that breaks it."""
@@ -17,7 +17,7 @@ Finding = tuple[str, str, Path]
 
 @dataclass(frozen=True)
 class Names:
-    """A pattern's events, numbered from left to right, what its names mean, and which events stand under a NOT."""
+    """A pattern's events, numbered from left to right, the meaning of its names, and which events are under a NOT."""
 
     events: tuple[Event, ...]
     meanings: Mapping[str, tuple[int, ...]]
@@ -30,16 +30,16 @@ class Names:
         return Names(tuple(occurrences(pattern)), meanings(pattern), frozenset(negated))
 
     def indices(self, name: str) -> tuple[int, ...]:
-        """The events that `name` means; a `QueryError` lists the names there are."""
+        """The events that `name` means; a `QueryError` lists the valid names."""
         if name not in self.meanings:
             raise QueryError(f"unknown name {name!r}; {known(self.meanings)}")
         return self.meanings[name]
 
 
 def meanings(pattern: Pattern) -> dict[str, tuple[int, ...]]:
-    """All names of a pattern and what they mean: indices into `tuple(occurrences(pattern))`.
+    """All names of a pattern and their meaning: indices into `tuple(occurrences(pattern))`.
 
-    An alias means its occurrence, or those that its OR joins, a type all occurrences of the type; a name that is both
+    An alias means its occurrence, or those of its OR; a type means all occurrences of the type; a name that is both
     is the alias.
     """
     types: dict[str, list[int]] = {}
@@ -53,7 +53,7 @@ def meanings(pattern: Pattern) -> dict[str, tuple[int, ...]]:
 
 
 def scopes(pattern: Pattern) -> tuple[Path | None, ...]:
-    """For each occurrence, the path to the innermost NOT that it stands under; None for a positive one."""
+    """For each occurrence, the path to the innermost NOT around it; None for a positive one."""
     return tuple(_scopes(pattern, (), None))
 
 

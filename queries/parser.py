@@ -1,4 +1,4 @@
-"""From the text of a query to a `Query` (docs/query-language.md). Any text gives a `Query` or a `QueryError`."""
+"""From the text of a query to a `Query` (docs/query-language.md). Any text results in a `Query` or a `QueryError`."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from cepbench.queries.source import Node, Problem, QuerySource
 from cepbench.queries.tree import TreeBuilder
 
 MOST_CHARACTERS = 100_000
-"""Longer queries are refused: time and memory stay small whatever the text."""
+"""Longer queries are refused: time and memory stay small for any text."""
 
 
 def parse_query(text: str, name: str = "q") -> Query:
-    """The query that `text` writes; a name line in it wins over `name`.
+    """The query of `text`; a name line in it overrides `name`.
 
-    Raises `QueryError` that underlines the place and lists what was expected, also for a query that is well written
-    and means nothing (`queries.resolve`).
+    Raises `QueryError` that underlines the place and lists what was expected, also for a syntactically valid query
+    without a meaning (`queries.resolve`).
     """
     whole = QueryText.of(text)
     return parse_block(whole, 0, len(whole.shown), name)

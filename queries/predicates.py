@@ -1,4 +1,4 @@
-"""Where in the automaton predicates apply (docs/query-language.md, WHERE)."""
+"""The place of predicates in the automaton (docs/query-language.md, WHERE)."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from cepbench.queries.names import Names
 
 
 def apply_predicates(automaton: Automaton, query: Query, names: Names) -> Automaton:
-    """`automaton` of `query` with each predicate on the positions and transitions that it restricts.
+    """The `automaton` of `query` with each predicate on the positions and transitions that it restricts.
 
-    Local predicates go to positions, also of negated sub-patterns. A comparison is adjacent where its first name has
-    a transition to its second, else pairwise; sides are exchanged when only the reverse order can occur. `NEXT` must
+    Local predicates are at positions, also of negated sub-patterns. A comparison is adjacent if its first name has
+    a transition to its second, otherwise pairwise; sides are exchanged if only the reverse order can occur. `NEXT` must
     be adjacent. Raises `QueryError`.
     """
     for predicate in query.predicates:
@@ -55,7 +55,7 @@ def _apply_comparison(
 
 
 def _within(automaton: Automaton, predicate: Comparison, left: Sequence[int], right: Sequence[int]) -> Automaton:
-    """A comparison of negated names, applied in the negated sub-pattern that holds both."""
+    """A comparison of negated names, applied in the negated sub-pattern that contains both."""
     lefts, rights = automaton.at(left), automaton.at(right)
     if lefts and rights:
         automaton = classify(automaton, predicate, lefts, rights)
@@ -87,7 +87,7 @@ def classify(automaton: Automaton, predicate: Comparison, left: frozenset[int], 
 
 
 def compare_all(automaton: Automaton, query: Query, names: Names) -> Automaton:
-    """`automaton` of a detection query with its comparisons, which hold for all bound events of two operands.
+    """The `automaton` of a detection query with its comparisons, which hold for all bound events of two operands.
 
     They are pairwise, also where a transition leads from one operand to the other, in every order that occurs.
     """

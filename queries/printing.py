@@ -1,4 +1,4 @@
-"""The canonical text of a query, which parses to the same query, and where its parts stand in it."""
+"""The canonical text of a query, which parses to the same query, and the places of its parts in it."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ Value = TypeVar("Value")
 
 
 def to_text(query: Query) -> str:
-    """`query` in canonical form: one clause a line, in the order of the papers, with everything said.
+    """`query` in canonical form: one clause per line, in the order of the papers, with all defaults.
 
-    `parse_query(to_text(query)) == query` for every query that the parser gives. (Built by hand, a nested OR in OR
-    comes back flat.)
+    `parse_query(to_text(query)) == query` for every parsed query. (A nested OR in OR, which only code can build,
+    becomes flat.)
     """
     return source_of(query).text
 
@@ -79,14 +79,14 @@ def source_of(query: Query) -> QuerySource:
 
 
 _LOOSEST, _IN_OR, _IN_AND, _IN_NOT, _IN_POSTFIX = range(5)
-"""How tightly the place of a sub-pattern binds: looser patterns need parentheses there."""
+"""The binding strength of the place of a sub-pattern: looser patterns need parentheses there."""
 
 _BINDING = {Or: _LOOSEST, And: _IN_OR, Not: _IN_NOT}
 """The loosest place in which an operator needs no parentheses; the others bind tightest."""
 
 
 class _Writer:
-    """Collects text and gives each part's node."""
+    """Collects text and returns the node of each part."""
 
     def __init__(self) -> None:
         self._pieces: list[str] = []
@@ -94,7 +94,7 @@ class _Writer:
 
     @property
     def text(self) -> str:
-        """All that was written."""
+        """The collected text."""
         return "".join(self._pieces)
 
     def write(self, text: str) -> None:

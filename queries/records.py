@@ -1,6 +1,6 @@
 """Tables of kernels as arrays of records: a class lists the fields of a record, and `records_of` makes the dtype.
 
-A kernel passes a record on as one pointer, and an array of records as one array, however many fields it has.
+A kernel passes a record as one pointer, and an array of records as one array, however many fields it has.
 """
 
 from __future__ import annotations

@@ -31,13 +31,13 @@ from cepbench.queries.printing import source_of
 from cepbench.queries.source import QuerySource
 
 DEEPEST = 100
-"""Most levels of sub-patterns: what walks a pattern may recurse."""
+"""Maximum levels of sub-patterns, since functions on patterns recurse."""
 
 _ANSWER_COLUMNS = frozenset({"query", "window_start", "window_end", "match", "overflow"})
 
 
 def nullable(pattern: Pattern) -> bool:
-    """Whether a pattern matches nothing at all, too."""
+    """Whether a pattern also matches the empty sequence."""
     match pattern:
         case Star() | Maybe() | Not():
             return True
@@ -77,12 +77,12 @@ def _sub_patterns(pattern: Pattern, path: Path = ()) -> Iterator[tuple[Pattern, 
 
 
 def _pattern_rules(query: Query) -> Iterator[Finding]:
-    """Where operators may stand."""
+    """Checks the places of operators."""
     if isinstance(query.pattern, Not):
-        yield "NOT stands inside SEQ only, beside a positive pattern", "pattern", ()
+        yield "NOT is allowed inside SEQ only, beside a positive pattern", "pattern", ()
     for pattern, path in _sub_patterns(query.pattern):
         if isinstance(pattern, And) and path and not is_alternative(query, path):
-            yield "AND stands at the top of the pattern only", "pattern", path
+            yield "AND is allowed at the top of the pattern only", "pattern", path
         if isinstance(pattern, Seq | Or | And) and len(pattern.parts) < 2:
             yield f"{type(pattern).__name__.upper()} joins at least two patterns", "pattern", path
         if isinstance(pattern, AtLeast) and pattern.count < 1:
@@ -91,7 +91,7 @@ def _pattern_rules(query: Query) -> Iterator[Finding]:
             yield "a SEQ needs a part without NOT", "pattern", path
         for index, child in enumerate(children(pattern)):
             if isinstance(child, Not) and not isinstance(pattern, Seq):
-                yield "NOT stands inside SEQ only, beside a positive pattern", "pattern", (*path, index)
+                yield "NOT is allowed inside SEQ only, beside a positive pattern", "pattern", (*path, index)
         if isinstance(pattern, Or) and pattern.alias is not None and query.span is None:
             yield "OR has an alias under PER MATCH only; give its events aliases", "pattern", path
         if isinstance(pattern, Not):
@@ -108,7 +108,7 @@ def _negation_rules(pattern: Not, path: Path) -> Iterator[Finding]:
 
 
 def _edge_negation(pattern: Pattern, path: Path, backwards: bool) -> Path | None:
-    """The path to a NOT with nothing, or only what may be absent, before it (after it)."""
+    """The path to a NOT with nothing, or only optional parts, before it (after it)."""
     if isinstance(pattern, Not):
         return path
     parts = list(enumerate(children(pattern)))
@@ -122,7 +122,7 @@ def _edge_negation(pattern: Pattern, path: Path, backwards: bool) -> Path | None
 
 
 def _name_rules(query: Query) -> Iterator[Finding]:
-    """Aliases are unique."""
+    """Checks that aliases are unique."""
     seen: set[str] = set()
     for pattern, path in _sub_patterns(query.pattern):
         if isinstance(pattern, Event | Or) and pattern.alias is not None:
@@ -132,7 +132,7 @@ def _name_rules(query: Query) -> Iterator[Finding]:
 
 
 def _return_rules(query: Query) -> Iterator[Finding]:
-    """What RETURN lists, and what AND allows."""
+    """Checks the items of RETURN, and those allowed with AND."""
     returns = query.returns
     conjunction = isinstance(query.pattern, And) and query.span is None
     if isinstance(returns, CompleteMatches) and conjunction:
@@ -158,12 +158,12 @@ def _return_rules(query: Query) -> Iterator[Finding]:
             yield "for AND, COUNT(*) is the only aggregate", "return", (index,)
         yield from _unknown(names, item.name, "return", (index,))
         if any(negated[i] for i in names[item.name]):
-            message = f"{item.name!r} stands under NOT, so no match holds it"
+            message = f"{item.name!r} is under NOT, so no match binds it"
             yield f"{message}; to mean another {item.name} give that one an alias", "return", (index,)
 
 
 def _predicate_rules(query: Query) -> Iterator[Finding]:
-    """Names and constants of WHERE."""
+    """Checks names and constants of WHERE."""
     names = meanings(query.pattern)
     scope = scopes(query.pattern)
     for index, predicate in enumerate(query.predicates):
@@ -187,7 +187,7 @@ def _predicate_rules(query: Query) -> Iterator[Finding]:
 
 
 def _group_rules(query: Query) -> Iterator[Finding]:
-    """GROUP-BY lists attributes that can become columns of the answer."""
+    """Checks that attributes of GROUP-BY can be columns of the answer."""
     yield from _twice(query.group_by, "group by", 0)
     for index, attribute in enumerate(query.group_by):
         if attribute in _ANSWER_COLUMNS:
@@ -195,7 +195,7 @@ def _group_rules(query: Query) -> Iterator[Finding]:
 
 
 def _window_rules(query: Query) -> Iterator[Finding]:
-    """WITHIN and SLIDE: positive, of one kind, and whole for counts."""
+    """Checks that WITHIN and SLIDE are positive, of one kind, and whole for counts."""
     if query.window is None:
         return
     if query.span is not None:

@@ -1,4 +1,4 @@
-"""Where the parts of a query stand in a text, so that errors can underline them."""
+"""The places of the parts of a query in a text, so that errors can underline them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Node(NamedTuple):
 
 
 class Problem(Exception):
-    """Something that the grammar allows and the language does not, at a place of the parsed text."""
+    """Input that the grammar allows and the language does not, at a place of the parsed text."""
 
     def __init__(self, message: str, start: int, stop: int):
         super().__init__(message)
@@ -41,7 +41,7 @@ class QuerySource:
     origin: str = ""
 
     def error(self, message: str, clause: str, *path: int) -> QueryError:
-        """An error that underlines the part of a clause to which `path` leads, child by child."""
+        """An error that underlines the part of a clause at `path`, child by child."""
         node = self.clauses.get(clause)
         if node is None:
             return QueryError(self.origin + message)

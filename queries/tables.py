@@ -1,4 +1,4 @@
-"""An automaton as arrays: what kernels read. Nothing is compiled per query."""
+"""An automaton as arrays: the input of kernels. Nothing is compiled per query."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OPERATORS = {
 
 
 class PredicateRecord:
-    """A comparison of `left_factor * reals[left_column]`, or, unless it is `real`, of `ints[left_column]` (no factor).
+    """A comparison of `left_factor * reals[left_column]` if `real`, otherwise of `ints[left_column]` (no factor).
 
     The right side is a column of the second event, or the constant when `right_column` is -1; `op` as in `OPERATORS`.
     """
@@ -49,7 +49,7 @@ class Predicates(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """Channels of one family: `bound[c, p]` tells that events at position p count for channel c.
+    """Channels of one family: `bound[c, p]`: events at position p count for channel c.
 
     `column[c]` is the weight's column in `ints` or `reals`, or -1 for the weight 1.
     """
@@ -109,7 +109,7 @@ class Columns:
 
 
 def build_tables(automaton: Automaton, layout: Layout, schema: Schema, columns: Columns, names: Names) -> Tables:
-    """Tables of an automaton; columns that it needs are added to `columns`. Raises `QueryError` for bad comparisons."""
+    """Tables of an automaton; needed columns are added to `columns`. Raises `QueryError` for bad comparisons."""
     positions = automaton.positions
     binding_ptr, binding = bindings([p.type for p in positions], schema)
     sources: list[list[int]] = [[] for _ in positions]
@@ -143,7 +143,7 @@ def build_tables(automaton: Automaton, layout: Layout, schema: Schema, columns: 
 
 
 def bindings(types: Sequence[str], schema: Schema) -> tuple[Ints, Ints]:
-    """Which of some event types each type code of a schema stands for, as lists of their indices."""
+    """For each type code of a schema, the indices of the given event types that it matches."""
     found: list[list[int]] = [[] for _ in schema.types]
     for i, name in enumerate(types):
         code = schema.type_code(name)
@@ -188,7 +188,7 @@ def _weights(channels: tuple[Channel, ...], positions: tuple[Position, ...], col
 
 
 def predicate_tables(lists: Sequence[Sequence[Local | Comparison]], columns: Columns) -> Predicates:
-    """Predicates in lists; columns that they need are added to `columns`. Raises `QueryError` for bad comparisons."""
+    """Predicates in lists; needed columns are added to `columns`. Raises `QueryError` for bad comparisons."""
     entries = [_entry(predicate, columns) for row in lists for predicate in row]
     return Predicates(_list_ends(lists), np.array(entries, records_of(PredicateRecord)))
 

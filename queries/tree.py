@@ -1,4 +1,4 @@
-"""What the parser makes of each grammar rule: values of the query model, with their places."""
+"""The result of each grammar rule: values of the query model, with their places."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class TreeBuilder(Transformer[Token, dict[str, Node]]):
     """
 
     def query(self, returns: Node | None, pattern: Node, *rest: Node | None) -> dict[str, Node]:
-        """All clauses; those after the pattern come as nodes whose value is (name, value)."""
+        """All clauses; those after the pattern are nodes whose value is (name, value)."""
         clauses = {"pattern": pattern}
         if returns is not None:
             clauses["return"] = returns
@@ -247,7 +247,7 @@ def _name(token: Token) -> str:
 
 
 def _joined(kind: type[Or] | type[And], parts: tuple[Node | Token, ...]) -> Node:
-    """Parts of one kind, those of parts of the same kind among them; one part stays itself."""
+    """Parts of one kind, flattened; a single part is returned unchanged."""
     nodes: list[Node] = []
     for part in parts:
         if isinstance(part, Node):
@@ -271,6 +271,6 @@ def _aliased(part: Node, alias: Token) -> Event | Or:
     """An event type, or an OR, with its alias."""
     named = part.value
     if not isinstance(named, Event | Or) or named.alias is not None:
-        message = "an alias stands behind an event type or an OR in parentheses, once"
+        message = "an alias follows an event type or an OR in parentheses, once"
         raise Problem(message, alias.start_pos or 0, alias.end_pos or 0)
     return replace(named, alias=_name(alias))

@@ -18,20 +18,20 @@ _SUFFIX = ".sase"
 
 @lru_cache(maxsize=256)
 def parse_workload(text: str) -> tuple[Query, ...]:
-    """The queries of a text in their order; nameless ones are called q1, q2, ... after their place.
+    """The queries of a text in their order; queries without a name are named q1, q2, ... by their place.
 
-    Raises `QueryError` with the place in `text`, also when it holds no query or a name is given twice. A text that was
+    Raises `QueryError` with the place in `text`, also if it contains no query or a name is given twice. A text that was
     parsed before is not parsed again.
     """
     return _parse(text, "")
 
 
 def load_workload(path: str | Path) -> tuple[Query, ...]:
-    """The queries of a file. Raises `InputError` for a file that cannot be read, `QueryError` for what is in it."""
+    """The queries of a file. Raises `InputError` for a file that cannot be read, `QueryError` for an error in it."""
     try:
         text = Path(path).read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: no UTF-8 text (byte {error.start})") from None
+        raise InputError(f"{path}: not UTF-8 text (byte {error.start})") from None
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot read the workload: {getattr(error, 'strerror', None) or error}") from None
     return _parse(text, f"{path}: ")
@@ -55,7 +55,7 @@ def _parse(text: str, origin: str) -> tuple[Query, ...]:
     whole = QueryText.of(text)
     blocks = list(whole.blocks())
     if not blocks:
-        raise QueryError(f"{origin}the workload holds no query")
+        raise QueryError(f"{origin}the workload contains no query")
     named = [whole.name_line(*block) for block in blocks]
     taken: set[str] = set()
     for place in filter(None, named):

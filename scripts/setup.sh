@@ -7,7 +7,7 @@
 ROOT="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)"
 VENV="$ROOT/.venv"
 PYTHON="$VENV/bin/python"
-# Every process would else compile the project's modules and the tests again: twice the time to collect the tests.
+# Otherwise every process would compile the project's modules and the tests again: twice the time to collect the tests.
 unset PYTHONDONTWRITEBYTECODE
 
 missing() {
@@ -50,7 +50,7 @@ quietly() {
 
 prepare_venv() {
   local python
-  # A .venv whose interpreter is gone or too old cannot be mended, only made again.
+  # A .venv whose interpreter is gone or too old cannot be repaired, only created again.
   if ! is_new_enough "$PYTHON"; then
     python="$(find_python)" || exit 2
     "$python" -c 'import venv, ensurepip' >/dev/null 2>&1 ||
@@ -62,7 +62,7 @@ prepare_venv() {
     quietly "$PYTHON" -m pip install --disable-pip-version-check --no-input \
       --constraint "$ROOT/constraints.txt" --editable "$ROOT[dev]" ||
       missing "the dependencies could not be installed (see above); they come from your Python package index"
-    # The root of the checkout is the package, whatever the folder is called; mypy finds it by this name.
+    # The root of the checkout is the package, for any name of the folder; mypy finds it by this name.
     mkdir -p -- "$VENV/checkout"
     ln -sfn -- "$ROOT" "$VENV/checkout/cepbench"
     rm -f -- "$VENV"/.compiled-*
@@ -103,7 +103,7 @@ java_version() {
   "$1" -version 2>&1 | sed -n 's/.* version "\(1\.\)\{0,1\}\([0-9][0-9]*\).*/\2/p' | head -n 1
 }
 
-# Spark starts $JAVA_HOME/bin/java if JAVA_HOME is set, else the java on PATH; so the same one is looked at.
+# Spark starts $JAVA_HOME/bin/java if JAVA_HOME is set, otherwise the java on PATH; the check does the same.
 check_java() {
   local java="${JAVA_HOME:+$JAVA_HOME/bin/java}" version
   local need="Spark needs Java 17 or newer (17 or 21 recommended)"

@@ -75,7 +75,7 @@ def test_documented_algorithm_gives_right_answers(documented: Algorithm) -> None
 
 
 @pytest.mark.full
-def test_documented_algorithm_tells_its_largest_state(documented: Algorithm) -> None:
+def test_documented_algorithm_reports_its_largest_state(documented: Algorithm) -> None:
     events = batch([{"time": time, "type": "AB"[time % 2]} for time in range(40)])
     query = parse_query("RETURN COUNT(*) PATTERN SEQ(A+, B) WITHIN 7 s SLIDE 2 s")
     plan = documented.plan(compile_workload([query], events.schema), Statistics())
@@ -99,8 +99,8 @@ def test_experiment_of_the_page_can_be_planned(tmp_path: Path) -> None:
     )
     kinds = [type(TypeAdapter(Claim).validate_python(claim)) for claim in yaml.safe_load(claims)["claims"]]
     assert kinds == [Effect, Effect, Effect, Limit]
-    told = yaml.safe_load(cures)["plot"]
-    assert Plot.model_validate({**told, "x": {"name": "rate", "label": "Rate"}}).panels[0].where == {"queries": 4}
+    reported = yaml.safe_load(cures)["plot"]
+    assert Plot.model_validate({**reported, "x": {"name": "rate", "label": "Rate"}}).panels[0].where == {"queries": 4}
     file = tmp_path / "shared-1.1.yaml"
     file.write_text(whole)
     [planned] = plan([str(file)])
@@ -160,9 +160,9 @@ def test_the_readme_shows_a_right_answer(algorithm: str, tmp_path: Path) -> None
     assert answer_text(evaluate(query, tmp_path / "events.csv", algorithm), "table") == shown
 
 
-@pytest.mark.parametrize("told", [cepbench, evaluate, cepbench.make], ids=["cepbench", "evaluate", "make"])
-def test_examples_of_help_are_right(told: object) -> None:
-    [example] = doctest.DocTestFinder(recurse=False).find(told, globs={})
+@pytest.mark.parametrize("reported", [cepbench, evaluate, cepbench.make], ids=["cepbench", "evaluate", "make"])
+def test_examples_of_help_are_right(reported: object) -> None:
+    [example] = doctest.DocTestFinder(recurse=False).find(reported, globs={})
     assert example.examples
     assert doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(example).failed == 0
 

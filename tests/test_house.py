@@ -61,6 +61,7 @@ def test_every_subfolder_with_code_is_a_package() -> None:
 def test_version_is_in_the_changelog() -> None:
     assert version("cepbench") == PROJECT["project"]["version"]
     assert f"## [{PROJECT['project']['version']}]" in (ROOT / "CHANGELOG.md").read_text()
+    assert f"\nversion: {PROJECT['project']['version']}\n" in (ROOT / "CITATION.cff").read_text()
 
 
 def test_every_declared_dependency_is_pinned_within_its_bounds() -> None:
@@ -70,7 +71,7 @@ def test_every_declared_dependency_is_pinned_within_its_bounds() -> None:
     lines = [line for line in (ROOT / "constraints.txt").read_text().splitlines() if not line.startswith("#")]
     pins = {canonicalize_name(name): pin for name, pin in (line.split("==") for line in lines)}
     extras = PROJECT["project"]["optional-dependencies"]
-    declared = [*PROJECT["project"]["dependencies"], *extras["dev"], *extras["flink"], *extras["data"]]
+    declared = [*PROJECT["project"]["dependencies"], *(one for extra in extras.values() for one in extra)]
     for requirement in map(Requirement, declared):
         operators = {bound.operator for bound in requirement.specifier}
         assert operators == {">=", "<"}, f"{requirement} is not bounded on both sides"

@@ -1,4 +1,5 @@
-"""What is installed: one package, which leaves other people's packages alone and needs nothing of the checkout."""
+"""What is installed: one package, which leaves foreign packages alone, needs nothing of the checkout, and writes to the
+user's folders only."""
 
 import os
 import subprocess
@@ -25,6 +26,23 @@ next(check for check in yield_checks(cepbench.make("cogra")) if str(check) == "s
 from cepbench.experiments.overlay import Overlay, published
 print(len(published(Overlay(file="gloria/bus-seq.csv", x="queries", y="gloria_ms")).points))
 """
+QUERY = "RETURN COUNT(*) PATTERN SEQ(A, B)\n"
+PLUGIN = """
+from cepbench.algorithms.cogra.algorithm import Cogra
+
+class Mine(Cogra):
+    name = "mine"
+"""
+EVENTS = "time,type\n1,A\n2,A\n3,B\n"
+MAIN = "import sys; from cepbench.cli.main import main; sys.exit(main())"
+COMMANDS = {
+    "query -q query.sase -e events.csv -a cogra -o answer.csv": ["answer.csv"],
+    "query -q query.sase -e events.csv -a mine --plugin mine.py -o mine.csv": ["mine.csv"],
+    "advise -q query.sase -e events.csv -a cogra,greta --budget 60s": [],
+    "new own": ["own.yaml"],
+    "run own.yaml --profile smoke --dry-run --plugin mine.py --set algorithms=[cogra,mine]": [],
+}
+"""What an installed cepbench is asked for outside of the checkout, and the files that it may write there."""
 
 
 @pytest.mark.full
@@ -56,6 +74,24 @@ def test_an_installed_wheel_answers_beside_foreign_packages(tmp_path: Path) -> N
     )
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.splitlines() == ["[3]", "cet True True", "10"]
+    work = tmp_path / "work"
+    work.mkdir()
+    inputs = {"query.sase": QUERY, "events.csv": EVENTS, "mine.py": PLUGIN}
+    for name, text in inputs.items():
+        (work / name).write_text(text)
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    for name in ("HOME", "TMPDIR"):
+        environment[name] = str(tmp_path / name.lower())
+        Path(environment[name]).mkdir()
+    expected = {*inputs}
+    for line, written in COMMANDS.items():
+        command = [tmp_path / "empty" / "bin" / "python", "-c", MAIN, *line.split()]
+        ended = subprocess.run(command, cwd=work, env=environment, capture_output=True, text=True, check=False)
+        assert ended.returncode == 0, f"{line}: {ended.stderr}"
+        expected |= {*written}
+        assert {file.name for file in work.iterdir() if file.name != "__pycache__"} == expected, line
+    assert (work / "answer.csv").read_text().splitlines()[1] == "q1,0,,2,false"
+    assert [*Path(environment["TMPDIR"]).iterdir()] == []
 
 
 def tracked_copy(folder: Path) -> Path:

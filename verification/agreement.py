@@ -16,27 +16,27 @@ from cepbench.verification.random_cases import Case, Rows
 TOLERANCE = 1e-9
 """Relative; floats may be summed in any order."""
 LIMIT = 20_000
-"""Partial matches that the oracle may list in a window."""
+"""Maximum number of partial matches that the oracle lists in a window."""
 MANY = 30
-"""Events, beyond which there may be too many matches."""
+"""Number of events beyond which there may be too many matches."""
 
 
 def expected_rows(case: Case, *, listed: bool = False, modular: bool = True) -> list[Rows]:
-    """The oracle's rows by query, as modular arithmetic shows them; exact with `modular=False`.
+    """The oracle's rows by query, in modular arithmetic; exact with `modular=False`.
 
-    Matches of long streams are tallied, if they can be and need not be `listed`. Raises `TooManyMatches` where a window
-    has more than `LIMIT` partial matches to list.
+    Matches of long streams are tallied, if possible and unless they must be `listed`. Raises `TooManyMatches` where a
+    window has more than `LIMIT` partial matches to list.
     """
     return [_expected(query, case, listed, modular) for query in case.queries]
 
 
 def difference(expected: Sequence[Mapping[str, Any]], frame: pd.DataFrame) -> str | None:
-    """The first way in which the answer to one query differs, in words, or None."""
+    """The first way in which the answer to one query differs, as text, or None."""
     return difference_of_rows(expected, rows_of(frame))
 
 
 def case_difference(case: Case, expected: Sequence[Rows], frame: pd.DataFrame) -> str | None:
-    """The first way in which the answer to a case differs, in words, or None; `expected` has the rows of each query."""
+    """The first way in which the answer to a case differs, as text, or None; `expected` has the rows of each query."""
     if len(case.queries) == 1:
         return difference(expected[0], frame)
     found = rows_of(frame)
@@ -49,7 +49,7 @@ def case_difference(case: Case, expected: Sequence[Rows], frame: pd.DataFrame) -
 
 
 def difference_of_rows(expected: Sequence[Mapping[str, Any]], found: Sequence[Mapping[str, Any]]) -> str | None:
-    """The first way in which rows differ, in words, or None."""
+    """The first way in which rows differ, as text, or None."""
     if len(expected) != len(found):
         return f"{len(expected)} rows expected, {len(found)} answered"
     for number, (wanted, got) in enumerate(zip(expected, found, strict=True)):
@@ -62,13 +62,13 @@ def difference_of_rows(expected: Sequence[Mapping[str, Any]], found: Sequence[Ma
 
 
 def expect(kept: bool, what: str) -> None:
-    """Raises `AssertionError` with what is expected, in words, unless it is kept."""
+    """Raises `AssertionError` with a text of what is expected, unless it holds."""
     if not kept:
         raise AssertionError(what)
 
 
 def expect_rows(expected: Sequence[Mapping[str, Any]], frame: pd.DataFrame, where: str = "") -> None:
-    """Raises `AssertionError` if the answer to one query differs, and says how and `where`."""
+    """Raises `AssertionError` if the answer to one query differs, with the difference and `where`."""
     reason = difference(expected, frame)
     expect(reason is None, f"{reason} {where}".strip())
 
@@ -93,7 +93,7 @@ def _expected(query: Query, case: Case, listed: bool, modular: bool) -> Rows:
 
 
 def _own_columns(rows: Rows, wanted: Rows) -> Rows:
-    """Rows of a query of a workload, its own columns first, without those of other queries, which are null in them."""
+    """Rows of a query of a workload, its own columns first, without the columns of other queries."""
     own = tuple(wanted[0]) if wanted else ()
     found = []
     for row in rows:

@@ -1,4 +1,4 @@
-"""The matrix of what each algorithm can evaluate, as its `unsupported` tells."""
+"""The matrix of what each algorithm can evaluate, by its `unsupported`."""
 
 from __future__ import annotations
 
@@ -13,13 +13,32 @@ from cepbench.verification.language_suite import SUITE, Asked
 
 
 def capabilities(specifications: Iterable[str] = (), asked: Sequence[Asked] = SUITE) -> Capabilities:
-    """What the algorithms of `specifications`, by default all with their default parameters, can evaluate of `asked`.
+    """Report what algorithms can evaluate, and why they refuse the rest.
 
+    Parameters
+    ----------
+    specifications
+        Algorithms such as `greta` or `cet[detect=time]`; by default all, with their default parameters.
+    asked
+        Workloads, each with a group and a name; by default one for each feature of the language.
+
+    Returns
+    -------
+    Capabilities
+        The reasons of each algorithm for each workload. A workload is refused if one of its queries is, for the reason
+        of the first one.
+
+    Raises
+    ------
+    UnknownAlgorithm
+        For an unknown specification.
+    QueryError
+        For an invalid workload.
+
+    Examples
+    --------
     >>> from cepbench import capabilities
     >>> sorted(capabilities(["greta"]).refusals("greta"))
-
-    A workload is refused if one of its queries is, for the reason of the first one. Raises `UnknownAlgorithm`, and
-    `QueryError` for a workload that is wrong.
     """
     names = tuple(dict.fromkeys(specifications)) or tuple(kind.name for kind in algorithms())
     made = {name: make(name) for name in names}
@@ -33,9 +52,9 @@ def capabilities(specifications: Iterable[str] = (), asked: Sequence[Asked] = SU
 
 
 def measured_capabilities(measured: Iterable[str]) -> Capabilities:
-    """Those of all algorithms, and of `measured` specifications that refuse something else than without parameters.
+    """Capabilities of all algorithms, and of `measured` specifications that differ from their algorithm.
 
-    Specifications that are no longer known, such as those of a plug-in that is not loaded, are left out.
+    Unknown specifications, such as those of a plug-in that is not loaded, are left out.
     """
     plain = tuple(kind.name for kind in algorithms())
     wide = capabilities((*plain, *(name for name in measured if _known(name))))

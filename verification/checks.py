@@ -1,4 +1,4 @@
-"""The contract of an algorithm as checks that need nothing but the installed package.
+"""The contract of an algorithm as checks that need only the installed package.
 
 The tests of an algorithm, wherever it is, are five lines of pytest:
 
@@ -37,10 +37,10 @@ class Check:
     Parameters
     ----------
     name
-        What is checked, in words.
+        A description of the property.
     function
         Raises `AssertionError` if the algorithm does not have the property, and `unittest.SkipTest` with the
-        algorithm's own reason if it cannot be checked. May return what was compared, in words.
+        algorithm's own reason if it cannot be checked. May return a description of the comparisons.
     thorough
         Whether it belongs to the full form only.
     contained
@@ -67,8 +67,8 @@ class Check:
 def yield_checks(algorithm: Algorithm, *, thorough: bool = False) -> Iterator[Check]:
     """The checks of the contract that concern an algorithm.
 
-    A query that `Algorithm.unsupported` refuses has no check but that the reason is one in words; an algorithm that
-    refuses nearly all, or that gives no reason, fails. Examples with too many matches to construct are not for
+    A query that `Algorithm.unsupported` refuses is checked only for its reason, which is a text; an algorithm that
+    refuses nearly all, or that gives no reason, fails. Examples with too many matches to construct are skipped for
     algorithms that declare `enumerates`.
 
     Parameters
@@ -76,11 +76,11 @@ def yield_checks(algorithm: Algorithm, *, thorough: bool = False) -> Iterator[Ch
     algorithm
         An instance with the parameters that are to be checked. It need not be registered.
     thorough
-        Adds what takes long: all ways of cutting an example, float arithmetic, and hundreds of random cases, with each
+        Adds long checks: all ways of cutting an example, float arithmetic, and hundreds of random cases, with each
         pair of features ten times. The small form has one way of cutting each example, another one for each algorithm,
         and random cases with each pair of features three times, which the full form does not repeat.
 
-    Yields:
+    Yields
     ------
     Check
         A function without arguments that raises `AssertionError` with what is wrong. Its `str` is its name.

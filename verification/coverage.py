@@ -1,4 +1,4 @@
-"""Which pairs of features were compared how often, and which to draw next."""
+"""How often pairs of features were compared, and which pair to draw next."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from cepbench.verification.features import Feature, Pair, all_pairs
 
 PATIENCE = 60
-"""By default; few enough that what is refused does not take most of the time, and enough for what is rarely drawn."""
+"""The default patience: small enough to spend little time on refused cases, and large enough for rare ones."""
 RARELY = 0.1
-"""Share of the cases drawn for a pair that are compared, below which its features rather do without each other."""
+"""The share of compared cases of a pair below which its features are drawn without each other."""
 
 PAIRS = tuple(all_pairs())
 POSSIBLE = frozenset(PAIRS)
@@ -19,17 +19,18 @@ POSSIBLE = frozenset(PAIRS)
 
 @dataclass
 class Coverage:
-    """Counts of compared cases by pair of features, and of the cases that were drawn for a pair: hits, and in vain.
+    """Counts of compared cases by pair of features, and of the cases that were drawn for a pair, with and without
+    success.
 
-    `impossible` names features that need not be tried. `patience` is how many cases are drawn for a pair per case that
-    is compared, until it counts as one that the algorithm refuses.
+    `impossible` has features that need not be drawn. `patience` is the number of cases drawn for a pair per
+    compared case, after which the algorithm is assumed to refuse the pair.
     """
 
     impossible: frozenset[Feature] = frozenset()
     patience: int = PATIENCE
     counts: Counter[Pair] = field(default_factory=Counter)
     hits: Counter[Pair] = field(default_factory=Counter)
-    vain: Counter[Pair] = field(default_factory=Counter)
+    misses: Counter[Pair] = field(default_factory=Counter)
     _given_up: set[Pair] = field(default_factory=set)
 
     def add(self, wanted: frozenset[Feature], found: Collection[Pair]) -> None:
@@ -37,9 +38,9 @@ class Coverage:
         self.counts.update(found)
         if wanted in found:
             self.hits[wanted] += 1
-        elif len(wanted) <= 2:  # who misses more of them may have any one of them
-            self.vain[wanted] += 1
-            if self.vain[wanted] >= self.patience * (self.hits[wanted] + 1):
+        elif len(wanted) <= 2:  # a pair that lacks more of them may have any one of them
+            self.misses[wanted] += 1
+            if self.misses[wanted] >= self.patience * (self.hits[wanted] + 1):
                 self._given_up.add(wanted)
 
     def avoided(self, wanted: frozenset[Feature]) -> frozenset[Feature]:
@@ -71,15 +72,15 @@ class Coverage:
         counts = [self.counts.get(pair, 0) for pair in left]
         least = min(counts, default=0)
         among = (pair for pair, count in zip(left, counts, strict=True) if count == least)
-        rarest = min(among, key=lambda pair: (len(pair), self.vain[pair]), default=None)
+        rarest = min(among, key=lambda pair: (len(pair), self.misses[pair]), default=None)
         return None if rarest is None else (rarest, least)
 
     def supported(self) -> list[Pair]:
-        """Pairs that were compared whenever they were drawn often enough."""
+        """Pairs that were compared if they were drawn often enough."""
         return [pair for pair in PAIRS if self.counts[pair] and pair not in self._given_up]
 
     def refused(self) -> list[Pair]:
-        """Pairs of supported features that occurred together never or hardly ever, however often they were drawn."""
+        """Pairs of supported features that occurred together never or rarely, although they were drawn often."""
         banned = self.banned()
         return [pair for pair in PAIRS if pair in self._given_up and not pair & banned]
 
@@ -88,11 +89,11 @@ class Coverage:
         return min((self.counts[pair] for pair in self.supported()), default=0)
 
     def __str__(self) -> str:
-        """How much occurred with how much."""
+        """A summary: the number of features and pairs, and the minimum count."""
         found = self.supported()
         features = sum(len(pair) == 1 for pair in found)
         return f"{features} features and {len(found) - features} pairs of them, each at least {self.least()} times"
 
     def _is_rare(self, pair: Pair) -> bool:
-        drawn = self.hits[pair] + self.vain[pair]
+        drawn = self.hits[pair] + self.misses[pair]
         return drawn >= 1 / RARELY and self.hits[pair] < RARELY * drawn

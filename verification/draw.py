@@ -1,4 +1,4 @@
-"""Random decisions about features: what is wanted comes, what is banned does not, the rest by chance."""
+"""Random decisions about features: requested ones occur, banned ones do not, others are random."""
 
 from __future__ import annotations
 
@@ -24,8 +24,7 @@ _PLACES = (Feature.NOT_FIRST, Feature.NOT_BETWEEN, Feature.NOT_LAST)
 class Draw:
     """A source of random decisions.
 
-    `richness` scales the probabilities of features that nobody asked for: at 0 a case has what is wanted and little
-    else.
+    `richness` scales the probabilities of features that were not requested: at 0 a case has few others.
     """
 
     random: Random
@@ -35,7 +34,9 @@ class Draw:
 
     @staticmethod
     def of(random: Random, wanted: frozenset[Feature], banned: frozenset[Feature], richness: float) -> Draw:
-        """With what the wanted features need: an adjacent predicate for a negative factor, a place for a negation."""
+        """Adds requirements of the requested features: an adjacent predicate for a negative factor, a place for a
+        negation.
+        """
         implied = wanted | {_IMPLIED[feature] for feature in wanted if feature in _IMPLIED}
         if implied & _NEGATIONS and not implied.intersection(_PLACES):
             allowed = [place for place in _PLACES if place not in banned]
@@ -45,13 +46,15 @@ class Draw:
         return Draw(random, implied, banned, richness)
 
     def has(self, feature: Feature, probability: float, wanted: float = 1.0) -> bool:
-        """Whether a place for a feature gets it; a wanted one does with probability `wanted`, if it has many places."""
+        """Whether a place for a feature gets it; a requested one does with probability `wanted`, if it has many
+        places.
+        """
         if feature in self.banned:
             return False
         return self.random.random() < (wanted if feature in self.wanted else probability * self.richness)
 
     def one_of(self, weights: Mapping[Feature, float]) -> Feature:
-        """One of several features that exclude each other; a wanted one for sure."""
+        """One of several features that exclude each other; a requested one with certainty."""
         asked = [feature for feature in weights if feature in self.wanted]
         allowed = asked or [feature for feature in weights if feature not in self.banned] or list(weights)
         return self.random.choices(allowed, [weights[feature] for feature in allowed])[0]

@@ -22,11 +22,11 @@ from cepbench.verification.random_cases import Case, batch_of, split
 
 @dataclass(frozen=True)
 class Subject:
-    """What is verified: why it refuses a query (None: it does not), and its answer to a case.
+    """The subject of a verification: its reason to refuse a query (or None), and its answer to a case.
 
-    `answer` raises `UnsupportedQuery`, or `QueryError` if a query does not compile. Who `enumerates` constructs every
-    match, and cannot be given cases with too many of them; who `flattens` none with long matches; who `detects` only
-    those of detection.
+    `answer` raises `UnsupportedQuery`, or `QueryError` if a query does not compile. A subject that `enumerates`
+    constructs every match, and gets no cases with too many of them; one that `flattens` gets none with long matches;
+    one that `detects` gets only detection queries.
     """
 
     name: str
@@ -58,9 +58,10 @@ def run(
     promise: bool = False,
     pickled: bool = False,
 ) -> pd.DataFrame:
-    """The answer of queries over the batches of a stream (at least one), with an executor per sub-stream.
+    """The answer of queries over the batches of a stream (at least one), with one executor per key.
 
-    With `promise` a batch has a watermark: when the next event comes. With `pickled` executors are pickled after each.
+    With `promise` each batch has a watermark, the time of the next event. With `pickled` executors are pickled after
+    each.
     """
     return answer_of(algorithm, queries, batches, arithmetic, promise=promise, pickled=pickled).frame()
 
@@ -76,7 +77,7 @@ def answer_of(
     summarised: bool = False,
     whole: bool = False,
 ) -> AnswerBuilder:
-    """As `run`, before it becomes a table; with `summarised`, matches are counted and digested only.
+    """As `run`, before it becomes a table; with `summarised`, matches are only counted and digested.
 
     With `whole` an answer that would be cut off on purpose raises `UnsupportedQuery`.
     """
@@ -89,14 +90,14 @@ def answer_of(
     if whole and prepared.cut_off:
         raise UnsupportedQuery("answers are cut off on purpose, and compared with none")
     answer = AnswerBuilder(prepared.workload)
-    told = [_promising(batch, batches[n:]) for n, batch in enumerate(batches, start=1)] if promise else batches
+    given = [_promising(batch, batches[n:]) for n, batch in enumerate(batches, start=1)] if promise else batches
     for job in prepared.jobs:
-        run_job(prepared, job, told, answer, pickled=pickled)
+        run_job(prepared, job, given, answer, pickled=pickled)
     return answer
 
 
 class Evaluation:
-    """Queries on one sub-stream, a call at a time; `process` and `finish` return how many rows were reported."""
+    """Queries on one key, a call at a time; `process` and `finish` return how many rows were reported."""
 
     def __init__(self, algorithm: Algorithm, queries: Query | Sequence[Query], schema: Schema) -> None:
         asked = (queries,) if isinstance(queries, Query) else tuple(queries)
@@ -105,19 +106,19 @@ class Evaluation:
         self._answer = AnswerBuilder(prepared.workload)
 
     def process(self, events: EventBatch) -> int:
-        """The next batch. Raises `OutOfOrder`."""
+        """Processes the next batch. Raises `OutOfOrder`."""
         return sum(self._add(executor.process(events)) for executor in self._executors)
 
     def finish(self) -> int:
-        """The end of the stream."""
+        """Ends the stream."""
         return sum(self._add(executor.finish()) for executor in self._executors)
 
     def state(self) -> StateSize:
-        """The largest state since it was last asked for."""
+        """The largest state since the last call."""
         return sum((executor.state() for executor in self._executors), StateSize())
 
     def copy(self) -> Evaluation:
-        """One that goes on from here by itself, as another process would."""
+        """A copy that continues independently, as in another process."""
         copied: Evaluation = pickle.loads(pickle.dumps(self))
         return copied
 
@@ -133,5 +134,5 @@ class Evaluation:
 
 
 def _promising(batch: EventBatch, later: Sequence[EventBatch]) -> EventBatch:
-    """A batch that tells the time of the first event in later ones."""
+    """A batch whose watermark is the time of the first later event."""
     return batch.slice(0, len(batch), next((int(other.time[0]) for other in later if len(other)), None))

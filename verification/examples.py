@@ -1,4 +1,4 @@
-"""Streams with known answers: worked examples (`golden/*.yaml`), and small cases on which a small mistake shows."""
+"""Streams with known answers: worked examples (`golden/*.yaml`), and small cases that reveal small mistakes."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from cepbench.verification.witnesses import DETECTED_APART, HUGE, SUBSTREAMS, WI
 
 KINDS = {int: Kind.INT, float: Kind.FLOAT, str: Kind.STRING}
 LIMITS = {"COUNT": 2**64, "SUM": 2**63}
-"""What a count and a sum are below in modular arithmetic."""
+"""The modulus of counts and sums in modular arithmetic."""
 
 _EVENT = re.compile(r"(?P<type>[A-Za-z]+)(?P<time>\d+)(/(?P<x>-?[\d.]+))?(,(?P<y>-?[\d.]+))?(@(?P<g>\w+))?$")
 
 
 @dataclass(frozen=True)
 class Example:
-    """A query on events in time order, and the columns of its rows that are known.
+    """A query on events in time order, and the known columns of its rows.
 
-    `exact` has the values of a query with more matches than anybody can construct: the items of each window by the
-    window's start. Of other queries without `known` rows the oracle gives the rows.
+    `exact` has the values of a query with too many matches to construct: the items of each window by the
+    window's start. For other queries without `known` rows the oracle computes the rows.
     """
 
     name: str
@@ -49,14 +49,14 @@ class Example:
 
     @cached_property
     def rows(self) -> Rows:
-        """The expected rows, as modular arithmetic shows them."""
+        """The expected rows, in modular arithmetic."""
         if self.exact:
             return [_in_the_ring(row) for row in self._exact_rows()]
         return answer(self.query, self.events, modular=True) if self.known is None else self.known
 
     @property
     def magnitudes(self) -> Rows:
-        """The expected rows as float arithmetic shows them, of an example with `exact` values."""
+        """The expected rows in float arithmetic, for an example with `exact` values."""
         return [{**row, "overflow": False} for row in map(_in_floats, self._exact_rows())]
 
     def _exact_rows(self) -> Iterator[dict[str, Any]]:
@@ -69,7 +69,7 @@ class Example:
 
 @cache
 def examples() -> tuple[Example, ...]:
-    """Those of the papers, of detection, and the small cases of `witnesses`."""
+    """Worked examples of the papers and of detection, and the small cases of `witnesses`."""
     return (*_worked(), *_detected(), *_witnessed(), *_apart())
 
 
@@ -79,7 +79,7 @@ def papers() -> tuple[Example, ...]:
 
 
 def batch(events: Sequence[Mapping[str, Any]], time_unit: str = "s") -> EventBatch:
-    """Events in time order that carry the same attributes."""
+    """Events in time order that have the same attributes."""
     values = {name: [event[name] for event in events] for name in (events[0] if events else ()) if name not in RESERVED}
     kinds = {name: KINDS[type(column[0])] for name, column in values.items()}
     types = tuple(sorted({event["type"] for event in events}))
@@ -103,7 +103,7 @@ def stream(text: str) -> list[dict[str, Any]]:
     for word in text.split():
         found = _EVENT.match(word)
         if found is None:
-            raise ValueError(f"{word!r} is no event such as A1, B2/5 or A3/1,0.5@u")
+            raise ValueError(f"{word!r} is not an event such as A1, B2/5 or A3/1,0.5@u")
         event: dict[str, Any] = {"time": int(found["time"]), "type": found["type"]}
         if found["x"]:
             event["x"] = float(found["x"]) if "." in found["x"] else int(found["x"])
@@ -147,7 +147,7 @@ def _witnessed() -> Iterator[Example]:
 
 
 def _apart() -> Iterator[Example]:
-    """Queries of detection on several sub-streams."""
+    """Detection queries on several keys."""
     events = [
         {**event, "h": n % 2, "x": n * 5 % 3, "g": "uv"[n // 3 % 2]} for n, event in enumerate(stream(SUBSTREAMS))
     ]
@@ -161,14 +161,14 @@ def _with_numbers(text: str) -> list[dict[str, Any]]:
 
 
 def _in_the_ring(row: Mapping[str, Any]) -> dict[str, Any]:
-    """What does not fit is null, and so is the average of such a sum."""
+    """A value that does not fit is null, and so is the average of such a sum."""
     over = {name for name, value in row.items() if name.startswith(tuple(LIMITS)) and value >= LIMITS[_function(name)]}
     over |= {name for name in row if name.startswith("AVG") and name.replace("AVG", "SUM") in over}
     return {**row, **dict.fromkeys(over), "overflow": bool(over)}
 
 
 def _in_floats(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Counts and sums as magnitudes; none is beyond them."""
+    """Counts and sums as magnitudes; none overflows."""
     return {name: float(value) if name.startswith(tuple(LIMITS)) else value for name, value in row.items()}
 
 

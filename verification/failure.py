@@ -14,14 +14,14 @@ from cepbench.verification.random_cases import Case
 
 @dataclass(frozen=True)
 class Failure:
-    """A case that fails, as small as it gets, and how; `answered` is the wrong answer, or the error instead of one."""
+    """The smallest failing case found, and the reason; `answered` is the wrong answer, or the error."""
 
     case: Case
     reason: str
     answered: str
 
     def __str__(self) -> str:
-        """The queries, the events as CSV, how they came in batches, the right answer and what was answered."""
+        """The queries, the events as CSV, the cuts of batches, the right answer and the given one."""
         queries = "\n\n".join(to_text(query) for query in self.case.queries)
         return (
             f"seed {self.case.seed}: {self.reason}\n\n{queries}\n\n{_csv(self.case)}\n"
@@ -33,7 +33,7 @@ def _batches(case: Case) -> str:
     if not case.cuts:
         return "in one batch"
     how = f"batches end before events {', '.join(map(str, case.cuts))} (counted from 0)"
-    how += ", each telling the time of the next event" if case.promise else ""
+    how += ", each with the time of the next event" if case.promise else ""
     return how + (", executors pickled after each" if case.pickled else "")
 
 

@@ -1,4 +1,4 @@
-"""What a random case is made of, so that one can tell which combinations were compared."""
+"""The features of a random case, to count which combinations were compared."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from cepbench.queries.model import (
 
 
 class Feature(StrEnum):
-    """One thing that a query, a stream or the way of running can have."""
+    """A property of a query, a stream or a run."""
 
     ANY = "skip-till-any-match"
     NEXT = "skip-till-next-match"
@@ -84,11 +84,11 @@ class Feature(StrEnum):
     WORKLOAD = "several queries"
     BATCHES = "several batches"
     PICKLED = "pickling"
-    PROMISES = "batches that tell when the next event comes"
+    PROMISES = "batches with the time of the next event"
 
 
 Pair = frozenset[Feature]
-"""Two features that occur together, in one query and its stream; or one, for itself."""
+"""Two features that occur together, in one query and its stream; or a single one."""
 
 _SEMANTICS = {
     Semantics.ANY: Feature.ANY,
@@ -102,7 +102,7 @@ _FUNCTIONS = {
     Function.MAX: Feature.LEAST,
 }
 DETECTION = frozenset({Feature.PER_MATCH, Feature.PER_MATCH_COUNTED})
-"""Features of which every query of detection has one."""
+"""Features of which every detection query has one."""
 
 _MATCHES = (Feature.MATCHES, Feature.COMPLETE)
 _AGGREGATES = (Feature.COUNT_OF, Feature.SUM, Feature.AVG, Feature.LEAST)
@@ -112,14 +112,14 @@ _EXCLUSIVE = (
     (Feature.ANY, Feature.NEXT, Feature.CONTIGUOUS),
     (*WINDOWS, *DETECTION),
     (*_MATCHES, Feature.DETECTED_COUNT),
-    (Feature.OPERAND_OR, Feature.AND),  # an operand of SEQ: in different alternatives, which is drawn all the same
+    (Feature.OPERAND_OR, Feature.AND),  # an operand of SEQ: in different alternatives, which are drawn anyway
 )
 
 
 DETECTED = frozenset({Feature.OPERAND_OR, Feature.DETECTED_COUNT})
-"""Features that only queries of detection have."""
+"""Features of detection queries only."""
 NEVER_TALLIED = frozenset({Feature.OR, Feature.AND, Feature.PAIRWISE})
-"""Features of queries whose matches the oracle has to list (`algorithms.oracle.tallying`)."""
+"""Features of queries whose matches the oracle must list (`algorithms.oracle.tallying`)."""
 NEVER_DETECTED = frozenset(
     {
         Feature.NEXT, Feature.CONTIGUOUS, Feature.NESTED_KLEENE, Feature.OPTIONAL, Feature.NOT_SEQUENCE,
@@ -127,7 +127,7 @@ NEVER_DETECTED = frozenset(
         Feature.COMPLETE, *_AGGREGATES, *_OVERFLOWS,
     }
 )  # fmt: skip
-"""Features that no query of detection has."""
+"""Features that detection queries cannot have."""
 
 
 def all_pairs() -> Iterator[Pair]:
@@ -142,7 +142,7 @@ def _exclude(one: Feature, other: Feature) -> bool:
         if first in _MATCHES and second in (*_AGGREGATES, *_OVERFLOWS):
             return True
         if first is Feature.AND and second in (*_AGGREGATES, Feature.SUM_OVERFLOW):
-            return True  # AND is counted, and nothing else
+            return True  # COUNT(*) is the only aggregate of AND
         if first is Feature.COUNT_OVERFLOW and second in NEVER_TALLIED:
             return True
         if first in DETECTION and second in NEVER_DETECTED:
@@ -153,12 +153,12 @@ def _exclude(one: Feature, other: Feature) -> bool:
 
 
 def query_features(query: Query) -> frozenset[Feature]:
-    """What a query has by itself."""
+    """The features of a query alone."""
     return frozenset(_of_query(query, meaning_of(query)) if query.span is None else _of_detection(query))
 
 
 def row_features(query: Query, rows: Sequence[Mapping[str, Any]]) -> frozenset[Feature]:
-    """What overflows in the rows of a query, as modular arithmetic shows them."""
+    """The overflows in the rows of a query, in modular arithmetic."""
     found: set[Feature] = set()
     if isinstance(query.returns, Aggregates):
         for row in rows:
@@ -276,7 +276,7 @@ def _negated_parts(pattern: Pattern, negated: bool) -> Iterator[Feature]:
 
 
 def _junctions(steps: Steps) -> Iterator[Feature]:
-    """Where negations stand in a positive pattern."""
+    """The places of negations in a positive pattern."""
     if any(steps.begin.values()):
         yield Feature.NOT_FIRST
     if any(steps.end.values()):

@@ -1,6 +1,6 @@
-"""A small workload for each thing that a query may ask for; what an algorithm refuses of them is what it cannot do.
+"""A small workload for each feature of the language, to find which features an algorithm supports.
 
-They are as plain as they can be, so that nothing but what they are named for is a reason to refuse them. All of them
+They are as simple as possible, so that only the named feature can be a reason to refuse them. All of them
 have matches on a stream of the types A to E with the attributes `x` and `g`.
 """
 
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class Asked(NamedTuple):
-    """Something to ask for, and queries that do."""
+    """A feature, and queries that use it."""
 
     group: str
     name: str

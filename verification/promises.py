@@ -1,4 +1,4 @@
-"""What the interface of algorithms promises beyond right answers (docs/architecture.md, The operator interface)."""
+"""The promises of the interface of algorithms beyond right answers (docs/architecture.md, The operator interface)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PLAIN = (
 )
 """The promises are checked on the first of them that an algorithm supports.
 
-Rows wait for the end of a window, and matches of the last one for the end of their spans.
+Rows are reported at the end of a window, and matches of the last query at the end of their spans.
 """
 STATES = tuple(
     map(
@@ -65,14 +65,14 @@ NEGATED = parse_query("RETURN COUNT(*) PATTERN SEQ(NOT SEQ(C, NOT E, D), A) WITH
 
 EVENTS = stream("A1 B2 A2 B3 A3 B5 A8 B9 B9")
 SUPPORTED = 5
-"""Worked examples that an algorithm for few kinds of queries (`narrow`) evaluates more of; others a quarter of all."""
+"""Worked examples that a `narrow` algorithm must support at least; others must support a quarter of all."""
 
 Promise = Callable[[], None]
-"""Raises `AssertionError` if it is not kept."""
+"""Raises `AssertionError` if it does not hold."""
 
 
 def promises(algorithm: Algorithm) -> Iterator[tuple[str, Promise]]:
-    """What an algorithm promises, by name; of queries that it refuses nothing but a reason."""
+    """The promises of an algorithm, by name; for refused queries only the reason."""
     for check in (_it_has_a_name_and_a_paper, _a_refusal_has_a_reason, _it_is_not_excused_everywhere):
         yield _words(check), partial(check, algorithm)
     yield _words(_nothing_comes_of_no_events), partial(_nothing_comes_of_no_events, algorithm)
@@ -95,7 +95,7 @@ def _it_has_a_name_and_a_paper(algorithm: Algorithm) -> None:
     expect(bool(algorithm.name and algorithm.paper), "an algorithm has a `name` and a `paper`")
     for kind in algorithms():
         if kind.name == algorithm.name:
-            expect(kind is type(algorithm), f"another algorithm is called {algorithm.name!r}, too")
+            expect(kind is type(algorithm), f"another algorithm is named {algorithm.name!r}, too")
 
 
 def _a_refusal_has_a_reason(algorithm: Algorithm) -> None:
@@ -117,7 +117,7 @@ def _it_is_not_excused_everywhere(algorithm: Algorithm) -> None:
 
 
 def _nothing_comes_of_no_events(algorithm: Algorithm) -> None:
-    """An executor may come to its end before it had a batch, or when it had only empty ones."""
+    """An executor may end before its first batch, or after only empty ones."""
     events = batch([{"time": 1, "type": name, "x": 1, "g": 1} for name in "ABCDE"])
     for asked in SUITE:
         queries = parse_workload(asked.workload)
@@ -227,7 +227,7 @@ _ON_A_PLAIN_QUERY: tuple[Callable[[Algorithm, Query], None], ...] = (
 
 
 def _the_largest_state_inside_a_call_is_reported(algorithm: Algorithm, query: Query) -> None:
-    """And it is forgotten once it is reported."""
+    """It is reset after the report."""
     times = [*range(0, 20, 4), *(time for time in range(20, 32) for _ in range(3)), *range(32, 60, 3)]
     events = batch([{"time": t, "type": "ABCA"[i % 4], "x": i * 7 % 5} for i, t in enumerate(times)])
     evaluation = Evaluation(algorithm, query, events.schema)
@@ -270,7 +270,7 @@ def _all_kinds_of_queries() -> tuple[Query, ...]:
 
 
 def _expect_wrong(query: Query) -> None:
-    """A query of which `unsupported` raises `QueryError` does not compile, either."""
+    """A query for which `unsupported` raises `QueryError` does not compile, either."""
     try:
         compile_workload([query], batch_of(()).schema)
     except QueryError:

@@ -1,4 +1,4 @@
-"""Random small cases for the differential test against the oracle: queries, a stream, and where batches are cut."""
+"""Random small cases for the differential test against the oracle: queries, a stream, and cuts of batches."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from cepbench.verification.random_streams import IRRELEVANT, random_events
 TRIES = 15
 RICHNESS = (0.0, 0.4, 1.0, 1.0)
 NULL: Mapping[Kind, int | float | str] = {Kind.INT: 0, Kind.FLOAT: float("nan"), Kind.STRING: ""}
-"""What columns hold for a null (`events.files.numbers`)."""
+"""The representation of null in columns (`events.files.numbers`)."""
 
 CASE_FEATURES = frozenset(
     {
@@ -33,7 +33,7 @@ CASE_FEATURES = frozenset(
         Feature.BATCHES, Feature.PICKLED, Feature.PROMISES,
     }
 )  # fmt: skip
-"""Features that a query does not have by itself."""
+"""Features that a query alone does not have."""
 
 Rows = list[dict[str, Any]]
 
@@ -42,7 +42,7 @@ Rows = list[dict[str, Any]]
 class Case:
     """Queries on one stream of the schema of `random_queries`, events in time order; None is a null.
 
-    Batches end before the indices `cuts`. With `promise` a batch says in `watermark` when the next event comes; with
+    Batches end before the indices `cuts`. With `promise` the `watermark` of a batch is the time of the next event; with
     `pickled` executors are pickled after every batch.
     """
 
@@ -65,12 +65,12 @@ def random_case(
     banned: frozenset[Feature] = frozenset(),
     check: Callable[[Sequence[Query]], None] = lambda _: None,
 ) -> Case:
-    """The case of a seed, likely with the features that are wanted. `check` may raise before there is a stream.
+    """The case of a seed, which probably has the requested features. `check` may raise before the stream is drawn.
 
-    Without wishes it has one query that may have any feature, and its stream is short enough for the oracle.
+    Without requests it has one query with random features, and its stream is short enough for the oracle.
     """
     random = Random(seed)
-    few = Feature.COUNT_OVERFLOW in wanted  # what selects events keeps counts small
+    few = Feature.COUNT_OVERFLOW in wanted  # predicates and negations keep counts small
     draw = Draw.of(random, wanted, banned, random.choice(RICHNESS[:2] if few else RICHNESS) if wanted else 1.0)
     queries = [random_query(draw, wanted=wanted - CASE_FEATURES, tries=TRIES)]
     if wanted and draw.has(Feature.WORKLOAD, 0.2):
@@ -90,7 +90,7 @@ def _on_a_stream(seed: int, queries: tuple[Query, ...], draw: Draw) -> Case:
 
 
 def features(case: Case, rows: Sequence[Rows]) -> list[frozenset[Feature]]:
-    """What each query of a case has together with its stream, given its rows (`agreement.expected_rows`)."""
+    """The features of each query of a case with its stream, given its rows (`agreement.expected_rows`)."""
     around: set[Feature] = set()
     if len(case.queries) > 1:
         around.add(Feature.WORKLOAD)

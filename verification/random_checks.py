@@ -1,4 +1,4 @@
-"""Random cases against the oracle, as checks of the contract; `cepbench verify` runs as many as one likes."""
+"""Random cases against the oracle, as checks of the contract; `cepbench verify` runs any number."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ HASTY = 10
 """The patience of the small form (`verification.coverage`): it misses at most a few pairs, in half the time."""
 
 RandomCheck = tuple[str, Callable[[], str | None], bool, bool]
-"""Name, function, and as in `Check` whether it is thorough, and contained; the function may return what it compared."""
+"""Name, function, and as in `Check` whether it is thorough, and contained; the function may return a description."""
 
 _DETECTION_PAIRS = [pair for pair in all_pairs() if len(pair & DETECTION) == 1 and len(pair) == 2]
 _FLOAT_WISHES = (
@@ -42,7 +42,7 @@ _FLOAT_WISHES = (
 
 
 def random_checks(algorithm: Algorithm) -> Iterator[RandomCheck]:
-    """Few cases for the small form, and many others that are thorough, or of which the few are the first."""
+    """A few cases for the small form, and many for the full form, which may include the few."""
     seeds = _seeds(150)
     for function, few, many, contained in (
         (_every_pair_of_features_is_compared, (20, 25, 3, HASTY), (20, 150, 10), True),
@@ -63,7 +63,7 @@ def random_checks(algorithm: Algorithm) -> Iterator[RandomCheck]:
 def _every_pair_of_features_is_compared(
     algorithm: Algorithm, seed: int, cases: int, times: int, patience: int = PATIENCE
 ) -> str:
-    """And no algorithm can refuse ties, nulls, workloads or batches."""
+    """Also checks that ties, nulls, workloads and batches are not refused."""
     report = verify_subject(subject_of(algorithm), cases, seed=seed, times=times, thorough=False, patience=patience)
     expect(report.clean, str(report))
     expect(report.coverage.least() >= times, f"each pair of features is compared {times} times\n{report}")
@@ -91,7 +91,7 @@ def _float_arithmetic_agrees_where_counts_are_small(algorithm: Algorithm, seeds:
 
 
 def _digests_do_not_need_the_matches(algorithm: Algorithm, seeds: Sequence[int]) -> None:
-    """Runs that only count and digest matches have the answer of runs that return them."""
+    """Runs that only count and digest matches give the same answer as runs that return them."""
     for seed in seeds:
         case = _case(seed, frozenset({Feature.MATCHES}))
         for returns in (Matches(), CompleteMatches()):
@@ -105,7 +105,7 @@ def _digests_do_not_need_the_matches(algorithm: Algorithm, seeds: Sequence[int])
 
 
 def _detection_agrees(algorithm: Algorithm, seeds: range) -> None:
-    """A case in turns for every feature that queries of detection may have, on every kind of cut."""
+    """Cases for every feature of detection queries in turn, on every kind of cut."""
     subject, asked, with_rows = subject_of(algorithm), 0, 0
     for seed in seeds:
         case = _case(seed, _DETECTION_PAIRS[seed % len(_DETECTION_PAIRS)])
@@ -147,7 +147,7 @@ def expect_digest(
 
 
 def supports(algorithm: Algorithm, query: Query) -> bool:
-    """Whether the algorithm evaluates a query, which may have no meaning."""
+    """Whether the algorithm evaluates a query, which may be invalid."""
     try:
         check_query(query)
         return algorithm.refusal(query) is None
@@ -183,7 +183,7 @@ def _rows(case: Case, *, modular: bool = True) -> Rows:
 
 
 def _in_floats(rows: Iterable[dict[str, object]]) -> Rows:
-    """Counts and sums as float arithmetic shows them."""
+    """Counts and sums in float arithmetic."""
     return [
         {name: float(value) if name.startswith(("COUNT", "SUM")) else value for name, value in row.items()}  # type: ignore[arg-type]
         for row in rows

@@ -1,4 +1,4 @@
-"""Random queries of detection (`WITHIN ... PER MATCH`), and what types of events their matches bind."""
+"""Random detection queries (`WITHIN ... PER MATCH`), and the event types that their matches bind."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class _Alternatives:
         self._aliases = 0
 
     def one(self, size: int, first: bool) -> Pattern:
-        """SEQ or AND of so many operands; the `first` alternative has what is wanted for certain."""
+        """SEQ or AND of `operands` operands; the `first` alternative has all requested features."""
         types = list(TYPES)
         self._random.shuffle(types)
         if self._repeats:
@@ -122,7 +122,7 @@ class _Alternatives:
         return Not(self._event(self._random.choice(types if self._random.random() < 0.8 else TYPES)))
 
     def _either(self, name: str) -> Or:
-        """An OR of a type and others, or the same once more, most often with an alias."""
+        """An OR of a type and others, or of the same type twice, usually with an alias."""
         names = [name, *self._random.choices(TYPES, k=self._random.choice((1, 1, 2)))]
         events = tuple(self._event(one) for one in names)
         if self._random.random() < 0.3 and len(events) == 2:

@@ -44,7 +44,7 @@ class _Patterns:
         return self._pattern(left, negations=True), self._pattern(size - left)
 
     def _pattern(self, size: int, *, negations: bool = False) -> Pattern:
-        """A pattern of so many positive events; with `negations` it is the place for those that are wanted."""
+        """A pattern of `size` positive events; with `negations` it contains the requested ones."""
         negated = negations and not self._draw.wanted.isdisjoint(_PLACES)
         plain = self._composed(size, negated) if size > 1 or negated else self._event()
         loop = Feature.KLEENE if isinstance(plain, Event) else Feature.NESTED_KLEENE
@@ -84,7 +84,7 @@ class _Patterns:
         return Seq(tuple(row))
 
     def _negates(self, place: Feature, probability: float, negated: bool) -> bool:
-        """Whether a place gets a negation: where they are wanted, or elsewhere by chance."""
+        """Whether a place gets a negation: on request, or by chance."""
         if negated and place in self._draw.wanted:
             return True
         return place not in self._draw.banned and self._random.random() < probability * self._draw.richness

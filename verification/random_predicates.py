@@ -10,7 +10,7 @@ from cepbench.verification.draw import Draw
 from cepbench.verification.features import Feature
 
 STRINGS = ("", "u", "v", "w")
-"""The empty string stands for null."""
+"""The empty string represents null."""
 ATTRIBUTES = {"g": Kind.INT, "h": Kind.INT, "x": Kind.INT, "y": Kind.FLOAT, "s": Kind.STRING}
 """Grouping attribute, equivalence attribute, and one attribute of each kind."""
 
@@ -31,7 +31,7 @@ def random_local(draw: Draw, name: str) -> Local:
 
 
 def random_comparison(draw: Draw, pair: Places, ordered: bool) -> Comparison:
-    """A predicate on two events; `ordered` ones select a range of values, others perhaps a few."""
+    """A predicate on two events; `ordered` ones select a range of values, others possibly a few."""
     random = draw.random
     left, right = pair
     is_next = random.random() < 0.5

@@ -52,9 +52,9 @@ _WINDOWS = {
 
 
 def random_query(draw: Draw, name: str = "q1", wanted: frozenset[Feature] = frozenset(), tries: int = 1) -> Query:
-    """A query that has a meaning: the first of a few that has the features wanted, or the last.
+    """A valid query: the first of several draws with the requested features, or the last draw.
 
-    What the draw wants is likely in each of them, not certain.
+    Each draw probably has the requested features.
     """
     while True:
         try:
@@ -71,7 +71,7 @@ def random_query(draw: Draw, name: str = "q1", wanted: frozenset[Feature] = froz
 
 
 def variation(draw: Draw, query: Query, name: str) -> Query:
-    """A query that has something in common with another one, and so something to share."""
+    """A query that has a common part with another one, which can be shared."""
     random = draw.random
     if query.span is not None:
         return random_query(draw, name)
@@ -202,7 +202,7 @@ def _returns(draw: Draw, pattern: Pattern, group_by: tuple[str, ...]) -> Return:
 def _maximal_paths(draw: Draw) -> tuple[Pattern, tuple[Predicate, ...]]:
     """A pattern and predicates whose complete matches are maximal paths (`algorithms.running.complete_matches`).
 
-    There is a predicate on a transition at least: without any, the oracle would compare too many matches.
+    There is at least one predicate on a transition: without one, the oracle would compare too many matches.
     """
     random = draw.random
     a, b, c = random.sample(TYPES, 3)

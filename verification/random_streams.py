@@ -1,4 +1,4 @@
-"""Random streams of the events that some queries look for."""
+"""Random streams with the events of given queries."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ IRRELEVANT = "Z"
 SHORT = (0, 2, 5, 7, 8, 9, 10, 11, 12, 13, 14, 15)
 LONG = (25, 40, 60, 90)
 EXPLOSIVE = (100, 120)
-"""Numbers of events. Long streams need short windows, or the oracle would not end; explosive ones can only be tallied,
+"""Numbers of events. Long streams need short windows for the oracle; explosive ones can only be tallied,
 and have counts beyond 2**64."""
 
 BIG = 2**62
@@ -77,14 +77,14 @@ def random_events(draw: Draw, queries: Sequence[Query]) -> tuple[Mapping[str, An
 
 
 def _length(query: Query) -> float:
-    """Of windows, or of a span, which holds more matches: twice of that."""
+    """The number of events in a window; a span, which contains more matches, counts twice."""
     if query.span is not None:
         return 2.0 * float(query.span.amount)
     return inf if query.window is None else float(query.window.within.amount)
 
 
 def _repeated(pattern: Pattern) -> Iterator[str]:
-    """The types of positive events that alone stand in a loop."""
+    """The types of positive events that are the only ones in a loop."""
     if isinstance(pattern, Plus | Star | AtLeast) and isinstance(pattern.part, Event):
         yield pattern.part.type
     elif not isinstance(pattern, Not):
@@ -119,7 +119,7 @@ class _Walk:
 
 
 def _needs(queries: Sequence[Query]) -> set[tuple[str, str]]:
-    """Types ('*' for all) and the attributes that some query needs of them."""
+    """Types ('*' for all) and their attributes that some query needs."""
     needed = {("*", attribute) for query in queries for attribute in query.partition}
     meanings = (meaning_of(query) if query.span is None else detection_meaning(query) for query in queries)
     return needed.union(*map(needed_attributes, meanings))

@@ -1,4 +1,4 @@
-"""From a failing case to a small one: drop events and clauses while it still fails."""
+"""Shrinks a failing case: drops events and clauses while it still fails."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ from cepbench.verification.random_cases import Case
 
 
 def shrink(case: Case, still_fails: Callable[[Case], bool]) -> Case:
-    """A case from which nothing more can be dropped without `still_fails` turning false.
+    """A case from which nothing more can be dropped while `still_fails` holds.
 
-    Every candidate is smaller than its case in some order that has no infinite descent, so this ends. A candidate whose
-    query means nothing, or cannot be written, does not fail.
+    Every candidate is smaller than its case in an order without infinite descent, so this ends. A candidate with an
+    invalid query does not fail.
     """
     while True:
         for candidate in _smaller(case):
@@ -56,7 +56,7 @@ def _fails(case: Case, still_fails: Callable[[Case], bool]) -> bool:
 
 
 def _smaller(case: Case) -> Iterator[Case]:
-    """Candidates, the ones that drop most first."""
+    """Candidates, those that drop the most first."""
     if case.cuts:
         yield replace(case, cuts=())
     if case.pickled:
@@ -77,7 +77,7 @@ def _smaller(case: Case) -> Iterator[Case]:
 
 
 def _without_events(case: Case, start: int, stop: int) -> Case:
-    """Without events start..stop-1; batches keep their ends among the others."""
+    """Without events start..stop-1; cuts of batches among the others remain."""
     events = case.events[:start] + case.events[stop:]
     moved = {cut - max(0, min(cut, stop) - start) for cut in case.cuts}
     return replace(case, events=events, cuts=tuple(sorted(cut for cut in moved if 0 < cut < len(events))))
@@ -134,7 +134,7 @@ def _smaller_queries(query: Query) -> Iterator[Query]:
 
 
 def _smaller_windows(window: WindowClause) -> Iterator[WindowClause]:
-    """Tumbling windows instead of others, then shorter ones that are still of their kind."""
+    """Tumbling windows instead of others, then shorter windows of the same kind."""
     within, slide = window.within.amount, window.slide.amount
     lengths = [] if within == slide else [(within, within)]
     if within > 1 and slide > 1:

@@ -1,7 +1,7 @@
 """The differential test behind `cepbench verify`: an algorithm against the oracle on random cases.
 
 Cases are drawn for the pair of features (`verification.features`) that was compared least often, and without features
-that the algorithm refuses. So every pair that it supports is compared, however narrow its language.
+that the algorithm refuses. So every pair that it supports is compared, also if it supports few.
 """
 
 from __future__ import annotations
@@ -36,23 +36,23 @@ from cepbench.verification.random_cases import (
 from cepbench.verification.shrinking import shrink
 
 UNGUIDED = 0.1
-"""Share of cases that are drawn from the whole language without a wish."""
+"""Share of cases that are drawn from the whole language without a requested feature."""
 ACCOMPANIED = 0.7
 """Share of the others that are drawn for a third feature, too."""
 MOST_DRAWN = 100
-"""Cases drawn per case asked for; of whom fewer can be compared is not verified further."""
+"""Maximum cases drawn per requested case; with fewer compared ones the verification ends."""
 
 Progress = Callable[[int], None]
-"""Told the number of cases compared."""
+"""Called with the number of compared cases."""
 
 
 @dataclass(frozen=True)
 class VerifyReport:
-    """What was compared.
+    """The result of a verification.
 
     `refused` counts cases by the algorithm's reason, `left_out` those that do not compile or are too large for the
-    oracle, or for an algorithm that constructs every match, and `missed` those that lack the features that they were
-    drawn for.
+    oracle or the algorithm, and `missed` those without the features for which they were
+    drawn.
     """
 
     algorithm: str
@@ -85,14 +85,34 @@ class VerifyReport:
 def verify(
     specification: str, cases: int = 200, seed: int = 0, progress: Progress | None = None, *, times: int = 0
 ) -> VerifyReport:
-    """Compare an algorithm, a `specification` such as `name[parameter=value]`, with the oracle on random cases.
+    """Compare an algorithm with the oracle on random cases.
 
+    Each case is run with several cuts of its stream into batches.
+
+    Parameters
+    ----------
+    specification
+        The algorithm, such as `cogra` or `name[parameter=value]`.
+    cases
+        The minimum number of compared cases.
+    seed
+        Seed of the cases.
+    progress
+        Called with the number of cases so far.
+    times
+        The minimum number of comparisons for each pair of features that the algorithm supports.
+
+    Returns
+    -------
+    VerifyReport
+        `clean` says whether all answers were right; `str` of it describes what was compared and the smallest failing
+        case.
+
+    Examples
+    --------
     >>> from cepbench import verify
     >>> verify("cogra", cases=5).clean
     True
-
-    Each case is run on every kind of cut, until `cases` were compared and every pair of features that the algorithm
-    supports `times` times. `seed` draws them; `progress` gets the number of cases so far.
     """
     subject = subject_of(make(specification), name=specification)
     return verify_subject(subject, cases, seed, progress, times=times)
@@ -110,7 +130,7 @@ def verify_subject(
 ) -> VerifyReport:
     """As `verify`; a case that is not run thoroughly is run on its own cuts only. Stops at the first failure.
 
-    With less `patience` (see `Coverage`) pairs of features that are rarely drawn together may be missed.
+    With less `patience` (see `Coverage`) pairs of features that rarely occur together may be missed.
     """
     run = _Run(subject, seed, thorough, patience)
     while run.failure is None and run.drawn < MOST_DRAWN * max(cases, 100):
@@ -158,7 +178,7 @@ class _Run:
         )  # fmt: skip
 
     def _compared(self, seed: int, wanted: frozenset[Feature], avoided: frozenset[Feature]) -> set[Pair]:
-        """The pairs of features with which the case of a seed was compared; none if it could not be."""
+        """The pairs of features with which the case of a seed was compared; empty if it could not be compared."""
         try:
             case = random_case(seed, wanted, avoided, partial(self._check, wanted))
             expected = expected_rows(case, listed=self.subject.enumerates)
@@ -171,7 +191,7 @@ class _Run:
         except TooManyMatches:
             self.left_out["too many matches to construct"] += 1
         except LongerMatch:
-            self.left_out["matches longer than the algorithm was told"] += 1
+            self.left_out["matches longer than the algorithm's limit"] += 1
         except QueryError as error:
             self.left_out[_reason(error)] += 1
         else:
@@ -182,7 +202,7 @@ class _Run:
         return set()
 
     def _check(self, wanted: frozenset[Feature], queries: Sequence[Query]) -> None:
-        """Raises unless the algorithm supports all queries, and one has the features that are wanted of a query."""
+        """Raises unless the algorithm supports all queries, and one has the features requested of a query."""
         asked = wanted - CASE_FEATURES
         if asked and not any(asked <= query_features(query) for query in queries):
             raise _Missed
@@ -212,7 +232,9 @@ def all_cuts(case: Case) -> Iterator[tuple[int, ...]]:
 
 
 def wrong(case: Case, subject: Subject, expected: Sequence[Rows] | None = None) -> str | None:
-    """How the answer to a case differs from the oracle's, or None. An error that is none of ours is a wrong answer."""
+    """How the answer to a case differs from the oracle's, or None. An error other than `CepbenchError` counts as a
+    wrong answer.
+    """
     right = expected_rows(case, listed=subject.enumerates) if expected is None else expected
     try:
         frame = subject.answer(case)
@@ -226,7 +248,7 @@ def wrong(case: Case, subject: Subject, expected: Sequence[Rows] | None = None) 
 
 
 def smallest_failure(case: Case, subject: Subject) -> Failure:
-    """What is left of a failing case when all that does not matter is dropped."""
+    """The smallest failing case that shrinking finds."""
     small = shrink(case, lambda candidate: wrong(candidate, subject) is not None)
     try:
         answered = subject.answer(small).to_string(index=False)

@@ -1,7 +1,7 @@
-"""Small cases on which a small mistake shows: queries and streams, and counts worked out by hand.
+"""Small cases that reveal small mistakes: queries and streams, and counts computed by hand.
 
-They combine what random cases rarely bring together: semantics, predicates, overlapping windows, negation, ties and
-batches, and counts that overflow in the middle of a pattern.
+They combine features that rarely occur together in random cases: semantics, predicates, overlapping windows, negation,
+ties and batches, and counts that overflow in the middle of a pattern.
 """
 
 
@@ -54,7 +54,7 @@ WITNESSES: dict[str, tuple[str, str]] = {
     },
     "windows-of-events": ("COUNT(*) PATTERN SEQ(A+, B) WHERE A.x <= B.x WITHIN 5 EVENTS SLIDE 2 EVENTS", MIXED),
     "pairs": (f"COUNT(*) PATTERN A+ AND SEQ(A, B?) {SLIDING}", MIXED),
-    # predicates; A is sorted by the first that compares it by an order with a positive factor
+    # predicates; A is sorted by the first ordered comparison with a positive factor
     "two-on-a-pair": ("COUNT(*) PATTERN SEQ(A, B) WHERE A.x < B.x AND A.y > B.y", "A1/1,3 A2/1,1 A3/4,3 B4/3,2"),
     "one-of-each-family": (
         "COUNT(*) PATTERN SEQ(A+, B) WHERE A.x < NEXT(A).x AND A.y > B.y",
@@ -132,15 +132,15 @@ DETECTED_APART = (
     "PATTERN A AND B+ GROUP-BY g WITHIN 3 events PER MATCH",
     "PATTERN SEQ(A, B, NOT N) WHERE [h] AND A.x <= B.x GROUP-BY g WITHIN 3 s PER MATCH",
 )
-"""Queries of detection by sub-stream; the attributes are those of `examples`."""
+"""Detection queries by key; the attributes are those of `examples`."""
 
 MOST = 2**64 - 1
-"""The trends of A+ on 64 events, each a non-empty subset; so many come before a later B."""
+"""The trends of A+ on 64 events, each a non-empty subset; all of them precede a later B."""
 LOW = f"{times('A', 64)} A64/-1"
 """The last A follows none of the others where x may not fall, and is one more trend: 2^64, which is 0 in the ring."""
 FLAT, UP = "WHERE A.x <= NEXT(A).x", "WHERE A.x <= B.x"
 HALF = 2**59
-"""Of 2^60 subsets of 60 events, those that hold a certain one."""
+"""Of 2^60 subsets of 60 events, those that contain a given one."""
 
 HUGE: dict[str, tuple[str, str, dict[int, tuple[float, ...]]]] = {
     # 66 events have 2^66 - 1 trends; those that end at the 65th or 66th are 2^64 and 2^65, 0 in the ring.

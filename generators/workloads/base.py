@@ -12,12 +12,12 @@ from cepbench.generators.parameters import Parameter, parameters_of
 P = TypeVar("P", bound=BaseModel)
 
 NOTHING = "none"
-"""Stands for no predicate, no grouping attribute or no closure, in lists of them, too."""
+"""Means no predicate, no grouping attribute or no closure, also in lists of them."""
 
 
 @dataclass(frozen=True)
 class WorkloadParameters:
-    """What a listing says of a workload generator."""
+    """The entry of a workload generator in a listing."""
 
     name: str
     paper: str
@@ -26,7 +26,7 @@ class WorkloadParameters:
 
 
 class WorkloadGenerator(ABC, Generic[P]):
-    """Queries that are alike in what matters to those who share. A subclass declares `name`, `paper`, `Parameters`."""
+    """Queries that are similar in what they share. A subclass declares `name`, `paper`, `Parameters`."""
 
     name: ClassVar[str]
     paper: ClassVar[str]
@@ -70,7 +70,7 @@ def query_text(
     within: str | None = None,
     slide: str | None = None,
 ) -> str:
-    """Query `q<number + 1>` with these clauses; those that are empty are left out."""
+    """Query `q<number + 1>` with these clauses; empty clauses are left out."""
     lines = [
         f"q{number + 1}",
         f"RETURN {', '.join((*group_by, aggregate))}",

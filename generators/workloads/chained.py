@@ -1,4 +1,4 @@
-"""What the workloads of Gloria have in common: types of a chain that queries share, types around them, and clauses."""
+"""The common part of Gloria's workloads: types of a chain that queries share, types around them, and clauses."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -13,11 +13,11 @@ from cepbench.generators.workloads.base import Names, query_text
 
 NOTHING = "none"
 ATTEMPTS = 100
-"""Draws of the types around a shared sub-pattern before a workload is given up as impossible."""
+"""Draws of the types around a shared sub-pattern before a workload is refused as impossible."""
 
 
 class ChainedParameters(BaseModel):
-    """Types are the journeys of the published workloads, or numbered; ends of patterns are types of their own."""
+    """Types are the journeys of the published workloads, or numbered; ends of patterns have other types."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
@@ -30,7 +30,7 @@ class ChainedParameters(BaseModel):
     ends: int = Field(len(ENDS), ge=2, le=1000, description="types after those, for the ends of patterns")
     group_by: Names = Field(("Line_ID",), description="grouping attributes, or none")
     within: Names = Field(("5 min", "10 min", "15 min", "20 min"), description="lengths of windows, drawn per query")
-    slide: str | None = Field("5 min", description="slide of the windows; without, they do not overlap")
+    slide: str | None = Field("5 min", description="slide of the windows; by default they do not overlap")
 
     @model_validator(mode="after")
     def _check_names(self) -> "ChainedParameters":
@@ -46,7 +46,9 @@ class ChainedParameters(BaseModel):
 
 
 def different(p: ChainedParameters, patterns: Iterator[Iterator[str]], workload: str) -> list[str]:
-    """The first pattern of each iterator that none before it has. Raises `GeneratorError` where there is none."""
+    """The first pattern of each iterator that differs from all earlier ones. Raises `GeneratorError` if there is
+    none.
+    """
     found: dict[str, None] = {}
     for drawn in patterns:
         fresh = next((pattern for pattern in islice(drawn, ATTEMPTS) if pattern not in found), None)
@@ -59,7 +61,7 @@ def different(p: ChainedParameters, patterns: Iterator[Iterator[str]], workload:
 
 
 def drawn_ends(p: ChainedParameters, number: int) -> Iterator[tuple[str, str]]:
-    """Pairs of different types for the ends of query `number`, without end."""
+    """Pairs of different types for the ends of query `number`, an infinite sequence."""
     random = column_random(p.seed, "ends", number)
     while True:
         first, last = random.choice(p.ends, 2, replace=False)

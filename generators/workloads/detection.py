@@ -1,4 +1,4 @@
-"""Workloads of detection queries with pairwise conditions, some of which have a sub-pattern in common, as in MCEP."""
+"""Workloads of detection queries with pairwise conditions, some of which share a sub-pattern, as in MCEP."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from cepbench.generators.workloads.chained import check_braces
 LEAST_SIZE = 2
 NOTHING = "none"
 ROOM = 3
-"""A span of rates has at least so many times as many types as a pattern, whatever the difference of rates."""
+"""A range of rates has at least this many times as many types as a pattern, for every difference of rates."""
 
 
 class DetectionParameters(BaseModel):
@@ -35,9 +35,9 @@ class DetectionParameters(BaseModel):
     )
     prefix: str = Field("C", pattern=r"^[A-Za-z_]\w*$", description="names of types without their number")
     size: int = Field(5, ge=LEAST_SIZE, le=30, description="average number of event types of a pattern")
-    spread: int = Field(0, ge=0, le=10, description="how far the size of a pattern may be from the average")
+    spread: int = Field(0, ge=0, le=10, description="maximum deviation of a pattern's size from the average")
     conjunctions: float = Field(0.5, ge=0, le=1, description="share of AND patterns; the others are SEQ")
-    special: float = Field(0.2, ge=0, le=1, description="share of patterns with a NOT or a Kleene plus, by turns")
+    special: float = Field(0.2, ge=0, le=1, description="share of patterns with a NOT or a Kleene plus, in turn")
     conditions: float = Field(
         0.5, ge=0, le=2, description="pairs of types that conditions compare, per type of a pattern"
     )
@@ -56,11 +56,11 @@ class DetectionParameters(BaseModel):
         None,
         gt=0,
         le=1,
-        description="share of the workload with which a pattern has a core in common, on average; without, no cores",
+        description="share of the workload with which a pattern shares a core, on average; by default no cores",
     )
     cores: int = Field(1, ge=1, le=1000, description="cores; patterns that have one take them in turn")
     core_size: int = Field(3, ge=LEAST_SIZE, le=30, description="types of a core")
-    private: bool = Field(False, description="whether patterns have no type in common beside those of their core")
+    private: bool = Field(False, description="whether patterns share no type outside of their core")
     skew: float = Field(0.0, ge=0, le=5, description="Zipf exponent of the stream's types in the order of their names")
     rate_difference: float | None = Field(
         None,
@@ -87,7 +87,7 @@ class DetectionParameters(BaseModel):
                 )
             if self.density * self.cores > 1:
                 raise ValueError(
-                    f"density = {self.density} cannot be had with {self.cores} cores; use at most "
+                    f"density = {self.density} is impossible with {self.cores} cores; use at most "
                     f"{int(1 / self.density)}"
                 )
         return self
@@ -96,7 +96,7 @@ class DetectionParameters(BaseModel):
     def sharing(self) -> float:
         """The share of patterns with a core.
 
-        In a workload of which each of k cores is in the share s, a pattern with a core has it in common with s of all
+        In a workload in which each of k cores is in the share s, a pattern with a core shares it with s of all
         others; so the mean share is k s^2.
         """
         return 0.0 if self.density is None else sqrt(self.density * self.cores)
@@ -104,7 +104,7 @@ class DetectionParameters(BaseModel):
 
 @dataclass(frozen=True)
 class _Core:
-    """Types that patterns have in common, in their order, with the pairs of them that are compared."""
+    """Types that patterns share, in their order, with the compared pairs of them."""
 
     ordered: bool
     types: tuple[int, ...]
@@ -115,23 +115,23 @@ class _Core:
 class Detection(WorkloadGenerator[DetectionParameters]):
     """Detection queries (WITHIN ... PER MATCH) with pairwise conditions, as in MCEP 6.1 and Appendix D.
 
-    A pattern is a SEQ or an AND of `size` different types, give or take `spread`. About `conditions` times its size,
-    pairs of types are compared by their `attributes`: which way is drawn for each pair of types, once for all patterns,
-    so that those that have both types may share the condition. The share `special` has a NOT (in a SEQ, between others)
-    or a Kleene plus; a negated type is one of `size`, and is not compared. A Kleene plus binds any of 2^n sets of n
-    events: in all but short spans its events need a condition of their own (`closures`).
+    A pattern is a SEQ or an AND of `size` different types, plus or minus `spread`. About `conditions` times its size,
+    pairs of types are compared by their `attributes`: the comparison is drawn once for each pair of types, for all
+    patterns, so that patterns with both types may share the condition. The share `special` has a NOT (in a SEQ, between
+    others) or a Kleene plus; a negated type is one of `size`, and is not compared. A Kleene plus binds any of 2^n sets
+    of n events: except in short spans its events need their own condition (`closures`).
 
-    Two conditions with a type in common hold together more or less often than the product of their selectivities says,
+    Two conditions that share a type hold together more or less often than the product of their selectivities,
     which cost models assume. With `independent`, there are none.
 
     With `density`, some patterns contain a core: `core_size` types of one structure with the same conditions, at random
-    places. Patterns with a core come evenly spread, so many of them that a pattern has a core in common with the share
-    `density` of the workload on average: that of the multi-pattern graph, as far as cores make it (Appendix D). With
-    `private`, nothing else is in common, so that both agree but for what a pattern has in common with itself.
+    places. Patterns with a core are evenly spread, and so many that a pattern shares its core with the share
+    `density` of the workload on average: the density of the multi-pattern graph, as far as cores cause it (Appendix D).
+    With `private`, nothing else is shared, so that both are equal except for the pattern itself.
 
-    With `rate_difference`, a pattern's types lie in a span of rates that is as wide as that share of the largest
-    difference, or a bit wider where it has too few types; the fastest and the slowest of the span are in the pattern,
-    or in its core. The paper normalises by its largest difference of 45 events per second. Rates are known from `skew`:
+    With `rate_difference`, a pattern's types are in a range of rates that is as wide as that share of the largest
+    difference, or slightly wider if it has too few types; the fastest and the slowest of the range are in the pattern,
+    or in its core. The paper normalizes by its largest difference of 45 events per second. Rates are known from `skew`:
     that of the stream, whose first type must be the most frequent one (`ranks=named`).
     """
 
@@ -140,7 +140,7 @@ class Detection(WorkloadGenerator[DetectionParameters]):
     Parameters = DetectionParameters
 
     def queries(self) -> list[str]:
-        """One after another. Raises `GeneratorError` if there are too few types for private ones."""
+        """Generates one query after another. Raises `GeneratorError` if there are too few types for private ones."""
         p = self.parameters
         taken: set[int] = set()
         cores = [self._core(number, taken) for number in range(p.cores if p.density is not None else 0)]
@@ -198,7 +198,7 @@ class Detection(WorkloadGenerator[DetectionParameters]):
         return list(self._compatible([*first, *shuffled], max(len(first), wanted)))
 
     def _compatible(self, pairs: Sequence[tuple[int, int]], most: int) -> tuple[tuple[int, int], ...]:
-        """The first pairs, `most` of them; with `independent`, of those without a type in common with an earlier."""
+        """The first pairs, `most` of them; with `independent`, of those that share no type with an earlier one."""
         if not self.parameters.independent:
             return tuple(pairs[:most])
         found: list[tuple[int, int]] = []
@@ -231,7 +231,7 @@ class Detection(WorkloadGenerator[DetectionParameters]):
         return "\n".join([*lines, f"WITHIN {p.within} PER MATCH"])
 
     def _compared(self, pair: tuple[int, int]) -> list[str]:
-        """The comparisons of two types, the same wherever both are compared."""
+        """The comparisons of two types, the same in all patterns."""
         p, (low, high) = self.parameters, sorted(pair)
         drawn = hashed_uniform(p.seed, "comparison", np.array([low * p.types + high], dtype=np.int64))[0]
         comparison = p.comparisons[int(drawn * len(p.comparisons))]
@@ -263,7 +263,7 @@ class Detection(WorkloadGenerator[DetectionParameters]):
     def _drawn(
         self, random: np.random.Generator, span: Sequence[int], count: int, needed: Sequence[int], without: set[int]
     ) -> tuple[int, ...]:
-        """`count` different types of a span in random order, the needed ones and none of `without`."""
+        """`count` different types of a range in random order, the needed ones and none of `without`."""
         first = [code for code in needed if code not in without]
         free = [code for code in span if code not in without and code not in first]
         if len(first) + len(free) < count:
@@ -278,10 +278,10 @@ class Detection(WorkloadGenerator[DetectionParameters]):
 
 
 def _before(share: float, number: int) -> int:
-    """How many queries before query `number` are of those that have a share of the workload, evenly spread."""
+    """The number of queries before query `number` in an evenly spread share of the workload."""
     return int(number * Fraction(str(share)))
 
 
 def _is_one(share: float, number: int) -> bool:
-    """Whether query `number` is one of those."""
+    """Whether query `number` is in that share."""
     return _before(share, number + 1) > _before(share, number)

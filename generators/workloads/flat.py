@@ -18,8 +18,8 @@ class FlatParameters(ChainedParameters):
 
     complex: float = Field(0.0, ge=0, le=1, description="share of complex queries; the others are simple")
     length: int = Field(8, ge=SIMPLE, le=100, description="event types of a complex pattern")
-    kleene: int = Field(1, ge=1, le=1000, description="types under a Kleene plus, the first, by turns of the queries")
-    aggregate: str = Field("COUNT(*)", description="aggregate of all queries; {kleene} stands for its Kleene type")
+    kleene: int = Field(1, ge=1, le=1000, description="types under a Kleene plus, the first of the chain, in turn")
+    aggregate: str = Field("COUNT(*)", description="aggregate of all queries; {kleene} is its Kleene type")
     predicates: Names = Field(
         ("{kleene}.congestion = 0", "{kleene}.delay < 60", "{kleene}.delay < 120", "{kleene}.delay < 240"),
         description="predicates: simple queries have the first, complex ones any, drawn; {kleene} as above",
@@ -36,14 +36,14 @@ class FlatParameters(ChainedParameters):
 
 
 class Flat(WorkloadGenerator[FlatParameters]):
-    """Simple queries SEQ(A, B+, C) and complex ones that are longer and differ in predicates (Gloria 8.3).
+    """Simple queries SEQ(A, B+, C) and longer complex ones that differ in predicates (Gloria 8.3).
 
-    A *simple* query is a type of its own, the closure of a type, and another type of its own; all have the same
+    A *simple* query is a private type, the closure of a type, and another private type; all have the same
     predicate. A *complex* one has more types between the closure and its last type, `length` in all, which are the same
-    for all complex queries with the same closure; their predicates are drawn out of `predicates`. Closures are of the
-    first `kleene` types of the chain, by turns, and the types after a closure those that follow in the chain.
+    for all complex queries with the same closure; their predicates are drawn from `predicates`. Closures are of the
+    first `kleene` types of the chain, in turn, and the types after a closure are the next ones of the chain.
 
-    The paper tells lengths and the number of queries; the authors' two workloads are not among those published.
+    The paper reports lengths and the number of queries; the authors did not publish these two workloads.
     """
 
     name = "flat"
@@ -51,7 +51,7 @@ class Flat(WorkloadGenerator[FlatParameters]):
     Parameters = FlatParameters
 
     def queries(self) -> list[str]:
-        """Simple and complex ones, evenly spread. Raises `GeneratorError` if there are too few types."""
+        """Generates simple and complex queries, evenly spread. Raises `GeneratorError` if there are too few types."""
         p = self.parameters
         patterns = different(p, (self._patterns(number) for number in range(p.queries)), self.name)
         return [self._query(number, pattern) for number, pattern in enumerate(patterns)]

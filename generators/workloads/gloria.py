@@ -1,4 +1,4 @@
-"""Workloads of sequences and nested Kleene closures that queries share by the block, as those of Gloria."""
+"""Workloads of sequences and nested Kleene closures that the queries of a block share, as in Gloria."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -23,9 +23,9 @@ class GloriaParameters(ChainedParameters):
     layers: int = Field(1, ge=1, le=20, description="closures of a shared Kleene sub-pattern, one in the other")
     aggregates: Names = Field(
         ("COUNT(*)", "SUM({hub}.delay)", "AVG({hub}.delay)"),
-        description="queries of a block and kind have the first, or any of the others; {hub} is the first type",
+        description="aggregates: the first one, or any of the others, for each block and kind; {hub} is the first type",
     )
-    counting: float = Field(0.4, ge=0, le=1, description="probability that they have the first")
+    counting: float = Field(0.4, ge=0, le=1, description="probability of the first")
     predicate: str = Field("{hub}.congestion = 0", description="predicate of all queries; {hub} as above; or none")
 
     @model_validator(mode="after")
@@ -45,7 +45,7 @@ class GloriaParameters(ChainedParameters):
 
     @property
     def blocks(self) -> int:
-        """Blocks of the workload, the last perhaps cut."""
+        """Blocks of the workload, the last one may be cut."""
         return -(-self.queries // self.block)
 
     @property
@@ -59,22 +59,23 @@ class GloriaParameters(ChainedParameters):
 class GloriaWorkload(WorkloadGenerator[GloriaParameters]):
     """Blocks of SEQ and Kleene queries that share a sub-pattern, as in the published workloads of Gloria.
 
-    All sub-patterns that queries share begin with the same type, the hub, and go on with consecutive types of a chain:
+    All sub-patterns that queries share begin with the same type, the hub, and continue with the next types of a chain:
     those of block 0 with the types 1, 2, ..., those of block 1 with 2, 3, ... So every query has the hub, and
     sub-patterns of different blocks overlap as well. In a block,
 
-    - SEQ queries are a type of their own, the `length` shared types, and another type of their own;
+    - SEQ queries are a private type, the `length` shared types, and another private type;
     - Kleene queries, the share `kleene` of them, are the closure of the `kleene_length` shared types, the next type of
-      the chain, and a type of their own. With `layers`, closures are nested: each but the innermost has its first and
+      the chain, and a private type. With `layers`, closures are nested: each but the innermost has its first and
       last type around the next one, as in SEQ(A, SEQ(B, C)+, D)+.
 
-    Types of their own are drawn out of `ends`, and no two patterns are alike. Windows are drawn per query; queries of a
+    Private types are drawn from `ends`, and no two patterns are equal. Windows are drawn per query; queries of a
     block and kind have one aggregate, the first one, or mix the others.
 
     The published SEQ workloads have blocks of 20 queries (a file that is named for n queries has 2n), the Kleene
     workloads 10 blocks of 10 queries, the mixed ones blocks of 12 with 2 Kleene queries (length 10, 2 layers), and
     those in which the share of Kleene queries varies 10 blocks of 10. All group by line, have one predicate, on the
-    hub, and windows of 5 to 20 minutes that slide by 5. Their queries come in any order; here they come block by block.
+    hub, and windows of 5 to 20 minutes that slide by 5. Their queries come in any order; here they are ordered by
+    block.
     """
 
     name = "gloria"
@@ -82,7 +83,9 @@ class GloriaWorkload(WorkloadGenerator[GloriaParameters]):
     Parameters = GloriaParameters
 
     def queries(self) -> list[str]:
-        """Block by block. Raises `GeneratorError` if there are too few types for different patterns."""
+        """Generates queries block by block. Raises `GeneratorError` if there are too few types for different
+        patterns.
+        """
         p = self.parameters
         patterns = different(p, (self._patterns(number) for number in range(p.queries)), self.name)
         return [self._query(number, pattern) for number, pattern in enumerate(patterns)]
@@ -112,7 +115,9 @@ class GloriaWorkload(WorkloadGenerator[GloriaParameters]):
 
 
 def is_kleene(p: GloriaParameters, place: int) -> bool:
-    """Whether the query at `place` of its block is a Kleene query; they are spread evenly, the last at the end."""
+    """Whether the query at `place` of its block is a Kleene query; they are evenly spread, and the last one is at the
+    end.
+    """
     share = Fraction(str(p.kleene)).limit_denominator(p.block)
     return int((place + 1) * share) > int(place * share)
 

@@ -1,4 +1,4 @@
-"""Workloads of Kleene queries that share a sub-pattern and differ in what stands around it."""
+"""Workloads of Kleene queries that share a sub-pattern and differ in the types around it."""
 
 from typing import Literal
 
@@ -11,7 +11,7 @@ from cepbench.generators.ridesharing import TYPES
 from cepbench.generators.workloads.base import NOTHING, Names, WorkloadGenerator, query_text
 
 ATTEMPTS = 100
-"""Draws of a pattern before a workload is given up as impossible."""
+"""Draws of a pattern before a workload is refused as impossible."""
 
 
 class KleeneParameters(BaseModel):
@@ -24,23 +24,21 @@ class KleeneParameters(BaseModel):
     kleene: Names = Field(("Travel",), description="event types under a Kleene plus")
     leading: Literal["first", "turns"] = Field(
         "first",
-        description="where a query's closures begin: first, with the first type of all; turns, with one by turns",
+        description="where a query's closures begin: first: with the first type; turns: with each in turn",
     )
     kleene_length: int = Field(1, ge=1, le=100, description="most types under a Kleene plus in a query")
     types: Names = Field(TYPES[1:], description="event types around them")
     before: int = Field(2, ge=0, le=100, description="most types before")
-    least_before: int = Field(1, ge=0, le=100, description="least types before, where there may be as many")
+    least_before: int = Field(1, ge=0, le=100, description="minimum number of types before")
     after: int = Field(2, ge=0, le=100, description="most types after")
     aggregates: Names = Field(
         ("COUNT(*)",),
-        description="aggregates, by turns of the queries; {kleene} stands for a query's first Kleene type",
+        description="aggregates, in turn; {kleene} is a query's first Kleene type",
     )
-    predicates: Names = Field(
-        (NOTHING,), description="predicates, by turns of the queries; {kleene} as above; none for no predicate"
-    )
-    group_by: Names = Field((NOTHING,), description="grouping attributes, one by turns of the queries, or none")
-    within: Names = Field(("5 min",), description="lengths of windows, by turns of the queries")
-    slide: str | None = Field(None, description="slide of the windows; without, they do not overlap")
+    predicates: Names = Field((NOTHING,), description="predicates, in turn; {kleene} as above; none for no predicate")
+    group_by: Names = Field((NOTHING,), description="grouping attributes, one in turn, or none")
+    within: Names = Field(("5 min",), description="lengths of windows, in turn")
+    slide: str | None = Field(None, description="slide of the windows; by default they do not overlap")
 
     @model_validator(mode="after")
     def _check(self) -> "KleeneParameters":
@@ -68,12 +66,12 @@ class Kleene(WorkloadGenerator[KleeneParameters]):
 
     A query is a sequence of up to `before` types, Kleene closures of the first 1 to `kleene_length` types of `kleene`,
     one after another, and up to `after` types, all drawn at random and different within a query. So queries of the
-    *first* workload of Hamlet 6.1 differ in what stands around `Travel+` and in nothing else; those of the *second* one
-    have several `aggregates`, `predicates`, `group_by` and `within`. These go by turns, each list at a pace of its own,
-    so that in a large workload each of one list meets each of the others.
+    *first* workload of Hamlet 6.1 differ only in the types around `Travel+`; those of the *second* one
+    have several `aggregates`, `predicates`, `group_by` and `within`. These are used in turn, each list at its own pace,
+    so that in a large workload all values are combined.
 
     In the second workload Kleene patterns have "length ranging from 1 to 3". The workloads that the authors published
-    have one closure per query, of five types by turns, with at most one type before and one after it: `leading =
+    have one closure per query, of five types in turn, with at most one type before and one after it: `leading =
     turns`, `least_before = 0`, `before = after = 1`. Three closures in a row, `kleene_length = 3`, are another reading.
     """
 
@@ -82,14 +80,16 @@ class Kleene(WorkloadGenerator[KleeneParameters]):
     Parameters = KleeneParameters
 
     def queries(self) -> list[str]:
-        """One after another; no two patterns are alike. Raises `GeneratorError` if there are too few."""
+        """Generates queries one after another; no two patterns are equal. Raises `GeneratorError` if there are too
+        few.
+        """
         return [self._query(number, pattern) for number, pattern in enumerate(self._patterns())]
 
     def _query(self, number: int, pattern: str) -> str:
         p = self.parameters
         pace, chosen = 1, []
         for choices in (self._leads, p.aggregates, p.predicates, p.group_by, p.within):
-            # Queries that are alike in all lists before are `pace` apart, and take turns in this one.
+            # Queries that are equal in all earlier lists are `pace` apart, and take turns in this one.
             chosen.append(choices[(number % pace + number // pace) % len(choices)])
             pace *= len(choices)
         first, aggregate, predicate, group, within = chosen
@@ -119,7 +119,7 @@ class Kleene(WorkloadGenerator[KleeneParameters]):
 
     @property
     def _leads(self) -> Names:
-        """The types with which closures begin, by turns of the queries."""
+        """The types with which closures begin, in turn."""
         p = self.parameters
         return p.kleene if p.leading == "turns" else p.kleene[:1]
 

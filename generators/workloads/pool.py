@@ -1,14 +1,14 @@
-"""Patterns put together from a pool of short ones, as the generator that the authors of Sharon published makes them."""
+"""Patterns composed of short ones from a pool, as in the generator that the authors of Sharon published."""
 
 from cepbench.generators.errors import GeneratorError
 from cepbench.generators.randomness import column_random
 
 ATTEMPTS = 1000
-"""Draws of short patterns for one query before its workload is given up as impossible."""
+"""Draws of short patterns for one query before its workload is refused as impossible."""
 
 
 def check_pool(length: int, part_length: int, pool: int, repeats: bool) -> None:
-    """Raises `ValueError` for a pool from which no pattern of `length` types can be put together."""
+    """Raises `ValueError` for a pool from which no pattern of `length` types can be composed."""
     if length % part_length:
         raise ValueError(f"part_length = {part_length} does not divide length = {length}")
     if not repeats and length > part_length * pool:
@@ -21,11 +21,11 @@ def check_pool(length: int, part_length: int, pool: int, repeats: bool) -> None:
 def pool_patterns(
     seed: int, queries: int, length: int, types: int, pool: int, part_length: int, repeats: bool
 ) -> list[list[int]]:
-    """Patterns of `length` types (codes from 0), each a run of short patterns drawn out of a pool.
+    """Patterns of `length` types (codes from 0), each a run of short patterns drawn from a pool.
 
     With `repeats`, as published (github.com/olgapoppe/Sharon, PatternGenerator): each type of a short pattern and each
     short pattern of a query is drawn independently, so that a type may occur several times in a pattern. Without, as
-    the papers assume it (dissertation 22.2): short patterns are dealt from a shuffled alphabet, which is shuffled anew
+    the papers assume it (dissertation 22.2): short patterns are dealt from a shuffled alphabet, which is shuffled again
     when it runs out, and a query draws again until none of its types repeats. Raises `GeneratorError` if it never does.
     """
     parts = _pool(seed, types, pool, part_length, repeats)

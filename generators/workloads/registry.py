@@ -26,6 +26,6 @@ def workload_class(name: str) -> type[WorkloadGenerator[Any]]:
 
 
 def workload_text(name: str, parameters: Mapping[str, Any]) -> str:
-    """The workload file that a generator makes with `parameters` (what is left out has its default)."""
+    """The workload file of a generator with `parameters` (others have their defaults)."""
     workload = workload_class(name)
     return workload(parse(name, workload.Parameters, parameters)).text()

@@ -16,13 +16,13 @@ from cepbench.generators.workloads.pool import check_pool, pool_patterns
 
 MAX_TYPES = 10**5
 ATTEMPTS = 100
-"""Random fillings of a pattern before its workload is given up as impossible."""
+"""Random fillings of a pattern before its workload is refused as impossible."""
 
 OWN = -1
 
 Pattern = list[int]
 Used = dict[tuple[int, int], int]
-"""Pairs of neighbours that occur in patterns; by core if they lie at its ends, else `OWN`."""
+"""Pairs of neighbors that occur in patterns, by core if they are at its ends, otherwise by `OWN`."""
 
 
 def _types(value: object) -> int | tuple[str, ...]:
@@ -55,8 +55,8 @@ class SequencesParameters(BaseModel):
     prefix: str = Field("Item", pattern=r"^[A-Za-z_]\w*$", description="names of numbered types without the number")
     patterns: Literal["cores", "routes", "pool"] = Field(
         "cores",
-        description="cores: random types around a core; routes: runs of consecutive types, as roads are driven; pool: "
-        "short patterns out of a pool, one after another",
+        description="cores: random types around a core; routes: runs of consecutive types, as on a road; pool: "
+        "short patterns from a pool, one after another",
     )
     pool: int = Field(10, ge=1, le=10**4, description="short patterns of a pool")
     part_length: int = Field(5, ge=1, le=1000, description="types of a short pattern; it divides the length")
@@ -65,7 +65,7 @@ class SequencesParameters(BaseModel):
     core_length: int | None = Field(None, ge=2, le=1000, description="types of a core; by default half of the length")
     private: Literal["unique", "random"] = Field(
         "unique",
-        description="types outside of cores; unique: no two queries have neighbours in common there; random: any",
+        description="types outside of cores; unique: no two queries share neighbors there; random: any",
     )
     repeats: bool = Field(False, description="whether a type may occur several times in a pattern")
     closure: Literal["none", "flat", "nested"] = Field(
@@ -75,14 +75,14 @@ class SequencesParameters(BaseModel):
     )
     predicate: str = Field(
         NOTHING,
-        description="a predicate of each query; {first}, {second} stand for the first types of its core; or none",
+        description="a predicate of each query; {first}, {second} are the first types of its core; or none",
     )
     equivalence: Names = Field(("customer",), description="attributes that the events of a match share")
     group_by: Names = Field((), description="grouping attributes")
-    within: str | None = Field("20 min", description="length of the windows; without, the stream is one window")
-    slide: str | None = Field("1 min", description="slide of the windows; without, they do not overlap")
+    within: str | None = Field("20 min", description="length of the windows; by default the stream is one window")
+    slide: str | None = Field("1 min", description="slide of the windows; by default they do not overlap")
     aggregates: Names = Field(
-        ("COUNT(*)",), description="aggregates, by turns of the queries; {first}, {last} stand for types of the pattern"
+        ("COUNT(*)",), description="aggregates, in turn; {first}, {last} are types of the pattern"
     )
 
     @model_validator(mode="after")
@@ -113,24 +113,24 @@ class SequencesParameters(BaseModel):
 class Sequences(WorkloadGenerator[SequencesParameters]):
     """Sequence queries that share cores, runs along a road, or short patterns of a pool.
 
-    `overlap` tells which share of the queries contains a core, evenly spread over the workload: a sequence of
+    `overlap` is the share of the queries that contain a core, evenly spread over the workload: a sequence of
     `core_length` types at a random place of the pattern. There are `cores` of them, taken in turn.
 
     `patterns = cores`: a core is a random sequence. The other places are filled with random types. With `private =
-    unique`, two queries have neighbouring types in common only within a core that both contain, or the core with the
-    type right before or behind it; so overlap 0 means that nothing can be shared, and overlap 1 that every query shares
-    its core with all that have it. With `private = random`, the other places overlap by chance as well.
+    unique`, two queries share neighboring types only within a core that both contain, or the core with the
+    type right before or after it; so overlap 0 means that nothing can be shared, and overlap 1 that every query shares
+    its core with all queries that contain it. With `private = random`, the other places overlap by chance as well.
 
-    With a `closure`, all queries have the same shape, and what those with a core share are trends of it, not only
+    With a `closure`, all queries have the same shape, and those with a core share trends of it, not only
     sequences. Two queries whose closures begin with the same type may share that one type by chance.
 
     `patterns = routes`: types are segments of a ring road and a pattern is a run of consecutive ones, as in queries
     q1-q7 of dissertation Figure 1.3. A core is a stretch of the road, the cores evenly spread along it. Queries with
-    the same core have at least that stretch in common, and more if their runs go on in the same direction. With
-    `private = unique`, the run of a query without a core has no two segments in common with any other query.
+    the same core share at least that stretch, and more if their runs continue in the same direction. With
+    `private = unique`, the run of a query without a core shares no two segments with any other query.
 
-    `patterns = pool`: a pattern is `length / part_length` short patterns out of a pool of `pool`, drawn at random
-    (`generators.workloads.pool`); cores and `private` have no part in it.
+    `patterns = pool`: a pattern is `length / part_length` short patterns from a pool of `pool`, drawn at random
+    (`generators.workloads.pool`); cores and `private` are not used.
     """
 
     name = "sequences"
@@ -138,7 +138,7 @@ class Sequences(WorkloadGenerator[SequencesParameters]):
     Parameters = SequencesParameters
 
     def queries(self) -> list[str]:
-        """One after another: a query that all longer workloads begin with, too."""
+        """Generates queries one after another; longer workloads begin with the same queries."""
         return [self._query(number, pattern) for number, pattern in enumerate(self.patterns())]
 
     def patterns(self) -> list[tuple[str, ...]]:
@@ -169,7 +169,7 @@ class Sequences(WorkloadGenerator[SequencesParameters]):
 
 
 def _closed(p: SequencesParameters, pattern: Sequence[str], start: int) -> Sequence[str]:
-    """The parts of a pattern whose core, or what stands in its place, begins at `start`."""
+    """The parts of a pattern whose core, or its replacement, begins at `start`."""
     if p.closure == NOTHING:
         return pattern
     before, core, after = pattern[:start], pattern[start : start + p.core], pattern[start + p.core :]
@@ -178,7 +178,7 @@ def _closed(p: SequencesParameters, pattern: Sequence[str], start: int) -> Seque
 
 
 def _core_start(p: SequencesParameters, random: np.random.Generator) -> int:
-    """Where the core of a query begins: the first that is drawn for it."""
+    """Where the core of a query begins: the first place drawn for it."""
     return int(random.integers(max(p.length - p.core, 0), endpoint=True))
 
 
@@ -216,7 +216,7 @@ def _around_cores(p: SequencesParameters) -> list[Pattern]:
 def _filled(
     p: SequencesParameters, random: np.random.Generator, places: Sequence[int | None], used: Used, core: int
 ) -> Pattern:
-    """`places` with random types where there is None, without pairs of neighbours that are used.
+    """`places` with random types where there is None, without used pairs of neighbors.
 
     Only at an end of the query's `core` may there be a pair that another query has at an end of the same core.
     """
@@ -242,18 +242,18 @@ def _filled(
             return pattern
     raise GeneratorError(
         f"workload sequences: no room for {p.queries} queries of {p.length} out of {len(p.names)} types without common "
-        f"neighbours; use more types, fewer queries, or private = random"
+        f"neighbors; use more types, fewer queries, or private = random"
     )
 
 
 def _free(used: Used, pair: tuple[int, int], core: int) -> bool:
-    """Whether a pair may be made, at an end of `core` or elsewhere (`OWN`)."""
+    """Whether a pair is allowed, at an end of `core` or elsewhere (`OWN`)."""
     return pair not in used or used[pair] == core != OWN
 
 
 def _routes(p: SequencesParameters) -> list[Pattern]:
     ring = len(p.names)
-    slack = p.length - p.core  # how far a run may reach beyond either end of its core
+    slack = p.length - p.core  # maximum extension of a run beyond either end of its core
     shift = int(column_random(p.seed, "core", 0).integers(ring))
     cores = [shift + core * ring // p.cores for core in range(p.cores if p.overlap > 0 else 0)]
     taken = {place % ring for core in cores for place in range(core - slack, core + p.length - 1)}
@@ -271,7 +271,7 @@ def _routes(p: SequencesParameters) -> list[Pattern]:
 
 
 def _free_start(p: SequencesParameters, random: np.random.Generator, taken: set[int]) -> int:
-    """Where a run may begin so that it crosses no border that is taken (border i lies behind segment i)."""
+    """Where a run may begin so that it crosses no used border (border i is after segment i)."""
     ring = len(p.names)
     starts = [s for s in range(ring) if not any((s + step) % ring in taken for step in range(p.length - 1))]
     if not starts:

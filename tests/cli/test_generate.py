@@ -11,7 +11,7 @@ def test_same_seed_same_stream(cepbench, tmp_path):
     assert same.out.split("fingerprint ")[1] == prints[2]
 
 
-def test_store_is_replaced_only_when_told(cepbench, tmp_path):
+def test_store_is_replaced_only_on_request(cepbench, tmp_path):
     command = ("generate", "stock", "-p", "events=20", "-o", tmp_path / "a")
     assert cepbench(*command).status == 0
     assert cepbench(*command).status == 2

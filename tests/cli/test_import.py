@@ -60,7 +60,7 @@ def test_a_store_has_its_own_columns(cepbench, query_file, event_file, tmp_path:
 
 def test_options_that_exclude_one_another(cepbench, event_file, tmp_path: Path):
     ended = cepbench("import", "--from", event_file, "-o", tmp_path / "s", "--type", "T", "--type-column", "x")
-    assert (ended.status, "--type and --type-column exclude one another" in ended.err) == (2, True)
+    assert (ended.status, "--type and --type-column exclude each other" in ended.err) == (2, True)
     ended = cepbench("import", "nasdaq", "--from", tmp_path, "-o", tmp_path / "s", "--time-column", "x")
     assert (ended.status, "nasdaq knows its columns" in ended.err) == (2, True)
 

@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from cepbench.cli import interrupts
-from cepbench.cli.interrupts import Terminated, TimeIsUp, heard, terminable, time_limit
+from cepbench.cli.interrupts import Terminated, TimeIsUp, reraised, terminable, time_limit
 
 MODULE = (sys.executable, "-m", "cepbench.cli.main")
 
@@ -83,24 +83,24 @@ def test_an_interrupt_that_python_drops_is_raised_again() -> None:
     def interrupt() -> None:
         signal.raise_signal(signal.SIGINT)
 
-    with pytest.raises(KeyboardInterrupt), heard():
+    with pytest.raises(KeyboardInterrupt), reraised():
         _called_from_c_before_a_rest(interrupt)
 
 
-def test_a_time_limit_that_ends_where_python_drops_it_is_heard() -> None:
-    with pytest.raises(TimeIsUp), heard(), time_limit(0.2):
+def test_a_time_limit_that_ends_where_python_drops_it_works() -> None:
+    with pytest.raises(TimeIsUp), reraised(), time_limit(0.2):
         _called_from_c_before_a_rest(lambda: time.sleep(0.5))
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
 
 
-def test_other_errors_that_python_drops_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = []
-    monkeypatch.setattr(sys, "unraisablehook", told.append)
+def test_other_errors_that_python_drops_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    reported = []
+    monkeypatch.setattr(sys, "unraisablehook", reported.append)
     called_from_c = ctypes.CFUNCTYPE(None)(lambda: [].pop())
-    with heard():
+    with reraised():
         called_from_c()
     called_from_c()
-    assert [dropped.exc_type for dropped in told] == [IndexError, IndexError]
+    assert [dropped.exc_type for dropped in reported] == [IndexError, IndexError]
 
 
 def test_a_kernel_that_hears_nothing_is_killed() -> None:
@@ -144,7 +144,7 @@ def test_a_terminated_run_leaves_nothing_and_goes_on(tmp_path: Path) -> None:
         below = psutil.Process(process.pid).children(recursive=True)
         process.send_signal(signal.SIGTERM)
         rest = process.stderr.read()
-    assert "cepbench: terminated; finished cells are kept, and the same command goes on with the others\n" in rest
+    assert "cepbench: terminated; finished cells are kept, and the same command continues with the others\n" in rest
     assert process.returncode == 143
     assert psutil.wait_procs(below, timeout=20)[1] == []
     assert [path.name for path in scratch.iterdir() if not path.name.startswith("hsperfdata")] == []

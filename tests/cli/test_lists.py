@@ -36,13 +36,13 @@ def test_run_lists_the_experiments(cepbench):
     assert cepbench("run", "--list").out == cepbench("experiments").out
 
 
-def test_a_data_set_tells_how_to_get_from_its_files_to_a_figure(cepbench):
+def test_a_data_set_reports_how_to_get_from_its_files_to_a_figure(cepbench):
     found = json.loads(cepbench("datasets", "nasdaq", "--json").out)
-    assert {"source", "licence", "layouts", "attributes", "figures", "commands", "note"} <= set(found)
+    assert {"source", "license", "layouts", "attributes", "figures", "commands", "note"} <= set(found)
     assert found["commands"][0] == "cepbench import nasdaq --from PATH -o streams/nasdaq"
     assert "cepbench import nasdaq --from PATH -o streams/nasdaq-stock --typed-by stock" in found["commands"]
     assert "cepbench run greta-13.1 --set data=streams/nasdaq-stock --set 'axes.events=[200]'" in found["commands"]
     text = cepbench("datasets", "nasdaq").out
-    assert all(told in text for told in (found["source"], found["licence"], found["note"], *found["commands"]))
+    assert all(reported in text for reported in (found["source"], found["license"], found["note"], *found["commands"]))
     ended = cepbench("datasets", "lse")
     assert (ended.status, "no stream, data set or workload 'lse'; choose one of stock, " in ended.err) == (2, True)

@@ -51,7 +51,7 @@ def test_errors_become_one_line(cepbench, monkeypatch, error, status, message):
     assert (ended.status, ended.err.lstrip("\n")) == (status, message)
 
 
-def test_error_of_ours_is_told_without_a_traceback(cepbench, monkeypatch):
+def test_error_of_ours_is_reported_without_a_traceback(cepbench, monkeypatch):
     fail(monkeypatch, ZeroDivisionError("division by zero\nmore"))
     ended = cepbench("algorithms")
     assert ended.status == 1
@@ -82,7 +82,7 @@ def test_broken_pipe_is_quiet():
 
 
 def catches(pid, number):
-    """Whether a process has a handler for a signal; True where the system does not tell."""
+    """Whether a process has a handler for a signal; True where the system does not report it."""
     status = Path(f"/proc/{pid}/status")
     if not status.exists():
         return True
@@ -102,10 +102,10 @@ def test_interrupt():
         out, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
     assert out == ""
-    told = [
+    reported = [
         line for line in err.split("\n") if line and "compiling kernels" not in line
     ]  # as the disk has them, or not
-    assert told == ["cepbench: interrupted"]
+    assert reported == ["cepbench: interrupted"]
 
 
 def test_an_interrupt_of_generated_code_is_one(tmp_path):

@@ -1,4 +1,4 @@
-"""What is told on stderr while work goes on."""
+"""What is reported on stderr while work goes on."""
 
 import os
 import pty
@@ -10,11 +10,11 @@ from contextlib import contextmanager
 
 import pytest
 
-from cepbench.cli.progress import compilation_told
+from cepbench.cli.progress import compilation_shown
 
 
 @pytest.mark.full
-def test_compilation_is_told_once_and_only_if_something_is_compiled(tmp_path, query_file, event_file):
+def test_compilation_is_reported_once_and_only_if_something_is_compiled(tmp_path, query_file, event_file):
     command = (sys.executable, "-m", "cepbench.cli.main", "query", "-a", "cogra", "-q", query_file, "-e", event_file)
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "kernels")}
     said = "cepbench: compiling kernels; later runs find them on disk\n"
@@ -35,12 +35,12 @@ def test_a_terminal_shows_which_kernel(monkeypatch, capsys):
 
     monkeypatch.setattr("cepbench.algorithms.kernels.compilation.watched", watched)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    with compilation_told():
+    with compilation_shown():
         pass
-    told = capsys.readouterr().err
-    assert told.count("compiling kernels") == 1
-    assert "online.kernels.reach.visits.propagate" in told
-    assert "online.kernels.reach.counts.close" in told
+    reported = capsys.readouterr().err
+    assert reported.count("compiling kernels") == 1
+    assert "online.kernels.reach.visits.propagate" in reported
+    assert "online.kernels.reach.counts.close" in reported
 
 
 @pytest.mark.parametrize("terminal", [True, False])

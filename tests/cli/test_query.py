@@ -43,7 +43,7 @@ def test_matches_are_lists_of_positions(cepbench, query_file, event_file):
     assert [row["match"] for row in json.loads(ended.out)] == [[0, 2], [1, 2], [3, 4]]
 
 
-def test_detected_matches_tell_their_first_and_last_time(cepbench, query_file, event_file):
+def test_detected_matches_report_their_first_and_last_time(cepbench, query_file, event_file):
     query_file.write_text(
         "q1: PATTERN SEQ(A, B) WHERE A.x > B.x WITHIN 2 s PER MATCH\n\nq2: PATTERN B AND A WITHIN 3 events PER MATCH"
     )
@@ -122,7 +122,7 @@ def test_spark_gives_the_same_answer(cepbench, query_file, event_file):
     assert ended.out == cepbench(*command).out
 
 
-def test_an_event_type_that_the_stream_does_not_have_is_told(cepbench, query_file, event_file):
+def test_an_event_type_that_the_stream_does_not_have_is_reported(cepbench, query_file, event_file):
     query_file.write_text("RETURN COUNT(*) PATTERN SEQ(A, NOT Nay, Bee+) WITHIN 10 s")
     ended = cepbench("query", "-q", query_file, "-e", event_file, "-a", "greta")
     assert ended.status == 0

@@ -59,15 +59,15 @@ def test_the_report_stands_in_the_results_folder(cepbench: Cepbench, results: Pa
     assert "GRETA supports skip-till-any-match only" in page
 
 
-def test_a_comparison_tells_how_the_second_differs_from_the_first(cepbench: Cepbench, tmp_path: Path) -> None:
+def test_a_comparison_reports_how_the_second_differs_from_the_first(cepbench: Cepbench, tmp_path: Path) -> None:
     save(tmp_path / "before", "first", 1.0)
     save(tmp_path / "after", "first", 4.0)
     command = ("compare", tmp_path / "before", tmp_path / "after")
     (row,) = json.loads(cepbench(*command, "--format", "json").out)
     assert (row["latency_p50_a"], row["latency_p50_b"], row["latency_p50_ratio"]) == (1.0, 4.0, 4.0)
-    told = cepbench(*command).out
-    assert " ".join(told.splitlines()[-1].split()) == "latency_p50 x4 1 s -> 4 s 1 cell no verdict: one run"
-    assert cepbench(*command, "--format", "table").out == told
+    reported = cepbench(*command).out
+    assert " ".join(reported.splitlines()[-1].split()) == "latency_p50 x4 1 s -> 4 s 1 cell no verdict: one run"
+    assert cepbench(*command, "--format", "table").out == reported
 
 
 def test_compare_takes_two_folders_or_two_algorithms(cepbench, tmp_path):
@@ -116,13 +116,13 @@ def test_what_a_trend_cannot_be(cepbench: Cepbench, results: Path, more: list[st
 def test_cells_are_exported_as_one_table(cepbench: Cepbench, results: Path, tmp_path: Path) -> None:
     ended = cepbench("export", results, "-o", tmp_path / "cells.csv")
     assert (ended.status, ended.out.split(":")[1].split(",")[0]) == (0, " 2 cells")
-    told = pd.read_csv(tmp_path / "cells.csv")
-    assert told["experiment"].tolist() == ["first", "second"]
-    assert told["latency_p50"].tolist() == [1.0, 2.0]
-    assert told["point.events"].tolist() == [10, 10]
+    reported = pd.read_csv(tmp_path / "cells.csv")
+    assert reported["experiment"].tolist() == ["first", "second"]
+    assert reported["latency_p50"].tolist() == [1.0, 2.0]
+    assert reported["point.events"].tolist() == [10, 10]
     assert cepbench("export", results, "-o", tmp_path / "cells.parquet").status == 0
     again = pd.read_parquet(tmp_path / "cells.parquet")
-    assert list(again.columns) == list(told.columns)
+    assert list(again.columns) == list(reported.columns)
     assert again["point.events"].tolist() == ["10", "10"]
     wrong = cepbench("export", results, "-o", tmp_path / "cells.xlsx")
     assert (wrong.status, "FILE.csv or FILE.parquet" in wrong.err) == (2, True)

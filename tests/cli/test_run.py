@@ -163,7 +163,7 @@ def test_results_are_kept_by_commit(cepbench, tmp_path, monkeypatch):
 
 @pytest.fixture
 def measuring(monkeypatch):
-    """A sweep that runs nothing, leaves one figure and ends as it is told to; and the pages that it saw."""
+    """A sweep that runs nothing, leaves one figure and ends as given; and the pages that it saw."""
 
     def sweep(planned, results, *_, measured, **__):
         measured(results / "none" / "headline")

@@ -75,22 +75,22 @@ def test_a_folder_becomes_rows_once(files: Path, tmp_path: Path, cepbench: Cepbe
 
 
 @pytest.mark.parametrize(
-    ("option", "value", "told"),
+    ("option", "value", "reported"),
     [
         ("source", "kafka:here/there", "unknown source 'kafka:here/there'; choose folder:PATH"),
         ("source", "folder:nowhere", "nowhere: no such folder, which is to be the source of a stream"),
         ("sink", "file:rows", "unknown sink 'file:rows'; choose folder:PATH or console"),
         ("watermark", "ten", "watermark 'ten': expected a length such as 10s, in ns, us, ms, s, min, h, day"),
-        ("watermark", "1500ms", "watermark 1500 ms is no whole number of the stream's time unit 's' (1.5)"),
+        ("watermark", "1500ms", "watermark 1500 ms is not a whole number of the stream's time unit 's' (1.5)"),
     ],
 )
 def test_what_cannot_be_used_is_said_in_one_line(
-    files: Path, tmp_path: Path, cepbench: Cepbench, option: str, value: str, told: str
+    files: Path, tmp_path: Path, cepbench: Cepbench, option: str, value: str, reported: str
 ) -> None:
     ended = cepbench(*command(tmp_path, **{option: value}))
     assert ended.status == 2
     assert ended.err.count("\n") == 1
-    assert told in ended.err
+    assert reported in ended.err
     assert not (tmp_path / "checkpoint").exists()
 
 

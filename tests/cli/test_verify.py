@@ -6,7 +6,7 @@ import pytest
 
 
 @pytest.mark.full
-def test_verify_tells_what_it_compared(cepbench):
+def test_verify_reports_what_it_compared(cepbench):
     ended = cepbench("verify", "-a", "greta", "-a", "cogra", "--cases", "20", "--seed", "3")
     assert ended.status == 0, ended.out
     assert "greta: 20 cases compared" in ended.out

@@ -3,8 +3,7 @@ import re
 
 import pytest
 
-from cepbench.datasets.base import Dataset, Derived
-from cepbench.datasets.errors import DatasetError
+from cepbench.datasets.base import Dataset, DatasetError, Derived
 from cepbench.datasets.registry import DATASETS, dataset
 from cepbench.events.schema import Kind
 from cepbench.events.units import NANOSECONDS
@@ -16,7 +15,7 @@ NAMES = [found.name for found in DATASETS]
 @pytest.mark.parametrize("found", DATASETS, ids=NAMES)
 def test_declarations_are_complete(found: Dataset) -> None:
     assert re.fullmatch("[a-z][a-z0-9_]*", found.name)
-    for text in (found.summary, found.paper, found.source, found.licence, *found.files, found.note):
+    for text in (found.summary, found.paper, found.source, found.license, *found.files, found.note):
         assert text
         assert "\n" not in text
     assert found.time_unit in NANOSECONDS

@@ -9,7 +9,7 @@ import pytest
 
 from cepbench import evaluate
 from cepbench.datasets import flights
-from cepbench.datasets.errors import DatasetError
+from cepbench.datasets.base import DatasetError
 from cepbench.queries.printing import to_text
 from cepbench.queries.workloads import load_bundled
 

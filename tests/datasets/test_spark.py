@@ -41,7 +41,7 @@ def reasons(spark: SparkSession, found: Dataset, folder: Path) -> list[str]:
     return sorted(row[REASON] for row in judged(spark, found, files_of(found, folder)).collect() if row[REASON])
 
 
-def told(row: dict[str, Any], *names: str) -> tuple[Any, ...]:
+def shown(row: dict[str, Any], *names: str) -> tuple[Any, ...]:
     """Time, type and named attributes; score and bound are in [0, 1)."""
     assert 0 <= row["score"] < 1
     assert 0 <= row["bound"] < 1
@@ -58,14 +58,14 @@ def test_stocks(spark: SparkSession, tmp_path: Path) -> None:
     found = rows(spark, dataset("nasdaq").typed("side"), tmp_path)
     day = 13_947 * 86400
     # 2008-03-09 02:30 does not exist in New York: clocks went from 02:00 to 03:00.
-    assert [told(row, "ticker", "company", "price", "difference", "side") for row in found] == [
+    assert [shown(row, "ticker", "company", "price", "difference", "side") for row in found] == [
         (86400, "Buy", "AAPL", 0, 1.5, 0.0, "buy"),
         (day + 9000, "Buy", "MSFT", 1, 30.5, 0.0, "buy"),
         (day + 9005, "Buy", "AAPL", 0, 136.5, 135.0, "buy"),
         (day + 86400, "Sell", "AAPL", 0, 136.0, -0.5, "sell"),
     ]
     names = ("open", "high", "low", "close", "volume", "open_level", "vol", "sector")
-    assert told(found[1], *names)[2:] == (30.5, 30.6, 30.4, 30.5, 1200, 30.5, 1200, 1)
+    assert shown(found[1], *names)[2:] == (30.5, 30.6, 30.4, 30.5, 1200, 30.5, 1200, 1)
     moment = "a moment that is not yyyyMMdd, with HHmm or HHmmss"
     assert reasons(spark, dataset("nasdaq"), tmp_path) == sorted(
         ["a line without the columns of the layout", moment, "no close", "no time"]
@@ -156,7 +156,7 @@ def test_taxi_trips_of_both_formats(spark: SparkSession, tmp_path: Path) -> None
     names = ("vendor", "pickup", "dropoff", "pickup_location", "dropoff_location", "passengers", "price", "payment")
     # Location 24 has three ends of trips, 41 two, 186 one.
     day = 17_601 * 86400
-    assert [told(row, *names) for row in rows(spark, dataset("nyc_taxi"), tmp_path)] == [
+    assert [shown(row, *names) for row in rows(spark, dataset("nyc_taxi"), tmp_path)] == [
         (day + 9000, "Zone0", 2, 0, 0, 24, 24, None, -5, "card"),
         (day + 9001, "Zone1", 1, 1, 0, 41, 24, 1, 6, "cash"),
         (19_723 * 86400 + 3475, "Zone2", 2, 2, 1, 186, 41, 3, 23, "other"),
@@ -174,7 +174,7 @@ def test_smart_plugs(spark: SparkSession, tmp_path: Path) -> None:
         "2967740696,1379879534,1,1,0,0\n"
     )
     names = ("house", "household", "plug", "property", "value")
-    assert [told(row, *names) for row in rows(spark, dataset("debs_2014"), tmp_path)] == [
+    assert [shown(row, *names) for row in rows(spark, dataset("debs_2014"), tmp_path)] == [
         (1_379_879_533, "House12", 12, 0, 12_000_001, "work", 82.042),
         (1_379_879_533, "House12", 12, 2, 12_002_001, "load", 0.0),
     ]
@@ -195,7 +195,7 @@ def test_bus_positions(spark: SparkSession, tmp_path: Path) -> None:
     )
     names = ("Line_ID", "congestion", "longitude", "latitude", "delay", "journey", "vehicle", "at_stop")
     place = (0, -6.258584, 53.340099, -361)
-    assert [told(row, *names) for row in rows(spark, dataset("dublin_bus"), tmp_path)] == [
+    assert [shown(row, *names) for row in rows(spark, dataset("dublin_bus"), tmp_path)] == [
         (1_357_000_842, "WBA", 15, *place, 6056, 33488, 0),
         (1_357_000_843, "TOQ", 15, *place, 7, 33488, 0),
         (1_357_000_844, "TOQ", 46, *place, 7, 33488, 0),
@@ -214,7 +214,7 @@ def test_road_traffic(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "trafficData158355.csv").write_text(f"{header}\nOK,1,50.5,5,1,2014-03-30T02:30:00,0,190001,158355\n")
     day = 16_159 * 86400
     assert [
-        told(row, "point", "report", "speed", "vehicles") for row in rows(spark, dataset("aarhus_traffic"), tmp_path)
+        shown(row, "point", "report", "speed", "vehicles") for row in rows(spark, dataset("aarhus_traffic"), tmp_path)
     ] == [
         ((day + 9000) * 1000, "P0", 0, 158324, 56.0, 7),
         ((day + 9000) * 1000, "P1", 1, 158355, 50.5, 0),
@@ -234,7 +234,7 @@ def test_linear_road(spark: SparkSession, tmp_path: Path) -> None:
         + "2,60,8,-1,-1,-1,-1,-1,-1,4,-1,-1,-1,-1,-1\n0,90,9,32,0,0,1,2\n"
     )
     found = rows(spark, dataset("linear_road_reports"), tmp_path)
-    assert [told(row, "vehicle", "segment", "position", "direction", "speed") for row in found] == [
+    assert [shown(row, "vehicle", "segment", "position", "direction", "speed") for row in found] == [
         (0, "Position", 7, 1, 6000, 1, 32),
         (30, "Position", 7, 1, 6000, 1, 32),
         (60, "Position", 7, 1, 6000, 1, 32),

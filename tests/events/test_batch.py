@@ -26,7 +26,7 @@ def test_a_slice_keeps_the_places_in_the_stream() -> None:
     assert np.shares_memory(piece.time, WHOLE.time)
 
 
-def test_a_slice_promises_only_what_it_is_told() -> None:
+def test_a_slice_promises_only_what_its_watermark_says() -> None:
     # The whole batch may say that time 6 is next; for a piece of it that would close windows too early.
     assert WHOLE.slice(0, 2).watermark is None
     assert WHOLE.slice(0, 2, watermark=2).watermark == 2

@@ -56,11 +56,11 @@ def test_rows_for_which_it_is_true(where: str, rows: list[int]) -> None:
 @pytest.mark.parametrize(
     ("where", "message"),
     [
-        ("delay >", "is no condition"),
-        ("", "is no condition at its end"),
-        ("__import__('os').system('true')", "is no condition at"),
-        ("delay > 0; DROP", "is no condition at '; DROP'"),
-        ("@delay > 0", "is no condition at '@delay > 0'"),
+        ("delay >", "is not a condition"),
+        ("", "is not a condition at its end"),
+        ("__import__('os').system('true')", "is not a condition at"),
+        ("delay > 0; DROP", "is not a condition at '; DROP'"),
+        ("@delay > 0", "is not a condition at '@delay > 0'"),
         ("NOT " * 1000 + "delay > 0", "at most 2000 characters"),
         ("late > 1", "f.csv: where: no column 'late'; there are delay, ratio"),
         ("origin > 3", "f.csv: where: cannot compare origin (string) with 3"),
@@ -149,4 +149,4 @@ def _negative(source: Path | pd.DataFrame) -> Path | pd.DataFrame:
 def test_when_no_row_is_left_a_notice_says_so(source: Path | pd.DataFrame) -> None:
     events = read_events(source, Reading("at", "kind", where="delay > 9"))
     assert len(events.batch) == 0
-    assert events.notices[-1] == "where: none of the 5 rows fulfils 'delay > 9'"
+    assert events.notices[-1] == "where: none of the 5 rows satisfies 'delay > 9'"

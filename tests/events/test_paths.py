@@ -35,10 +35,10 @@ def test_commands_leave_nothing_behind(command, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SystemExit) as ended:
         main(list(command))
-    told = capsys.readouterr().err
+    reported = capsys.readouterr().err
     assert ended.value.code == 2
-    assert "s3:/" in told
-    assert len(told.splitlines()) == 1
+    assert "s3:/" in reported
+    assert len(reported.splitlines()) == 1
     assert list(tmp_path.iterdir()) == []
 
 

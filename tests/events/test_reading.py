@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cepbench.cli.spoken import as_options
+from cepbench.cli.options import as_options
 from cepbench.events.errors import InputError
 from cepbench.events.files import read_events
 from cepbench.events.reading import Reading
@@ -106,18 +106,18 @@ def test_scaling_is_said(tmp_path: Path) -> None:
         (
             Reading(),
             ["time,type", "01.02.2024 10:00,A"],
-            "row 1, column 'time': '01.02.2024 10:00' is no time; "
+            "row 1, column 'time': '01.02.2024 10:00' is not a time; "
             "expected a whole number or a timestamp (or a --time-format)",
         ),
         (
             Reading("ts", format="epoch"),
             ["ts,type", "1,A", "2.5,A"],
-            "row 2, column 'ts': 1970-01-01 00:00:02.500000000 is no whole number of 's'; choose a finer --time-unit",
+            "row 2, column 'ts': 1970-01-01 00:00:02.500000000 is not a whole number of 's'; choose a finer --time",
         ),
         (
             Reading("ts", format="epoch"),
             ["ts,type", "1,A", "soon,A"],
-            "row 2, column 'ts': 'soon' is no number of 's' since 1970 (--time-format 'epoch')",
+            "row 2, column 'ts': 'soon' is not a number of 's' since 1970 (--time-format 'epoch')",
         ),
         (Reading(format="iso"), ["time,type", "now,A"], "row 1, column 'time': 'now' is not a time in ISO 8601"),
         (

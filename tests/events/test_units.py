@@ -26,7 +26,7 @@ def test_lengths_are_exact(amount: Fraction, unit: str, stream_unit: str, expect
 
 @pytest.mark.parametrize(("amount", "unit"), [(Fraction(90), "s"), (Fraction(1, 3), "min"), (Fraction(61_000), "ms")])
 def test_a_length_between_two_units_is_refused(amount: Fraction, unit: str) -> None:
-    with pytest.raises(InputError, match=f"^SLIDE .* {unit} is no whole number of the stream's time unit 'min'"):
+    with pytest.raises(InputError, match=f"^SLIDE .* {unit} is not a whole number of the stream's time unit 'min'"):
         in_units(amount, unit, "min", "SLIDE")
 
 

@@ -8,7 +8,7 @@ from cepbench.generators.registry import from_spec
 from tests.generators.streams import stream
 
 
-def test_hot_types_share_what_is_told() -> None:
+def test_hot_types_have_their_share() -> None:
     shares = popularity(BusParameters(journeys=6, hot=2, hot_share=0.6), 1.0)
     assert shares == pytest.approx([0.4, 0.2, 0.4 * 12 / 25, 0.2 * 12 / 25, 0.4 / 3 * 12 / 25, 0.1 * 12 / 25])
 

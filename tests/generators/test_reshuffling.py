@@ -119,6 +119,6 @@ def test_replicas_and_sides_are_types_too() -> None:
         ({"reshuffling": "never"}, "parameter reshuffling = 'never' is not allowed; give one of lasting, passing"),
     ],
 )
-def test_what_cannot_be_is_told(given: dict[str, Any], message: str) -> None:
+def test_what_cannot_be_is_reported(given: dict[str, Any], message: str) -> None:
     with pytest.raises(GeneratorError, match=f"^generator stock: {message}"):
         from_spec("stock", given)

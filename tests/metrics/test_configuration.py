@@ -18,7 +18,7 @@ def workload(text: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "reported"),
     [
         ("WITHIN 40 s", "WITHIN 20 s", "query: WITHIN 40 s -> WITHIN 20 s"),
         (" SLIDE 20 s", "", "query: SLIDE 20 s -> none"),
@@ -27,8 +27,8 @@ def workload(text: str) -> dict[str, Any]:
         ("q1:", "q2:", "query: q1: -> q2:"),
     ],
 )
-def test_of_a_query_the_clause_that_differs_is_named(old: str, new: str, told: str) -> None:
-    assert differences(workload(QUERY), workload(QUERY.replace(old, new))) == (told,)
+def test_of_a_query_the_clause_that_differs_is_named(old: str, new: str, reported: str) -> None:
+    assert differences(workload(QUERY), workload(QUERY.replace(old, new))) == (reported,)
 
 
 def test_blanks_comments_and_the_case_of_keywords_are_no_difference() -> None:

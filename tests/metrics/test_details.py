@@ -1,4 +1,4 @@
-"""Numbers that several workers tell of their work."""
+"""Numbers that several workers report of their work."""
 
 from cepbench.metrics.details import merged
 

@@ -24,7 +24,7 @@ def test_a_folder_of_commits_is_in_the_order_of_the_commits(tmp_path: Path) -> N
     assert [entry.folder for entry in load_kept(named)] == named
 
 
-def test_a_name_tells_one_folder_from_another(tmp_path: Path) -> None:
+def test_a_name_distinguishes_folders(tmp_path: Path) -> None:
     folders = [keep(tmp_path / name, "2026-01-01", commit=LONG) for name in ("before", "after")]
     assert [entry.name for entry in load_kept(folders)] == ["before", "after"]
     other = keep(tmp_path / "unknown", "2026-01-01")

@@ -14,8 +14,8 @@ import pytest
 from cepbench.metrics.memory import INTERVAL, PeakMemory, pss, whole_pss
 
 MB = 10**6
-pages_are_told_apart = pytest.mark.skipif(
-    not Path("/proc/self/smaps_rollup").exists(), reason="the system tells the sum of all pages only"
+pages_are_distinguished = pytest.mark.skipif(
+    not Path("/proc/self/smaps_rollup").exists(), reason="the system reports the sum of all pages only"
 )
 
 
@@ -29,13 +29,13 @@ def process(code: str) -> Iterator[tuple[int, Callable[[], None]]]:
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as started:
         assert started.stdin is not None
         assert started.stdout is not None
-        given, told = started.stdin, started.stdout
-        assert told.readline() == "waiting\n"
+        given, reported = started.stdin, started.stdout
+        assert reported.readline() == "waiting\n"
 
         def go_on() -> None:
             given.write("\n")
             given.flush()
-            assert told.readline() == "waiting\n"
+            assert reported.readline() == "waiting\n"
 
         yield started.pid, go_on
 
@@ -47,7 +47,7 @@ def test_pss_is_of_the_process_that_is_asked_for() -> None:
         assert 95 * MB < pss(pid) - before < 110 * MB
 
 
-@pages_are_told_apart
+@pages_are_distinguished
 def test_pages_that_two_processes_share_are_split_between_them() -> None:
     forking = """
 block = bytearray(b'x') * 100_000_000
@@ -65,7 +65,7 @@ wait()
         assert 45 * MB < alone - pss(pid) < 65 * MB
 
 
-@pages_are_told_apart
+@pages_are_distinguished
 def test_pages_of_files_are_not_counted(tmp_path: Path) -> None:
     file = tmp_path / "data"
     file.write_bytes(b"x" * 100 * MB)
@@ -75,7 +75,7 @@ def test_pages_of_files_are_not_counted(tmp_path: Path) -> None:
         assert pss() - before < 50 * MB
 
 
-@pages_are_told_apart
+@pages_are_distinguished
 def test_processes_that_it_started_are_counted_but_for_one() -> None:
     code = """
 import subprocess

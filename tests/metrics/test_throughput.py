@@ -55,18 +55,18 @@ def test_a_queue_that_is_as_long_in_the_middle_does_not_grow() -> None:
     assert sustained([replay], 1)
 
 
-def test_eleven_batches_tell_nothing_and_twelve_do() -> None:
+def test_eleven_batches_are_inconclusive_and_twelve_are_not() -> None:
     assert sustainable([steady(11, 100, 0.01)], events=1100) is None
     assert sustainable([steady(12, 100, 0.01)], events=1200) is not None
     assert sustainable([steady(12, 100, 0.01), steady(11, 100, 0.01)], events=2300) is None
 
 
-def test_too_few_batches_tell_nothing():
+def test_too_few_batches_are_inconclusive():
     assert sustainable([steady(5, 100, 0.01)], events=500) is None
     assert sustainable([], events=0) is None
 
 
-def test_slots_are_told_by_what_runs_side_by_side() -> None:
+def test_slots_are_reported_by_what_runs_side_by_side() -> None:
     spans = [
         Span("a", 0, 10, 5.0),
         Span("a", 1, 4, 2.0),

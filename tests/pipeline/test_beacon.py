@@ -8,7 +8,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
-from cepbench.pipeline.beacon import Beacon, Pulse, Signal, _connected, _hello, start_pulse
+from cepbench.pipeline.beacon import Beacon, Pulse, Signal, _connected, _greeting, start_pulse
 from tests.pipeline.doubles import running
 
 
@@ -47,7 +47,7 @@ def test_the_clock_of_a_worker_starts_again_on_its_connection():
 
 def test_workers_wait_for_each_other_as_long_as_runs_take():
     """A time limit on the connection would end a cell whose workers take unlike times."""
-    with Beacon("127.0.0.1") as beacon, closing(_connected(beacon.address, _hello(beacon.address, 1))) as connection:
+    with Beacon("127.0.0.1") as beacon, closing(_connected(beacon.address, _greeting(beacon.address, 1))) as connection:
         assert connection.gettimeout() is None
 
 
@@ -134,7 +134,7 @@ def test_a_worker_that_dies_is_no_longer_running():
         assert wait_for(lambda: beacon.longest() == 0)
 
 
-def test_strangers_are_not_heard():
+def test_strangers_are_ignored():
     with Beacon("127.0.0.1") as beacon:
         place = (beacon.address.host, beacon.address.port)
         for line in (b"hello\n", json.dumps({"token": "guess", "process": 1, "host": "h"}).encode() + b"\n", b"[]\n"):
@@ -150,7 +150,7 @@ def test_without_a_beacon_nothing_happens():
         pass
 
 
-def test_a_pulse_tells_how_large_a_worker_is_and_ends_with_it():
+def test_a_pulse_reports_how_large_a_worker_is_and_ends_with_it():
     with Beacon("127.0.0.1") as beacon:
         with Pulse(beacon.address):
             assert wait_for(lambda: any(alive.resident for alive in beacon.sizes()))
@@ -166,8 +166,8 @@ def test_a_pulse_tells_how_large_a_worker_is_and_ends_with_it():
 def test_a_stopped_worker_is_silent():
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as worker:
         with Beacon("127.0.0.1") as beacon:
-            hello = {"token": beacon.address.token, "process": worker.pid, "host": "h", "machine": 2**40}
-            helper = start_pulse(beacon.address, hello, worker.pid)
+            greeting = {"token": beacon.address.token, "process": worker.pid, "host": "h", "machine": 2**40}
+            helper = start_pulse(beacon.address, greeting, worker.pid)
             assert wait_for(lambda: beacon.living() == 1)
             assert beacon.silent(3) is None
             worker.send_signal(signal.SIGSTOP)
@@ -183,8 +183,8 @@ def test_who_is_silent_cannot_be_slow():
     with Beacon("127.0.0.1") as beacon:
         address, host = beacon.address, socket.gethostname()
         with socket.create_connection((address.host, address.port)) as connection:
-            hello = {"token": address.token, "process": 7, "host": host, "machine": 10}
-            connection.sendall(json.dumps(hello).encode() + b"\n" + b'{"resident": 1}\n')
+            greeting = {"token": address.token, "process": 7, "host": host, "machine": 10}
+            connection.sendall(json.dumps(greeting).encode() + b"\n" + b'{"resident": 1}\n')
             with running(address, 7):
                 time.sleep(0.5)
                 assert beacon.longest() > 0.4

@@ -59,7 +59,7 @@ def truncate(store: Path) -> str:
 
 
 def pad(store: Path) -> str:
-    """Bytes that no column owns, between the pages and the footer that tells where they are."""
+    """Bytes that no column owns, between the pages and the footer that says where they are."""
     content = (store / SECOND).read_bytes()
     footer = int.from_bytes(content[-8:-4], "little") + 8
     (store / SECOND).write_bytes(content[:-footer] + b"more" + content[-footer:])
@@ -147,11 +147,11 @@ def test_the_command_says_which_file(
     (tmp_path / "q.sase").write_text(KEYED)
     with pytest.raises(SystemExit) as ended:
         main(["query", "-q", str(tmp_path / "q.sase"), "-e", str(store), "-a", "cogra"])
-    told = capsys.readouterr()
+    reported = capsys.readouterr()
     assert ended.value.code == 2
-    assert told.out == ""
-    assert named in told.err
-    assert len(told.err.splitlines()) == 1
+    assert reported.out == ""
+    assert named in reported.err
+    assert len(reported.err.splitlines()) == 1
 
 
 @pytest.mark.spark
@@ -177,7 +177,7 @@ def test_a_damaged_copy_is_made_again(store: Path, spark: "SparkSession") -> Non
 
 
 def change_bytes(file: Path) -> None:
-    """In the middle of the first page, which its footer does not tell."""
+    """In the middle of the first page, whose change the footer does not show."""
     content = bytearray(file.read_bytes())
     content[60:80] = bytes(20)
     file.write_bytes(content)

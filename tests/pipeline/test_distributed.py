@@ -123,10 +123,10 @@ def test_storage_that_one_worker_does_not_see_is_refused(
             with pytest.raises(SystemExit) as ended:
                 main([str(word) for word in (*command, "--master", spark.url)])
             logging.disable(logging.NOTSET)
-            told = capsys.readouterr()
-            assert (ended.value.code, told.out) == (2, "")
-            assert "does not see what is there; use storage that all machines share" in told.err
-            assert len(told.err.splitlines()) == 1
+            reported = capsys.readouterr()
+            assert (ended.value.code, reported.out) == (2, "")
+            assert "does not see what is there; use storage that all machines share" in reported.err
+            assert len(reported.err.splitlines()) == 1
         stop()
     left = [path for path in sorted(shared.rglob("*")) if path not in before and "results" not in path.parts]
     assert left == []

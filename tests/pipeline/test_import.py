@@ -25,7 +25,7 @@ TICKS = Dataset(
     summary="",
     paper="",
     source="nowhere",
-    licence="",
+    license="",
     layouts=(
         RawLayout(
             files="ticks_*.txt",

@@ -181,24 +181,26 @@ def test_no_events() -> None:
     assert len(cepbench.evaluate("RETURN COUNT(*) PATTERN A", pd.DataFrame({"time": [], "type": []}), "greta")) == 0
 
 
-def test_what_to_know_of_a_plan_is_told() -> None:
+def test_what_to_know_of_a_plan_is_reported() -> None:
     workload = "\n\n".join(f"q{n}: RETURN COUNT(*) PATTERN SEQ(A, B, C) WITHIN 60 s SLIDE 20 s" for n in range(2))
-    told: list[str] = []
-    plain = answer_of(workload, frame(), "sharon", notify=told.append)
-    assert told == []
-    hurried = answer_of(workload, frame(), "sharon[limit=1e-9]", notify=told.append)
-    [notice] = told
+    reported: list[str] = []
+    plain = answer_of(workload, frame(), "sharon", notify=reported.append)
+    assert reported == []
+    hurried = answer_of(workload, frame(), "sharon[limit=1e-9]", notify=reported.append)
+    [notice] = reported
     assert notice.startswith("sharon: the search for an optimal plan reached a limit")
     assert hurried.digest() == plain.digest()
 
 
-def test_types_without_events_are_told_also_where_they_are_declared() -> None:
+def test_types_without_events_are_reported_also_where_they_are_declared() -> None:
     events = read_events(pd.DataFrame({"time": range(4), "type": list("ABCA")}))
 
-    def told(pattern: str, **rates: float) -> tuple[str, ...]:
+    def reported(pattern: str, **rates: float) -> tuple[str, ...]:
         queries = parse_workload(f"RETURN COUNT(*) PATTERN {pattern} WITHIN 5 s")
         return prepare(queries, make("greta"), events.schema, "modular", Statistics(4, 4, rates)).notices
 
-    assert told("SEQ(A, B)", A=0.5, B=0.25, C=0.25) == ()
-    assert told("SEQ(A, Z)", A=0.5, B=0.25, C=0.25) == ("query q1: the stream has no events of type Z; it has A, B, C",)
-    assert told("SEQ(A, C)", A=0.5, B=0.5, C=0.0) == ("query q1: the stream has no events of type C; it has A, B",)
+    assert reported("SEQ(A, B)", A=0.5, B=0.25, C=0.25) == ()
+    assert reported("SEQ(A, Z)", A=0.5, B=0.25, C=0.25) == (
+        "query q1: the stream has no events of type Z; it has A, B, C",
+    )
+    assert reported("SEQ(A, C)", A=0.5, B=0.5, C=0.0) == ("query q1: the stream has no events of type C; it has A, B",)

@@ -118,7 +118,7 @@ def test_memory_beyond_the_limit(spark, store):
     assert "\n" not in outcome.reason
 
 
-def test_the_limit_is_that_of_each_worker_and_told(spark, store):
+def test_the_limit_is_that_of_each_worker_and_reported(spark, store):
     # Spark would divide a limit of its own by the cores of an executor.
     outcome = measure(spark, job(store, Counting(), limit_bytes=2 * 10**9), seconds=60)
     assert (outcome.status, outcome.summary.worker_limit_bytes) == (Status.OK, 2 * 10**9)

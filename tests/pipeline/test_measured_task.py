@@ -173,7 +173,7 @@ class Failing(Counting):
         (KeyError(), Status.ERROR, "KeyError"),
     ],
 )
-def test_what_goes_wrong_is_told(store: Path, error: BaseException, status: Status, reason: str) -> None:
+def test_what_goes_wrong_is_reported(store: Path, error: BaseException, status: Status, reason: str) -> None:
     report = MeasuredTask(ready(MeasuredRun(store, QUERY, Failing(error))))(Portion(0))
     assert (report.status, report.reason, report.rows) == (status, reason, None)
 

@@ -201,14 +201,14 @@ def test_quick_planning_is_repeated(store: Stream, monkeypatch: pytest.MonkeyPat
         (PlanningTooLong("more than 7 s", 7.0), Status.TIMEOUT),
     ],
 )
-def test_what_an_optimiser_cannot_do_is_told(store: Stream, error: Exception, status: Status) -> None:
+def test_what_an_optimiser_cannot_do_is_reported(store: Stream, error: Exception, status: Status) -> None:
     class Lost(Counting):
         def plan(self, workload: Workload, statistics: Statistics) -> Plan:
             raise error
 
     outcome = run(Workers(lambda task: []), MeasuredRun(store.path, QUERY, Lost()))
     assert outcome.status is status
-    assert outcome.reason in ("no", "a lot", "the optimiser needs more memory than there is", "more than 7 s")
+    assert outcome.reason in ("no", "a lot", "the optimizer needs more memory than there is", "more than 7 s")
     assert outcome.plan_limit_seconds == (7.0 if status is Status.TIMEOUT else None)
 
 
@@ -280,7 +280,7 @@ def test_one_worker_that_failed_is_the_end_of_its_cell(store: Stream, reports: l
 
 
 @pytest.mark.parametrize(
-    ("reason", "status", "told"),
+    ("reason", "status", "reported"),
     [
         ("MemoryError: no room", Status.OUT_OF_MEMORY, "MemoryError: no room"),
         ("Python worker exited unexpectedly (crashed)", Status.ERROR, "the Python worker died"),
@@ -288,12 +288,12 @@ def test_one_worker_that_failed_is_the_end_of_its_cell(store: Stream, reports: l
         ("disk is full", Status.ERROR, "disk is full"),
     ],
 )
-def test_a_job_that_failed(store: Stream, reason: str, status: Status, told: str) -> None:
+def test_a_job_that_failed(store: Stream, reason: str, status: Status, reported: str) -> None:
     def fail(task: MeasuredTask) -> list[Report]:
         raise PySparkException(reason)
 
     outcome = run(Workers(fail), MeasuredRun(store.path, QUERY, Counting()))
-    assert (outcome.status, outcome.reason) == (status, told)
+    assert (outcome.status, outcome.reason) == (status, reported)
 
 
 def test_a_worker_beyond_the_limit_is_cancelled(store: Stream) -> None:
@@ -356,13 +356,13 @@ def test_a_silent_worker_is_lost_and_not_slow(store: Stream, monkeypatch: pytest
         hello = {"token": address.token, "process": NOBODY, "host": socket.gethostname()}
         with socket.create_connection((address.host, address.port)) as heartbeat, running(address, NOBODY):
             heartbeat.sendall(json.dumps({**hello, "machine": 1}).encode() + b"\n")
-            assert workers.cancelled.wait(30)  # nothing more is heard, and nothing is closed: the machine is gone
+            assert workers.cancelled.wait(30)  # no more reports, and nothing is closed: the machine is gone
         raise PySparkException("cancelled")
 
     workers = Workers(stopped)
     outcome = run(workers, MeasuredRun(store.path, QUERY, Counting()), seconds=1.2)
     assert outcome.status is Status.ERROR
-    assert "was not heard of for 2 s" in outcome.reason
+    assert "did not report for 2 s" in outcome.reason
 
 
 def test_a_job_without_executors_ends(store: Stream, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -392,7 +392,7 @@ def test_a_large_worker_that_dies_ran_out_of_memory(store: Stream, monkeypatch: 
     assert f"the worker on {socket.gethostname()} died at" in outcome.reason
 
 
-def test_a_session_that_spark_stopped_is_told_apart(store: Stream) -> None:
+def test_a_session_that_spark_stopped_is_distinguished(store: Stream) -> None:
     def fail(task: MeasuredTask) -> list[Report]:
         raise PySparkException("Job aborted: SparkContext was shut down")
 

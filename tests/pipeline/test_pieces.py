@@ -89,10 +89,10 @@ def test_only_whole_rows_are_cut_off(content: bytes, most_bytes: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "e.csv"
         path.write_bytes(b"time,type,s\n" + content)
-        assert told(path, most_bytes) == told(path, 1 << 20)
+        assert reported(path, most_bytes) == reported(path, 1 << 20)
 
 
-def told(path: Path, most_bytes: int) -> object:
+def reported(path: Path, most_bytes: int) -> object:
     try:
         layout, found = pieces(None, find(path), most_bytes)
     except InputError as error:
@@ -102,14 +102,14 @@ def told(path: Path, most_bytes: int) -> object:
 
 
 @pytest.mark.parametrize("most_bytes", [30, 100, 250, 10_000])
-def test_a_malformed_line_far_behind_the_header_is_told_by_its_row(
+def test_a_malformed_line_far_behind_the_header_is_reported_by_its_row(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most_bytes: int
 ) -> None:
     monkeypatch.setattr("cepbench.events.csv_files.BLOCK_BYTES", 60)
     path = tmp_path / "e.csv"
     path.write_text("time,type\n" + "1,A\n" * 90 + "2\n" + "3,A\n" * 9)
     problem = "Row #92: Expected 2 columns, got 1: 2"  # the header is the first
-    assert told(path, most_bytes) == f"{path}: unreadable CSV: CSV parse error: {problem}" == read(path)
+    assert reported(path, most_bytes) == f"{path}: unreadable CSV: CSV parse error: {problem}" == read(path)
 
 
 def test_there_are_as_many_pieces_as_tasks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,7 +31,7 @@ def store(tmp_path: Path) -> Stream:
     return read_stream(tmp_path)
 
 
-def told(store: Stream, query: str, counts: dict[str, dict[int, int]], workers: list[Measured]) -> Realised:
+def reported(store: Stream, query: str, counts: dict[str, dict[int, int]], workers: list[Measured]) -> Realised:
     """`counts`: of each group, matches by window."""
     workload = compile_workload(parse_workload(query), store.schema)
     answer = AnswerBuilder(workload)
@@ -46,7 +46,7 @@ def told(store: Stream, query: str, counts: dict[str, dict[int, int]], workers: 
 def test_rates_windows_and_matches(store: Stream) -> None:
     query = "RETURN g, COUNT(*) PATTERN A+ GROUP-BY g WITHIN 500 ms"
     workers = [Measured(service=[1.0, 1.0], substreams=1), Measured(service=[1.0], substreams=2)]
-    found = told(store, query, {"u": {0: 1, 1: 3}, "v": {0: 1}}, workers)
+    found = reported(store, query, {"u": {0: 1, 1: 3}, "v": {0: 1}}, workers)
     assert (found.events, found.windows, found.rows) == (4, 2, 3)
     assert (found.substreams, found.batches) == (3, 2)
     # Four events in 1000 ms, of which a window is half; five matches in two windows.
@@ -58,7 +58,7 @@ def test_rates_windows_and_matches(store: Stream) -> None:
     ("window", "events"), [("", 4.0), ("WITHIN 3 EVENTS", 3.0), ("WITHIN 9 EVENTS", 4.0), ("WITHIN 1 min", 4.0)]
 )
 def test_a_window_holds_no_more_than_the_stream(store: Stream, window: str, events: float) -> None:
-    assert told(store, f"RETURN COUNT(*) PATTERN A+ {window}", {}, [Measured()]).events_per_window == events
+    assert reported(store, f"RETURN COUNT(*) PATTERN A+ {window}", {}, [Measured()]).events_per_window == events
 
 
 @pytest.mark.parametrize(
@@ -74,5 +74,5 @@ def test_a_window_holds_no_more_than_the_stream(store: Stream, window: str, even
     ],
 )
 def test_selectivity_is_the_share_of_pairs_that_pass(store: Stream, where: str, share: float) -> None:
-    found = told(store, f"RETURN COUNT(*) PATTERN A+ WHERE {where}", {}, [Measured()])
+    found = reported(store, f"RETURN COUNT(*) PATTERN A+ WHERE {where}", {}, [Measured()])
     assert found.selectivity == pytest.approx(share, abs=0.01)

@@ -101,7 +101,7 @@ def test_an_interval_is_narrow_to_either_side() -> None:
 
 
 def test_freed_memory_stays() -> None:
-    """In a process of its own: what the allocator is told holds for good."""
+    """In a separate process: options of the allocator are permanent."""
     program = """
 import resource, sys
 import numpy as np

@@ -85,10 +85,10 @@ def test_parts_hold_substreams_whole() -> None:
 def test_frames_are_evaluated_part_by_part(algorithm: str, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = answer_of(WORKLOAD, frame(), algorithm).frame()
     monkeypatch.setattr(in_process, "BATCH_ROWS", 37)
-    told: list[int] = []
-    found = answer_of(WORKLOAD, frame(), algorithm, progress=lambda total, more: told.append(more)).frame()
+    reported: list[int] = []
+    found = answer_of(WORKLOAD, frame(), algorithm, progress=lambda total, more: reported.append(more)).frame()
     assert found.equals(wanted)
-    assert max(told) <= 37
+    assert max(reported) <= 37
 
 
 @pytest.mark.parametrize(("cuts", "together"), [((), False), ((3,), True)])

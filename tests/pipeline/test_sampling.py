@@ -119,7 +119,7 @@ def test_a_sample_is_drawn_once(stores: dict[int, Stream], monkeypatch: pytest.M
     assert first.seconds > 0
 
 
-def test_what_is_not_there_is_told_before_anything_is_drawn(stores: dict[int, Stream]) -> None:
+def test_what_is_not_there_is_reported_before_anything_is_drawn(stores: dict[int, Stream]) -> None:
     with pytest.raises(InputError, match="column 'weight' is missing"):
         drawn(stream_statistics(stores[1]), {"C0": ["weight"]})
     frame = pd.DataFrame({"time": [1, 2], "type": ["A", "B"], "x": [1.0, None]})

@@ -42,7 +42,7 @@ def test_java_is_looked_for_before_spark_is(tmp_path: Path, monkeypatch: pytest.
         with pytest.raises(CepbenchError, match=f"is version {version}; Spark needs Java 17 or newer"):
             check_java()
     java(tmp_path, "no JVM")
-    with pytest.raises(CepbenchError, match="does not tell its version"):
+    with pytest.raises(CepbenchError, match="does not report its version"):
         check_java()
     (tmp_path / "bin" / "java").write_text("")
     with pytest.raises(CepbenchError, match="does not start"):
@@ -123,7 +123,7 @@ def test_as_many_executors_as_were_asked_for_are_waited_for(waiting: Callable[..
     assert waiting(growing, executor_instances="3") == 4
     assert waiting(growing, cores_max="4") == 3
     assert waiting(growing, executor_instances="1", cores_max="6") == 4
-    with pytest.raises(TooFewExecutors, match=r"^Spark master spark://h:1: 3 executors came within 60 s, not 4 exec"):
+    with pytest.raises(TooFewExecutors, match=r"^Spark master spark://h:1: 3 executors registered within 60 s, not 4 "):
         waiting(growing, executor_instances="4")
     with pytest.raises(TooFewExecutors, match=r"not 7 cores; ask for fewer, or free some$"):
         waiting(growing, cores_max="7")
@@ -132,7 +132,7 @@ def test_as_many_executors_as_were_asked_for_are_waited_for(waiting: Callable[..
 def test_without_a_number_all_are_waited_for_that_come(waiting: Callable[..., int]) -> None:
     assert waiting([(0, 2), (1, 2), (2, 4), (2, 4), (2, 4)]) == 5  # nothing new for two seconds
     assert waiting([(1, 1)]) == 3
-    with pytest.raises(TooFewExecutors, match="0 executors came within 60 s, not one"):
+    with pytest.raises(TooFewExecutors, match="0 executors registered within 60 s, not one"):
         waiting([(0, 2)])
     with pytest.raises(CepbenchError, match=r"^setting spark\.cores\.max=many: expected a whole number"):
         waiting([(1, 1)], cores_max="many")  # from an administrator's defaults

@@ -71,18 +71,18 @@ def reported(store: Path, workload: str, algorithm: str, **settings: object) -> 
     return reports, outcome_of(made, reports, 2)
 
 
-def test_measured_slices_give_the_answer_and_tell_what_joining_took(keyed: Stream) -> None:
+def test_measured_slices_give_the_answer_and_report_what_joining_took(keyed: Stream) -> None:
     workload = "q: RETURN key, COUNT(*), SUM(A.value) PATTERN SEQ(A+, B) GROUP-BY key WITHIN 900 s SLIDE 300 s"
     _, whole = reported(keyed.path, workload, "cogra")
     reports, found = reported(keyed.path, workload, BY_TIME, repeat=0.2)
     assert len(reports) == 10
     assert found.digest == whole.digest
     assert found.realised.substreams == whole.realised.substreams == 3
-    told = found.summary
-    seconds = told.details["join_seconds"]
-    assert 0 < seconds < told.makespan <= told.service_total * 1.0001
-    assert told.throughput == pytest.approx(3000 / told.makespan, rel=0.5)
-    assert told.latency_max is None
+    summary = found.summary
+    seconds = summary.details["join_seconds"]
+    assert 0 < seconds < summary.makespan <= summary.service_total * 1.0001
+    assert summary.throughput == pytest.approx(3000 / summary.makespan, rel=0.5)
+    assert summary.latency_max is None
     assert not found.samples.latency
     assert whole.summary.latency_max > 0
 
@@ -111,7 +111,7 @@ def test_joining_is_part_of_the_makespan(keyed: Stream, monkeypatch: pytest.Monk
     reports = [MeasuredTask(made)(portion) for portion in portions_of(made)]
     with monkeypatch.context() as patched:
         patched.setattr("cepbench.pipeline.outcome.time.perf_counter", iter(range(100)).__next__)
-        told = outcome_of(made, reports, len(reports)).summary
+        summary = outcome_of(made, reports, len(reports)).summary
     longest = max(sum(report.measured.service) for report in reports)
-    assert told.details["join_seconds"] == 1
-    assert told.makespan == pytest.approx(1 + longest)
+    assert summary.details["join_seconds"] == 1
+    assert summary.makespan == pytest.approx(1 + longest)

@@ -55,7 +55,7 @@ def test_parts_follow_one_another(tmp_path: Path, key: tuple[str, ...], buckets:
         stream.check_needed({"C": ["x"]})
 
 
-def test_a_failed_task_is_told_in_the_line_of_its_last_error() -> None:
+def test_a_failed_task_is_reported_in_the_line_of_its_last_error() -> None:
     text = "\n".join(
         [
             "An error occurred: Job aborted",

@@ -175,7 +175,7 @@ def test_a_store_appears_whole_or_not_at_all(tmp_path: Path) -> None:
         (folder / "new").write_text("")
     assert not is_store(path)
     assert [p.name for p in tmp_path.iterdir()] == ["store"]
-    with pytest.raises(CepbenchError, match="it is no event store"), creating(path, replace=True):
+    with pytest.raises(CepbenchError, match="it is not an event store"), creating(path, replace=True):
         pass
 
 

@@ -74,7 +74,7 @@ def test_numbers_stay_numbers(times: list[object], form: str) -> None:
     assert found["window_start"].dtype == np.int64
 
 
-def test_matches_tell_their_first_and_last_time() -> None:
+def test_matches_report_their_first_and_last_time() -> None:
     found = evaluate("PATTERN SEQ(A, B) WITHIN 80 s PER MATCH", NAIVE, "sase")
     assert ends(found) == [(NAIVE["time"][0], NAIVE["time"][1]), (NAIVE["time"][0], NAIVE["time"][2])]
 

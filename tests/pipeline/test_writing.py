@@ -1,4 +1,4 @@
-"""What the writers of a store tell of their stretches, added up."""
+"""The counts of the writers of a store, added up."""
 
 from pathlib import Path
 
@@ -19,8 +19,8 @@ SCHEMA = Schema(("A", "B"), (Attribute("x", Kind.FLOAT), Attribute("s", Kind.STR
 
 
 def written(first: int, last: int, **more: object) -> Written:
-    told = {"bucket_events": (2, 1), "types": {"A": TypeSummary(3, first, last)}, "sums": (1, 2)}
-    return Written(**{**told, "first": first, "last": last, **more})  # type: ignore[arg-type]
+    reported = {"bucket_events": (2, 1), "types": {"A": TypeSummary(3, first, last)}, "sums": (1, 2)}
+    return Written(**{**reported, "first": first, "last": last, **more})  # type: ignore[arg-type]
 
 
 def test_stretches_add_up() -> None:
@@ -72,7 +72,7 @@ def store(folder: Path) -> Stream:
     return read_stream(folder)
 
 
-def test_a_hole_is_told_where_an_event_of_its_type_has_it(tmp_path: Path) -> None:
+def test_a_hole_is_reported_where_an_event_of_its_type_has_it(tmp_path: Path) -> None:
     found = store(tmp_path / "store")
     assert found.holes == {
         "A": {"x": Holes(1, "e.csv, row 2")},

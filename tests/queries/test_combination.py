@@ -91,6 +91,6 @@ def test_predicates_on_pairs_stay_with_their_alternative() -> None:
         ("A{40,} AND SEQ(" + ", ".join(["A?"] * 40) + ")", "two ways"),
     ],
 )
-def test_what_cannot_be_told_apart_is_refused(text: str, problem: str) -> None:
+def test_what_cannot_be_distinguished_is_refused(text: str, problem: str) -> None:
     with pytest.raises(QueryError, match=problem):
         analysis(text)

@@ -111,9 +111,9 @@ def test_what_does_not_fit_the_schema_is_refused(text: str, problem: str) -> Non
 
 
 def test_a_window_of_no_whole_number_of_units_is_refused() -> None:
-    with pytest.raises(InputError, match=r"^WITHIN 1 ns is no whole number of the stream's time unit 'ms'"):
+    with pytest.raises(InputError, match=r"^WITHIN 1 ns is not a whole number of the stream's time unit 'ms'"):
         compiled("COUNT(*) PATTERN A WITHIN 1 ns")
-    with pytest.raises(InputError, match=r"^SLIDE 0\.5 ms is no whole number"):
+    with pytest.raises(InputError, match=r"^SLIDE 0\.5 ms is not a whole number"):
         compiled("COUNT(*) PATTERN A WITHIN 1 ms SLIDE 0.5 ms")
 
 
@@ -148,7 +148,7 @@ def test_equal_aggregates_share_channels() -> None:
     assert compiled("SUM(A.n) PATTERN A", "float").layout.real
 
 
-def test_a_count_tells_no_value_only_where_a_match_may_lack_it() -> None:
+def test_a_count_reports_no_value_only_where_a_match_may_lack_it() -> None:
     assert len(compiled("MIN(A.n) PATTERN SEQ(A, B?)").layout.ring) == 1
     assert len(compiled("MIN(B.n) PATTERN SEQ(A, B?)").layout.ring) == 2
 

@@ -127,14 +127,14 @@ def test_conditions_stand_in_both_directions() -> None:
             "RETURN COUNT(*), SUM(A.x)",
             "write RETURN MATCHES",
         ),
-        ("PATTERN SEQ(A, (B OR SEQ(C, D)) x) WITHIN 5 s PER MATCH", "(B OR SEQ(C, D)) x", "OR stands at the top"),
-        ("PATTERN SEQ(A, (B OR C+) x) WITHIN 5 s PER MATCH", "(B OR C+) x", "OR stands at the top"),
+        ("PATTERN SEQ(A, (B OR SEQ(C, D)) x) WITHIN 5 s PER MATCH", "(B OR SEQ(C, D)) x", "OR is at the top"),
+        ("PATTERN SEQ(A, (B OR C+) x) WITHIN 5 s PER MATCH", "(B OR C+) x", "OR is at the top"),
         ("PATTERN SEQ(A, NOT (B OR C)) WITHIN 5 s PER MATCH", "(B OR C)", "NOT takes a single event type"),
         ("PATTERN A AND (B OR C) x WITHIN 5 s PER MATCH", "(B OR C) x", "an operand is a single event type"),
         ("PATTERN SEQ(A, (B OR C) x) WITHIN 5 s", "(B OR C) x", "OR has an alias under PER MATCH only"),
         ("PATTERN SEQ(A x, (B OR C) x) WITHIN 5 s PER MATCH", "(B OR C) x", "the alias 'x' is given twice"),
-        ("PATTERN SEQ(A, (B, C) x) WITHIN 5 s PER MATCH", "x", "an alias stands behind an event type or an OR"),
-        ("PATTERN SEQ(A, (B b) x) WITHIN 5 s PER MATCH", "x", "an alias stands behind an event type or an OR"),
+        ("PATTERN SEQ(A, (B, C) x) WITHIN 5 s PER MATCH", "x", "an alias follows an event type or an OR"),
+        ("PATTERN SEQ(A, (B b) x) WITHIN 5 s PER MATCH", "x", "an alias follows an event type or an OR"),
         (
             "PATTERN SEQ(A, (B OR C) x) WHERE A.x < B.x WITHIN 5 s PER MATCH",
             "A.x < B.x",
@@ -162,12 +162,12 @@ def test_conditions_stand_in_both_directions() -> None:
         ("PATTERN SEQ(A, B{2,}) WITHIN 5 s PER MATCH", "B{2,}", "an operand is a single event type"),
         ("PATTERN SEQ(A, B++) WITHIN 5 s PER MATCH", "B++", "an operand is a single event type"),
         ("PATTERN C OR SEQ(A, B*) WITHIN 5 s PER MATCH", "B*", "an operand is a single event type"),
-        ("PATTERN SEQ(A AND C, B) WITHIN 5 s PER MATCH", "A AND C", "AND stands at the top"),
-        ("PATTERN A OR SEQ(A AND C, B) WITHIN 5 s PER MATCH", "A AND C", "AND stands at the top"),
-        ("PATTERN A OR (B AND C) WITHIN 5 s", "(B AND C)", "AND stands at the top"),
+        ("PATTERN SEQ(A AND C, B) WITHIN 5 s PER MATCH", "A AND C", "AND is allowed at the top"),
+        ("PATTERN A OR SEQ(A AND C, B) WITHIN 5 s PER MATCH", "A AND C", "AND is allowed at the top"),
+        ("PATTERN A OR (B AND C) WITHIN 5 s", "(B AND C)", "AND is allowed at the top"),
         ("PATTERN SEQ(A, NOT B+) WITHIN 5 s PER MATCH", "B+", "NOT takes a single event type"),
         ("PATTERN SEQ(A, NOT (B, C)) WITHIN 5 s PER MATCH", "(B, C)", "NOT takes a single event type"),
-        ("PATTERN A AND NOT B WITHIN 5 s PER MATCH", "NOT B", "NOT stands inside SEQ only"),
+        ("PATTERN A AND NOT B WITHIN 5 s PER MATCH", "NOT B", "NOT is allowed inside SEQ only"),
         ("PATTERN SEQ(NOT A, NOT B) WITHIN 5 s PER MATCH", "SEQ(NOT A, NOT B)", "a SEQ needs a part without NOT"),
         ("PATTERN A, B WHERE A.x < NEXT(B).x WITHIN 5 s PER MATCH", "NEXT(B).x", "leave NEXT out"),
         ("PATTERN A, B WHERE NEXT(A).x < B.x WITHIN 5 s PER MATCH", "NEXT(A).x", "leave NEXT out"),
@@ -239,7 +239,7 @@ def test_the_automaton_of_seq_and_or() -> None:
     assert not compiled("PATTERN (A AND B) OR (A AND C) WITHIN 5 s PER MATCH").analysis.automata
 
 
-def test_a_count_is_told_for_the_whole_stream() -> None:
+def test_a_count_is_reported_for_the_whole_stream() -> None:
     counted = compiled("RETURN COUNT(*) PATTERN A AND B AND C WITHIN 5 s PER MATCH")
     assert (counted.row_window, counted.window) == (None, Window(6, 1))
     assert compiled("PATTERN A AND B WITHIN 5 s PER MATCH").row_window == Window(6, 1)

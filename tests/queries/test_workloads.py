@@ -52,7 +52,7 @@ def test_a_name_given_twice() -> None:
 
 @pytest.mark.parametrize("text", ["", " \n\n ", ";;", "-- nothing\n;"])
 def test_no_query(text: str) -> None:
-    with pytest.raises(QueryError, match="the workload holds no query"):
+    with pytest.raises(QueryError, match="the workload contains no query"):
         parse_workload(text)
 
 
@@ -70,7 +70,7 @@ def test_errors_name_the_line_of_the_file(tmp_path: Path) -> None:
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "latin").write_bytes(b"PATTERN Stra\xdfe")
-    with pytest.raises(InputError, match="no UTF-8 text"):
+    with pytest.raises(InputError, match="not UTF-8 text"):
         load_workload(tmp_path / "latin")
     with pytest.raises(InputError, match="missing: cannot read the workload: No such file"):
         load_workload(tmp_path / "missing")

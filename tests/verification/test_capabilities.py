@@ -100,15 +100,15 @@ def test_of_what_was_measured_the_columns_that_differ_are_shown() -> None:
 
 def test_what_is_not_installed_is_shown_as_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     before = capabilities(["flink"])
-    told = "Flink is not available: there is no java"
-    monkeypatch.setattr("cepbench.algorithms.flink.algorithm.missing", lambda: told)
+    reported = "Flink is not available: there is no java"
+    monkeypatch.setattr("cepbench.algorithms.flink.algorithm.missing", lambda: reported)
     found = capabilities(["flink"])
-    assert found.absent == {"flink": told}
+    assert found.absent == {"flink": reported}
     assert found.rows == before.rows
     assert found.rows[0].reasons == {}
 
 
-def test_a_group_that_is_refused_as_a_whole_is_told_so() -> None:
+def test_a_group_that_is_refused_as_a_whole_is_reported_so() -> None:
     def refused(group: str, *reasons: str | None) -> list[Capability]:
         found = [{} if reason is None else {"a": reason} for reason in reasons]
         return [Capability(group, f"{group}{n}", "", why) for n, why in enumerate(found)]

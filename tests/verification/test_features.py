@@ -1,4 +1,4 @@
-"""What a case is made of is told from the case, whatever it was drawn for."""
+"""What a case is made of is reported from the case, whatever it was drawn for."""
 
 from random import Random
 

@@ -173,7 +173,7 @@ def test_spans_may_count_events() -> None:
         ({"closures": "{other}.score < 1"}, "only {kleene} may stand in braces"),
         ({"rate_difference": 0.5}, "rate_difference needs the skew of the stream"),
         ({"density": 0.5, "core_size": 6}, "core_size = 6 exceeds the least pattern of 5 types"),
-        ({"density": 0.5, "cores": 3}, "density = 0.5 cannot be had with 3 cores; use at most 2"),
+        ({"density": 0.5, "cores": 3}, "density = 0.5 is impossible with 3 cores; use at most 2"),
         ({"private": True, "types": 50}, "no room for 100 patterns out of 50 types"),
     ],
 )

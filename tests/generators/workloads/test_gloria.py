@@ -142,8 +142,10 @@ def test_shared_sub_patterns_are_those_of_the_published_workloads(file: str, par
     assert Counter(map(shared, ours)) == Counter(map(shared, theirs))
     text = workload_text("gloria", parameters)
     for clause in ("WHERE", "WITHIN"):
-        found, told = ({line for line in lines.splitlines() if line.startswith(clause)} for lines in (text, published))
-        assert {line.strip() for line in told} == found
+        found, listed = (
+            {line for line in lines.splitlines() if line.startswith(clause)} for lines in (text, published)
+        )
+        assert {line.strip() for line in listed} == found
     assert {query.group_by for query in parse_workload(text)} == {
         query.group_by for query in load_workload(PUBLISHED / file)
     }

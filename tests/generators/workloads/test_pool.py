@@ -61,7 +61,7 @@ def test_fewer_queries_are_a_beginning(repeats: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "reported"),
     [
         ({"part_length": 3}, "part_length = 3 does not divide length = 10"),
         ({"part_length": 20}, "part_length = 20 does not divide length = 10"),
@@ -72,8 +72,8 @@ def test_fewer_queries_are_a_beginning(repeats: bool) -> None:
         ({"length": 50, "pool": 1000}, "found no pattern of 50 different types in a pool of 1000 short patterns"),
     ],
 )
-def test_refused(given: dict[str, Any], told: str) -> None:
+def test_refused(given: dict[str, Any], reported: str) -> None:
     with pytest.raises(GeneratorError) as error:
         patterns(**given)
-    assert told in str(error.value)
+    assert reported in str(error.value)
     assert "\n" not in str(error.value)

@@ -206,7 +206,7 @@ def test_clauses_may_be_left_out() -> None:
         ({"patterns": "loops"}, "parameter patterns = 'loops' is not allowed; give one of cores, routes"),
         (
             {"types": 12, "overlap": 0},
-            "workload sequences: no room for 20 queries of 10 out of 12 types without common neighbours",
+            "workload sequences: no room for 20 queries of 10 out of 12 types without common neighbors",
         ),
         (
             {"types": 50, "overlap": 0.5, "patterns": "routes"},
