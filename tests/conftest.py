@@ -1,4 +1,4 @@
-"""The two tiers of tests, and fixtures that many folders use.
+"""The two tiers of tests, their groups, and shared fixtures.
 
 Without `--all`, tests that are marked `full` or `cluster` are deselected, and of the cases of a test that is marked
 `sampled(n)` about one in n is run, chosen by its name. With it, those that are marked `contained` are.
@@ -51,7 +51,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _shuffle(items: list[pytest.Item], seed: int) -> None:
-    """The same in all processes, as xdist needs it; the tests of a file stay together, for the sake of its fixtures."""
+    """The same order in all processes, as xdist requires; the tests of a file stay together and share its fixtures."""
     items.sort(key=lambda item: item.nodeid)
     random.Random(seed).shuffle(items)
     files: dict[str, list[pytest.Item]] = {}
@@ -82,7 +82,7 @@ def _is_left_out(item: pytest.Item) -> bool:
 
 @pytest.fixture
 def spark(_spark_settings: None) -> "SparkSession":
-    """The session on two local cores; started once, and again when a test used another master."""
+    """The session on two local cores, started once, and again after a test that used another master."""
     from cepbench.pipeline.session import session
 
     return session(SPARK_MASTER)
