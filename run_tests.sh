@@ -30,4 +30,4 @@ esac
 # One process more than cores: some tests wait, for Spark or for the processes that they start. None replaces
 # one that died: pytest-xdist would wait forever for the rest of its group. The test during which it died fails.
 exec "$PYTHON" -m pytest --numprocesses "$(($(getconf _NPROCESSORS_ONLN) + 1))" --maxprocesses 4 --dist loadgroup \
-  --max-worker-restart 0 "$@"
+  --no-loadscope-reorder --max-worker-restart 0 "$@"

@@ -126,19 +126,6 @@ def answer_of(
     return answer
 
 
-def evaluate_batches(
-    workload_text: str, schema: Schema, batches: Iterable[EventBatch], algorithm: str, arithmetic: str = "modular"
-) -> pd.DataFrame:
-    """The answer on batches of a stream, cut anywhere."""
-    queries, made = parse_supported(workload_text, algorithm)
-    prepared = prepare(queries, made, schema, arithmetic, Statistics())
-    answer = AnswerBuilder(prepared.workload)
-    kept = list(batches)
-    for job in prepared.jobs:
-        run_job(prepared, job, kept, answer)
-    return answer.frame()
-
-
 def check_store_reading(path: str | Path, reading: Reading | str) -> None:
     """Refuses names of columns and conditions for a store, whose columns are defined. Raises `InputError`."""
     if isinstance(reading, Reading) and reading.own_columns:

@@ -1,11 +1,13 @@
-"""The two tiers of tests, and fixtures that many folders use.
+"""The two tiers of tests, their groups, and shared fixtures.
 
 Without `--all`, tests that are marked `full` or `cluster` are deselected, and of the cases of a test that is marked
 `sampled(n)` about one in n is run, chosen by its name. With it, those that are marked `contained` are.
 
 One process of pytest-xdist runs all tests of a group: those that start Spark, so that they share its virtual machine;
-the contract of an algorithm and the tests of its folder, so that no two processes compile or load the same kernels; and
-the tests of any other file.
+those that start a cluster, which mostly wait, and whose workers compile the same kernels; the contract of an algorithm
+and the tests of its folder, so that no two processes compile or load the same kernels; and the tests of any other file.
+Groups start in the order of `_rank`, so that no long one is left at the end. This needs `--no-loadscope-reorder`:
+otherwise pytest-xdist starts the groups with the most tests first, and Spark, whose few tests take longest, after them.
 """
 
 import os
@@ -47,11 +49,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if item in chosen]
     if (seed := config.getoption("--shuffle")) is not None:
         _shuffle(items, seed)
-    items.sort(key=_place)
+    _sort(items)
 
 
 def _shuffle(items: list[pytest.Item], seed: int) -> None:
-    """The same in all processes, as xdist needs it; the tests of a file stay together, for the sake of its fixtures."""
+    """The same order in all processes, as xdist requires; the tests of a file stay together and share its fixtures."""
     items.sort(key=lambda item: item.nodeid)
     random.Random(seed).shuffle(items)
     files: dict[str, list[pytest.Item]] = {}
@@ -60,17 +62,34 @@ def _shuffle(items: list[pytest.Item], seed: int) -> None:
     items[:] = [item for file in files.values() for item in file]
 
 
-def _place(item: pytest.Item) -> tuple[bool, str]:
-    """The longest group begins first, and starts a session, with workers that load all kernels, only where it must."""
-    spark = item.get_closest_marker("spark")
-    return spark is None, str(spark.args) if spark else ""
+def _sort(items: list[pytest.Item]) -> None:
+    """Puts the groups that take longest first, and tests whose Spark sessions have the same options beside one another,
+    since the workers of a new session load all kernels.
+    """
+    ranks: dict[str, int] = {}
+    for item in items:
+        ranks[_group(item)] = min(_rank(item), ranks.get(_group(item), _rank(item)))
+    items.sort(key=lambda item: (ranks[_group(item)], [str(mark.args) for mark in item.iter_markers("spark")]))
+
+
+def _rank(item: pytest.Item) -> int:
+    """How early the group of a test starts."""
+    marked = item.get_closest_marker
+    longest_first = (marked("spark"), marked("cluster"), _algorithm(item), marked("full"))
+    return next((rank for rank, found in enumerate(longest_first) if found), len(longest_first))
 
 
 def _group(item: pytest.Item) -> str:
-    if item.get_closest_marker("spark"):
-        return "spark"
-    algorithm = re.search(r"test_contract\[(\w+):|^tests/algorithms/(\w+)/", item.nodeid)
-    return algorithm[1] or algorithm[2] if algorithm else item.nodeid.partition("::")[0]
+    for mark in ("spark", "cluster"):
+        if item.get_closest_marker(mark):
+            return mark
+    return _algorithm(item) or item.nodeid.partition("::")[0]
+
+
+def _algorithm(item: pytest.Item) -> str:
+    """The algorithm whose contract, or whose folder, a test belongs to; empty if there is none."""
+    found = re.search(r"test_contract\[(\w+):|^tests/algorithms/(\w+)/", item.nodeid)
+    return found[1] or found[2] if found else ""
 
 
 def _is_left_out(item: pytest.Item) -> bool:
@@ -82,7 +101,7 @@ def _is_left_out(item: pytest.Item) -> bool:
 
 @pytest.fixture
 def spark(_spark_settings: None) -> "SparkSession":
-    """The session on two local cores; started once, and again when a test used another master."""
+    """The session on two local cores, started once, and again after a test that used another master."""
     from cepbench.pipeline.session import session
 
     return session(SPARK_MASTER)

@@ -1,4 +1,4 @@
-"""A standalone Spark cluster on loopback, whose workers tests may hide folders from, stop and kill."""
+"""A standalone Spark cluster on loopback; tests may stop and kill its workers, and hide folders from them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LISTENING = re.compile(r"Starting Spark master at (spark://\S+)")
 
 
 class Standalone:
-    """A master and workers, each a process with its log in a folder of its own. Use as a context manager."""
+    """A context manager with a master and workers, each a process that logs into its own folder."""
 
     def __init__(self, folder: Path, settings: Mapping[str, str] | None = None) -> None:
         self._folder, self._settings = folder, settings or {}
@@ -31,13 +31,13 @@ class Standalone:
         self._master: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Standalone:
-        # The master chooses its port: one that is free now may be another process's when it starts.
+        # The master chooses its port: a port that is free now may be in use when the master starts.
         self._master = self._start("master.Master", "--host", HOST, "--port", "0")
         deadline = time.monotonic() + START_SECONDS
-        while (reported := LISTENING.search((self._folder / "master.Master-1" / "log").read_text())) is None:
+        while (found := LISTENING.search((self._folder / "master.Master-1" / "log").read_text())) is None:
             assert time.monotonic() < deadline, "the master does not listen"
             time.sleep(0.2)
-        self.url = reported[1]
+        self.url = found[1]
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -48,14 +48,14 @@ class Standalone:
         self._master.wait()
 
     def add_worker(self, cores: int = 1, hidden: Path | None = None) -> subprocess.Popen[bytes]:
-        """A worker; what lies in the folder `hidden` it does not see, as if its machine had another disk there."""
+        """Starts a worker that sees an empty folder in place of `hidden`, as on a machine with another disk."""
         arguments = ("--host", HOST, "--port", "0", "--cores", str(cores), "--memory", "1g")
         worker = self._start("worker.Worker", *arguments, "--work-dir", "work", self.url, hidden=hidden)
         self.workers.append(worker)
         return worker
 
     def kill(self, worker: subprocess.Popen[bytes]) -> None:
-        """Ends a worker with its executors and their Python, at once, as a machine that loses power."""
+        """Kills a worker with its executors and their Python processes, as if its machine lost power."""
         for process in tree(worker.pid):
             with contextlib.suppress(psutil.Error):
                 process.kill()
@@ -65,7 +65,7 @@ class Standalone:
             self.workers.remove(worker)
 
     def stop(self, worker: subprocess.Popen[bytes]) -> list[psutil.Process]:
-        """Stops a worker with all below it, as a machine that cannot be reached; `go_on` wakes it up."""
+        """Suspends a worker and its child processes, as if its machine could not be reached; `go_on` resumes them."""
         stopped = tree(worker.pid)
         for process in stopped:
             with contextlib.suppress(psutil.Error):
@@ -103,7 +103,7 @@ UNSHARE = ("unshare", "--mount")
 
 
 def can_hide() -> bool:
-    """Whether this system lets us give a process mounts of its own."""
+    """Whether a process may have its own mounts on this system."""
     try:
         return subprocess.run([*UNSHARE, "true"], capture_output=True, check=False).returncode == 0
     except OSError:
@@ -111,7 +111,7 @@ def can_hide() -> bool:
 
 
 def tree(process: int) -> list[psutil.Process]:
-    """A process and all below it, the highest first."""
+    """A process and its descendants, parents first."""
     with contextlib.suppress(psutil.Error):
         top = psutil.Process(process)
         return [top, *top.children(recursive=True)]
@@ -119,7 +119,7 @@ def tree(process: int) -> list[psutil.Process]:
 
 
 def go_on(processes: Sequence[psutil.Process]) -> None:
-    """Wakes stopped processes up."""
+    """Resumes suspended processes."""
     for process in processes:
         with contextlib.suppress(psutil.Error):
             process.send_signal(signal.SIGCONT)

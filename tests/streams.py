@@ -11,13 +11,13 @@ __all__ = ["golden_cases", "golden_detection", "golden_plans", "stream"]
 
 
 def golden_cases() -> list[dict[str, Any]]:
-    """Queries, events and rows."""
+    """The worked examples: queries, events and rows."""
     cases: list[dict[str, Any]] = golden("queries")["cases"]
     return cases
 
 
 def golden_detection() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Events, and queries of detection over them with the positions of all matches."""
+    """The examples of detection: events, and queries with the positions of all matches."""
     return golden("detection")["events"], golden("detection")["cases"]
 
 

@@ -1,4 +1,4 @@
-"""Answers of algorithms to small queries, beside the oracle's."""
+"""Answers of algorithms and of the oracle to small queries."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Random queries for complete matches on random streams, beside the oracle's answers."""
+"""Random queries for complete matches on random streams, compared with the oracle."""
 
 from collections.abc import Mapping
 from functools import cache

@@ -1,4 +1,4 @@
-"""Small inputs, and the command as a user meets it."""
+"""Small inputs, and the command line run as a user runs it."""
 
 import logging
 from collections.abc import Callable
@@ -29,7 +29,7 @@ Cepbench = Callable[..., Ended]
 def cepbench(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Cepbench:
     """Runs a command line in this process, with its error handling.
 
-    Whether it had to compile kernels depends on the disk, so what it says of that is left out.
+    Notices of kernel compilation are left out, since they depend on what is cached on disk.
     """
     monkeypatch.delenv("CEPBENCH_DEBUG", raising=False)
 
@@ -39,8 +39,8 @@ def cepbench(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
         logging.disable(logging.NOTSET)  # other tests may look at logs
         captured = capsys.readouterr()
         assert "Traceback" not in captured.err
-        reported = [line for line in captured.err.splitlines(keepends=True) if "compiling kernels" not in line]
-        return Ended(int(ended.value.code or 0), captured.out, "".join(reported))
+        shown = [line for line in captured.err.splitlines(keepends=True) if "compiling kernels" not in line]
+        return Ended(int(ended.value.code or 0), captured.out, "".join(shown))
 
     return run
 

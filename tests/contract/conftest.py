@@ -1,9 +1,9 @@
-"""What the random cases compared, shown at the end of the run."""
+"""Shows at the end of a run what the random cases compared."""
 
 import pytest
 
 COMPARED = "compared"
-"""The property in which a test says what it compared."""
+"""The name of the property with which a test reports what it compared."""
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

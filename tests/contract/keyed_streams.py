@@ -1,4 +1,4 @@
-"""Random grouped streams, evaluated by operators of many keys and by an executor per key."""
+"""Random streams with many keys, evaluated by one operator of all keys and by an executor per key."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SPLITS = (("GROUP-BY g", ""), ("GROUP-BY h", "[g]"), ("", "[g, h]"), ("GROUP-BY 
 
 
 def random_queries(random: Random, algorithm: Algorithm) -> list[str]:
-    """Up to three queries of one way to split the stream that the algorithm supports; perhaps none."""
+    """Up to three queries that split the stream alike and that the algorithm supports; perhaps none."""
     group, equal = random.choice(SPLITS)
     patterns = SEQUENCES if algorithm.flattens and random.random() < 0.8 else PATTERNS
     found = []
@@ -61,7 +61,7 @@ def random_queries(random: Random, algorithm: Algorithm) -> list[str]:
 
 
 def random_pieces(random: Random) -> list[EventBatch]:
-    """A stream of few or many sub-streams with many ties, cut anywhere; pieces may tell of times to come."""
+    """A stream of few or many keys with many ties, cut anywhere; pieces may have a watermark."""
     size, groups = random.choice((0, 5, 60, 300, 600)), random.choice((1, 3, 20, 200))
     numbers = np.random.default_rng(random.randrange(2**32))
     step = numbers.choice([0, 1, 2, 100], size, p=random.choice(([0.6, 0.3, 0.09, 0.01], [0.05, 0.9, 0.04, 0.01])))
@@ -103,7 +103,7 @@ def by_executors(algorithm: Algorithm, job: Job, pieces: Sequence[EventBatch]) -
 def by_operator(
     operator: Operator, job: Job, pieces: Sequence[EventBatch], *, pickled: bool = False, look: bool = False
 ) -> tuple[AnswerBuilder, list[StateSize]]:
-    """The answer of an operator, and its states after each batch."""
+    """The answer of an operator, and its state after each batch."""
     answer, states = AnswerBuilder(job.workload), list[StateSize]()
     loop = Loop(job, operator, into(answer), look=(lambda: states.append(loop.operator.state())) if look else None)
     for piece in pieces:

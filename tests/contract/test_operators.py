@@ -33,7 +33,7 @@ def keyed(request: pytest.FixtureRequest) -> Algorithm:
     ],
 )
 def test_random_streams_get_the_answer_of_executors(keyed: Algorithm, arithmetic: str, cases: int) -> None:
-    """Fewer in floats, which have kernels of their own for every shape of cells."""
+    """There are fewer float cases, since floats need kernels of their own for every shape of cells."""
     compared = 0
     for seed in range(cases):
         random = Random(seed)
@@ -45,9 +45,9 @@ def test_random_streams_get_the_answer_of_executors(keyed: Algorithm, arithmetic
             found, _ = by_operator(operator, job, pieces, pickled=seed % 3 == 0, look=seed % 2 == 0)
             compared += 1
             wanted = by_executors(keyed, job, pieces)
-            told = f"seed {seed}: {texts}"
-            pd.testing.assert_frame_equal(found.frame(), wanted.frame(), rtol=1e-9, obj=told)
-            assert found.digest() == wanted.digest(), told
+            where = f"seed {seed}: {texts}"
+            pd.testing.assert_frame_equal(found.frame(), wanted.frame(), rtol=1e-9, obj=where)
+            assert found.digest() == wanted.digest(), where
     assert compared >= cases // 10
 
 

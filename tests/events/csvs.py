@@ -1,4 +1,4 @@
-"""Random CSV files, some with what makes cutting hard, and some that are wrong."""
+"""Random CSV files; some are hard to cut into pieces, and some are malformed."""
 
 from hypothesis import strategies as st
 

@@ -1,4 +1,4 @@
-"""Claims on records along an axis n, and what is said of them."""
+"""Claims on records along an axis n, and their verdicts."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,7 +13,7 @@ from tests.experiments.records import record
 
 
 def claim(**fields: Any) -> Claim:
-    """A claim by its fields: by default on the latency of `slow`."""
+    """A claim with these fields, by default on the latency of `slow`."""
     given = {"text": "t", "source": "s", **fields}
     if not given.keys() & {"fails", "ends"}:
         given = {"metric": "latency_max", "of": "slow", **given}
@@ -24,7 +24,7 @@ def claim(**fields: Any) -> Claim:
 def judge(
     records: Sequence[Record], sweeps: Sequence[Sequence[dict[str, Any]]] | None = None, **fields: Any
 ) -> ClaimResult:
-    """What the records say about a claim, given by its fields."""
+    """The verdict of the records on a claim with these fields."""
     return verdict(claim(**fields), records, sweeps)
 
 

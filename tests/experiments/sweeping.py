@@ -1,4 +1,4 @@
-"""A sweep with the test algorithms as a process of its own: `python -m tests.experiments.sweeping FILE RESULTS`."""
+"""A sweep with the test algorithms in its own process: `python -m tests.experiments.sweeping FILE RESULTS`."""
 
 import sys
 from pathlib import Path

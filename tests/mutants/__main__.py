@@ -1,4 +1,4 @@
-"""`./run_tests.sh --mutants`: changes one thing at a time and runs tests, which should notice it."""
+"""`./run_tests.sh --mutants`: makes one change at a time and runs the tests, one of which should fail."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def main(
     names: tuple[str, ...], sample: int | None, seed: str, first: str, last: str,
     seconds: float | None, workers: int, record: Path | None, only_list: bool,
 ) -> None:  # fmt: skip
-    """Apply mutants, each in turn, and run tests: the nearest ones, then the default tier, then all.
+    """Apply each mutant in turn and run tests: the nearest ones, then the default tier, then all.
 
     Without --sample these are the curated mutants, with it as many generated ones. NAME is a mutant, a file or a
     folder. Exits with status 1 if a curated mutant survives; a generated one may be equivalent to the code as it is.
@@ -69,7 +69,7 @@ def main(
 def judged(
     mutants: Sequence[Mutant], workers: int, first: str, last: str, deadline: float, record: Path | None
 ) -> list[Verdict]:
-    """The verdicts on all mutants, which are shown and recorded as they come."""
+    """Returns the verdicts on all mutants; prints and records each as soon as it is known."""
     done: list[Verdict] = []
     pending = iter(mutants)
 
@@ -101,7 +101,7 @@ def _recorded(record: Path | None) -> set[str]:
 
 
 def _summary(verdicts: Sequence[Verdict]) -> str:
-    """Per area, how many were killed by which tests, survived, or were not judged."""
+    """A table: for each area, how many mutants each stage killed, how many survived, and how many were not judged."""
     columns = [f"killed by {stage}" for stage in STAGES] + [SURVIVED, NOT_JUDGED, ERROR]
     rows = [("area", "mutants", *(column.lower() for column in columns))]
     areas = [area for area in (*AREAS, "other") if any(_area(one) == area for one in verdicts)]

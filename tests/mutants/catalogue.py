@@ -1,15 +1,15 @@
-"""The curated mutants: changes of meaning that no operator makes, such as an algorithm of a paper read wrongly.
+"""The curated mutants: changes of meaning that no operator makes, such as a misreading of a paper's algorithm.
 
 `tests/mutants/catalogue.yaml` is a list of them:
 
     - name: queries/a-short-name
       changes: what goes wrong, in words
       in: queries/automaton.py::_Builder.sequence
-      old: text that the function holds once; any white space counts as one blank
-      new: what takes its place; further lines are indented relative to the first
+      old: text that occurs once in the function; any white space counts as one blank
+      new: the replacement; further lines are indented relative to the first
       tests: [tests/queries/test_automaton.py::test_name]
 
-The function may stand anywhere in its file. Without `tests`, the nearest ones are found as for any mutant.
+The function may be anywhere in its file. Without `tests`, the nearest tests are found as for any mutant.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Entry:
     tests: tuple[str, ...] = ()
 
     def mutant(self, root: Path = ROOT) -> Mutant:
-        """The change in the file as it is. Raises `BrokenMutant` unless there is exactly one place for it."""
+        """The mutant of the current file. Raises `BrokenMutant` unless the old text occurs exactly once."""
         file, _, function = self.place.partition("::")
         if not (root / file).is_file():
             raise BrokenMutant(f"{self.name}: there is no file {file}")

@@ -1,4 +1,4 @@
-"""Which of the mutants that the operators make are judged: a draw that depends on a seed and on the code alone.
+"""Draws a sample of the generated mutants, which depends on a seed and on the code alone.
 
 The draw is stratified: each area of the project has the same share, whatever the size of its code. Within an area
 every place (an expression or statement, and an operator) is as likely as any other, and then every change there. The
@@ -18,9 +18,9 @@ from tests.mutants.operators import mutants_of
 AREAS = ("kernels", "semantics", "optimizers", "algorithms", "verdicts", "pipeline", "events")
 PLANNING = {"optimiser", "optimizer", "planning", "partitioning"}
 LEFT_OUT = {"compilation.py", "__init__.py"}
-"""Options of the compiler, and names that are passed on."""
+"""Compiler options and re-exported names."""
 EXTRAS = {"flink"}
-"""Folders whose tests are skipped where an extra is not installed."""
+"""Folders whose tests are skipped if an optional extra is not installed."""
 
 
 def area_of(file: str) -> str | None:
@@ -57,14 +57,14 @@ def generated(root: Path = ROOT) -> dict[str, list[Mutant]]:
 
 
 def drawn(mutants: dict[str, list[Mutant]], size: int, seed: str) -> list[Mutant]:
-    """So many of them, the areas in turn."""
+    """A sample of `size` mutants, one from each area in turn."""
     orders = [_shuffled(mutants[area], random.Random(f"{seed}/{area}")) for area in mutants]
     turns = chain.from_iterable(zip_longest(*orders))
     return list(islice((mutant for mutant in turns if mutant is not None), size))
 
 
 def _shuffled(mutants: list[Mutant], draw: random.Random) -> Iterator[Mutant]:
-    """One change of every place, in random order."""
+    """One mutant per place, in random order."""
     places = [list(group) for _, group in groupby(mutants, key=lambda one: (one.file, one.start, one.changes))]
     draw.shuffle(places)
     return (draw.choice(place) for place in places)

@@ -1,4 +1,4 @@
-"""Whether the tests notice a mutant: the nearest ones first, then those of the default tier, then all."""
+"""Whether a test fails on a mutant: the nearest tests run first, then the default tier, then all."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ KILLED, SURVIVED, NOT_JUDGED, ERROR = "killed", "SURVIVED", "not judged in time"
 
 TEST_SECONDS = 60.0
 COMPILATION = 240.0
-"""Processor time that a test may take, and how much more one whose kernels are compiled anew."""
+"""CPU seconds that a test may take, and what is added for a test that compiles kernels."""
 SLOWER = 5
-"""A test that takes as many times as long as without the mutant has hung."""
+"""A test hangs if it takes this many times as long as without the mutant."""
 
 NOT_THESE = ("--ignore=tests/test_mutants.py",)
-"""They ask whether the code is what the curated mutants are made of."""
+"""These tests check that the curated mutants apply to the code, so every change would fail them."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What came of a mutant: by which tests it was killed, and by which one."""
+    """The outcome of a mutant: the stage and the test that killed it, if any."""
 
     mutant: Mutant
     outcome: str
@@ -43,7 +43,7 @@ class Verdict:
 
 
 class Judge:
-    """Judges mutants in one copy of the project, up to a stage and a moment (`time.monotonic()`)."""
+    """Judges mutants in one copy of the project, up to a last stage and a deadline (`time.monotonic()`)."""
 
     def __init__(self, copy: Scratch, first: str = NEAREST, last: str = ALL, deadline: float = math.inf) -> None:
         self._copy = copy
@@ -94,7 +94,7 @@ def commands(mutant: Mutant, stage: str) -> Iterator[list[str]]:
     """The arguments of each run of pytest in a stage."""
     if stage == NEAREST:
         if mutant.tests:
-            yield [*mutant.tests, "--all"]  # since they need not be in the default tier
+            yield [*mutant.tests, "--all"]  # these tests may be outside the default tier
         elif tests := nearest_tests(mutant.file):
             yield list(tests)
         systems = [] if mutant.tests else systems_of(mutant.file)
@@ -107,5 +107,5 @@ def commands(mutant: Mutant, stage: str) -> Iterator[list[str]]:
 
 
 def _compiles(mutant: Mutant) -> bool:
-    """Whether kernels are compiled anew because of a mutant."""
+    """Whether a mutant makes Numba compile kernels again."""
     return bool({"kernels", "queries"} & set(Path(mutant.file).parts))

@@ -30,20 +30,20 @@ class Mutant:
     tests: tuple[str, ...] = ()
 
     def applied_to(self, text: str) -> str:
-        """The file's text with the change. Raises `BrokenMutant` if the text is not what the mutant was made of."""
+        """The file's text with the change. Raises `BrokenMutant` if the file has changed since the mutant was made."""
         end = self.start + len(self.old)
         if text[self.start : end] != self.old or self.old == self.new:
             raise BrokenMutant(f"{self.name} does not apply to {self.file}")
         return text[: self.start] + self.new + text[end:]
 
     def is_called(self, name: str) -> bool:
-        """Whether it is meant by a name: its own, the first or second part of that, its file, a folder above it."""
+        """Whether a name selects this mutant: its own, the first or second part of it, its file, or a folder above."""
         parts = (self.name, *self.name.split("/", 1), self.name.split(" ", 1)[0], self.file)
         return name in parts or self.file.startswith(f"{name.rstrip('/')}/")
 
 
 def named(mutants: Iterable[Mutant], names: Sequence[str]) -> tuple[Mutant, ...]:
-    """Those which one of the names means; all for no name. Raises `BrokenMutant` for a name that means none."""
+    """The mutants that the names select, or all without names. Raises `BrokenMutant` for a name that selects none."""
     among = tuple(mutants)
     for name in names:
         if not any(mutant.is_called(name) for mutant in among):

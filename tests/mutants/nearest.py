@@ -1,4 +1,4 @@
-"""Which tests are nearest to a file of the project: those that name it, those beside them, those of its systems."""
+"""Finds the tests nearest to a file: those that name it, those in its folder, and those of the systems that use it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cepbench.algorithms.registry import ALGORITHMS
 from tests.mutants.mutant import ROOT
 
 MOST = 12
-"""Files of tests, lest a file that all import has all of them."""
+"""The most test files; otherwise a file that everything imports would have all of them."""
 MOST_SYSTEMS = 3
 
 _DOTTED = re.compile(r"\b(?:cepbench|tests)(?:\.\w+)+")
@@ -19,14 +19,14 @@ _IMPORT = re.compile(r"^\s*from ((?:cepbench|tests)[\w.]*) import (\([^)]*\)|.*)
 
 
 def nearest_tests(file: str) -> list[str]:
-    """Files of tests, the nearest first: of the file's name, those that import or name it, those of its folder.
+    """Test files, the nearest first: of the same name, those that import or name the file, those of its folder.
 
     A file that no test names has the tests of the files that import it. A kernel has those of its system's folder.
     """
     folder = _mirrored(file)
     found = [test for test in _tests_below(folder) if Path(test).name == f"test_{Path(file).name}"]
     found += _nearest_first(_naming(file), folder)
-    if len(folder.parts) > 2:  # that of one system or one part, and not of all
+    if len(folder.parts) > 2:  # the folder of one system or part, not of all
         found += _tests_below(folder)
     reached = {file}
     while not found and (importers := _importers(reached) - reached):
@@ -36,7 +36,7 @@ def nearest_tests(file: str) -> list[str]:
 
 
 def systems_of(file: str) -> list[str]:
-    """Names of the algorithms that compute with a file, those with the fewest imports between first."""
+    """Names of the algorithms that use a file; those with the shortest chain of imports come first."""
     homes = {f"{'/'.join(kind.__module__.split('.')[1:])}.py": kind.name for kind in ALGORITHMS if not kind.missing()}
     found: list[str] = []
     reached, importers = {file}, {file}
@@ -48,7 +48,7 @@ def systems_of(file: str) -> list[str]:
 
 
 def _mirrored(file: str) -> Path:
-    """The folder of tests for a file; kernels of a system have that of the system."""
+    """The test folder of a file; a system's kernels share the folder of the system."""
     parts = Path(file).parent.parts
     at = Path("tests", *(part for part in parts if part != "kernels" or parts == ("algorithms", "kernels")))
     while not (ROOT / at).is_dir():
@@ -61,7 +61,7 @@ def _tests_below(folder: Path) -> list[str]:
 
 
 def _naming(file: str) -> set[str]:
-    """Tests that import a file or name it, perhaps through other files of tests."""
+    """Tests that import or name a file, directly or through other test files."""
     reached: set[str] = set()
     pending = {file}
     while pending:
@@ -76,7 +76,7 @@ def _importers(files: set[str]) -> set[str]:
 
 
 def _nearest_first(tests: set[str], folder: Path) -> list[str]:
-    """Those with more folders in common with one stand first."""
+    """The tests in order; those that share more folders with `folder` come first."""
 
     def common(test: str) -> int:
         return sum(one == other for one, other in zip(Path(test).parts, folder.parts, strict=False))
@@ -90,7 +90,7 @@ def _is_test(file: str) -> bool:
 
 @cache
 def _files() -> frozenset[str]:
-    """Python files of the package and its tests, but for those about mutants."""
+    """Python files of the package and its tests, except those about mutants."""
     folders = (ROOT / "tests", *(file.parent for file in ROOT.glob("*/__init__.py")))
     found = (str(file.relative_to(ROOT)) for folder in folders for file in folder.rglob("*.py"))
     return frozenset(file for file in found if not file.startswith(("tests/mutants/", "tests/test_mutants")))
@@ -114,7 +114,7 @@ def _names(text: str) -> Iterator[str]:
 
 
 def _modules(name: str) -> Iterator[str]:
-    """The file of a module, if the name is that of one, or of something in it."""
+    """The file of the module that a dotted name is or belongs to, if it is one of the project's."""
     parts = name.removeprefix("cepbench.").split(".")
     for path in ("/".join(parts), "/".join(parts[:-1])):
         yield from {f"{path}.py", f"{path}/__init__.py"} & _files()

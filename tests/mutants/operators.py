@@ -31,13 +31,13 @@ OPPOSITE = SWAPPED | {large: small for small, large in SWAPPED.items()}
 
 COMMUTES = {"min", "max", "minimum", "maximum", "logical_and", "logical_or", "gcd", "lcm", "hypot", "isclose"}
 CHECKED = {"isinstance", "issubclass", "cast", "TypeVar", "NewType", "NamedTuple", "namedtuple", "getattr", "hasattr"}
-"""Swapping the arguments of these fails for certain, whatever the tests are."""
+"""Calls that always fail with swapped arguments, whatever the tests are."""
 TOLD = {"log", "debug", "info", "warning", "warn", "print", "echo", "tell", "told"}
-"""Calls that only say something to people."""
+"""Calls that only print or log."""
 TEXTS = {"__str__", "__repr__", "__format__"}
 BUILTIN = {"int", "float", "str", "bool", "bytes", "list", "tuple", "dict", "set"}
 OPTIONS = {"strict", "frozen", "slots", "kw_only", "cache", "inline", "nogil", "daemon"}
-"""Keyword arguments of which every right program has one value only."""
+"""Keyword arguments that have only one correct value in any program."""
 
 
 class Source:
@@ -64,7 +64,7 @@ class Source:
         return self.text.count("\n", 0, offset) + 1
 
     def between(self, left: ast.expr, right: ast.expr, word: str) -> Iterator[tuple[int, int]]:
-        """The span of an operator between its operands, unless a comment between them holds it, too."""
+        """The span of an operator between its operands; nothing if a comment between them contains it, too."""
         begin, end = self.span(left)[1], self.span(right)[0]
         pattern = r"\s+".join(map(re.escape, word.split()))
         found = list(re.finditer(pattern, self.text[begin:end]))
@@ -72,13 +72,13 @@ class Source:
             yield begin + found[0].start(), begin + found[0].end()
 
     def _offset(self, line: int, column: int) -> int:
-        """Columns of the tree are in bytes."""
+        """The offset in characters of a line and a column, which the tree counts in bytes."""
         before = self._lines[line - 1].encode()[:column].decode()
         return self._starts[line - 1] + len(before)
 
 
 def mutants_of(file: str, text: str) -> list[Mutant]:
-    """All mutants that the operators make of a file, in the order of its text."""
+    """All mutants of a file that the operators make, in the order of its text."""
     source = Source(text)
     found = []
     for node in _mutable(source.tree):
@@ -92,7 +92,7 @@ def mutants_of(file: str, text: str) -> list[Mutant]:
 
 
 def comparison(source: Source, node: ast.AST) -> Iterator[Splice]:
-    """A comparison that includes or excludes its border, or is negated."""
+    """Makes a comparison include or exclude its border, or negates it."""
     if isinstance(node, ast.Compare):
         for (left, right), operator in zip(pairwise([node.left, *node.comparators]), node.ops, strict=True):
             word = _WORDS[type(operator)]
@@ -103,7 +103,7 @@ def comparison(source: Source, node: ast.AST) -> Iterator[Splice]:
 
 
 def off_by_one(source: Source, node: ast.AST) -> Iterator[Splice]:
-    """An integer that is one more or one less; the difference of `x + 1` and `x` is among them."""
+    """Makes an integer one more or one less, which includes the difference between `x + 1` and `x`."""
     if isinstance(node, ast.Constant) and type(node.value) is int:
         start, end = source.span(node)
         yield start, end, str(node.value + 1)
@@ -112,14 +112,14 @@ def off_by_one(source: Source, node: ast.AST) -> Iterator[Splice]:
 
 
 def dropped_statement(source: Source, node: ast.AST) -> Iterator[Splice]:
-    """A call whose result nobody takes, or an assignment to what has a value already."""
+    """Drops a call whose result is unused, or an assignment to something that already has a value."""
     if (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)) or node in source.rebinding:
         assert isinstance(node, ast.stmt)
         yield *source.span(node), "pass"
 
 
 def min_and_max(source: Source, node: ast.AST) -> Iterator[Splice]:
-    """The smallest for the largest, and the other way round."""
+    """Swaps min and max."""
     if isinstance(node, ast.Call):
         name = _called(node)
         if name in OPPOSITE:
@@ -128,7 +128,7 @@ def min_and_max(source: Source, node: ast.AST) -> Iterator[Splice]:
 
 
 def and_and_or(source: Source, node: ast.AST) -> Iterator[Splice]:
-    """One of two conditions for both, and the other way round."""
+    """Swaps `and` and `or`."""
     if isinstance(node, ast.BoolOp):
         word, other = ("and", "or") if isinstance(node.op, ast.And) else ("or", "and")
         for left, right in pairwise(node.values):
@@ -136,7 +136,7 @@ def and_and_or(source: Source, node: ast.AST) -> Iterator[Splice]:
 
 
 def dropped_not(source: Source, node: ast.AST) -> Iterator[Splice]:
-    """A condition, or a mask, that is not negated."""
+    """Drops the negation of a condition or mask."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not | ast.Invert):
         start = source.span(node)[0]
         if sign := re.compile(r"not\b\s*|~").match(source.text, start):
@@ -144,13 +144,13 @@ def dropped_not(source: Source, node: ast.AST) -> Iterator[Splice]:
 
 
 def flipped_flag(source: Source, node: ast.AST) -> Iterator[Splice]:
-    """True for False, and the other way round."""
+    """Swaps True and False."""
     if isinstance(node, ast.Constant) and type(node.value) is bool:
         yield *source.span(node), str(not node.value)
 
 
 def swapped_arguments(source: Source, node: ast.AST) -> Iterator[Splice]:
-    """Two neighbouring arguments of a call in the wrong order, where they look as if they were of one type."""
+    """Swaps two neighboring arguments of a call that seem to have the same type."""
     if isinstance(node, ast.Call) and _called(node) not in COMMUTES | CHECKED:
         for one, other in pairwise(node.args):
             (start, middle), (begin, end) = source.span(one), source.span(other)
@@ -177,7 +177,7 @@ _WORDS: dict[type[ast.cmpop], str] = {
 
 
 def _mutable(node: ast.AST) -> Iterator[ast.AST]:
-    """The nodes below one but for those whose change no answer can show, or every run: types, texts and options."""
+    """The nodes below one, except types, texts and options: changing these affects no answer, or breaks every run."""
     for field, value in ast.iter_fields(node):
         if field in ("annotation", "returns", "decorator_list", "bases", "type_params"):
             continue
@@ -206,7 +206,7 @@ def _is_text(node: ast.AST) -> bool:
 
 
 def _kind(node: ast.expr, source: Source) -> object:
-    """What hints at the type of an argument: the type of a parameter, of a constant, or a kind of expression."""
+    """A hint at the type of an argument: the type of a parameter, of a constant, or a kind of expression."""
     match node:
         case ast.Name(id=name):
             return type if name in BUILTIN else source.types.get(node, ast.expr)
@@ -229,10 +229,9 @@ def _called(call: ast.Call) -> str:
 
 
 def _rebinding(tree: ast.Module) -> set[ast.AST]:
-    """Assignments in functions after which all goes on without them: to attributes, elements, and names bound before.
+    """Assignments in functions that can be dropped: to attributes, to elements, and to names bound before.
 
-    A name that is left unbound fails wherever it is read, which shows nothing about the tests. So does what an
-    assignment with a type declares.
+    An unbound name, or one without its declaration, fails wherever it is read, which shows nothing about the tests.
     """
     found: set[ast.AST] = set()
     for function in ast.walk(tree):

@@ -1,4 +1,4 @@
-"""A pytest plugin that writes down what happens to tests, for the process that started pytest."""
+"""A pytest plugin that records the outcome of each test for the process that started pytest."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A copy of the project in which mutants live. It is kept between runs, and with it the compiled kernels."""
+"""A copy of the project to which mutants are applied. It is kept between runs, with its compiled kernels."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _CONFTEST = re.compile(r"while loading conftest '.*?(tests/.*)'")
 
 @dataclass(frozen=True)
 class TestRun:
-    """What came of a run of tests that ends at the first failure.
+    """The result of a run of tests that stops at the first failure.
 
     `failed` is the test (or file, if it could not be imported) that failed, or in which the run ended; `hung` says that
     it took longer than a test may, and `late` that the time for the whole run was up.
@@ -46,13 +46,13 @@ class TestRun:
 
 
 class Scratch:
-    """A copy of the project's files in a folder of its own, which nobody else uses."""
+    """A copy of the project's files in a folder that no other process uses."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def update(self) -> None:
-        """Makes the copy equal to the project. Files that are equal already keep their times, and so their kernels."""
+        """Makes the copy equal to the project. Unchanged files keep their times, and so their compiled kernels."""
         wanted = {name: ROOT / name for name in _project_files()}
         for old in _files_below(self.folder):
             if old not in wanted and Path(old).suffix in (".py", ".yaml", ".sase", ".lark", ".java"):
@@ -66,7 +66,7 @@ class Scratch:
         self._take_kernels()
 
     def _take_kernels(self) -> None:
-        """Copies compiled kernels. Numba names their folders for the place of the source, and checks its content."""
+        """Copies compiled kernels. Numba names their folders after the path of the source, and checks its content."""
         for compiled in _kernels_below(ROOT):
             sources = self.folder / compiled.relative_to(ROOT).parent.parent.parent
             target = self.folder / compiled.relative_to(ROOT).parent
@@ -76,7 +76,7 @@ class Scratch:
 
     @contextmanager
     def changed_by(self, mutant: Mutant) -> Iterator[None]:
-        """With the mutant in place, and afterwards without it and the kernels that were compiled of it."""
+        """Applies the mutant; afterwards removes it and the kernels that were compiled from it."""
         file = self.folder / mutant.file
         before, times = file.read_text(encoding="utf-8"), file.stat()
         compiled = set(_kernels_below(self.folder))
@@ -122,7 +122,7 @@ class Scratch:
 
 
 def _watched(process: subprocess.Popen[bytes], told: Path, test_seconds: float, deadline: float) -> str:
-    """Waits for the end of a run of tests, or kills it and returns why."""
+    """Waits for a run of tests to end. Kills it if it hangs or the deadline is over, and returns the reason."""
     news, since, spent = -1.0, 0.0, 0.0
     while True:
         with suppress(subprocess.TimeoutExpired):
@@ -138,7 +138,7 @@ def _watched(process: subprocess.Popen[bytes], told: Path, test_seconds: float, 
 
 
 def _processor_seconds(pid: int) -> float:
-    """Of a process and those that it started."""
+    """CPU seconds of a process and its children."""
     total = 0.0
     with suppress(psutil.Error):
         for one in (psutil.Process(pid), *psutil.Process(pid).children(recursive=True)):
@@ -149,7 +149,7 @@ def _processor_seconds(pid: int) -> float:
 
 @contextmanager
 def scratch(folder: Path = ROOT / ".mutants") -> Iterator[Scratch]:
-    """The first copy that no other process uses, brought up to date."""
+    """Yields the first copy that no other process uses, up to date."""
     folder.mkdir(exist_ok=True)
     for number in range(64):
         with (folder / f"{number}.lock").open("w") as lock:
@@ -157,7 +157,7 @@ def scratch(folder: Path = ROOT / ".mutants") -> Iterator[Scratch]:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 continue
-            copy = Scratch(folder / str(number) / "cepbench")  # the folder is the package, so it has to be called so
+            copy = Scratch(folder / str(number) / "cepbench")  # the folder is the package, so it needs this name
             copy.folder.mkdir(parents=True, exist_ok=True)
             copy.update()
             yield copy
@@ -166,7 +166,7 @@ def scratch(folder: Path = ROOT / ".mutants") -> Iterator[Scratch]:
 
 
 def _project_files() -> list[str]:
-    """Tracked files and those that are new, relative to the project; all but what git ignores."""
+    """Paths of all files that git tracks or does not ignore, relative to the project."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     return [name for name in listed.split("\0") if name and (ROOT / name).is_file()]

@@ -1,4 +1,4 @@
-"""Algorithms with a known behaviour, for tests of measurement. All count the events of each window."""
+"""Algorithms with known behavior, for tests of measurement. All count the events of each window."""
 
 import os
 import signal
@@ -63,7 +63,7 @@ class Counter(Executor):
 
 
 class Counting(Algorithm):
-    """Answers at once, and `more` too much."""
+    """Answers immediately, with counts that are too large by `more`."""
 
     name: ClassVar[str] = "counting"
     paper: ClassVar[str] = "none"
@@ -101,7 +101,7 @@ class _Stuck(Counter):
 
 
 class Stuck(Counting):
-    """Never comes back from compiled code, which holds the interpreter."""
+    """Never returns from compiled code, which holds the interpreter."""
 
     name: ClassVar[str] = "stuck"
 
@@ -170,7 +170,7 @@ class Dying(Counting):
 
 
 class _Endless(Counter):
-    """Measurements of memory ask for the state while events come."""
+    """Hangs, or kills its process, when asked for its state, as measurements of memory do between batches."""
 
     end: ClassVar[int | None] = None
 
@@ -187,7 +187,7 @@ class _Endless(Counter):
 
 
 class Endless(Counting):
-    """Can be timed, but never says how large its state is."""
+    """Can be timed, but never returns its state."""
 
     name: ClassVar[str] = "endless"
 
@@ -227,7 +227,7 @@ DOUBLES = {cls.name: cls for cls in (Counting, Picky, Stuck, Hungry, Holding, Br
 
 
 def make(specification: str) -> Algorithm:
-    """By name; `counting2` answers wrongly, by two."""
+    """Makes an algorithm by its name; the counts of `counting2` are too large by two."""
     if specification.startswith("counting"):
         return Counting(int(specification.removeprefix("counting") or 0))
     return DOUBLES[specification]()

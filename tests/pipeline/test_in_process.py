@@ -17,13 +17,14 @@ from cepbench.events.files import read_events
 from cepbench.events.statistics import Statistics
 from cepbench.generators.registry import from_spec
 from cepbench.pipeline.generation import generate
-from cepbench.pipeline.in_process import answer_of, evaluate_batches
+from cepbench.pipeline.in_process import answer_of
 from cepbench.pipeline.jobs import prepare
 from cepbench.pipeline.keys import RawKey
 from cepbench.pipeline.loop import Keys
 from cepbench.pipeline.rebucketing import rebucket
 from cepbench.queries.errors import QueryError
 from cepbench.queries.workloads import parse_workload
+from cepbench.verification.evaluators import run
 
 WORKLOAD = """
 whole: RETURN COUNT(*), SUM(A.value) PATTERN SEQ(A, B) WITHIN 40 seconds SLIDE 20 seconds
@@ -106,9 +107,9 @@ def cuts(batch: EventBatch, seed: int) -> list[EventBatch]:
 def test_batches_may_be_cut_anywhere(algorithm: str) -> None:
     whole = cepbench.evaluate(WORKLOAD, frame(), algorithm)
     assert set(whole["query"]) == {"whole", "keyed", "both"}
-    events = read_events(frame())
+    events = read_events(frame()).batch
     for seed in range(3):
-        cut = evaluate_batches(WORKLOAD, events.schema, cuts(events.batch, seed), algorithm)
+        cut = run(make(algorithm), parse_workload(WORKLOAD), cuts(events, seed))
         pd.testing.assert_frame_equal(cut, whole)
 
 

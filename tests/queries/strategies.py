@@ -1,4 +1,4 @@
-"""Random queries that the language can write, in the form that the parser gives them."""
+"""Hypothesis strategies for random queries in the form that the parser returns."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -72,7 +72,7 @@ def _grown(inner: st.SearchStrategy[Pattern]) -> st.SearchStrategy[Pattern]:
 
 
 def _named_apart(pattern: Pattern, seen: set[str]) -> Pattern:
-    """`pattern` without the aliases that come a second time."""
+    """`pattern` without repeated aliases."""
     match pattern:
         case Event(alias=alias):
             twice = alias in seen
@@ -95,7 +95,7 @@ PATTERNS = st.one_of(NESTED, NESTED, NESTED, st.tuples(NESTED, NESTED).map(lambd
     lambda pattern: _named_apart(pattern, {""})
 )
 
-# Names of events depend on the pattern: here they are numbers, which `_named` looks up.
+# Event names depend on the pattern: here they are numbers, which `_named` replaces.
 NUMBERS = st.integers(0, 5).map(str)
 OPERANDS = st.builds(Operand, NUMBERS, NAMES, st.one_of(st.just(1), INTEGERS, FLOATS))
 PREDICATES: st.SearchStrategy[Predicate] = st.one_of(
@@ -134,7 +134,7 @@ QUERIES = st.builds(
 
 
 def _named(query: Query) -> Query:
-    """`query` with names of its pattern for numbers, and grouping attributes in RETURN."""
+    """`query` with event names in place of numbers, and with its grouping attributes in RETURN."""
     names = [event.alias or event.type for event in occurrences(query.pattern)]
 
     def operand(value: Operand) -> Operand:
@@ -197,5 +197,5 @@ def queries() -> st.SearchStrategy[Query]:
 
 
 def detection_queries() -> st.SearchStrategy[Query]:
-    """Those of detection."""
+    """Queries of detection that pass the same check."""
     return DETECTIONS.map(_named).filter(_means_something)

@@ -1,4 +1,4 @@
-"""Detectors of CET, and runs that look at every state on the way."""
+"""Detectors of CET, and runs that record the state after every batch."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ class Watched:
 
 
 def watch(algorithm: Algorithm, text: str, events: Events, cuts: Sequence[int] = ()) -> Watched:
-    """Runs a query in one sub-stream."""
+    """Runs a query on the events of one key."""
     given = batch(events)
     workload = compile_workload([parse_query(text)], given.schema)
     executor = algorithm.executor(algorithm.plan(workload, Statistics()))

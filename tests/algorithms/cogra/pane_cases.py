@@ -50,7 +50,7 @@ def pane_case(seed: int, patterns: Sequence[str] = PATTERNS) -> PaneCase:
 
 
 def _stream(random: Random, size: int) -> EventBatch:
-    """Events of which many share a time stamp, or hardly any; sometimes nothing happens for a long while."""
+    """Events with many or few equal times; sometimes there is a long gap between two."""
     generator = np.random.default_rng(random.randrange(2**32))
     step = generator.choice([0, 1, 2, 200], size, p=random.choice(([0.6, 0.3, 0.09, 0.01], [0.05, 0.9, 0.04, 0.01])))
     kinds = random.choice((2, 4))

@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
+from cepbench.algorithms.registry import make
 from cepbench.events.batch import EventBatch
 from cepbench.events.schema import Attribute, Kind, Schema
-from cepbench.pipeline.in_process import evaluate_batches
+from cepbench.queries.parser import parse_query
+from cepbench.verification.evaluators import run
 
 SCHEMA = Schema(("A",), (Attribute("x", Kind.INT), Attribute("g", Kind.INT)), "s")
 QUERY = "RETURN g, COUNT(*) PATTERN A+ SEMANTICS {} WHERE A.x < NEXT(A).x GROUP-BY g WITHIN 10 s SLIDE 2 s"
@@ -25,10 +27,10 @@ def test_time_that_passes_is_no_event(semantics: str) -> None:
     pieces = [[(101, 1, 1)], [(102, 1, 2)], [(104, 1, 2)], [(106, 1, 2)], [(107, 2, 1)], [(130, 1, 2)]]
     whole = batch([event for piece in pieces for event in piece], 0)
     cut = [batch(piece, n, piece[0][0]) for n, piece in enumerate(pieces)]
-    query = QUERY.format(semantics)
-    expected = evaluate_batches(query, SCHEMA, [whole], "sase")
+    query = parse_query(QUERY.format(semantics))
+    expected = run(make("sase"), query, [whole])
     one = expected[expected["g"] == 1]
     assert one["COUNT(*)"].max() == 3  # 101, 107, and both
     for algorithm in ("cogra", "sase"):
         for batches in ([whole], cut):
-            assert evaluate_batches(query, SCHEMA, batches, algorithm).equals(expected), algorithm
+            assert run(make(algorithm), query, batches).equals(expected), algorithm

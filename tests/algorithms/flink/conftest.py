@@ -1,4 +1,4 @@
-"""Tests that need Flink itself are skipped where it is not installed, for its reason."""
+"""Skips tests that need Flink, with the reason why it is missing, if it is not installed."""
 
 import pytest
 

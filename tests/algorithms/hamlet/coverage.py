@@ -1,4 +1,4 @@
-"""What a random workload has that is hard for Hamlet: so that its tests can be counted."""
+"""Counts the features of random workloads that are hard for Hamlet."""
 
 from __future__ import annotations
 

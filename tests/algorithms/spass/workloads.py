@@ -102,7 +102,7 @@ def random_plan(plan: SpassPlan, random: Random) -> SpassPlan:
 
 
 def _alone(workload: Workload, index: int) -> Workload:
-    """The workload of one query, to which its rows are added."""
+    """A workload of one query, to which its rows are added."""
     query = replace(workload[index], index=0)
     return replace(workload, queries=(query,))
 
