@@ -89,7 +89,7 @@ def test_documented_algorithm_tells_its_largest_state(documented: Algorithm) -> 
 
 
 def test_query_of_the_language_page_parses() -> None:
-    blocks = re.findall(r"```\n(q1:.*?)```", (DOCS / "query-language.md").read_text(), re.DOTALL)
+    blocks = re.findall(r"```sql\n(q1:.*?)```", (DOCS / "query-language.md").read_text(), re.DOTALL)
     assert [query.name for block in blocks for query in parse_workload(block)] == ["q1"]
 
 
