@@ -76,7 +76,7 @@ def markdown(found: "Capabilities") -> str:
             lines.append(_line(f"**{group}**", *[""] * len(found.algorithms)))
         lines.append(_line(row.name, *(NO if name in row.reasons else YES for name in found.algorithms)))
     reasons = [
-        f"- `{name}`: {why}: *{', '.join(refused)}*"
+        f"- `{name}`: {why}: _{', '.join(refused)}_"
         for name in found.algorithms
         for why, refused in found.refusals(name).items()
     ]

@@ -89,7 +89,7 @@ def test_documented_algorithm_reports_its_largest_state(documented: Algorithm) -
 
 
 def test_query_of_the_language_page_parses() -> None:
-    blocks = re.findall(r"```\n(q1:.*?)```", (DOCS / "query-language.md").read_text(), re.DOTALL)
+    blocks = re.findall(r"```sql\n(q1:.*?)```", (DOCS / "query-language.md").read_text(), re.DOTALL)
     assert [query.name for block in blocks for query in parse_workload(block)] == ["q1"]
 
 
@@ -183,7 +183,7 @@ SOURCES = [
     for file in (ROOT / folder).rglob("*")
     if file.is_file() and (file.suffix in {".py", ".lark", ".yaml", ".sase", ".sh"} or folder == ".ci")
 ] + [file for file in ROOT.iterdir() if file.suffix in {".py", ".toml", ".sh"}]
-CITED = re.compile(r"docs/([\w-]+\.md)(?:,\s+(?:rules?\s+(\d)(?:\s+to\s+(\d))?|([A-Z][\w ]*)))?")
+CITED = re.compile(r"docs/([\w/-]+\.md)(?:,\s+(?:rules?\s+(\d)(?:\s+to\s+(\d))?|([A-Z][\w ]*)))?")
 
 
 def citations() -> set[tuple[str, str, str]]:
@@ -212,7 +212,7 @@ def test_rules_are_numbered_without_a_gap() -> None:
 
 
 @pytest.mark.parametrize(
-    "file", [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.glob("*.md")], ids=lambda f: f.name
+    "file", [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.rglob("*.md")], ids=lambda f: f.name
 )
 def test_what_documents_name_exists(file: Path) -> None:
     """Files and folders of code, with `{a,b}` for both; those of the guide's examples are yet to be written."""

@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PACKAGES = sorted(file.parent.name for file in ROOT.glob("*/__init__.py"))
-DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 COMMANDS = [
     "algorithms",
     "capabilities",
@@ -145,10 +145,23 @@ def test_cited_command_exists_with_its_options(line: str) -> None:
     assert [word for word in words[2:] if word.startswith("-") and word.split("=")[0] not in options | {"--help"}] == []
 
 
-@pytest.mark.parametrize("file", DOCUMENTS, ids=lambda file: file.name)
+def anchors(file: Path) -> set[str]:
+    """The headings of a document as they stand in addresses."""
+    text = re.sub(r"^```.*?^```", "", file.read_text(), flags=re.DOTALL | re.MULTILINE)
+    headings = (
+        re.sub(r"[^\w\s-]", "", heading).strip().lower() for heading in re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    )
+    return {re.sub(r"[\s-]+", "-", heading) for heading in headings}
+
+
+@pytest.mark.parametrize("file", DOCUMENTS, ids=lambda file: str(file.relative_to(ROOT)))
 def test_links_between_documents_lead_somewhere(file: Path) -> None:
-    links = re.findall(r"\]\(([^)#\s]+)[^)]*\)", file.read_text())
-    assert [link for link in links if "://" not in link and not (file.parent / link).exists()] == []
+    missing = []
+    for path, anchor in re.findall(r"\]\(([^)#\s]*)#?([^)\s]*)[^)]*\)", file.read_text()):
+        target = file.parent / path if path else file
+        if "://" not in path and not (target.exists() and (not anchor or anchor in anchors(target))):
+            missing.append(f"{path}#{anchor}")
+    assert missing == []
 
 
 @pytest.mark.parametrize("command", [["experiments"], ["run", "greta-13.1", "--dry-run"]], ids=" ".join)

@@ -1,1 +1,1 @@
-"""The engine of CORE's authors, in a separate process (docs/algorithms.md, The engine of CORE)."""
+"""The engine of CORE's authors, in a separate process (docs/algorithms/core.md, The engine of CORE)."""

@@ -21,7 +21,7 @@ from cepbench.verification.random_cases import CASE_FEATURES, Case
 SEARCHING = {"mcep": "mcep[seconds=0.02]"}
 """Those whose optimiser searches as long as it may; that is the same language."""
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "algorithms.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "algorithms" / "capabilities.md"
 
 
 def events(seed: int) -> tuple[dict[str, Any], ...]:
@@ -72,7 +72,7 @@ def test_every_feature_of_the_language_is_asked_for() -> None:
 
 
 def test_the_document_is_up_to_date() -> None:
-    """`cepbench capabilities --format markdown -o docs/algorithms.md` writes it."""
+    """`cepbench capabilities --format markdown -o docs/algorithms/capabilities.md` writes it."""
     text = PAGE.read_text()
     assert text.partition(BEGIN)[2].partition(END)[0].strip() == markdown(capabilities()).strip()
 

@@ -1,0 +1,110 @@
+"""A hook of mkdocs: generates the parts of the pages that follow from the code.
+
+A comment in a page is replaced:
+
+- `<!-- commands -->`: the help of all commands.
+- `<!-- figures -->`: all figures, each with its drawing if there is a docs/pictures/NAME.svg or .png.
+- `<!-- algorithm: greta; figures: greta-* -->`: figures, refused queries, reference and citation of an algorithm.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+from fnmatch import fnmatch
+from pathlib import Path
+from shutil import rmtree
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+PACKAGE = ROOT / "build" / "site-package" / "cepbench"
+PART = re.compile(r"^<!-- (commands|figures|algorithm)(?:: ([\w-]+); figures: (.+))? -->$", re.MULTILINE)
+
+
+def on_startup(command: str, dirty: bool) -> None:
+    """Links the package for mkdocstrings, which would search the whole checkout, environments included."""
+    rmtree(PACKAGE, ignore_errors=True)
+    PACKAGE.mkdir(parents=True)
+    for path in (*ROOT.glob("*/__init__.py"), ROOT / "__init__.py"):
+        linked = path if path.parent == ROOT else path.parent
+        (PACKAGE / linked.name).symlink_to(linked)
+
+
+def on_page_markdown(markdown: str, page, config, files) -> str:
+    """Replaces the comments of a page."""
+
+    def generated(found: re.Match[str]) -> str:
+        if found[1] == "commands":
+            return "\n\n".join(_commands())
+        if found[1] == "figures":
+            return "\n\n".join(_gallery(page.file.src_uri))
+        return "\n\n".join(_algorithm(found[2], found[3].split(), page.file.src_uri))
+
+    return PART.sub(generated, markdown)
+
+
+def _commands() -> Iterator[str]:
+    import click
+
+    from cepbench.cli.main import COMMANDS, cepbench
+
+    parent = click.Context(cepbench, info_name="cepbench", **cepbench.context_settings)
+    for command in COMMANDS:
+        context = click.Context(command, parent, info_name=command.name)
+        yield f"## {command.name}\n\n```text\n{command.get_help(context)}\n```"
+
+
+def _experiments() -> dict[str, dict[str, object]]:
+    """By name, in the order of their numbers."""
+    files = (ROOT / "experiments" / "figures").glob("*.yaml")
+    ordered = sorted(files, key=lambda file: [int(n) if n.isdigit() else n for n in re.split(r"(\d+)", file.stem)])
+    return {file.stem: yaml.safe_load(file.read_text()) for file in ordered}
+
+
+def _name(name: str, experiment: dict[str, object]) -> str:
+    figure = str(experiment.get("figure", ""))
+    return f"`{name}`: {f'Figure {figure}, ' if figure[:1].isdigit() else ''}{experiment['title']}"
+
+
+def _drawing(name: str, source: str) -> str | None:
+    for path in (DOCS / "pictures" / f"{name}.svg", DOCS / "pictures" / f"{name}.png"):
+        if path.exists():
+            return os.path.relpath(path, (DOCS / source).parent)
+    return None
+
+
+def _gallery(source: str) -> Iterator[str]:
+    """A section for each paper; figures of no paper come last."""
+    papers: dict[str, list[tuple[str, dict[str, object]]]] = {}
+    for name, experiment in _experiments().items():
+        papers.setdefault(str(experiment.get("paper", "none; cepbench")), []).append((name, experiment))
+    for paper, shown in sorted(papers.items(), key=lambda item: (item[0].startswith("none"), item[0])):
+        yield f"## {'Figures of cepbench' if paper.startswith('none') else paper}"
+        for name, experiment in shown:
+            drawing = _drawing(name, source)
+            if drawing is not None:
+                yield f"![{experiment['title']}]({drawing})"
+            yield f"{_name(name, experiment)}."
+
+
+def _algorithm(name: str, patterns: list[str], source: str) -> Iterator[str]:
+    from cepbench.algorithms.bibliography import bibliography
+    from cepbench.algorithms.registry import algorithms
+
+    [kind] = [kind for kind in algorithms() if kind.name == name]
+    drawn = [(figure, shown) for figure, shown in _experiments().items() if any(fnmatch(figure, p) for p in patterns)]
+    if drawn:
+        yield "## Figures"
+        yield "\n".join(f"- {_name(figure, shown)}" for figure, shown in drawn)
+        for figure, shown in drawn:
+            drawing = _drawing(figure, source)
+            if drawing is not None:
+                yield f"![{shown['title']}]({drawing})"
+    refused = re.findall(rf"^- `{name}`: (.+)$", (DOCS / "algorithms" / "capabilities.md").read_text(), re.MULTILINE)
+    yield "## What it refuses"
+    yield "\n".join(f"- {reason}" for reason in refused)
+    yield "## Reference"
+    yield f"::: {kind.__module__}.{kind.__name__}\n    options: {{heading_level: 3, members: false}}"
+    yield "## Citation"
+    yield f"```bibtex\n{bibliography([name])}\n```"

@@ -1,0 +1,100 @@
+"""All blocks of code in the documents are valid, and the tutorials give the answers that they show."""
+
+import ast
+import importlib
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+from cepbench.queries.workloads import parse_workload
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+BLOCK = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.DOTALL | re.MULTILINE)
+COMPARED = ("query", "verify", "capabilities")
+"""Commands of the tutorials that need neither Spark nor many seconds."""
+
+
+def parse_python(text: str) -> None:
+    """Raises if the text is no Python, or imports what cepbench does not have."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ImportFrom) and node.module is not None and node.module.split(".")[0] == "cepbench":
+            module = importlib.import_module(node.module)
+            assert [name.name for name in node.names if not hasattr(module, name.name)] == []
+
+
+def parse_events(text: str) -> None:
+    header, *rows = (line.split(",") for line in text.splitlines())
+    assert {"time", "type"} <= set(header)
+    assert {len(row) for row in rows} == {len(header)}
+
+
+def parse_shell(text: str) -> None:
+    """Syntax only; tests/test_house.py looks at commands and options."""
+    subprocess.run(["bash", "-n", "-c", text], check=True)
+
+
+PARSERS = {
+    "csv": parse_events,
+    "python": parse_python,
+    "sh": parse_shell,
+    "sql": parse_workload,
+    "text": str,
+    "toml": tomllib.loads,
+    "yaml": yaml.safe_load,
+}
+
+
+def language(name: str, text: str) -> str:
+    """Blocks without a language are queries, events or output."""
+    if name:
+        return name
+    if re.search(r"^( *|\w+: +)PATTERN ", text, re.MULTILINE):
+        return "sql"
+    return "csv" if text.startswith("time,") else "text"
+
+
+@pytest.mark.parametrize("file", DOCUMENTS, ids=lambda file: str(file.relative_to(ROOT)))
+def test_blocks_are_valid(file: Path) -> None:
+    for indent, name, text in BLOCK.findall(file.read_text()):
+        plain = re.sub(rf"^{indent}", "", text, flags=re.MULTILINE)
+        if "\n" in plain.strip() or name != "python":  # one line of Python may be part of a function
+            PARSERS[language(name, plain)](plain)
+
+
+def run(command: str, folder: Path) -> str:
+    """What a command of the page prints."""
+    words = command.replace("cepbench", f"{sys.executable} -m cepbench.cli.main", 1)
+    done = subprocess.run(words, shell=True, cwd=folder, capture_output=True, text=True, check=False, timeout=600)
+    lines = (done.stdout + done.stderr).splitlines(keepends=True)
+    return "".join(line for line in lines if "compiling kernels" not in line)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("page", ["own-query", "own-algorithm"])
+def test_tutorial_shows_what_happens(page: str, tmp_path: Path) -> None:
+    before, printed, compared = "", "", 0
+    pages = ["own-query", page] if page == "own-algorithm" else [page]  # it continues with the events of the other
+    text = "\n".join((ROOT / "docs" / "tutorial" / f"{name}.md").read_text() for name in pages)
+    end = 0
+    for block in BLOCK.finditer(text):
+        before, end = text[end : block.start()].strip().rpartition("\n\n")[2], block.end()
+        written = re.search(r"(?:Write|to) `([\w.]+)`", before)
+        if written is not None:
+            wrong = written[1] == "wrong.py"
+            content = (tmp_path / "recount.py").read_text().replace("list(trends)", "trends") if wrong else block[3]
+            (tmp_path / written[1]).write_text(content)
+        elif block[2] == "sh":
+            printed = ""
+            for command in block[3].splitlines():
+                if command.startswith(tuple(f"cepbench {name} " for name in COMPARED)):
+                    printed = run(command, tmp_path)
+        elif block[2] == "text" and printed:
+            assert block[3].strip() in printed
+            compared += 1
+    assert compared >= 5
