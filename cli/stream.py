@@ -17,13 +17,18 @@ IDLE_SECONDS = 5.0
 @click.command()
 @asked
 @one
-@click.option("--source", required=True, metavar="folder:PATH", help="Folder into which files of events are moved.")
+@click.option(
+    "--source",
+    required=True,
+    metavar="KIND:PLACE",
+    help="folder:PATH, into which files of events are moved, or kafka:BROKER/TOPIC with JSON messages.",
+)
 @click.option(
     "--sink",
     default="console",
     show_default=True,
-    metavar="folder:PATH",
-    help="Folder for a Parquet file of rows per batch, or console.",
+    metavar="KIND:PLACE",
+    help="folder:PATH for a Parquet file of rows per batch, kafka:BROKER/TOPIC for a message per row, or console.",
 )
 @click.option(
     "--checkpoint", required=True, type=Place(file_okay=False), help="Folder from which the same command goes on."
@@ -44,7 +49,7 @@ IDLE_SECONDS = 5.0
     flag_value=IDLE_SECONDS,
     type=click.FloatRange(min=0),
     metavar="[SECONDS]",
-    help=f"End the stream when no file has come for so long (alone: {IDLE_SECONDS:g} s), and write its last rows.",
+    help=f"End the stream when nothing has come for so long (alone: {IDLE_SECONDS:g} s), and write its last rows.",
 )
 @counted
 @reading

@@ -70,7 +70,7 @@ def test_every_declared_dependency_is_pinned_within_its_bounds() -> None:
     lines = [line for line in (ROOT / "constraints.txt").read_text().splitlines() if not line.startswith("#")]
     pins = {canonicalize_name(name): pin for name, pin in (line.split("==") for line in lines)}
     extras = PROJECT["project"]["optional-dependencies"]
-    declared = [*PROJECT["project"]["dependencies"], *extras["dev"], *extras["flink"], *extras["data"]]
+    declared = [*PROJECT["project"]["dependencies"], *extras["dev"], *extras["flink"], *extras["data"], *extras["live"]]
     for requirement in map(Requirement, declared):
         operators = {bound.operator for bound in requirement.specifier}
         assert operators == {">=", "<"}, f"{requirement} is not bounded on both sides"
