@@ -51,6 +51,15 @@ IDLE_SECONDS = 5.0
     metavar="[SECONDS]",
     help=f"End the stream when nothing has come for so long (alone: {IDLE_SECONDS:g} s), and write its last rows.",
 )
+@click.option(
+    "--trigger", metavar="LENGTH", help="How often a batch begins at the most; by default whenever something has come."
+)
+@click.option(
+    "--dashboard",
+    type=click.IntRange(0, 65535),
+    metavar="PORT",
+    help="Show the stream on a page at this port, for this machine only; 0 takes a free port.",
+)
 @counted
 @reading
 @plugins
@@ -64,6 +73,8 @@ def stream(
     watermark: str,
     late: Path | None,
     until_idle: float | None,
+    trigger: str | None,
+    dashboard: int | None,
     arithmetic: str,
     reading: Reading,
     cluster: SparkCluster,
@@ -86,9 +97,11 @@ def stream(
             watermark,
             late=late,
             until_idle=until_idle,
+            trigger=trigger,
             arithmetic=arithmetic,
             reading=reading,
             master=cluster,
+            dashboard=dashboard,
             notify=_notice,
         )
     finally:

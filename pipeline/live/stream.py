@@ -9,7 +9,7 @@ import re
 import threading
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from fractions import Fraction
 from importlib.metadata import version
@@ -30,12 +30,13 @@ from cepbench.pipeline.generation import default_buckets
 from cepbench.pipeline.jobs import Prepared, parse_supported, prepare
 from cepbench.pipeline.live.broker import topic_of
 from cepbench.pipeline.live.bucket import check_live
+from cepbench.pipeline.live.dashboard import Batch, Dashboard
 from cepbench.pipeline.live.folder import FolderSource
 from cepbench.pipeline.live.kafka import KafkaSource
 from cepbench.pipeline.live.processor import Processor, Totals
 from cepbench.pipeline.live.sink import Folder, sink_of
-from cepbench.pipeline.live.source import Source, layout_from, schema_of
-from cepbench.pipeline.live.state import Checkpoint, read_description
+from cepbench.pipeline.live.source import Piece, Source, layout_from, schema_of
+from cepbench.pipeline.live.state import Checkpoint, batch_name, read_description
 from cepbench.pipeline.session import session
 from cepbench.pipeline.tasks import failure
 
@@ -59,9 +60,11 @@ def stream(
     *,
     late: str | Path | None = None,
     until_idle: float | None = None,
+    trigger: str | None = None,
     arithmetic: str = "modular",
     reading: Reading | str = "s",
     master: SparkCluster | str | None = None,
+    dashboard: int | None = None,
     notify: Callable[[str], None] = warnings.warn,
     progress: Callable[[Totals], None] = lambda totals: None,
 ) -> Totals:
@@ -85,8 +88,10 @@ def stream(
       out.
     - `late`: folder that lists late events; by default `late` in the checkpoint.
     - `until_idle`: ends the stream when nothing has come for so many seconds, with the rows of windows still open.
+    - `trigger`: how often a batch begins at the most, such as `1s`; by default whenever something has come.
     - `arithmetic`, `reading`, `notify`: as for `evaluate`.
     - `master`: where Spark runs; by default on all cores of this machine.
+    - `dashboard`: a port of this machine for a page that shows the stream; 0 takes a free one.
     - `progress`: is called after each batch with the totals so far.
 
     Returns the totals over all starts: events, late ones among them, rows, batches.
@@ -101,6 +106,7 @@ def stream(
     if reading.where is not None:
         raise InputError("where: a stream has all events of its source; leave events out before they come there")
     delay = delay_of(watermark, reading.unit)
+    interval = None if trigger is None else delay_of(trigger, "ms", "trigger")
     store = Checkpoint(place, {})
     with store.locked():
         found = read_description(place)
@@ -131,13 +137,20 @@ def stream(
         store.begin()
         for notice in (*layout.notices, *_notices(prepared)):
             notify(notice)
-        processor = Processor(prepared, layout, store, target, aside, buckets, delay, spark)
+        facts = {"Queries": workload_text.strip(), "Algorithm": algorithm, "Source": str(origin), "Sink": str(target)}
+        page = None if dashboard is None else Dashboard(target, {**facts, "Watermark": watermark})
+        processor = Processor(prepared, layout, store, page or target, aside, buckets, delay, spark)
         if store.ended:
             notify(f"{place}: this stream has ended, and nothing was read; another one needs another checkpoint")
             return processor.totals()
         if store.ending:  # it was killed at its end
             return processor.finish()
-        return _Run(processor, origin, spark, until_idle, progress).until_the_end()
+        run = _Run(processor, origin, spark, until_idle, interval, progress, page)
+        if page is None or dashboard is None:
+            return run.until_the_end()
+        with page.served(dashboard) as address:
+            notify(f"the stream is shown at {address}")
+            return run.until_the_end()
 
 
 def source_of(text: str, settings: Mapping[str, str]) -> Source:
@@ -170,13 +183,15 @@ class _Run:
         source: Source,
         spark: SparkSession,
         until_idle: float | None,
+        interval: int | None,
         progress: Callable[[Totals], None],
+        page: Dashboard | None,
     ) -> None:
         self.processor, self.source, self.spark = processor, source, spark
-        self.until_idle, self.progress = until_idle, progress
+        self.until_idle, self.interval, self.progress, self.page = until_idle, interval, progress, page
         self.totals = processor.totals()
         self.error: BaseException | None = None
-        self.active = time.monotonic()
+        self.active, self.shown = time.monotonic(), time.time()
         self.closed = False
         self.lock = threading.Lock()
 
@@ -199,6 +214,7 @@ class _Run:
                 self.source.stream(self.spark)
                 .writeStream.foreachBatch(self._batch)
                 .option("checkpointLocation", self.processor.checkpoint.spark.as_uri())
+                .trigger(processingTime=f"{self.interval or 0} milliseconds")
                 .start()
             )
         except (Py4JError, PySparkException) as error:
@@ -209,14 +225,34 @@ class _Run:
             if self.closed:
                 raise CepbenchError("the stream has ended")
             try:
+                began, before = time.time(), self.totals
                 pieces = self.source.pieces(frame, number, self.processor.checkpoint.spark)
                 self.totals = self.processor.run(number, pieces)
+                if self.page is not None:
+                    self._show(self.page, pieces, before, began)
                 self.progress(self.totals)
             except BaseException as error:
                 self.error = error
                 raise
             finally:
                 self.active = time.monotonic()
+
+    def _show(self, page: Dashboard, pieces: Sequence[Piece], before: Totals, began: float) -> None:
+        now, events = time.time(), self.totals.events - before.events
+        since = min((piece.since for piece in pieces), default=began)
+        batch = Batch(
+            ended=now,
+            events=events,
+            late=self.totals.late - before.late,
+            rows=self.totals.rows - before.rows,
+            rate=events / max(now - self.shown, 1e-3),
+            lag=max(0.0, began - since),
+            latency=max(0.0, now - since),
+            waiting=self.processor.waiting,
+            state=self.processor.checkpoint.size(batch_name(self.totals.batches - 1)),
+        )
+        self.shown = now
+        page.note(batch, asdict(self.totals))
 
     def _is_idle(self, query: StreamingQuery) -> bool:
         """Whether nothing came for long enough; then no batch begins any more."""
