@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -52,24 +52,26 @@ class Topic:
         """What every client of the topic needs, whichever library it is of."""
         return {"bootstrap.servers": self.broker, **self.client}
 
-    def bounds(self) -> dict[int, tuple[int, int]]:
+    def bounds(self, consumer: Consumer | None = None) -> dict[int, tuple[int, int]]:
         """By partition, its first offset and that after its last message, open transactions included.
 
-        Raises `CepbenchError`.
+        A caller that asks often has a `consumer` of its own. Raises `CepbenchError`.
         """
         from confluent_kafka import KafkaException, TopicPartition
 
-        with self._consumer("read_uncommitted") as consumer:
-            try:
-                found = consumer.list_topics(self.name, ANSWER_SECONDS).topics[self.name]
-                if found.error is not None:
-                    raise CepbenchError(f"{self}: the broker has no such topic; create it first")
-                return {
-                    number: consumer.get_watermark_offsets(TopicPartition(self.name, number), ANSWER_SECONDS)
-                    for number in sorted(found.partitions)
-                }
-            except KafkaException as error:
-                raise CepbenchError(f"{self}: the broker does not answer: {error.args[0].str()}") from None
+        if consumer is None:
+            with closing(self.consumer()) as made:
+                return self.bounds(made)
+        try:
+            found = consumer.list_topics(self.name, ANSWER_SECONDS).topics[self.name]
+            if found.error is not None:
+                raise CepbenchError(f"{self}: the broker has no such topic; create it first")
+            return {
+                number: consumer.get_watermark_offsets(TopicPartition(self.name, number), ANSWER_SECONDS)
+                for number in sorted(found.partitions)
+            }
+        except KafkaException as error:
+            raise CepbenchError(f"{self}: the broker does not answer: {error.args[0].str()}") from None
 
     def read(self, partition: int, start: int, end: int) -> Iterator[pa.RecordBatch]:
         """The messages of a partition from offset `start` to before `end`, also where some offsets have none.
@@ -78,7 +80,7 @@ class Topic:
         """
         from confluent_kafka import KafkaError, TopicPartition
 
-        with self._consumer("read_committed") as consumer:
+        with closing(self.consumer("read_committed")) as consumer:
             consumer.assign([TopicPartition(self.name, partition, start)])
             since = time.monotonic()
             while start < end:
@@ -110,11 +112,11 @@ class Topic:
                         f"at offset {start} of {end}"
                     )
 
-    @contextmanager
-    def _consumer(self, isolation: str) -> Iterator[Consumer]:
+    def consumer(self, isolation: str = "read_uncommitted") -> Consumer:
+        """A client that reads; whoever asks for it closes it."""
         from confluent_kafka import Consumer
 
-        consumer = Consumer(
+        return Consumer(
             {
                 "group.id": "cepbench",  # which the client demands; offsets are in Spark's log, not there
                 "enable.auto.commit": False,
@@ -125,10 +127,6 @@ class Topic:
                 **self.settings,
             }
         )
-        try:
-            yield consumer
-        finally:
-            consumer.close()
 
 
 def topic_of(text: str, settings: Mapping[str, str]) -> Topic:

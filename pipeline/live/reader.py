@@ -6,8 +6,10 @@ Spark keeps the offsets of each batch in its log, and asks for the messages betw
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import pyarrow as pa
+from confluent_kafka import Consumer
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadLimit
 from pyspark.sql.types import StructType
@@ -44,12 +46,17 @@ class _Reader(DataSourceStreamReader):
         self.topic = Topic(options["broker"], options["topic"], json.loads(options["client"]))
         self.most = int(options["most"])
 
+    @cached_property
+    def consumer(self) -> Consumer:
+        """Spark asks for the last offsets all the time, always from the same process."""
+        return self.topic.consumer()
+
     def initialOffset(self) -> dict[str, int]:
-        return _named({number: first for number, (first, _) in self.topic.bounds().items()})
+        return _named({number: first for number, (first, _) in self.topic.bounds(self.consumer).items()})
 
     def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:
         before = _numbered(start)
-        ends = {number: end for number, (_, end) in self.topic.bounds().items()}
+        ends = {number: end for number, (_, end) in self.topic.bounds(self.consumer).items()}
         for partition, offset in before.items():
             if ends.get(partition, 0) < offset:
                 raise CepbenchError(

@@ -8,7 +8,9 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -16,6 +18,9 @@ import pyarrow.parquet as pq
 from cepbench.events.errors import CepbenchError
 from cepbench.metrics.files import write
 from cepbench.pipeline.live.broker import QUIET, WAIT_SECONDS, Topic, topic_of
+
+if TYPE_CHECKING:
+    from confluent_kafka import Producer
 
 
 class Sink(ABC):
@@ -72,24 +77,27 @@ class Messages(Sink):
         if any(first < end for first, end in self.topic.bounds().values()):
             raise CepbenchError(f"{self.topic}: the topic has messages already; choose another")
 
-    def put(self, batch: str, rows: pa.Table) -> None:
+    @cached_property
+    def _producer(self) -> "Producer":
         from confluent_kafka import Producer
 
+        return Producer({"enable.idempotence": True, "linger.ms": 0, **QUIET, **self.topic.settings})
+
+    def put(self, batch: str, rows: pa.Table) -> None:
         failed: list[str] = []
 
         def delivered(error: object, message: object) -> None:
             if error is not None:
                 failed.append(str(error))
 
-        producer = Producer({"enable.idempotence": True, "linger.ms": 0, **QUIET, **self.topic.settings})
         for number, text in enumerate(as_json(rows)):
             while True:
                 try:
-                    producer.produce(self.topic.name, text, f"{batch}/{number:08d}", on_delivery=delivered)
+                    self._producer.produce(self.topic.name, text, f"{batch}/{number:08d}", on_delivery=delivered)
                     break
                 except BufferError:
-                    producer.poll(1.0)
-        if producer.flush(WAIT_SECONDS) or failed:
+                    self._producer.poll(1.0)
+        if self._producer.flush(WAIT_SECONDS) or failed:
             raise CepbenchError(
                 f"{self.topic}: rows could not be written: {(failed or ['the broker does not answer'])[0]}"
             )
