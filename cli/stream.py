@@ -17,13 +17,18 @@ IDLE_SECONDS = 5.0
 @click.command()
 @asked
 @one
-@click.option("--source", required=True, metavar="folder:PATH", help="Folder into which files of events are moved.")
+@click.option(
+    "--source",
+    required=True,
+    metavar="KIND:PLACE",
+    help="folder:PATH, into which files of events are moved, or kafka:BROKER/TOPIC with JSON messages.",
+)
 @click.option(
     "--sink",
     default="console",
     show_default=True,
-    metavar="folder:PATH",
-    help="Folder for a Parquet file of rows per batch, or console.",
+    metavar="KIND:PLACE",
+    help="folder:PATH for a Parquet file of rows per batch, kafka:BROKER/TOPIC for a message per row, or console.",
 )
 @click.option(
     "--checkpoint", required=True, type=Place(file_okay=False), help="Folder from which the same command resumes."
@@ -44,7 +49,20 @@ IDLE_SECONDS = 5.0
     flag_value=IDLE_SECONDS,
     type=click.FloatRange(min=0),
     metavar="[SECONDS]",
-    help=f"End the stream when no file has arrived for SECONDS (by default {IDLE_SECONDS:g}), and write its last rows.",
+<<<<<<< HEAD
+    help=f"End the stream when nothing has arrived for SECONDS (by default {IDLE_SECONDS:g}), and write its last rows.",
+=======
+    help=f"End the stream when nothing has come for so long (alone: {IDLE_SECONDS:g} s), and write its last rows.",
+)
+@click.option(
+    "--trigger", metavar="LENGTH", help="How often a batch begins at the most; by default whenever something has come."
+)
+@click.option(
+    "--dashboard",
+    type=click.IntRange(0, 65535),
+    metavar="PORT",
+    help="Show the stream on a page at this port, for this machine only; 0 takes a free port.",
+>>>>>>> live
 )
 @counted
 @reading
@@ -59,6 +77,8 @@ def stream(
     watermark: str,
     late: Path | None,
     until_idle: float | None,
+    trigger: str | None,
+    dashboard: int | None,
     arithmetic: str,
     reading: Reading,
     cluster: SparkCluster,
@@ -81,9 +101,11 @@ def stream(
             watermark,
             late=late,
             until_idle=until_idle,
+            trigger=trigger,
             arithmetic=arithmetic,
             reading=reading,
             master=cluster,
+            dashboard=dashboard,
             notify=_notice,
         )
     finally:

@@ -110,9 +110,7 @@ def read_events(events: str | Path | pd.DataFrame, reading: Reading | str = "s")
     reading = reading_of(reading)
     if isinstance(events, pd.DataFrame):
         batches = _frame_batches(events, reading)
-        fields = _fields(batches)
-        layout = _layout({name: sources.arrow_kind(kind) for name, kind in fields}, fields, FRAME, reading)
-        layout = replace(layout, zone=_zone(batches, reading))
+        layout = batches_layout(batches, FRAME, reading)
         parts, before = [], 0
         for batch in batches:
             parts.append(checked(batch, layout, Place(FRAME, before, reading.called)))
@@ -145,6 +143,13 @@ def source_layout(source: sources.Source, reading: Reading) -> FileLayout:
     fields = list(merged.items())
     layout = _layout({name: sources.arrow_kind(kind) for name, kind in fields}, fields, str(source.path), reading)
     return replace(layout, zone=_zone(sources.parquet_blocks(source.files[0]), reading))
+
+
+def batches_layout(batches: Sequence[pa.RecordBatch], place: str, reading: Reading) -> FileLayout:
+    """The attributes of record batches, at least one, which all have the columns of the first."""
+    fields = [(field.name, field.type) for field in batches[0].schema]
+    layout = _layout({name: sources.arrow_kind(kind) for name, kind in fields}, fields, place, reading)
+    return replace(layout, zone=_zone(batches, reading))
 
 
 def csv_headers(source: sources.Source, reading: Reading) -> list[list[str]]:
@@ -250,10 +255,6 @@ def _frame_batches(frame: pd.DataFrame, reading: Reading) -> list[pa.RecordBatch
     reading.check(table.schema.names, FRAME)
     batches: list[pa.RecordBatch] = table.combine_chunks().to_batches()
     return batches or [pa.RecordBatch.from_arrays([pa.array([], f.type) for f in table.schema], schema=table.schema)]
-
-
-def _fields(batches: list[pa.RecordBatch]) -> list[tuple[str, pa.DataType]]:
-    return [(field.name, field.type) for field in batches[0].schema]
 
 
 def _merge(known: pa.DataType | None, kind: pa.DataType, name: str, file: Path) -> pa.DataType:

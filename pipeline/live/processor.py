@@ -1,12 +1,11 @@
-"""What becomes of a batch of files: events in order, their shares to the buckets, rows to the sink.
+"""What becomes of a batch of files or messages: events in order, their shares to the buckets, rows to the sink.
 
-The state after a batch is a function of the state before it and of the batch's files, and so are its rows. A batch that
-was cut off anywhere is run again, on the same files. Nothing is undone: what it had written is written once more.
+The state after a batch is a function of the state before it and of what is in the batch, and so are its rows. A batch
+that was cut off anywhere is run again, on the same. Nothing is undone: what it had written is written once more.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +20,7 @@ from cepbench.pipeline.jobs import Prepared
 from cepbench.pipeline.live.bucket import Buckets, Share
 from cepbench.pipeline.live.intake import Intake
 from cepbench.pipeline.live.sink import Sink
-from cepbench.pipeline.live.source import no_events, read
+from cepbench.pipeline.live.source import Piece, no_events, read
 from cepbench.pipeline.live.state import END, Checkpoint, UnusableCheckpoint, batch_name
 from cepbench.pipeline.sampling import joined
 from cepbench.pipeline.tasks import run_tasks
@@ -59,17 +58,17 @@ class Processor:
     spark: SparkSession | None = None
     _known: tuple[int, Intake, Totals] | None = None
 
-    def run(self, batch: int, files: Sequence[Path]) -> Totals:
-        """Batch number `batch` (from 0): files in the order of arrival. Raises `CepbenchError`."""
+    def run(self, batch: int, pieces: Sequence[Piece]) -> Totals:
+        """Batch number `batch` (from 0): pieces in the order of arrival. Raises `CepbenchError`."""
         before, intake, totals = self._before(batch)
-        arrived = read(files, self.layout, self.prepared.workload, intake.schema)
+        arrived = read(pieces, self.layout, self.prepared.workload, intake.schema)
         intake, leaving, late = intake.take(
             joined(arrived, arrived[0].schema) if arrived else intake.waiting.slice(0, 0)
         )
         name = batch_name(batch)
         rows = self._rows(before, name, leaving)
         if len(late):
-            self.late.put(name, late_rows(files, arrived, late))
+            self.late.put(name, late_rows(pieces, arrived, late))
         totals = Totals(intake.arrived, intake.late, totals.rows + rows, batch + 1)
         self.checkpoint.save(name, INTAKE, (intake, totals))
         self.checkpoint.forget(batch)
@@ -86,6 +85,11 @@ class Processor:
         totals = Totals(intake.arrived, intake.late, totals.rows + rows, totals.batches)
         self.checkpoint.save(END, INTAKE, (intake, totals))
         return totals
+
+    @property
+    def waiting(self) -> int:
+        """Events that wait for the watermark, after the last batch of this process."""
+        return 0 if self._known is None else len(self._known[1].waiting)
 
     def totals(self) -> Totals:
         """What the stream met until now, or until its end."""
@@ -133,17 +137,18 @@ class Processor:
                 yield Share(number, bucket, mine, last)
 
 
-def late_rows(files: Sequence[Path], arrived: Sequence[EventBatch], late: NDArray[np.int64]) -> pa.Table:
-    """Late events by file, row (from 1), time and type. `late` has their places among all that `arrived`."""
-    sizes = [len(batch) for batch in arrived]
-    file = np.repeat(np.arange(len(files)), sizes)[late]
-    row = np.concatenate([batch.position for batch in arrived])[late] + 1
+def late_rows(pieces: Sequence[Piece], arrived: Sequence[EventBatch], late: NDArray[np.int64]) -> pa.Table:
+    """Late events by place, time and type. `late` has their numbers among all that `arrived`."""
+    before = np.cumsum([0, *map(len, arrived)])
+    piece = np.searchsorted(before, late, side="right") - 1
+    events = (late - before[piece]).tolist()
+    places = [pieces[number].place(event) for number, event in zip(piece.tolist(), events, strict=True)]
     time = np.concatenate([batch.time for batch in arrived])[late]
     types = np.concatenate([batch.type for batch in arrived])[late]
     return pa.table(
         {
-            "file": [str(files[number]) for number in file.tolist()],
-            "row": row,
+            "file": [file for file, _ in places],
+            "row": [row for _, row in places],
             "time": time,
             "type": [arrived[0].schema.types[code] for code in types.tolist()],
         }

@@ -1,19 +1,33 @@
-"""Where the rows of a live stream go: a file per batch, which a repeated batch replaces by the same file; or stdout."""
+"""Where the rows of a live stream go: a file per batch, which a repeated batch replaces by the same file; messages,
+whose keys a repeated batch repeats; or stdout.
+"""
 
 import io
+import json
 import sys
 from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from cepbench.events.errors import CepbenchError
 from cepbench.metrics.files import write
+from cepbench.pipeline.live.broker import QUIET, WAIT_SECONDS, Topic, topic_of
+
+if TYPE_CHECKING:
+    from confluent_kafka import Producer
 
 
 class Sink(ABC):
-    """Takes the rows of batches. Whoever writes rows of a batch again writes the same ones."""
+    """Takes the rows of batches. Whoever writes rows of a batch again writes the same ones.
+
+    `str` of a sink is how a checkpoint names it.
+    """
 
     def check_new(self) -> None:
         """Refuses a place that has rows of another stream. Raises `CepbenchError`."""
@@ -33,6 +47,9 @@ class Folder(Sink):
     def __init__(self, path: Path, stem: str = "rows") -> None:
         self.path, self.stem = path, stem
 
+    def __str__(self) -> str:
+        return f"folder:{self.path}"
+
     def check_new(self) -> None:
         if next(self.path.glob(f"{self.stem}-*.parquet"), None) is not None:
             raise CepbenchError(f"{self.path}: the folder has rows of another stream; choose another, or empty it")
@@ -43,11 +60,57 @@ class Folder(Sink):
         write(self.path / f"{self.stem}-{batch}.parquet", content.getvalue())
 
 
+class Messages(Sink):
+    """A topic with a JSON message per row. Its key, `batch/row`, is the same if the batch is repeated after a failure.
+
+    So a reader has every row once that leaves out messages whose key it has had.
+    """
+
+    def __init__(self, topic: Topic) -> None:
+        self.topic = topic
+        topic.bounds()
+
+    def __str__(self) -> str:
+        return str(self.topic)
+
+    def check_new(self) -> None:
+        if any(first < end for first, end in self.topic.bounds().values()):
+            raise CepbenchError(f"{self.topic}: the topic has messages already; choose another")
+
+    @cached_property
+    def _producer(self) -> "Producer":
+        from confluent_kafka import Producer
+
+        return Producer({"enable.idempotence": True, "linger.ms": 0, **QUIET, **self.topic.settings})
+
+    def put(self, batch: str, rows: pa.Table) -> None:
+        failed: list[str] = []
+
+        def delivered(error: object, message: object) -> None:
+            if error is not None:
+                failed.append(str(error))
+
+        for number, text in enumerate(as_json(rows)):
+            while True:
+                try:
+                    self._producer.produce(self.topic.name, text, f"{batch}/{number:08d}", on_delivery=delivered)
+                    break
+                except BufferError:
+                    self._producer.poll(1.0)
+        if self._producer.flush(WAIT_SECONDS) or failed:
+            raise CepbenchError(
+                f"{self.topic}: rows could not be written: {(failed or ['the broker does not answer'])[0]}"
+            )
+
+
 class Console(Sink):
     """Writes rows to stdout as CSV. Rows of a batch that is repeated after a failure are written again."""
 
     def __init__(self) -> None:
         self._begun = False
+
+    def __str__(self) -> str:
+        return "console"
 
     def put(self, batch: str, rows: pa.Table) -> None:
         sys.stdout.write(rows.to_pandas().to_csv(index=False, header=not self._begun, lineterminator="\n"))
@@ -55,11 +118,26 @@ class Console(Sink):
         self._begun = True
 
 
-def sink_of(text: str) -> Sink:
-    """The sink of `folder:PATH` or `console`. Raises `CepbenchError`."""
-    kind, colon, path = text.partition(":")
+def as_json(rows: pa.Table) -> Iterator[str]:
+    """Each row as a JSON object, without what is null in it."""
+    for row in rows.to_pylist():
+        yield json.dumps({name: value for name, value in row.items() if value is not None}, default=_text)
+
+
+def _text(value: datetime) -> str:
+    return value.isoformat()
+
+
+def sink_of(text: str, settings: Mapping[str, str]) -> Sink:
+    """The sink of `folder:PATH`, `kafka:BROKER/TOPIC` or `console`; `settings` are those of Spark.
+
+    Raises `CepbenchError`.
+    """
+    kind, colon, place = text.partition(":")
     if text == "console":
         return Console()
-    if kind == "folder" and colon and path:
-        return Folder(Path(path).resolve())
-    raise CepbenchError(f"unknown sink {text!r}; choose folder:PATH or console")
+    if kind == "folder" and colon and place:
+        return Folder(Path(place).resolve())
+    if kind == "kafka" and colon and place:
+        return Messages(topic_of(text, settings))
+    raise CepbenchError(f"unknown sink {text!r}; choose folder:PATH, kafka:BROKER/TOPIC or console")

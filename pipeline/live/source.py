@@ -1,9 +1,6 @@
-"""Where a live stream comes from: a folder into which files of events are moved, each whole.
+"""Where a live stream comes from: what a source must do, and how what arrives becomes events of one schema."""
 
-A file is read once it is there; files count in the order of their times of modification, then of their names. Files
-whose names begin with a dot or an underscore are not looked at, so that a file may be written under such a name.
-"""
-
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,58 +9,67 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from pyspark.sql import DataFrame, SparkSession
 
-from cepbench.events import sources
 from cepbench.events.batch import DTYPES, EventBatch
 from cepbench.events.columns import ARROW, missing
 from cepbench.events.errors import InputError
-from cepbench.events.files import (
-    FileLayout,
-    InputEvents,
-    check_needed,
-    csv_headers,
-    dictionary,
-    file_blocks,
-    numbers,
-    source_layout,
-)
+from cepbench.events.files import Block, FileLayout, InputEvents, check_needed, dictionary, numbers
 from cepbench.events.reading import Reading
 from cepbench.events.schema import Kind, Schema
 from cepbench.queries.compile import Workload
 from cepbench.queries.model import Local, Query, occurrences
 
-SUFFIXES = sources.CSV_SUFFIXES + sources.PARQUET_SUFFIXES
 OTHER = "another type"
 """Stands for all types that no query names; it is no name of a query language."""
 
 
-def folder_of(source: str) -> Path:
-    """The folder of `folder:PATH`. Raises `InputError`."""
-    kind, colon, path = source.partition(":")
-    if kind != "folder" or not colon or not path:
-        raise InputError(f"unknown source {source!r}; choose folder:PATH")
-    folder = Path(path)
-    if not folder.is_dir():
-        raise InputError(f"{folder}: no such folder, which is to be the source of a stream")
-    return folder.resolve()
+class Piece(ABC):
+    """A part of what arrived in a batch: a file, or messages of a topic.
+
+    - `since`: when the first of it arrived, in seconds since 1970, by the clock of who wrote it.
+    """
+
+    since: float
+
+    @abstractmethod
+    def events(self, layout: FileLayout, schema: Schema) -> InputEvents:
+        """The events in the order of arrival, in a schema whose strings are those of `schema` and more.
+
+        Raises `InputError`.
+        """
+
+    @abstractmethod
+    def place(self, event: int) -> tuple[str, int]:
+        """Where an event stands: a file and its row (from 1), or a partition of a topic and the offset."""
 
 
-def first_file(folder: Path) -> Path | None:
-    """The file that came first of those that are there, if there are any."""
-    named = (file for file in folder.iterdir() if file.name.endswith(SUFFIXES) and file.name[0] not in "._")
-    files = [file for file in named if file.is_file()]
-    return min(files, key=lambda file: (file.stat().st_mtime_ns, file.name), default=None)
+class Source(ABC):
+    """A place to which events come, and of which Spark's log says what belongs to which batch.
 
+    `str` of a source is how a checkpoint names it.
+    """
 
-def layout_of(file: Path, reading: Reading) -> FileLayout:
-    """The attributes of a file, which are those of the stream."""
-    return source_layout(_alone(file), reading)
+    nothing: str
+    """What to say if no event comes at all."""
+
+    @abstractmethod
+    def first_layout(self, reading: Reading) -> FileLayout | None:
+        """The layout of what came first, which is that of the stream; None if nothing came yet."""
+
+    @abstractmethod
+    def stream(self, spark: SparkSession) -> DataFrame:
+        """What arrives, as Spark's stream."""
+
+    @abstractmethod
+    def pieces(self, frame: DataFrame, batch: int, log: Path) -> Sequence[Piece]:
+        """What is in a batch, in the order of arrival. `log` is Spark's own. Raises `CepbenchError`."""
 
 
 def layout_from(description: Mapping[str, Any], reading: Reading) -> FileLayout:
     """A layout that a checkpoint keeps."""
     kinds = {name: Kind(kind) for name, kind in description["attributes"].items()}
-    return FileLayout(kinds, (), description["whole times"], reading)
+    return FileLayout(kinds, (), description["whole times"], reading, description["zone"])
 
 
 def schema_of(queries: Sequence[Query], layout: FileLayout) -> Schema:
@@ -71,7 +77,7 @@ def schema_of(queries: Sequence[Query], layout: FileLayout) -> Schema:
     types = dict.fromkeys(event.type for query in queries for event in occurrences(query.pattern))
     locals_ = [one for query in queries for one in query.predicates if isinstance(one, Local)]
     strings = dict.fromkeys(["", *(one.constant for one in locals_ if isinstance(one.constant, str))])
-    return Schema((*sorted(types), OTHER), layout.attributes, layout.reading.unit, tuple(strings))
+    return Schema((*sorted(types), OTHER), layout.attributes, layout.reading.unit, tuple(strings), layout.zone)
 
 
 def no_events(workload: Workload) -> EventBatch:
@@ -87,56 +93,44 @@ def needed(workload: Workload) -> list[str]:
     return sorted(frozenset[str]().union(*workload.needs.values()))
 
 
-def read(files: Sequence[Path], layout: FileLayout, workload: Workload, schema: Schema) -> list[EventBatch]:
-    """The events of each file in the order of its rows, in a schema whose strings are those of `schema` and more.
+def read(pieces: Sequence[Piece], layout: FileLayout, workload: Workload, schema: Schema) -> list[EventBatch]:
+    """The events of each piece in the order of arrival, in a schema whose strings are those of `schema` and more.
 
     Raises `InputError`, also where an attribute is null that a query needs.
     """
     names = needed(workload)
     narrow = replace(layout, kinds={name: kind for name, kind in layout.kinds.items() if name in names})
     batches = []
-    for file in files:
-        events = _events(file, narrow, schema)
+    for piece in pieces:
+        events = piece.events(narrow, schema)
         check_needed(events, workload.needs)
         schema = events.schema
         batches.append(events.batch)
     return [replace(batch, schema=schema) for batch in batches]
 
 
-def _events(file: Path, layout: FileLayout, schema: Schema) -> InputEvents:
-    source = _alone(file)
-    if source.is_csv:
-        csv_headers(source, layout.reading)
-    else:
-        own = source_layout(source, layout.reading).kinds
-        other = next((name for name, kind in layout.kinds.items() if own.get(name, kind) is not kind), None)
-        if other is not None:
-            was = layout.kinds[other].value
-            raise InputError(
-                f"{file}: column {other!r} is {own[other].value}, and {was} in the first file of the stream"
-            )
-    try:
-        blocks = list(file_blocks(file, source.is_csv, layout))
-    except pa.ArrowException as error:
-        first = str(error).splitlines()[0]
-        raise InputError(f"{file}: not as the first file of the stream: {first}") from None
+def coded(blocks: Sequence[Block], layout: FileLayout, schema: Schema, name: str) -> InputEvents:
+    """Blocks of the piece `name` as events in the same order; types that no query names are one."""
     time = np.concatenate([block.time for block in blocks])
     names = pa.chunked_array([block.type for block in blocks], pa.string())
     columns = {n: pa.chunked_array([b.columns[n] for b in blocks], ARROW[k]) for n, k in layout.kinds.items()}
     schema = _with_strings(schema, dictionary(layout, columns))
     types = pc.fill_null(pc.index_in(names, value_set=pa.array(schema.types, pa.string())), len(schema.types) - 1)
-    coded = {name: numbers(column, schema, name) for name, column in columns.items()}
+    values = {name: numbers(column, schema, name) for name, column in columns.items()}
     holes = {name: mask for name, column in columns.items() if (mask := missing(column)) is not None}
     rows = np.arange(len(time), dtype=np.int64)
-    batch = EventBatch(schema, time, types.to_numpy(), coded, rows)
-    return InputEvents(schema, batch, holes, rows, ((str(file), len(time)),))
+    batch = EventBatch(schema, time, types.to_numpy(), values, rows)
+    return InputEvents(schema, batch, holes, rows, ((name, len(time)),))
+
+
+def check_times(zone: str | None, layout: FileLayout, place: str) -> None:
+    """`InputError` if times are timestamps in one place of a stream, and numbers in another (`Schema.zone`)."""
+    if (zone is None) is not (layout.zone is None):
+        here, began = ("numbers" if found is None else "timestamps" for found in (zone, layout.zone))
+        raise InputError(f"{place}: times are {here}, and {began} where the stream began")
 
 
 def _with_strings(schema: Schema, strings: Sequence[str]) -> Schema:
     """The schema with more strings after those that it has, whose codes stay."""
     more = [text for text in strings if schema.string_code(text) < 0]
     return replace(schema, strings=(*schema.strings, *more)) if more else schema
-
-
-def _alone(file: Path) -> sources.Source:
-    return sources.Source(file, (file,), file.name.endswith(sources.CSV_SUFFIXES))

@@ -113,6 +113,10 @@ class Checkpoint:
             raise UnusableCheckpoint(f"{file}: the checkpoint is damaged, or the file is of another stream")
         return pickle.loads(content)
 
+    def size(self, batch: str) -> int:
+        """Bytes of the state after a batch."""
+        return sum(file.stat().st_size for file in (self.path / STATE / batch).iterdir())
+
     def forget(self, batch: int) -> None:
         """Removes the state of all batches before the last two up to `batch`: Spark may repeat that one."""
         for name in self._batches():

@@ -1,15 +1,15 @@
 """Queries on a live stream, on Spark's Structured Streaming.
 
-Spark looks for files, puts them into numbered batches, and keeps in its log which file is in which batch: a batch that
-was not finished is run again on the same files. What a batch leaves, state and rows, are files that are named by its
-number (`state`, `sink`). So every row is in a folder once, even if processes are killed.
+Spark puts what arrives into numbered batches, and keeps in its log what is in which batch: files, or offsets of
+messages. A batch that was not finished is run again on the same. What it leaves, state and rows, is named by its number
+(`state`, `sink`). So every row is there once, even if processes are killed.
 """
 
 import re
 import threading
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from fractions import Fraction
 from importlib.metadata import version
@@ -28,16 +28,18 @@ from cepbench.events.units import NANOSECONDS, in_units
 from cepbench.pipeline.cluster import SparkCluster
 from cepbench.pipeline.generation import default_buckets
 from cepbench.pipeline.jobs import Prepared, parse_supported, prepare
+from cepbench.pipeline.live.broker import topic_of
 from cepbench.pipeline.live.bucket import check_live
+from cepbench.pipeline.live.dashboard import Batch, Dashboard
+from cepbench.pipeline.live.folder import FolderSource
+from cepbench.pipeline.live.kafka import KafkaSource
 from cepbench.pipeline.live.processor import Processor, Totals
 from cepbench.pipeline.live.sink import Folder, sink_of
-from cepbench.pipeline.live.source import SUFFIXES, first_file, folder_of, layout_from, layout_of, schema_of
-from cepbench.pipeline.live.state import Checkpoint, UnusableCheckpoint, read_description
+from cepbench.pipeline.live.source import Piece, Source, layout_from, schema_of
+from cepbench.pipeline.live.state import Checkpoint, batch_name, read_description
 from cepbench.pipeline.session import session
 from cepbench.pipeline.tasks import failure
 
-BATCH_BYTES = 1 << 26
-"""Of the files of a batch, if it has several: where many wait, state is written in between."""
 TRIES = 4
 """Of a task whose worker died, where all workers are on this machine; a cluster has its own number."""
 LOG_BATCHES = 10
@@ -46,8 +48,6 @@ POLL_SECONDS = 0.1
 LONGEST = 1 << 61
 """Watermark, so that times and it together are 64-bit numbers."""
 DAEMON = "spark.python.daemon.module"
-FILES = "path STRING, modificationTime TIMESTAMP, length LONG, content BINARY"
-"""What Spark knows of files; contents that nobody asks for are not read."""
 
 
 def stream(
@@ -60,9 +60,11 @@ def stream(
     *,
     late: str | Path | None = None,
     until_idle: float | None = None,
+    trigger: str | None = None,
     arithmetic: str = "modular",
     reading: Reading | str = "s",
     master: SparkCluster | str | None = None,
+    dashboard: int | None = None,
     notify: Callable[[str], None] = warnings.warn,
     progress: Callable[[Totals], None] = lambda totals: None,
 ) -> Totals:
@@ -77,15 +79,19 @@ def stream(
 
     - `workload_text`: the text of one or many queries.
     - `algorithm`: a name, perhaps with parameters: `cogra`, `hamlet[sharing=static]`.
-    - `source`: `folder:PATH`; CSV or Parquet files are moved there, each whole, and stay.
-    - `sink`: `folder:PATH` for a Parquet file per batch that has rows, or `console` for CSV on stdout.
+    - `source`: `folder:PATH`: CSV or Parquet files are moved there, each whole, and stay. `kafka:BROKER/TOPIC`:
+      messages are JSON objects with the columns of an event.
+    - `sink`: `folder:PATH` for a Parquet file per batch that has rows, `kafka:BROKER/TOPIC` for a JSON message per row,
+      or `console` for CSV on stdout.
     - `checkpoint`: folder for the state; anyone who can write to it can run code as you.
     - `watermark`: how much older than the newest event an event may be: `500ms`, `10 s`. Older ones are late, and left
       out.
     - `late`: folder that lists late events; by default `late` in the checkpoint.
-    - `until_idle`: ends the stream when no file has come for so many seconds, with the rows of windows still open.
+    - `until_idle`: ends the stream when nothing has come for so many seconds, with the rows of windows still open.
+    - `trigger`: how often a batch begins at the most, such as `1s`; by default whenever something has come.
     - `arithmetic`, `reading`, `notify`: as for `evaluate`.
     - `master`: where Spark runs; by default on all cores of this machine.
+    - `dashboard`: a port of this machine for a page that shows the stream; 0 takes a free one.
     - `progress`: is called after each batch with the totals so far.
 
     Returns the totals over all starts: events, late ones among them, rows, batches.
@@ -94,29 +100,33 @@ def stream(
     of another stream.
     """
     queries, made = parse_supported(workload_text, algorithm)
-    folder, place, target, reading = folder_of(source), Path(checkpoint).resolve(), sink_of(sink), reading_of(reading)
+    cluster = _patient(master)
+    origin, target = source_of(source, cluster.settings), sink_of(sink, cluster.settings)
+    place, reading = Path(checkpoint).resolve(), reading_of(reading)
     if reading.where is not None:
-        raise InputError("where: a stream has all rows of its files; leave rows out before files are moved there")
+        raise InputError("where: a stream has all events of its source; leave events out before they come there")
     delay = delay_of(watermark, reading.unit)
+    interval = None if trigger is None else delay_of(trigger, "ms", "trigger")
     store = Checkpoint(place, {})
     with store.locked():
         found = read_description(place)
-        layout = _layout(folder, reading, until_idle) if found is None else layout_from(found, reading)
+        layout = _layout(origin, reading, until_idle) if found is None else layout_from(found, reading)
         prepared = prepare(queries, made, schema_of(queries, layout), arithmetic, Statistics())
         check_live(prepared)
-        spark = session(_patient(master))
+        spark = session(cluster)
         buckets = found["buckets"] if found else max(default_buckets(spark, job.partition) for job in prepared.jobs)
         description = {
             "version": version("cepbench"),
             "algorithm": algorithm,
             "queries": workload_text.strip(),
             "arithmetic": arithmetic,
-            "source": str(folder),
-            "sink": sink if sink == "console" else f"folder:{Path(sink.partition(':')[2]).resolve()}",
+            "source": str(origin),
+            "sink": str(target),
             "watermark": delay,
             "reading": asdict(reading),
             "attributes": {name: kind.value for name, kind in layout.kinds.items()},
             "whole times": layout.whole_times,
+            "zone": layout.zone,
             "buckets": buckets,
         }
         store = Checkpoint(place, description)
@@ -127,42 +137,61 @@ def stream(
         store.begin()
         for notice in (*layout.notices, *_notices(prepared)):
             notify(notice)
-        processor = Processor(prepared, layout, store, target, aside, buckets, delay, spark)
+        facts = {"Queries": workload_text.strip(), "Algorithm": algorithm, "Source": str(origin), "Sink": str(target)}
+        page = None if dashboard is None else Dashboard(target, {**facts, "Watermark": watermark})
+        processor = Processor(prepared, layout, store, page or target, aside, buckets, delay, spark)
         if store.ended:
             notify(f"{place}: this stream has ended, and nothing was read; another one needs another checkpoint")
             return processor.totals()
         if store.ending:  # it was killed at its end
             return processor.finish()
-        return _Run(processor, folder, spark, until_idle, progress).until_the_end()
+        run = _Run(processor, origin, spark, until_idle, interval, progress, page)
+        if page is None or dashboard is None:
+            return run.until_the_end()
+        with page.served(dashboard) as address:
+            notify(f"the stream is shown at {address}")
+            return run.until_the_end()
 
 
-def delay_of(watermark: str, unit: str) -> int:
-    """A length of time in a stream's unit. Raises `InputError`."""
-    found = re.fullmatch(r"\s*(\d{1,18}(?:\.\d{1,9})?)\s*([a-z]+)\s*", watermark)
+def source_of(text: str, settings: Mapping[str, str]) -> Source:
+    """The source of `folder:PATH` or `kafka:BROKER/TOPIC`; `settings` are those of Spark. Raises `CepbenchError`."""
+    kind, colon, place = text.partition(":")
+    if kind == "folder" and colon and place:
+        return FolderSource(place)
+    if kind == "kafka" and colon and place:
+        return KafkaSource(topic_of(text, settings), settings)
+    raise InputError(f"unknown source {text!r}; choose folder:PATH or kafka:BROKER/TOPIC")
+
+
+def delay_of(text: str, unit: str, option: str = "watermark") -> int:
+    """A length of time in a unit. Raises `InputError`."""
+    found = re.fullmatch(r"\s*(\d{1,18}(?:\.\d{1,9})?)\s*([a-z]+)\s*", text)
     if found is None or found[2] not in NANOSECONDS:
-        raise InputError(f"watermark {watermark!r}: expected a length such as 10s, in {', '.join(NANOSECONDS)}")
-    delay = in_units(Fraction(found[1]), found[2], unit, "watermark")
+        raise InputError(f"{option} {text!r}: expected a length such as 10s, in {', '.join(NANOSECONDS)}")
+    delay = in_units(Fraction(found[1]), found[2], unit, option)
     if delay > LONGEST:
-        raise InputError(f"watermark {watermark!r}: at most {LONGEST} of the stream's units")
+        raise InputError(f"{option} {text!r}: at most {LONGEST} of {unit!r}")
     return delay
 
 
 class _Run:
-    """Spark's query over the files of a folder, and its batches, which Spark calls from a thread of its own."""
+    """Spark's query over a source, and its batches, which Spark calls from a thread of its own."""
 
     def __init__(
         self,
         processor: Processor,
-        folder: Path,
+        source: Source,
         spark: SparkSession,
         until_idle: float | None,
+        interval: int | None,
         progress: Callable[[Totals], None],
+        page: Dashboard | None,
     ) -> None:
-        self.processor, self.folder, self.spark = processor, folder, spark
-        self.until_idle, self.progress = until_idle, progress
+        self.processor, self.source, self.spark = processor, source, spark
+        self.until_idle, self.interval, self.progress, self.page = until_idle, interval, progress, page
         self.totals = processor.totals()
         self.error: BaseException | None = None
-        self.active = time.monotonic()
+        self.active, self.shown = time.monotonic(), time.time()
         self.closed = False
         self.lock = threading.Lock()
 
@@ -180,20 +209,12 @@ class _Run:
 
     def _start(self) -> StreamingQuery:
         self.spark.conf.set("spark.sql.streaming.minBatchesToRetain", str(LOG_BATCHES))
-        names = ",".join(suffix[1:] for suffix in SUFFIXES)
-        files = (
-            self.spark.readStream.format("binaryFile")
-            .schema(FILES)
-            .option("pathGlobFilter", f"*.{{{names}}}")
-            .option("maxBytesPerTrigger", str(BATCH_BYTES))
-            .option("maxFileAge", "36500d")  # a file that was moved here may be of any age
-            .load(_escaped(self.folder))
-            .select("modificationTime", "path")
-        )
         try:
             return (
-                files.writeStream.foreachBatch(self._batch)
+                self.source.stream(self.spark)
+                .writeStream.foreachBatch(self._batch)
                 .option("checkpointLocation", self.processor.checkpoint.spark.as_uri())
+                .trigger(processingTime=f"{self.interval or 0} milliseconds")
                 .start()
             )
         except (Py4JError, PySparkException) as error:
@@ -204,13 +225,11 @@ class _Run:
             if self.closed:
                 raise CepbenchError("the stream has ended")
             try:
-                rows = sorted((row.modificationTime, row.path) for row in frame.collect())
-                files = [Path(path.removeprefix("file:")) for _, path in rows]
-                if not files:
-                    raise UnusableCheckpoint(
-                        f"{self.folder}: the files of batch {number} are gone before they were read"
-                    )
-                self.totals = self.processor.run(number, files)
+                began, before = time.time(), self.totals
+                pieces = self.source.pieces(frame, number, self.processor.checkpoint.spark)
+                self.totals = self.processor.run(number, pieces)
+                if self.page is not None:
+                    self._show(self.page, pieces, before, began)
                 self.progress(self.totals)
             except BaseException as error:
                 self.error = error
@@ -218,8 +237,25 @@ class _Run:
             finally:
                 self.active = time.monotonic()
 
+    def _show(self, page: Dashboard, pieces: Sequence[Piece], before: Totals, began: float) -> None:
+        now, events = time.time(), self.totals.events - before.events
+        since = min((piece.since for piece in pieces), default=began)
+        batch = Batch(
+            ended=now,
+            events=events,
+            late=self.totals.late - before.late,
+            rows=self.totals.rows - before.rows,
+            rate=events / max(now - self.shown, 1e-3),
+            lag=max(0.0, began - since),
+            latency=max(0.0, now - since),
+            waiting=self.processor.waiting,
+            state=self.processor.checkpoint.size(batch_name(self.totals.batches - 1)),
+        )
+        self.shown = now
+        page.note(batch, asdict(self.totals))
+
     def _is_idle(self, query: StreamingQuery) -> bool:
-        """Whether no file came for long enough; then no batch begins any more."""
+        """Whether nothing came for long enough; then no batch begins any more."""
         if self.until_idle is None or time.monotonic() - self.active < self.until_idle:
             return False
         status = query.status
@@ -236,14 +272,14 @@ class _Run:
         return CepbenchError(f"the stream failed: {failure(error) if isinstance(error, Exception) else error}")
 
 
-def _layout(folder: Path, reading: Reading, until_idle: float | None) -> FileLayout:
-    """The layout of the first file, when it is there. Raises `InputError` if none comes."""
+def _layout(source: Source, reading: Reading, until_idle: float | None) -> FileLayout:
+    """The layout of what comes first, when it is there. Raises `InputError` if nothing comes."""
     began = time.monotonic()
-    while (file := first_file(folder)) is None:
+    while (layout := source.first_layout(reading)) is None:
         if until_idle is not None and time.monotonic() - began > until_idle:
-            raise InputError(f"{folder}: no CSV or Parquet file came within {until_idle:g} s")
+            raise InputError(f"{source}: {source.nothing} within {until_idle:g} s")
         time.sleep(POLL_SECONDS)
-    return layout_of(file, reading)
+    return layout
 
 
 def _patient(master: SparkCluster | str | None) -> SparkCluster:
@@ -262,8 +298,3 @@ def _notices(prepared: Prepared) -> list[str]:
     endless = [query.query.name for query in prepared.workload if query.row_window is None]
     late = [f"query {name}: its rows come at the end of the stream" for name in endless]
     return [*prepared.notices, *late]
-
-
-def _escaped(folder: Path) -> str:
-    """A path in which nothing is a pattern."""
-    return re.sub(r"([\[\]{}*?\\])", r"\\\1", str(folder))

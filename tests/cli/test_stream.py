@@ -77,9 +77,9 @@ def test_a_folder_becomes_rows_once(files: Path, tmp_path: Path, cepbench: Cepbe
 @pytest.mark.parametrize(
     ("option", "value", "reported"),
     [
-        ("source", "kafka:here/there", "unknown source 'kafka:here/there'; choose folder:PATH"),
+        ("source", "pipe:here", "unknown source 'pipe:here'; choose folder:PATH or kafka:BROKER/TOPIC"),
         ("source", "folder:nowhere", "nowhere: no such folder, which is to be the source of a stream"),
-        ("sink", "file:rows", "unknown sink 'file:rows'; choose folder:PATH or console"),
+        ("sink", "file:rows", "unknown sink 'file:rows'; choose folder:PATH, kafka:BROKER/TOPIC or console"),
         ("watermark", "ten", "watermark 'ten': expected a length such as 10s, in ns, us, ms, s, min, h, day"),
         ("watermark", "1500ms", "watermark 1500 ms is not a whole number of the stream's time unit 's' (1.5)"),
     ],

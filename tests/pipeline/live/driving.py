@@ -17,9 +17,10 @@ from cepbench.algorithms.registry import make
 from cepbench.events.reading import EXPECTED
 from cepbench.events.statistics import Statistics
 from cepbench.pipeline.jobs import Prepared, check_supported, parse_supported, prepare
+from cepbench.pipeline.live.folder import File, layout_of
 from cepbench.pipeline.live.processor import Processor
 from cepbench.pipeline.live.sink import Folder
-from cepbench.pipeline.live.source import layout_of, schema_of
+from cepbench.pipeline.live.source import schema_of
 from cepbench.pipeline.live.state import Checkpoint
 from cepbench.queries.errors import QueryError
 from cepbench.queries.printing import to_text
@@ -65,10 +66,10 @@ def write_files(folder: Path, events: Sequence[Any], cuts: Sequence[int]) -> lis
     return files
 
 
-def batches_of(files: Sequence[Path], random: Random) -> list[list[Path]]:
+def batches_of(files: Sequence[Path], random: Random) -> list[list[File]]:
     """Files in batches of one or several."""
-    found: list[list[Path]] = []
-    for file in files:
+    found: list[list[File]] = []
+    for file in (File(path, 0.0) for path in files):
         if found and random.random() < 0.3:
             found[-1].append(file)
         else:

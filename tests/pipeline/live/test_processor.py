@@ -19,6 +19,7 @@ from cepbench.metrics.files import write as files_write
 from cepbench.pipeline.jobs import Prepared
 from cepbench.pipeline.live import sink, state
 from cepbench.pipeline.live.bucket import check_live
+from cepbench.pipeline.live.folder import File
 from tests.pipeline.live.driving import (
     batch_rows,
     batches_of,
@@ -127,7 +128,7 @@ def test_a_stream_that_was_killed_at_its_end_takes_no_more_files(tmp_path: Path)
     text = "RETURN COUNT(*) PATTERN SEQ(A, B) WITHIN 10 seconds"
     prepared = prepared_for(text, "cogra", file)
     processor = processor_in(tmp_path, prepared, file, 2, 3)
-    processor.run(0, [file])
+    processor.run(0, [File(file, 0.0)])
     assert not processor.checkpoint.ending
     processor.checkpoint.begin_end()
     again = processor_in(tmp_path, prepared, file, 2, 3)
@@ -151,5 +152,5 @@ def test_a_file_that_is_not_as_the_first_one_is_named(tmp_path: Path, other: dic
         pq.write_table(pa.table(columns), file)
     prepared = prepared_for("RETURN SUM(A.x) PATTERN A WITHIN 10 seconds", "cogra", files[0])
     with pytest.raises(InputError, match=message) as caught:
-        processor_in(tmp_path, prepared, files[0], 2, 3).run(0, files)
+        processor_in(tmp_path, prepared, files[0], 2, 3).run(0, [File(file, 0.0) for file in files])
     assert "2.parquet" in str(caught.value)

@@ -105,6 +105,21 @@ def test_a_stream_goes_on_after_a_failure(tmp_path: Path, feed: list[Path], algo
 
 
 @pytest.mark.spark("live")
+@pytest.mark.usefixtures("_spark_settings")
+def test_a_file_that_is_gone_before_its_batch_ended_is_named(tmp_path: Path, feed: list[Path]) -> None:
+    with pytest.raises(CepbenchError, match="the stream failed"):
+        run(tmp_path, stop_after=2, feed=feed)
+    begun = rows_in(tmp_path / "rows")
+    file = tmp_path / "in" / "001.parquet"
+    file.rename(tmp_path / "elsewhere")
+    assert said(tmp_path) == f"{file}: is gone before its batch ended; move it back"
+    assert rows_in(tmp_path / "rows") == begun
+    (tmp_path / "elsewhere").rename(file)
+    run(tmp_path, feed=feed)
+    assert rows_in(tmp_path / "rows") == batch_rows(WORKLOAD, events(), "cogra", tmp_path)
+
+
+@pytest.mark.spark("live")
 @pytest.mark.full
 @pytest.mark.usefixtures("_spark_settings")
 def test_a_damaged_checkpoint_gives_one_line_and_no_row(tmp_path: Path, feed: list[Path]) -> None:

@@ -1,0 +1,149 @@
+"""A topic of a Kafka broker, by confluent-kafka: its partitions, their offsets, and messages between two offsets."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from cepbench.events.errors import CepbenchError
+
+if TYPE_CHECKING:
+    from confluent_kafka import Consumer
+
+Offsets = Mapping[int, int]
+"""By partition."""
+SCHEMA = pa.schema(
+    [("partition", pa.int32()), ("offset", pa.int64()), ("timestamp", pa.int64()), ("value", pa.binary())]
+)
+"""Of messages: their times in milliseconds."""
+ANSWER_SECONDS = 10.0
+"""In which a broker has to answer."""
+WAIT_SECONDS = 120.0
+"""For messages that are known to be there, and for transactions that were open when a batch began."""
+QUIET = {"log_level": 0}
+"""The client would write its own log to stderr."""
+MESSAGES_AT_ONCE = 10_000
+SETTING = "spark.cepbench.kafka."
+"""Settings of Spark that begin so are those of the Kafka client, such as `security.protocol`."""
+
+
+@dataclass(frozen=True)
+class Topic:
+    """The topic `name` of the brokers `broker`, which are `host:port` or several of them, separated by commas.
+
+    `client`: settings of the client, for instance of its security.
+    """
+
+    broker: str
+    name: str
+    client: Mapping[str, str] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return f"kafka:{self.broker}/{self.name}"
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """What every client of the topic needs, whichever library it is of."""
+        return {"bootstrap.servers": self.broker, **self.client}
+
+    def bounds(self, consumer: Consumer | None = None) -> dict[int, tuple[int, int]]:
+        """By partition, its first offset and that after its last message, open transactions included.
+
+        A caller that asks often has a `consumer` of its own. Raises `CepbenchError`.
+        """
+        from confluent_kafka import KafkaException, TopicPartition
+
+        if consumer is None:
+            with closing(self.consumer()) as made:
+                return self.bounds(made)
+        try:
+            found = consumer.list_topics(self.name, ANSWER_SECONDS).topics[self.name]
+            if found.error is not None:
+                raise CepbenchError(f"{self}: the broker has no such topic; create it first")
+            return {
+                number: consumer.get_watermark_offsets(TopicPartition(self.name, number), ANSWER_SECONDS)
+                for number in sorted(found.partitions)
+            }
+        except KafkaException as error:
+            raise CepbenchError(f"{self}: the broker does not answer: {error.args[0].str()}") from None
+
+    def read(self, partition: int, start: int, end: int) -> Iterator[pa.RecordBatch]:
+        """The messages of a partition from offset `start` to before `end`, also where some offsets have none.
+
+        Raises `CepbenchError`, also if messages are gone.
+        """
+        from confluent_kafka import KafkaError, TopicPartition
+
+        with closing(self.consumer("read_committed")) as consumer:
+            consumer.assign([TopicPartition(self.name, partition, start)])
+            since = time.monotonic()
+            while start < end:
+                found = []
+                for message in consumer.consume(min(MESSAGES_AT_ONCE, end - start), 1.0):
+                    error, offset = message.error(), message.offset() or 0
+                    if error is None:
+                        start = offset + 1
+                        if offset < end:
+                            found.append((partition, offset, message.timestamp()[1], message.value()))
+                    elif error.code() == KafkaError._PARTITION_EOF:
+                        start = max(start, offset)
+                    elif error.code() == KafkaError._AUTO_OFFSET_RESET:
+                        raise CepbenchError(f"{self}, partition {partition}: offset {start} is gone from the broker")
+                    elif not error.retriable():
+                        raise CepbenchError(f"{self}, partition {partition}: {error.str()}")
+                if found:
+                    yield pa.RecordBatch.from_arrays(
+                        [
+                            pa.array(column, kind)
+                            for column, kind in zip(zip(*found, strict=True), SCHEMA.types, strict=True)
+                        ],
+                        schema=SCHEMA,
+                    )
+                    since = time.monotonic()
+                elif time.monotonic() - since > WAIT_SECONDS:
+                    raise CepbenchError(
+                        f"{self}, partition {partition}: no message came in {WAIT_SECONDS:g} s "
+                        f"at offset {start} of {end}"
+                    )
+
+    def consumer(self, isolation: str = "read_uncommitted") -> Consumer:
+        """A client that reads; whoever asks for it closes it."""
+        from confluent_kafka import Consumer
+
+        return Consumer(
+            {
+                "group.id": "cepbench",  # which the client demands; offsets are in Spark's log, not there
+                "enable.auto.commit": False,
+                "auto.offset.reset": "error",
+                "enable.partition.eof": True,
+                "isolation.level": isolation,
+                **QUIET,
+                **self.settings,
+            }
+        )
+
+
+def topic_of(text: str, settings: Mapping[str, str]) -> Topic:
+    """The topic of `kafka:BROKER/TOPIC`; `settings` are those of Spark. Raises `CepbenchError`."""
+    broker, _, name = text.removeprefix("kafka:").rpartition("/")
+    if not broker or not name or "/" in broker:
+        raise CepbenchError(f"{text}: expected kafka:BROKER/TOPIC, such as kafka:localhost:9092/ticks")
+    if find_spec("confluent_kafka") is None:
+        raise CepbenchError(f"{text}: the package confluent-kafka is missing; install cepbench[live]")
+    client = {key.removeprefix(SETTING): value for key, value in settings.items() if key.startswith(SETTING)}
+    return Topic(broker, name, client)
+
+
+def limited(start: Offsets, end: Offsets, most: int) -> dict[int, int]:
+    """Ends such that about `most` messages are before them: each partition has its share of what waits."""
+    waiting = {partition: end[partition] - start.get(partition, 0) for partition in end}
+    total = sum(waiting.values())
+    if total <= most:
+        return dict(end)
+    return {partition: start.get(partition, 0) + -(-count * most // total) for partition, count in waiting.items()}

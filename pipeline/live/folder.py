@@ -1,0 +1,145 @@
+"""A folder into which files of events are moved, each whole, as the source of a live stream.
+
+A file is read once it is there; files count in the order of their times of modification, then of their names. Files
+whose names begin with a dot or an underscore are not looked at, so that a file may be written under such a name.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+
+from cepbench.events import csv_files, sources
+from cepbench.events.columns import zone
+from cepbench.events.errors import InputError
+from cepbench.events.files import FileLayout, InputEvents, csv_headers, file_blocks, source_layout
+from cepbench.events.reading import Reading
+from cepbench.events.schema import Schema
+from cepbench.pipeline.live.source import Piece, Source, check_times, coded
+from cepbench.pipeline.live.state import UnusableCheckpoint
+
+SUFFIXES = sources.CSV_SUFFIXES + sources.PARQUET_SUFFIXES
+BATCH_BYTES = 1 << 26
+"""Of the files of a batch, if it has several: where many wait, state is written in between."""
+FILES = "path STRING, modificationTime TIMESTAMP, length LONG, content BINARY"
+"""What Spark knows of files; contents that nobody asks for are not read."""
+
+
+@dataclass(frozen=True)
+class File(Piece):
+    """A file of events."""
+
+    path: Path
+    since: float
+
+    def events(self, layout: FileLayout, schema: Schema) -> InputEvents:
+        if not self.path.is_file():
+            raise InputError(f"{self.path}: is gone before its batch ended; move it back")
+        source, reading = _alone(self.path), layout.reading
+        if source.is_csv:
+            [names] = csv_headers(source, reading)
+            written = csv_files.sample(self.path, names, reading.time).notations
+            shown = zone(pa.string(), written, reading.format) if written else layout.zone
+        else:
+            found = source_layout(source, reading)
+            own, shown = found.kinds, found.zone
+            other = next((name for name, kind in layout.kinds.items() if own.get(name, kind) is not kind), None)
+            if other is not None:
+                was = layout.kinds[other].value
+                raise InputError(
+                    f"{self.path}: column {other!r} is {own[other].value}, and {was} in the first file of the stream"
+                )
+        check_times(shown, layout, str(self.path))
+        try:
+            blocks = list(file_blocks(self.path, source.is_csv, layout))
+        except pa.ArrowException as error:
+            first = str(error).splitlines()[0]
+            raise InputError(f"{self.path}: not as the first file of the stream: {first}") from None
+        return coded(blocks, layout, schema, str(self.path))
+
+    def place(self, event: int) -> tuple[str, int]:
+        return str(self.path), event + 1
+
+
+class FolderSource(Source):
+    """`folder:PATH`. Raises `InputError` if there is no such folder."""
+
+    nothing = "no CSV or Parquet file came"
+
+    def __init__(self, path: str) -> None:
+        if not Path(path).is_dir():
+            raise InputError(f"{path}: no such folder, which is to be the source of a stream")
+        self.path = Path(path).resolve()
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+    def first_layout(self, reading: Reading) -> FileLayout | None:
+        named = (file for file in self.path.iterdir() if file.name.endswith(SUFFIXES) and file.name[0] not in "._")
+        files = [file for file in named if file.is_file()]
+        first = min(files, key=lambda file: (file.stat().st_mtime_ns, file.name), default=None)
+        return None if first is None else layout_of(first, reading)
+
+    def stream(self, spark: SparkSession) -> DataFrame:
+        names = ",".join(suffix[1:] for suffix in SUFFIXES)
+        return (
+            spark.readStream.format("binaryFile")
+            .schema(FILES)
+            .option("pathGlobFilter", f"*.{{{names}}}")
+            .option("maxBytesPerTrigger", str(BATCH_BYTES))
+            .option("maxFileAge", "36500d")  # a file that was moved here may be of any age
+            .load(_escaped(self.path))
+            .select("path")
+        )
+
+    def pieces(self, frame: DataFrame, batch: int, log: Path) -> Sequence[Piece]:
+        """The files that Spark's log names, also those that are gone; a frame lacks them without a word."""
+        try:
+            files = _files_of(log, batch)
+        except (OSError, ValueError, KeyError, TypeError):
+            files = []
+        if not files:
+            raise UnusableCheckpoint(f"{log}: names no file of batch {batch}; the checkpoint is damaged")
+        return files
+
+
+def layout_of(file: Path, reading: Reading) -> FileLayout:
+    """The attributes of a file, which are those of the stream."""
+    return source_layout(_alone(file), reading)
+
+
+def _files_of(log: Path, batch: int) -> list[File]:
+    """The files of a batch in Spark's log, by time of modification and name.
+
+    `offsets` has, for each batch, the last entry of `sources/0` that is in it. After a failure several may be. Some
+    files of `sources/0` repeat what those before had.
+    """
+    first, last = _end(log, batch - 1), _end(log, batch)
+    files = set()
+    for file in (log / "sources" / "0").glob("[0-9]*"):
+        if int(file.name.removesuffix(".compact")) > first:
+            for line in file.read_text(encoding="utf-8").splitlines()[1:]:  # after the version
+                entry = json.loads(line)
+                if first < entry["batchId"] <= last:
+                    files.add((entry["timestamp"], entry["path"]))
+    return [File(Path(unquote(urlsplit(path).path)), millis / 1000) for millis, path in sorted(files)]
+
+
+def _end(log: Path, batch: int) -> int:
+    if batch < 0:
+        return -1
+    return int(json.loads((log / "offsets" / str(batch)).read_text(encoding="utf-8").splitlines()[-1])["logOffset"])
+
+
+def _alone(file: Path) -> sources.Source:
+    return sources.Source(file, (file,), file.name.endswith(sources.CSV_SUFFIXES))
+
+
+def _escaped(folder: Path) -> str:
+    """A path in which nothing is a pattern."""
+    return re.sub(r"([\[\]{}*?\\])", r"\\\1", str(folder))

@@ -1,0 +1,62 @@
+"""A folder as a source: which files Spark's log has in a batch, and what is said of those that are gone."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from cepbench.events.errors import InputError
+from cepbench.events.reading import EXPECTED, Reading
+from cepbench.events.schema import Schema
+from cepbench.pipeline.live.folder import File, FolderSource, layout_of
+from cepbench.pipeline.live.state import UnusableCheckpoint
+
+
+def write_log(log: Path, batch: int, last: int) -> None:
+    (log / "offsets").mkdir(parents=True, exist_ok=True)
+    (log / "offsets" / str(batch)).write_text(f'v1\n{{"batchWatermarkMs":0}}\n{{"logOffset":{last}}}')
+
+
+def write_entries(log: Path, name: str, *entries: tuple[int, int, str]) -> None:
+    """A file of the source's log, with numbers of entries, times and paths."""
+    (log / "sources" / "0").mkdir(parents=True, exist_ok=True)
+    lines = [json.dumps({"path": f"file://{path}", "timestamp": time, "batchId": n}) for n, time, path in entries]
+    (log / "sources" / "0" / name).write_text("\n".join(["v1", *lines]))
+
+
+def test_a_batch_has_the_files_that_the_log_names(tmp_path: Path) -> None:
+    """Entry 9 was written before a failure, and 10 after it; the first files are in the one that has all."""
+    source, log = FolderSource(str(tmp_path)), tmp_path / "log"
+    before = [(n, 1000 * n, f"/in/{n}.csv") for n in range(9)]
+    write_entries(log, "8", before[-1])
+    write_entries(log, "9.compact", *before, (9, 7000, "/in/late%20one.csv"), (9, 6000, "/in/b.csv"))
+    write_entries(log, "10", (10, 7000, "/in/a.csv"))
+    write_log(log, 7, 8)
+    write_log(log, 8, 10)
+    files = [File(Path(f"/in/{name}"), t) for name, t in (("b.csv", 6.0), ("a.csv", 7.0), ("late one.csv", 7.0))]
+    assert source.pieces(None, 8, log) == files  # type: ignore[arg-type]
+    with pytest.raises(UnusableCheckpoint, match="names no file of batch 9"):
+        source.pieces(None, 9, log)  # type: ignore[arg-type]
+
+
+def test_a_file_that_is_gone_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "1.csv"
+    pd.DataFrame({"time": [1], "type": ["A"]}).to_csv(file, index=False)
+    layout = layout_of(file, EXPECTED)
+    file.unlink()
+    with pytest.raises(InputError, match=r"1\.csv: is gone before its batch ended; move it back"):
+        File(file, 0.0).events(layout, Schema(("A", "another type")))
+
+
+@pytest.mark.parametrize(("first", "then"), [("numbers", "timestamps"), ("timestamps", "numbers")])
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_times_are_numbers_or_timestamps_in_all_files(first: str, then: str, suffix: str, tmp_path: Path) -> None:
+    times = {"numbers": [7], "timestamps": pd.to_datetime(["2024-03-01T12:00:00"])}
+    files = {name: tmp_path / f"{name}.{suffix}" for name in times}
+    for name, file in files.items():
+        frame = pd.DataFrame({"time": times[name], "type": ["A"]})
+        frame.to_csv(file, index=False) if suffix == "csv" else frame.to_parquet(file)
+    layout = layout_of(files[first], Reading())
+    with pytest.raises(InputError, match=f"times are {then}, and {first} where the stream began"):
+        File(files[then], 0.0).events(layout, Schema(("A", "another type")))
