@@ -22,11 +22,9 @@ from cepbench.algorithms.gloria.optimiser import (
     rates_of,
 )
 from cepbench.algorithms.gloria.optimiser.limits import SearchLimitReached
-from cepbench.algorithms.gloria.plan import GloriaPlan, PlannedSet
+from cepbench.algorithms.gloria.plan import GloriaPlan, PlannedSet, separated, sharable_sets
 from cepbench.algorithms.gloria.sharing_plan import unshared
-from cepbench.algorithms.gloria.splitting import separated
 from cepbench.algorithms.gloria.template import states_of, template_of
-from cepbench.algorithms.gloria.workload import sharable_sets
 from cepbench.algorithms.online.granularity import COARSEST, GRANULARITIES, kept_positions
 from cepbench.algorithms.online.trends import trend_lanes
 from cepbench.algorithms.options import Option

@@ -11,9 +11,7 @@ from functools import reduce
 from math import gcd
 
 from cepbench.algorithms.online.granularity import only_single_events
-from cepbench.algorithms.snapshots.connecting import connected
-from cepbench.algorithms.snapshots.members import SetMember
-from cepbench.algorithms.snapshots.predicates import anonymous
+from cepbench.algorithms.snapshots.members import SetMember, anonymous, connected
 from cepbench.queries.automaton import Automaton
 
 PredicateClass = tuple[frozenset[object], frozenset[object]]

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from cepbench.algorithms.base import Algorithm, Executor, Plan
 from cepbench.algorithms.gloria.executor import GloriaExecutor
-from cepbench.algorithms.gloria.plan import GloriaPlan, PlannedSet
+from cepbench.algorithms.gloria.plan import GloriaPlan, PlannedSet, separated
 from cepbench.algorithms.gloria.sharing_plan import (
     InvalidSharingPlan,
     QSet,
@@ -16,7 +16,6 @@ from cepbench.algorithms.gloria.sharing_plan import (
     WorkloadSharingPlan,
     unshared,
 )
-from cepbench.algorithms.gloria.splitting import separated
 from cepbench.algorithms.gloria.template import GloriaTemplate, TypeState, TypeTransition, template_of
 from cepbench.algorithms.greta.algorithm import Greta
 from cepbench.algorithms.online.granularity import COARSEST, GRANULARITIES

@@ -5,11 +5,10 @@ from typing import Any
 import pytest
 from numpy.typing import NDArray
 
-from cepbench.algorithms.hamlet.executor import HamletExecutor
+from cepbench.algorithms.hamlet.executor import HamletExecutor, SetExecutor
 from cepbench.algorithms.hamlet.kernels.benefit import non_shared_cost, shared_cost
 from cepbench.algorithms.hamlet.kernels.state import FRESH, SUMS, VALUES
 from cepbench.algorithms.hamlet.plan import plan_of
-from cepbench.algorithms.hamlet.set_executor import SetExecutor
 from cepbench.algorithms.hamlet.sharing import Sharing
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query
@@ -30,7 +29,7 @@ def executor_of(queries: tuple[str, ...], text: str) -> SetExecutor:
     executor = HamletExecutor(plan_of(workload), Sharing("static"))
     executor.process(events)
     executor.finish()
-    [found] = executor.runners
+    [found] = executor.sets
     return found
 
 
