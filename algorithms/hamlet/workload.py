@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
-from math import gcd
 
 from cepbench.algorithms.online.granularity import only_single_events
 from cepbench.algorithms.snapshots.members import SetMember, anonymous, connected
@@ -37,11 +35,6 @@ class SharableSet:
 
     members: tuple[SetMember, ...]
     shared: tuple[tuple[KleeneSubPattern, ...], ...]
-
-    @property
-    def pane(self) -> int:
-        """The greatest common divisor of all window lengths and slides: panes lie in every window or outside it."""
-        return reduce(gcd, (size for m in self.members for size in (m.window.within, m.window.slide)))
 
 
 def sharable_sets(members: Sequence[SetMember]) -> tuple[SharableSet, ...]:

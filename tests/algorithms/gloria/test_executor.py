@@ -22,6 +22,7 @@ from cepbench.queries.compile import Workload, compile_workload
 from cepbench.queries.parser import parse_query
 from cepbench.verification.agreement import difference_of_rows, rows_of
 from cepbench.verification.evaluators import run
+from tests.algorithms.gloria.validity import check
 from tests.contract.streams import batch
 from tests.streams import stream
 
@@ -42,7 +43,7 @@ def planned(queries: Sequence[str], events: EventBatch, shared: Shared) -> Glori
             q = QSet(frozenset(n - 1 for n in numbers), TypeState(snapshot))
             plans[transition] = (q, *(own for own in plans[transition] if not own.members <= q.members))
     sharing = WorkloadSharingPlan(plans)
-    sharing.check(template)
+    check(sharing, template)
     return GloriaPlan(workload, sets=(PlannedSet(members, template, sharing),))
 
 
@@ -210,7 +211,7 @@ def test_a_set_with_more_sums_than_flags_is_executed_in_parts() -> None:
     [whole] = plan.sets
     for numbers in (range(3), range(3, 7), [6]):
         part = part_of(whole, list(numbers))
-        part.sharing.check(part.template)
+        check(part.sharing, part.template)
     most = len(compile_sets(whole, events.schema, COARSEST)[0].channels.columns[0])
     assert most > 8
     with pytest.MonkeyPatch.context() as patch:
