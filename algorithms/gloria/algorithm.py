@@ -26,14 +26,13 @@ from cepbench.algorithms.gloria.plan import GloriaPlan, PlannedSet, separated, s
 from cepbench.algorithms.gloria.sharing_plan import unshared
 from cepbench.algorithms.gloria.template import states_of, template_of
 from cepbench.algorithms.online.granularity import COARSEST, GRANULARITIES, kept_positions
-from cepbench.algorithms.online.trends import trend_lanes
+from cepbench.algorithms.online.trends import trend_lanes, unsupported_under_any
 from cepbench.algorithms.options import Option
 from cepbench.algorithms.running.lanes import lanes_of
 from cepbench.algorithms.snapshots.members import SetMember, members_of
 from cepbench.events.statistics import Statistics
-from cepbench.queries.analysis import analyse
 from cepbench.queries.compile import Workload
-from cepbench.queries.model import Aggregates, Query, Semantics
+from cepbench.queries.model import Query
 
 LIGHTEST, NONE = "gloria", "none"
 """The optimizer that looks for the lightest plan, sharing nothing included; and the one that shares nothing at all."""
@@ -88,13 +87,7 @@ class Gloria(Algorithm):
 
     def unsupported(self, query: Query) -> str | None:
         """What GRETA refuses: match queries, pairwise predicates, semantics other than skip-till-any-match."""
-        if not isinstance(query.returns, Aggregates):
-            return "Gloria aggregates trends without constructing them, so it cannot return matches"
-        if query.semantics is not Semantics.ANY:
-            return f"Gloria supports skip-till-any-match only, not {query.semantics}"
-        if any(automaton.pairwise for automaton in analyse(query).automata):
-            return "predicates on events that are not adjacent need constructed trends"
-        return None
+        return unsupported_under_any("Gloria", query)
 
     def plan(self, workload: Workload, statistics: Statistics) -> GloriaPlan:
         """The optimiser, for each sharable set on its own."""

@@ -10,13 +10,12 @@ from cepbench.algorithms.hamlet.executor import HamletExecutor
 from cepbench.algorithms.hamlet.plan import HamletPlan, plan_of
 from cepbench.algorithms.hamlet.sharing import Sharing
 from cepbench.algorithms.online.granularity import COARSEST, GRANULARITIES
-from cepbench.algorithms.online.trends import trend_lanes
+from cepbench.algorithms.online.trends import trend_lanes, unsupported_under_any
 from cepbench.algorithms.options import Option
 from cepbench.algorithms.running.lanes import lanes_of
 from cepbench.events.statistics import Statistics
-from cepbench.queries.analysis import analyse
 from cepbench.queries.compile import Workload
-from cepbench.queries.model import Aggregates, Query, Semantics
+from cepbench.queries.model import Query
 
 SHARING = ("dynamic", "static", "never")
 BENEFITS = ("executor", "paper")
@@ -63,13 +62,7 @@ class Hamlet(Algorithm):
 
     def unsupported(self, query: Query) -> str | None:
         """What GRETA refuses: match queries, pairwise predicates, semantics other than skip-till-any-match."""
-        if not isinstance(query.returns, Aggregates):
-            return "Hamlet aggregates trends without constructing them, so it cannot return matches"
-        if query.semantics is not Semantics.ANY:
-            return f"Hamlet supports skip-till-any-match only, not {query.semantics}"
-        if any(automaton.pairwise for automaton in analyse(query).automata):
-            return "predicates on events that are not adjacent need constructed trends"
-        return None
+        return unsupported_under_any("Hamlet", query)
 
     def plan(self, workload: Workload, statistics: Statistics) -> HamletPlan:
         """Workload analysis: which queries can share what."""

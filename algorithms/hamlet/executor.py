@@ -15,7 +15,7 @@ from cepbench.algorithms.hamlet.kernels.bursts import BurstRecord, ScanRecord, f
 from cepbench.algorithms.hamlet.kernels.stream import COLUMNS, DONE, DYNAMIC, OUTPUT, ROOM, run_bursts
 from cepbench.algorithms.hamlet.plan import HamletPlan
 from cepbench.algorithms.hamlet.sharing import Sharing, told
-from cepbench.algorithms.hamlet.state import SetState
+from cepbench.algorithms.hamlet.state import HamletSetState
 from cepbench.algorithms.hamlet.trace import DecisionTrace
 from cepbench.algorithms.kernels.arrays import Flags, readonly
 from cepbench.algorithms.kernels.events import KernelEvents
@@ -43,7 +43,7 @@ class SetExecutor(SetRunner):
     def __init__(self, compiled: CompiledSet, arithmetic: str, sharing: Sharing) -> None:
         super().__init__(compiled, arithmetic, int(compiled.program.template.whole["open"][0]))
         self.compiled, self.sharing = compiled, sharing
-        self.state = SetState(compiled, arithmetic)
+        self.state = HamletSetState(compiled, arithmetic)
         groups = compiled.program.groups
         self.decisions = sharing.decisions(len(groups.unit), len(groups.alike))
         self.units = [slice(int(group["unit"]), int(group["unit_end"])) for group in groups.group]

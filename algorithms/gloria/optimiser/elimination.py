@@ -15,16 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from cepbench.algorithms.gloria.optimiser.graph import GloriaGraph
+from cepbench.algorithms.gloria.optimiser.limits import TablesTooLarge
 
 Weights = npt.NDArray[np.float64]
 MOST_ENTRIES = 2**22
 """Of a table: 32 MiB."""
 MOST_COMPARED = 2**6
 """Nodes of a pool that are compared with one another."""
-
-
-class TablesTooLarge(Exception):
-    """The pools hang together too much for the tables of elimination."""
 
 
 def lightest(graph: GloriaGraph, check: Callable[[], None], most: int = MOST_ENTRIES) -> list[int]:
@@ -62,7 +59,7 @@ class _Elimination:
             self.check()
             p = min(left, key=lambda q: (sizes[q], q))
             if sizes[p] > self.most:
-                raise TablesTooLarge
+                raise TablesTooLarge("its room")
             left.discard(p)
             others = self._others(p)
             total = self.own[p].reshape((1,) * len(others) + (-1,))

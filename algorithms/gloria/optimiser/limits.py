@@ -10,6 +10,10 @@ class SearchLimitReached(Exception):
     """The search has used up its time or its room; the message says which."""
 
 
+class TablesTooLarge(SearchLimitReached):
+    """The pools depend on one another too much for the tables of elimination."""
+
+
 @dataclass(frozen=True)
 class SearchLimits:
     """Seconds from the making of the limits on; the most combinations of plans of the pools before a pool; and the most
