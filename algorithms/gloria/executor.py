@@ -19,7 +19,7 @@ DETAILS = {
     "event_visits": "visits", "edges": "edges", "snapshots": "snapshots", "event_snapshots": "event_snapshots",
     "expression_additions": "additions", "evaluations": "evaluations",
 }  # fmt: skip
-"""Counted work: the name under which it is told, and its field in `WorkRecord`."""
+"""Counted work: the name under which it is reported, and its field in `WorkRecord`."""
 
 
 _KNOWN: WeakKeyDictionary[PlannedSet, dict[str, tuple[CompiledPlan, ...]]] = WeakKeyDictionary()
@@ -30,8 +30,8 @@ class GloriaExecutor(SetsExecutor):
     """Runs each sharable set by its plan, and members that share nothing as COGRA, or GRETA, does. Raises `OutOfOrder`.
 
     An event of Ej has, for a Q-set that shares a transition from Ej, one expression over the Q-set's snapshots. It is a
-    new snapshot of what reaches the event, for each query and window, if the snapshots are those of Ej; else it is what
-    reaches it. Queries that go alone, or on with others, evaluate the expression that reaches the event.
+    new snapshot of what reaches the event, for each query and window, if the snapshots are those of Ej; otherwise it is
+    what reaches it. Queries that go alone, or on with others, evaluate the expression that reaches the event.
 
     What departs from Section 3.2 at the coarsest granularity, and the last point at event granularity, too:
 
@@ -81,7 +81,7 @@ class PlanExecutor(SetRunner):
 
     def size(self) -> StateSize:
         """As `Executor.state`."""
-        return self.state.tell() + largest_state(self.negations)
+        return self.state.largest() + largest_state(self.negations)
 
     def details(self) -> Mapping[str, float]:
         """As `GloriaExecutor.details`."""
@@ -96,4 +96,4 @@ class PlanExecutor(SetRunner):
             self.rows.take(size)
             if stopped == ROOM:
                 self.state.make_room()
-        return self.rows.tell()
+        return self.rows.take_all()

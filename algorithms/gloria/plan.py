@@ -34,7 +34,7 @@ class GloriaPlan(Plan):
 
 
 def sharable_sets(members: Sequence[SetMember], block: int | None = None) -> tuple[tuple[SetMember, ...], ...]:
-    """The sharable sets of members, which partition them; one that shares with nobody is a set of its own.
+    """The sharable sets of members, which partition them; one that shares with no other is a set of its own.
 
     Members share if their aggregates are of one class and they have a transition in common (Definition 2.3), and if
     their queries are of one `block`: every so many that follow one another.
@@ -64,7 +64,7 @@ def separated(planned: PlannedSet) -> tuple[tuple[PlannedSet, ...], tuple[SetMem
 
 
 def part_of(planned: PlannedSet, numbers: Sequence[int]) -> PlannedSet:
-    """Some members of a set, by their numbers, who share as they did; a Q-set with one of them is no longer shared."""
+    """Some members of a set, by number, which share as they did; a Q-set with one of them is no longer shared."""
     members = tuple(planned.members[m] for m in numbers)
     template, place = template_of(members), {m: n for n, m in enumerate(numbers)}
     plans = {t: _part(planned.sharing.transitions[t], place) for t in template.transitions}

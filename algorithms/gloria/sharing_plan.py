@@ -1,4 +1,4 @@
-"""Sharing plans: who shares which transition with whom, by which snapshots (Definitions 2.6 and 2.7, Section 3.2)."""
+"""Sharing plans: which members share which transitions, by which snapshots (Definitions 2.6, 2.7, Section 3.2)."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def reusable(
 
 
 def unshared(template: GloriaTemplate) -> WorkloadSharingPlan:
-    """The plan by which nobody shares anything: GRETA's."""
+    """The plan by which no members share anything: GRETA's."""
     return WorkloadSharingPlan({t: _alone(members) for t, members in template.transitions.items()})
 
 

@@ -68,7 +68,7 @@ class PlanState(SetState):
         )
 
     def make_room(self) -> None:
-        """Makes room for whatever the next event may leave behind."""
+        """Makes room for all that the next event may leave behind."""
         compact_vertices(self.counts, self.vertices)
         counts = self.counts
         short = counts["used_cells"] + counts["more_cells"] - len(self.shared.cells.over)
@@ -82,7 +82,7 @@ class PlanState(SetState):
         more, cells = int(counts["more_vertices"]), int(counts["more_vertex_cells"])
         self.vertices = with_room(self.vertices, counts, more, cells)
 
-    def tell(self) -> StateSize:
+    def largest(self) -> StateSize:
         """The largest state since the last call, that of now included."""
         counts, tables = self.counts, self.compiled.program.tables
         note_state(
@@ -90,6 +90,6 @@ class PlanState(SetState):
         )  # fmt: skip
         cells = int(counts["peak_windows"] // tables.whole[0]["cell_bytes"]) + int(counts["peak_coefficients"])
         kinds = {"events": counts["peak_vertices"], "aggregates": cells, "snapshots": counts["peak_snapshots"]}
-        told = StateSize(int(counts["peak"]), {name: int(count) for name, count in kinds.items()})
+        found = StateSize(int(counts["peak"]), {name: int(count) for name, count in kinds.items()})
         counts["peak"] = 0
-        return told
+        return found

@@ -24,7 +24,7 @@ BENEFITS = ("executor", "paper")
 class Hamlet(Algorithm):
     """Aggregates the trends of all queries online; those with a Kleene sub-pattern E+ in common share bursts of E.
 
-    - `sharing`: `dynamic` decides burst by burst by the benefit of sharing (Section 4), `static` shares whatever can be
+    - `sharing`: `dynamic` decides burst by burst by the benefit of sharing (Section 4), `static` shares all that can be
       shared, `never` shares nothing: it runs the code of COGRA, or of GRETA at event granularity.
     - `granularity`: `event`, the paper's: all events are kept, and visited by later ones; `coarsest`, ours: events that
       no predicate selects one by one are sums.
@@ -75,6 +75,6 @@ class Hamlet(Algorithm):
         return lanes or super().operator(plan)
 
     def executor(self, plan: Plan) -> Executor:
-        """Decides burst by burst who shares it."""
+        """Decides burst by burst which queries share it."""
         assert isinstance(plan, HamletPlan)
         return HamletExecutor(plan, Sharing(self.sharing, paper=self.benefit == "paper", traced=self.trace))

@@ -14,7 +14,7 @@ from cepbench.algorithms.hamlet.compilation import CompiledSet
 from cepbench.algorithms.hamlet.kernels.bursts import BurstRecord, ScanRecord, find_bursts, scan_bursts
 from cepbench.algorithms.hamlet.kernels.stream import COLUMNS, DONE, DYNAMIC, OUTPUT, ROOM, run_bursts
 from cepbench.algorithms.hamlet.plan import HamletPlan
-from cepbench.algorithms.hamlet.sharing import Sharing, told
+from cepbench.algorithms.hamlet.sharing import Sharing, decided
 from cepbench.algorithms.hamlet.state import HamletSetState
 from cepbench.algorithms.hamlet.trace import DecisionTrace
 from cepbench.algorithms.kernels.arrays import Flags, readonly
@@ -26,12 +26,12 @@ from cepbench.events.windows import FOREVER
 from cepbench.queries.records import Records, records_of
 
 DETAILS = ("edges", "bursts", "shared_bursts", "graphlet_snapshots", "event_snapshots", "splits", "merges")
-"""Counted work that is told under its own name."""
+"""Counted work that is reported under the name of its field."""
 TOGETHER = {
     "graphlets": ("shared_bursts", "alone_graphlets"),
     "snapshots": ("graphlet_snapshots", "event_snapshots"),
 }
-"""Counted work that is told as a sum."""
+"""Counted work that is reported as a sum of fields."""
 
 
 class SetExecutor(SetRunner):
@@ -61,14 +61,14 @@ class SetExecutor(SetRunner):
     def size(self) -> StateSize:
         """As `Executor.state`."""
         waiting = 0 if self.buffered is None else len(self.buffered.time)
-        return self.state.tell(waiting) + largest_state(self.negations)
+        return self.state.largest(waiting) + largest_state(self.negations)
 
     def details(self) -> Mapping[str, float]:
-        """Counted work, the seconds that finding bursts and weighing their benefit took, and what the trace tells."""
+        """Counted work, the seconds to find bursts and weigh their benefit, and the numbers of the trace."""
         counts = self.state.counts
-        told = {"event_visits": float(counts["visits"])} | {name: float(counts[name]) for name in DETAILS}
-        told |= {name: float(sum(counts[part] for part in parts)) for name, parts in TOGETHER.items()}
-        return {**told, "deciding_seconds": self.deciding, **self.trace.details()}
+        found = {"event_visits": float(counts["visits"])} | {name: float(counts[name]) for name in DETAILS}
+        found |= {name: float(sum(counts[part] for part in parts)) for name, parts in TOGETHER.items()}
+        return {**found, "deciding_seconds": self.deciding, **self.trace.details()}
 
     def _with_buffered(self, batch: KernelEvents) -> KernelEvents:
         before, self.buffered = self.buffered, None
@@ -92,7 +92,7 @@ class SetExecutor(SetRunner):
         trace = np.zeros((len(bursts) if self.sharing.traced else 0, COLUMNS))
         decisions = self.decisions._replace(matches=matches, trace=trace)
         if self.sharing.decide is not None:
-            given = told(self.sharing.decide, bursts, events.kind, events.time, self.units)
+            given = decided(self.sharing.decide, bursts, events.kind, events.time, self.units)
             decisions = decisions._replace(given=given)
         done, stopped, negated = 0, OUTPUT, latest_starts(self.negations)
         while stopped != DONE:
@@ -105,10 +105,10 @@ class SetExecutor(SetRunner):
                 state.make_room(int(bursts[done]["size"]))
         if self.sharing.traced:
             self.trace.add(trace[bursts["group"] >= 0])
-        return self.rows.tell()
+        return self.rows.take_all()
 
     def _find_bursts(self, events: KernelEvents, now: int) -> tuple[Records, Records, Flags, int]:
-        """Complete bursts, what the optimiser knows of them, `Decisions.matches`, and the first event of the rest."""
+        """Complete bursts, what the optimizer knows of them, `Decisions.matches`, and the first event of the rest."""
         template, groups, predicates, _ = self.compiled.program
         bursts = np.empty(len(events.time), records_of(BurstRecord))
         started = time.perf_counter()

@@ -76,7 +76,7 @@ class HamletSetState(SetState):
         )
 
     def make_room(self, size: int) -> None:
-        """Makes room for whatever a burst of `size` events may leave behind."""
+        """Makes room for all that a burst of `size` events may leave behind."""
         compact_vertices(self.counts, self.vertices)
         self._compact_graphlets()
         counts, program = self.counts, self.compiled.program
@@ -96,7 +96,7 @@ class HamletSetState(SetState):
         if counts["graphlets"] + 1 > len(self.graphlets.among):
             self.graphlets = widened(self.graphlets, ("among",), len(self.graphlets.among), axis=0)
 
-    def tell(self, buffered: int) -> StateSize:
+    def largest(self, buffered: int) -> StateSize:
         """The largest state since the last call, that of now included."""
         counts, template = self.counts, self.compiled.program.template
         note_state(buffered, template.whole, template.window, self.totals.open, self.totals.counts)
@@ -105,9 +105,9 @@ class HamletSetState(SetState):
         aggregates = int(counts["peak_windows"] // whole["cell_bytes"]) + vertices * int(whole["most"])
         aggregates += int(counts["peak_expressions"]) + snapshots * int(whole["contexts"])
         events = vertices + stored + int(counts["peak_buffered"])
-        told = StateSize(int(counts["peak"]), {"events": events, "aggregates": aggregates, "snapshots": snapshots})
+        found = StateSize(int(counts["peak"]), {"events": events, "aggregates": aggregates, "snapshots": snapshots})
         counts["peak"] = 0
-        return told
+        return found
 
     def _compact_graphlets(self) -> None:
         """Drops what is gone of events of shared graphlets, snapshots and graphlets."""

@@ -13,7 +13,7 @@ from cepbench.algorithms.snapshots.members import SetMember, anonymous, connecte
 from cepbench.queries.automaton import Automaton
 
 PredicateClass = tuple[frozenset[object], frozenset[object]]
-"""Local predicates of a position, and those of its transition to itself, whatever names they use."""
+"""Local predicates of a position, and those of its transition to itself, without the names of events."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class SharableSet:
 
 
 def sharable_sets(members: Sequence[SetMember]) -> tuple[SharableSet, ...]:
-    """The sharable query sets of a workload; a member that shares with nobody is a set of its own.
+    """The sharable query sets of a workload; a member that shares with no other is a set of its own.
 
     Queries share if they have E+ in common, their aggregates are of one class, and they group alike (an executor sees
     one key, so they do). Windows begin with the stream, so those of any two queries overlap.
@@ -64,9 +64,9 @@ def kleene_sub_patterns(m: int, automaton: Automaton) -> tuple[KleeneSubPattern,
     """The positions of E+ that may be shared.
 
     What a graphlet's snapshot holds must not change within a burst of E. So no other position of type E may come next
-    to this one, no negation may name E, and events before the loop must not be told apart by predicates or by
-    a negated sequence. Nor may such a sequence stand at the end of the pattern, right behind the loop: its last
-    events are selected when the window closes.
+    to this one, no negation may name E, and neither predicates nor a negated sequence may select some of the events
+    before the loop. Nor may such a sequence end the pattern, right behind the loop: its last events are selected when
+    the window closes.
     """
     found = []
     negated = {name for negation in automaton.negations for name in _types(negation)}

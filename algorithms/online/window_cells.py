@@ -20,7 +20,7 @@ from cepbench.queries.compile import CompiledQuery, Part
 
 
 class WindowLanes(CellLanes):
-    """Aggregates in cells of open windows, which stand for `slots`; `own` makes a lane of its `windows`."""
+    """Aggregates in cells of open windows, one for each of `slots`; `own` makes a lane of its `windows`."""
 
     def __init__(
         self,

@@ -110,7 +110,7 @@ def _counts_and_sums(member: SetMember) -> set[object]:
 
 
 def anonymous(predicate: Local | Comparison) -> object:
-    """A predicate without the names of its events, which its place tells."""
+    """A predicate without the names of its events: queries name the same events differently."""
     if isinstance(predicate, Local):
         operand = predicate.operand
         return operand.attribute, operand.factor, predicate.op, predicate.constant, type(predicate.constant)

@@ -6,7 +6,7 @@ import pytest
 
 from cepbench.algorithms.base import PlanningTooLong
 from cepbench.algorithms.gloria.algorithm import Gloria
-from cepbench.algorithms.gloria.optimiser.costs import PaperCosts
+from cepbench.algorithms.gloria.optimizer.costs import PaperCosts
 from cepbench.algorithms.gloria.plan import GloriaPlan
 from cepbench.algorithms.options import WrongOption
 from cepbench.algorithms.registry import make

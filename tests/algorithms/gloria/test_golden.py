@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cepbench.algorithms.gloria.optimiser.graph import GloriaGraph, distances
+from cepbench.algorithms.gloria.optimizer.graph import GloriaGraph, distances
 from tests.algorithms.gloria.graphs import Graph, text, transition
 from tests.algorithms.gloria.validity import check
 from tests.streams import golden_plans

@@ -1,4 +1,4 @@
-"""What the search for a plan may cost."""
+"""How long the search for a plan may take, and how much room."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Gloria optimiser: from the pools of a template to a workload sharing plan (Sections 4-6)."""
+"""The Gloria optimizer: from the pools of a template to a workload sharing plan (Sections 4-6)."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf, prod
 
-from cepbench.algorithms.gloria.optimiser.algorithm_1 import PaperPruning, path_search
-from cepbench.algorithms.gloria.optimiser.costs import EventCosts, members_in
-from cepbench.algorithms.gloria.optimiser.elimination import lightest
-from cepbench.algorithms.gloria.optimiser.graph import (
+from cepbench.algorithms.gloria.optimizer.algorithm_1 import PaperPruning, path_search
+from cepbench.algorithms.gloria.optimizer.costs import EventCosts, members_in
+from cepbench.algorithms.gloria.optimizer.elimination import lightest
+from cepbench.algorithms.gloria.optimizer.graph import (
     Edges,
     GloriaGraph,
     PoolNodes,
@@ -21,13 +21,13 @@ from cepbench.algorithms.gloria.optimiser.graph import (
     plan_weight,
     weight_of,
 )
-from cepbench.algorithms.gloria.optimiser.limits import SearchLimitReached, SearchLimits, TablesTooLarge
-from cepbench.algorithms.gloria.optimiser.nodes import Node, Profile, generated, profile, reused
-from cepbench.algorithms.gloria.optimiser.pools import Pool, Pools
-from cepbench.algorithms.gloria.optimiser.pruning import Pruning
+from cepbench.algorithms.gloria.optimizer.limits import SearchLimitReached, SearchLimits, TablesTooLarge
+from cepbench.algorithms.gloria.optimizer.nodes import Node, Profile, generated, profile, reused
+from cepbench.algorithms.gloria.optimizer.pools import Pool, Pools
+from cepbench.algorithms.gloria.optimizer.pruning import Pruning
 from cepbench.algorithms.gloria.sharing_plan import QSet, WorkloadSharingPlan
 
-OPTIMISERS = ("gloria", "noprune", "greedy", "algorithm1")
+OPTIMIZERS = ("gloria", "noprune", "greedy", "algorithm1")
 COUNTS = ("nodes", "edges", "q_sets", "pruned_nodes", "pruned_edges", "bytes", "thinned", "fell_back")
 NODE, EDGE, Q_SET = 40, 32, 40
 """Bytes of objects as a Java program has them: a header of 16, and 8 for each reference and each number.
@@ -140,8 +140,8 @@ PRUNING: Mapping[str, Callable[[EventCosts], Pruning | PaperPruning | _NoPruning
 }
 
 
-def optimise(pools: Pools, costs: EventCosts, optimizer: str, limits: SearchLimits) -> SharingDecision:
-    """The plan of one of `OPTIMISERS`. `noprune` raises `SearchLimitReached`, others fall back to the greedy plan."""
+def optimize(pools: Pools, costs: EventCosts, optimizer: str, limits: SearchLimits) -> SharingDecision:
+    """The plan of one of `OPTIMIZERS`. `noprune` raises `SearchLimitReached`, others fall back to the greedy plan."""
     construction = Construction(pools, costs, limits, optimizer)
     started = built = time.perf_counter()
     if optimizer == "greedy":
@@ -166,8 +166,8 @@ def optimise(pools: Pools, costs: EventCosts, optimizer: str, limits: SearchLimi
 def greedy_path(pools: Pools, costs: EventCosts) -> list[Node]:
     """A node of each pool, by the least weight of the edges that come in (Section 8.1).
 
-    Snapshots are reused wherever they can be, or made where nobody shares yet, or neither. Of candidates with edges of
-    the same weight, the one that shares more members is taken.
+    Snapshots are reused wherever they can be, or made where no members share yet, or neither. Of candidates with edges
+    of the same weight, the one that shares more members is taken.
     """
     chosen: list[Node] = []
     for pool in pools.pools:
