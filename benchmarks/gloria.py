@@ -75,9 +75,7 @@ def together(template: GloriaTemplate, *, reusing: bool) -> WorkloadSharingPlan:
                     plans[transition] = (alike, *rest)
                     changed = True
                     break
-    found = WorkloadSharingPlan(plans)
-    found.check(template)
-    return found
+    return WorkloadSharingPlan(plans)
 
 
 def _reaching(transition: TypeTransition, plans: dict[TypeTransition, TransitionPlan]) -> Iterable[QSet]:
@@ -93,9 +91,7 @@ def looping(template: GloriaTemplate) -> WorkloadSharingPlan:
     for transition, (q, *rest) in plans.items():
         if transition.source.type == "C1" and q.members == local.members:
             plans[transition] = (local, *rest)
-    found = WorkloadSharingPlan(plans)
-    found.check(template)
-    return found
+    return WorkloadSharingPlan(plans)
 
 
 def executor_of(name: str, workload: Workload) -> Executor:

@@ -1,4 +1,4 @@
-"""Fits the costs of Gloria's executor, and of lanes (`algorithms/gloria/optimiser/executor_costs.py`).
+"""Fits the costs of Gloria's executor, and of lanes (`algorithms/gloria/optimizer/executor_costs.py`).
 
 Microseconds per event of plans of some workloads, and of the same by COGRA; costs that are not negative, by least
 squares of relative errors. Prints the costs in the order of `NAMES` and `LANES`, and how far what they predict is off.
@@ -19,11 +19,11 @@ from scipy.optimize import nnls
 
 from cepbench.algorithms.base import Executor
 from cepbench.algorithms.gloria.executor import GloriaExecutor
-from cepbench.algorithms.gloria.optimiser import executor_costs, pools_of, rates_of
-from cepbench.algorithms.gloria.optimiser.graph import plan_weight
-from cepbench.algorithms.gloria.optimiser.limits import SearchLimits
-from cepbench.algorithms.gloria.optimiser.nodes import Node
-from cepbench.algorithms.gloria.optimiser.optimiser import Construction, _searched, plan_of
+from cepbench.algorithms.gloria.optimizer import executor_costs, pools_of, rates_of
+from cepbench.algorithms.gloria.optimizer.graph import plan_weight
+from cepbench.algorithms.gloria.optimizer.limits import SearchLimits
+from cepbench.algorithms.gloria.optimizer.nodes import Node
+from cepbench.algorithms.gloria.optimizer.optimizer import Construction, _searched, plan_of
 from cepbench.algorithms.gloria.plan import GloriaPlan, PlannedSet
 from cepbench.algorithms.gloria.template import states_of, template_of
 from cepbench.algorithms.registry import make

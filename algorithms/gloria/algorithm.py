@@ -1,4 +1,4 @@
-"""Gloria: a graph-based sharing optimiser for event trend aggregation, and its executor (Ma et al., SIGMOD 2022)."""
+"""Gloria: a graph-based sharing optimizer for event trend aggregation, and its executor (Ma et al., SIGMOD 2022)."""
 
 from __future__ import annotations
 
@@ -11,31 +11,28 @@ from typing import ClassVar
 
 from cepbench.algorithms.base import Algorithm, Executor, Operator, Plan, PlanningTooLong
 from cepbench.algorithms.gloria.executor import GloriaExecutor
-from cepbench.algorithms.gloria.optimiser import (
+from cepbench.algorithms.gloria.optimizer import (
     COSTS,
-    OPTIMISERS,
+    OPTIMIZERS,
     EventCosts,
     SearchLimits,
     SharingDecision,
-    optimise,
+    optimize,
     pools_of,
     rates_of,
 )
-from cepbench.algorithms.gloria.optimiser.limits import SearchLimitReached
-from cepbench.algorithms.gloria.plan import GloriaPlan, PlannedSet
+from cepbench.algorithms.gloria.optimizer.limits import SearchLimitReached
+from cepbench.algorithms.gloria.plan import GloriaPlan, PlannedSet, separated, sharable_sets
 from cepbench.algorithms.gloria.sharing_plan import unshared
-from cepbench.algorithms.gloria.splitting import separated
 from cepbench.algorithms.gloria.template import states_of, template_of
-from cepbench.algorithms.gloria.workload import sharable_sets
 from cepbench.algorithms.online.granularity import COARSEST, GRANULARITIES, kept_positions
-from cepbench.algorithms.online.trends import trend_lanes
+from cepbench.algorithms.online.trends import trend_lanes, unsupported_under_any
 from cepbench.algorithms.options import Option
 from cepbench.algorithms.running.lanes import lanes_of
 from cepbench.algorithms.snapshots.members import SetMember, members_of
 from cepbench.events.statistics import Statistics
-from cepbench.queries.analysis import analyse
 from cepbench.queries.compile import Workload
-from cepbench.queries.model import Aggregates, Query, Semantics
+from cepbench.queries.model import Query
 
 LIGHTEST, NONE = "gloria", "none"
 """The optimizer that looks for the lightest plan, sharing nothing included; and the one that shares nothing at all."""
@@ -61,9 +58,9 @@ class Gloria(Algorithm):
     - `block`: `all` queries are planned together, as in the paper; with a number, only every so many that follow one
       another in the workload, as in the measurements that the authors published.
 
-    Time of the search: linear in nodes and edges where transitions form trees, exponential in how much they hang
-    together else; where a transition has too many plans, not all are looked at (`details.thinned`). The number of plans
-    of a transition is bounded by its parts (`optimiser.nodes`), not by the number of queries.
+    Time of the search: linear in nodes and edges where transitions form trees, otherwise exponential in how much they
+    depend on one another; where a transition has too many plans, not all are compared (`details.thinned`). The number
+    of plans of a transition is bounded by its parts (`optimizer.nodes`), not by the number of queries.
 
     Departures from the paper are in docs/algorithms.md.
     """
@@ -81,7 +78,7 @@ class Gloria(Algorithm):
         block: str = "all",
     ) -> None:
         option = partial(Option, self.name)
-        self.optimizer = option("optimizer", optimizer).among((*OPTIMISERS, NONE))
+        self.optimizer = option("optimizer", optimizer).among((*OPTIMIZERS, NONE))
         self.costs = option("costs", costs).among(tuple(COSTS))
         self.seconds = option("seconds", seconds).positive()
         self.substreams = option("substreams", substreams).positive()
@@ -90,16 +87,10 @@ class Gloria(Algorithm):
 
     def unsupported(self, query: Query) -> str | None:
         """What GRETA refuses: match queries, pairwise predicates, semantics other than skip-till-any-match."""
-        if not isinstance(query.returns, Aggregates):
-            return "Gloria aggregates trends without constructing them, so it cannot return matches"
-        if query.semantics is not Semantics.ANY:
-            return f"Gloria supports skip-till-any-match only, not {query.semantics}"
-        if any(automaton.pairwise for automaton in analyse(query).automata):
-            return "predicates on events that are not adjacent need constructed trends"
-        return None
+        return unsupported_under_any("Gloria", query)
 
     def plan(self, workload: Workload, statistics: Statistics) -> GloriaPlan:
-        """The optimiser, for each sharable set on its own."""
+        """The optimizer, for each sharable set on its own."""
         planning = _Planning(self, statistics, SearchLimits(self.seconds))
         members = members_of(workload)
         sets: list[PlannedSet] = []
@@ -130,7 +121,7 @@ class Gloria(Algorithm):
 
 
 class _Planning:
-    """Plans sharable sets one after the other, and adds up what it tells of them."""
+    """Plans sharable sets one after the other, and adds up numbers on them."""
 
     def __init__(self, gloria: Gloria, statistics: Statistics, limits: SearchLimits) -> None:
         self.gloria, self.statistics, self.limits = gloria, statistics, limits
@@ -160,7 +151,7 @@ class _Planning:
         costs = COSTS[self.gloria.costs](rates, windows, overlaps, closings)
         self.details["template_seconds"] += time.perf_counter() - started
         try:
-            decision = optimise(pools, costs, self.gloria.optimizer, self.limits)
+            decision = optimize(pools, costs, self.gloria.optimizer, self.limits)
         except SearchLimitReached as limit:
             message = f"the optimizer {self.gloria.optimizer} needs more than {limit}"
             raise PlanningTooLong(message, self.gloria.seconds) from None
@@ -168,7 +159,7 @@ class _Planning:
         if unshared_weight < costs.carried_out(decision.weight, sum(self._rates.values())):
             decision = replace(decision, sharing=unshared(template), weight=unshared_weight)
             self.details["left_alone"] += 1
-        self._tell(decision)
+        self._note(decision)
         return PlannedSet(tuple(members), template, decision.sharing)
 
     @property
@@ -178,7 +169,7 @@ class _Planning:
 
     def _unshared(self, members: Sequence[SetMember], costs: EventCosts) -> float:
         """What sharing nothing costs; infinite where it is no choice: other optimizers, unknown rates, and events that
-        are visited one by one, whose costs are not modelled.
+        are visited one by one, whose costs are not modeled.
         """
         gloria, rates = self.gloria, self._rates
         if gloria.optimizer != LIGHTEST or not rates:
@@ -201,7 +192,7 @@ class _Planning:
             most = min(most, -(-self.statistics.duration // member.window.slide))
         return most / self._window(member)
 
-    def _tell(self, decision: SharingDecision) -> None:
+    def _note(self, decision: SharingDecision) -> None:
         numbers, details = decision.numbers, self.details
         for name in ("nodes", "pruned_nodes", "pruned_edges", "graph_seconds", "search_seconds"):
             details[name] += numbers[name]

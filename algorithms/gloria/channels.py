@@ -1,4 +1,4 @@
-"""The channels of a sharable set: an expression has one for whatever its members add up at the states they share."""
+"""The channels of a sharable set: an expression has one for all that its members add up at the states they share."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cepbench.queries.tables import Tables, Weights
 
 @dataclass
 class _Channel:
-    """A channel of a set: its column, where events count for it, and who adds it up."""
+    """A channel of a set: its column, where events count for it, and the members that add it up."""
 
     column: int
     counts: dict[TypeState, bool] = field(default_factory=dict)

@@ -1,15 +1,26 @@
-"""Executes a sharing plan of a workload, whichever valid one it is (Section 3.2)."""
+"""Executes a sharing plan of a workload, any valid one (Section 3.2)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from weakref import WeakKeyDictionary
 
-from cepbench.algorithms.gloria.compilation import CompiledPlan
+from cepbench.algorithms.base import StateSize
+from cepbench.algorithms.gloria.compilation import CompiledPlan, compile_sets
+from cepbench.algorithms.gloria.kernels.stream import DONE, OUTPUT, ROOM, run_events
 from cepbench.algorithms.gloria.plan import GloriaPlan, PlannedSet
-from cepbench.algorithms.gloria.set_executor import PlanExecutor
-from cepbench.algorithms.gloria.splitting import compile_sets
-from cepbench.algorithms.snapshots.sets import SetsExecutor
+from cepbench.algorithms.gloria.state import PlanState
+from cepbench.algorithms.kernels.events import KernelEvents
+from cepbench.algorithms.running.negation import largest_state, latest_starts
+from cepbench.algorithms.snapshots.rows import MemberAnswers
+from cepbench.algorithms.snapshots.sets import SetRunner, SetsExecutor
+
+DETAILS = {
+    "event_visits": "visits", "edges": "edges", "snapshots": "snapshots", "event_snapshots": "event_snapshots",
+    "expression_additions": "additions", "evaluations": "evaluations",
+}  # fmt: skip
+"""Counted work: the name under which it is reported, and its field in `WorkRecord`."""
+
 
 _KNOWN: WeakKeyDictionary[PlannedSet, dict[str, tuple[CompiledPlan, ...]]] = WeakKeyDictionary()
 """Sets that were compiled, by granularity: there is an executor of the same plan for every key."""
@@ -19,8 +30,8 @@ class GloriaExecutor(SetsExecutor):
     """Runs each sharable set by its plan, and members that share nothing as COGRA, or GRETA, does. Raises `OutOfOrder`.
 
     An event of Ej has, for a Q-set that shares a transition from Ej, one expression over the Q-set's snapshots. It is a
-    new snapshot of what reaches the event, for each query and window, if the snapshots are those of Ej; else it is what
-    reaches it. Queries that go alone, or on with others, evaluate the expression that reaches the event.
+    new snapshot of what reaches the event, for each query and window, if the snapshots are those of Ej; otherwise it is
+    what reaches it. Queries that go alone, or on with others, evaluate the expression that reaches the event.
 
     What departs from Section 3.2 at the coarsest granularity, and the last point at event granularity, too:
 
@@ -40,7 +51,9 @@ class GloriaExecutor(SetsExecutor):
 
     def __init__(self, plan: GloriaPlan) -> None:
         workload = plan.workload
-        sets = [PlanExecutor(compiled, workload.arithmetic) for compiled in _compiled(plan)]
+        sets = [
+            PlanExecutor(compiled, workload.arithmetic) for planned in plan.sets for compiled in _once(planned, plan)
+        ]
         super().__init__(workload, sets, plan.alone, plan.granularity)
 
     def details(self) -> Mapping[str, float]:
@@ -52,11 +65,35 @@ class GloriaExecutor(SetsExecutor):
         return super().details()
 
 
-def _compiled(plan: GloriaPlan) -> list[CompiledPlan]:
-    found: list[CompiledPlan] = []
-    for planned in plan.sets:
-        known = _KNOWN.setdefault(planned, {})
-        if plan.granularity not in known:
-            known[plan.granularity] = compile_sets(planned, plan.workload.schema, plan.granularity)
-        found += known[plan.granularity]
-    return found
+def _once(planned: PlannedSet, plan: GloriaPlan) -> tuple[CompiledPlan, ...]:
+    known = _KNOWN.setdefault(planned, {})
+    if plan.granularity not in known:
+        known[plan.granularity] = compile_sets(planned, plan.workload.schema, plan.granularity)
+    return known[plan.granularity]
+
+
+class PlanExecutor(SetRunner):
+    """A plan, whose kernels take batches as they come."""
+
+    def __init__(self, compiled: CompiledPlan, arithmetic: str) -> None:
+        super().__init__(compiled, arithmetic, int(compiled.program.tables.whole["open"][0]))
+        self.program, self.state = compiled.program, PlanState(compiled, arithmetic)
+
+    def size(self) -> StateSize:
+        """As `Executor.state`."""
+        return self.state.largest() + largest_state(self.negations)
+
+    def details(self) -> Mapping[str, float]:
+        """As `GloriaExecutor.details`."""
+        return {name: float(self.state.counts[field]) for name, field in DETAILS.items()}
+
+    def run(self, events: KernelEvents, now: int) -> MemberAnswers:
+        done, stopped, negated = 0, OUTPUT, latest_starts(self.negations)
+        while stopped != DONE:
+            done, size, stopped = run_events(
+                done, now, negated, events, self.program, self.state.arrays, self.rows.arrays, self.modular
+            )
+            self.rows.take(size)
+            if stopped == ROOM:
+                self.state.make_room()
+        return self.rows.take_all()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -21,59 +20,35 @@ from cepbench.algorithms.gloria.kernels.state import (
     WorkRecord,
 )
 from cepbench.algorithms.gloria.kernels.windows import note_state
-from cepbench.algorithms.kernels.cells import Cells, empty_cells
 from cepbench.algorithms.kernels.growth import widened
-from cepbench.algorithms.snapshots.growth import FIRST_ROOM, compact_vertices, more_cells, with_room
-from cepbench.algorithms.snapshots.kernels.records import OpenRecord, PendingRecord
+from cepbench.algorithms.snapshots.growth import FIRST_ROOM, SetState, compact_vertices, more_cells, with_room
+from cepbench.algorithms.snapshots.kernels.records import PendingRecord
 from cepbench.queries.records import records_of
 
 
 @dataclass
-class PlanState:
-    """What kernels write; it is made compact, or wider, between their calls."""
+class PlanState(SetState):
+    """The state of a sharable set that carries out a plan."""
 
     compiled: CompiledPlan
-    arithmetic: str
 
     def __post_init__(self) -> None:
-        self.totals, self.vertices, self.shared = self._new_totals(), self._new_vertices(), self._new_expressions()
-
-    @property
-    def counts(self) -> Any:
-        """The only record of `TemplateCells.counts`, to read and write."""
-        return self.totals.counts[0]
+        tables = self.compiled.program.tables
+        totals = self.fresh_totals(tables, int(tables.whole["cells"][0]), np.zeros(1, records_of(WorkRecord)))
+        self.totals = TemplateCells(
+            **totals,
+            passed=np.zeros(len(tables.test), np.bool_),
+            wanted=np.zeros(len(tables.position), np.bool_),
+            stamp=np.zeros(len(tables.state), np.int64),
+        )
+        lists = len(tables.position) + len(tables.outlet)
+        self.vertices = VisitedEvents(**self.fresh_vertices(VisitedRecord, lists))
+        self.shared = self._new_expressions()
 
     @property
     def arrays(self) -> GloriaState:
         """The state as kernels know it."""
         return GloriaState(self.totals, self.vertices, self.shared)
-
-    def _new_totals(self) -> TemplateCells:
-        tables = self.compiled.program.tables
-        opened = np.zeros(len(tables.window), records_of(OpenRecord))
-        opened["high"] = -1
-        counts = np.zeros(1, records_of(WorkRecord))
-        counts["now"] = counts["edge"] = -1
-        return TemplateCells(
-            cells=self._cells(int(tables.whole["cells"][0])),
-            pending=np.zeros(len(tables.slot), records_of(PendingRecord)),
-            seen=np.full(len(self.compiled.negations), -1, np.int64),
-            open=opened,
-            counts=counts,
-            passed=np.zeros(len(tables.test), np.bool_),
-            wanted=np.zeros(len(tables.position), np.bool_),
-            stamp=np.zeros(len(tables.state), np.int64),
-        )
-
-    def _new_vertices(self) -> VisitedEvents:
-        tables, columns = self.compiled.program.tables, self.compiled.columns
-        return VisitedEvents(
-            event=np.zeros(0, records_of(VisitedRecord)),
-            last=np.full(len(tables.position) + len(tables.outlet), -1, np.int64),
-            ints=np.zeros((len(columns.ints), 0), np.int64),
-            reals=np.zeros((len(columns.reals), 0), np.float64),
-            cells=self._cells(0),
-        )
 
     def _new_expressions(self) -> Expressions:
         tables = self.compiled.program.tables
@@ -82,7 +57,7 @@ class PlanState:
         outlets = np.zeros(len(tables.outlet), records_of(OutletState))
         outlets["last"] = -1
         return Expressions(
-            cells=self._cells(0),
+            cells=self.cells(0),
             times=np.zeros(0, np.int64),
             group=groups,
             inlet=np.zeros(len(tables.inlet), records_of(InletState)),
@@ -93,7 +68,7 @@ class PlanState:
         )
 
     def make_room(self) -> None:
-        """Makes room for whatever the next event may leave behind."""
+        """Makes room for all that the next event may leave behind."""
         compact_vertices(self.counts, self.vertices)
         counts = self.counts
         short = counts["used_cells"] + counts["more_cells"] - len(self.shared.cells.over)
@@ -107,7 +82,7 @@ class PlanState:
         more, cells = int(counts["more_vertices"]), int(counts["more_vertex_cells"])
         self.vertices = with_room(self.vertices, counts, more, cells)
 
-    def tell(self) -> StateSize:
+    def largest(self) -> StateSize:
         """The largest state since the last call, that of now included."""
         counts, tables = self.counts, self.compiled.program.tables
         note_state(
@@ -115,9 +90,6 @@ class PlanState:
         )  # fmt: skip
         cells = int(counts["peak_windows"] // tables.whole[0]["cell_bytes"]) + int(counts["peak_coefficients"])
         kinds = {"events": counts["peak_vertices"], "aggregates": cells, "snapshots": counts["peak_snapshots"]}
-        told = StateSize(int(counts["peak"]), {name: int(count) for name, count in kinds.items()})
+        found = StateSize(int(counts["peak"]), {name: int(count) for name, count in kinds.items()})
         counts["peak"] = 0
-        return told
-
-    def _cells(self, count: int) -> Cells:
-        return empty_cells(count, self.compiled.channels.layout, self.arithmetic)
+        return found

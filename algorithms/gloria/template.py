@@ -13,7 +13,7 @@ Key = TypeVar("Key")
 
 
 class TypeState(NamedTuple):
-    """An event type of the template: `nth` tells apart the positions of a query that have the same type, from 0.
+    """An event type of the template: `nth` counts the positions of a query that have the same type, from 0.
 
     The paper lets a type occur once in a query; then `nth` is 0.
     """
@@ -41,7 +41,7 @@ class GloriaTemplate:
 
     - `transitions`: the members of each transition, never none.
     - `start`, `end`: the members whose trends may start, or end, with an event of a state.
-    - `alone`: those of a transition's members that share it with nobody, since negations stand on it.
+    - `alone`: those of a transition's members that share it with no other, since it has negations.
     - `states`: by member, the states of its automaton's positions.
     """
 

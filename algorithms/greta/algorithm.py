@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import ClassVar
 
 from cepbench.algorithms.online.granularity import EVENT
-from cepbench.algorithms.online.trends import trend_lanes
+from cepbench.algorithms.online.trends import trend_lanes, unsupported_under_any
 from cepbench.algorithms.running.independent import IndependentAlgorithm
 from cepbench.algorithms.running.lanes import Lanes
 from cepbench.events.windows import Window
-from cepbench.queries.analysis import analyse
 from cepbench.queries.compile import CompiledQuery, Part
-from cepbench.queries.model import Aggregates, Query, Semantics
+from cepbench.queries.model import Query
 
 
 class Greta(IndependentAlgorithm):
@@ -32,13 +31,7 @@ class Greta(IndependentAlgorithm):
 
     def unsupported(self, query: Query) -> str | None:
         """Match queries, pairwise predicates, semantics other than skip-till-any-match (Table 19.1)."""
-        if not isinstance(query.returns, Aggregates):
-            return "GRETA aggregates trends without constructing them, so it cannot return matches"
-        if query.semantics is not Semantics.ANY:
-            return f"GRETA supports skip-till-any-match only, not {query.semantics} (Table 19.1)"
-        if any(automaton.pairwise for automaton in analyse(query).automata):
-            return "predicates on events that are not adjacent need constructed trends"
-        return None
+        return unsupported_under_any("GRETA", query, " (Table 19.1)")
 
     def lanes(self, query: CompiledQuery, part: Part, window: Window) -> Lanes:
         """A graph with vertices for all positions."""

@@ -10,13 +10,12 @@ from cepbench.algorithms.hamlet.executor import HamletExecutor
 from cepbench.algorithms.hamlet.plan import HamletPlan, plan_of
 from cepbench.algorithms.hamlet.sharing import Sharing
 from cepbench.algorithms.online.granularity import COARSEST, GRANULARITIES
-from cepbench.algorithms.online.trends import trend_lanes
+from cepbench.algorithms.online.trends import trend_lanes, unsupported_under_any
 from cepbench.algorithms.options import Option
 from cepbench.algorithms.running.lanes import lanes_of
 from cepbench.events.statistics import Statistics
-from cepbench.queries.analysis import analyse
 from cepbench.queries.compile import Workload
-from cepbench.queries.model import Aggregates, Query, Semantics
+from cepbench.queries.model import Query
 
 SHARING = ("dynamic", "static", "never")
 BENEFITS = ("executor", "paper")
@@ -25,7 +24,7 @@ BENEFITS = ("executor", "paper")
 class Hamlet(Algorithm):
     """Aggregates the trends of all queries online; those with a Kleene sub-pattern E+ in common share bursts of E.
 
-    - `sharing`: `dynamic` decides burst by burst by the benefit of sharing (Section 4), `static` shares whatever can be
+    - `sharing`: `dynamic` decides burst by burst by the benefit of sharing (Section 4), `static` shares all that can be
       shared, `never` shares nothing: it runs the code of COGRA, or of GRETA at event granularity.
     - `granularity`: `event`, the paper's: all events are kept, and visited by later ones; `coarsest`, ours: events that
       no predicate selects one by one are sums.
@@ -63,13 +62,7 @@ class Hamlet(Algorithm):
 
     def unsupported(self, query: Query) -> str | None:
         """What GRETA refuses: match queries, pairwise predicates, semantics other than skip-till-any-match."""
-        if not isinstance(query.returns, Aggregates):
-            return "Hamlet aggregates trends without constructing them, so it cannot return matches"
-        if query.semantics is not Semantics.ANY:
-            return f"Hamlet supports skip-till-any-match only, not {query.semantics}"
-        if any(automaton.pairwise for automaton in analyse(query).automata):
-            return "predicates on events that are not adjacent need constructed trends"
-        return None
+        return unsupported_under_any("Hamlet", query)
 
     def plan(self, workload: Workload, statistics: Statistics) -> HamletPlan:
         """Workload analysis: which queries can share what."""
@@ -82,6 +75,6 @@ class Hamlet(Algorithm):
         return lanes or super().operator(plan)
 
     def executor(self, plan: Plan) -> Executor:
-        """Decides burst by burst who shares it."""
+        """Decides burst by burst which queries share it."""
         assert isinstance(plan, HamletPlan)
         return HamletExecutor(plan, Sharing(self.sharing, paper=self.benefit == "paper", traced=self.trace))

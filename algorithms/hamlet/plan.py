@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from cepbench.algorithms.base import Plan
 from cepbench.algorithms.hamlet.compilation import CompiledSet, compile_set
-from cepbench.algorithms.hamlet.template import MergedTemplate, merged_template
 from cepbench.algorithms.hamlet.workload import SharableSet, sharable_sets
 from cepbench.algorithms.online.granularity import COARSEST
 from cepbench.algorithms.snapshots.members import SetMember, members_of
@@ -23,11 +22,6 @@ class HamletPlan(Plan):
     sets: tuple[CompiledSet, ...]
     alone: tuple[SetMember, ...]
     granularity: str
-
-    @property
-    def templates(self) -> tuple[MergedTemplate, ...]:
-        """The merged template of each sharable set."""
-        return tuple(merged_template(one.members) for one in self.analysis)
 
 
 def plan_of(workload: Workload, granularity: str = COARSEST, *, shares: bool = True) -> HamletPlan:

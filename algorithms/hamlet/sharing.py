@@ -1,4 +1,4 @@
-"""Who decides which bursts are shared, and what is told of the decisions."""
+"""How it is decided which bursts are shared: by a mode and its costs, or from outside."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ class OpenBurst:
 
 
 Decide = Callable[[OpenBurst], Sequence[bool]]
-"""Tells for each unit of a burst's group, in order, whether it shares the burst."""
+"""Returns for each unit of a burst's group, in order, whether it shares the burst."""
 
 
 @dataclass(frozen=True)
 class Sharing:
     """How bursts are decided: a mode, the costs of a benefit, or decisions from outside.
 
-    `traced` is the number of decisions that each sharable set keeps, the newest; with 0 nothing is told of them.
+    `traced` is the number of decisions that each sharable set keeps, the newest; with 0 none is traced.
     """
 
     mode: str = "dynamic"
@@ -60,7 +60,7 @@ class Sharing:
         )
 
 
-def told(decide: Decide, bursts: Records, kinds: Codes, times: Ints, units: Sequence[slice]) -> NDArray[np.bool_]:
+def decided(decide: Decide, bursts: Records, kinds: Codes, times: Ints, units: Sequence[slice]) -> NDArray[np.bool_]:
     """The decisions of a function about some bursts."""
     given = np.zeros((len(bursts), max((u.stop for u in units), default=0)), np.bool_)
     for n, burst in enumerate(bursts):

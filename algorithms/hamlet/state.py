@@ -23,10 +23,11 @@ from cepbench.algorithms.hamlet.kernels.state import (
     Vertices,
 )
 from cepbench.algorithms.hamlet.kernels.windows import note_state
-from cepbench.algorithms.kernels.cells import Cells, empty_cells
+from cepbench.algorithms.kernels.cells import Cells
 from cepbench.algorithms.kernels.growth import widened, wider
 from cepbench.algorithms.snapshots.growth import (
     FIRST_ROOM,
+    SetState,
     compact_vertices,
     more_cells,
     renumber,
@@ -34,74 +35,48 @@ from cepbench.algorithms.snapshots.growth import (
     shift_cells,
     with_room,
 )
-from cepbench.algorithms.snapshots.kernels.records import OpenRecord, PendingRecord, VertexRecord
+from cepbench.algorithms.snapshots.kernels.records import VertexRecord
 from cepbench.queries.records import records_of
 
 FIRST_SNAPSHOTS = 8
 
 
 @dataclass
-class SetState:
-    """What kernels write; queues are made compact, or wider, between their calls."""
+class HamletSetState(SetState):
+    """The state of a sharable set; queues are made compact, or wider, between calls of kernels."""
 
     compiled: CompiledSet
-    arithmetic: str
 
     def __post_init__(self) -> None:
-        self.totals, self.vertices, self.graphlets = self._new_totals(), self._new_vertices(), self._new_graphlets()
-
-    @property
-    def counts(self) -> Any:
-        """The only record of `Totals.counts`, to read and write."""
-        return self.totals.counts[0]
+        template, counts = self.compiled.program.template, np.zeros(1, records_of(CountRecord))
+        counts["last"] = -1
+        self.totals = Totals(**self.fresh_totals(template, int(template.whole["cells"][0]), counts))
+        self.vertices = Vertices(**self.fresh_vertices(VertexRecord, len(template.position)))
+        self.graphlets = self._new_graphlets()
 
     @property
     def arrays(self) -> HamletState:
         """The state as kernels know it."""
         return HamletState(self.totals, self.vertices, self.graphlets)
 
-    def _new_totals(self) -> Totals:
-        template = self.compiled.program.template
-        opened = np.zeros(len(template.window), records_of(OpenRecord))
-        opened["high"] = -1
-        counts = np.zeros(1, records_of(CountRecord))
-        counts["now"] = counts["edge"] = counts["last"] = -1
-        return Totals(
-            cells=self._cells(int(template.whole["cells"][0])),
-            pending=np.zeros(len(template.slot), records_of(PendingRecord)),
-            seen=np.full(len(self.compiled.negations), -1, np.int64),
-            open=opened,
-            counts=counts,
-        )
-
-    def _new_vertices(self) -> Vertices:
-        return Vertices(
-            event=np.zeros(0, records_of(VertexRecord)),
-            last=np.full(len(self.compiled.program.template.position), -1, np.int64),
-            ints=np.zeros((len(self.compiled.columns.ints), 0), np.int64),
-            reals=np.zeros((len(self.compiled.columns.reals), 0), np.float64),
-            cells=self._cells(0),
-        )
-
     def _new_graphlets(self) -> GraphletStore:
         template, groups, _, _ = self.compiled.program
         latest = np.zeros(len(groups.group), records_of(LatestRecord))
         latest["last"] = -1
         return GraphletStore(
-            cells=self._cells(FIRST_SNAPSHOTS * int(template.whole["rows"][0])),
+            cells=self.cells(FIRST_SNAPSHOTS * int(template.whole["rows"][0])),
             snapshot=np.zeros(FIRST_SNAPSHOTS, records_of(SnapshotRecord)),
             group=latest,
             unit=np.zeros(len(groups.unit), records_of(SharingRecord)),
             sharing=np.zeros(len(groups.alike), np.int64),
             among=np.zeros((FIRST_ROOM, len(groups.unit)), np.bool_),
             event=np.zeros(0, records_of(StoredRecord)),
-            ints=np.zeros((len(self.compiled.columns.ints), 0), np.int64),
-            reals=np.zeros((len(self.compiled.columns.reals), 0), np.float64),
-            expressions=self._cells(0),
+            **self.fresh_columns(),
+            expressions=self.cells(0),
         )
 
     def make_room(self, size: int) -> None:
-        """Makes room for whatever a burst of `size` events may leave behind."""
+        """Makes room for all that a burst of `size` events may leave behind."""
         compact_vertices(self.counts, self.vertices)
         self._compact_graphlets()
         counts, program = self.counts, self.compiled.program
@@ -121,7 +96,7 @@ class SetState:
         if counts["graphlets"] + 1 > len(self.graphlets.among):
             self.graphlets = widened(self.graphlets, ("among",), len(self.graphlets.among), axis=0)
 
-    def tell(self, buffered: int) -> StateSize:
+    def largest(self, buffered: int) -> StateSize:
         """The largest state since the last call, that of now included."""
         counts, template = self.counts, self.compiled.program.template
         note_state(buffered, template.whole, template.window, self.totals.open, self.totals.counts)
@@ -130,12 +105,9 @@ class SetState:
         aggregates = int(counts["peak_windows"] // whole["cell_bytes"]) + vertices * int(whole["most"])
         aggregates += int(counts["peak_expressions"]) + snapshots * int(whole["contexts"])
         events = vertices + stored + int(counts["peak_buffered"])
-        told = StateSize(int(counts["peak"]), {"events": events, "aggregates": aggregates, "snapshots": snapshots})
+        found = StateSize(int(counts["peak"]), {"events": events, "aggregates": aggregates, "snapshots": snapshots})
         counts["peak"] = 0
-        return told
-
-    def _cells(self, count: int) -> Cells:
-        return empty_cells(count, self.compiled.channels.layout, self.arithmetic)
+        return found
 
     def _compact_graphlets(self) -> None:
         """Drops what is gone of events of shared graphlets, snapshots and graphlets."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from cepbench.algorithms.hamlet.kernels.bursts import MOST
 from cepbench.algorithms.hamlet.kernels.stream import COLUMNS, CREATED, EVENTS, NON_SHARED, QUERIES, SHARED
 
-TOLD = ("traced_bursts", "traced_shared", "traced_snapshots", "predicted_shared", "predicted_alone")
+NUMBERS = ("traced_bursts", "traced_shared", "traced_snapshots", "predicted_shared", "predicted_alone")
 """Numbers by size: bursts, those that some queries shared, snapshots at event level, and both predicted costs."""
 _SIZES = MOST.bit_length()
 
@@ -21,7 +21,7 @@ class DecisionTrace:
     def __init__(self, most: int) -> None:
         self.most = most
         self.newest = np.zeros((0, COLUMNS), np.float64)
-        self.sums = np.zeros((_SIZES, len(TOLD)), np.float64)
+        self.sums = np.zeros((_SIZES, len(NUMBERS)), np.float64)
 
     def add(self, decisions: NDArray[np.float64]) -> None:
         """Adds `decisions[n, COLUMNS]`, as `kernels.stream` names their columns."""
@@ -29,7 +29,7 @@ class DecisionTrace:
             return
         self.newest = np.concatenate([self.newest, decisions[-self.most :]])[-self.most :].copy()
         size = np.frexp(decisions[:, EVENTS])[1] - 1
-        numbers = np.ones((len(decisions), len(TOLD)))
+        numbers = np.ones((len(decisions), len(NUMBERS)))
         numbers[:, 1] = decisions[:, QUERIES] > 0
         numbers[:, 2:] = decisions[:, [CREATED, SHARED, NON_SHARED]]
         np.add.at(self.sums, size, numbers)
@@ -39,5 +39,5 @@ class DecisionTrace:
         return {
             f"{name}_{2**size}": float(self.sums[size, n])
             for size in np.flatnonzero(self.sums[:, 0]).tolist()
-            for n, name in enumerate(TOLD)
+            for n, name in enumerate(NUMBERS)
         }

@@ -7,17 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
-from math import gcd
 
 from cepbench.algorithms.online.granularity import only_single_events
-from cepbench.algorithms.snapshots.connecting import connected
-from cepbench.algorithms.snapshots.members import SetMember
-from cepbench.algorithms.snapshots.predicates import anonymous
+from cepbench.algorithms.snapshots.members import SetMember, anonymous, connected
 from cepbench.queries.automaton import Automaton
 
 PredicateClass = tuple[frozenset[object], frozenset[object]]
-"""Local predicates of a position, and those of its transition to itself, whatever names they use."""
+"""Local predicates of a position, and those of its transition to itself, without the names of events."""
 
 
 @dataclass(frozen=True)
@@ -40,14 +36,9 @@ class SharableSet:
     members: tuple[SetMember, ...]
     shared: tuple[tuple[KleeneSubPattern, ...], ...]
 
-    @property
-    def pane(self) -> int:
-        """The greatest common divisor of all window lengths and slides: panes lie in every window or outside it."""
-        return reduce(gcd, (size for m in self.members for size in (m.window.within, m.window.slide)))
-
 
 def sharable_sets(members: Sequence[SetMember]) -> tuple[SharableSet, ...]:
-    """The sharable query sets of a workload; a member that shares with nobody is a set of its own.
+    """The sharable query sets of a workload; a member that shares with no other is a set of its own.
 
     Queries share if they have E+ in common, their aggregates are of one class, and they group alike (an executor sees
     one key, so they do). Windows begin with the stream, so those of any two queries overlap.
@@ -73,9 +64,9 @@ def kleene_sub_patterns(m: int, automaton: Automaton) -> tuple[KleeneSubPattern,
     """The positions of E+ that may be shared.
 
     What a graphlet's snapshot holds must not change within a burst of E. So no other position of type E may come next
-    to this one, no negation may name E, and events before the loop must not be told apart by predicates or by
-    a negated sequence. Nor may such a sequence stand at the end of the pattern, right behind the loop: its last
-    events are selected when the window closes.
+    to this one, no negation may name E, and neither predicates nor a negated sequence may select some of the events
+    before the loop. Nor may such a sequence end the pattern, right behind the loop: its last events are selected when
+    the window closes.
     """
     found = []
     negated = {name for negation in automaton.negations for name in _types(negation)}

@@ -21,7 +21,7 @@ from cepbench.algorithms.online.kernels.store import (
     GraphPositionRecord,
     KeyGraph,
 )
-from cepbench.algorithms.online.places import PlaceLanes
+from cepbench.algorithms.online.window_cells import PlaceLanes
 from cepbench.algorithms.running.peak import Sizes
 from cepbench.events.windows import Window
 from cepbench.queries.compile import CompiledQuery, Part

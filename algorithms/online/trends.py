@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from cepbench.algorithms.online.granularity import COARSEST, has_adjacent_predicates, kept_positions
 from cepbench.algorithms.online.graph import GraphGrained
-from cepbench.algorithms.online.negated import NegatedTypeGrained
 from cepbench.algorithms.online.pattern_grained import PatternGrained
-from cepbench.algorithms.online.type_grained import TypeGrained, TypeGrainedCount
+from cepbench.algorithms.online.type_grained import NegatedTypeGrained, TypeGrained, TypeGrainedCount
 from cepbench.algorithms.running.evaluator import Evaluator
 from cepbench.algorithms.running.lanes import Lanes, OneLane
 from cepbench.events.windows import Window
+from cepbench.queries.analysis import analyse
 from cepbench.queries.compile import CompiledQuery, Part
-from cepbench.queries.model import Semantics
+from cepbench.queries.model import Aggregates, Query, Semantics
 
 
 def trend_lanes(query: CompiledQuery, part: Part, window: Window, granularity: str = COARSEST) -> Lanes:
@@ -35,3 +35,14 @@ def trend_lanes(query: CompiledQuery, part: Part, window: Window, granularity: s
 def trend_evaluator(query: CompiledQuery, part: Part, window: Window, granularity: str = COARSEST) -> Evaluator:
     """The same for one key."""
     return OneLane(trend_lanes(query, part, window, granularity))
+
+
+def unsupported_under_any(system: str, query: Query, cited: str = "") -> str | None:
+    """Why a system that aggregates trends online under skip-till-any-match alone cannot evaluate a query, or None."""
+    if not isinstance(query.returns, Aggregates):
+        return f"{system} aggregates trends without constructing them, so it cannot return matches"
+    if query.semantics is not Semantics.ANY:
+        return f"{system} supports skip-till-any-match only, not {query.semantics}{cited}"
+    if any(automaton.pairwise for automaton in analyse(query).automata):
+        return "predicates on events that are not adjacent need constructed trends"
+    return None

@@ -23,7 +23,7 @@ from cepbench.queries.columns import ColumnSet
 def kernel_events(columns: ColumnSet, events: EventBatch, negations: Sequence[Negation] = ()) -> KernelEvents:
     """A batch as kernels read it, with what negations say of it.
 
-    It is converted once, whoever reads the same columns of it.
+    It is converted once for all that read the same columns.
     """
     batch = events.once(columns, lambda: _converted(columns, events))
     return with_negated(negations, batch) if negations else batch
@@ -55,8 +55,8 @@ def sliding(window: Window) -> Sliding:
 def new_rows(capacity: int, layout: Layout, arithmetic: str) -> RowCells:
     """Room for so many rows of closed windows.
 
-    Evaluators of one layout share it, since rows are copied as soon as a kernel has written them: each would else have
-    at least 256 KiB per channel of its own.
+    Evaluators of one layout share it, since rows are copied as soon as a kernel has written them: otherwise each would
+    have at least 256 KiB per channel of its own.
     """
     return RowCells(np.empty(capacity, np.int64), empty_cells(capacity, layout, arithmetic))
 

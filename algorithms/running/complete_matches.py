@@ -22,7 +22,7 @@ def unsupported_complete(query: Query) -> str | None:
     if automaton.negations:
         return "a match without a negated event may be complete although a longer one exists"
     if automaton.pairwise:
-        return "a predicate compares events that are not adjacent, so that paths alone do not tell the complete matches"
+        return "a predicate compares events that are not adjacent, so that complete matches are more than paths"
     types = [position.type for position in automaton.positions]
     repeated = next((name for name in types if types.count(name) > 1), None)
     if repeated is not None:

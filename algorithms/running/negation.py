@@ -43,10 +43,10 @@ class Negation:
         """The greatest start among all matches so far, or NEVER."""
         return int(max(self.clock[1], self.clock[2]))
 
-    def tell_most(self) -> int:
+    def take_most(self) -> int:
         """The most events kept since this was last asked, here and in nested sub-patterns."""
-        told, self.most = self.most, self.live
-        return told + sum(nested.tell_most() for nested in self.nested)
+        found, self.most = self.most, self.live
+        return found + sum(nested.take_most() for nested in self.nested)
 
     def follow(self, events: KernelEvents) -> Ints:
         """int64[n]: for each event, the greatest start among the matches that ended before its time, or NEVER.
@@ -104,7 +104,7 @@ def negations_of(negated: Iterable[Part], window: Window, columns: ColumnSet) ->
 
 def largest_state(negations: Sequence[Negation]) -> StateSize:
     """The most that negations kept since this was last asked: a batch is followed to its end before its rows appear."""
-    events = sum(negation.tell_most() for negation in negations)
+    events = sum(negation.take_most() for negation in negations)
     return StateSize(EVENT_BYTES * events, {"events": events})
 
 

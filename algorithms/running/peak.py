@@ -1,4 +1,4 @@
-"""The largest state inside calls, for those who see it rise and fall."""
+"""The largest state during calls, in which it rises and falls."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cepbench.algorithms.kernels.peak import new_clock
 
 
 class Peak:
-    """The largest state since it was last told.
+    """The largest state since it was last reported.
 
     Note a state where it may be largest: before windows are closed and before anything is dropped. What kernels see is
     noted by `algorithms.kernels.peak`.
@@ -30,8 +30,8 @@ class Peak:
     def tell(self, now: StateSize) -> StateSize:
         """The largest state, that of now included; what was noted is forgotten."""
         self.note(now)
-        told, self._largest = self._largest, StateSize()
-        return told if told.bytes > now.bytes else now
+        found, self._largest = self._largest, StateSize()
+        return found if found.bytes > now.bytes else now
 
 
 def largest_of_all(kept: Ints, clocks: Ints) -> tuple[int, int]:

@@ -1,15 +1,20 @@
-"""What the compilers of sharable sets share: members with the columns of a whole set, and arrays of records."""
+"""A sharable set as the arrays that kernels read: what is the same for Hamlet and for Gloria."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
 
+from cepbench.algorithms.snapshots.kernels.cells import Weighing
+from cepbench.algorithms.snapshots.members import SetMember
+from cepbench.algorithms.snapshots.slots import slots_of
 from cepbench.events.schema import Schema
+from cepbench.events.windows import Window
 from cepbench.queries.aggregates import COUNT_ALL, Layout
 from cepbench.queries.automaton import Automaton
+from cepbench.queries.columns import ColumnSet
 from cepbench.queries.compile import Part
 from cepbench.queries.names import Names
 from cepbench.queries.records import Records, records_of
@@ -19,18 +24,133 @@ Row = dict[str, Any]
 """The fields of a record."""
 
 
-def compile_part(automaton: Automaton, layout: Layout, schema: Schema, columns: Columns, names: Names) -> Part:
-    """As the query was compiled, but with the columns of the whole set."""
-    nothing = Layout((COUNT_ALL,), (), ())
-    tables = build_tables(automaton, layout, schema, columns, names)
-    return Part(automaton, tables, tuple(compile_part(n, nothing, schema, columns, names) for n in automaton.negations))
+class SetCompiler:
+    """Collects the records of a sharable set by table, and the `lists` that they refer to.
+
+    `tables` names the record of each table. Transitions in `shared`, by member, read no slot. The positions of member m
+    are numbered from `first_position[m]` on; transitions, slots and negations likewise. `negated`: type codes.
+    """
+
+    def __init__(
+        self,
+        members: Sequence[SetMember],
+        schema: Schema,
+        granularity: str,
+        tables: Mapping[str, type],
+        shared: Sequence[Set[int]] = (),
+    ) -> None:
+        columns = Columns(schema)
+        self.members, self.schema, self.granularity, self.records = members, schema, granularity, tables
+        self.parts = [_compiled(m.automaton, m.query.layout, schema, columns, m.query.analysis.names) for m in members]
+        self.read = ColumnSet(tuple(columns.ints), tuple(columns.reals))
+        self.windows = list(dict.fromkeys(member.window for member in members))
+        self.window = [self.windows.index(member.window) for member in members]
+        none = [frozenset[int]()] * len(members)
+        self.slots = [
+            slots_of(member.automaton, granularity, own) for member, own in zip(members, shared or none, strict=True)
+        ]
+        self.first_position = offsets(len(part.tables.start) for part in self.parts)
+        self.first_transition = offsets(len(part.tables.source) for part in self.parts)
+        self.first_slot = offsets(slots.count for slots in self.slots)
+        self.first_negation = offsets(len(slots.void) for slots in self.slots)
+        self.negated = set[int]().union(*(_negated_codes(member.automaton, schema) for member in members))
+        self.lists: list[int] = []
+        self.rows: dict[str, list[Row]] = {name: [] for name in tables}
+
+    @property
+    def predicates(self) -> Predicates:
+        """Local predicates of all positions, then predicates on adjacent events of all transitions."""
+        lists = [part.tables.local for part in self.parts] + [part.tables.adjacent for part in self.parts]
+        sizes = offsets(len(found.one) for found in lists)
+        ptr = np.concatenate([[0], *(found.ptr[1:] + at for found, at in zip(lists, sizes, strict=False))])
+        return Predicates(ptr.astype(np.int64), np.concatenate([found.one for found in lists]))
+
+    @property
+    def negations(self) -> tuple[tuple[Part, Window], ...]:
+        """The negated sub-patterns of all members, with the length of their windows."""
+        found = zip(self.members, self.parts, strict=True)
+        return tuple((negation, member.window) for member, part in found for negation in part.negations)
+
+    @property
+    def attribute_bytes(self) -> int:
+        """Bytes of the attributes of a kept event."""
+        return 8 * (len(self.read.ints) + len(self.read.reals))
+
+    def run(self, name: str, items: Iterable[int], shift: int = 0) -> Row:
+        """Fields `name` and `name_end` of a list."""
+        first = len(self.lists)
+        self.lists.extend(int(item) + shift for item in items)
+        return {name: first, f"{name}_end": len(self.lists)}
+
+    def add(self, table: str, rows: Iterable[Row], name: str = "") -> Row:
+        """Fields `name` and `name_end` of further records of a table; the name is by default that of the table."""
+        found, name = self.rows[table], name or table
+        first = len(found)
+        found.extend(rows)
+        return {name: first, f"{name}_end": len(found)}
+
+    def position(self, m: int, p: int) -> Row:
+        """Position p of a member."""
+        slots, tables = self.slots[m], self.parts[m].tables
+        leading = tables.leading[tables.leading_ptr[p] : tables.leading_ptr[p + 1]]
+        trailing = tables.trailing[tables.trailing_ptr[p] : tables.trailing_ptr[p + 1]]
+        row: Row = {"member": m, "window": self.window[m], "start": tables.start[p]}
+        row |= {"direct": slots.direct[p], "kept": slots.kept[p]} | self.run("feed", slots.feeds[p], self.first_slot[m])
+        row |= self.run("leading", leading, self.first_negation[m])
+        return row | self.run("trailing", trailing, self.first_negation[m])
+
+    def transition(self, m: int, e: int, source: int) -> Row:
+        """Transition e of a member, from the position with the number `source`."""
+        slots, tables = self.slots[m], self.parts[m].tables
+        between = tables.between[tables.between_ptr[e] : tables.between_ptr[e + 1]]
+        row = {"source": source, "read": self.first_slot[m] + slots.read[e], "visited": slots.visited[e]}
+        row |= {"predicates": self.adjacent(m, e)}
+        return row | self.run("between", between, self.first_negation[m])
+
+    def adjacent(self, m: int, e: int) -> int:
+        """The number of the predicates on adjacent events of a member's transition."""
+        return self.first_position[-1] + self.first_transition[m] + e
+
+    def add_slots(self, m: int) -> None:
+        """The slots of a member, and its negations, which empty them."""
+        slots = self.slots[m]
+        self.rows["negation"] += [self.run("void", void, self.first_slot[m]) for void in slots.void]
+        self.rows["slot"] += [{"window": self.window[m]} for _ in range(slots.count)]
+
+    def member(self, m: int, numbers: Sequence[int]) -> Row:
+        """A member, whose positions have these numbers."""
+        slots = self.slots[m]
+        row = {"window": self.window[m], "slot": self.first_slot[m], "slot_end": self.first_slot[m + 1]}
+        row |= self.run("late", slots.late, self.first_slot[m])
+        return row | self.run("place", [number for number, late in zip(numbers, slots.late_kept, strict=True) if late])
+
+    def place_cells(self, first: int) -> Row:
+        """Places the cells of slots, those of their pending trends, and those of members, from cell `first` on."""
+        spans = [member.window.overlap for member in self.members]
+        of_slots = offsets(self.windows[slot["window"]].overlap for slot in self.rows["slot"])
+        for slot, at in zip(self.rows["slot"], of_slots, strict=False):
+            slot |= {"cell": first + at, "pending": first + of_slots[-1] + at}
+        final = first + 2 * of_slots[-1]
+        for member, at in zip(self.rows["member"], offsets(spans), strict=False):
+            member["final"] = final + at
+        return {"open": sum(spans), "cells": final + sum(spans)}
+
+    def add_windows(self, cell_bytes: int) -> None:
+        """The kinds of windows, with their members."""
+        for w, window in enumerate(self.windows):
+            own = [m for m, found in enumerate(self.window) if found == w]
+            cells = sum(2 * self.slots[m].count + 1 for m in own)
+            row = {"within": window.within, "slide": window.slide, "span": window.overlap, "bytes": cells * cell_bytes}
+            self.rows["window"].append(row | self.run("member", own))
+
+    def arrays(self, names: Iterable[str]) -> dict[str, Records]:
+        """The tables of these names, once all records are known."""
+        return {name: records(self.records[name], self.rows[name]) for name in names}
 
 
-def joined(lists: Sequence[Predicates]) -> Predicates:
-    """Lists of predicates behind one another, numbered through."""
-    sizes = offsets(len(found.one) for found in lists)
-    ptr = np.concatenate([[0], *(found.ptr[1:] + at for found, at in zip(lists, sizes, strict=False))])
-    return Predicates(ptr.astype(np.int64), np.concatenate([found.one for found in lists]))
+def cell_bytes_of(weights: Weighing) -> int:
+    """Bytes of a cell with these channels."""
+    return 8 * (1 + sum(len(family.column) for family in weights))
 
 
 def records(record: type, rows: Sequence[Mapping[str, Any]]) -> Records:
@@ -46,10 +166,16 @@ def offsets(sizes: Iterable[int]) -> list[int]:
     return [0, *np.cumsum(list(sizes)).tolist()]
 
 
-def negated_codes(automaton: Automaton, schema: Schema) -> set[int]:
+def _compiled(automaton: Automaton, layout: Layout, schema: Schema, columns: Columns, names: Names) -> Part:
+    """As the query was compiled, but with the columns of the whole set."""
+    nothing = Layout((COUNT_ALL,), (), ())
+    tables = build_tables(automaton, layout, schema, columns, names)
+    return Part(automaton, tables, tuple(_compiled(n, nothing, schema, columns, names) for n in automaton.negations))
+
+
+def _negated_codes(automaton: Automaton, schema: Schema) -> set[int]:
     """Type codes of all negated events."""
     codes: set[int] = set()
     for negation in automaton.negations:
-        codes |= {schema.type_code(position.type) for position in negation.positions}
-        codes |= negated_codes(negation, schema)
+        codes |= {schema.type_code(position.type) for position in negation.positions} | _negated_codes(negation, schema)
     return codes - {-1}

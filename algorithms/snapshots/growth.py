@@ -2,20 +2,73 @@
 
 from __future__ import annotations
 
+from abc import ABC
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cepbench.algorithms.kernels.cells import Cells
+from cepbench.algorithms.kernels.cells import Cells, empty_cells
 from cepbench.algorithms.kernels.growth import widened
-from cepbench.algorithms.snapshots.kernels.template import VertexQueue
+from cepbench.algorithms.snapshots.kernels.records import OpenRecord, PendingRecord
+from cepbench.algorithms.snapshots.kernels.template import Template, VertexQueue
+from cepbench.algorithms.snapshots.sets import CompiledMembers
+from cepbench.queries.records import Records, records_of
 
 FIRST_ROOM = 64
 """Events, and cells, that there is room for at first."""
 
 _Queue = TypeVar("_Queue", bound=Any)
+
+
+@dataclass
+class SetState(ABC):
+    """What the kernels of a sharable set write; it is made compact, or wider, between their calls."""
+
+    compiled: CompiledMembers
+    arithmetic: str
+    totals: Any = field(init=False)
+
+    @property
+    def counts(self) -> Any:
+        """The only record of `totals.counts`, to read and write."""
+        return self.totals.counts[0]
+
+    def cells(self, count: int) -> Cells:
+        """So many cells with the channels of the set."""
+        return empty_cells(count, self.compiled.channels.layout, self.arithmetic)
+
+    def fresh_totals(self, template: Template, cells: int, counts: Records) -> dict[str, Any]:
+        """The fields of `SetTotals` before the first event."""
+        opened = np.zeros(len(template.window), records_of(OpenRecord))
+        opened["high"] = -1
+        counts["now"] = counts["edge"] = -1
+        return {
+            "cells": self.cells(cells),
+            "pending": np.zeros(len(template.slot), records_of(PendingRecord)),
+            "seen": np.full(len(self.compiled.negations), -1, np.int64),
+            "open": opened,
+            "counts": counts,
+        }
+
+    def fresh_vertices(self, record: type, lists: int) -> dict[str, Any]:
+        """The fields of a `VertexQueue` of so many lists, without room."""
+        return {
+            "event": np.zeros(0, records_of(record)),
+            "last": np.full(lists, -1, np.int64),
+            **self.fresh_columns(),
+            "cells": self.cells(0),
+        }
+
+    def fresh_columns(self) -> dict[str, Any]:
+        """The attributes of kept events, without room."""
+        columns = self.compiled.columns
+        return {
+            "ints": np.zeros((len(columns.ints), 0), np.int64),
+            "reals": np.zeros((len(columns.reals), 0), np.float64),
+        }
 
 
 def with_room(vertices: _Queue, counts: Any, more: int, cells: int) -> _Queue:

@@ -32,7 +32,7 @@ class RowBuffer:
         if size > 0:
             self.found.append(MemberRows(self.arrays.closed[:size].copy(), _first(self.arrays.cells, size)))
 
-    def tell(self) -> MemberAnswers:
+    def take_all(self) -> MemberAnswers:
         """All rows taken since the last call: divided among members once, of which there may be as many as rows."""
         if not self.found:
             return {}

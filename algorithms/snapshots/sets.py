@@ -11,7 +11,7 @@ from typing import Any
 from cepbench.algorithms.base import Executor, StateSize
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.online.trends import trend_evaluator
-from cepbench.algorithms.rows import AggregateRows, QueryRows, Rows
+from cepbench.algorithms.rows import QueryRows, Rows
 from cepbench.algorithms.running.batches import kernel_events, no_events
 from cepbench.algorithms.running.conjunction import pairs
 from cepbench.algorithms.running.negation import negations_of
@@ -39,57 +39,8 @@ class CompiledMembers:
     negations: tuple[tuple[Part, Window], ...]
 
 
-class Runner(ABC):
-    """Evaluates some members on one key."""
-
-    members: tuple[SetMember, ...]
-
-    @abstractmethod
-    def process(self, events: EventBatch) -> MemberAnswers:
-        """Rows of the windows that these events and their watermark closed."""
-
-    @abstractmethod
-    def finish(self) -> MemberAnswers:
-        """Rows of the windows that are still open."""
-
-    @abstractmethod
-    def size(self) -> StateSize:
-        """As `Executor.state`."""
-
-    @abstractmethod
-    def details(self) -> Mapping[str, float]:
-        """As `Executor.details`."""
-
-
-class AloneRunner(Runner):
-    """A member that shares nothing, at a granularity."""
-
-    def __init__(self, member: SetMember, granularity: str) -> None:
-        self.members = (member,)
-        self.evaluator = trend_evaluator(member.query, member.part, member.window, granularity)
-
-    def process(self, events: EventBatch) -> MemberAnswers:
-        return _of_one(self.evaluator.process(events))
-
-    def finish(self) -> MemberAnswers:
-        return _of_one(self.evaluator.finish())
-
-    def size(self) -> StateSize:
-        return self.evaluator.state()
-
-    def details(self) -> Mapping[str, float]:
-        return self.evaluator.details()
-
-
-def _of_one(rows: QueryRows | None) -> MemberAnswers:
-    if rows is None:
-        return {}
-    assert isinstance(rows, AggregateRows)
-    return {0: rows}
-
-
-class SetRunner(Runner):
-    """Evaluates one sharable set: hands batches to kernels, and takes the rows of windows that they close.
+class SetRunner(ABC):
+    """Evaluates one sharable set on one key: passes batches to kernels, and takes the rows of windows that they close.
 
     `most` windows may be open at a time.
     """
@@ -116,6 +67,14 @@ class SetRunner(Runner):
     def run(self, events: KernelEvents, now: int) -> MemberAnswers:
         """Processes some events, and closes windows that end by `now`."""
 
+    @abstractmethod
+    def size(self) -> StateSize:
+        """As `Executor.state`."""
+
+    @abstractmethod
+    def details(self) -> Mapping[str, float]:
+        """As `Executor.details`."""
+
 
 class SetsExecutor(Executor):
     """Runs sharable sets, and beside them the members that are `alone`, at a granularity. Raises `OutOfOrder`.
@@ -126,9 +85,9 @@ class SetsExecutor(Executor):
     def __init__(
         self, workload: Workload, sets: Sequence[SetRunner], alone: Sequence[SetMember], granularity: str
     ) -> None:
-        self.sets = tuple(sets)
-        self.runners = (*sets, *(AloneRunner(member, granularity) for member in alone))
         make = partial(trend_evaluator, granularity=granularity)
+        self.sets = tuple(sets)
+        self.alone = {member.place: make(member.query, member.part, member.window) for member in alone}
         self.counting = {query.index: query_evaluator(query, make) for query in workload if counts_events(query)}
         self.by_time = [query for query in workload if not counts_events(query)]
         self.now = 0
@@ -141,20 +100,21 @@ class SetsExecutor(Executor):
         return self._rows(lambda one: one.finish())
 
     def state(self) -> StateSize:
-        counting = sum((evaluator.state() for evaluator in self.counting.values()), StateSize())
-        return sum((one.size() for one in self.runners), counting)
+        evaluators = (evaluator.state() for evaluator in (*self.alone.values(), *self.counting.values()))
+        return sum((*(one.size() for one in self.sets), *evaluators), StateSize())
 
     def details(self) -> Mapping[str, float]:
-        counting = (evaluator.details() for evaluator in self.counting.values())
-        return merged([*(one.details() for one in self.runners), *counting])
+        evaluators = (evaluator.details() for evaluator in (*self.alone.values(), *self.counting.values()))
+        return merged([*(one.details() for one in self.sets), *evaluators])
 
     def _rows(self, of: Callable[[Any], Any]) -> Rows:
-        """The rows of queries, from what a function makes of each runner and each evaluator."""
-        found = {one.members[m].place: rows for one in self.runners for m, rows in of(one).items()}
+        """The rows of queries, from what a function makes of each set and each evaluator."""
+        found = {one.members[m].place: rows for one in self.sets for m, rows in of(one).items()}
+        found |= {place: of(evaluator) for place, evaluator in self.alone.items()}
         rows: dict[int, QueryRows | None] = {query.index: _of_query(query, found) for query in self.by_time}
         return present(rows | {index: of(evaluator) for index, evaluator in self.counting.items()})
 
 
-def _of_query(query: CompiledQuery, found: Mapping[tuple[int, int], AggregateRows]) -> AggregateRows | None:
+def _of_query(query: CompiledQuery, found: Mapping[tuple[int, int], QueryRows | None]) -> QueryRows | None:
     sides = [found.get((query.index, side)) for side in range(len(query.parts))]
     return pairs(sides, query.arithmetic) if query.analysis.conjunction else sides[0]

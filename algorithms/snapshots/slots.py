@@ -11,7 +11,7 @@ from cepbench.queries.automaton import Automaton
 
 @dataclass
 class MemberSlots:
-    """The `count` slots of a member; the `kernels.program` of a system tells what its lists become.
+    """The `count` slots of a member; the `compilation` of a system makes records of its lists.
 
     - `feeds`: slots of each position; `direct`, `kept` and `late_kept`: what it is.
     - `read`: the slot of each transition, 0 for those that are `visited` or shared with others. `void`: slots of each

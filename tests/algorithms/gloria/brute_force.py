@@ -1,6 +1,6 @@
-"""All plans of SEQ workloads that the generation principles allow, one by one: what the optimiser must not miss.
+"""All plans of SEQ workloads that the generation principles allow, one by one: what the optimizer must not miss.
 
-It knows nothing of the optimiser, and works on sets and names. Queries are strings of types, each once, and have
+It knows nothing of the optimizer, and works on sets and names. Queries are strings of types, each once, and have
 windows of one length.
 """
 

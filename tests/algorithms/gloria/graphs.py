@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from cepbench.algorithms.gloria.optimiser.costs import EventCosts, PaperCosts
-from cepbench.algorithms.gloria.optimiser.limits import SearchLimits
-from cepbench.algorithms.gloria.optimiser.nodes import Node
-from cepbench.algorithms.gloria.optimiser.optimiser import Construction, SharingDecision, optimise, plan_of
-from cepbench.algorithms.gloria.optimiser.pools import Pools, pools_of
+from cepbench.algorithms.gloria.optimizer.costs import EventCosts, PaperCosts
+from cepbench.algorithms.gloria.optimizer.limits import SearchLimits
+from cepbench.algorithms.gloria.optimizer.nodes import Node
+from cepbench.algorithms.gloria.optimizer.optimizer import Construction, SharingDecision, optimize, plan_of
+from cepbench.algorithms.gloria.optimizer.pools import Pools, pools_of
 from cepbench.algorithms.gloria.sharing_plan import QSet, WorkloadSharingPlan
 from cepbench.algorithms.gloria.template import GloriaTemplate, TypeState, TypeTransition, template_of
 from cepbench.algorithms.snapshots.members import SetMember, members_of
@@ -55,8 +55,8 @@ class Graph:
         return Construction(self.pools, self.costs, UNLIMITED, optimizer)
 
     def decision(self, optimizer: str = "gloria") -> SharingDecision:
-        """The plan of an optimiser."""
-        return optimise(self.pools, self.costs, optimizer, UNLIMITED)
+        """The plan of an optimizer."""
+        return optimize(self.pools, self.costs, optimizer, UNLIMITED)
 
     def named(self, node: Node, number: int) -> str:
         """The plan of a pool as the paper writes it."""

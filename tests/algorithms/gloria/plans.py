@@ -8,15 +8,13 @@ from typing import ClassVar
 
 from cepbench.algorithms.base import Algorithm, Executor, Plan
 from cepbench.algorithms.gloria.executor import GloriaExecutor
-from cepbench.algorithms.gloria.plan import GloriaPlan, PlannedSet
+from cepbench.algorithms.gloria.plan import GloriaPlan, PlannedSet, separated
 from cepbench.algorithms.gloria.sharing_plan import (
-    InvalidSharingPlan,
     QSet,
     TransitionPlan,
     WorkloadSharingPlan,
     unshared,
 )
-from cepbench.algorithms.gloria.splitting import separated
 from cepbench.algorithms.gloria.template import GloriaTemplate, TypeState, TypeTransition, template_of
 from cepbench.algorithms.greta.algorithm import Greta
 from cepbench.algorithms.online.granularity import COARSEST, GRANULARITIES
@@ -24,6 +22,7 @@ from cepbench.algorithms.snapshots.members import SetMember, aggregate_class, me
 from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import Workload
 from cepbench.queries.model import Query
+from tests.algorithms.gloria.validity import InvalidSharingPlan, check
 
 PLANS = 3
 """Plans drawn for each workload."""
@@ -37,12 +36,12 @@ def random_sharing(random: Random, template: GloriaTemplate) -> WorkloadSharingP
     for _ in range(random.choice((0, 2, 4, 8, 16))):
         proposed = _proposal(random, template, plans)
         try:
-            WorkloadSharingPlan(proposed).check(template)
+            check(WorkloadSharingPlan(proposed), template)
         except InvalidSharingPlan:
             continue
         plans = proposed
     found = WorkloadSharingPlan(plans)
-    found.check(template)
+    check(found, template)
     return found
 
 

@@ -9,10 +9,10 @@ import pytest
 
 from cepbench.algorithms.answers.builder import AnswerBuilder
 from cepbench.algorithms.base import OutOfOrder
+from cepbench.algorithms.gloria.compilation import compile_sets
 from cepbench.algorithms.gloria.executor import GloriaExecutor
-from cepbench.algorithms.gloria.plan import GloriaPlan, PlannedSet
+from cepbench.algorithms.gloria.plan import GloriaPlan, PlannedSet, part_of
 from cepbench.algorithms.gloria.sharing_plan import QSet, WorkloadSharingPlan, unshared
-from cepbench.algorithms.gloria.splitting import compile_sets, part_of
 from cepbench.algorithms.gloria.template import TypeState, template_of
 from cepbench.algorithms.online.granularity import COARSEST
 from cepbench.algorithms.registry import make
@@ -22,6 +22,7 @@ from cepbench.queries.compile import Workload, compile_workload
 from cepbench.queries.parser import parse_query
 from cepbench.verification.agreement import difference_of_rows, rows_of
 from cepbench.verification.evaluators import run
+from tests.algorithms.gloria.validity import check
 from tests.contract.streams import batch
 from tests.streams import stream
 
@@ -42,7 +43,7 @@ def planned(queries: Sequence[str], events: EventBatch, shared: Shared) -> Glori
             q = QSet(frozenset(n - 1 for n in numbers), TypeState(snapshot))
             plans[transition] = (q, *(own for own in plans[transition] if not own.members <= q.members))
     sharing = WorkloadSharingPlan(plans)
-    sharing.check(template)
+    check(sharing, template)
     return GloriaPlan(workload, sets=(PlannedSet(members, template, sharing),))
 
 
@@ -210,11 +211,11 @@ def test_a_set_with_more_sums_than_flags_is_executed_in_parts() -> None:
     [whole] = plan.sets
     for numbers in (range(3), range(3, 7), [6]):
         part = part_of(whole, list(numbers))
-        part.sharing.check(part.template)
+        check(part.sharing, part.template)
     most = len(compile_sets(whole, events.schema, COARSEST)[0].channels.columns[0])
     assert most > 8
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("cepbench.algorithms.gloria.splitting.MOST_RING", 8)
+        patch.setattr("cepbench.algorithms.gloria.compilation.MOST_RING", 8)
         parts = compile_sets(whole, events.schema, COARSEST)
     assert len(parts) > 1
     assert [m.query.query.name for part in parts for m in part.members] == [f"q{n}" for n in everyone]
@@ -222,7 +223,7 @@ def test_a_set_with_more_sums_than_flags_is_executed_in_parts() -> None:
     asked = [parse_query(f"q{n}: RETURN {query}") for n, query in enumerate(queries, start=1)]
     expected = rows_of(run(make("greta"), asked, [events]))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("cepbench.algorithms.gloria.splitting.MOST_RING", 8)
+        patch.setattr("cepbench.algorithms.gloria.compilation.MOST_RING", 8)
         executor = GloriaExecutor(planned(queries, events, shared))
     assert len(executor.sets) == len(parts)
     assert difference_of_rows(expected, answered(plan.workload, executor, events)) is None

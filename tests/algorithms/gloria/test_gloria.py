@@ -6,13 +6,14 @@ import pytest
 
 from cepbench.algorithms.base import PlanningTooLong
 from cepbench.algorithms.gloria.algorithm import Gloria
-from cepbench.algorithms.gloria.optimiser.costs import PaperCosts
+from cepbench.algorithms.gloria.optimizer.costs import PaperCosts
 from cepbench.algorithms.gloria.plan import GloriaPlan
 from cepbench.algorithms.options import WrongOption
 from cepbench.algorithms.registry import make
 from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import Workload, compile_workload
 from cepbench.queries.parser import parse_query
+from tests.algorithms.gloria.validity import check
 from tests.contract.streams import batch
 
 SCHEMA = batch([{"time": 0, "type": kind, "x": 1} for kind in "ABCDEF"]).schema
@@ -92,7 +93,7 @@ def test_each_sharable_set_has_a_valid_plan_of_its_own() -> None:
     assert [[member.query.index for member in one.members] for one in found.sets] == [[2, 3]]
     assert [member.query.index for member in found.alone] == [0, 1, 4]
     for one in found.sets:
-        one.sharing.check(one.template)
+        check(one.sharing, one.template)
 
 
 def test_blocks_of_queries_are_planned_apart() -> None:

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from cepbench.algorithms.gloria.optimiser.graph import GloriaGraph, distances
+from cepbench.algorithms.gloria.optimizer.graph import GloriaGraph, distances
 from tests.algorithms.gloria.graphs import Graph, text, transition
+from tests.algorithms.gloria.validity import check
 from tests.streams import golden_plans
 
 SEQ: Mapping[str, Any] = golden_plans()["gloria"]["seq"]
@@ -101,7 +102,7 @@ def test_pruned_nodes_are_those_of_the_paper(paper: Graph, optimizer: str) -> No
 def test_the_optimum(paper: Graph, optimizer: str) -> None:
     decision = paper.decision(optimizer)
     assert decision.weight == SEQ["optimal"]["weight"] == 307
-    decision.sharing.check(paper.template)
+    check(decision.sharing, paper.template)
     for name in SEQ["optimal"]["plan"]:
         assert text(decision.sharing, transition(POOL_OF[name])) == SEQ["nodes"][POOL_OF[name]][name][0]
 

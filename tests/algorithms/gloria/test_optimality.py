@@ -1,4 +1,4 @@
-"""The optimised plan is the lightest that the generation principles allow; on any workload it is valid.
+"""The optimized plan is the lightest that the generation principles allow; on any workload it is valid.
 
 200 workloads by default; `CEPBENCH_GLORIA_CASES=5000` for as many as one likes.
 """
@@ -9,14 +9,15 @@ from random import Random
 
 import pytest
 
-from cepbench.algorithms.gloria.optimiser.costs import EventCosts, PaperCosts
-from cepbench.algorithms.gloria.optimiser.elimination import TablesTooLarge, lightest
-from cepbench.algorithms.gloria.optimiser.executor_costs import ExecutorCosts
-from cepbench.algorithms.gloria.optimiser.graph import plan_weight
-from cepbench.algorithms.gloria.optimiser.limits import SearchLimits
-from cepbench.algorithms.gloria.optimiser.optimiser import OPTIMISERS, optimise
+from cepbench.algorithms.gloria.optimizer.costs import EventCosts, PaperCosts
+from cepbench.algorithms.gloria.optimizer.elimination import lightest
+from cepbench.algorithms.gloria.optimizer.executor_costs import ExecutorCosts
+from cepbench.algorithms.gloria.optimizer.graph import plan_weight
+from cepbench.algorithms.gloria.optimizer.limits import SearchLimits, TablesTooLarge
+from cepbench.algorithms.gloria.optimizer.optimizer import OPTIMIZERS, optimize
 from tests.algorithms.gloria.brute_force import BruteForce
 from tests.algorithms.gloria.graphs import UNLIMITED, Graph, text, transition
+from tests.algorithms.gloria.validity import check
 
 EACH = 50
 CASES = int(os.environ.get("CEPBENCH_GLORIA_CASES", "200"))
@@ -56,7 +57,7 @@ def test_the_plan_is_the_lightest_of_all(first: int) -> None:
         least = pytest.approx(force.least(), rel=1e-9)
         for optimizer in ("gloria", "noprune"):
             decision = graph.decision(optimizer)
-            decision.sharing.check(graph.template)
+            check(decision.sharing, graph.template)
             assert decision.weight == least, (seed, optimizer, queries)
     assert tried > EACH * 0.8
 
@@ -107,7 +108,7 @@ def test_pruning_loses_no_lightest_plan_of_any_workload(first: int, costs: type[
         assert graph.decision("gloria").weight == pytest.approx(graph.decision("noprune").weight, rel=1e-9), seed
 
 
-@pytest.mark.parametrize("optimizer", OPTIMISERS)
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
 @pytest.mark.parametrize("first", range(0, CASES, EACH))
 def test_any_workload_has_a_valid_plan(first: int, optimizer: str) -> None:
     """Kleene patterns that only some queries have, types that recur, OR, AND, negations, optional parts, circles."""
@@ -115,7 +116,7 @@ def test_any_workload_has_a_valid_plan(first: int, optimizer: str) -> None:
     for seed in range(first, first + EACH):
         graph = random_graph(Random(seed))
         decision = graph.decision(optimizer)
-        decision.sharing.check(graph.template)
+        check(decision.sharing, graph.template)
         shared += any(q.snapshot for q_sets in decision.sharing.transitions.values() for q in q_sets)
     assert shared > EACH / 8
 
@@ -123,7 +124,7 @@ def test_any_workload_has_a_valid_plan(first: int, optimizer: str) -> None:
 def test_algorithm_1_misses_the_lightest_path_where_transitions_branch() -> None:
     """docs/findings.md."""
     graph = Graph(["SEQ(A, C, E)", "SEQ(A, C, D, E)", "SEQ(A, C, D, E)"], {"A": 2, "B": 2, "C": 5, "D": 5, "E": 1})
-    found = {optimizer: graph.decision(optimizer) for optimizer in OPTIMISERS}
+    found = {optimizer: graph.decision(optimizer) for optimizer in OPTIMIZERS}
     assert {name: decision.weight for name, decision in found.items()} == {
         "gloria": 47, "noprune": 47, "greedy": 110, "algorithm1": 101,
     }  # fmt: skip
@@ -132,9 +133,9 @@ def test_algorithm_1_misses_the_lightest_path_where_transitions_branch() -> None
 
 def test_snapshots_are_not_reused_where_some_members_start() -> None:
     graph = Graph(["SEQ(A, B, C, D)", "SEQ(A?, B, C, D)"], {"A": 1, "B": 20, "C": 20, "D": 20})
-    for optimizer in OPTIMISERS:
+    for optimizer in OPTIMIZERS:
         plan = graph.decision(optimizer).sharing
-        plan.check(graph.template)
+        check(plan, graph.template)
         assert "A" not in text(plan, transition("BC"))
 
 
@@ -142,8 +143,8 @@ def test_limits_thin_the_graph_and_leave_a_valid_plan() -> None:
     for seed in range(20):
         random = Random(seed)
         graph = graph_of(random_sequences(random, 12, 6), random, (1.0, 3.0))
-        decision = optimise(graph.pools, graph.costs, "gloria", SearchLimits(math.inf, 4, 64))
-        decision.sharing.check(graph.template)
+        decision = optimize(graph.pools, graph.costs, "gloria", SearchLimits(math.inf, 4, 64))
+        check(decision.sharing, graph.template)
         assert decision.weight >= graph.decision("gloria").weight * (1 - 1e-9)
 
 

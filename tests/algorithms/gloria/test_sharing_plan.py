@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from cepbench.algorithms.gloria.sharing_plan import InvalidSharingPlan, WorkloadSharingPlan, unshared
+from cepbench.algorithms.gloria.sharing_plan import WorkloadSharingPlan, unshared
 from cepbench.algorithms.gloria.template import TypeState
 from tests.algorithms.gloria.graphs import sharing, template, transition
+from tests.algorithms.gloria.validity import InvalidSharingPlan, check
 
 
 def test_a_template_has_each_transition_once_with_its_queries() -> None:
@@ -34,7 +35,7 @@ def test_types_that_occur_again_are_states_of_their_own() -> None:
 
 def test_the_optimal_plan_of_the_paper_is_valid() -> None:
     plan = sharing(FA="1", AB="12A", BC="12A", EC="3", CD="12A 3")
-    plan.check(template("SEQ(F, A, B, C, D)", "SEQ(A, B, C, D)", "SEQ(E, C, D)"))
+    check(plan, template("SEQ(F, A, B, C, D)", "SEQ(A, B, C, D)", "SEQ(E, C, D)"))
     assert str(plan.q_set(transition("CD"), 2)) == "(3)"
     assert str(plan.q_set(transition("CD"), 1)) == "(1,2)^A"
 
@@ -51,7 +52,7 @@ VALID = [
 
 @pytest.mark.parametrize(("patterns", "plans"), VALID)
 def test_valid_plans(patterns: Sequence[str], plans: dict[str, str]) -> None:
-    sharing(**plans).check(template(*patterns))
+    check(sharing(**plans), template(*patterns))
 
 
 FAULTS = [
@@ -73,7 +74,7 @@ FAULTS = [
 @pytest.mark.parametrize(("patterns", "plans", "message"), FAULTS)
 def test_faults_of_plans_are_named(patterns: Sequence[str], plans: dict[str, str], message: str) -> None:
     with pytest.raises(InvalidSharingPlan, match=message):
-        sharing(**plans).check(template(*patterns))
+        check(sharing(**plans), template(*patterns))
 
 
 def test_an_empty_q_set_is_no_part() -> None:
@@ -81,9 +82,9 @@ def test_an_empty_q_set_is_no_part() -> None:
     plan = unshared(found)
     empty = type(plan.transitions[transition("AB")][0])(frozenset())
     with pytest.raises(InvalidSharingPlan, match="do not partition"):
-        WorkloadSharingPlan({transition("AB"): (*plan.transitions[transition("AB")], empty)}).check(found)
+        check(WorkloadSharingPlan({transition("AB"): (*plan.transitions[transition("AB")], empty)}), found)
 
 
 def test_nobody_need_share() -> None:
     found = template("SEQ(A, B)+", "SEQ(A, NOT C, B+)", "A")
-    unshared(found).check(found)
+    check(unshared(found), found)

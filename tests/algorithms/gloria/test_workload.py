@@ -2,7 +2,7 @@
 
 import pytest
 
-from cepbench.algorithms.gloria.workload import sharable_sets
+from cepbench.algorithms.gloria.plan import sharable_sets
 from cepbench.algorithms.snapshots.members import SetMember, members_of
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query

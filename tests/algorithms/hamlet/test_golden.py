@@ -5,11 +5,10 @@ from typing import Any
 import pytest
 from numpy.typing import NDArray
 
-from cepbench.algorithms.hamlet.executor import HamletExecutor
+from cepbench.algorithms.hamlet.executor import HamletExecutor, SetExecutor
 from cepbench.algorithms.hamlet.kernels.benefit import non_shared_cost, shared_cost
 from cepbench.algorithms.hamlet.kernels.state import FRESH, SUMS, VALUES
 from cepbench.algorithms.hamlet.plan import plan_of
-from cepbench.algorithms.hamlet.set_executor import SetExecutor
 from cepbench.algorithms.hamlet.sharing import Sharing
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query
@@ -30,7 +29,7 @@ def executor_of(queries: tuple[str, ...], text: str) -> SetExecutor:
     executor = HamletExecutor(plan_of(workload), Sharing("static"))
     executor.process(events)
     executor.finish()
-    [found] = executor.runners
+    [found] = executor.sets
     return found
 
 
@@ -79,31 +78,41 @@ def test_benefit_of_the_worked_decisions(case: dict[str, Any]) -> None:
     assert (alone - shared > 0) is case["share"]
 
 
-def template_of(*patterns: str) -> Any:
+Queries = dict[Any, set[str]]
+"""Names of queries, by what they have."""
+
+
+def merged(*patterns: str) -> tuple[Queries, Queries]:
+    """Figures 3 and 8 as compiled: transitions by the types that they connect, and shared sub-patterns E+ by E."""
     queries = [parse_query(f"q{n}: RETURN COUNT(*) PATTERN {p}") for n, p in enumerate(patterns, start=1)]
-    [template] = plan_of(compile_workload(queries, batch(stream("A1 B2 C3")).schema)).templates
-    return template
+    schema = batch(stream("A1 B2 C3")).schema
+    [found] = plan_of(compile_workload(queries, schema)).sets
+    template, groups = found.program.template, found.program.groups
+    types = {p: name for name, kind in zip(schema.types, template.kind, strict=True) for p in bound(template, kind)}
+    names = [found.members[m].query.query.name for m in template.position["member"]]
+    transitions, shared = Queries(), Queries()
+    for p, position in enumerate(template.position):
+        for edge in template.transition[position["enter"] : position["enter_end"]]:
+            transitions.setdefault((types[int(edge["source"])], types[p]), set()).add(names[p])
+    for p in groups.unit["position"].tolist():
+        shared.setdefault(types[p], set()).add(names[p])
+    return transitions, shared
+
+
+def bound(template: Any, kind: Any) -> list[int]:
+    """The positions that events of a type may match."""
+    found: list[int] = template.lists[kind["binding"] : kind["binding_end"]].tolist()
+    return found
 
 
 def test_merged_template() -> None:
-    template = template_of("SEQ(A, B+)", "SEQ(C, B+)")
-    assert template.transitions == {
-        ("A", "B"): frozenset({"q1"}),
-        ("C", "B"): frozenset({"q2"}),
-        ("B", "B"): frozenset({"q1", "q2"}),
-    }
-    assert template.predecessors("B", "q1") == {"A", "B"}
-    assert template.predecessors("A", "q1") == frozenset()
-    assert (template.start, template.end) == (
-        {"A": frozenset({"q1"}), "C": frozenset({"q2"})},
-        {"B": frozenset({"q1", "q2"})},
-    )
-    assert template.shareable == {"B": frozenset({"q1", "q2"})}
+    transitions, shared = merged("SEQ(A, B+)", "SEQ(C, B+)")
+    assert transitions == {("A", "B"): {"q1"}, ("C", "B"): {"q2"}, ("B", "B"): {"q1", "q2"}}
+    assert shared == {"B": {"q1", "q2"}}
 
 
 def test_merged_template_of_nested_loops() -> None:
-    template = template_of("(SEQ(A, B+))+", "(SEQ(C, B+))+")
-    assert template.predecessors("B", "q1") == {"A", "B"}
-    assert template.predecessors("A", "q1") == {"B"}
-    assert template.predecessors("C", "q2") == {"B"}
-    assert template.shareable == {"B": frozenset({"q1", "q2"})}
+    transitions, shared = merged("(SEQ(A, B+))+", "(SEQ(C, B+))+")
+    loops = {("B", "A"): {"q1"}, ("B", "C"): {"q2"}}
+    assert transitions == {("A", "B"): {"q1"}, ("C", "B"): {"q2"}, ("B", "B"): {"q1", "q2"}} | loops
+    assert shared == {"B": {"q1", "q2"}}

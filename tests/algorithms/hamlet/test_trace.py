@@ -16,7 +16,7 @@ from cepbench.algorithms.hamlet.kernels.stream import (
     QUERIES,
     SHARED,
 )
-from cepbench.algorithms.hamlet.trace import TOLD, DecisionTrace
+from cepbench.algorithms.hamlet.trace import NUMBERS, DecisionTrace
 from cepbench.algorithms.options import WrongOption
 from cepbench.algorithms.registry import make
 from cepbench.events.statistics import Statistics
@@ -64,7 +64,7 @@ def test_details_add_decisions_up_by_size_of_burst() -> None:
     for size, own in (("1", [4]), ("2", [1, 2]), ("16", [0, 3])):
         rows = trace[own]
         expected = (len(own), np.count_nonzero(rows[:, QUERIES]), *rows[:, [CREATED, SHARED, NON_SHARED]].sum(axis=0))
-        assert [details[f"{name}_{size}"] for name in TOLD] == pytest.approx(expected)
+        assert [details[f"{name}_{size}"] for name in NUMBERS] == pytest.approx(expected)
     assert sum(name.startswith("traced_bursts") for name in details) == 3
 
 
@@ -87,7 +87,7 @@ def test_only_as_many_decisions_are_kept_as_were_asked_for() -> None:
 def test_nothing_is_traced_unless_it_is_asked_for() -> None:
     made = executor("hamlet")
     assert made.trace().shape == (0, COLUMNS)
-    assert not any(name.startswith(TOLD) for name in made.details())
+    assert not any(name.startswith(NUMBERS) for name in made.details())
 
 
 def test_a_mode_that_decides_nothing_predicts_nothing() -> None:

@@ -94,14 +94,6 @@ def test_queries_that_share_with_a_third_one_are_in_one_set() -> None:
     assert [len(one.members) for one in sets_of(*texts)] == [3, 1]
 
 
-def test_panes_are_the_greatest_common_divisor() -> None:
-    [found] = sets_of(
-        "COUNT(*) PATTERN B+ WITHIN 10 s SLIDE 5 s",
-        "COUNT(*) PATTERN SEQ(A, B+) WITHIN 15 s SLIDE 5 s",
-    )
-    assert found.pane == 5
-
-
 def test_the_plan_tells_what_can_be_shared() -> None:
     queries = [
         parse_query(f"q{n}: RETURN COUNT(*) PATTERN {p}")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from cepbench.algorithms.gloria.optimiser.costs import Mask, members_in
+from cepbench.algorithms.gloria.optimizer.costs import Mask, members_in
 from cepbench.algorithms.gloria.template import GloriaTemplate, TypeState, TypeTransition
 
 Edge = tuple[int, int]
@@ -77,9 +77,9 @@ def pools_of(template: GloriaTemplate) -> Pools:
 
     A transition has a pool of SEQ for all members that pass it once, and a pool of its own for each member that must go
     alone. Members whose trends go round the same transitions, and may share all of them, have a Kleene sub-graph.
-    So the assumptions of Section 6 need not hold: who has a Kleene sub-pattern shares it with those who have the same,
-    and who passes only a part of it shares that with others who do. Where several queries together, none of them alone,
-    order transitions in a circle, members go alone on one of these transitions.
+    So the assumptions of Section 6 need not hold: members with a Kleene sub-pattern share it with those that have the
+    same, and members that pass only a part of it share that part with others that do. Where several queries together,
+    but none of them alone, order transitions in a circle, members go alone on one of these transitions.
     """
     states = {state: n for n, state in enumerate(dict.fromkeys(s for t in template.transitions for s in t))}
     cells = _cells(template, states)

@@ -1,4 +1,4 @@
-"""The lightest path through a Gloria graph, whatever its shape: exact, by eliminating one pool after the other.
+"""The lightest path through a Gloria graph of any shape: exact, by eliminating one pool after the other.
 
 A path has one node of each pool, so that two pools that follow the same one agree on its node. Where pools branch and
 join again, distances to the start nodes count what branches have in common twice (Equation 5), and the edge that is
@@ -14,17 +14,14 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from cepbench.algorithms.gloria.optimiser.graph import GloriaGraph
+from cepbench.algorithms.gloria.optimizer.graph import GloriaGraph
+from cepbench.algorithms.gloria.optimizer.limits import TablesTooLarge
 
 Weights = npt.NDArray[np.float64]
 MOST_ENTRIES = 2**22
 """Of a table: 32 MiB."""
 MOST_COMPARED = 2**6
 """Nodes of a pool that are compared with one another."""
-
-
-class TablesTooLarge(Exception):
-    """The pools hang together too much for the tables of elimination."""
 
 
 def lightest(graph: GloriaGraph, check: Callable[[], None], most: int = MOST_ENTRIES) -> list[int]:
@@ -62,7 +59,7 @@ class _Elimination:
             self.check()
             p = min(left, key=lambda q: (sizes[q], q))
             if sizes[p] > self.most:
-                raise TablesTooLarge
+                raise TablesTooLarge("its room")
             left.discard(p)
             others = self._others(p)
             total = self.own[p].reshape((1,) * len(others) + (-1,))
@@ -79,7 +76,7 @@ class _Elimination:
         return [int(nodes[n]) for nodes, n in zip(self.nodes, chosen, strict=True)]
 
     def reduce(self) -> None:
-        """Takes nodes out that another one of their pool replaces, whatever is chosen elsewhere."""
+        """Removes nodes that another one of their pool replaces, for any choice of nodes elsewhere."""
         waiting = set(range(len(self.nodes)))
         while waiting:
             self.check()
@@ -92,7 +89,7 @@ class _Elimination:
                     self._keep(p, kept)
 
     def _not_replaced(self, p: int) -> npt.NDArray[np.intp]:
-        dearer = self.own[p][None, :] - self.own[p][:, None]
+        excess = self.own[p][None, :] - self.own[p][:, None]
         """What node b costs more than node a at most, at [a, b]."""
         apart: set[int] = set()
         for scope, table in self.near[p].items():
@@ -100,13 +97,13 @@ class _Elimination:
             for a, row in enumerate(rows):
                 there = row < np.inf
                 if there.any():
-                    dearer[a] += (rows[:, there] - row[there]).max(1)
+                    excess[a] += (rows[:, there] - row[there]).max(1)
                 else:
                     apart.add(a)
-        dearer[list(apart)] = -np.inf
-        kept = np.ones(len(dearer), bool)
-        for a in range(len(dearer)):
-            kept[a] = not any(kept[b] and dearer[a, b] <= 0 for b in range(len(dearer)) if b != a)
+        excess[list(apart)] = -np.inf
+        kept = np.ones(len(excess), bool)
+        for a in range(len(excess)):
+            kept[a] = not any(kept[b] and excess[a, b] <= 0 for b in range(len(excess)) if b != a)
         return np.flatnonzero(kept)
 
     def _keep(self, p: int, kept: npt.NDArray[np.intp]) -> None:

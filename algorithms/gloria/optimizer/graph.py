@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from cepbench.algorithms.gloria.optimiser.costs import EventCosts, Mask
-from cepbench.algorithms.gloria.optimiser.nodes import NARROWED, Node, Profile, Shared, profile
-from cepbench.algorithms.gloria.optimiser.pools import Link, Pool
+from cepbench.algorithms.gloria.optimizer.costs import EventCosts, Mask
+from cepbench.algorithms.gloria.optimizer.nodes import NARROWED, Node, Profile, Shared, profile
+from cepbench.algorithms.gloria.optimizer.pools import Link, Pool
 
 NONE = math.inf
 """The weight of an edge that is not there."""
@@ -31,7 +31,7 @@ class Edges:
     table: list[list[float]] = field(default_factory=list)
 
     def weight(self, i: int, j: int) -> float:
-        """The weight of one edge; infinite where the plans do not go together."""
+        """The weight of one edge; infinite where the plans are not consistent."""
         return self.base[i] + self.table[self.profile_of[i]][j]
 
     def matrix(self) -> npt.NDArray[np.float64]:
@@ -90,7 +90,7 @@ class GloriaGraph:
         return [edges for nodes in self.pools for edges in nodes.entering]
 
     def weight(self, chosen: Sequence[int]) -> float:
-        """The weight of a path (Lemma 4.4) that has one node of each pool; infinite where they do not go together."""
+        """The weight of a path (Lemma 4.4) that has one node of each pool; infinite where they are not consistent."""
         total = sum(nodes.weights[n] for nodes, n in zip(self.pools, chosen, strict=True))
         for edges in self.edges:
             total += edges.weight(chosen[edges.link.before.number], chosen[edges.link.after.number])
@@ -141,7 +141,7 @@ def enter(edges: Edges, nodes: Sequence[Node], costs: EventCosts) -> list[list[f
 
 
 def passing(before: Node, after: Node, link: Link, costs: EventCosts) -> float:
-    """The weight of an edge, whether or not the optimiser would make it."""
+    """The weight of an edge, whether or not the optimizer would make it."""
     weight = _base(before, link, costs)
     for entry in profile(before, link):
         if entry in after:
@@ -205,7 +205,7 @@ def _bases(nodes: Sequence[Node], link: Link, costs: EventCosts) -> list[float]:
 
 
 def _passed(node: Node, source: int, target: int, members: Mask, costs: EventCosts, ending: bool = False) -> float:
-    """What events of `target` cost some members whose Q-sets, or with `ending`, whose paths go no further."""
+    """What events of `target` cost some members whose Q-sets end there, or with `ending`, whose paths do."""
     total = 0.0
     alone = members
     for q in node:

@@ -1,4 +1,4 @@
-"""What the search for a plan may cost."""
+"""How long the search for a plan may take, and how much room."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ from dataclasses import dataclass, field
 
 class SearchLimitReached(Exception):
     """The search has used up its time or its room; the message says which."""
+
+
+class TablesTooLarge(SearchLimitReached):
+    """The pools depend on one another too much for the tables of elimination."""
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from cepbench.algorithms.gloria.optimiser.costs import EventCosts, Mask
-from cepbench.algorithms.gloria.optimiser.graph import NONE, Edges, PoolNodes, enter, weight_of
-from cepbench.algorithms.gloria.optimiser.nodes import Node, Shared, generated
-from cepbench.algorithms.gloria.optimiser.pools import Edge, Link, Pool
+from cepbench.algorithms.gloria.optimizer.costs import EventCosts, Mask
+from cepbench.algorithms.gloria.optimizer.graph import NONE, Edges, PoolNodes, enter, weight_of
+from cepbench.algorithms.gloria.optimizer.nodes import Node, Shared, generated
+from cepbench.algorithms.gloria.optimizer.pools import Edge, Link, Pool
 
 
 class Pruning:
@@ -18,7 +18,7 @@ class Pruning:
     that is nearer to the start nodes. To be safe, two things are asked that the paper does not. The paths to the pool
     must have nothing in common with the rest of the graph: then distances are those of paths, and what follows may be
     exchanged, too. And the node must be nearer by as much as it may cost more on its next edges, since events that have
-    snapshots themselves are dearer to pass on in older ones (Equation 3).
+    snapshots themselves are more expensive to pass on in older ones (Equation 3).
 
     The distance of a node includes what its edges cost to pools of one member, and to those with which its paths end.
     """
@@ -85,10 +85,10 @@ class Pruning:
         return [base + least[p] for p, base in zip(edges.profile_of, edges.base, strict=True)]
 
     def _without_dead(self, here: PoolNodes, kept: list[int]) -> list[int]:
-        """Without nodes that share what nobody shared before, for members that all go on to different pools but some.
+        """Without nodes whose new Q-sets have members that go on to different pools.
 
-        No pool can go on with the snapshots, so that who goes on with nobody costs as much as alone, and propagation on
-        top. Who go on together share better without the others.
+        No pool can go on with the snapshots, so that a member that goes on alone costs as much as without sharing, and
+        propagation in addition. Members that go on together share at less cost without the others.
         """
         pool = here.pool
         if pool.kleene or not all(edges.void for edges in here.entering):
@@ -147,15 +147,15 @@ class Pruning:
             going = members & more.members
             if not going:
                 continue
-            dear = costs.shared(source, target, more.members, fewer.snapshot)
-            cheap = costs.shared(source, target, more.members, more.snapshot)
+            with_fewer = costs.shared(source, target, more.members, fewer.snapshot)
+            with_more = costs.shared(source, target, more.members, more.snapshot)
             renewed = costs.renewed(source, target, more.members)
             if target == more.snapshot:
-                dear += costs.evaluation(target, fewer.snapshot, going)
-                cheap = min(cheap, renewed)
+                with_fewer += costs.evaluation(target, fewer.snapshot, going)
+                with_more = min(with_more, renewed)
             elif target == fewer.snapshot:
-                dear = max(dear, renewed)
-            total += max(0.0, dear - cheap)
+                with_fewer = max(with_fewer, renewed)
+            total += max(0.0, with_fewer - with_more)
         return total
 
 
@@ -164,5 +164,5 @@ def _alone(pool: Pool) -> bool:
 
 
 def _last(link: Link) -> bool:
-    """Whether nothing but the pool before it has a say in the plan of a pool, nor the other way round."""
+    """Whether the plan of a pool depends only on the pool before it, and of the pools after that no other shares."""
     return not link.after.after and all(other is link or _alone(other.before) for other in link.after.before)

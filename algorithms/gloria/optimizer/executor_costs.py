@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cepbench.algorithms.gloria.optimiser.costs import EventCosts, Mask, members_in
+from cepbench.algorithms.gloria.optimizer.costs import EventCosts, Mask, members_in
 
 EVENT, WINDOW = 0.014, 0.0072
 """Of an event that a member has alone: for itself, and for each window that holds it."""
@@ -13,7 +13,7 @@ EXPRESSION, COEFFICIENT = 0.066, 0.0003
 EVALUATED, VALUE, TERM = 0.031, 0.010, 0.0003
 """Of an event whose expression a member evaluates: for itself, for each window, and for each live snapshot there."""
 SET, CLOSING = 0.14, 0.24
-"""Of a sharable set, whatever its plan: for each event of the stream, and for each window of a member that closes."""
+"""Of a sharable set, with any plan: for each event of the stream, and for each window of a member that closes."""
 LANE, LANE_EVENT, LANE_WINDOW = 0.0047, 0.0057, 0.0026
 """Of a member that shares nothing, by lanes: for each event of the stream, for one that it matches, and for each window
 that holds that.
@@ -25,9 +25,9 @@ class ExecutorCosts(EventCosts):
     per event (`benchmarks/gloria_costs.py`).
 
     The executor keeps running sums, so that an event costs a member the windows that hold it, however many events came
-    before; a Q-set the live snapshots, those of its longest window, whoever uses them; and an evaluation both. Where
-    paths end it adds expressions up, and evaluates their sum when a window closes. Predicates on adjacent events, for
-    which it has to visit the events before, are not weighed.
+    before; a Q-set the live snapshots, those of its longest window, even if only some members use them; and an
+    evaluation both. Where paths end it adds expressions up, and evaluates their sum when a window closes. Predicates on
+    adjacent events, for which it has to visit the events before, are not weighed.
     """
 
     def __init__(

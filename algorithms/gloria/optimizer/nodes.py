@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from typing import NamedTuple
 
-from cepbench.algorithms.gloria.optimiser.costs import EventCosts, Mask, members_in
-from cepbench.algorithms.gloria.optimiser.pools import Link, Pool
+from cepbench.algorithms.gloria.optimizer.costs import EventCosts, Mask, members_in
+from cepbench.algorithms.gloria.optimizer.pools import Link, Pool
 
 
 class Shared(NamedTuple):
@@ -78,7 +78,7 @@ def _local_loops(pool: Pool) -> Iterator[Node]:
 
 
 def _kleene(pool: Pool, combination: Sequence[Profile]) -> Iterator[Node]:
-    """Reuse: a Q-set of all members enters the loop wherever anybody does."""
+    """Reuse: a Q-set of all members enters the loop at each transition by which some member does."""
     whole = {entry for entries in combination for entry in entries if entry.members == pool.members}
     for entry in sorted(whole):
         if entry.snapshot == NARROWED or not all(entry in entries for entries in combination):
@@ -91,7 +91,7 @@ def _nodes(pool: Pool, combination: Sequence[Profile], costs: EventCosts) -> Ite
     """The nodes of a pool of SEQ from one node of each pool before it.
 
     Each pool before it, and each start node, gives a part. Its Q-sets are kept (with their snapshots if these can be
-    reused, or else with new ones), or get local snapshots where these are fewer, or are merged: with one another, and
+    reused, otherwise with new ones), or get local snapshots where these are fewer, or are merged: with one another, and
     with those of other parts that are merged. Every combination of parts is a node.
     """
     here = pool.source

@@ -1,32 +1,33 @@
-"""The Gloria optimiser: from the pools of a template to a workload sharing plan (Sections 4-6)."""
+"""The Gloria optimizer: from the pools of a template to a workload sharing plan (Sections 4-6)."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf, prod
 
-from cepbench.algorithms.gloria.optimiser.algorithm_1 import PaperPruning, path_search
-from cepbench.algorithms.gloria.optimiser.costs import EventCosts, members_in
-from cepbench.algorithms.gloria.optimiser.elimination import TablesTooLarge, lightest
-from cepbench.algorithms.gloria.optimiser.graph import (
+from cepbench.algorithms.gloria.optimizer.algorithm_1 import PaperPruning, path_search
+from cepbench.algorithms.gloria.optimizer.costs import EventCosts, members_in
+from cepbench.algorithms.gloria.optimizer.elimination import lightest
+from cepbench.algorithms.gloria.optimizer.graph import (
     Edges,
     GloriaGraph,
     PoolNodes,
     distances,
     leave,
     nodes_of,
+    passing,
     plan_weight,
+    weight_of,
 )
-from cepbench.algorithms.gloria.optimiser.greedy import greedy_path
-from cepbench.algorithms.gloria.optimiser.limits import SearchLimitReached, SearchLimits
-from cepbench.algorithms.gloria.optimiser.nodes import Node, Profile, generated
-from cepbench.algorithms.gloria.optimiser.pools import Pools
-from cepbench.algorithms.gloria.optimiser.pruning import Pruning
+from cepbench.algorithms.gloria.optimizer.limits import SearchLimitReached, SearchLimits, TablesTooLarge
+from cepbench.algorithms.gloria.optimizer.nodes import Node, Profile, generated, profile, reused
+from cepbench.algorithms.gloria.optimizer.pools import Pool, Pools
+from cepbench.algorithms.gloria.optimizer.pruning import Pruning
 from cepbench.algorithms.gloria.sharing_plan import QSet, WorkloadSharingPlan
 
-OPTIMISERS = ("gloria", "noprune", "greedy", "algorithm1")
+OPTIMIZERS = ("gloria", "noprune", "greedy", "algorithm1")
 COUNTS = ("nodes", "edges", "q_sets", "pruned_nodes", "pruned_edges", "bytes", "thinned", "fell_back")
 NODE, EDGE, Q_SET = 40, 32, 40
 """Bytes of objects as a Java program has them: a header of 16, and 8 for each reference and each number.
@@ -139,8 +140,8 @@ PRUNING: Mapping[str, Callable[[EventCosts], Pruning | PaperPruning | _NoPruning
 }
 
 
-def optimise(pools: Pools, costs: EventCosts, optimizer: str, limits: SearchLimits) -> SharingDecision:
-    """The plan of one of `OPTIMISERS`. `noprune` raises `SearchLimitReached`, others fall back to the greedy plan."""
+def optimize(pools: Pools, costs: EventCosts, optimizer: str, limits: SearchLimits) -> SharingDecision:
+    """The plan of one of `OPTIMIZERS`. `noprune` raises `SearchLimitReached`, others fall back to the greedy plan."""
     construction = Construction(pools, costs, limits, optimizer)
     started = built = time.perf_counter()
     if optimizer == "greedy":
@@ -153,13 +154,44 @@ def optimise(pools: Pools, costs: EventCosts, optimizer: str, limits: SearchLimi
             graph = construction.graph()
             built = time.perf_counter()
             nodes = _searched(graph, optimizer, construction)
-        except (SearchLimitReached, TablesTooLarge) as limit:
+        except SearchLimitReached:
             if optimizer == "noprune":
-                raise SearchLimitReached(str(limit) or "its room") from None
+                raise
             counts["fell_back"] = 1
             nodes = greedy_path(pools, costs)
     seconds = {"graph_seconds": built - started, "search_seconds": time.perf_counter() - built}
     return SharingDecision(plan_of(pools, nodes), plan_weight(pools.pools, nodes, costs), {**counts, **seconds})
+
+
+def greedy_path(pools: Pools, costs: EventCosts) -> list[Node]:
+    """A node of each pool, by the least weight of the edges that come in (Section 8.1).
+
+    Snapshots are reused wherever they can be, or made where no members share yet, or neither. Of candidates with edges
+    of the same weight, the one that shares more members is taken.
+    """
+    chosen: list[Node] = []
+    for pool in pools.pools:
+        profiles = [profile(chosen[link.before.number], link) for link in pool.before]
+        weighed = [(_incoming(node, pool, chosen, costs), node) for node in _candidates(pool, profiles, costs)]
+        chosen.append(min(weighed, key=lambda found: (found[0], -sum(q.members.bit_count() for q in found[1])))[1])
+    return chosen
+
+
+def _candidates(pool: Pool, profiles: Sequence[Profile], costs: EventCosts) -> Iterator[Node]:
+    yield ()
+    if pool.kleene:
+        yield from generated(pool, [[one] for one in profiles], costs)
+        return
+    reuse = reused(pool, profiles)
+    if reuse:
+        yield reuse
+    elif not any(profiles) and pool.members & (pool.members - 1):
+        yield generated(pool, [[one] for one in profiles], costs)[-1]
+
+
+def _incoming(node: Node, pool: Pool, chosen: Sequence[Node], costs: EventCosts) -> float:
+    within = weight_of(node, pool, costs) if pool.kleene else 0.0
+    return within + sum(passing(chosen[link.before.number], node, link, costs) for link in pool.before)
 
 
 def _searched(graph: GloriaGraph, optimizer: str, construction: Construction) -> list[Node]:

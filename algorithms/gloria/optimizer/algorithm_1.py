@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Sequence
 
-from cepbench.algorithms.gloria.optimiser.costs import EventCosts
-from cepbench.algorithms.gloria.optimiser.graph import NONE, Edges, GloriaGraph, PoolNodes, distances
-from cepbench.algorithms.gloria.optimiser.pools import Link
+from cepbench.algorithms.gloria.optimizer.costs import EventCosts
+from cepbench.algorithms.gloria.optimizer.graph import NONE, Edges, GloriaGraph, PoolNodes, distances
+from cepbench.algorithms.gloria.optimizer.pools import Link
 
 
 class PaperPruning:
@@ -50,7 +50,7 @@ def path_search(graph: GloriaGraph) -> list[int]:
     """Algorithm 1: the node of each pool.
 
     The lightest of the paths that pass a node each; each goes on by the edge that is pruned last. With one end node
-    (Case 1), paths pass the nearest node of a pool that comes before it. If none of them goes together, nobody shares.
+    (Case 1), paths pass the nearest node of a pool that comes before it. If none is consistent, no members share.
     """
     search = _PathSearch(graph)
     ending = [here for here in graph.pools if here.pool.ends]

@@ -24,8 +24,8 @@ class EventCosts(ABC):
     """The costs of the events of one type, for members that come to it by one transition; states are numbered.
 
     `rates[state]` are events per unit of time. `windows[m]` is the length of member m's windows, and `overlaps[m]` how
-    many hold an event; `closings[m]` end in a unit of time. So |E| is the number of events of a type that a window lets
-    expect. Members with different windows that share carry the snapshots of the longest. Costs of members that do not
+    many hold an event; `closings[m]` end in a unit of time. So |E| is the expected number of events of a type in a
+    window. Members with different windows that share carry the snapshots of the longest. Costs of members that do not
     share are sums over them.
     """
 
@@ -45,7 +45,7 @@ class EventCosts(ABC):
 
     @abstractmethod
     def alone(self, source: int, target: int, members: Mask) -> float:
-        """Events of `target` after those of `source`, for members that share with nobody (Equation 2)."""
+        """Events of `target` after those of `source`, for members that share with no other (Equation 2)."""
 
     @abstractmethod
     def shared(self, source: int, target: int, members: Mask, snapshot: int) -> float:
@@ -82,7 +82,7 @@ class EventCosts(ABC):
         return inf
 
     def frequency(self, state: int) -> float:
-        """What tells which of two types has fewer events."""
+        """The frequency of a type, by which snapshots are compared."""
         return self.rates[state]
 
     def moments(self, members: Mask) -> tuple[float, float, float]:
@@ -107,7 +107,7 @@ class PaperCosts(EventCosts):
         return self.rates[source] * self.rates[target] * self.moments(members)[1]
 
     def shared(self, source: int, target: int, members: Mask, snapshot: int) -> float:
-        """|Ep| if Ep has the snapshots, else |Ep| |Es|."""
+        """|Ep| if Ep has the snapshots, otherwise |Ep| |Es|."""
         window = self.moments(members)[2]
         length = 1.0 if source == snapshot else self.rates[snapshot] * window
         return self.rates[source] * window * length
