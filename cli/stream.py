@@ -49,10 +49,7 @@ IDLE_SECONDS = 5.0
     flag_value=IDLE_SECONDS,
     type=click.FloatRange(min=0),
     metavar="[SECONDS]",
-<<<<<<< HEAD
     help=f"End the stream when nothing has arrived for SECONDS (by default {IDLE_SECONDS:g}), and write its last rows.",
-=======
-    help=f"End the stream when nothing has come for so long (alone: {IDLE_SECONDS:g} s), and write its last rows.",
 )
 @click.option(
     "--trigger", metavar="LENGTH", help="How often a batch begins at the most; by default whenever something has come."
@@ -62,7 +59,6 @@ IDLE_SECONDS = 5.0
     type=click.IntRange(0, 65535),
     metavar="PORT",
     help="Show the stream on a page at this port, for this machine only; 0 takes a free port.",
->>>>>>> live
 )
 @counted
 @reading
