@@ -15,7 +15,7 @@ from cepbench.metrics.figure import ClaimResult, Verdict
 from cepbench.metrics.files import write
 from cepbench.metrics.results import Results, load_results
 from cepbench.plots.claims import by_paper, by_system, ordered, words
-from cepbench.plots.draw import all_styles, draw, render
+from cepbench.plots.draw import all_styles, draw, render, write_drawings
 from cepbench.plots.effects import draw_effects
 from cepbench.plots.units import human
 
@@ -203,6 +203,7 @@ def main() -> None:
     """Writes the files, or compares the texts with them."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("pack", type=Path)
+    parser.add_argument("--gallery", action="store_true", help="draw all figures for the site, into docs/pictures")
     parser.add_argument("--check", action="store_true", help="write nothing; fail if a text differs")
     given = parser.parse_args()
     try:
@@ -213,6 +214,11 @@ def main() -> None:
         contents = {name: text.encode() for name, text in found.items()} | pictures(given.pack)
         for name, content in contents.items():
             print(write(ROOT / name, content))
+        if given.gallery:
+            everything = load_results(given.pack)
+            look = all_styles(everything)
+            for results in everything:
+                print(*write_drawings(results, ROOT / "docs" / "pictures", look, formats=["svg"]).values())
     except CepbenchError as error:
         parser.exit(2, f"{error}\n")
 
