@@ -43,17 +43,18 @@ THINNED = "gloria: a transition has too many plans to look at them all; the plan
 class Gloria(Algorithm):
     """Plans which queries share which transitions of their patterns, with whose snapshots, and carries the plan out.
 
-    - `optimizer`: `gloria` (a lightest path of the Gloria graph, which is pruned safely), `noprune` (a lightest path of
-      the whole graph), `greedy` (one plan of each transition, by the lightest edge), or `algorithm1`: pruning and path
-      search as the paper has them, which miss the lightest path where transitions branch and join (docs/findings.md);
-      `none` shares nothing: it runs the code of COGRA, or of GRETA at event granularity.
+    - `optimizer`: `gloria` (a lightest path of the Gloria graph, which is pruned safely), `exact` (a lightest path of
+      the whole graph), `greedy` (one plan of each transition, by the lightest edge), `algorithm1` (pruning and path
+      search as in the paper, which miss the lightest path where transitions branch and join, docs/findings.md),
+      `noprune` (the paper's NoPrune: the path search of Algorithm 1 on the whole graph), or `none`, which shares
+      nothing and runs the code of COGRA, or of GRETA at event granularity.
     - `granularity`: `event`, the paper's: all events are kept, and visited by later ones; `coarsest`, ours: events that
       no predicate selects one by one are sums.
     - `costs`: `paper` (Equations 2-4), or `executor`, not in the paper: what events cost here; its plans run faster.
       By it the optimizer `gloria` compares the plan of a set with sharing nothing, too, if the rates of the stream are
       known and no events are visited one by one (`details.left_alone`: sets that share nothing therefore).
-    - `seconds`: of the search. After them `noprune` gives up with an error, and the others fall back to the greedy plan
-      (`details.fell_back`).
+    - `seconds`: of the search. After them `exact` and `noprune` raise an error, and the others fall back to the greedy
+      plan (`details.fell_back`).
     - `substreams`: how many keys the rates of the stream are divided among; its statistics do not know.
     - `block`: `all` queries are planned together, as in the paper; with a number, only every so many that follow one
       another in the workload, as in the measurements that the authors published.

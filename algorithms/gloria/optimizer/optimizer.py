@@ -27,7 +27,9 @@ from cepbench.algorithms.gloria.optimizer.pools import Pool, Pools
 from cepbench.algorithms.gloria.optimizer.pruning import Pruning
 from cepbench.algorithms.gloria.sharing_plan import QSet, WorkloadSharingPlan
 
-OPTIMIZERS = ("gloria", "noprune", "greedy", "algorithm1")
+OPTIMIZERS = ("gloria", "exact", "greedy", "algorithm1", "noprune")
+WHOLE = ("exact", "noprune")
+"""Those that search the whole graph, or raise an error."""
 COUNTS = ("nodes", "edges", "q_sets", "pruned_nodes", "pruned_edges", "bytes", "thinned", "fell_back")
 NODE, EDGE, Q_SET = 40, 32, 40
 """Bytes of objects as a Java program has them: a header of 16, and 8 for each reference and each number.
@@ -64,7 +66,7 @@ class Construction:
     def graph(self) -> GloriaGraph:
         """The graph (Sections 5.1 and 5.2). Raises `SearchLimitReached`."""
         built: list[PoolNodes] = []
-        full = self.optimizer == "noprune"
+        full = self.optimizer in WHOLE
         pruning = PRUNING[self.optimizer](self.costs)
         kept_edges = 0
         for pool in self.pools.pools:
@@ -88,7 +90,7 @@ class Construction:
     def _profiles(self, entering: Sequence[Edges], built: Sequence[PoolNodes]) -> list[list[Profile]]:
         """The profiles of nodes before a pool; only the nearest where there are too many combinations of them."""
         found = [list(dict.fromkeys(edges.profiles)) for edges in entering]
-        if self.optimizer == "noprune" or prod(map(len, found)) <= self.limits.combinations:
+        if self.optimizer in WHOLE or prod(map(len, found)) <= self.limits.combinations:
             return found
         self.counts["thinned"] += 1
         _measure(built)
@@ -106,7 +108,7 @@ class Construction:
         room = max(64, self.limits.entries // max(1, sum(len(edges.profiles) for edges in entering)))
         if len(nodes) <= room:
             return nodes
-        if self.optimizer == "noprune":
+        if self.optimizer in WHOLE:
             raise SearchLimitReached(f"{self.limits.entries} edges between two pools")
         self.counts["thinned"] += 1
         return [*nodes[: room - 1], ()] if () not in nodes[:room] else nodes[:room]
@@ -135,13 +137,14 @@ class _NoPruning:
 
 PRUNING: Mapping[str, Callable[[EventCosts], Pruning | PaperPruning | _NoPruning]] = {
     "gloria": Pruning,
-    "noprune": _NoPruning,
+    "exact": _NoPruning,
     "algorithm1": PaperPruning,
+    "noprune": _NoPruning,
 }
 
 
 def optimize(pools: Pools, costs: EventCosts, optimizer: str, limits: SearchLimits) -> SharingDecision:
-    """The plan of one of `OPTIMIZERS`. `noprune` raises `SearchLimitReached`, others fall back to the greedy plan."""
+    """The plan of one of `OPTIMIZERS`. Those of `WHOLE` raise `SearchLimitReached`, others use the greedy plan then."""
     construction = Construction(pools, costs, limits, optimizer)
     started = built = time.perf_counter()
     if optimizer == "greedy":
@@ -155,7 +158,7 @@ def optimize(pools: Pools, costs: EventCosts, optimizer: str, limits: SearchLimi
             built = time.perf_counter()
             nodes = _searched(graph, optimizer, construction)
         except SearchLimitReached:
-            if optimizer == "noprune":
+            if optimizer in WHOLE:
                 raise
             counts["fell_back"] = 1
             nodes = greedy_path(pools, costs)
@@ -196,7 +199,7 @@ def _incoming(node: Node, pool: Pool, chosen: Sequence[Node], costs: EventCosts)
 
 def _searched(graph: GloriaGraph, optimizer: str, construction: Construction) -> list[Node]:
     limits = construction.limits
-    if optimizer == "algorithm1":
+    if optimizer in ("algorithm1", "noprune"):
         return _nodes(graph, path_search(graph))
     for most in (inf, 16, 4, 2):
         if most < inf:
@@ -204,7 +207,7 @@ def _searched(graph: GloriaGraph, optimizer: str, construction: Construction) ->
         try:
             return _nodes(graph, lightest(graph, limits.check))
         except TablesTooLarge:
-            if optimizer == "noprune":
+            if optimizer in WHOLE:
                 raise
     raise SearchLimitReached("the room of the search")
 

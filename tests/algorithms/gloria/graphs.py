@@ -50,7 +50,7 @@ class Graph:
         closings = [overlap / length for overlap, length in zip(overlaps, lengths, strict=False)]
         self.costs = costs(rates, lengths, overlaps, closings)
 
-    def constructed(self, optimizer: str = "noprune") -> Construction:
+    def constructed(self, optimizer: str = "exact") -> Construction:
         """A construction of the graph."""
         return Construction(self.pools, self.costs, UNLIMITED, optimizer)
 

@@ -72,9 +72,7 @@ def test_a_plan_tells_what_it_shares_and_how_it_was_found() -> None:
 
 
 def test_the_whole_graph_is_larger_than_the_pruned_one() -> None:
-    full, pruned = (
-        plan(f"gloria[optimizer={o},costs=paper]", workload(*GOLDEN)).details for o in ("noprune", "gloria")
-    )
+    full, pruned = (plan(f"gloria[optimizer={o},costs=paper]", workload(*GOLDEN)).details for o in ("exact", "gloria"))
     assert full["pruned_nodes"] == full["pruned_edges"] == 0
     assert full["nodes"] == pruned["nodes"] + 1
     assert full["graph_bytes"] > pruned["graph_bytes"]
@@ -115,7 +113,7 @@ def test_members_share_nothing_where_that_costs_less() -> None:
         0 < left["plan_weight"] < plan("gloria[optimizer=greedy]", few).details["plan_weight"] < shared["plan_weight"]
     )
     assert len(plan("gloria[costs=paper]", few).sets) == 1
-    for other in ("gloria[optimizer=greedy]", "gloria[optimizer=noprune]", "gloria[granularity=event]"):
+    for other in ("gloria[optimizer=greedy]", "gloria[optimizer=exact]", "gloria[granularity=event]"):
         assert plan(other, few).details["left_alone"] == 0
     assert make("gloria").plan(few, Statistics()).details["left_alone"] == 0, "nothing is known of the stream"
 
@@ -137,8 +135,8 @@ def test_a_search_without_time_falls_back_to_the_greedy_plan_and_says_so() -> No
 
 
 def test_the_whole_graph_has_no_plan_to_fall_back_on() -> None:
-    with pytest.raises(PlanningTooLong, match="noprune needs more than 1e-09 s") as error:
-        plan("gloria[optimizer=noprune,seconds=1e-9]", workload(*GOLDEN))
+    with pytest.raises(PlanningTooLong, match="exact needs more than 1e-09 s") as error:
+        plan("gloria[optimizer=exact,seconds=1e-9]", workload(*GOLDEN))
     assert math.isclose(error.value.seconds, 1e-9)
 
 

@@ -29,7 +29,7 @@ FOLDERS = (
     "MixWorkload/kleeneRatio",
     "SEQWorkload",
 )
-OPTIMIZERS = ("gloria", "gloria[optimizer=noprune]", "gloria[optimizer=greedy]")
+OPTIMIZERS = ("gloria", "gloria[optimizer=exact]", "gloria[optimizer=greedy]")
 
 pytestmark = [
     pytest.mark.full,
