@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from cepbench.pipeline.in_process import evaluate
     from cepbench.pipeline.live.stream import stream
     from cepbench.plots.compare import compare
-    from cepbench.plots.verb import plot
+    from cepbench.plots.plot import plot
     from cepbench.verification.capabilities import capabilities
     from cepbench.verification.verify import verify
 
@@ -70,7 +70,7 @@ _MODULES = {
     "load_frame": "cepbench.metrics.table",
     "load_results": "cepbench.metrics.results",
     "make": "cepbench.algorithms.registry",
-    "plot": "cepbench.plots.verb",
+    "plot": "cepbench.plots.plot",
     "run": "cepbench.experiments.sweep",
     "stream": "cepbench.pipeline.live.stream",
     "verify": "cepbench.verification.verify",

@@ -121,10 +121,10 @@ def test_what_was_put_aside_can_be_read_with_its_figure_and_only_there(tmp_path)
 
 
 def test_what_is_put_aside_is_counted_and_its_folder_named(tmp_path):
-    told = CellFiles(tmp_path, "e", "quick").told
+    superseding = CellFiles(tmp_path, "e", "quick").superseding
     kept = f"kept in {tmp_path}/e/quick/superseded, which you may delete; "
-    assert told(["a"]).startswith(f"1 cell of another configuration is {kept}")
-    assert told(["a", "b"]).startswith(f"2 cells of another configuration are {kept}")
+    assert superseding(["a"]).startswith(f"1 cell of another configuration is {kept}")
+    assert superseding(["a", "b"]).startswith(f"2 cells of another configuration are {kept}")
 
 
 def test_cells_put_aside_after_a_kill_have_a_figure_too(tmp_path):
