@@ -44,7 +44,7 @@ class WorkloadSharingPlan:
 def reusable(
     q: QSet, state: TypeState, plans: Mapping[TypeTransition, TransitionPlan], template: GloriaTemplate
 ) -> bool:
-    """Whether a Q-set with these members and snapshots reaches a state whole, so that it can go on from there."""
+    """Whether a Q-set with these members and snapshots reaches a state whole, so that it can continue from there."""
     into = template.into(state, q.members)
     starting = q.members & template.start.get(state, frozenset())
     return bool(into) and starting in (frozenset(), q.members) and all(q in plans[t] for t in into)

@@ -21,7 +21,7 @@ class Greta(IndependentAlgorithm):
     range predicates, in the order of an attribute (Section 11.4). Graphs of negative sub-patterns are summarised by the
     latest START of their finished trends, which invalidates the same events (Section 11.2, `kernels.negation`).
 
-    Departures: a sorted block of at most 256 vertices takes the place of the tree index; simultaneous events are one
+    Departures: a sorted block of at most 256 vertices replaces the tree index; simultaneous events are one
     stream transaction, in which none precedes another. Extensions of Chapter 12 (several occurrences of a type,
     optional, star, minimal length, OR, AND, all aggregates) come with the position automaton.
     """

@@ -92,7 +92,7 @@ class SetExecutor(SetRunner):
         trace = np.zeros((len(bursts) if self.sharing.traced else 0, COLUMNS))
         decisions = self.decisions._replace(matches=matches, trace=trace)
         if self.sharing.decide is not None:
-            given = decided(self.sharing.decide, bursts, events.kind, events.time, self.units)
+            given = decided(self.sharing.decide, bursts, self.units)
             decisions = decisions._replace(given=given)
         done, stopped, negated = 0, OUTPUT, latest_starts(self.negations)
         while stopped != DONE:

@@ -6,11 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cepbench.algorithms.hamlet.kernels.benefit import BenefitCosts, ClassRecord
 from cepbench.algorithms.hamlet.kernels.stream import APART, COLUMNS, DYNAMIC, GIVEN, STATIC, Decisions
-from cepbench.algorithms.kernels.arrays import Codes, Ints
+from cepbench.algorithms.kernels.arrays import Flags
 from cepbench.queries.records import Records, records_of
 
 MODES = {"dynamic": DYNAMIC, "static": STATIC, "apart": APART}
@@ -21,18 +20,8 @@ COSTS = BenefitCosts(
 """Fitted by `benchmarks/hamlet.py costs` to the times of sharing everything and nothing; `visit` is an estimate."""
 
 
-@dataclass(frozen=True)
-class OpenBurst:
-    """A burst about to be processed: its type code, first time, number of events, and the units of its group."""
-
-    type: int
-    time: int
-    size: int
-    units: int
-
-
-Decide = Callable[[OpenBurst], Sequence[bool]]
-"""Returns for each unit of a burst's group, in order, whether it shares the burst."""
+Decide = Callable[[int], Sequence[bool]]
+"""Returns for each of so many units of a burst's group, in order, whether it shares the burst."""
 
 
 @dataclass(frozen=True)
@@ -60,12 +49,11 @@ class Sharing:
         )
 
 
-def decided(decide: Decide, bursts: Records, kinds: Codes, times: Ints, units: Sequence[slice]) -> NDArray[np.bool_]:
-    """The decisions of a function about some bursts."""
+def decided(decide: Decide, bursts: Records, units: Sequence[slice]) -> Flags:
+    """The decisions of a function about some bursts, as `Decisions.given`; each group has a slice of the units."""
     given = np.zeros((len(bursts), max((u.stop for u in units), default=0)), np.bool_)
     for n, burst in enumerate(bursts):
         if burst["group"] >= 0:
-            first, own = int(burst["begin"]), units[int(burst["group"])]
-            size = own.stop - own.start
-            given[n, own] = decide(OpenBurst(int(kinds[first]), int(times[first]), int(burst["size"]), size))
+            own = units[int(burst["group"])]
+            given[n, own] = decide(own.stop - own.start)
     return given

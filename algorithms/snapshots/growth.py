@@ -74,7 +74,7 @@ class SetState(ABC):
 def with_room(vertices: _Queue, counts: Any, more: int, cells: int) -> _Queue:
     """The queue, once it is compact, wide enough for so many more vertices and cells of them.
 
-    And for as many again as there are: otherwise it would be made compact again and again. It doubles at least.
+    And for as many again as there are: otherwise it would be made compact repeatedly. It doubles at least.
     """
     short = 2 * int(counts["vertices"]) + more - len(vertices.event)
     if short > 0:

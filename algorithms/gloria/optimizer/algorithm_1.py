@@ -49,7 +49,7 @@ class PaperPruning:
 def path_search(graph: GloriaGraph) -> list[int]:
     """Algorithm 1: the node of each pool.
 
-    The lightest of the paths that pass a node each; each goes on by the edge that is pruned last. With one end node
+    The lightest of the paths that pass a node each; each continues by the edge that is pruned last. With one end node
     (Case 1), paths pass the nearest node of a pool that comes before it. If none is consistent, no members share.
     """
     search = _PathSearch(graph)

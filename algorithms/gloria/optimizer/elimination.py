@@ -25,7 +25,7 @@ MOST_COMPARED = 2**6
 
 
 def lightest(graph: GloriaGraph, check: Callable[[], None], most: int = MOST_ENTRIES) -> list[int]:
-    """The node of each pool on a path of least weight. Raises `TablesTooLarge`; `check` is called now and then.
+    """The node of each pool on a path of least weight. Raises `TablesTooLarge`; `check` is called from time to time.
 
     Where tables would be too large, nodes that another one of their pool replaces at no cost are taken out first.
     """

@@ -219,7 +219,7 @@ def _passed(node: Node, source: int, target: int, members: Mask, costs: EventCos
 
 
 def _saving(entry: Shared, link: Link, costs: EventCosts) -> float:
-    """What it saves that a Q-set goes on with the same snapshots."""
+    """What it saves that a Q-set continues with the same snapshots."""
     total = 0.0
     for source, target in link.steps:
         evaluation = costs.evaluation(target, entry.snapshot, entry.members)

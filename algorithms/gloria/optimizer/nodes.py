@@ -25,15 +25,15 @@ Profile = tuple[Shared, ...]
 """What a node is for a pool after it. Nodes of one profile have the same edges to it, but for a constant."""
 
 NARROWED = -1
-"""For snapshots, in a profile: some members of the Q-set do not go on, and these are the others."""
+"""For snapshots, in a profile: some members of the Q-set do not continue, and these are the others."""
 
 KEEP, LOCAL, MERGE = range(3)
 MOST_PARTS, FEW_PARTS = 5, 3
-"""The most parts of a pool that choose apart from one another how to go on, and how many do if there are more."""
+"""The most parts of a pool that choose apart from one another how to continue, and how many do if there are more."""
 
 
 def profile(node: Node, link: Link) -> Profile:
-    """The Q-sets of a node as far as they go on by a link, those left out of which one member does."""
+    """The Q-sets of a node as far as they continue by a link, those left out of which one member does."""
     found = []
     for members, snapshot in node:
         going = members & link.common

@@ -85,10 +85,10 @@ class Pruning:
         return [base + least[p] for p, base in zip(edges.profile_of, edges.base, strict=True)]
 
     def _without_dead(self, here: PoolNodes, kept: list[int]) -> list[int]:
-        """Without nodes whose new Q-sets have members that go on to different pools.
+        """Without nodes whose new Q-sets have members that continue to different pools.
 
-        No pool can go on with the snapshots, so that a member that goes on alone costs as much as without sharing, and
-        propagation in addition. Members that go on together share at less cost without the others.
+        No pool can continue with the snapshots, so that a member that continues alone costs as much as without sharing,
+        and propagation in addition. Members that continue together share at less cost without the others.
         """
         pool = here.pool
         if pool.kleene or not all(edges.void for edges in here.entering):
@@ -110,7 +110,7 @@ class Pruning:
         return (Shared(several[0], q.snapshot),) if several else ()
 
     def _branches(self, pool: Pool) -> list[Link]:
-        """The links by which paths of a pool go on: to pools of several members; to a last one if no other is there."""
+        """The links by which paths of a pool continue: to pools of several members; to a last one if it is alone."""
         edges = self.leaving[pool.number]
         several = [link for link in pool.after if not _alone(link.after) and not edges[link].void]
         return several if len(several) == 1 else [link for link in several if not _last(link)]

@@ -8,7 +8,7 @@ from cepbench.algorithms.base import Algorithm, Executor, Plan
 from cepbench.algorithms.hamlet.algorithm import Hamlet
 from cepbench.algorithms.hamlet.executor import HamletExecutor
 from cepbench.algorithms.hamlet.plan import HamletPlan
-from cepbench.algorithms.hamlet.sharing import OpenBurst, Sharing
+from cepbench.algorithms.hamlet.sharing import Sharing
 from cepbench.algorithms.online.granularity import COARSEST, GRANULARITIES
 from cepbench.algorithms.registry import make
 
@@ -19,9 +19,9 @@ class Coins:
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)
 
-    def __call__(self, burst: OpenBurst) -> list[bool]:
+    def __call__(self, units: int) -> list[bool]:
         share = self.random.choice((0.0, 0.5, 0.5, 0.9, 1.0))
-        return [self.random.random() < share for _ in range(burst.units)]
+        return [self.random.random() < share for _ in range(units)]
 
 
 SPECIFICATIONS = (

@@ -8,7 +8,7 @@ from cepbench.algorithms.answers.builder import AnswerBuilder
 from cepbench.algorithms.hamlet.executor import HamletExecutor
 from cepbench.algorithms.hamlet.kernels.stream import QUERIES
 from cepbench.algorithms.hamlet.plan import plan_of
-from cepbench.algorithms.hamlet.sharing import OpenBurst, Sharing
+from cepbench.algorithms.hamlet.sharing import Sharing
 from cepbench.algorithms.oracle import answer
 from cepbench.algorithms.registry import make
 from cepbench.queries.compile import compile_workload
@@ -166,8 +166,10 @@ class Script:
     def __init__(self, *bursts: str) -> None:
         self.bursts = list(bursts)
 
-    def __call__(self, burst: OpenBurst) -> list[bool]:
-        return [letter == "s" for letter in self.bursts.pop(0)]
+    def __call__(self, units: int) -> list[bool]:
+        letters = self.bursts.pop(0)
+        assert len(letters) == units
+        return [letter == "s" for letter in letters]
 
 
 @pytest.mark.parametrize("script", [("sss", "ss.", "..."), ("sss", "ss.", "sss"), ("...", "ss.", "sss")])
