@@ -1,6 +1,6 @@
-"""Writes the cost and the expected verdicts of each figure: `python scripts/artifact.py PACK -o FILE.md`.
+"""Writes what each figure takes and what to expect of it: `python scripts/artifact.py PACK -o FILE.md`.
 
-All numbers are those of the pack; the experiment files define which figures are missing.
+All numbers are those of the pack; the experiment files say which figures it lacks.
 """
 
 import argparse

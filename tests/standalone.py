@@ -34,10 +34,10 @@ class Standalone:
         # The master chooses its port: one that is free now may be another process's when it starts.
         self._master = self._start("master.Master", "--host", HOST, "--port", "0")
         deadline = time.monotonic() + START_SECONDS
-        while (reported := LISTENING.search((self._folder / "master.Master-1" / "log").read_text())) is None:
+        while (told := LISTENING.search((self._folder / "master.Master-1" / "log").read_text())) is None:
             assert time.monotonic() < deadline, "the master does not listen"
             time.sleep(0.2)
-        self.url = reported[1]
+        self.url = told[1]
         return self
 
     def __exit__(self, *_: object) -> None:

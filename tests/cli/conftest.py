@@ -39,8 +39,8 @@ def cepbench(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
         logging.disable(logging.NOTSET)  # other tests may look at logs
         captured = capsys.readouterr()
         assert "Traceback" not in captured.err
-        reported = [line for line in captured.err.splitlines(keepends=True) if "compiling kernels" not in line]
-        return Ended(int(ended.value.code or 0), captured.out, "".join(reported))
+        told = [line for line in captured.err.splitlines(keepends=True) if "compiling kernels" not in line]
+        return Ended(int(ended.value.code or 0), captured.out, "".join(told))
 
     return run
 
