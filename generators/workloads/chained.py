@@ -46,8 +46,8 @@ class ChainedParameters(BaseModel):
 
 
 def different(p: ChainedParameters, patterns: Iterator[Iterator[str]], workload: str) -> list[str]:
-    """The first pattern of each iterator that differs from all earlier ones. Raises `GeneratorError` if there is
-    none.
+    """The first pattern of each iterator that differs from all earlier ones. Raises `GeneratorError` if
+    there is none.
     """
     found: dict[str, None] = {}
     for drawn in patterns:
