@@ -214,7 +214,7 @@ def build(pattern: Pattern, offset: int = 0) -> Automaton:
     if not builder.positions:
         raise QueryError("the pattern has no positive event")
     if offset and fragment.skip is not None:
-        raise QueryError("a negated pattern may not match nothing; use + instead of * or ?")
+        raise QueryError("a negated pattern must not match the empty sequence; use + instead of * or ?")
     positions = tuple(
         Position(name, (occurrence,), fragment.first.get(i), fragment.last.get(i))
         for i, (name, occurrence) in enumerate(builder.positions)

@@ -90,4 +90,4 @@ def check_braces(texts: Names, *names: str) -> None:
             text.format(**dict.fromkeys(names, ""))
         except (AttributeError, IndexError, KeyError, ValueError):
             allowed = " and ".join(f"{{{name}}}" for name in names)
-            raise ValueError(f"{text!r}: only {allowed} may stand in braces") from None
+            raise ValueError(f"{text!r}: only {allowed} may occur in braces") from None

@@ -44,7 +44,7 @@ class KleeneParameters(BaseModel):
     def _check(self) -> "KleeneParameters":
         everything = (*self.kleene, *self.types)
         if len(set(everything)) < len(everything):
-            raise ValueError("a type stands twice among kleene and types")
+            raise ValueError("a type occurs twice among kleene and types")
         if self.leading == "turns" and self.kleene_length > 1:
             raise ValueError(
                 f"leading = turns takes one Kleene type per query, not kleene_length = {self.kleene_length}"
@@ -57,7 +57,7 @@ class KleeneParameters(BaseModel):
             try:
                 text.format(kleene="")
             except (AttributeError, IndexError, KeyError, ValueError):
-                raise ValueError(f"{text!r}: only {{kleene}} may stand in braces") from None
+                raise ValueError(f"{text!r}: only {{kleene}} may occur in braces") from None
         return self
 
 

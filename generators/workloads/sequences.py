@@ -34,7 +34,7 @@ def _types(value: object) -> int | tuple[str, ...]:
         return value
     names = names_of(value)
     if len(set(names)) < len(names) or not names:
-        raise ValueError("a name stands twice")
+        raise ValueError("a name is given twice")
     return names
 
 
