@@ -101,7 +101,7 @@ def _pattern_rules(query: Query) -> Iterator[Finding]:
 def _negation_rules(pattern: Not, path: Path) -> Iterator[Finding]:
     if nullable(pattern.part):
         yield (
-            "a negated pattern must not match the empty sequence; use + instead of * and leave ? out",
+            "a negated pattern must not match the empty sequence; use + for * and omit ?",
             "pattern",
             (*path, 0),
         )
