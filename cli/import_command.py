@@ -37,8 +37,8 @@ def import_command(
     """Import events into a store.
 
     Without NAME, --from is your own file, or a folder of such files, and options name the columns of time and type.
-    With the NAME of a data set of `cepbench datasets`, --from is the folder of its downloaded files.
-    Data sets, --where and --master need Spark; otherwise all events must fit into memory.
+    With the NAME of a data set of `cepbench datasets`, --from is the folder of its downloaded files. Data sets, --where
+    and --master need Spark; otherwise all events must fit into memory.
     """
     from cepbench.pipeline.creation import shared_parent
     from cepbench.pipeline.import_dataset import import_dataset

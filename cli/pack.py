@@ -40,7 +40,7 @@ def pack(file: Path, results: Path, profile: str | None) -> None:
     click.echo(f"{file}: {len(chosen)} figures, {cells} cells, {file.stat().st_size / 1e6:.2f} MB")
     own = [name for name in names if name not in files]
     if own:
-        click.echo(f"  without the experiment files of {', '.join(own)}, which are none of cepbench")
+        click.echo(f"  without the experiment files of {', '.join(own)}, which are not part of cepbench")
 
 
 @click.command()

@@ -114,8 +114,8 @@ def compare(
     Reports how times, memory, statuses and answers of the same cells changed from the first FOLDER to the second, as
     ratios with their intervals. A ratio whose interval contains 1 is inconclusive; one without an interval has no
     verdict. For several cells, ratio and values are those of the median cell. Cells whose query, stream or limits
-    changed are named and not compared. With --of and --to, the ratios are those of one algorithm to another.
-    csv and json have a row per cell.
+    changed are named and not compared. With --of and --to, the ratios are those of one algorithm to another. csv and
+    json have a row per cell.
 
     Further folders, or a folder of them as `cepbench run --by-commit` creates it, are compared with the first: one
     ratio per algorithm of a figure and commit.

@@ -116,8 +116,8 @@ class _Page:
         self._begun = False
 
     def show(self, folder: Path) -> None:
-        """Adds the figure of one more experiment. A failure here does not end the sweep: it occurs again in
-        `finish`.
+        """Adds the figure of one more experiment. A failure here does not end the sweep: it occurs again
+        in `finish`.
         """
         begun = self._begun
         try:

@@ -71,9 +71,9 @@ class Derived:
 class Ranked:
     """Numbers for the values of raw columns by frequency, 0 for the most frequent one; equally frequent ones by value.
 
-    Several `columns` share their numbers, and their counts add up. Each column c gets a column `c_rank` beside it,
-    or, with `names` (a generator and its parameter for the number of types), `c_name`: that generator's type of the
-    same number. So the frequent types of a generator's workloads are the frequent ones of the data.
+    Several `columns` share their numbers, and their counts add up. Each column c gets a column `c_rank` beside it, or,
+    with `names` (a generator and its parameter for the number of types), `c_name`: that generator's type of the same
+    number. So the frequent types of a generator's workloads are the frequent ones of the data.
     """
 
     columns: tuple[str, ...]

@@ -1,8 +1,7 @@
 """Cutting a CSV file into spans of whole rows, which many processes read side by side.
 
-Whether a newline ends a row depends on all bytes before it: it may be inside quotes. So every process scans a
-stretch of bytes for each state that may precede it (`scan`); then the states are chained (`spans`), and the
-result is exact.
+Whether a newline ends a row depends on all bytes before it: it may be inside quotes. So every process scans a stretch
+of bytes for each state that may precede it (`scan`); then the states are chained (`spans`), and the result is exact.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,7 @@
 """CSV files, plain Parquet files and pandas DataFrames with the columns `time`, `type`, ... as events.
 
 Every refusal is one line that names the file, the row (data rows count from 1) and the column (docs/semantics.md,
-Events).
-Attributes may be null where no query needs them: `check_needed` checks that.
+Events). Attributes may be null where no query needs them: `check_needed` checks that.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

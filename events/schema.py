@@ -31,9 +31,9 @@ class Attribute:
 class Schema:
     """Dictionaries and attributes of one stream.
 
-    `types` decodes the type column and `strings` every string attribute: one dictionary for all of them, so that
-    codes of different attributes compare. `time_unit` is one of `events.units.NANOSECONDS`. `zone` is how answers show
-    times: None for numbers, "" for timestamps without a zone, or the zone of timestamps.
+    `types` decodes the type column and `strings` every string attribute: one dictionary for all of them, so that codes
+    of different attributes compare. `time_unit` is one of `events.units.NANOSECONDS`. `zone` is how answers show times:
+    None for numbers, "" for timestamps without a zone, or the zone of timestamps.
     """
 
     types: tuple[str, ...]

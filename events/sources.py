@@ -35,7 +35,8 @@ def find(path: str | Path) -> Source:
         if parquet and tables:
             raise InputError(f"{path}: the folder mixes CSV and Parquet files; keep one format")
         if not parquet and not tables:
-            raise InputError(f"{path}: the folder is no event store (no stream.json) and has no CSV or Parquet files")
+            missing = "no stream.json, and no CSV or Parquet files"
+            raise InputError(f"{path}: the folder is not an event store ({missing})")
         return Source(path, parquet or tables, not parquet)
     if not path.exists():
         raise InputError(f"{path}: no such file or folder")

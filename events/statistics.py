@@ -23,9 +23,9 @@ class EventSample:
 class Statistics:
     """What an optimizer may know of a stream before it runs.
 
-    `rates` gives events per unit of stream time by type name, over the whole stream. `sampler` draws events of
-    given types with their attributes; without one there is no sample. It belongs to the
-    process that plans: a plan keeps what was drawn, and never the sampler.
+    `rates` gives events per unit of stream time by type name, over the whole stream. `sampler` draws events of given
+    types with their attributes; without one there is no sample. It belongs to the process that plans: a plan keeps what
+    was drawn, and never the sampler.
     """
 
     events: int = 0

@@ -36,8 +36,8 @@ def check_time_unit(unit: str) -> str:
 
 
 def in_units(amount: Fraction, unit: str, stream_unit: str, what: str) -> int:
-    """`amount` of `unit` as a whole number of `stream_unit`; an `InputError` names `what` if the result is not
-    whole.
+    """`amount` of `unit` as a whole number of `stream_unit`; an `InputError` names `what` if the result
+    is not whole.
     """
     exact = amount * NANOSECONDS[unit] / NANOSECONDS[stream_unit]
     if exact.denominator != 1:

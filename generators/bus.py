@@ -51,8 +51,8 @@ class Bus(Generator[BusParameters]):
     authors of Gloria published, and so are journeys (`generators.journeys`): these workloads run on this stream.
 
     Those queries look for sequences of different journeys and group them by line. Here a journey may be on any line,
-    drawn for each burst: if it were bound to one, hardly any two journeys of a pattern would meet in a group. The
-    paper reports no frequencies of journeys; those that the workloads name are the `hot` ones, by default 3.6 times as
+    drawn for each burst: if it were bound to one, hardly any two journeys of a pattern would meet in a group. The paper
+    reports no frequencies of journeys; those that the workloads name are the `hot` ones, by default 3.6 times as
     frequent as the average one.
     """
 

@@ -36,8 +36,7 @@ class Cluster(Generator[ClusterParameters]):
     0..1000), `load` (Poisson with mean 100, cut at 10000), and `score`, `bound` (`generators.selectivity`).
 
     The event types are those of the paper's query Q2, SEQ(Start S, Measurement M+, End E) per job and mapper. A job
-    runs on a mapper repeatedly; where a slice begins, it is at a random stage of its run
-    (`generators.groups.stages`).
+    runs on a mapper repeatedly; where a slice begins, it is at a random stage of its run (`generators.groups.stages`).
     """
 
     name = "cluster"

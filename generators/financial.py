@@ -68,14 +68,14 @@ class Financial(Generator[FinancialParameters]):
 
         PATTERN Check C+ WHERE C.covered = 0 AND C.destination = NEXT(C).source
 
-    a relevant event is adjacent to exactly the C events of the group before, as in dissertation 8.1, and to none of
-    its own group, in windows of fewer than `banks` groups. A window has as many complete trends as the product of the
-    sizes of its groups: C^(n/C) for n relevant events if it cuts no group. The first window of w seconds cuts none if
-    w times rate times S is a multiple of C.
+    a relevant event is adjacent to exactly the C events of the group before, as in dissertation 8.1, and to none of its
+    own group, in windows of fewer than `banks` groups. A window has as many complete trends as the product of the sizes
+    of its groups: C^(n/C) for n relevant events if it cuts no group. The first window of w seconds cuts none if w times
+    rate times S is a multiple of C.
 
-    Events on one time stamp never follow each other, so each relevant event has its own time stamp, and
-    parameters for which the time unit is too coarse are refused. The dissertation counts in seconds; 3.5k events/s
-    with one relevant among each thousand need at least milliseconds (`time_unit`).
+    Events on one time stamp never follow each other, so each relevant event has its own time stamp, and parameters for
+    which the time unit is too coarse are refused. The dissertation counts in seconds; 3.5k events/s with one relevant
+    among each thousand need at least milliseconds (`time_unit`).
     """
 
     name = "financial"

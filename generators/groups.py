@@ -41,8 +41,8 @@ def bridges(
     """A walk per group from `first` to `last`, float64[groups] each, by the events' `steps`; values, float64[n].
 
     `first` is the value before the group's first event of the slice, `last` the value at its last one. The sum of the
-    group's steps is subtracted evenly and the difference of last and first is added (a Brownian bridge if steps
-    are normal), so slices join: the next slice starts from this one's `last`.
+    group's steps is subtracted evenly and the difference of last and first is added (a Brownian bridge if steps are
+    normal), so slices join: the next slice starts from this one's `last`.
     """
     groups = len(first)
     order, counts = by_group(codes, groups)

@@ -50,10 +50,9 @@ class Sensors(Generator[SensorsParameters]):
 
     The load of a point, in 0..1, is its usual share, plus a daily cycle and noise. `vehicles` is the load times the
     capacity of the point's road, 20 to 200; `speed` is the free speed of the road, 40 to 110 km/h, reduced by up to the
-    share `slowing` of it in proportion to the load, plus noise. So both are anti-correlated at each
-    point, as usual. Pairs in which both rise or both fall are the violations that the queries of MCEP 6.1
-    look for. Between points, which differ in both, such pairs are rare or frequent by chance; without `variety`
-    they are rare between all points.
+    share `slowing` of it in proportion to the load, plus noise. So both are anti-correlated at each point, as usual.
+    Pairs in which both rise or both fall are the violations that the queries of MCEP 6.1 look for. Between points,
+    which differ in both, such pairs are rare or frequent by chance; without `variety` they are rare between all points.
 
     Points report with equal probability unless there is `point_skew`: the real stream is hardly skewed. With
     `reshuffle`, types are exchanged repeatedly (`generators.reshuffling`), and all attributes stay.

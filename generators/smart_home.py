@@ -45,8 +45,8 @@ class SmartHome(Generator[SmartHomeParameters]):
     (`generators.selectivity`).
 
     Properties and identifiers are those of the challenge. Hamlet names no event types and no bursts; here a house sends
-    measurements of its plugs together, in random order of plugs. Bursts have memoryless lengths, and end with
-    their slice; two of one house may follow each other by chance.
+    measurements of its plugs together, in random order of plugs. Bursts have memoryless lengths, and end with their
+    slice; two of one house may follow each other by chance.
     """
 
     name = "smart_home"

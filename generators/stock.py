@@ -89,19 +89,19 @@ class StockParameters(ReshufflingParameters):
 class Stock(Generator[StockParameters]):
     """Stock transactions with price walks per company, and replicas with shifted identifiers.
 
-    Attributes: `company`, `sector`, `transaction` (identifiers), `side` ("buy" or "sell"), `volume` (1..10000),
-    `price` (cents are the smallest unit), and `score`, `bound` (`generators.selectivity`). With `bars`, an event covers
-    a minute, as in Gloria 8.1: `open` is within two `volatility` of `close`, which equals `price`, and `high` and
-    `low` enclose both. With `differences`, `difference` is the price minus the company's previous one, in whole cents,
-    as in MCEP 6.1; at a company's first event of a slice, the previous price is that at the start of the slice.
+    Attributes: `company`, `sector`, `transaction` (identifiers), `side` ("buy" or "sell"), `volume` (1..10000), `price`
+    (cents are the smallest unit), and `score`, `bound` (`generators.selectivity`). With `bars`, an event covers a
+    minute, as in Gloria 8.1: `open` is within two `volatility` of `close`, which equals `price`, and `high` and `low`
+    enclose both. With `differences`, `difference` is the price minus the company's previous one, in whole cents, as in
+    MCEP 6.1; at a company's first event of a slice, the previous price is that at the start of the slice.
 
     Replicas follow dissertation 8.1: copy c of a transaction has the same time stamp and values, `company` + c *
     companies, `sector` + c * sectors and its own transaction identifier.
 
-    The log price of a company walks by normal steps of `volatility` per transaction. To make slices independent,
-    the walk passes through anchors: its value where slice k begins is a normal value of (seed, company, k) around the
-    company's base price, and in between it is a Brownian bridge. The anchors' spread is such that the steps keep
-    their distribution; prices therefore return to the base price over slices, and do not diverge in a long stream.
+    The log price of a company walks by normal steps of `volatility` per transaction. To make slices independent, the
+    walk passes through anchors: its value where slice k begins is a normal value of (seed, company, k) around the
+    company's base price, and in between it is a Brownian bridge. The anchors' spread is such that the steps keep their
+    distribution; prices therefore return to the base price over slices, and do not diverge in a long stream.
 
     With `burst`, transactions of a company come in runs of memoryless length, cut where a slice ends; two runs of one
     company may follow each other by chance. With `volumes = burst` their sizes fluctuate from run to run.

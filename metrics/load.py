@@ -12,8 +12,7 @@ from cepbench.metrics.record import Load
 NOISY = 0.05
 """A run that lost more of its time than this to others is noisy."""
 SLOW = 1.15
-"""The slowdown, relative to its best pace, from which a phase of the machine is slow; the pace varies by less
-anyway.
+"""The slowdown, relative to its best pace, from which a phase of the machine is slow; the pace varies by less anyway.
 """
 
 

@@ -1,7 +1,7 @@
 """The present speed of the machine, as the time of a fixed piece of work.
 
-Virtual machines share cores and caches with others, which slow them by up to two times, for moments or for seconds.
-The system does not report it: no time is stolen, and no thread waits. But the piece of work is slowed, too.
+Virtual machines share cores and caches with others, which slow them by up to two times, for moments or for seconds. The
+system does not report it: no time is stolen, and no thread waits. But the piece of work is slowed, too.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A record on disk: `<cell>.json`, and its raw samples as `<cell>.parquet` beside it, which the former names by digest.
 
-The samples are written first: a record without its samples, or with others, is invalid. Samples that replace others
-are `<cell>.next.parquet` until the record names them. Records of earlier versions hold their samples themselves.
+The samples are written first: a record without its samples, or with others, is invalid. Samples that replace others are
+`<cell>.next.parquet` until the record names them. Records of earlier versions hold their samples themselves.
 """
 
 import json

@@ -1,8 +1,8 @@
 """Robust summaries of repeated measurements: median with a distribution-free confidence interval.
 
-The interval of order statistics assumes only independence: the number of n values below the true median is
-Binomial(n, 1/2), so [x_(k), x_(n+1-k)] covers the median with probability 1 - 2 P(B <= k - 1) (Hahn and Meeker,
-Statistical Intervals, section 5.2). Five values cannot reach 95 %; six can.
+The interval of order statistics assumes only independence: the number of n values below the true median is Binomial(n,
+1/2), so [x_(k), x_(n+1-k)] covers the median with probability 1 - 2 P(B <= k - 1) (Hahn and Meeker, Statistical
+Intervals, section 5.2). Five values cannot reach 95 %; six can.
 """
 
 from collections.abc import Sequence

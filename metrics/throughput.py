@@ -48,8 +48,8 @@ class Span:
 def slot_times(spans: Sequence[Span], slots: int) -> list[float]:
     """The service time of each slot, without the time to start workers; the longest is the makespan.
 
-    Up to `slots` workers have a slot each, even if they did not overlap in time. Of more workers, one that
-    begins after another of its host has ended gets the slot of that one.
+    Up to `slots` workers have a slot each, even if they did not overlap in time. Of more workers, one that begins after
+    another of its host has ended gets the slot of that one.
     """
     if len(spans) <= slots:
         return [span.service for span in spans]
@@ -88,8 +88,8 @@ def sustained(replays: Sequence[Replay], rate: float) -> bool:
 def sustainable(replays: Sequence[Replay], events: int) -> Bracket | None:
     """Bisects the open rate over the virtual clock with the measured service times.
 
-    `events` is the number of events of the whole stream. None if a worker has too few batches.
-    Time O(n log(range)), n batches.
+    `events` is the number of events of the whole stream. None if a worker has too few batches. Time O(n log(range)), n
+    batches.
     """
     replays = [replay for replay in replays if len(replay.service)]
     if not replays or any(len(r.service) < MIN_BATCHES or not r.service.sum() > 0 for r in replays):

@@ -44,8 +44,7 @@ def unit(metric: str) -> str:
 def value(record: Record, metric: str) -> float | None:
     """The metric of one cell in seconds, bytes, events per second or a count; None if it was not measured.
 
-    "sustainable" is the lower end of the bracket: the highest rate that was sustained.
-    Unknown metrics raise KeyError.
+    "sustainable" is the lower end of the bracket: the highest rate that was sustained. Unknown metrics raise KeyError.
     """
     if not known(metric):
         raise KeyError(f"unknown metric {metric!r}: expected {METRICS}")

@@ -65,9 +65,9 @@ class Burst(ArrivalModel):
     """The events of each slide interval arrive together at its end, so that the latency of a window is their service
     time.
 
-    With several slides, intervals end where any of them ends. An interval without events arrives at its
-    end, as long as a window is open. Streams without time windows arrive in groups of the smallest SLIDE of their count
-    windows; without any window, all at once.
+    With several slides, intervals end where any of them ends. An interval without events arrives at its end, as long as
+    a window is open. Streams without time windows arrive in groups of the smallest SLIDE of their count windows;
+    without any window, all at once.
     """
 
     def __init__(self, windows: Sequence[Window | None], time_unit: str) -> None:

@@ -3,8 +3,7 @@
 A worker opens a connection when its clock starts, and sends a line whenever its clock stops and starts again, so that
 limits exclude preparation. Workers that wait for each other use it, too. A helper process beside the worker
 (`pipeline.pulse`) has its own connection, from the worker's start to its end, and reports the worker's size every
-second. Both begin with `{"token", "process", "host"}`; the token excludes other senders on the
-network.
+second. Both begin with `{"token", "process", "host"}`; the token excludes other senders on the network.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Work in a fork of this process, which waits for its release, and is killed when it exceeds its time limit.
 
-The fork has the state of this process when it was created: what this process left on its heap since then
-is not in the fork.
+The fork has the state of this process when it was created: what this process left on its heap since then is not in the
+fork.
 """
 
 from __future__ import annotations

@@ -39,8 +39,8 @@ def import_events(
     """A CSV or Parquet file, a folder of such files, or a DataFrame as a store at `path`, with notices to its owner.
 
     `where`: a Spark SQL condition over time, type and attributes that events must satisfy; only for files, on Spark.
-    That of `reading` applies to rows of the input, and needs no Spark.
-    Without Spark, or from a DataFrame, all events must fit into memory.
+    That of `reading` applies to rows of the input, and needs no Spark. Without Spark, or from a DataFrame, all events
+    must fit into memory.
     """
     reading = reading_of(reading)
     if spark is None or isinstance(events, pd.DataFrame):

@@ -1,8 +1,8 @@
 """Measures one cell as a Spark job (docs/measurement.md): fresh workers, a time limit that kills, a memory limit.
 
-The limit applies to each worker, from the start of its clock to its stop; preparation
-(reading the query, compilation) has a separate, generous limit. Every worker limits its own memory, which the operating
-system enforces. A worker that is lost, with its machine or alone, voids the measurement: the cell is measured again.
+The limit applies to each worker, from the start of its clock to its stop; preparation (reading the query, compilation)
+has a separate, generous limit. Every worker limits its own memory, which the operating system enforces. A worker that
+is lost, with its machine or alone, voids the measurement: the cell is measured again.
 """
 
 from __future__ import annotations
@@ -123,8 +123,8 @@ def measure(spark: SparkSession, job: MeasuredRun, seconds: float) -> Outcome:
 def measure_both(spark: SparkSession, job: MeasuredRun, seconds: float) -> tuple[Outcome, Outcome | None]:
     """Measures times as `measure` does, and then memory in forks of the same workers.
 
-    The second outcome is None if memory needs its own job: a timed run was killed, and the forks with it, or not
-    all workers can run at once and wait for each other, since no clock may run while memory is measured.
+    The second outcome is None if memory needs its own job: a timed run was killed, and the forks with it, or not all
+    workers can run at once and wait for each other, since no clock may run while memory is measured.
     """
     return _measure(spark, job, seconds, True)
 

@@ -78,8 +78,8 @@ class MeasuredRun:
     """The task of a cell.
 
     `arrival` None is burst; `memory` measures states and process memory instead of times. `limit_bytes` is the address
-    space of each worker, a process: it cannot be raised again. Short runs and plans are repeated for `repeat`
-    seconds (docs/measurement.md, Repeated runs); 0 means once.
+    space of each worker, a process: it cannot be raised again. Short runs and plans are repeated for `repeat` seconds
+    (docs/measurement.md, Repeated runs); 0 means once.
     """
 
     store: Path
@@ -140,8 +140,8 @@ class Report:
     - `crossings`: by job, partial rows of windows that cross the edges of a time slice.
     - `idle`: service time of operators that do nothing, in seconds. `load`: other load of the machine.
     - `host`, `began`, `ended`: where it ran and when, in seconds of that host's clock; `attempt`: Spark's, from 0.
-    - `limit_bytes`: the address space that the system grants the worker; `base_bytes`: its part in use before the
-      first event.
+    - `limit_bytes`: the address space that the system grants the worker; `base_bytes`: its part in use before the first
+      event.
     - `process_peaks`: for each run that measured memory, bytes (PSS) above those of operators that do nothing.
     - `damage`: the error of a damaged store.
     - `memory`: of a fork that measured memory afterwards; None if it was not measured.
@@ -180,14 +180,14 @@ class _AnotherAnswer(Exception):
 class MeasuredTask:
     """The task of one bucket, or of a time slice of it.
 
-    Operators that do nothing replay the bucket first, in the same worker after the same warm-up: the
-    difference of the two peaks of memory is the size of the algorithm, and the time is that of the harness. A run
-    that had to load a kernel, which the warm-up did not need, is repeated: no time that counts includes compilation.
-    Short runs are repeated, each on fresh operators, and must give the same answer.
+    Operators that do nothing replay the bucket first, in the same worker after the same warm-up: the difference of the
+    two peaks of memory is the size of the algorithm, and the time is that of the harness. A run that had to load a
+    kernel, which the warm-up did not need, is repeated: no time that counts includes compilation. Short runs are
+    repeated, each on fresh operators, and must give the same answer.
 
-    With `memory_seconds`, times are measured first, and then memory, with that limit for each run: in a fork
-    that was created before, so that its memory contains nothing of the timed runs, and after all other workers have
-    stopped their clocks.
+    With `memory_seconds`, times are measured first, and then memory, with that limit for each run: in a fork that was
+    created before, so that its memory contains nothing of the timed runs, and after all other workers have stopped
+    their clocks.
 
     Workers share the pages of the process from which they were forked. A worker that begins or ends changes the shares
     of the others by tens of megabytes. So workers that run `together` neither begin nor end while one of them measures

@@ -1,8 +1,8 @@
 """Occupancy: the number of events that a new event meets, with which the cost of evaluation grows.
 
-For each event, it counts the events of its key before it in the oldest open window. Costs of an algorithm grow
-with their sum over the stream, or with that of a power of it, also before windows are full, for any
-rate, and for any distribution of events over keys.
+For each event, it counts the events of its key before it in the oldest open window. Costs of an algorithm grow with
+their sum over the stream, or with that of a power of it, also before windows are full, for any rate, and for any
+distribution of events over keys.
 """
 
 from __future__ import annotations

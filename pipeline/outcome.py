@@ -91,8 +91,7 @@ def outcome_of(made: Ready, reports: Sequence[Report], most: int) -> Outcome:
 def _joined(made: Ready, reports: Sequence[Report], answer: AnswerBuilder) -> tuple[float, int | None]:
     """Adds the rows of windows that are not inside one time slice.
 
-    Returns the seconds that it took, after kernels were loaded, and the number of keys; 0 and None without
-    slices.
+    Returns the seconds that it took, after kernels were loaded, and the number of keys; 0 and None without slices.
     """
     slices: dict[tuple[int, int], list[Crossings]] = {}
     for report in reports:

@@ -1,7 +1,7 @@
 """The files of a source in pieces that tasks read concurrently, and the attributes of the source.
 
-A CSV file is scanned twice before it is read: for newlines inside of quotes, which decide where it can be cut, then
-for the kinds of its columns and its number of rows, so that every row has its number. A Parquet file is one piece.
+A CSV file is scanned twice before it is read: for newlines inside of quotes, which decide where it can be cut, then for
+the kinds of its columns and its number of rows, so that every row has its number. A Parquet file is one piece.
 """
 
 from collections.abc import Sequence

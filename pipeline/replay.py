@@ -64,9 +64,9 @@ def replay(
 ) -> Measured:
     """Hands the events of a bucket to the fresh operator of each job, on the schedule of `arrival`.
 
-    `emit` takes the rows, outside the clock. With `states`, operators report their state after every step,
-    before windows are closed, which is then a separate call. With `identify`, rows are identified, since other
-    workers may have parts of them. Raises the errors of the operators.
+    `emit` takes the rows, outside the clock. With `states`, operators report their state after every step, before
+    windows are closed, which is then a separate call. With `identify`, rows are identified, since other workers may
+    have parts of them. Raises the errors of the operators.
     """
     worker = _Worker(arrival, jobs, emit, states, identify)
     for step in arrival.steps(batches):

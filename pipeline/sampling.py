@@ -1,8 +1,8 @@
 """Samples of a stream for optimizers: some events of each type, drawn from the store by Spark tasks.
 
-For each type the events with the smallest hashes of their positions are drawn, up to the sample's size: a
-simple random sample without replacement, which does not depend on buckets or processes. A task reads one
-bucket and returns the events below a bound that almost surely suffices; the driver keeps the smallest.
+For each type the events with the smallest hashes of their positions are drawn, up to the sample's size: a simple random
+sample without replacement, which does not depend on buckets or processes. A task reads one bucket and returns the
+events below a bound that almost surely suffices; the driver keeps the smallest.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ def input_statistics(source: InputEvents) -> Statistics:
 def sampled(stream: Stream, spark: SparkSession | None, needs: Needs) -> EventSample:
     """At most `PER_TYPE` events of each of some types of a store, with the attributes that they need.
 
-    Its seconds are the time of drawing; later calls in the same process get the same sample.
-    Raises `InputError` for a missing attribute, and `DamagedStore`.
+    Its seconds are the time of drawing; later calls in the same process get the same sample. Raises `InputError` for a
+    missing attribute, and `DamagedStore`.
     """
     key = stream.fingerprint, tuple(sorted((name, tuple(sorted(attributes))) for name, attributes in needs.items()))
     if key not in _drawn:

@@ -1,7 +1,7 @@
 """Keys in slices of time, for algorithms that evaluate slices concurrently (`algorithms.slices`).
 
-A task has a bucket of an event store, or the events of a bucket in a slice of time; the driver joins the
-partial rows of windows that cross the edges of slices.
+A task has a bucket of an event store, or the events of a bucket in a slice of time; the driver joins the partial rows
+of windows that cross the edges of slices.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The event store: a folder with `stream.json` and Parquet files `bucket=NNNN/part-NNNNN.parquet`.
 
 Columns are `time` int64, `type` int32 code, attributes (int64, float64, or int32 code of a string) and `_position`
-int64. All events of a key are in one bucket; parts of a bucket are consecutive in time. A store appears
-complete or not at all (`pipeline.creation`), and is never changed. Its description names every file, and readers check
-each (`pipeline.parts`).
+int64. All events of a key are in one bucket; parts of a bucket are consecutive in time. A store appears complete or not
+at all (`pipeline.creation`), and is never changed. Its description names every file, and readers check each
+(`pipeline.parts`).
 """
 
 import json

@@ -47,8 +47,8 @@ class Prefix:
 
     `seconds` is the median of timed runs, from `low` to `high`, `cpu` the processor time of the process in these runs.
     If a process used less processor time than elapsed, it has waited for the processor, and that time does not count.
-    `state` is the peak of live bytes, None if not measured; `matches` of all windows together, and `most` in one
-    row; the `digest` of the answer.
+    `state` is the peak of live bytes, None if not measured; `matches` of all windows together, and `most` in one row;
+    the `digest` of the answer.
     """
 
     events: int

@@ -1,8 +1,8 @@
 """Spark's Python daemon (`spark.python.daemon.module`), which loads packages before it forks workers.
 
 A worker is isolated as usual: its own process, with its own limit, killed alone. But it starts with packages and
-kernels loaded, which took most of the time of a short cell. This file is sent to the executors of a cluster beside
-the archive of our packages.
+kernels loaded, which took most of the time of a short cell. This file is sent to the executors of a cluster beside the
+archive of our packages.
 """
 
 from __future__ import annotations

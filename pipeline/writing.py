@@ -236,8 +236,8 @@ def describe(
 
 
 def _fingerprint(schema: Schema, total: Written) -> str:
-    """The fingerprint of rows, attributes and time unit; independent of buckets, parts, key, dictionaries and
-    origin.
+    """The fingerprint of rows, attributes and time unit; independent of buckets, parts, key,
+    dictionaries and origin.
     """
     attributes = sorted((a.name, str(a.kind)) for a in schema.attributes)
     holes = sorted((t, a, hole.events) for t, by in total.holes.items() for a, hole in by.items())
@@ -250,8 +250,8 @@ def _add_types(a: TypeSummary, b: TypeSummary) -> TypeSummary:
 
 
 def options(schema: Schema) -> dict[str, Any]:
-    """Encodings of columns: times and positions as differences (a few bits each), codes by dictionary, numbers
-    plain.
+    """Encodings of columns: times and positions as differences (a few bits each), codes by dictionary,
+    numbers plain.
     """
     coded = ["type", *(a.name for a in schema.attributes if a.kind == "string")]
     differences = {"time": "DELTA_BINARY_PACKED", POSITION: "DELTA_BINARY_PACKED"}

@@ -85,10 +85,10 @@ def layout(
 ) -> Layout:
     """Channels for the items of `returns`.
 
-    `canonical` maps a name to one for the same occurrences, so that equal aggregates share a channel.
-    `optional` says whether a match may bind no event to a name: then COUNT(E) distinguishes MIN and MAX without events
-    from those that are equal to `NO_VALUE`. In float arithmetic all sums are real channels; in modular arithmetic sums
-    of integers are ring channels.
+    `canonical` maps a name to one for the same occurrences, so that equal aggregates share a channel. `optional` says
+    whether a match may bind no event to a name: then COUNT(E) distinguishes MIN and MAX without events from those that
+    are equal to `NO_VALUE`. In float arithmetic all sums are real channels; in modular arithmetic sums of integers are
+    ring channels.
     """
     ring: dict[Channel, None] = {COUNT_ALL: None}
     real: dict[Channel, None] = {}

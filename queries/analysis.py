@@ -18,9 +18,9 @@ from cepbench.queries.predicates import apply_predicates, compare_all
 class Analysis:
     """The automata of a query's pattern.
 
-    `automata` holds one automaton whose paths are the query's matches; for `P1 AND P2` those of P1, of P2 and of
-    the trends that both match, and `conjunction` is set. For a detection query, it has no paths for alternatives of
-    its OR that are an AND, and there is none if all are: `queries.detection` has the clauses of all.
+    `automata` holds one automaton whose paths are the query's matches; for `P1 AND P2` those of P1, of P2 and of the
+    trends that both match, and `conjunction` is set. For a detection query, it has no paths for alternatives of its OR
+    that are an AND, and there is none if all are: `queries.detection` has the clauses of all.
     """
 
     automata: tuple[Automaton, ...]

@@ -1,9 +1,9 @@
 """The automaton of a pattern, with its negative sub-patterns (dissertation Section 2.2; docs/semantics.md, rule 1).
 
-Algorithms 1 and 2 of the dissertation build a template with one state per event type. This is the same construction
-for patterns in which a type may occur many times and sub-patterns may be optional, i.e. Glushkov's: one position per
-occurrence, a transition wherever one position may directly follow another. A negative sub-pattern is cut out
-(Algorithm 2) and labels the junctions where it occurs: transitions, the START and the END positions.
+Algorithms 1 and 2 of the dissertation build a template with one state per event type. This is the same construction for
+patterns in which a type may occur many times and sub-patterns may be optional, i.e. Glushkov's: one position per
+occurrence, a transition wherever one position may directly follow another. A negative sub-pattern is cut out (Algorithm
+2) and labels the junctions where it occurs: transitions, the START and the END positions.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ Negations = frozenset[int]
 class Position:
     """A state: events of `type` that pass `predicates` may bind to it.
 
-    `occurrences` are the pattern's `Event`s (numbered from left to right, negated ones included) of this state:
-    one, or one of each side in a product of patterns. `start` (`end`) is None unless a match may start (end) here;
-    then it contains the leading (trailing) negations.
+    `occurrences` are the pattern's `Event`s (numbered from left to right, negated ones included) of this state: one, or
+    one of each side in a product of patterns. `start` (`end`) is None unless a match may start (end) here; then it
+    contains the leading (trailing) negations.
     """
 
     type: str
@@ -214,7 +214,7 @@ def build(pattern: Pattern, offset: int = 0) -> Automaton:
     if not builder.positions:
         raise QueryError("the pattern has no positive event")
     if offset and fragment.skip is not None:
-        raise QueryError("a negated pattern may not match nothing; use + instead of * or ?")
+        raise QueryError("a negated pattern must not match the empty sequence; use + instead of * or ?")
     positions = tuple(
         Position(name, (occurrence,), fragment.first.get(i), fragment.last.get(i))
         for i, (name, occurrence) in enumerate(builder.positions)

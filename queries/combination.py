@@ -99,9 +99,9 @@ def product(one: Automaton, other: Automaton) -> Automaton:
 def without(minuend: Automaton, subtrahend: Automaton, decided_by_types: bool) -> Automaton:
     """Bindings of `minuend` whose events are not a trend of `subtrahend`.
 
-    A position is one of `minuend` with the set of positions that `subtrahend` may have reached on the same events.
-    That set follows from the event types alone only when both sides restrict events in the same way; otherwise, or if
-    the semantics does not decide by types (`decided_by_types`), it raises `QueryError`.
+    A position is one of `minuend` with the set of positions that `subtrahend` may have reached on the same events. That
+    set follows from the event types alone only when both sides restrict events in the same way; otherwise, or if the
+    semantics does not decide by types (`decided_by_types`), it raises `QueryError`.
     """
     reason = None if decided_by_types else "are evaluated under skip-till-next-match"
     if reason or (reason := _differ(minuend, subtrahend)):

@@ -49,8 +49,8 @@ class CompiledQuery:
 
     - `parts`: one; or, for a conjunction, those of both sides and of their common trends; none for detection with AND.
     - `clauses`: the clauses of a detection query; none for others.
-    - `window`: in the stream's units, or None for the whole stream. For detection, a match is within the span if one
-      of the windows contains it that start at every unit (or event) and are one longer than the span.
+    - `window`: in the stream's units, or None for the whole stream. For detection, a match is within the span if one of
+      the windows contains it that start at every unit (or event) and are one longer than the span.
     - `layout`: channels of the aggregates (COUNT(*) alone for match queries).
     - `columns`: the kernel columns that the tables refer to.
     - `kinds`: the kind of each attribute of the stream.

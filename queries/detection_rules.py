@@ -28,8 +28,8 @@ MOST_OPERANDS = 64
 
 
 def alternatives(pattern: Pattern) -> tuple[tuple[Pattern, Path], ...]:
-    """The alternatives of an OR at the top, with their paths; or the pattern itself, such as an operand `(A OR B)
-    x`.
+    """The alternatives of an OR at the top, with their paths; or the pattern itself, such as an operand
+    `(A OR B) x`.
     """
     if isinstance(pattern, Or) and pattern.alias is None:
         return tuple((part, (index,)) for index, part in enumerate(pattern.parts))

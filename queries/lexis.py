@@ -75,8 +75,8 @@ class QueryText:
         return QueryText(shown, _COMMENT.sub(lambda m: m.group(1) or " " * len(m.group()), shown))
 
     def blocks(self) -> Iterator[tuple[int, int]]:
-        """Start and stop of every query: the parts between blank lines and semicolons, without blocks of comments
-        only.
+        """Start and stop of every query: the parts between blank lines and semicolons, without blocks of
+        comments only.
         """
         ends = [m.span("end") for m in _END_OF_QUERY.finditer(self.shown) if m.group("end")]
         start = 0

@@ -39,8 +39,8 @@ class Names:
 def meanings(pattern: Pattern) -> dict[str, tuple[int, ...]]:
     """All names of a pattern and their meaning: indices into `tuple(occurrences(pattern))`.
 
-    An alias means its occurrence, or those of its OR; a type means all occurrences of the type; a name that is both
-    is the alias.
+    An alias means its occurrence, or those of its OR; a type means all occurrences of the type; a name that is both is
+    the alias.
     """
     types: dict[str, list[int]] = {}
     aliases: dict[str, tuple[int, ...]] = {}

@@ -14,8 +14,8 @@ from cepbench.queries.names import Names
 def apply_predicates(automaton: Automaton, query: Query, names: Names) -> Automaton:
     """The `automaton` of `query` with each predicate on the positions and transitions that it restricts.
 
-    Local predicates are at positions, also of negated sub-patterns. A comparison is adjacent if its first name has
-    a transition to its second, otherwise pairwise; sides are exchanged if only the reverse order can occur. `NEXT` must
+    Local predicates are at positions, also of negated sub-patterns. A comparison is adjacent if its first name has a
+    transition to its second, otherwise pairwise; sides are exchanged if only the reverse order can occur. `NEXT` must
     be adjacent. Raises `QueryError`.
     """
     for predicate in query.predicates:

@@ -100,7 +100,11 @@ def _pattern_rules(query: Query) -> Iterator[Finding]:
 
 def _negation_rules(pattern: Not, path: Path) -> Iterator[Finding]:
     if nullable(pattern.part):
-        yield "a negated pattern may not match nothing; use + instead of * and leave ? out", "pattern", (*path, 0)
+        yield (
+            "a negated pattern must not match the empty sequence; use + for * and omit ?",
+            "pattern",
+            (*path, 0),
+        )
     for backwards in (False, True):
         edge = _edge_negation(pattern.part, (*path, 0), backwards)
         if edge is not None:

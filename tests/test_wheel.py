@@ -90,7 +90,7 @@ def test_an_installed_wheel_answers_beside_foreign_packages(tmp_path: Path) -> N
         assert ended.returncode == 0, f"{line}: {ended.stderr}"
         expected |= {*written}
         assert {file.name for file in work.iterdir() if file.name != "__pycache__"} == expected, line
-    assert (work / "answer.csv").read_text().splitlines()[1] == "q1,0,,2,false"
+    assert (work / "answer.csv").read_text().splitlines()[1] == "q1,0,,2,False"
     assert [*Path(environment["TMPDIR"]).iterdir()] == []
 
 

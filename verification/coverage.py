@@ -22,8 +22,8 @@ class Coverage:
     """Counts of compared cases by pair of features, and of the cases that were drawn for a pair, with and without
     success.
 
-    `impossible` has features that need not be drawn. `patience` is the number of cases drawn for a pair per
-    compared case, after which the algorithm is assumed to refuse the pair.
+    `impossible` has features that need not be drawn. `patience` is the number of cases drawn for a pair per compared
+    case, after which the algorithm is assumed to refuse the pair.
     """
 
     impossible: frozenset[Feature] = frozenset()

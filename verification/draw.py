@@ -46,8 +46,8 @@ class Draw:
         return Draw(random, implied, banned, richness)
 
     def has(self, feature: Feature, probability: float, wanted: float = 1.0) -> bool:
-        """Whether a place for a feature gets it; a requested one does with probability `wanted`, if it has many
-        places.
+        """Whether a place for a feature gets it; a requested one does with probability `wanted`, if it has
+        many places.
         """
         if feature in self.banned:
             return False

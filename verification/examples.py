@@ -32,8 +32,8 @@ _EVENT = re.compile(r"(?P<type>[A-Za-z]+)(?P<time>\d+)(/(?P<x>-?[\d.]+))?(,(?P<y
 class Example:
     """A query on events in time order, and the known columns of its rows.
 
-    `exact` has the values of a query with too many matches to construct: the items of each window by the
-    window's start. For other queries without `known` rows the oracle computes the rows.
+    `exact` has the values of a query with too many matches to construct: the items of each window by the window's
+    start. For other queries without `known` rows the oracle computes the rows.
     """
 
     name: str

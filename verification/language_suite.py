@@ -1,7 +1,7 @@
 """A small workload for each feature of the language, to find which features an algorithm supports.
 
-They are as simple as possible, so that only the named feature can be a reason to refuse them. All of them
-have matches on a stream of the types A to E with the attributes `x` and `g`.
+They are as simple as possible, so that only the named feature can be a reason to refuse them. All of them have matches
+on a stream of the types A to E with the attributes `x` and `g`.
 """
 
 from __future__ import annotations

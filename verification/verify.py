@@ -51,8 +51,7 @@ class VerifyReport:
     """The result of a verification.
 
     `refused` counts cases by the algorithm's reason, `left_out` those that do not compile or are too large for the
-    oracle or the algorithm, and `missed` those without the features for which they were
-    drawn.
+    oracle or the algorithm, and `missed` those without the features for which they were drawn.
     """
 
     algorithm: str

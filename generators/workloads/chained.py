@@ -46,8 +46,8 @@ class ChainedParameters(BaseModel):
 
 
 def different(p: ChainedParameters, patterns: Iterator[Iterator[str]], workload: str) -> list[str]:
-    """The first pattern of each iterator that differs from all earlier ones. Raises `GeneratorError` if there is
-    none.
+    """The first pattern of each iterator that differs from all earlier ones. Raises `GeneratorError` if
+    there is none.
     """
     found: dict[str, None] = {}
     for drawn in patterns:
@@ -90,4 +90,4 @@ def check_braces(texts: Names, *names: str) -> None:
             text.format(**dict.fromkeys(names, ""))
         except (AttributeError, IndexError, KeyError, ValueError):
             allowed = " and ".join(f"{{{name}}}" for name in names)
-            raise ValueError(f"{text!r}: only {allowed} may stand in braces") from None
+            raise ValueError(f"{text!r}: only {allowed} may occur in braces") from None

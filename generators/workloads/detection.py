@@ -96,8 +96,8 @@ class DetectionParameters(BaseModel):
     def sharing(self) -> float:
         """The share of patterns with a core.
 
-        In a workload in which each of k cores is in the share s, a pattern with a core shares it with s of all
-        others; so the mean share is k s^2.
+        In a workload in which each of k cores is in the share s, a pattern with a core shares it with s of all others;
+        so the mean share is k s^2.
         """
         return 0.0 if self.density is None else sqrt(self.density * self.cores)
 
@@ -121,13 +121,13 @@ class Detection(WorkloadGenerator[DetectionParameters]):
     others) or a Kleene plus; a negated type is one of `size`, and is not compared. A Kleene plus binds any of 2^n sets
     of n events: except in short spans its events need their own condition (`closures`).
 
-    Two conditions that share a type hold together more or less often than the product of their selectivities,
-    which cost models assume. With `independent`, there are none.
+    Two conditions that share a type hold together more or less often than the product of their selectivities, which
+    cost models assume. With `independent`, there are none.
 
     With `density`, some patterns contain a core: `core_size` types of one structure with the same conditions, at random
-    places. Patterns with a core are evenly spread, and so many that a pattern shares its core with the share
-    `density` of the workload on average: the density of the multi-pattern graph, as far as cores cause it (Appendix D).
-    With `private`, nothing else is shared, so that both are equal except for the pattern itself.
+    places. Patterns with a core are evenly spread, and so many that a pattern shares its core with the share `density`
+    of the workload on average: the density of the multi-pattern graph, as far as cores cause it (Appendix D). With
+    `private`, nothing else is shared, so that both are equal except for the pattern itself.
 
     With `rate_difference`, a pattern's types are in a range of rates that is as wide as that share of the largest
     difference, or slightly wider if it has too few types; the fastest and the slowest of the range are in the pattern,

@@ -38,10 +38,10 @@ class FlatParameters(ChainedParameters):
 class Flat(WorkloadGenerator[FlatParameters]):
     """Simple queries SEQ(A, B+, C) and longer complex ones that differ in predicates (Gloria 8.3).
 
-    A *simple* query is a private type, the closure of a type, and another private type; all have the same
-    predicate. A *complex* one has more types between the closure and its last type, `length` in all, which are the same
-    for all complex queries with the same closure; their predicates are drawn from `predicates`. Closures are of the
-    first `kleene` types of the chain, in turn, and the types after a closure are the next ones of the chain.
+    A *simple* query is a private type, the closure of a type, and another private type; all have the same predicate. A
+    *complex* one has more types between the closure and its last type, `length` in all, which are the same for all
+    complex queries with the same closure; their predicates are drawn from `predicates`. Closures are of the first
+    `kleene` types of the chain, in turn, and the types after a closure are the next ones of the chain.
 
     The paper reports lengths and the number of queries; the authors did not publish these two workloads.
     """

@@ -65,11 +65,11 @@ class GloriaWorkload(WorkloadGenerator[GloriaParameters]):
 
     - SEQ queries are a private type, the `length` shared types, and another private type;
     - Kleene queries, the share `kleene` of them, are the closure of the `kleene_length` shared types, the next type of
-      the chain, and a private type. With `layers`, closures are nested: each but the innermost has its first and
-      last type around the next one, as in SEQ(A, SEQ(B, C)+, D)+.
+      the chain, and a private type. With `layers`, closures are nested: each but the innermost has its first and last
+      type around the next one, as in SEQ(A, SEQ(B, C)+, D)+.
 
-    Private types are drawn from `ends`, and no two patterns are equal. Windows are drawn per query; queries of a
-    block and kind have one aggregate, the first one, or mix the others.
+    Private types are drawn from `ends`, and no two patterns are equal. Windows are drawn per query; queries of a block
+    and kind have one aggregate, the first one, or mix the others.
 
     The published SEQ workloads have blocks of 20 queries (a file that is named for n queries has 2n), the Kleene
     workloads 10 blocks of 10 queries, the mixed ones blocks of 12 with 2 Kleene queries (length 10, 2 layers), and
@@ -83,8 +83,8 @@ class GloriaWorkload(WorkloadGenerator[GloriaParameters]):
     Parameters = GloriaParameters
 
     def queries(self) -> list[str]:
-        """Generates queries block by block. Raises `GeneratorError` if there are too few types for different
-        patterns.
+        """Generates queries block by block. Raises `GeneratorError` if there are too few types for
+        different patterns.
         """
         p = self.parameters
         patterns = different(p, (self._patterns(number) for number in range(p.queries)), self.name)

@@ -44,7 +44,7 @@ class KleeneParameters(BaseModel):
     def _check(self) -> "KleeneParameters":
         everything = (*self.kleene, *self.types)
         if len(set(everything)) < len(everything):
-            raise ValueError("a type stands twice among kleene and types")
+            raise ValueError("a type occurs twice among kleene and types")
         if self.leading == "turns" and self.kleene_length > 1:
             raise ValueError(
                 f"leading = turns takes one Kleene type per query, not kleene_length = {self.kleene_length}"
@@ -57,7 +57,7 @@ class KleeneParameters(BaseModel):
             try:
                 text.format(kleene="")
             except (AttributeError, IndexError, KeyError, ValueError):
-                raise ValueError(f"{text!r}: only {{kleene}} may stand in braces") from None
+                raise ValueError(f"{text!r}: only {{kleene}} may occur in braces") from None
         return self
 
 
@@ -66,13 +66,13 @@ class Kleene(WorkloadGenerator[KleeneParameters]):
 
     A query is a sequence of up to `before` types, Kleene closures of the first 1 to `kleene_length` types of `kleene`,
     one after another, and up to `after` types, all drawn at random and different within a query. So queries of the
-    *first* workload of Hamlet 6.1 differ only in the types around `Travel+`; those of the *second* one
-    have several `aggregates`, `predicates`, `group_by` and `within`. These are used in turn, each list at its own pace,
-    so that in a large workload all values are combined.
+    *first* workload of Hamlet 6.1 differ only in the types around `Travel+`; those of the *second* one have several
+    `aggregates`, `predicates`, `group_by` and `within`. These are used in turn, each list at its own pace, so that in a
+    large workload all values are combined.
 
     In the second workload Kleene patterns have "length ranging from 1 to 3". The workloads that the authors published
-    have one closure per query, of five types in turn, with at most one type before and one after it: `leading =
-    turns`, `least_before = 0`, `before = after = 1`. Three closures in a row, `kleene_length = 3`, are another reading.
+    have one closure per query, of five types in turn, with at most one type before and one after it: `leading = turns`,
+    `least_before = 0`, `before = after = 1`. Three closures in a row, `kleene_length = 3`, are another reading.
     """
 
     name = "kleene"
@@ -80,8 +80,8 @@ class Kleene(WorkloadGenerator[KleeneParameters]):
     Parameters = KleeneParameters
 
     def queries(self) -> list[str]:
-        """Generates queries one after another; no two patterns are equal. Raises `GeneratorError` if there are too
-        few.
+        """Generates queries one after another; no two patterns are equal. Raises `GeneratorError` if there
+        are too few.
         """
         return [self._query(number, pattern) for number, pattern in enumerate(self._patterns())]
 

@@ -34,7 +34,7 @@ def _types(value: object) -> int | tuple[str, ...]:
         return value
     names = names_of(value)
     if len(set(names)) < len(names) or not names:
-        raise ValueError("a name stands twice")
+        raise ValueError("a name is given twice")
     return names
 
 
@@ -117,17 +117,17 @@ class Sequences(WorkloadGenerator[SequencesParameters]):
     `core_length` types at a random place of the pattern. There are `cores` of them, taken in turn.
 
     `patterns = cores`: a core is a random sequence. The other places are filled with random types. With `private =
-    unique`, two queries share neighboring types only within a core that both contain, or the core with the
-    type right before or after it; so overlap 0 means that nothing can be shared, and overlap 1 that every query shares
-    its core with all queries that contain it. With `private = random`, the other places overlap by chance as well.
+    unique`, two queries share neighboring types only within a core that both contain, or the core with the type right
+    before or after it; so overlap 0 means that nothing can be shared, and overlap 1 that every query shares its core
+    with all queries that contain it. With `private = random`, the other places overlap by chance as well.
 
-    With a `closure`, all queries have the same shape, and those with a core share trends of it, not only
-    sequences. Two queries whose closures begin with the same type may share that one type by chance.
+    With a `closure`, all queries have the same shape, and those with a core share trends of it, not only sequences. Two
+    queries whose closures begin with the same type may share that one type by chance.
 
     `patterns = routes`: types are segments of a ring road and a pattern is a run of consecutive ones, as in queries
     q1-q7 of dissertation Figure 1.3. A core is a stretch of the road, the cores evenly spread along it. Queries with
-    the same core share at least that stretch, and more if their runs continue in the same direction. With
-    `private = unique`, the run of a query without a core shares no two segments with any other query.
+    the same core share at least that stretch, and more if their runs continue in the same direction. With `private =
+    unique`, the run of a query without a core shares no two segments with any other query.
 
     `patterns = pool`: a pattern is `length / part_length` short patterns from a pool of `pool`, drawn at random
     (`generators.workloads.pool`); cores and `private` are not used.

@@ -169,7 +169,7 @@ def test_corrupt_and_missing_files(tmp_path: Path) -> None:
     (tmp_path / "e.txt").write_text("")
     assert "neither .csv" in refused(tmp_path / "e.txt")
     (tmp_path / "empty").mkdir()
-    assert "no event store" in refused(tmp_path / "empty")
+    assert "not an event store" in refused(tmp_path / "empty")
     (tmp_path / "e.csv").write_text("time,type\n")
     assert "mixes CSV and Parquet" in refused(tmp_path)
     assert "unknown time unit" in refused(tmp_path / "e.csv", "fortnight")

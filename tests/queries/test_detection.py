@@ -102,7 +102,7 @@ def test_the_windows_of_a_span() -> None:
     events = compiled("PATTERN A, B WITHIN 4 events PER MATCH")
     assert (events.window, events.reach) == (Window(4, 1, counts_events=True), 3)
     assert not compiled("PATTERN A, B WITHIN 2 min").detects
-    with pytest.raises(InputError, match="no whole number"):
+    with pytest.raises(InputError, match="not a whole number"):
         compiled("PATTERN A, B WITHIN 90 s PER MATCH", "min")
     with pytest.raises(QueryError, match=r"at most 2\*\*62"):
         compiled("PATTERN A, B WITHIN 1000000000 days PER MATCH", "ns")

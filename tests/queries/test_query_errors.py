@@ -106,7 +106,7 @@ def test_syntax(text: str, underlined: str, message: str) -> None:
         ("PATTERN SEQ(A, NOT (NOT B, C))", "NOT B", "NOT may not begin or end a negated SEQ"),
         ("PATTERN SEQ(A, NOT (B, C?, NOT D))", "NOT D", "NOT may not begin or end a negated SEQ"),
         ("PATTERN SEQ(A, NOT (B, NOT C, D*), E)", "NOT C", "NOT may not begin or end a negated SEQ"),
-        ("PATTERN SEQ(NOT A*, B)", "A*", "a negated pattern may not match nothing"),
+        ("PATTERN SEQ(NOT A*, B)", "A*", "a negated pattern must not match the empty sequence"),
         ("PATTERN SEQ(A AND B, C)", "A AND B", "AND is allowed at the top of the pattern only"),
         ("PATTERN A OR (B AND C)", "(B AND C)", "AND is allowed at the top of the pattern only"),
         ("PATTERN SEQ(A, NOT (B AND C))", "(B AND C)", "AND is allowed at the top of the pattern only"),

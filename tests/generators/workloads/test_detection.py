@@ -170,7 +170,7 @@ def test_spans_may_count_events() -> None:
         ({"size": 3, "spread": 2}, "size = 3 less spread = 2 is below 2 types"),
         ({"size": 6, "types": 5}, "patterns of 6 types exceed the 5 types"),
         ({"comparisons": "<,~"}, "comparisons = <, ~: choose from"),
-        ({"closures": "{other}.score < 1"}, "only {kleene} may stand in braces"),
+        ({"closures": "{other}.score < 1"}, "only {kleene} may occur in braces"),
         ({"rate_difference": 0.5}, "rate_difference needs the skew of the stream"),
         ({"density": 0.5, "core_size": 6}, "core_size = 6 exceeds the least pattern of 5 types"),
         ({"density": 0.5, "cores": 3}, "density = 0.5 is impossible with 3 cores; use at most 2"),

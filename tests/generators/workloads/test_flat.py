@@ -63,7 +63,7 @@ def test_smaller_workloads_are_the_beginning_of_larger_ones() -> None:
     ("parameters", "reason"),
     [
         ({"chain": 5}, "1 Kleene types and 5 after them exceed a chain of 5"),
-        ({"predicates": "{hub}.delay < 3"}, "only {kleene} may stand in braces"),
+        ({"predicates": "{hub}.delay < 3"}, "only {kleene} may occur in braces"),
         ({"ends": 3, "queries": 7}, "no room for 7 different patterns"),
     ],
 )

@@ -111,7 +111,7 @@ def test_types_may_be_numbered() -> None:
         ({"queries": 100, "block": 4}, "the last of 25 blocks reaches type 28 of a chain of 23"),
         ({"queries": 100, "block": 10, "kleene": 1, "kleene_length": 14}, "10 blocks reaches type 24 of a chain of 23"),
         ({"queries": 7, "ends": 3}, "no room for 7 different patterns"),
-        ({"aggregates": ["SUM({kleene}.delay)"]}, "only {hub} may stand in braces"),
+        ({"aggregates": ["SUM({kleene}.delay)"]}, "only {hub} may occur in braces"),
         ({"prefix": "1x"}, "begins with a digit"),
     ],
 )

@@ -129,10 +129,10 @@ def test_queries_lead_with_one_kleene_type_each_by_turns() -> None:
             {"kleene": ["Travel", "Tip"], "types": ["Pay", "Stop"], "leading": "turns", "kleene_length": 2},
             "one Kleene type",
         ),
-        ({"kleene": ["Travel", "Tip"]}, "a type stands twice"),
+        ({"kleene": ["Travel", "Tip"]}, "a type occurs twice"),
         ({"kleene_length": 2}, "kleene_length = 2 exceeds the 1 types of kleene"),
         ({"before": 12, "after": 8}, r"before \+ after = 20 exceeds the 19 types"),
-        ({"aggregates": ["SUM({first}.price)"]}, "only {kleene} may stand in braces"),
+        ({"aggregates": ["SUM({first}.price)"]}, "only {kleene} may occur in braces"),
         ({"types": ["Tip"], "before": 1, "after": 0}, "no room for 50 different patterns"),
     ],
 )

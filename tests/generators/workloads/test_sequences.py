@@ -135,7 +135,7 @@ def test_queries_with_a_core_share_its_closure(closure: str, shape: str) -> None
 def test_closures_are_about_cores() -> None:
     with pytest.raises(GeneratorError, match="patterns = cores"):
         patterns(closure="flat", patterns="routes")
-    with pytest.raises(GeneratorError, match=r"only {first} and {second} may stand in braces"):
+    with pytest.raises(GeneratorError, match=r"only {first} and {second} may occur in braces"):
         patterns(predicate="{third}.value > 1")
 
 
@@ -200,9 +200,9 @@ def test_clauses_may_be_left_out() -> None:
         ({"repeats": "perhaps"}, "parameter repeats = 'perhaps' is not allowed; give true or false"),
         (
             {"aggregates": ["SUM({middle}.x)"]},
-            "'SUM({middle}.x)': only {first} and {last} may stand in braces",
+            "'SUM({middle}.x)': only {first} and {last} may occur in braces",
         ),
-        ({"aggregates": ["SUM({first.x})"]}, "only {first} and {last} may stand in braces"),
+        ({"aggregates": ["SUM({first.x})"]}, "only {first} and {last} may occur in braces"),
         ({"patterns": "loops"}, "parameter patterns = 'loops' is not allowed; give one of cores, routes"),
         (
             {"types": 12, "overlap": 0},
