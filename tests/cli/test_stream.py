@@ -49,8 +49,9 @@ def command(tmp_path: Path, **other: Any) -> list[str | Path]:
 
 @pytest.mark.spark("live, by command")
 def test_a_folder_becomes_rows_once(files: Path, tmp_path: Path, cepbench: Cepbench) -> None:
-    ended = cepbench(*command(tmp_path))
+    ended = cepbench(*command(tmp_path, dashboard=0, trigger="100ms"))
     assert ended.status == 0, ended.err
+    assert "the stream is shown at http://127.0.0.1:" in ended.err
     assert "101 events in 1 batches, 1 of them late" in ended.err
     found = pd.concat([pq.read_table(file).to_pandas() for file in sorted((tmp_path / "out").iterdir())])
     kept = pd.concat([pd.read_csv(file) for file in sorted(files.iterdir())]).iloc[:-1]
@@ -81,6 +82,8 @@ def test_a_folder_becomes_rows_once(files: Path, tmp_path: Path, cepbench: Cepbe
         ("source", "folder:nowhere", "nowhere: no such folder, which is to be the source of a stream"),
         ("sink", "file:rows", "unknown sink 'file:rows'; choose folder:PATH, kafka:BROKER/TOPIC or console"),
         ("watermark", "ten", "watermark 'ten': expected a length such as 10s, in ns, us, ms, s, min, h, day"),
+        ("trigger", "often", "trigger 'often': expected a length such as 10s"),
+        ("source", "kafka:here", "kafka:here: expected kafka:BROKER/TOPIC, such as kafka:localhost:9092/ticks"),
         ("watermark", "1500ms", "watermark 1500 ms is not a whole number of the stream's time unit 's' (1.5)"),
     ],
 )

@@ -6,11 +6,13 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from cepbench import evaluate
 from cepbench.events.errors import InputError
 from cepbench.events.reading import EXPECTED, Reading
 from cepbench.events.schema import Schema
 from cepbench.pipeline.live.folder import File, FolderSource, layout_of
 from cepbench.pipeline.live.state import UnusableCheckpoint
+from tests.pipeline.live.driving import prepared_for, processor_in
 
 
 def write_log(log: Path, batch: int, last: int) -> None:
@@ -47,6 +49,22 @@ def test_a_file_that_is_gone_is_named(tmp_path: Path) -> None:
     file.unlink()
     with pytest.raises(InputError, match=r"1\.csv: is gone before its batch ended; move it back"):
         File(file, 0.0).events(layout, Schema(("A", "another type")))
+
+
+@pytest.mark.parametrize("zone", [None, "Europe/Berlin"])
+def test_rows_have_timestamps_where_events_have_them(zone: str | None, tmp_path: Path) -> None:
+    query = "RETURN COUNT(*) PATTERN SEQ(A, B) WITHIN 10 seconds"
+    times = pd.date_range("2024-03-01T12:00", periods=40, freq="s", tz=zone)
+    file = tmp_path / "1.parquet"
+    pd.DataFrame({"time": times, "type": ["A", "B"] * 20}).to_parquet(file)
+    processor = processor_in(tmp_path, prepared_for(query, "cogra", file), file, 1, 0)
+    processor.run(0, [File(file, 0.0)])
+    processor.finish()
+    rows = [pd.read_parquet(part) for part in sorted((tmp_path / "rows").iterdir())]
+    assert len(rows) == 2
+    wanted = evaluate(query, file, "cogra")
+    pd.testing.assert_frame_equal(pd.concat(rows, ignore_index=True), wanted, check_dtype=False)
+    assert wanted["window_start"].tolist() == times[::10].tolist()
 
 
 @pytest.mark.parametrize(("first", "then"), [("numbers", "timestamps"), ("timestamps", "numbers")])
