@@ -20,7 +20,9 @@ def window_graph(time: Sequence[int], edges: Sequence[Edge]) -> WindowGraph:
     """A graph of vertices 0..len(time)-1."""
 
     def adjacency(direction: int) -> tuple[np.ndarray, np.ndarray]:
-        neighbours = [sorted(e[1 - direction] for e in edges if e[direction] == v) for v in range(len(time))]
+        neighbours: list[list[int]] = [[] for _ in time]
+        for edge in sorted(edges):
+            neighbours[edge[direction]].append(edge[1 - direction])
         flat = [n for group in neighbours for n in group]
         return np.cumsum([0, *map(len, neighbours)]).astype(np.int64), np.array(flat, np.int64)
 
