@@ -139,8 +139,9 @@ def test_balanced_plans_of_a_level_take_the_least(atoms: int, width: int, degree
 
 @pytest.mark.full
 def test_counts_beyond_any_number_are_infinite() -> None:
-    costs = Costs(homogeneous(1500, 3))
-    top, bottom = one_graphlet(homogeneous(1500, 3)), costs.cost(costs.atoms)
+    graph = homogeneous(1500, 3)
+    costs = Costs(graph)
+    top, bottom = one_graphlet(graph), costs.cost(costs.atoms)
     assert np.isinf(top.cpu)
     assert top.bytes == 2**62
     assert bottom.bytes == 1500 * (24 * 3 + 16)
