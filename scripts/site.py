@@ -4,22 +4,23 @@ A comment in a page is replaced:
 
 - `<!-- commands -->`: the help of all commands.
 - `<!-- figures -->`: all figures, each with its drawing if there is a docs/pictures/NAME.svg or .png.
-- `<!-- algorithm: greta; figures: greta-* -->`: figures, refused queries, reference and citation of an algorithm.
+- `<!-- algorithm: greta -->`: figures, refused queries, reference and citation of an algorithm.
 """
 
 import os
 import re
 from collections.abc import Iterator
-from fnmatch import fnmatch
+from functools import cache
 from pathlib import Path
 from shutil import rmtree
+from typing import Any
 
 import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 PACKAGE = ROOT / "build" / "site-package" / "cepbench"
-PART = re.compile(r"^<!-- (commands|figures|algorithm)(?:: ([\w-]+); figures: (.+))? -->$", re.MULTILINE)
+PART = re.compile(r"^<!-- (commands|figures|algorithm)(?:: ([\w-]+))? -->$", re.MULTILINE)
 
 
 def on_startup(command: str, dirty: bool) -> None:
@@ -39,7 +40,7 @@ def on_page_markdown(markdown: str, page, config, files) -> str:
             return "\n\n".join(_commands())
         if found[1] == "figures":
             return "\n\n".join(_gallery(page.file.src_uri))
-        return "\n\n".join(_algorithm(found[2], found[3].split(), page.file.src_uri))
+        return "\n\n".join(_algorithm(found[2], page.file.src_uri))
 
     return PART.sub(generated, markdown)
 
@@ -55,14 +56,15 @@ def _commands() -> Iterator[str]:
         yield f"## {command.name}\n\n```text\n{command.get_help(context)}\n```"
 
 
-def _experiments() -> dict[str, dict[str, object]]:
+@cache
+def _experiments() -> dict[str, dict[str, Any]]:
     """By name, in the order of their numbers."""
     files = (ROOT / "experiments" / "figures").glob("*.yaml")
     ordered = sorted(files, key=lambda file: [int(n) if n.isdigit() else n for n in re.split(r"(\d+)", file.stem)])
     return {file.stem: yaml.safe_load(file.read_text()) for file in ordered}
 
 
-def _name(name: str, experiment: dict[str, object]) -> str:
+def _name(name: str, experiment: dict[str, Any]) -> str:
     figure = str(experiment.get("figure", ""))
     return f"`{name}`: {f'Figure {figure}, ' if figure[:1].isdigit() else ''}{experiment['title']}"
 
@@ -76,7 +78,7 @@ def _drawing(name: str, source: str) -> str | None:
 
 def _gallery(source: str) -> Iterator[str]:
     """A section for each paper; figures of no paper come last."""
-    papers: dict[str, list[tuple[str, dict[str, object]]]] = {}
+    papers: dict[str, list[tuple[str, dict[str, Any]]]] = {}
     for name, experiment in _experiments().items():
         papers.setdefault(str(experiment.get("paper", "none; cepbench")), []).append((name, experiment))
     for paper, shown in sorted(papers.items(), key=lambda item: (item[0].startswith("none"), item[0])):
@@ -88,18 +90,25 @@ def _gallery(source: str) -> Iterator[str]:
             yield f"{_name(name, experiment)}."
 
 
-def _algorithm(name: str, patterns: list[str], source: str) -> Iterator[str]:
+def _measured(experiment: dict[str, Any]) -> set[str]:
+    """The algorithms of a figure, with those that `--with` adds to it."""
+    specifications = [*experiment["algorithms"], *experiment.get("absent", {})]
+    return {specification.partition("[")[0] for specification in specifications}
+
+
+def _algorithm(name: str, source: str) -> Iterator[str]:
     from cepbench.algorithms.bibliography import bibliography
     from cepbench.algorithms.registry import algorithms
 
     [kind] = [kind for kind in algorithms() if kind.name == name]
-    drawn = [(figure, shown) for figure, shown in _experiments().items() if any(fnmatch(figure, p) for p in patterns)]
+    drawn = [(figure, shown) for figure, shown in _experiments().items() if name in _measured(shown)]
+    drawn.sort(key=lambda item: not item[0].startswith(name))  # those of its own paper come first
     if drawn:
         yield "## Figures"
         yield "\n".join(f"- {_name(figure, shown)}" for figure, shown in drawn)
         for figure, shown in drawn:
             drawing = _drawing(figure, source)
-            if drawing is not None:
+            if drawing is not None and figure.startswith(name):
                 yield f"![{shown['title']}]({drawing})"
     refused = re.findall(rf"^- `{name}`: (.+)$", (DOCS / "algorithms" / "capabilities.md").read_text(), re.MULTILINE)
     yield "## What it refuses"
