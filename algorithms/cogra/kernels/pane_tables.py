@@ -29,11 +29,11 @@ class PaneTables(NamedTuple):
 
     What may follow a trend depends on its last position alone, and positions that are followed alike are one *entry*:
     `after[P]` is that of a position, END if nothing follows it; entry 0 is that of the trend of no event yet, which
-    START positions follow. `enters[C, P]` tells which positions follow an entry. From `first_row` of a position on,
+    START positions follow. `enters[C, P]`: which positions follow an entry. From `first_row` of a position on,
     `row` lists the first cells of the entries from which a path leads to it, and `begun` is 1 where it follows them.
 
     Maps that negations empty (`Voids`) are `whole`: they have a column for each slot, a row for each of these besides
-    row 0, and begin as `enters`, in which a column goes on as it is.
+    row 0, and begin as `enters`, in which a column continues as it is.
     """
 
     first_binding: Index
@@ -211,7 +211,7 @@ def _list(ptr: Ints, items: Ints, i: int) -> list[int]:
 
 
 def _leads(sources: list[list[int]], feeds: list[list[int]], columns: int) -> Flags:
-    """bool[columns, P]: whether trends in a column may go on to an event at a position, now or later."""
+    """bool[columns, P]: whether trends in a column may continue to an event at a position, now or later."""
     found = np.zeros((columns, len(sources)), np.bool_)
     for p, read in enumerate(sources):
         found[read, p] = True

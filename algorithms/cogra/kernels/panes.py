@@ -1,12 +1,12 @@
 """Type-grained aggregation by panes: an event changes the map of its pane alone, however many windows hold it.
 
 Under skip-till-any-match, without predicates on adjacent events and negation, an event at a position p adds to the
-trends that end at p a sum of those that end at the positions before, whatever trends there were before the pane: a
-linear map of the cells of type granularity, and an affine one with sums. The map of a pane has a row per entry
+trends that end at p a sum of those that end at the positions before, for any trends from before the pane: a linear
+map of the cells of type granularity, and an affine one with sums. The map of a pane has a row per entry
 (`pane_tables`), which an event at p changes in column p alone; the cells of a window are those of a product of the maps
 of its panes (`pane_products`). A pane ends where a window begins or ends.
 
-Trends that an event comes after may not go on over a negation that the event matches; those that end at its time or
+Trends that an event comes after may not continue over a negation that the event matches; those that end at its time or
 later may. So when its time is over it empties the columns of the slots that the negation affects, the trends from
 before the pane among them: a linear map, too, for which a map has what comes from before as rows of its own (`Voids`).
 """
