@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cepbench.algorithms.cogra.panes import PaneGrained, VoidablePaneGrained
+from cepbench.algorithms.cogra.panes import PaneGrained
 from cepbench.algorithms.running.evaluator import WHOLE_STREAM
 from cepbench.algorithms.running.lanes import OneLane
 from cepbench.queries.compile import compile_workload
@@ -53,7 +53,7 @@ def test_the_maps_of_the_example_with_negation(events: str) -> None:
     assert NEGATED is not None
     given = batch(stream("A1 B2 C3 B4"))  # of which the query's types are known
     [query] = compile_workload([parse_query(NEGATED[1])], given.schema).queries
-    evaluator = VoidablePaneGrained(query, query.parts[0], WHOLE_STREAM)
+    evaluator = PaneGrained(query, query.parts[0], WHOLE_STREAM)
     first, last = (0, 2) if events == "A1 B2" else (2, 4)
     OneLane(evaluator).process(given.slice(first, last))
     found = evaluator.current().ring[:, 0].reshape(4, 3)[:, ::-1]  # columns: B, A, no event

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from cepbench.algorithms.base import Operator, PerKey, Plan
 from cepbench.algorithms.cogra.capabilities import not_linear, not_sliced, unsupported_negation
-from cepbench.algorithms.cogra.panes import PaneGrained, VoidablePaneGrained
+from cepbench.algorithms.cogra.panes import PaneGrained
 from cepbench.algorithms.cogra.slices import TimeSlices
 from cepbench.algorithms.cogra.window_costs import ChosenByCost
 from cepbench.algorithms.online.trends import trend_lanes
@@ -23,7 +23,7 @@ from cepbench.queries.model import Aggregates, Query
 WINDOWS = ("each", "panes", "auto")
 PARALLEL = ("keys", "time")
 OWN = "each or panes"
-"""`windows` where it is not given: `panes` for slices of time, else `each`."""
+"""`windows` where it is not given: `panes` for slices of time, otherwise `each`."""
 
 
 class Cogra(IndependentAlgorithm):
@@ -35,8 +35,8 @@ class Cogra(IndependentAlgorithm):
       events, O(n u) and O(u) with them, for u events that wait for a successor.
 
     - `windows`: `each`, the chapters' own: an event updates each window that holds it; `panes`: under
-      skip-till-any-match without predicates on adjacent events and negated sequences it updates its pane, whatever the
-      overlap of windows (`panes`); `auto`: either, by its cost for the rate of a key (`window_costs`).
+      skip-till-any-match without predicates on adjacent events and negated sequences it updates its pane only, however
+      much windows overlap (`panes`); `auto`: either, by its cost for the rate of a key (`window_costs`).
     - `parallel`: `keys`: workers have keys whole; `time`: on Spark each key is cut by time into at most
       `slices` slices that workers evaluate by panes side by side (`slices.SliceGrained`). What panes do not evaluate is
       refused, and so are windows of events and any `windows` but `panes`; in one process `time` is `windows=panes`.
@@ -94,5 +94,5 @@ class Cogra(IndependentAlgorithm):
     def lanes(self, query: CompiledQuery, part: Part, window: Window) -> Lanes:
         """By panes where they are asked for and can evaluate the query; otherwise at the coarsest granularity."""
         if self.windows == "panes" and not_linear(part.automaton, query.query.semantics) is None:
-            return VoidablePaneGrained(query, part, window) if part.negations else PaneGrained(query, part, window)
+            return PaneGrained(query, part, window)
         return trend_lanes(query, part, window)

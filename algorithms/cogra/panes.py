@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from cepbench.algorithms.cogra.kernels.pane_tables import (
     BACK,
+    NO_VOIDS,
     PaneCells,
     Panes,
     PaneTables,
+    Voids,
     new_pane_cells,
     pane_shape_of,
     pane_tables_of,
-    varying_shape_of,
+    voidable_tables_of,
 )
 from cepbench.algorithms.cogra.kernels.panes import aggregate_panes_keys, live_cells, show
 from cepbench.algorithms.cogra.kernels.slices import open_windows
-from cepbench.algorithms.cogra.kernels.voidable_panes import (
-    VoidablePanes,
-    aggregate_voidable_panes_keys,
-)
-from cepbench.algorithms.cogra.kernels.voidable_tables import voidable_tables_of
 from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.cells import Cells, cell_bytes, empty_cells
 from cepbench.algorithms.kernels.growth import widened
@@ -34,15 +29,24 @@ from cepbench.queries.compile import CompiledQuery, Part
 FIRST_PANES = 8
 
 
-class ByPanes(CellLanes):
-    """What evaluators by panes share: maps of panes, on stacks, and rows of the windows that they make up.
+class PaneGrained(CellLanes):
+    """All aggregates under skip-till-any-match without predicates on adjacent events, with negations of single events.
 
-    There is one key (`Cogra.operator`): all lanes have the same room, and keys differ in how many panes they need.
+    O(n C l + m C P^2) time for n events in m panes, a pattern of P positions with l transitions into each, and
+    C <= P + 1 entries (`kernels.pane_tables`); O(q C P) space for q panes of the open windows that hold an event. With
+    negation C columns and C + 1 rows: O(n C l + m C^3) time, O(q C^2) space.
+
+    Maps of panes lie on stacks, with rows of the windows that they make up. There is one key (`Cogra.operator`): all
+    lanes have the same room, and keys differ in how many panes they need.
     """
 
+    over = staticmethod(aggregate_panes_keys)
     lanes: PaneCells
 
-    def __init__(self, query: CompiledQuery, part: Part, window: Window, tables: PaneTables, fixed: Any) -> None:
+    def __init__(self, query: CompiledQuery, part: Part, window: Window) -> None:
+        tables, voids = pane_maps_of(part)
+        shape = pane_shape_of(query.layout, part.tables, query.arithmetic, bool(part.negations))
+        fixed = Panes(tables, voids, shape, window.overlap, sliding(window))
         self.tables, sizes = tables, Sizes(cell_bytes(part.tables), 0)
         negations = negations_of(part.negations, window, query.columns)
         fresh = new_pane_cells(tables, FIRST_PANES, query.layout, query.arithmetic, sizes.clock(), len(negations))
@@ -75,20 +79,6 @@ class ByPanes(CellLanes):
         state: PaneCells = mapped(lambda array: array[0], self.lanes)
         return state
 
-
-class PaneGrained(ByPanes):
-    """All aggregates under skip-till-any-match without predicates on adjacent events and negation.
-
-    O(n C l + m C P^2) time for n events in m panes, a pattern of P positions with l transitions into each, and
-    C <= P + 1 entries (`kernels.pane_tables`); O(q C P) space for q panes of the open windows that hold an event.
-    """
-
-    over = staticmethod(aggregate_panes_keys)
-
-    def __init__(self, query: CompiledQuery, part: Part, window: Window) -> None:
-        tables, shape = pane_tables_of(part.tables), pane_shape_of(query.layout, part.tables, query.arithmetic)
-        super().__init__(query, part, window, tables, Panes(tables, shape, window.overlap, sliding(window)))
-
     def open_rows(self, first: int, count: int) -> Cells:
         """Rows of P cells of `count` windows of the only key from window `first` on, of which none has ended; the
         evaluator is spent.
@@ -100,15 +90,8 @@ class PaneGrained(ByPanes):
         return rows
 
 
-class VoidablePaneGrained(ByPanes):
-    """`PaneGrained` for queries with negation, each of a single event: C columns, and C + 1 rows.
-
-    O(n C l + m C^3) time, O(q C^2) space for q panes of the open windows that hold an event or a negated one.
-    """
-
-    over = staticmethod(aggregate_voidable_panes_keys)
-
-    def __init__(self, query: CompiledQuery, part: Part, window: Window) -> None:
-        tables = voidable_tables_of(part.tables, len(part.negations))
-        fixed = VoidablePanes(tables, varying_shape_of(query.layout), window.overlap, sliding(window))
-        super().__init__(query, part, window, tables.panes, fixed)
+def pane_maps_of(part: Part) -> tuple[PaneTables, Voids]:
+    """The maps of an automaton, and what its negations empty."""
+    if part.negations:
+        return voidable_tables_of(part.tables, len(part.negations))
+    return pane_tables_of(part.tables), NO_VOIDS

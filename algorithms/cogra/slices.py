@@ -73,7 +73,7 @@ def _sides(evaluator: Evaluator) -> Sequence[Evaluator]:
 class SliceGrained(Evaluator):
     """The events of one key in a slice of time, by panes.
 
-    Windows that lie in the slice are evaluated as ever. Of those that begin in it and end later it tells the rows of
+    Windows that lie in the slice are evaluated as usual. Of those that begin in it and end later it returns the rows of
     `kernels.slices`; of those that began before, the map of its events up to the end of each window, or of all. These
     maps are made beside, event by event: an event costs twice as much if windows that begin before the slice hold it as
     well as ones that begin in it, which few events do if slices are longer than windows. O(w (C P + P)) space in
@@ -139,7 +139,7 @@ class SliceGrained(Evaluator):
 
 
 def _cuts(window: Window, time_slice: TimeSlice, windows: range) -> list[int]:
-    """Where these windows end in the slice, and its end if one of them goes on."""
+    """Where these windows end in the slice, and its end if one of them continues."""
     cuts = []
     for k in windows:
         cuts.append(min(window.end(k), time_slice.end, FOREVER - 1))

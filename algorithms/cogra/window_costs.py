@@ -8,8 +8,7 @@ import numpy as np
 
 from cepbench.algorithms.base import KeyedBatch, Operator, StateSize
 from cepbench.algorithms.cogra.capabilities import not_linear
-from cepbench.algorithms.cogra.kernels.pane_tables import pane_tables_of
-from cepbench.algorithms.cogra.kernels.voidable_tables import voidable_tables_of
+from cepbench.algorithms.cogra.panes import pane_maps_of
 from cepbench.algorithms.rows import KeyedRows
 from cepbench.events.batch import DTYPES, EventBatch
 from cepbench.events.schema import Schema
@@ -83,7 +82,7 @@ def panes_gain(query: CompiledQuery, batch: KeyedBatch) -> float:
 
 def _gain(part: Part, windows: float, pane: float, batch: KeyedBatch) -> float:
     tables = part.tables
-    maps = voidable_tables_of(tables, len(part.negations)).panes if part.negations else pane_tables_of(tables)
+    maps, _ = pane_maps_of(part)
     entries, columns = maps.enters.shape
     products = 2 * entries * columns**2 + columns * int(maps.end.sum())
     found = int(np.count_nonzero((np.diff(tables.binding_ptr) > 0)[batch.events.type]))

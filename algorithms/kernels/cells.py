@@ -24,7 +24,7 @@ LOWER = np.uint64(0xFFFFFFFF)
 
 
 class Cells(NamedTuple):
-    """N cells of R ring, F real and M least channels; bit c of `over` tells that ring channel c overflowed."""
+    """N cells of R ring, F real and M least channels; bit c of `over`: ring channel c has overflowed."""
 
     ring: NDArray[Any]
     over: NDArray[np.uint64]
@@ -44,7 +44,7 @@ def empty_cells(count: int, layout: Layout, arithmetic: str) -> Cells:
 
 @inlined
 def clear(cells: Cells, i: Place) -> None:
-    """Makes cell i that of no trend. First channels stand apart: a call that fills a few takes longer than all else."""
+    """Makes cell i that of no trend. First channels are cleared apart: a call that fills a few takes longer."""
     cells.ring[i, 0] = cells.ring.dtype.type(0)
     for c in range(1, cells.ring.shape[1]):
         cells.ring[i, c] = cells.ring.dtype.type(0)
@@ -192,7 +192,7 @@ def weighted(cells: Cells, column: Place, ints: Ints, event: Place, count: Any, 
     if column >= 0:
         weight = np.uint64(ints[column, event])
         more = cells.ring.dtype.type(weight * np.uint64(count))
-        large = (weight | np.uint64(count)) >> HALF != ZERO  # mostly not, which is faster to tell
+        large = (weight | np.uint64(count)) >> HALF != ZERO  # mostly not, which is faster to decide
         over = weight != ZERO and (over or (large and product_exceeds(weight, np.uint64(count))))
     return more, over
 

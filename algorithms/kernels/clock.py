@@ -1,6 +1,6 @@
 """The windows that are open at a time: window k covers [k * slide, k * slide + within).
 
-A clock holds the current time and the lowest and the highest window opened so far; it only goes on. Kernels that let
+A clock holds the current time and the lowest and the highest window opened so far; it never goes back. Kernels that let
 what events of one time stamp add wait keep there, too, how many slots are TOUCHED, and whether an event OCCUPIED the
 current time, or windows were only closed up to it; behind them is the largest state (`kernels.peak`).
 """

@@ -118,7 +118,7 @@ def inner(function: _Function) -> _Function:
 
 
 def loaded() -> int:
-    """How many specialisations of kernels this process has compiled, or read from disk, so far."""
+    """How many specializations of kernels this process has compiled, or read from disk, so far."""
     return sum(len(compiled.overloads) for compiled in _KERNELS)
 
 

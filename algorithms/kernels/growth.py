@@ -1,4 +1,4 @@
-"""Wider arrays: kernels own none, so whoever calls them makes room between calls."""
+"""Wider arrays: kernels own none, so their callers make room between calls."""
 
 from __future__ import annotations
 

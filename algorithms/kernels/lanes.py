@@ -6,7 +6,7 @@ kernel of a system advances one lane:
     advance(first, until, events, fixed, arena, lane, rows, written) -> (next event, rows written, why it stopped)
 
 - It processes events `first..`, then closes the windows that end by `until`, and stops as `ROWS` or `ROOM` before what
-  `rows` or its lane or arena may not have room for. It goes on from the next event when there is room.
+  `rows` or its lane or arena may not have room for. It continues from the next event when there is room.
 - `fixed`: a named tuple of what does not change, with the `window`; `arena`: arrays that all keys share.
 - Rows are written from place `written` on.
 

@@ -31,12 +31,3 @@ def note(kept: int, clock: Ints) -> None:
     size = windows * clock[_PER_WINDOW] + kept * clock[_PER_KEPT]
     if size > clock[_BYTES]:
         clock[_BYTES], clock[_WINDOWS], clock[_KEPT] = size, windows, kept
-
-
-def largest(kept: int, clock: Ints) -> tuple[int, int]:
-    """Windows and kept things of the largest state, that of now included; what was noted is forgotten."""
-    windows = int(clock[HIGH] - clock[LOW]) + 1
-    if windows * clock[_PER_WINDOW] + kept * clock[_PER_KEPT] < clock[_BYTES]:
-        windows, kept = int(clock[_WINDOWS]), int(clock[_KEPT])
-    clock[_BYTES] = 0
-    return windows, kept

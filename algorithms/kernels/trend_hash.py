@@ -22,7 +22,7 @@ _FACTOR_A, _FACTOR_B = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111
 
 @inlined
 def finished(h: np.uint64) -> np.uint64:
-    """The share of one match in a digest: the finaliser of splitmix64."""
+    """The share of one match in a digest: the finalizer of splitmix64."""
     h = (h ^ (h >> _SHIFT_A)) * _FACTOR_A
     h = (h ^ (h >> _SHIFT_B)) * _FACTOR_B
     return h ^ (h >> _SHIFT_C)

@@ -35,7 +35,7 @@ class Peak:
 
 
 def largest_of_all(kept: Ints, clocks: Ints) -> tuple[int, int]:
-    """As `kernels.peak.largest`, added up over S evaluators.
+    """Windows and kept things of the largest state of S evaluators, that of now included; then nothing is noted.
 
     `kept` int64[S] are their things, `clocks` int64[S, 10] their clocks as `kernels.peak.new_clock` lays them out.
     """

@@ -1,9 +1,9 @@
 """Products of the maps of panes, and windows as products of panes by two stacks.
 
 The map of a pane has a cell per entry and position: the aggregates of the trends inside the pane that begin there and
-end here. A trend over two panes lies in one of them, or it ends in the first at some position and goes on in the second
-from the entry after it. So the map of both is A + B + A.B, where a product of two cells concatenates each trend of one
-with each of the other: counts multiply, sums are sx * cy + cx * sy, a minimum is the lesser of both.
+end here. A trend over two panes lies in one of them, or it ends in the first at some position and continues in the
+second from the entry after it. So the map of both is A + B + A.B, where a product of two cells concatenates each trend
+of one with each of the other: counts multiply, sums are sx * cy + cx * sy, a minimum is the lesser of both.
 
 Overflow is decided as by the direct computation. A count has overflowed if and only if 2^64 is reached by the number
 itself, not by its residue; so a product has overflowed if neither side is 0 and one of them has overflowed or their
@@ -14,7 +14,7 @@ The panes of the open windows lie on two stacks (Tangwongsan, Hirzel, Schneider:
 in worst-case constant time, DEBS 2017, Section 3.2: two-stacks). The back keeps the panes since the last turn and their
 product, the front the products of each older pane with all after it, of which a window needs the row of entry 0 only.
 When the front is empty, the back is turned over. Each pane so takes two products of maps, and each window one of a row
-with a map, whatever the windows' overlap.
+with a map, however much windows overlap.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def concatenate_row(
     """Sets the P cells from `at` on to a row of `_concatenate`, that from cell a on and `row` cells after b.
 
     The cells of positions that are no END are left as they are with `only_ends`. A map that is `whole` has also the
-    trends that go on as they are, and those that begin later.
+    trends that continue as they are, and those that begin later.
     """
     positions = np.uint64(len(after))
     for p in range(positions):

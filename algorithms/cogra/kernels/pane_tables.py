@@ -10,10 +10,10 @@ import numpy as np
 from cepbench.algorithms.kernels.arrays import Flags, Index, Ints
 from cepbench.algorithms.kernels.cells import Cells, empty_cells
 from cepbench.algorithms.kernels.events import Sliding
-from cepbench.algorithms.online.kernels.lifecycle import ANY
+from cepbench.algorithms.online.kernels.lifecycle import ANY, make_slots
 from cepbench.algorithms.online.kernels.type_tables import END, PAIR, Size, has_pairs, template_of
 from cepbench.queries.aggregates import Layout
-from cepbench.queries.tables import Predicates, Tables, Weights
+from cepbench.queries.tables import Predicates, Tables, Weights, csr
 
 OFTEN = ((1, 0, 0), (2, 1, 0))
 """Numbers of ring, real and least channels that have compiled kernels of their own."""
@@ -29,11 +29,11 @@ class PaneTables(NamedTuple):
 
     What may follow a trend depends on its last position alone, and positions that are followed alike are one *entry*:
     `after[P]` is that of a position, END if nothing follows it; entry 0 is that of the trend of no event yet, which
-    START positions follow. `enters[C, P]` tells which positions follow an entry. From `first_row` of a position on,
+    START positions follow. `enters[C, P]`: which positions follow an entry. From `first_row` of a position on,
     `row` lists the first cells of the entries from which a path leads to it, and `begun` is 1 where it follows them.
 
-    Maps that negations empty (`voidable_tables`) are `whole`: they have a column for each slot, a row for each of these
-    besides row 0, and begin as `enters`, in which a column goes on as it is.
+    Maps that negations empty (`Voids`) are `whole`: they have a column for each slot, a row for each of these besides
+    row 0, and begin as `enters`, in which a column continues as it is.
     """
 
     first_binding: Index
@@ -53,21 +53,42 @@ class PaneTables(NamedTuple):
     whole: bool
 
 
+class Voids(NamedTuple):
+    """What negations empty, of maps on slots (`algorithms.online.kernels.lifecycle`); nothing without negation.
+
+    A map has a column for each slot that is read, or final, and one for the trend of no event that START positions
+    follow after the same leading negations. Row 0 is that of a window that begins, row c + 1 that of column c.
+
+    - `feed`: the columns that trends at a position are added to, from `feed_ptr[p]` up to `feed_ptr[p + 1]`.
+    - `void`: the columns that a match of negation j empties, from `void_ptr[j]` up to `void_ptr[j + 1]`.
+    """
+
+    feed_ptr: Ints
+    feed: Ints
+    void_ptr: Ints
+    void: Ints
+
+
+NO_VOIDS = Voids(*(np.zeros(size, np.int64) for size in (1, 0, 1, 0)))
+
+
 class PaneShape(NamedTuple):
     """Numbers of channels, and of predecessors if they are known, each as a length; that of a tuple is known when a
-    kernel is compiled (`type_tables`).
+    kernel is compiled (`type_tables`). `negated` has an entry if there are `Voids`.
     """
 
     ring: Size
     real: Size
     least: Size
     sources: tuple[bool, ...]
+    negated: tuple[bool, ...]
 
 
 class Panes(NamedTuple):
     """What does not change (`kernels.lanes`); `span` is the most windows that hold one event."""
 
     tables: PaneTables
+    voids: Voids
     shape: PaneShape
     span: int
     window: Sliding
@@ -119,7 +140,7 @@ def pane_tables_of(tables: Tables) -> PaneTables:
         template.binding,
         template.first_source,
         template.source,
-        *listed(rows, positions),
+        *_listed(rows, positions),
         np.array([begun for p in range(positions) for begun in (*enters[rows[p], p], False)], np.uint64),
         enters,
         after,
@@ -132,7 +153,75 @@ def pane_tables_of(tables: Tables) -> PaneTables:
     )
 
 
-def listed(rows: Sequence[Ints], columns: int) -> tuple[Index, Index]:
+def voidable_tables_of(tables: Tables, negations: int) -> tuple[PaneTables, Voids]:
+    """The tables of an automaton with so many negations of single events, without predicates on adjacent events."""
+    positions = range(len(tables.start))
+    every = np.ones(len(positions), np.bool_)
+    slots = make_slots(tables, negations, every, every, contiguous=False)
+    read = [slots.read[tables.enter_ptr[p] : tables.enter_ptr[p + 1]].tolist() for p in positions]
+    final = {*np.flatnonzero(slots.direct).tolist(), *slots.late.tolist()}
+    number = {slot: column for column, slot in enumerate(sorted(final.union(*read)))}  # of slots that are of use
+    begins: dict[tuple[int, ...], int] = {}
+    sources = [[number[slot] for slot in read[p]] for p in positions]
+    for p in np.flatnonzero(tables.start):
+        leading = tuple(tables.leading[tables.leading_ptr[p] : tables.leading_ptr[p + 1]].tolist())
+        sources[p].append(begins.setdefault(leading, len(number) + len(begins)))
+    columns = len(number) + len(begins)
+    feeds = [[number[slot] for slot in _list(slots.feed_ptr, slots.feed, p) if slot in number] for p in positions]
+    voids = [
+        [
+            *(number[slot] for slot in _list(slots.void_ptr, slots.void, j)),
+            *(column for leading, column in begins.items() if j in leading),
+        ]
+        for j in range(negations)
+    ]
+    enters = np.eye(columns + 1, columns, -1, np.bool_)
+    enters[0, list(begins.values())] = True
+    end = np.zeros(columns, np.bool_)
+    end[[number[slot] for slot in final]] = True
+    enter_ptr, source = csr(sources)
+    template = template_of(tables._replace(enter_ptr=enter_ptr, source=source), ANY, EMPTY * enters.size)
+    leads = _leads(sources, feeds, columns)
+    rows = [np.concatenate(([0], np.flatnonzero(leads[:, p]) + 1)) for p in positions]
+    first_row, row = _listed(rows, columns)
+    panes = PaneTables(
+        template.first_binding,
+        template.binding,
+        template.first_source,
+        template.source,
+        first_row,
+        row,
+        np.zeros_like(row),
+        enters,
+        np.arange(1, columns + 1, dtype=np.uint64),
+        end,
+        tables.local,
+        tables.ring,
+        tables.real,
+        tables.least,
+        whole=True,
+    )
+    return panes, Voids(*csr(feeds), *csr(voids))
+
+
+def _list(ptr: Ints, items: Ints, i: int) -> list[int]:
+    """List i of a CSR."""
+    found: list[int] = items[ptr[i] : ptr[i + 1]].tolist()
+    return found
+
+
+def _leads(sources: list[list[int]], feeds: list[list[int]], columns: int) -> Flags:
+    """bool[columns, P]: whether trends in a column may continue to an event at a position, now or later."""
+    found = np.zeros((columns, len(sources)), np.bool_)
+    for p, read in enumerate(sources):
+        found[read, p] = True
+    for _ in range(columns):
+        for p, fed in enumerate(feeds):
+            found |= found[:, [p]] & found[fed].any(axis=0)
+    return found
+
+
+def _listed(rows: Sequence[Ints], columns: int) -> tuple[Index, Index]:
     """Where the list of each position begins, and the first cells of its rows, with END behind each list."""
     begins = np.cumsum([0, *(len(some) + 1 for some in rows)])[:-1].astype(np.uint64)
     return begins, np.array([cell for some in rows for cell in (*(some * columns).tolist(), END)], np.uint64)
@@ -146,19 +235,12 @@ def _reached(enters: Flags, followers: Flags) -> Flags:
     return reached
 
 
-def pane_shape_of(layout: Layout, tables: Tables, arithmetic: str) -> PaneShape:
+def pane_shape_of(layout: Layout, tables: Tables, arithmetic: str, negated: bool) -> PaneShape:
     """The shape of a query; its kernel is compiled for it alone if such queries come OFTEN, in modular arithmetic."""
     sizes = (len(layout.ring), len(layout.real), len(layout.least))
-    if arithmetic != "modular" or sizes not in OFTEN or not has_pairs(tables):
-        return varying_shape_of(layout)
-    ring, real, least = ((False,) * size for size in sizes)
-    return PaneShape(ring, real, least, (False,) * PAIR)
-
-
-def varying_shape_of(layout: Layout) -> PaneShape:
-    """The shape of a query whose kernel serves all."""
-    ring, real, least = (np.zeros(len(family), np.bool_) for family in (layout.ring, layout.real, layout.least))
-    return PaneShape(ring, real, least, ())
+    known = arithmetic == "modular" and sizes in OFTEN and has_pairs(tables) and not negated
+    ring, real, least = ((False,) * size if known else np.zeros(size, np.bool_) for size in sizes)
+    return PaneShape(ring, real, least, (False,) * PAIR if known else (), (True,) * negated)
 
 
 def new_pane_cells(

@@ -1,18 +1,31 @@
 """Type-grained aggregation by panes: an event changes the map of its pane alone, however many windows hold it.
 
 Under skip-till-any-match, without predicates on adjacent events and negation, an event at a position p adds to the
-trends that end at p a sum of those that end at the positions before, whatever trends there were before the pane: a
-linear map of the cells of type granularity, and an affine one with sums. The map of a pane has a row per entry
+trends that end at p a sum of those that end at the positions before, for any trends from before the pane: a linear
+map of the cells of type granularity, and an affine one with sums. The map of a pane has a row per entry
 (`pane_tables`), which an event at p changes in column p alone; the cells of a window are those of a product of the maps
 of its panes (`pane_products`). A pane ends where a window begins or ends.
+
+Trends that an event comes after may not continue over a negation that the event matches; those that end at its time or
+later may. So when its time is over it empties the columns of the slots that the negation affects, the trends from
+before the pane among them: a linear map, too, for which a map has what comes from before as rows of its own (`Voids`).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from cepbench.algorithms.cogra.kernels.pane_products import evict_panes, push_pane, window_result
-from cepbench.algorithms.cogra.kernels.pane_tables import BACK, FIRST, FRONT, PaneCells, Panes, PaneShape, PaneTables
+from cepbench.algorithms.cogra.kernels.pane_products import RESULT, evict_panes, push_pane, window_result
+from cepbench.algorithms.cogra.kernels.pane_tables import (
+    BACK,
+    FIRST,
+    FRONT,
+    PaneCells,
+    Panes,
+    PaneShape,
+    PaneTables,
+    Voids,
+)
 from cepbench.algorithms.kernels.arrays import Ints, Place
 from cepbench.algorithms.kernels.cells import ONE, ZERO, add, clear, is_empty
 from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, TOUCHED, has_ended, next_boundary, opened
@@ -39,9 +52,10 @@ def aggregate_panes(
 
     Stops before an event, or the end, at which `out` might not have room for the windows that close (`span` at most)
     or the back for a pane. O(C l) per event for C entries and l transitions into its positions, O(C P^2) per pane of P
-    positions, O(P^2) per window.
+    positions, O(P^2) per window. With negation, O(C l + C f) per event for C rows and f slots that it feeds, O(C) per
+    slot that a negated event empties, O(C^3) per pane, O(C^2) per window.
     """
-    tables, shape, window = fixed.tables, fixed.shape, fixed.window
+    tables, voids, shape, window = fixed.tables, fixed.voids, fixed.shape, fixed.window
     clock = state.clock
     now = clock[NOW]
     boundary = next_boundary(clock[LOW], clock[HIGH], window)  # divisions are left to the boundaries of panes
@@ -54,16 +68,21 @@ def aggregate_panes(
         if time != now:
             if time >= boundary:
                 clock[NOW] = now
-                why = lacking(fixed.span, state, out, size)
+                why = _lacking(fixed.span, state, out, size)
                 if why != DONE:
                     return int(i), size, why
-                size = advance_panes(time, tables, window, state, out, size)
+                if len(shape.negated) > 0:
+                    _void_all(now, events.negated[i], inside, tables, voids, state)
+                size = _advance(time, tables, window, state, out, size)
                 boundary = next_boundary(clock[LOW], clock[HIGH], window)
                 inside = clock[LOW] <= clock[HIGH]
-            elif clock[TOUCHED] > 0:
-                show(tables, state)
+            else:
+                if len(shape.negated) > 0:
+                    _void_all(now, events.negated[i], inside, tables, voids, state)
+                if clock[TOUCHED] > 0:
+                    show(tables, state)
             now = time
-            alone = bool(i + ONE < number and events.time[i + ONE] != now)
+            alone = bool(len(shape.negated) == 0 and i + ONE < number and events.time[i + ONE] != now)
         if not inside:  # between windows
             continue
         b = tables.first_binding[np.uint64(events.kind[i])]
@@ -73,18 +92,23 @@ def aggregate_panes(
             if not checked or fits(p, i, events, tables):
                 if state.counters[FIRST] < 0:
                     state.counters[FIRST] = now
-                if not alone:
-                    wait(p, state)
-                _bind(i, p, alone, events, tables, shape, state)
+                if len(shape.negated) > 0:
+                    _bind_to_slots(i, p, events, tables, voids, shape, state)
+                else:
+                    if not alone:
+                        _wait(p, state)
+                    _bind(i, p, alone, events, tables, shape, state)
             b += ONE
             p = tables.binding[b]
     clock[NOW] = now
     note(live(tables, state), clock)
     if has_ended(clock[LOW], clock[HIGH], until, window):
-        why = lacking(fixed.span, state, out, size)
+        why = _lacking(fixed.span, state, out, size)
         if why != DONE:
             return int(number), size, why
-        size = advance_panes(until, tables, window, state, out, size)
+        if len(shape.negated) > 0:
+            _void_all(now, events.negated[number], inside, tables, voids, state)
+        size = _advance(until, tables, window, state, out, size)
     return int(number), size, DONE
 
 
@@ -97,7 +121,7 @@ def aggregate_panes_keys(
 
 
 @inlined
-def lacking(span: int, state: PaneCells, out: RowCells, size: int) -> int:
+def _lacking(span: int, state: PaneCells, out: RowCells, size: int) -> int:
     """What there may not be room for when a pane ends: `ROWS`, or `ROOM` at the back, or `DONE`, nothing."""
     if size + span > len(out.window):
         return ROWS
@@ -128,7 +152,49 @@ def _bind(
 
 
 @inlined
-def wait(p: np.uint64, state: PaneCells) -> None:
+def _bind_to_slots(
+    i: Place, p: np.uint64, events: KernelEvents, tables: PaneTables, voids: Voids, shape: PaneShape, state: PaneCells
+) -> None:
+    """Appends event i at position p to the trends that it may follow, row by row; they wait in the columns it feeds."""
+    cells = state.cells
+    size = np.uint64(tables.enters.size)
+    nothing, made = cells.ring.dtype.type(0), RESULT * size
+    for f in range(voids.feed_ptr[p], voids.feed_ptr[p + ONE]):
+        _wait(np.uint64(voids.feed[f]), state)
+    k = tables.first_row[p]
+    base = tables.row[k]
+    while base != END:
+        clear(cells, made)
+        append(i, p, nothing, base, made, made, False, made, events, tables, shape, cells)
+        for f in range(voids.feed_ptr[p], voids.feed_ptr[p + ONE]):
+            add(cells, size + base + np.uint64(voids.feed[f]), cells, made)
+        k += ONE
+        base = tables.row[k]
+
+
+@inlined
+def _void_all(now: int, latest: Ints, inside: bool, tables: PaneTables, voids: Voids, state: PaneCells) -> None:
+    """Notes the matches of negations at the time stamp `now`, which ends, and which empty columns."""
+    for j in range(len(latest)):
+        if latest[j] > state.seen[j]:
+            state.seen[j] = latest[j]
+            if inside:
+                _void(j, now, tables, voids, state)
+
+
+@inner
+def _void(j: int, now: int, tables: PaneTables, voids: Voids, state: PaneCells) -> None:
+    """Empties what a match of negation j at the time stamp that ends takes away, but not what ended at that time."""
+    columns, size = np.uint64(tables.enters.shape[1]), np.uint64(tables.enters.size)
+    if state.counters[FIRST] < 0:
+        state.counters[FIRST] = now
+    for v in range(voids.void_ptr[j], voids.void_ptr[j + 1]):
+        for at in range(np.uint64(voids.void[v]), size, columns):
+            clear(state.cells, at)
+
+
+@inlined
+def _wait(p: np.uint64, state: PaneCells) -> None:
     """Notes that trends at position p wait for the time to move on."""
     listed = False
     for k in range(state.clock[TOUCHED]):
@@ -151,7 +217,7 @@ def show(tables: PaneTables, state: PaneCells) -> None:
 
 
 @inner
-def advance_panes(now: int, tables: PaneTables, window: Sliding, state: PaneCells, out: RowCells, size: int) -> int:
+def _advance(now: int, tables: PaneTables, window: Sliding, state: PaneCells, out: RowCells, size: int) -> int:
     """Ends the current pane, closes windows that end by `now`, opens those of `now`; returns rows in `out`."""
     clock = state.clock
     show(tables, state)

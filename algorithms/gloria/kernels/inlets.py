@@ -24,7 +24,7 @@ NOBODY, SOME, ALL = 0, 1, 2
 def match(
     i: int, s: int, events: KernelEvents, tables: GloriaTables, predicates: Predicates, totals: TemplateCells
 ) -> bool:
-    """Tells in `TemplateCells.passed` which members event i matches at state s; False if it matches none."""
+    """Sets `TemplateCells.passed` to the members that event i matches at state s; False if it matches none."""
     state, found = tables.state[s], False
     for c in range(state.test, state.test_end):
         test = tables.test[c]

@@ -1,4 +1,4 @@
-"""What becomes of an event: it has a snapshot, or goes on with the expression that reaches it (Section 3.2)."""
+"""What becomes of an event: it has a snapshot, or continues with the expression that reaches it (Section 3.2)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cepbench.algorithms.gloria.kernels.expressions import (
 from cepbench.algorithms.gloria.kernels.inlets import ALL, NOBODY, matching
 from cepbench.algorithms.gloria.kernels.program import EXPRESSION, GloriaProgram, GloriaTables
 from cepbench.algorithms.gloria.kernels.state import Expressions, GloriaState, TemplateCells, VisitedEvents
-from cepbench.algorithms.gloria.kernels.windows import tell_after
+from cepbench.algorithms.gloria.kernels.windows import mark_after
 from cepbench.algorithms.kernels.cells import begin
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents, keep_columns
@@ -24,7 +24,7 @@ from cepbench.algorithms.snapshots.kernels.cells import add
 from cepbench.algorithms.snapshots.kernels.counts import add_counts, clear_cell, copy_cell
 
 NOTHING, REUSED, AGAIN, SNAPSHOT, EACH = range(5)
-"""What becomes of an event: nothing; it goes on with the expression that reaches it; it has the same snapshot as the
+"""What becomes of an event: nothing; it continues with the expression that reaches it; it has the same snapshot as the
 event before; one of its own; and, at an ending, each member has its value."""
 
 
@@ -80,7 +80,7 @@ def reuse(
 ) -> int:  # fmt: skip
     """Appends event i at state s to the expression that reaches inlet n, and adds it to row `to`; returns its length.
 
-    The expression is in row EXPRESSION then, unless `only` its counts are needed, as nothing else is asked for. O(s).
+    The expression is in row EXPRESSION then, unless `only` its counts are needed, as no others are asked for. O(s).
     """
     tables = program.tables
     inlet = shared.inlet[n]
@@ -133,7 +133,7 @@ def let_out(
     if outlet.kept:
         _keep(i, o, first, size, events, tables, totals, state.vertices, shared)
     if at_once:
-        tell_after(s, tables.state, tables.lists, totals.stamp)
+        mark_after(s, tables.state, tables.lists, totals.stamp)
     elif not shared.pending[o].marked:
         shared.pending[o].marked = True
         shared.pending[counts.shared].touched = o

@@ -27,7 +27,7 @@ EXPRESSION = 0
 class KindRecord:
     """An event type: its states `state` to `state_end`; `single` if it has but one.
 
-    `relevant` if it has any, or negations name it: the time stamps before its events end, whatever they match.
+    `relevant` if it has any, or negations name it: its events end the time stamp before, even if they match nothing.
     """
 
     state: int
@@ -137,10 +137,10 @@ class OutletRecord:
 
     - Rows of the group: `sums`, the running sum of the expressions of events before the current time, and behind it
       that of the events at it. `test` to `test_end` in `lists`: the classes of its members; `share`: their places.
-    - `local`: its events have snapshots of their own. Else they go on with those of `inlet`, and `start` with one that
-      is 1 for all. `mask`: where in `GloriaState.masks` the classes are that the last snapshot was for.
-    - `own`: members start in different windows. `steady`: events in a row have the same snapshot, as no predicates on
-      adjacent events and no negations tell them apart. `kept`: its events are visited later.
+    - `local`: its events have snapshots of their own. Otherwise they continue with those of `inlet`, and `start` with
+      one that is 1 for all. `mask`: where in `GloriaState.masks` the classes are that the last snapshot was for.
+    - `own`: members start in different windows. `steady`: events in a row have the same snapshot, as neither
+      predicates on adjacent events nor negations distinguish them. `kept`: its events are visited later.
     """
 
     group: int
@@ -265,7 +265,7 @@ class GloriaTables(NamedTuple):
 
 
 class GloriaProgram(NamedTuple):
-    """A sharable set; `weights` tell by state which events count for which channel, and then that each may."""
+    """A sharable set; `weights`: by state which events count for which channel; behind the states, all do."""
 
     tables: GloriaTables
     predicates: Predicates

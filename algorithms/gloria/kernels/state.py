@@ -19,7 +19,7 @@ class WorkRecord:
     - `touched`: slots, and `shared`: outlets, that have events at the current time.
     - Ends of the queue of `vertices`, and of their cells. Used cells of groups, and times of their snapshots; what
       there was no room for.
-    - `peak`: the most bytes since they were told, and what they were made of; `peak_windows` are bytes.
+    - `peak`: the most bytes since the last report, and what they consist of; `peak_windows` are bytes.
     - `visits`: events times the states that they are put into; `edges`: events before that are visited; `additions` of
       coefficients; `evaluations` of expressions, for one query and window; snapshots, and those of them for an event
       that some members of its group match, or extend after other events than the others do.

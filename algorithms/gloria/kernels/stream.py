@@ -17,7 +17,7 @@ from cepbench.algorithms.gloria.kernels.outlets import (
 )
 from cepbench.algorithms.gloria.kernels.program import GloriaProgram, GloriaTables, KindRecord
 from cepbench.algorithms.gloria.kernels.state import GloriaState
-from cepbench.algorithms.gloria.kernels.windows import arrive, close_until, commit, tell_after
+from cepbench.algorithms.gloria.kernels.windows import arrive, close_until, commit, mark_after
 from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.cells import counts_only
 from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
@@ -147,7 +147,7 @@ def _deliver(
                 and at_once
                 and place.feed < place.feed_end
             ):
-                tell_after(s, tables.state, tables.lists, totals.stamp)
+                mark_after(s, tables.state, tables.lists, totals.stamp)
     for n in range(known.ending, known.ending_end):
         if shared.ending[n] == EACH:
             end_each(n, tables, totals)

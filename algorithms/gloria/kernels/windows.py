@@ -27,7 +27,7 @@ from cepbench.queries.records import Records
 def note_state(
     whole: Records, window: Records, known: Records, opened: Records, group: Records, count: Records
 ) -> None:
-    """Notes the state if it is the largest since it was told.
+    """Notes the state if it is the largest since the last report.
 
     `whole`, `window` and `known` as `whole`, `window` and `group` in `GloriaTables`, `opened` and `count` as `open` and
     `counts` in `TemplateCells`, `group` as in `Expressions`.
@@ -65,9 +65,9 @@ def commit(negated: Ints, tables: GloriaTables, totals: TemplateCells, shared: E
     for j in range(len(negated)):
         if negated[j] > totals.seen[j]:
             for n in range(tables.negation[j].void, tables.negation[j].void_end):
-                tell_after(tables.slot[tables.lists[n]].state, tables.state, tables.lists, totals.stamp)
+                mark_after(tables.slot[tables.lists[n]].state, tables.state, tables.lists, totals.stamp)
     for n in range(counts.touched):
-        tell_after(tables.slot[totals.pending[n].touched].state, tables.state, tables.lists, totals.stamp)
+        mark_after(tables.slot[totals.pending[n].touched].state, tables.state, tables.lists, totals.stamp)
     commit_slots(negated, tables, totals)
     for n in range(counts.shared):
         o = shared.pending[n].touched
@@ -79,13 +79,13 @@ def commit(negated: Ints, tables: GloriaTables, totals: TemplateCells, shared: E
         add_run(shared.cells, sums, fresh, live)
         clear_run(shared.cells, fresh, live)
         counts.additions += live
-        tell_after(outlet.state, tables.state, tables.lists, totals.stamp)
+        mark_after(outlet.state, tables.state, tables.lists, totals.stamp)
     counts.shared = 0
 
 
 @inner
-def tell_after(s: int, states: Records, lists: Ints, stamp: Ints) -> None:
-    """Lets the states after state s know that what leads there has changed."""
+def mark_after(s: int, states: Records, lists: Ints, stamp: Ints) -> None:
+    """Marks the states after state s: what leads there has changed."""
     for n in range(states[s].after, states[s].after_end):
         stamp[lists[n]] += 1
 

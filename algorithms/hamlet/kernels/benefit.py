@@ -54,7 +54,7 @@ class ClassRecord:
     """Queries that are alike in a burst, and whether they are `chosen` to share it.
 
     - `contexts`: queries times windows k; `reads`: the sums that an event at their positions reads, over all of them
-      (k p); `matched`, `differs`, `alone`: events, as `kernels.bursts` tells.
+      (k p); `matched`, `differs`, `alone`: events, as in `kernels.bursts`.
     - `separate`: each event will be a snapshot if the class shares, since the events before it differ. `visits`: they
       visit the events before; `selects`: some of them, by predicates. `known` is to work with.
     """
@@ -131,8 +131,8 @@ def choose(classes: Records, burst: KnownBurst, costs: BenefitCosts, paper: bool
     """Chooses the `classes[C]` that share the burst, or none; returns the costs of the best plan that shares, and of
     sharing nothing.
 
-    Level 1 of the search space shares all. Classes that introduce no snapshot stay (Theorem 4.1). The others are looked
-    at once each, by the snapshots that they introduce, most first: a class leaves if the plan of Level 2 without it
+    Level 1 of the search space shares all. Classes that introduce no snapshot stay (Theorem 4.1). The others are tried
+    once each, by the snapshots that they introduce, most first: a class leaves if the plan of Level 2 without it
     costs less (Theorem 4.2). What is left is compared with sharing nothing. m + 2 plans for m classes that introduce
     snapshots; queries with the same predicates are one class.
     """

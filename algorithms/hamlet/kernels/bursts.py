@@ -88,7 +88,7 @@ def scan_bursts(
     count: int, events: KernelEvents, groups: Groups, predicates: Predicates, bursts: Records, scans: Records,
     matches: Flags,
 ) -> None:  # fmt: skip
-    """What the optimiser knows of each burst: on how many of its events the classes of units differ.
+    """What the optimizer knows of each burst: on how many of its events the classes of units differ.
 
     `scans[count, K]`, zero at first, by number of class within its group. `matches[N, K]`, true at first: which
     events a class matches, for the graphlets. O(b c) for bursts of b events and c classes.
@@ -106,7 +106,7 @@ def scan_bursts(
             most = max(most, scans[n, c - first].matched)
             least = min(least, scans[n, c - first].matched)
         if most == 0 or least == bursts[n].size:
-            continue  # no event tells classes apart
+            continue  # all classes match the same events
         for i in range(begin, end):
             if events.kind[i] != kind:
                 continue

@@ -118,7 +118,7 @@ class UnitRecord:
 
 class AlikeRecord:
     """A class of units: `sample` is one of their positions, `loop` a transition with their predicates on adjacent
-    events, or NONE; `same_loop` tells whether these are those of the group's reference.
+    events, or NONE; `same_loop`: whether these are those of the group's reference.
     """
 
     sample: int

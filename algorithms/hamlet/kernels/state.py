@@ -22,7 +22,7 @@ class CountRecord:
     - Ends of the queues of vertices of non-shared graphlets and of their cells, of `stored` events of shared ones and
       the cells of their expressions, of snapshots and of shared graphlets, each of which leaves at its oldest end;
       `more_expressions`: cells that the next burst may need; `decided`: the units that share it, if there was no room.
-    - `peak`: the most bytes since they were told, and what they were made of; `peak_windows` are bytes.
+    - `peak`: the most bytes since the last report, and what they consist of; `peak_windows` are bytes.
     - `visits`: events times graphlets that they are put into; `edges`: events before that are visited; `bursts` of
       sharable types, the `shared_bursts` of them, which have a shared graphlet each, and the graphlets that single
       queries have of them; snapshots; and bursts at which a query left the others (`splits`) or joined them again
@@ -68,7 +68,7 @@ class Totals(NamedTuple):
     """Aggregates of the open windows.
 
     `cells`: first one per window of an event, to work with: the trends that *reach* it; then those of slots and of
-    members, where their records tell. `pending[S]`; `seen[J]`: negation starts known; `open[W]`; `counts[1]`.
+    members, as their records say. `pending[S]`; `seen[J]`: negation starts known; `open[W]`; `counts[1]`.
     """
 
     cells: Cells

@@ -1,4 +1,4 @@
-"""Bursts one after another: a decision, then a graphlet for those who share and graphlets for the others."""
+"""Bursts one after another: a decision, then a graphlet for the units that share it and graphlets for the others."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ DONE, OUTPUT, ROOM = 0, 1, 2
 COLUMNS = 8
 TIME, EVENTS, OF_GROUP, EXPECTED, SHARED, NON_SHARED, QUERIES, CREATED = range(COLUMNS)
 """Columns of the trace of decisions: the burst's first time, its events and group; the events on which units differ;
-the costs of the best plan that shares and of sharing nothing, 0 where nobody weighs them; units that share, and the
+the costs of the best plan that shares and of sharing nothing, 0 where costs are not weighed; units that share, and the
 snapshots at event level that were created."""
 
 
 class Decisions(NamedTuple):
-    """How bursts are decided, and what is told of it.
+    """How bursts are decided, and the trace of decisions.
 
     - `mode`; `paper`: whether costs are those of Equation 8 instead of `costs`.
     - `given[N, U]`: whether a unit shares a burst, where decisions come from outside.
     - `classes[K]`: `ClassRecord`s to work with.
-    - `matches[N, K]`: which events a class of units matches, as `scan_bursts` found; without a row if nobody weighs.
+    - `matches[N, K]`: which events a class of units matches, as `scan_bursts` found; without a row if not weighed.
     - `trace[N, COLUMNS]`: a row per burst of a sharable type, or no row at all.
     """
 
@@ -145,7 +145,7 @@ def _decide(
     n: int, burst: BurstRecord, summed: bool, scans: Records, program: HamletProgram, decisions: Decisions,
     state: HamletState,
 ) -> int:  # fmt: skip
-    """Decides who shares burst n, splitting or merging graphlets; returns how many units do."""
+    """Decides which units share burst n, splitting or merging graphlets; returns how many do."""
     groups, counts, graphlets, mode = program.groups, state.totals.counts[0], state.graphlets, decisions.mode
     group, classes = groups.group[burst.group], decisions.classes
     counts.bursts += 1
@@ -167,7 +167,7 @@ def _decide(
         graphlets.unit[u].now = shares
         graphlets.sharing[c] += shares
         sharing += shares
-    if sharing == 1 and mode == DYNAMIC:  # nobody to share with
+    if sharing == 1 and mode == DYNAMIC:  # no other to share with
         sharing = 0
         for u in range(group.unit, group.unit_end):
             graphlets.unit[u].now = False

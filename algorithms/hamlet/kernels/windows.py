@@ -24,7 +24,7 @@ from cepbench.queries.records import Records
 
 @kernel
 def note_state(buffered: Index, whole: Records, window: Records, opened: Records, count: Records) -> None:
-    """Notes the state if it is the largest since it was told.
+    """Notes the state if it is the largest since the last report.
 
     `whole` and `window` as in `TemplateTables`, `opened` and `count` as `open` and `counts` in `Totals`.
     """

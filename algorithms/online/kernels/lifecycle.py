@@ -1,4 +1,4 @@
-"""Aggregates of the open windows: what cells stand for, how events feed them, and how windows open and close.
+"""Aggregates of the open windows: what cells hold, how events feed them, and how windows open and close.
 
 Type-grained and pattern-grained aggregation and the graph of GRETA have this in common (dissertation Chapters 11, 15,
 16). Events of one time stamp never precede one another, so what they add waits in `pending` cells until the time moves
@@ -23,7 +23,7 @@ ANY, NEXT, CONTIGUOUS = 0, 1, 2
 
 
 class Slots(NamedTuple):
-    """What the cells of a window stand for.
+    """What the cells of a window hold.
 
     Slot p < P holds the trends that end at position p and may be extended. Each transition with a negation and each
     END position with a trailing one has a slot of its own, which a match of the negation empties.
@@ -96,7 +96,7 @@ def append(
     state: OpenWindows,
 ) -> bool:
     """Appends event i at position p to the trends in `state.reached` (cell k - low for window k), begins those that it
-    starts, and feeds them to their windows; tells whether there is any.
+    starts, and feeds them to their windows; returns whether there is any.
     """
     if tables.start[p]:
         for k in range(first_free_window(p, i, low, high, events, tables, window), high + 1):

@@ -12,7 +12,7 @@ from cepbench.queries.aggregates import Layout
 from cepbench.queries.tables import Predicates, Tables, Weights
 
 END = np.uint64(2**64 - 1)
-"""Behind the last item of a list. A loop to it is not vectorised, which would cost more than these short lists take."""
+"""Behind the last item of a list. A loop to it is not vectorized, which would cost more than these short lists take."""
 
 EVEN = 4
 """Lists of predecessors that have so many at most are made equally long."""
@@ -29,7 +29,7 @@ class TypeTables(NamedTuple):
 
     - The positions `binding` of a type, and the positions `source` before a position, are lists that end with END; they
       begin where `first_binding` of the type, or `first_source` of the position, says. Behind short lists of sources is
-      what makes them as long as the others: the number of an empty cell, or the processor would guess.
+      the number of an empty cell, as often as makes them as long as the others: their length need not be predicted.
     - `sole`: the position of a type, the number of the empty cell if it has none, END if it has several.
     - `held`: the position whose cell an event that is alone at its time adds its trends to: its own, or the empty one
       if they replace what was there.

@@ -1,4 +1,4 @@
-"""An event at a position that a member has alone: what it extends, and who reads it later (docs/semantics.md)."""
+"""An event at a position that a member has alone: what it extends, and what reads it later (docs/semantics.md)."""
 
 from __future__ import annotations
 

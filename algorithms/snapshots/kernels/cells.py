@@ -1,7 +1,7 @@
 """Cells as the kernels of snapshots call them: one by one, compiled once each, or in runs, compiled into their callers.
 
 These kernels have so many places that touch a cell that to compile the algebra into each of them takes minutes. What
-each event of a burst needs is compiled in all the same: a call takes longer than an addition.
+each event of a burst needs is compiled in nevertheless: a call takes longer than an addition.
 """
 
 from __future__ import annotations
@@ -112,5 +112,5 @@ def fits_class(matches: Flags, c: int, local: Predicates, p: int, ints: Ints, re
 def follows(
     adjacent: Predicates, which: int, left_ints: Ints, left_reals: Reals, v: int, ints: Ints, reals: Reals, i: int
 ) -> bool:
-    """Whether event i may follow event v, as list `which` of predicates on adjacent events tells."""
+    """Whether event i may follow event v, by list `which` of predicates on adjacent events."""
     return _hold(adjacent, which, left_ints, left_reals, v, ints, reals, i)

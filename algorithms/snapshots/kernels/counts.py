@@ -1,4 +1,4 @@
-"""The counts of cells that have nothing else, compiled into whatever needs them for each event.
+"""The counts of cells that have nothing else, compiled into all kernels that need them for each event.
 
 A call hands over every array of both cells, which takes many times as long as to add two counts.
 """

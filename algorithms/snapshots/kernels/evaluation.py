@@ -16,7 +16,7 @@ def evaluate(
 ) -> None:  # fmt: skip
     """Adds to cell i the value of an expression: `count` coefficients times the values of their snapshots. O(s).
 
-    For position p, or for whatever has that number in `weights`. Rows of values may be stale where a coefficient is
+    For position p, or what else has that number in `weights`. Rows of values may be stale where a coefficient is
     empty: those of snapshots that the query does not share.
     """
     if counts_only(to):

@@ -1,12 +1,12 @@
-"""Expressions over snapshots: a coefficient times a value, with overflow told as if the events had been aggregated.
+"""Expressions over snapshots: a coefficient times a value, with the overflow that aggregating the events would have.
 
 The coefficient of a snapshot in an expression is a cell: the aggregates of the sub-trends in the graphlet that begin at
 the snapshot. So the count of an event that is `4x + z` has a cell with count 4 for x, and one with count 1 for z. The
 value of a snapshot, per query and window, is a cell too: the aggregates of the trends that end there. Their product is
 the concatenation of both sets of trends: counts multiply, sums are sx * cy + cx * sy, a minimum is the lesser of both.
 
-A product is 0 if either side has no trend, even if the other one has overflowed; else it has overflowed if a side has,
-or if it exceeds 2^64. So a query's value overflows exactly if its trends are too many, however large the
+A product is 0 if either side has no trend, even if the other one has overflowed; otherwise it has overflowed if a side
+has, or if it exceeds 2^64. So a query's value overflows exactly if its trends are too many, however large the
 coefficients are that it shares with others.
 """
 

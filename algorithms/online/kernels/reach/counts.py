@@ -1,4 +1,4 @@
-"""Algorithm 7 (dissertation Section 15.1) as it stands: COUNT(*) under skip-till-any-match, one position per type.
+"""Algorithm 7 (dissertation Section 15.1) itself: COUNT(*) under skip-till-any-match, one position per type.
 
 The short cut of `sums` for queries without predicates and negation. An event that is alone at its time stamp updates
 the counts at once; only simultaneous events, which never precede one another, wait.
@@ -22,7 +22,7 @@ from cepbench.algorithms.kernels.peak import note
 class Template(NamedTuple):
     """The automaton: `position[T]` of a type or -1; `start[P]` 0 or 1 in the dtype of counts; predecessors in CSR.
 
-    Indices are unsigned because Numba would else test each one for Python's negative indexing.
+    Indices are unsigned because Numba would otherwise test each one for Python's negative indexing.
     """
 
     position: Ints
@@ -44,7 +44,7 @@ class TypeCounts(NamedTuple):
 
     `trends` counts those that ended before the current time stamp, `pending` those that end at it; `over` and
     `pending_over` mark the overflowed ones. `waiting[P]` lists positions with pending counts. `clock`
-    (`kernels.clock`) tells also how many wait, and the largest state (`kernels.peak`).
+    (`kernels.clock`) also has how many wait, and the largest state (`kernels.peak`).
     """
 
     trends: NDArray[Any]

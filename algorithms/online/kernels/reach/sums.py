@@ -54,7 +54,7 @@ class TypeCells(NamedTuple):
     - Window k has P + 1 cells from `(k % K) * (P + 1)` on: at position p the trends that ended there before the current
       time stamp; behind them one that stays empty. As many more hold those that end at it, and wait. Then come the
       finished trends of each window, at `k % K`: under skip-till-any-match those that its END positions hold when it
-      closes, else all that came to one; and a cell for the results of events that end no trend.
+      closes, otherwise all that came to one; and a cell for the results of events that end no trend.
     - `waiting[P]`: positions with trends that wait, `clock[TOUCHED]` of them; `consumed[P + 1]`: those that were read.
     - `clock` (`kernels.clock`, `kernels.peak`); `clock[OCCUPIED]`: whether an event came at the current time that the
       cells do not show yet.
