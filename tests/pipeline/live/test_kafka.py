@@ -34,6 +34,11 @@ EVENTS: list[dict[str, Any]] = [
     for n in range(60)
 ]
 
+STARTS = 6
+"""At the most, of a stream on Spark: one is stopped by the test."""
+FAILURES = ("stopped", "Python worker failed to connect back.")
+"""After which it is started again; on a busy machine Python starts more slowly than Spark waits."""
+
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
@@ -227,10 +232,14 @@ def test_a_topic_becomes_rows_once(address: str, tmp_path: Path) -> None:
             until_idle=2, master="local[2,4]", notify=str, progress=progress,
         )  # fmt: skip
 
-    with pytest.raises(CepbenchError, match="the stream failed: stopped"):
-        run()
-    run()
-
+    for _ in range(STARTS):
+        try:
+            run()
+            break
+        except CepbenchError as error:
+            if not str(error).endswith(FAILURES):
+                raise
+    assert stops == []
     wanted = evaluate(QUERY, pd.DataFrame(EVENTS), "cogra").to_dict("records")
     found = [row for _, row in received(address, "out")]
     assert sorted(found, key=repr) == sorted(wanted, key=repr)
