@@ -92,7 +92,7 @@ def own_work(command: Callable[..., None]) -> Callable[..., None]:
         metavar="SPEC[,SPEC]",
         help="Algorithms, or all, which is the default.",
     )
-    @click.option("--memory", type=Bytes(), default="4 GB", show_default=True, help="Of the process of an algorithm.")
+    @click.option("--memory", type=Bytes(), default="4 GB", show_default=True, help="What a process may take.")
     @click.option("--plot", "drawing", type=Drawing(dir_okay=False), help="Draw it: .pdf, .svg or .png.")
     @click.option("--json", "as_json", is_flag=True, help="As JSON instead of a table.")
     @where
@@ -112,7 +112,7 @@ def own_work(command: Callable[..., None]) -> Callable[..., None]:
 )  # fmt: skip
 @click.option(
     "--repeat", type=Duration(zero=True), default="2s", show_default=True,
-    help="For which short runs are repeated; 0 is once.",
+    help="How long short runs are repeated; 0 is once.",
 )  # fmt: skip
 @counted
 @click.option(
@@ -146,8 +146,9 @@ def bench(
 ) -> None:
     """Run algorithms on the same queries and events, and rank them.
 
-    All that can evaluate the queries, each in a process of its own, their answers compared. Without --master it needs
-    no Java. The status is 1 if an answer is wrong, an algorithm failed, or none ended within the limits.
+    Each algorithm that can evaluate the queries runs in a process of its own; the answers are compared. Without
+    --master it needs no Java. The status is 1 if an answer is wrong, an algorithm failed, or none ended within the
+    limits.
     """
     from cepbench.experiments import bench as benches
     from cepbench.metrics.record import Status

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from cepbench.cli.options import Place, as_options, cluster, reading
+from cepbench.cli.options import Place, as_options, cluster, reading, where
 from cepbench.events.reading import EXPECTED, Reading
 from cepbench.pipeline.cluster import SparkCluster
 
@@ -17,7 +17,7 @@ from cepbench.pipeline.cluster import SparkCluster
 @click.option("-o", "--output", required=True, type=Place(), help="The store.")
 @reading
 @click.option("--typed-by", metavar="WAY", help="How events of a data set are typed; `datasets NAME` lists the ways.")
-@click.option("--where", metavar="SQL", help="Keep events for which this Spark SQL condition is true.")
+@where
 @click.option("--key", metavar="A,B", help="Attributes that queries split the stream by; buckets hold keys whole.")
 @click.option("--buckets", type=click.IntRange(min=1), help="Buckets of the store; by default as many as cores.")
 @click.option("--replace", is_flag=True, help="Replace a store that is already there.")
@@ -28,7 +28,6 @@ def import_command(
     output: Path,
     reading: Reading,
     typed_by: str | None,
-    where: str | None,
     key: str | None,
     buckets: int | None,
     replace: bool,
@@ -37,8 +36,8 @@ def import_command(
     """Import events into a store.
 
     Without NAME, --from is your own file, or a folder of such files, and options name the columns of time and type.
-    With the NAME of a data set of `cepbench datasets`, --from is the folder of its downloaded files. Data sets, --where
-    and --master need Spark; otherwise all events must fit into memory.
+    With the NAME of a data set of `cepbench datasets`, --from is the folder of its downloaded files. Data sets and
+    --master need Spark; otherwise all events must fit into memory.
     """
     from cepbench.pipeline.creation import shared_parent
     from cepbench.pipeline.import_dataset import import_dataset
@@ -52,13 +51,13 @@ def import_command(
         from cepbench.datasets.registry import dataset
 
         declared = dataset(name)
-        if reading != EXPECTED or where is not None:
+        if reading != EXPECTED:
             raise click.UsageError(f"{name} knows its columns; leave out the options of columns and --where")
         if typed_by is not None:
             declared = declared.typed(typed_by)
     elif typed_by is not None:
         raise click.UsageError("--typed-by is for data sets; your own files have --type-column or --type")
-    on_spark = declared is not None or where is not None or cluster.master is not None
+    on_spark = declared is not None or cluster.master is not None
     try:
         spark = session(cluster) if on_spark else None
         if spark is not None:
@@ -70,9 +69,8 @@ def import_command(
             )
         else:
             stream, notices = import_events(
-                source, output, spark=spark, reading=reading, key=attributes or (), buckets=buckets, replace=replace,
-                where=where,
-            )  # fmt: skip
+                source, output, spark=spark, reading=reading, key=attributes or (), buckets=buckets, replace=replace
+            )
         for notice in notices:
             click.echo(f"cepbench: {as_options(notice)}", err=True)
     finally:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
 from cepbench.cli.options import Place, measured, plugins
 from cepbench.cli.tables import answer_text
@@ -64,6 +65,9 @@ def report(sources: tuple[Path, ...], results: Path, output: Path | None) -> Non
     folder; for a pack it has the name of the pack and is beside it; for several it is report.html in the current
     folder. It also shows what the algorithms can evaluate, those of plug-ins included.
     """
+    given = click.get_current_context().get_parameter_source("results") is not ParameterSource.DEFAULT
+    if sources and given:
+        raise click.UsageError(f"give --results {results} or {' '.join(map(str, sources))}, not both")
     from cepbench.plots.report import page_of, write_report
     from cepbench.verification.capabilities import measured_capabilities
 

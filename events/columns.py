@@ -1,5 +1,6 @@
 """Conversion of raw Arrow columns to event columns, with the row of the first invalid value."""
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,8 +21,9 @@ from cepbench.events.windows import FOREVER
 ARROW = {Kind.INT: pa.int64(), Kind.FLOAT: pa.float64(), Kind.STRING: pa.string()}
 
 _SCALED = " (Reading(format='epoch') reads seconds with fractions, in a finer Reading(unit=...))"
-_NUMBER, _UNKNOWN = "number", "unknown"
-_NAIVE, _ZONED = "timestamp", "timestamp with a zone"
+_NUMBER, _NAIVE, _ZONED = "number", "timestamp", "timestamp with a zone"
+_UNKNOWN, _UNKNOWN_ZONED = "unknown", "unknown with a zone"
+_OFFSET = re.compile(r".*z|.*[t ].*[+-]\d\d(:?\d\d)?", re.IGNORECASE)
 _NOTATIONS = (
     (_NUMBER, pa.int64()),
     (_NUMBER, pa.float64()),
@@ -115,35 +117,45 @@ def zone(kind: pa.DataType, written_as: Collection[str], form: str) -> str | Non
         return None
     if form not in (AUTO, ISO):
         return "UTC" if "%z" in form or "%Z" in form else ""
-    if _ZONED in written_as:
+    if _ZONED in written_as or _UNKNOWN_ZONED in written_as:
         return "UTC"
     return "" if form == ISO or _NAIVE in written_as else None
 
 
 def notations(column: pa.Array) -> dict[str, tuple[int, str]]:
     """The notations of the times of a column: for each, the first row (from 0) that has it, and its text."""
-    valid = np.flatnonzero(column.is_valid().to_numpy(zero_copy_only=False))
-    if len(valid) == 0:
-        return {}
     if not _is_text(column.type):
-        return {_NUMBER: (int(valid[0]), str(column[int(valid[0])]))}
+        texts = column.drop_null()
+        return {_NUMBER: (_first(column.is_valid()), str(texts[0]))} if len(texts) else {}
+    # Of values that occur often, such as "NA", one is looked at.
+    found = _notations(pc.unique(column.drop_null()))
+    return {name: (pc.index(column, pa.scalar(text, column.type)).as_py(), text) for name, text in found.items()}
+
+
+def _notations(texts: pa.Array) -> dict[str, str]:
+    """The first text of each notation, by halves until all texts of a part are written alike."""
+    if len(texts) == 0:
+        return {}
     for name, kind in _NOTATIONS:
-        if _casts(pc.utf8_trim_whitespace(column), kind):
-            return {name: (int(valid[0]), column[int(valid[0])].as_py())}
-    if len(column) == 1:
-        return {_UNKNOWN: (0, column[0].as_py())}
-    found: dict[str, tuple[int, str]] = {}
-    for row in valid.tolist():
-        for name, (_, text) in notations(column.slice(row, 1)).items():
-            found.setdefault(name, (row, text))
-    return found
+        if _casts(pc.utf8_trim_whitespace(texts), kind):
+            return {name: texts[0].as_py()}
+    if len(texts) == 1:
+        text = texts[0].as_py()
+        return {_UNKNOWN_ZONED if _OFFSET.fullmatch(text.strip()) else _UNKNOWN: text}
+    half = len(texts) // 2
+    return {**_notations(texts[half:]), **_notations(texts[:half])}
+
+
+def are_times(found: Collection[str]) -> bool:
+    """Whether all notations (`notations`) are those of times."""
+    return not {_UNKNOWN, _UNKNOWN_ZONED}.intersection(found)
 
 
 def check_notations(found: Mapping[str, tuple[int, str]], place: Place) -> None:
     """`InputError` for the first row with an invalid time, or with another notation than the rows before it."""
     order = sorted((row, name, text) for name, (row, text) in found.items())
     for index, (row, name, text) in enumerate(order):
-        if name == _UNKNOWN:
+        if not are_times((name,)):
             expected = "expected a whole number or a timestamp (or a Reading(format=...))"
             raise place.error(row, "time", f"{text!r} is not a time; {expected}")
         if index > 0:

@@ -1,15 +1,18 @@
 """Conditions that rows have to satisfy, such as `delay IS NOT NULL AND delay > 0`: a small part of Spark SQL.
 
 Columns are compared with constants or with each other by `= == != <> < <= > >=`, `IS [NOT] NULL` and `[NOT] IN (...)`;
-NOT, AND, OR and parentheses combine such comparisons. Constants are numbers and quoted texts; names that are not plain
-words are quoted in backticks. As in SQL a comparison with a null is neither true nor false; NaN counts as null.
+NOT, AND, OR and parentheses combine such comparisons. Constants are numbers and quoted texts; names that are not
+plain words are quoted in backticks. As in SQL a comparison with a null is neither true nor false; NaN counts as null.
+Unlike in SQL, two texts are compared as times if both are times in ISO 8601; those without an offset are in UTC.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,12 +48,15 @@ NUMBER: /[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?/i
 TEXT: /'([^']|'')*'|"([^"]|"")*"/
 %ignore /\s+/
 """
+_MOMENT = r"^\d{4}(-\d\d-\d\d|\d{4}[Tt]\d)"
+"""How a text begins that may be a time; eight digits alone are a number of something else."""
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _KEYWORDS = ("or", "and", "not", "is", "null", "in")
 _COMPARED: dict[str, Callable[..., pa.Array]] = {
     "=": pc.equal, "==": pc.equal, "!=": pc.not_equal, "<>": pc.not_equal,
     "<": pc.less, "<=": pc.less_equal, ">": pc.greater, ">=": pc.greater_equal,
 }  # fmt: skip
+_TIMES = pa.timestamp("ns", "UTC")
 
 
 def check_condition(where: str) -> None:
@@ -58,17 +64,30 @@ def check_condition(where: str) -> None:
     _parsed(where)
 
 
-def chosen(where: str, columns: Mapping[str, pa.Array], place: str) -> NDArray[np.int64]:
-    """The rows (from 0) for which the condition is true, in order. Raises `InputError` for values that cannot be
-    compared.
+def chosen(
+    where: str, columns: Mapping[str, pa.Array], place: str, times: Mapping[str, pa.Array] = MappingProxyType({})
+) -> NDArray[np.int64]:
+    """The rows (from 0) for which the condition is true, in order.
+
+    `times`: the times in UTC of columns with their own notation, null where there is no time. Raises `InputError` for
+    values that cannot be compared.
     """
-    mask = _truth(_parsed(where), columns, place)
+    mask = _truth(_parsed(where), _Rows(columns, times, place))
     return np.flatnonzero(pc.fill_null(mask, False).to_numpy(zero_copy_only=False))
 
 
 def written(name: str) -> str:
     """The name of a column as a condition writes it."""
     return name if _PLAIN.fullmatch(name) and name.lower() not in _KEYWORDS else f"`{name}`"
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """What a condition is about; as of `chosen`."""
+
+    columns: Mapping[str, pa.Array]
+    times: Mapping[str, pa.Array]
+    place: str
 
 
 @cache
@@ -95,33 +114,33 @@ def _parsed(where: str) -> Tree[Token]:
         ) from None
 
 
-def _truth(tree: Any, columns: Mapping[str, pa.Array], place: str) -> pa.Array:
+def _truth(tree: Any, rows: _Rows) -> pa.Array:
     """A boolean per row, null where the condition is neither true nor false."""
     parts = tree.children
     match tree.data:
         case "either" | "both":
-            found = _truth(parts[0], columns, place)
+            found = _truth(parts[0], rows)
             for part in parts[1:]:
                 joined = pc.or_kleene if tree.data == "either" else pc.and_kleene
-                found = joined(found, _truth(part, columns, place))
+                found = joined(found, _truth(part, rows))
             return found
         case "negated":
-            return pc.invert(_truth(parts[0], columns, place))
+            return pc.invert(_truth(parts[0], rows))
         case "null" | "known":
-            value = _column(parts[0], columns, place)
+            value = _column(parts[0], rows)
             return pc.is_null(value) if tree.data == "null" else pc.is_valid(value)
         case "compared":
-            return _compare(parts[0], str(parts[1]), parts[2], columns, place)
+            return _compare(parts[0], str(parts[1]), parts[2], rows)
         case _:
-            found = _compare(parts[0], "=", parts[1], columns, place)
+            found = _compare(parts[0], "=", parts[1], rows)
             for part in parts[2:]:
-                found = pc.or_kleene(found, _compare(parts[0], "=", part, columns, place))
+                found = pc.or_kleene(found, _compare(parts[0], "=", part, rows))
             return found if tree.data == "among" else pc.invert(found)
 
 
-def _compare(left: Any, operator: str, right: Any, columns: Mapping[str, pa.Array], place: str) -> pa.Array:
+def _compare(left: Any, operator: str, right: Any, rows: _Rows) -> pa.Array:
     """A comparison of which at least one side is a column; a constant is converted to the column's type."""
-    sides = [_column(side, columns, place) if side.data == "column" else None for side in (left, right)]
+    sides = [_column(side, rows) if side.data == "column" else None for side in (left, right)]
     known = next((side for side in sides if side is not None), None)
     if known is None:
         raise InputError(f"where: {_shown(left)} {operator} {_shown(right)} compares no column")
@@ -130,21 +149,54 @@ def _compare(left: Any, operator: str, right: Any, columns: Mapping[str, pa.Arra
             _constant(given, known.type) if side is None else side
             for side, given in zip(sides, (left, right), strict=True)
         ]
-        return _COMPARED[operator](*values)
+        found = _COMPARED[operator](*values)
+        if not all(map(_is_text, values)):
+            return found
+        moments = [
+            _moments(value, rows.times.get(_name(given)) if given.data == "column" else None)
+            for value, given in zip(values, (left, right), strict=True)
+        ]
+        if any(moment is None for moment in moments):
+            return found
+        return pc.coalesce(_COMPARED[operator](*moments), found)
     except (pa.ArrowException, ValueError, TypeError, OverflowError):
         compared = [
             _shown(given) + ("" if side is None else f" ({side.type})")
             for side, given in zip(sides, (left, right), strict=True)
         ]
-        raise InputError(f"{place}: where: cannot compare {' with '.join(compared)}") from None
+        raise InputError(f"{rows.place}: where: cannot compare {' with '.join(compared)}") from None
 
 
-def _column(tree: Any, columns: Mapping[str, pa.Array], place: str) -> pa.Array:
-    name = str(tree.children[0]).strip("`")
+def _moments(texts: pa.Array | pa.Scalar, known: pa.Array | None) -> pa.Array | pa.Scalar | None:
+    """The times, or those that `texts` are in ISO 8601, null where one is none; None for a constant that is none."""
+    if known is not None:
+        return known
+    alone = isinstance(texts, pa.Scalar)
+    given = pa.array([texts.as_py()], texts.type) if alone else texts
+    trimmed = pc.utf8_trim_whitespace(pc.cast(given, pa.string()))
+    likely = pc.if_else(pc.match_substring_regex(trimmed, _MOMENT), trimmed, pa.scalar(None, trimmed.type))
+    if likely.null_count == len(likely):
+        return None if alone else pa.nulls(len(likely), _TIMES)
+    parsed = pd.to_datetime(likely.to_pandas(), utc=True, format="ISO8601", errors="coerce")
+    found = pa.array(parsed, _TIMES)
+    return (found[0] if found[0].is_valid else None) if alone else found
+
+
+def _is_text(value: pa.Array | pa.Scalar) -> bool:
+    kind = value.type
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def _name(tree: Any) -> str:
+    return str(tree.children[0]).strip("`")
+
+
+def _column(tree: Any, rows: _Rows) -> pa.Array:
     if tree.data != "column":
         raise InputError(f"where: {_shown(tree)} is not a column")
+    name, columns = _name(tree), rows.columns
     if name not in columns:
-        raise InputError(f"{place}: where: no column {name!r}; there are {', '.join(columns) or 'none'}")
+        raise InputError(f"{rows.place}: where: no column {name!r}; there are {', '.join(columns) or 'none'}")
     column = columns[name]
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
@@ -162,9 +214,10 @@ def _constant(tree: Any, kind: pa.DataType) -> pa.Scalar:
         zone = kind.tz if pa.types.is_timestamp(kind) else None
         moment = pd.to_datetime(text, utc=True, format="ISO8601")
         return pa.scalar(moment if zone else moment.tz_localize(None), pa.timestamp("ns", zone))
-    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)):
+    found = pa.scalar(text, kind)
+    if not _is_text(found):
         raise ValueError(text)
-    return pa.scalar(text, kind)
+    return found
 
 
 def _shown(tree: Any) -> str:

@@ -20,6 +20,7 @@ from cepbench.events.batch import EventBatch
 from cepbench.events.columns import (
     ARROW,
     Place,
+    are_times,
     attribute,
     check_notations,
     missing,
@@ -33,6 +34,7 @@ from cepbench.events.csv_spans import WHOLE, ByteRange
 from cepbench.events.errors import InputError
 from cepbench.events.reading import AUTO, EPOCHS, EXPECTED, Reading, reading_of
 from cepbench.events.schema import RESERVED, Attribute, Kind, Schema, check_attributes
+from cepbench.events.time_formats import by_pattern
 
 FRAME = "the DataFrame"
 FIRST_ROWS = 1000
@@ -164,13 +166,30 @@ def csv_layout(source: sources.Source, facts: Sequence[csv_files.Facts], reading
     for file, known in zip(source.files, facts, strict=True):
         if known.problem is not None:
             raise csv_files.unreadable(file, known.problem)
-        if reading.format == AUTO:
-            check_notations(known.notations, Place(str(file), called=reading.called))
     together = sum(facts, csv_files.Facts())
     kinds = together.kinds
     layout = _layout(kinds, [(name, pa.string()) for name in kinds], str(source.path), reading)
     whole = kinds[reading.time] is Kind.INT and (reading.format == AUTO or reading.format in EPOCHS)
-    return replace(layout, whole_times=whole, zone=zone(pa.string(), together.notations, reading.format))
+    layout = replace(layout, whole_times=whole)
+    found = [known.notations for known in facts]
+    if reading.format == AUTO:
+        if reading.where is not None and any(len(one) > 1 or not are_times(one) for one in found):
+            found = [_kept_notations(file, layout) for file in source.files]
+        for file, one in zip(source.files, found, strict=True):
+            check_notations(one, Place(str(file), called=reading.called))
+    return replace(layout, zone=zone(pa.string(), frozenset[str]().union(*found), reading.format))
+
+
+def _kept_notations(file: Path, layout: FileLayout) -> dict[str, tuple[int, str]]:
+    """How times are written (`events.columns.notations`) in the rows that count: those of others need not be times."""
+    found: dict[str, tuple[int, str]] = {}
+    place, before = Place(str(file)), 0
+    for batch in _csv_batches(file, layout, WHOLE):
+        rows = _chosen(batch, layout, place)
+        for name, (row, text) in notations(batch.column(layout.reading.time).take(pa.array(rows))).items():
+            found.setdefault(name, (before + int(rows[row]), text))
+        before += batch.num_rows
+    return found
 
 
 def file_blocks(
@@ -205,7 +224,7 @@ def checked(batch: pa.RecordBatch, layout: FileLayout, place: Place) -> Block:
     """Rows that satisfy the condition, with valid times and types, and attributes of the layout's kinds."""
     reading, read, row = layout.reading, batch.num_rows, np.arange(batch.num_rows, dtype=np.int64)
     if reading.where is not None:
-        row = chosen(reading.where, _comparable(batch, layout, place), place.file)
+        row = _chosen(batch, layout, place)
         batch, place = batch.take(pa.array(row)), replace(place, rows=row)
     raw = reading.columns(batch)
     columns = {
@@ -216,13 +235,17 @@ def checked(batch: pa.RecordBatch, layout: FileLayout, place: Place) -> Block:
     return Block(time, type_names(raw["type"], place), columns, place.before + row, read)
 
 
-def _comparable(batch: pa.RecordBatch, layout: FileLayout, place: Place) -> dict[str, pa.Array]:
-    """The columns under their own names, cast to their types in all rows."""
+def _chosen(batch: pa.RecordBatch, layout: FileLayout, place: Place) -> NDArray[np.int64]:
+    """The rows that satisfy the condition. Attributes and numbers are compared with their types in all rows."""
+    assert layout.reading.where is not None, "otherwise all rows count"
     found = dict(zip(batch.schema.names, batch.columns, strict=True))
     kinds = {**layout.kinds, **({layout.reading.time: Kind.INT} if layout.whole_times else {})}
     for name, kind in kinds.items():
         found[name] = attribute(found[name], name, kind, place) if name in found else pa.nulls(len(batch), ARROW[kind])
-    return found
+    reading, time = layout.reading, found[layout.reading.time]
+    patterned = "%" in reading.format and sources.arrow_kind(time.type) is Kind.STRING
+    times = {reading.time: by_pattern(_plain(time), reading.format)} if patterned else {}
+    return chosen(layout.reading.where, found, place.file, times)
 
 
 def check_needed(events: InputEvents, needs: Mapping[str, Collection[str]]) -> None:
@@ -302,9 +325,10 @@ def _zone(batches: Iterable[pa.RecordBatch], reading: Reading) -> str | None:
     for batch in batches:
         column = batch.column(reading.time)
         is_text = sources.arrow_kind(column.type) is Kind.STRING
-        if is_text and len(column) == 0:
+        if is_text and column.null_count == len(column):
             continue
-        return zone(column.type, notations(_plain(column.slice(0, FIRST_ROWS))) if is_text else (), reading.format)
+        texts = notations(_plain(column.drop_null().slice(0, FIRST_ROWS))) if is_text else ()
+        return zone(column.type, texts, reading.format)
     return None
 
 

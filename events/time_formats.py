@@ -31,10 +31,7 @@ def timestamps(column: pa.Array, form: str, place: "Place") -> pa.Array:
     if form in EPOCHS:
         return _epochs(column, EPOCHS[form], form, place)
     texts = pc.cast(column, pa.string()).to_pandas()
-    try:
-        parsed = pd.to_datetime(texts, format="ISO8601" if form == ISO else form, utc=True, errors="coerce")
-    except ValueError as error:
-        raise InputError(f"time format {form!r} is not a pattern: {str(error).splitlines()[0]}") from None
+    parsed = _parsed(texts, form)
     bad = parsed.isna().to_numpy()
     if form == ISO:
         bad |= ~texts.str.match(_DIGITS).to_numpy(dtype=bool)  # pandas also accepts the word "now"
@@ -43,6 +40,18 @@ def timestamps(column: pa.Array, form: str, place: "Place") -> pa.Array:
         expected = "a time in ISO 8601" if form == ISO else f"written as {form}"
         raise place.error(index, "time", f"{texts.iloc[index]!r} is not {expected} (Reading(format=...))")
     return pa.array(parsed.dt.tz_localize(None).astype("datetime64[ns]").to_numpy())
+
+
+def by_pattern(column: pa.Array, pattern: str) -> pa.Array:
+    """Texts that are written by a pattern as timestamps, UTC; null where one is not."""
+    return pa.array(_parsed(pc.cast(column, pa.string()).to_pandas(), pattern), pa.timestamp("ns", "UTC"))
+
+
+def _parsed(texts: "pd.Series[str]", form: str) -> "pd.Series[pd.Timestamp]":
+    try:
+        return pd.to_datetime(texts, format="ISO8601" if form == ISO else form, utc=True, errors="coerce")
+    except ValueError as error:
+        raise InputError(f"time format {form!r} is no pattern: {str(error).splitlines()[0]}") from None
 
 
 def _epochs(column: pa.Array, unit: str, form: str, place: "Place") -> pa.Array:

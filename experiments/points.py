@@ -107,6 +107,7 @@ def configuration(experiment: Experiment, point: Mapping[str, Any]) -> dict[str,
         "buckets": experiment.buckets,
         "repeat": experiment.repeat,
         **_slots(experiment, point),
+        **({} if experiment.compile == "once" else {"compile": experiment.compile}),
     }
 
 

@@ -213,6 +213,7 @@ class Experiment(Strict):
     arrival: Literal["burst"] | Open = "burst"
     repetitions: int = Field(default=1, ge=1)
     repeat: float = Field(default=2, ge=0)
+    compile: Literal["once", "anew"] = "once"  # anew: each cell also compiles all its kernels into an empty folder
     limits: Limits
     buckets: int = Field(default=2, ge=1, le=9999)
     slots: int | str | None = None

@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache, lru_cache
 from pathlib import Path
@@ -36,6 +36,7 @@ from cepbench.metrics.figure import Figure
 from cepbench.metrics.notices import Notice, counted, noise, noisiest, notices_of, of_record
 from cepbench.metrics.record import Load, Record, Status
 from cepbench.pipeline.cluster import SparkCluster, TooFewExecutors
+from cepbench.pipeline.cold import compiled_anew
 from cepbench.pipeline.jobs import check_supported
 from cepbench.pipeline.measured import (
     ATTEMPTS,
@@ -347,6 +348,9 @@ class _Sweep:
                     outcome = measure(spark, job, seconds)
                 else:
                     outcome, memory = measure_both(spark, job, seconds)
+                if cell.configuration.get("compile") == "anew" and outcome.status is Status.OK:
+                    summary = outcome.summary.model_copy(update={"compile_seconds": compiled_anew(job)})
+                    outcome = replace(outcome, summary=summary)
             except ContextStopped as error:
                 lost.append(str(error))
                 outcome = Outcome(Status.ERROR, str(error)) if len(lost) == ATTEMPTS else None

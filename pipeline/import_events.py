@@ -19,7 +19,7 @@ from cepbench.events.sources import Source, find
 from cepbench.pipeline.creation import creating, shared_parent
 from cepbench.pipeline.generation import default_buckets
 from cepbench.pipeline.pieces import Piece, pieces
-from cepbench.pipeline.staging import ROW, ROW_BITS, STAGE_ROWS, Staged, kept, store_staged
+from cepbench.pipeline.staging import ROW, ROW_BITS, STAGE_ROWS, Staged, store_staged
 from cepbench.pipeline.store import Stream, read_stream
 from cepbench.pipeline.tasks import run_tasks
 from cepbench.pipeline.writing import BucketWriter, check_key, describe
@@ -34,19 +34,15 @@ def import_events(
     key: Sequence[str] = (),
     buckets: int | None = None,
     replace: bool = False,
-    where: str | None = None,
 ) -> tuple[Stream, tuple[str, ...]]:
     """A CSV or Parquet file, a folder of such files, or a DataFrame as a store at `path`, with notices to its owner.
 
-    `where`: a Spark SQL condition over time, type and attributes that events must satisfy; only for files, on Spark.
-    That of `reading` applies to rows of the input, and needs no Spark. Without Spark, or from a DataFrame, all events
-    must fit into memory.
+    Without Spark, or from a DataFrame, all events must fit into memory.
     """
     reading = reading_of(reading)
     if spark is None or isinstance(events, pd.DataFrame):
-        assert where is None, "only Spark evaluates conditions"
         return _import_here(events, path, reading, key, buckets or default_buckets(spark, key), replace)
-    return import_source(spark, find(events), Path(path), reading, key, buckets, replace, where=where)
+    return import_source(spark, find(events), Path(path), reading, key, buckets, replace)
 
 
 def import_source(
@@ -58,7 +54,6 @@ def import_source(
     buckets: int | None,
     replace: bool,
     piece_bytes: int | None = None,
-    where: str | None = None,
 ) -> tuple[Stream, tuple[str, ...]]:
     """Files as a store, in pieces of about `piece_bytes`: one task each, or one after the other in this process."""
     reading = reading_of(reading)
@@ -69,11 +64,7 @@ def import_source(
         stage.mkdir()
         task = partial(_stage_piece, staged, [file.resolve() for file in source.files], source.is_csv, stage)
         run_tasks(spark, task, list(enumerate(parts)))
-        origin: dict[str, Any] = {"files": [file.name for file in source.files]}
-        if where is not None:
-            assert spark is not None, "only Spark evaluates conditions"
-            stage = kept(spark, staged, stage, where)
-            origin["where"] = where
+        origin = _origin([file.name for file in source.files], reading)
         return store_staged(spark, staged, stage, path, reading.unit, key, buckets, replace, origin)
 
 
@@ -95,8 +86,13 @@ def _import_here(
                 origin = partial(_shifted, found.place, start)
                 writer.write(found.batch.slice(start, start + STAGE_ROWS), holes, origin)
         files = [Path(name).name for name, _ in found.files]
-        describe(folder, found.schema, key, [writer.written], {"files": files})
+        describe(folder, found.schema, key, [writer.written], _origin(files, reading))
     return read_stream(path), found.notices
+
+
+def _origin(files: Sequence[str], reading: Reading) -> dict[str, Any]:
+    """What the store keeps of where its events come from."""
+    return {"files": list(files), **({} if reading.where is None else {"where": reading.where})}
 
 
 def _stage_piece(staged: Staged, files: Sequence[Path], is_csv: bool, stage: Path, item: tuple[int, Piece]) -> None:

@@ -14,20 +14,17 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import SparkSession
-from pyspark.sql import functions as sql
 
 from cepbench.events.batch import EventBatch
 from cepbench.events.columns import missing
-from cepbench.events.errors import InputError
 from cepbench.events.files import FileLayout, codes, numbers
 from cepbench.events.schema import Kind, Schema
 from cepbench.pipeline.creation import creating
 from cepbench.pipeline.generation import default_buckets, default_partitions
 from cepbench.pipeline.joining import joined
 from cepbench.pipeline.store import Stream, read_stream
-from cepbench.pipeline.tasks import failure, run_tasks
+from cepbench.pipeline.tasks import run_tasks
 from cepbench.pipeline.writing import BucketWriter, Written, check_key, describe
 
 ROW = "_row"
@@ -101,27 +98,6 @@ def store_staged(
         written = joined(spark, folder, schema, run_tasks(spark, task, items))
         describe(folder, schema, key, written, origin)
     return read_stream(path), notices
-
-
-def kept(spark: SparkSession, staged: Staged, stage: Path, where: str) -> Path:
-    """A folder with those staged events, in time order, for which a Spark SQL condition is true.
-
-    The condition names time, type and attributes. Raises `InputError`.
-    """
-    target = stage.parent / "kept"
-    frame = spark.read.parquet(str(stage))
-    named = [sql.col(column).alias(name) for name, column in staged.columns.items()]
-    try:
-        chosen = frame.select("time", "type", *named, ROW).filter(where)
-    except AnalysisException as error:
-        raise InputError(f"where: {failure(error)}") from None
-    ordered = chosen.repartitionByRange(default_partitions(spark), "time").sortWithinPartitions("time", ROW)
-    columns = [sql.col(f"`{name}`").alias(column) for name, column in staged.columns.items()]
-    try:
-        ordered.select("time", "type", *columns, ROW).write.parquet(str(target))
-    except PySparkException as error:
-        raise InputError(f"where: {failure(error)}") from None
-    return target
 
 
 def _survey(staged: Staged, part: Path) -> Survey:

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 from cepbench.metrics.figure import Figure, Panel
 from cepbench.metrics.record import Record
-from cepbench.metrics.values import MEMORY_METRICS
 from cepbench.plots.axes import category
 from cepbench.plots.censored import LABELS
-from cepbench.plots.html import Cell, Html, table, tag
+from cepbench.plots.draw import render
+from cepbench.plots.html import Cell, Html, drawing, table, tag
+from cepbench.plots.pareto import draw_trade, trade
 from cepbench.plots.points import HIGHER_IS_BETTER, curves
 from cepbench.plots.style import label
 from cepbench.plots.units import human
@@ -29,39 +29,26 @@ def rankings(figure: Figure, records: Sequence[Record]) -> list[Html]:
 
 
 def _trades(figure: Figure, panels: Sequence[Panel], records: Sequence[Record]) -> list[Html]:
-    """Time against memory: at each x, the algorithms than which none is better in one and as good in the other."""
-    tables = []
-    for first, second in pairwise(panels):
-        alike = (figure.x_of(first), first.where) == (figure.x_of(second), second.where)
-        if not alike or second.metric not in MEMORY_METRICS or first.metric in MEMORY_METRICS:
+    """A table and a drawing of time against memory for neighboring panels of both."""
+    parts = []
+    for time, memory in pairwise(panels):
+        found = trade(figure, time, memory, records)
+        if found is None or not found.places:
             continue
-        costs, sizes = _costs(figure, first, records), _costs(figure, second, records)
         rows = []
-        for x in dict.fromkeys(x for x, _ in costs):
-            both = {
-                name: (cost, sizes[x, name]) for (at, name), cost in costs.items() if at == x and (x, name) in sizes
-            }
-            front = [name for name, one in both.items() if not any(_beats(other, one) for other in both.values())]
-            shown = Cell(", ".join(sorted(front, key=lambda name: both[name])) or "–", kind="text")
-            rows.append([category(x), shown])
-        title = f"{first.label} against {second.label[0].lower()}{second.label[1:]}"
-        tables.append(table(title, (figure.x_of(first).label, "Not beaten in both"), rows, sortable=True))
-    return tables
-
-
-def _costs(figure: Figure, panel: Panel, records: Sequence[Record]) -> dict[tuple[Any, str], float]:
-    """The median by x and algorithm, so that less is better."""
-    sign = -1 if panel.metric in HIGHER_IS_BETTER else 1
-    return {
-        (point.x, label(curve.algorithm, figure.labels)): sign * point.estimate.median
-        for curve in curves(figure, panel, records)
-        for point in curve.points
-        if point.estimate is not None and point.drawn
-    }
-
-
-def _beats(one: tuple[float, float], other: tuple[float, float]) -> bool:
-    return one != other and one[0] <= other[0] and one[1] <= other[1]
+        for x in found.places:
+            front = ", ".join(label(name, figure.labels) for name in found.front(x))
+            rows.append([category(x), Cell(front or "–", kind="text")])
+        title = f"{time.label} against {memory.label[0].lower()}{memory.label[1:]}"
+        parts.append(table(title, (figure.x_of(time).label, "Not beaten in both"), rows, sortable=True))
+        side = "top" if time.metric in HIGHER_IS_BETTER else "bottom"
+        caption = (
+            f"{title}, on logarithmic axes: better is towards the {side} left. The line joins the algorithms that no "
+            "other one beats in both, by their medians; those that are beaten are pale."
+        )
+        image = drawing(render(draw_trade(figure, found), "svg"), f"{caption} The table above names them.")
+        parts.append(tag("figure", image, tag("figcaption", caption)))
+    return parts
 
 
 def _table(figure: Figure, panel: Panel, records: Sequence[Record]) -> Html:

@@ -153,6 +153,13 @@ def test_a_drawing_has_the_size_and_format_asked_for(cepbench: Cepbench, results
     assert (width, height) == (400, 235)
 
 
+def test_a_report_is_of_one_choice_of_results(cepbench: Cepbench, results: Path) -> None:
+    ended = cepbench("report", results, "--results", results)
+    assert ended.status == 2
+    [line] = [line for line in ended.err.splitlines() if "not both" in line]
+    assert f"give --results {results} or {results}, not both" in line
+
+
 def test_a_report_elsewhere_leaves_the_archive_alone(cepbench: Cepbench, results: Path, tmp_path: Path) -> None:
     before = sorted(results.rglob("*"))
     ended = cepbench("report", "--results", results, "-o", tmp_path / "out" / "page.html")

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from cepbench.events import csv_files
 from cepbench.events.conditions import chosen, written
 from cepbench.events.errors import InputError
 from cepbench.events.files import check_needed, read_events
@@ -23,7 +24,10 @@ COLUMNS: Mapping[str, pa.Array] = {
     "day": pa.array(DAYS),
     "zoned": pa.array(DAYS.tz_localize("Europe/Berlin")),
     "date": pa.array(DAYS.date),
+    "text": pa.array(["2024-01-01T23:30:00Z", "2024-01-02T09:30+01:00", "soon", None]),
+    "at": pa.array(["01.01.2024", "02.01.2024", None, "03.01.2024"]),
 }
+TIMES: Mapping[str, pa.Array] = {"at": pa.array(DAYS[[0, 1, 1, 2]].tz_localize("UTC").where([True, True, False, True]))}
 
 
 @pytest.mark.parametrize(
@@ -47,10 +51,27 @@ COLUMNS: Mapping[str, pa.Array] = {
         ("day > '2024-01-02T01:00'", [2, 3]),
         ("zoned < '2024-01-02T00:00:00Z'", [0, 1]),
         ("date > '2024-01-02'", [2, 3]),
+        ("text > '2024-01-02'", [1, 2]),
+        ("text = '2024-01-02T08:30'", [1]),
+        ("text = '2024-01-02 09:30:00+01:00'", [1]),
+        ("text IN ('20240102T083000Z', 'soon')", [1, 2]),
+        ("text < '9999-12-31'", [0, 1]),
+        ("text <= text", [0, 1, 2]),
+        ("at >= '2024-01-02'", [1, 3]),
+        ("at = '03.01.2024'", [3]),
+        ("at = text", []),
+        ("at < text", [0, 1]),
     ],
 )
 def test_rows_for_which_it_is_true(where: str, rows: list[int]) -> None:
-    assert chosen(where, COLUMNS, "f.csv").tolist() == rows
+    assert chosen(where, COLUMNS, "f.csv", TIMES).tolist() == rows
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()])
+def test_texts_of_every_kind(kind: pa.DataType) -> None:
+    columns = {"text": COLUMNS["text"].cast(kind)}
+    assert chosen("text > '2024-01-02'", columns, "f.csv").tolist() == [1, 2]
+    assert chosen("text = 'soon'", columns, "f.csv").tolist() == [2]
 
 
 @pytest.mark.parametrize(
@@ -144,6 +165,38 @@ def _negative(source: Path | pd.DataFrame) -> Path | pd.DataFrame:
         assert isinstance(changed, pd.DataFrame)
         pq.write_table(pa.Table.from_pandas(changed, preserve_index=False), file)
     return source
+
+
+TIMED = ["ts,type,x", "2024-01-01T23:30:00Z,A,1", "NA,A,", "2024-01-02 00:30:00+01:00,B,2", ",B,", "late,A,"]
+
+
+@pytest.mark.parametrize("form", ["csv", "frame"])
+def test_rows_that_do_not_count_need_no_time(form: str, tmp_path: Path) -> None:
+    file = tmp_path / "own.csv"
+    file.write_text("\n".join(TIMED) + "\n")
+    source = file if form == "csv" else pd.read_csv(file, keep_default_na=False, na_values={"x": "", "ts": ""})
+    events = read_events(source, Reading("ts", where="x IS NOT NULL"))
+    assert (events.row.tolist(), events.schema.zone) == ([0, 2], "UTC")
+    events = read_events(source, Reading("ts", where="ts < '2024-01-01T23:30:00.5Z'"))
+    assert events.row.tolist() == [0, 2]
+    with pytest.raises(InputError, match="row 5, column 'ts': 'late' is no time"):
+        read_events(source, Reading("ts", where="ts >= '2024' AND ts != 'NA'"))
+
+
+def test_rows_that_count_are_written_alike_in_all_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(csv_files, "BLOCK_BYTES", 40)
+    rows = [*(f"{number},A,1" for number in range(9)), "soon,A,0", "2024-01-01,A,2", *(f"{n},A,1" for n in range(9))]
+    (tmp_path / "own.csv").write_text("\n".join(["time,type,x", *rows]) + "\n")
+    events = read_events(tmp_path / "own.csv", Reading(where="x = 1"))
+    assert (events.batch.time.tolist(), events.schema.zone) == (sorted([*range(9)] * 2), None)
+    with pytest.raises(InputError, match="row 11, column 'time': '2024-01-01' is not written as the times before"):
+        read_events(tmp_path / "own.csv", Reading(where="x > 0"))
+
+
+def test_times_by_a_pattern_are_compared_as_times(tmp_path: Path) -> None:
+    (tmp_path / "own.csv").write_text("ts,type\n01.02.2024 10:00,A\n02.01.2024 10:00,A\nNA,A\n")
+    reading = Reading("ts", format="%d.%m.%Y %H:%M", where="ts > '2024-01-15' AND ts != 'NA'")
+    assert read_events(tmp_path / "own.csv", reading).row.tolist() == [0]
 
 
 def test_when_no_row_is_left_a_notice_says_so(source: Path | pd.DataFrame) -> None:

@@ -69,6 +69,20 @@ def test_times_as_people_write_them(
     assert read_events(file, Reading("ts", unit=unit, format=form)).batch.time.tolist() == expected
 
 
+@pytest.mark.parametrize(
+    ("texts", "zone"),
+    [
+        (["20200101T000000Z", "20200101T000001Z"], "UTC"),
+        (["2020-01-01", "20200101T010000+0100"], "UTC"),
+        (["20200101T000000", "20200101T000001"], ""),
+        (["2020-01-01T00:00:00", "2020-01-01T00:00:01"], ""),
+    ],
+)
+def test_iso_times_keep_their_zone(tmp_path: Path, texts: list[str], zone: str) -> None:
+    file = written(tmp_path, "time,type", *(f"{text},A" for text in texts))
+    assert read_events(file, Reading(format="iso")).schema.zone == zone
+
+
 def test_floats_of_a_frame_are_as_exact_as_floats() -> None:
     seconds = 1_700_000_000 + np.arange(1000) / 1000
     frame = pd.DataFrame({"time": seconds, "type": "A"})

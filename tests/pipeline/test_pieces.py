@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from cepbench.events.csv_files import csv_blocks, header
 from cepbench.events.errors import InputError
 from cepbench.events.files import InputEvents, read_events
+from cepbench.events.reading import Reading
 from cepbench.events.sources import find
 from cepbench.pipeline import pieces as pieces_module
 from cepbench.pipeline import staging
@@ -23,10 +24,10 @@ from cepbench.pipeline.store import Stream, stream_batches
 from tests.events.csvs import csvs
 
 
-def cut(path: Path, folder: Path, most_bytes: int) -> tuple[Stream, tuple[str, ...]]:
+def cut(path: Path, folder: Path, most_bytes: int, reading: Reading | str = "s") -> tuple[Stream, tuple[str, ...]]:
     """The import in this process, by pieces of about so many bytes."""
     with patch.object(staging, "_sort", sorted_here):
-        return import_source(None, find(path), folder, "s", (), 1, False, most_bytes)
+        return import_source(None, find(path), folder, reading, (), 1, False, most_bytes)
 
 
 def sorted_here(spark: None, stage: Path) -> list[Path]:
@@ -45,6 +46,16 @@ def read(path: Path) -> InputEvents | str:
         return read_events(path)
     except InputError as error:
         return str(error)
+
+
+def test_pieces_leave_out_rows_as_the_whole_does(tmp_path: Path) -> None:
+    lines = [f"2024-01-01T00:{n:02}:00Z,A,{n % 3}" if n % 3 else f"NA,A,{n % 3}" for n in range(60)]
+    (tmp_path / "e.csv").write_text("\n".join(["time,type,x", *lines]) + "\n")
+    reading = Reading(where="x > 0 AND time < '2024-01-01T01:30+01:00'")
+    whole = read_events(tmp_path / "e.csv", reading)
+    stream, _ = cut(tmp_path / "e.csv", tmp_path / "store", 100, reading)
+    assert (stream.events, stream.schema, stream.source["where"]) == (20, whole.schema, reading.where)
+    assert np.concatenate([b.time for b in stream_batches(stream)]).tolist() == whole.batch.time.tolist()
 
 
 @settings(max_examples=150, deadline=None)

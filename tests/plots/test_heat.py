@@ -2,6 +2,7 @@ from cepbench.metrics.figure import Axis, Panel, Scale
 from cepbench.metrics.record import Status, Summary
 from cepbench.plots.censored import LABELS
 from cepbench.plots.draw import draw
+from cepbench.plots.pareto import BEATEN, draw_trade, trade
 from cepbench.plots.standings import rankings
 
 PANEL = Panel(metric="throughput", label="Throughput", unit="events/s", kind="heat")
@@ -95,3 +96,32 @@ def test_who_is_beaten_in_neither_time_nor_memory(figure, record):
     page = "".join(rankings(figure(x=WORK, panels=(PANEL, state)), records))
     assert "Throughput against state" in page
     assert "Hamlet, COGRA</td></tr>" in page
+    assert "better is towards the top left" in page
+
+
+def test_time_against_memory_is_drawn_at_each_point(figure, record):
+    axis = Axis(name="queries", label="Queries")
+    panels = (
+        Panel(metric="service_total", label="CPU time", unit="s"),
+        Panel(metric="state_peak", label="State", unit="B"),
+    )
+    numbers = {"greta": (2.0, 50), "cogra": (3.0, 20), "sase": (4.0, 30)}
+    records = []
+    for at in range(1, 6):
+        for name, (seconds, size) in numbers.items():
+            point, both = {"queries": at}, {"service_total": seconds, "state_peak": size}
+            for kind, metric in (("time", "service_total"), ("memory", "state_peak")):
+                summary = Summary(**{metric: both[metric]})
+                records.append(record(name, point, cell=f"{name} {at} {kind}", measurement=kind, summary=summary))
+    made = figure(paper="", x=axis, panels=panels)
+    found = trade(made, *panels, records)
+    assert found is not None
+    assert found.front(3) == ["greta", "cogra"]
+    drawing = draw_trade(made, found)
+    shown = [axes for axes in drawing.axes if axes.get_visible()]
+    assert [axes.get_title(loc="left") for axes in shown] == [f"Queries: {at}" for at in range(1, 6)]
+    lines = shown[0].lines
+    assert [(line.get_gid(), line.get_alpha()) for line in lines[1:]] == [("sase", BEATEN), ("greta", 1), ("cogra", 1)]
+    assert lines[0].get_xydata().tolist() == [[50, 2.0], [20, 3.0]]
+    assert [text.get_text() for text in drawing.legends[0].get_texts()] == ["SASE", "GRETA", "COGRA"]
+    assert trade(made, *reversed(panels), records) is None
