@@ -132,8 +132,8 @@ def main() -> None:
         for trigger in (*triggers, PREDICTED):
             found = predicted(rate, seconds) if trigger == PREDICTED else measured(rate, trigger, seconds)
             points.append({"rate": rate, "trigger": trigger, "latency": found})
-            told = ", ".join(f"{1000 * value:.1f}" for value in np.quantile(found, (0, 0.5, 0.95)))
-            print(f"{rate} events/s, {trigger}: {told} ms (least, median, 95%) of {len(found)} rows", flush=True)
+            shown = ", ".join(f"{1000 * value:.1f}" for value in np.quantile(found, (0, 0.5, 0.95)))
+            print(f"{rate} events/s, {trigger}: {shown} ms (least, median, 95%) of {len(found)} rows", flush=True)
     folder.mkdir(parents=True, exist_ok=True)
     record = {
         "query": QUERY,

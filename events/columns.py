@@ -127,7 +127,7 @@ def notations(column: pa.Array) -> dict[str, tuple[int, str]]:
     if not _is_text(column.type):
         texts = column.drop_null()
         return {_NUMBER: (_first(column.is_valid()), str(texts[0]))} if len(texts) else {}
-    # Of values that occur often, such as "NA", one is looked at.
+    # Each distinct value, such as "NA", is examined once.
     found = _notations(pc.unique(column.drop_null()))
     return {name: (pc.index(column, pa.scalar(text, column.type)).as_py(), text) for name, text in found.items()}
 

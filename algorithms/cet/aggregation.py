@@ -99,7 +99,7 @@ class TwoStepEvaluator(StackEvaluator):
 
     def state(self) -> StateSize:
         """Events in stacks and pointers between them, or the graph and the stored trends of a window when it closed."""
-        return self.limit.peak.tell(StateSize(self.kept_bytes, self._kinds(0)))
+        return self.limit.peak.report(StateSize(self.kept_bytes, self._kinds(0)))
 
     def details(self) -> Mapping[str, float]:
         """Numbers of aggregated trends, of sub-trends that were stored for them, and of graphlets."""

@@ -57,7 +57,7 @@ class CetEvaluator(Evaluator):
 
     def state(self) -> StateSize:
         """The graph and stored trends: the peak since the last call, including the closing of windows."""
-        return self.detector.limit.peak.tell(StateSize(self.graph.bytes + self.detector.bytes, self._kinds()))
+        return self.detector.limit.peak.report(StateSize(self.graph.bytes + self.detector.bytes, self._kinds()))
 
     def details(self) -> Mapping[str, float]:
         """Details of the detector."""

@@ -156,21 +156,21 @@ def _compiled(function: _Function, options: dict[str, Any]) -> _Function:
 
 
 @contextmanager
-def watched(tell: Callable[[str], None]) -> Iterator[None]:
-    """Calls `tell` with the name of every kernel whose compilation begins meanwhile; those on disk are only read."""
-    with install_listener("numba:compile", _Compiling(tell)):
+def watched(notify: Callable[[str], None]) -> Iterator[None]:
+    """Calls `notify` with the name of every kernel whose compilation begins meanwhile; those on disk are only read."""
+    with install_listener("numba:compile", _Compiling(notify)):
         yield
 
 
 class _Compiling(Listener):
-    def __init__(self, tell: Callable[[str], None]) -> None:
-        self._tell = tell
+    def __init__(self, notify: Callable[[str], None]) -> None:
+        self._notify = notify
 
     def on_start(self, event: Any) -> None:
         function = event.data["dispatcher"].py_func
         module = function.__module__ or ""  # a function that was made by `exec` may have none
         if module.startswith("cepbench."):
-            self._tell(f"{module.removeprefix('cepbench.algorithms.')}.{function.__name__}")
+            self._notify(f"{module.removeprefix('cepbench.algorithms.')}.{function.__name__}")
 
     def on_end(self, event: Any) -> None:
         pass

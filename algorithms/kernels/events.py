@@ -40,7 +40,7 @@ class RowCells(NamedTuple):
     cells: Cells
 
 
-class Localised(Protocol):
+class Localized(Protocol):
     """Tables with local predicates."""
 
     @property
@@ -49,7 +49,7 @@ class Localised(Protocol):
 
 
 @inlined
-def fits(p: Place, i: int, events: KernelEvents, tables: Localised) -> bool:
+def fits(p: Place, i: int, events: KernelEvents, tables: Localized) -> bool:
     """Whether event i passes the local predicates of position p."""
     return hold(tables.local, p, events.ints, events.reals, i, events.ints, events.reals, i)
 

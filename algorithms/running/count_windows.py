@@ -51,7 +51,7 @@ class CountWindows(Evaluator):
 
     def state(self) -> StateSize:
         self.closed_bytes = 0
-        return self.peak.tell(self._open_state())
+        return self.peak.report(self._open_state())
 
     def details(self) -> Mapping[str, float]:
         return merged([self.closed_details, *(evaluator.details() for evaluator in self.open.values())])

@@ -27,7 +27,7 @@ class Peak:
         if state.bytes > self._largest.bytes:
             self._largest = state
 
-    def tell(self, now: StateSize) -> StateSize:
+    def report(self, now: StateSize) -> StateSize:
         """The largest state, that of now included; what was noted is forgotten."""
         self.note(now)
         found, self._largest = self._largest, StateSize()

@@ -71,7 +71,7 @@ class StackEvaluator(Evaluator):
 
     def state(self) -> StateSize:
         """What is `held`, and events kept for negated sub-patterns; the largest since the last call."""
-        return self.peak.tell(self.held()) + largest_state(self.negations)
+        return self.peak.report(self.held()) + largest_state(self.negations)
 
     def held(self) -> StateSize:
         """Events in stacks, and pointers between them."""

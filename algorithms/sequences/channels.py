@@ -31,7 +31,7 @@ class Member:
 
     @property
     def only_counts(self) -> bool:
-        """Whether it returns nothing but COUNT(*)."""
+        """Whether it returns only COUNT(*)."""
         return self.width == (1, 0, 0)
 
 

@@ -81,7 +81,7 @@ class SharedConstruction(Executor):
 
     def state(self) -> StateSize:
         """Stored events and stored instances of shared sub-sequences."""
-        return self.peak.tell(self._state())
+        return self.peak.report(self._state())
 
     def details(self) -> Mapping[str, float]:
         """`constructed` instances of shared sub-sequences, and sequences `joined` for all queries."""

@@ -113,7 +113,7 @@ class Topic:
                     )
 
     def consumer(self, isolation: str = "read_uncommitted") -> Consumer:
-        """A client that reads; whoever asks for it closes it."""
+        """A client that reads; the caller closes it."""
         from confluent_kafka import Consumer
 
         return Consumer(

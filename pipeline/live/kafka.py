@@ -25,7 +25,7 @@ from cepbench.pipeline.live.source import Piece, Source, check_times, coded
 
 BATCH_MESSAGES = 200_000
 FIRST_MESSAGES = 1000
-"""Which tell what the fields are."""
+"""They define the fields."""
 CONNECTOR = "spark-sql-kafka"
 """In the name of the package of Spark's own connector."""
 _NOT_OF_A_KIND = (pa.ArrowException, TypeError, ValueError, OverflowError)

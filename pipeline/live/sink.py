@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Sink(ABC):
-    """Takes the rows of batches. Whoever writes rows of a batch again writes the same ones.
+    """Takes the rows of batches. A batch that is written again has the same rows.
 
     `str` of a sink is how a checkpoint names it.
     """

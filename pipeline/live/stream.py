@@ -68,13 +68,13 @@ def stream(
     notify: Callable[[str], None] = warnings.warn,
     progress: Callable[[Totals], None] = lambda totals: None,
 ) -> Totals:
-    """Evaluates queries on a stream that goes on, until it is interrupted; rows come when windows end.
+    """Evaluates queries on a stream until it is interrupted; rows are written when windows end.
 
     >>> from cepbench import stream
     >>> query = "RETURN key, COUNT(*) PATTERN SEQ(A+, B) GROUP-BY key WITHIN 1 min"
     >>> stream(query, "cogra", "folder:in", "folder:rows", "checkpoint", "10s")  # doctest: +SKIP
 
-    Started again with the same checkpoint, it goes on where it was. All rows together are those that `evaluate` has for
+    Started again with the same checkpoint, it continues where it stopped. All rows together are those that `evaluate` has for
     the events that were not late, each once (docs/live.md).
 
     - `workload_text`: the text of one or many queries.

@@ -175,8 +175,8 @@ def test_a_limit_tells_the_largest_state_once() -> None:
     limit.hold(40, {"trends": 1}, "a test")
     with pytest.raises(NotEnoughMemory, match="a test needs 101 bytes, but the memory limit is 100 bytes"):
         limit.hold(101, {}, "a test")
-    assert limit.peak.tell(StateSize(10)) == StateSize(70, {"trends": 2})
-    assert limit.peak.tell(StateSize(10)) == StateSize(10)
+    assert limit.peak.report(StateSize(10)) == StateSize(70, {"trends": 2})
+    assert limit.peak.report(StateSize(10)) == StateSize(10)
 
 
 def test_a_refused_window_says_what_it_would_need() -> None:
