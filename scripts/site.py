@@ -66,7 +66,7 @@ def _experiments() -> dict[str, dict[str, Any]]:
 
 def _name(name: str, experiment: dict[str, Any]) -> str:
     figure = str(experiment.get("figure", ""))
-    return f"`{name}`: {f'Figure {figure}, ' if figure[:1].isdigit() else ''}{experiment['title']}"
+    return f"`{name}`{f', Figure {figure}' if figure[:1].isdigit() else ''}: {experiment['title']}"
 
 
 def _drawing(name: str, source: str) -> str | None:
@@ -80,9 +80,10 @@ def _gallery(source: str) -> Iterator[str]:
     """A section for each paper; figures of no paper come last."""
     papers: dict[str, list[tuple[str, dict[str, Any]]]] = {}
     for name, experiment in _experiments().items():
-        papers.setdefault(str(experiment.get("paper", "none; cepbench")), []).append((name, experiment))
-    for paper, shown in sorted(papers.items(), key=lambda item: (item[0].startswith("none"), item[0])):
-        yield f"## {'Figures of cepbench' if paper.startswith('none') else paper}"
+        paper = str(experiment.get("paper", "none")).partition(";")[0]  # the first of several
+        papers.setdefault(paper, []).append((name, experiment))
+    for paper, shown in sorted(papers.items(), key=lambda item: (item[0] == "none", item[0])):
+        yield f"## {'Figures of cepbench' if paper == 'none' else paper}"
         for name, experiment in shown:
             drawing = _drawing(name, source)
             if drawing is not None:
