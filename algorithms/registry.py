@@ -110,10 +110,16 @@ def chosen(specifications: str | Iterable[str]) -> tuple[str, ...]:
 
 
 def list_algorithms() -> list[dict[str, Any]]:
-    """All algorithms, each with `name`, `parameters` (with defaults), `summary`, `paper` and `available`.
+    """List the algorithms.
 
-    `available` is "yes", or the reason why the algorithm cannot run on this machine.
+    Returns
+    -------
+    list of dict
+        Each with `name`, `parameters` (with defaults), `summary`, `paper` and `available`, which is "yes" or the reason
+        why the algorithm cannot run on this machine.
 
+    Examples
+    --------
     >>> from cepbench import list_algorithms
     >>> [one["name"] for one in list_algorithms()][:3]
     ['sase', 'greta', 'cogra']

@@ -68,36 +68,58 @@ def stream(
     notify: Callable[[str], None] = warnings.warn,
     progress: Callable[[Totals], None] = lambda totals: None,
 ) -> Totals:
-    """Evaluates queries on a stream until it is interrupted; rows are written when windows end.
+    """Evaluate queries on a live stream until it is interrupted; rows are written when their windows end.
 
+    With the same checkpoint, it resumes where it stopped. All rows together are those that `evaluate` returns for the
+    events that were not late, each written once (docs/live.md).
+
+    Parameters
+    ----------
+    workload_text
+        The text of one or many queries.
+    algorithm
+        A name, optionally with parameters, such as `cogra` or `hamlet[sharing=static]`.
+    source
+        `folder:PATH`, into which complete CSV or Parquet files are moved, and where they stay; or
+        `kafka:BROKER/TOPIC`, whose messages are JSON objects with the columns of an event.
+    sink
+        `folder:PATH` for a Parquet file per batch with rows, `kafka:BROKER/TOPIC` for a JSON message per row, or
+        `console` for CSV on stdout.
+    checkpoint
+        Folder for the state. Anyone who can write to it can run code as you.
+    watermark
+        How much older than the newest event an event may be, such as `500ms` or `10 s`. Older events are late and left
+        out.
+    late
+        Folder that lists late events; by default `late` in the checkpoint.
+    until_idle
+        Seconds without input after which the stream ends, with the rows of windows that are still open.
+    trigger
+        Minimum time between the starts of two batches, such as `1s`; by default a batch starts when there is input.
+    arithmetic, reading, notify
+        As in `evaluate`.
+    master
+        Spark master or cluster; by default all cores of this machine.
+    dashboard
+        A port of this machine for a page that shows the stream; 0 selects a free one.
+    progress
+        Called after each batch with the totals so far.
+
+    Returns
+    -------
+    Totals
+        Events, late ones among them, rows and batches over all starts.
+
+    Raises
+    ------
+    CepbenchError
+        With a message of one line, if an argument cannot be used, or the checkpoint is damaged or of another stream.
+
+    Examples
+    --------
     >>> from cepbench import stream
     >>> query = "RETURN key, COUNT(*) PATTERN SEQ(A+, B) GROUP-BY key WITHIN 1 min"
     >>> stream(query, "cogra", "folder:in", "folder:rows", "checkpoint", "10s")  # doctest: +SKIP
-
-    Started again with the same checkpoint, it continues where it stopped. All rows together are those that `evaluate` has for
-    the events that were not late, each once (docs/live.md).
-
-    - `workload_text`: the text of one or many queries.
-    - `algorithm`: a name, perhaps with parameters: `cogra`, `hamlet[sharing=static]`.
-    - `source`: `folder:PATH`: CSV or Parquet files are moved there, each whole, and stay. `kafka:BROKER/TOPIC`:
-      messages are JSON objects with the columns of an event.
-    - `sink`: `folder:PATH` for a Parquet file per batch that has rows, `kafka:BROKER/TOPIC` for a JSON message per row,
-      or `console` for CSV on stdout.
-    - `checkpoint`: folder for the state; anyone who can write to it can run code as you.
-    - `watermark`: how much older than the newest event an event may be: `500ms`, `10 s`. Older ones are late, and left
-      out.
-    - `late`: folder that lists late events; by default `late` in the checkpoint.
-    - `until_idle`: ends the stream when nothing has come for so many seconds, with the rows of windows still open.
-    - `trigger`: how often a batch begins at the most, such as `1s`; by default whenever something has come.
-    - `arithmetic`, `reading`, `notify`: as for `evaluate`.
-    - `master`: where Spark runs; by default on all cores of this machine.
-    - `dashboard`: a port of this machine for a page that shows the stream; 0 takes a free one.
-    - `progress`: is called after each batch with the totals so far.
-
-    Returns the totals over all starts: events, late ones among them, rows, batches.
-
-    Raises `CepbenchError`, with a message of one line, for what cannot be used, and for a checkpoint that is damaged or
-    of another stream.
     """
     queries, made = parse_supported(workload_text, algorithm)
     cluster = _patient(master)
