@@ -41,7 +41,7 @@ def stitch(
     found: FoundTrends,
     work: Ints,
 ) -> bool:
-    """Constructs all complete trends of the window from stored ones; False when `found` is full: call again to continue.
+    """Constructs all complete trends of the window from stored ones; False if `found` is full: call again to continue.
 
     A segment continues over each in-edge of its first vertex; all of them are cut edges. O(k) per trend of k segments
     (plus its events, if they are written). With one graphlet, nothing is stitched or counted. `powers[i]` = BASE^i;

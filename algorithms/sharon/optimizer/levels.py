@@ -45,8 +45,9 @@ def next_level(parents: PlanLevel, single: PlanLevel, limits: Limits) -> PlanLev
     """The plans of the next size; `single` is the first level.
 
     Algorithm 12 joins every two parents that differ in their last vertex only, if these two vertices have no conflict.
-    Here each parent stores the last vertices of the parents with which it can be joined, so that no pair is
-    tested without success: O(W) per child and O(n) per parent. Raises `LimitReached` before the two levels exceed the memory limit.
+    Here each parent stores the last vertices of the parents with which it can be joined, so that each
+    tested pair is joined: O(W) per child and O(n) per parent. Raises `LimitReached` before the two levels exceed the
+    memory limit.
     """
     count = int(np.bitwise_count(parents.later).sum())
     words = parents.plans.shape[1]
