@@ -41,7 +41,7 @@ class Core(Algorithm):
     - `limit`: the maximum number of matches per last event; those found first are reported. Such an answer is cut off
       and is not compared.
 
-    Departures: docs/algorithms.md.
+    Departures: docs/algorithms/core.md.
 
     References
     ----------

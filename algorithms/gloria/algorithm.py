@@ -63,7 +63,7 @@ class Gloria(Algorithm):
     depend on one another; where a transition has too many plans, not all are compared (`details.thinned`). The number
     of plans of a transition is bounded by its parts (`optimizer.nodes`), not by the number of queries.
 
-    Departures from the paper are in docs/algorithms.md.
+    Departures from the paper are in docs/algorithms/gloria.md.
     """
 
     name: ClassVar[str] = "gloria"

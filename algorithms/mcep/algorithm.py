@@ -52,7 +52,7 @@ class Mcep(Algorithm):
 
     Time is proportional to the pairs of instances that meet in the nodes of the plan, space to the instances in their
     windows, which are exponential in the events of a Kleene operand. Both are bounded by the costs that the optimizer
-    minimizes (Section 3.3). docs/algorithms.md lists departures from the paper.
+    minimizes (Section 3.3). docs/algorithms/mcep.md lists departures from the paper.
     """
 
     name: ClassVar[str] = "mcep"
