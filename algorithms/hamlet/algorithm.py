@@ -39,8 +39,8 @@ class Hamlet(Algorithm):
     O(s u) for values of snapshots, and O(n s) or O(u n) for events that are visited; only sums where there are no such
     predicates. A decision costs O(b c) for a burst of b events and c classes of queries with the same predicates.
 
-    Departures from the paper are in docs/algorithms/hamlet.md: the sums, where the paper visits all predecessors; a snapshot
-    at the begin of each burst; bursts that are cut by panes where a window begins or ends, by time stamps and at 4,096
+    Departures from the paper (docs/algorithms/hamlet.md): sums, where the paper visits all predecessors; a snapshot at
+    the start of each burst; bursts that are cut by panes where a window starts or ends, by time stamps and at 4,096
     events; classes of queries instead of queries.
     """
 
