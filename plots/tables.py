@@ -47,7 +47,7 @@ def departures(found: Sequence[Departure]) -> Html:
 
 
 def agreement(figure: Figure, groups: Sequence[Group]) -> Html:
-    """The digests of all algorithms for each input; rows that disagree are red."""
+    """Which algorithms returned the same answer for each input, and its digest; rows that disagree are red."""
     names = list(dict.fromkeys((*figure.algorithms, *(name for group in groups for name in group.digests))))
     axes = list(dict.fromkeys(name for group in groups for name in group.point))
     rows: list[list[Content]] = []
@@ -56,22 +56,25 @@ def agreement(figure: Figure, groups: Sequence[Group]) -> Html:
         for name in names:
             digests = group.digests.get(name, ())
             failed = [status for status in group.statuses.get(name, ()) if status is not Status.OK]
-            shown = [tag("code", digest[:DIGEST], title=digest) for digest in digests]
+            agreed = group.agreement is Agreement.AGREE
+            shown = ["✓" if agreed else tag("code", digest[:DIGEST], title=digest) for digest in digests]
             parts = [part for item in (*shown, *map(status_badge, failed)) for part in (item, " ")]
             differs = group.agreement is Agreement.DISAGREE and bool(digests or Status.WRONG in failed)
             row.append(Cell(join(parts) if parts else "–", kind="differs" if differs else "same"))
         overflow = [" ", badge("overflow", "mid")] if group.overflow else []
+        same = {digest for digests in group.digests.values() for digest in digests}
+        one = [" ", tag("code", next(iter(same))[:DIGEST])] if len(same) == 1 else []
         rows.append(
             [
                 *row,
                 Cell(
-                    join([badge(group.agreement, AGREEMENT_KIND[group.agreement]), *overflow]),
+                    join([badge(group.agreement, AGREEMENT_KIND[group.agreement]), *one, *overflow]),
                     sort=str(group.agreement),
                 ),
             ]
         )
     return table(
-        "Digest of each algorithm's answer on the same input",
+        "Answers of the algorithms on the same input, with their digest",
         (*axes, *map(label, names), "Answers"),
         rows,
         sortable=True,

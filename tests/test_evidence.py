@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cepbench.experiments.load import experiments
+from cepbench.experiments.load import experiments, load
 from cepbench.metrics.figure import Verdict
 from cepbench.metrics.packing import write_pack
 from cepbench.metrics.record import Status, Summary
@@ -38,7 +38,8 @@ def script() -> Any:
 def test_the_pages_are_those_of_the_pack_in_the_repository(script: Any) -> None:
     found = load_results(PACK)
     assert {results.figure.profile for results in found} == {"headline"}
-    assert {results.figure.experiment for results in found} == set(experiments())
+    claiming = {name for name, path in experiments().items() if load(path, "headline").claims}
+    assert claiming <= {results.figure.experiment for results in found}
     assert not [r for results in found for r in results.records if r.status in (Status.WRONG, Status.ERROR)]
     for name, text in script.texts(PACK).items():
         assert (ROOT / name).read_text(encoding="utf-8") == text, f"run: python scripts/evidence.py {PACK.name}"

@@ -83,4 +83,4 @@ def test_a_condition_keeps_events_in_order(cepbench, tmp_path: Path):
     assert wrong.err.endswith("own.csv: where: no column 'cost'; there are when, price, c3 of it\n")
     function = cepbench("import", "--from", file, "-o", tmp_path / "t", "--where", "abs(price) > 6", *named)
     assert function.status == 2
-    assert "is no condition at '(price) > 6'" in function.err
+    assert "is not a condition at '(price) > 6'" in function.err

@@ -27,7 +27,7 @@ def test_help(name):
 
 
 def test_version(cepbench):
-    assert cepbench("--version").out.startswith("cepbench 0.")
+    assert cepbench("--version").out.startswith("cepbench 1.")
 
 
 def test_no_command_is_a_usage_error():

@@ -179,7 +179,7 @@ def test_rows_that_do_not_count_need_no_time(form: str, tmp_path: Path) -> None:
     assert (events.row.tolist(), events.schema.zone) == ([0, 2], "UTC")
     events = read_events(source, Reading("ts", where="ts < '2024-01-01T23:30:00.5Z'"))
     assert events.row.tolist() == [0, 2]
-    with pytest.raises(InputError, match="row 5, column 'ts': 'late' is no time"):
+    with pytest.raises(InputError, match="row 5, column 'ts': 'late' is not a time"):
         read_events(source, Reading("ts", where="ts >= '2024' AND ts != 'NA'"))
 
 
