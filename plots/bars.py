@@ -13,7 +13,7 @@ from cepbench.plots.points import Curve, Point
 from cepbench.plots.style import Style
 
 GROUP_WIDTH = 0.82  # of the distance between two categories
-HATCHES = ("", "////", "....", "xxxx", "\\\\\\\\")
+HATCHES = ("", "////", "----", "xxxx", "\\\\\\\\")
 
 
 def draw_bars(

@@ -9,7 +9,7 @@ HEADING = "What each algorithm can evaluate"
 
 
 def capability_section(found: Capabilities) -> Html:
-    """A table per group, a row per feature. The reason of a refusal is its tooltip, and is listed below."""
+    """A table per group, a row per feature, and below them the reasons of refusals."""
     heads = ("", *(label(name) for name in found.algorithms))
     groups = list(dict.fromkeys(row.group for row in found.rows))
     tables = [
@@ -33,8 +33,8 @@ def _row(found: Capabilities, place: int) -> list[Cell]:
     row = found.rows[place]
     cells = [Cell(tag("span", row.name, title=row.workload), kind="text")]
     for name in found.algorithms:
-        reason = row.reasons.get(name)
-        cells.append(Cell("yes", kind="yes") if reason is None else Cell(tag("abbr", "–", title=reason), kind="no"))
+        refused = name in row.reasons
+        cells.append(Cell("–" if refused else "yes", kind="no" if refused else "yes"))
     return cells
 
 

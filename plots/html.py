@@ -84,10 +84,11 @@ def trusted(text: str) -> Html:
 
 def _cell(entry: Content, head: bool) -> Html:
     cell = entry if isinstance(entry, Cell) else Cell(entry)
+    sort = f"{cell.sort:.9g}" if isinstance(cell.sort, float) else cell.sort
     return tag(
         "th" if head else "td",
         cell.content,
         scope="row" if head else None,
         class_=cell.kind or None,
-        data_sort=None if cell.sort is None else repr(cell.sort) if isinstance(cell.sort, float) else cell.sort,
+        data_sort=None if sort == cell.content else sort,
     )

@@ -51,8 +51,7 @@ tbody th.text { font-weight: 400; white-space: normal; }
 td.number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
 td.text, th.text { min-width: 11rem; } td.claim { min-width: 14rem; } td.cause { min-width: 12rem; }
 td.yes { color: var(--good); } td.no { color: var(--soft); } td.yes, td.no { text-align: center; }
-td.no abbr { cursor: help; }
-td.same { white-space: nowrap; } td.differs { background: var(--bad-band); color: var(--bad); }
+td.differs { background: var(--bad-band); color: var(--bad); }
 code, pre { font: .84rem/1.45 ui-monospace, "SF Mono", Menlo, Consolas, monospace; }
 pre { background: var(--band); border: 1px solid var(--line); border-radius: .5rem; padding: .8rem; overflow-x: auto;
   white-space: pre-wrap; overflow-wrap: anywhere; }

@@ -1,6 +1,7 @@
 """The tables under a figure of the report: departures, agreement, cells, provenance."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from cepbench.metrics.figure import Departure, Figure
 from cepbench.metrics.record import Record, Status
@@ -49,7 +50,8 @@ def departures(found: Sequence[Departure]) -> Html:
 def agreement(figure: Figure, groups: Sequence[Group]) -> Html:
     """Which algorithms returned the same answer for each input, and its digest; rows that disagree are red."""
     names = list(dict.fromkeys((*figure.algorithms, *(name for group in groups for name in group.digests))))
-    axes = list(dict.fromkeys(name for group in groups for name in group.point))
+    points = [group.point for group in groups]
+    axes = [name for name in dict.fromkeys(name for point in points for name in point) if _varies(name, points)]
     rows: list[list[Content]] = []
     for group in groups:
         row: list[Content] = [_coordinate(group.point.get(axis)) for axis in axes]
@@ -58,9 +60,9 @@ def agreement(figure: Figure, groups: Sequence[Group]) -> Html:
             failed = [status for status in group.statuses.get(name, ()) if status is not Status.OK]
             agreed = group.agreement is Agreement.AGREE
             shown = ["✓" if agreed else tag("code", digest[:DIGEST], title=digest) for digest in digests]
-            parts = [part for item in (*shown, *map(status_badge, failed)) for part in (item, " ")]
+            parts = [part for item in (*shown, *map(status_badge, failed)) for part in (" ", item)][1:]
             differs = group.agreement is Agreement.DISAGREE and bool(digests or Status.WRONG in failed)
-            row.append(Cell(join(parts) if parts else "–", kind="differs" if differs else "same"))
+            row.append(Cell(join(parts) if parts else "–", kind="differs" if differs else ""))
         overflow = [" ", badge("overflow", "mid")] if group.overflow else []
         same = {digest for digests in group.digests.values() for digest in digests}
         one = [" ", tag("code", next(iter(same))[:DIGEST])] if len(same) == 1 else []
@@ -117,6 +119,11 @@ def provenance(records: Sequence[Record]) -> Html | None:
 def pairs(entries: dict[str, str]) -> Html:
     """Keys and values as a definition list."""
     return tag("dl", [[tag("dt", key), tag("dd", text)] for key, text in entries.items()])
+
+
+def _varies(axis: str, points: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether an axis has several values, so that it distinguishes rows."""
+    return len(points) == 1 or any(point.get(axis) != points[0].get(axis) for point in points)
 
 
 def _coordinate(coordinate: Content) -> Cell:
