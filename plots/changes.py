@@ -35,7 +35,7 @@ def changes_section(everything: Sequence[Results], anchor: Callable[[Results], s
                 reason,
             ]
             for what, claim in changed
-        ] or [[link, Cell("rules"), *map(Cell, ("all", "", "", "")), reason]]
+        ] or [[link, Cell("run or rules"), *map(Cell, ("all", "", "", "")), reason]]
     if not rows:
         return None
     parts = [tag("h2", HEADING, id=ANCHOR), tag("p", EXPLAINED, class_="note"), table(HEADING, HEADS, rows)]

@@ -47,7 +47,8 @@ def _trades(figure: Figure, panels: Sequence[Panel], records: Sequence[Record]) 
             "other one beats in both, by their medians; those that are beaten are pale."
         )
         image = drawing(render(draw_trade(figure, found), "svg"), f"{caption} The table above names them.")
-        parts.append(tag("figure", image, tag("figcaption", caption)))
+        scrolled = tag("div", image, class_="scroll", tabindex="0", role="region", aria_label="Drawing")
+        parts.append(tag("figure", scrolled, tag("figcaption", caption)))
     return parts
 
 
