@@ -19,33 +19,45 @@ KIND = {
     Verdict.OPPOSITE: "bad",
     Verdict.OPEN: "",
 }
+ENDS = "The ends of the interval have different verdicts: another run may give another one."
 HEADS = ("Claim", "Paper", "Ours", "Verdict", "Cause, or why it is open")
 EXPLAINED = (
-    "A claim holds if the interval of our effect overlaps the band around the number of the paper: half to twice a "
-    "factor, half an order of magnitude, 0.3 of an exponent. Beyond the band it is stronger or weaker, or opposite if "
-    "the effect has the other direction. It is open if a limit, an incomplete search or the size leaves it undecided."
+    "A claim holds if the interval of our number overlaps the band of the claim: from half of a factor (at least its "
+    "square root) to twice the factor, an order of magnitude ± 0.5, an exponent ± 0.3. Beyond the band it is stronger "
+    "or weaker; it is opposite if the effect has the other direction, and open if a limit, an incomplete search or the "
+    "size leaves it undecided. Causes: the paper contradicts itself, its text is silent on what decides, the size is "
+    "too small, or the difference is ours."
 )
 
 
-def overview(everything: Sequence[Results], anchor: Callable[[Results], str]) -> Html | None:
-    """All claims of all figures, a table per system; None if there are none."""
-    found = [results for results in by_paper(everything) if results.figure.claims]
-    if not found:
-        return None
+def what_holds(everything: Sequence[Results]) -> Html | None:
+    """How many claims of each paper have which verdict; None without claims."""
+    found = _claiming(everything)
+    return join([tag("h2", HEADING, id=ANCHOR), _counts(found), tag("p", EXPLAINED, class_="note")]) if found else None
+
+
+def all_claims(everything: Sequence[Results], anchor: Callable[[Results], str]) -> list[Html]:
+    """All claims of all figures, a table per system."""
+    found = _claiming(everything)
     several = len({results.source for results in found}) > 1
-    parts: list[Html | None] = [tag("h2", HEADING, id=ANCHOR), _counts(found), tag("p", EXPLAINED, class_="note")]
-    for name, own in by_system(found).items():
-        rows = [
+    heads = ("Figure", *(["Run"] if several else []), *HEADS)
+    return [
+        table(
+            name,
+            heads,
             [
-                Cell(tag("a", results.figure.id, href=f"#{anchor(results)}")),
-                *([Cell(results.source)] if several else []),
-                *row(claim),
-            ]
-            for results in own
-            for claim in ordered(results.figure.claims)
-        ]
-        parts.append(table(name, ("Figure", *(["Run"] if several else []), *HEADS), rows, sortable=True))
-    return join(parts)
+                [
+                    Cell(tag("a", results.figure.id, href=f"#{anchor(results)}")),
+                    *([Cell(results.source)] if several else []),
+                    *row(claim),
+                ]
+                for results in own
+                for claim in ordered(results.figure.claims)
+            ],
+            sortable=True,
+        )
+        for name, own in by_system(found).items()
+    ]
 
 
 def claims_table(results: Sequence[ClaimResult]) -> Html:
@@ -108,11 +120,15 @@ def _system(figure: Figure) -> str:
     return figure.experiment.partition("-")[0]
 
 
+def _claiming(everything: Sequence[Results]) -> list[Results]:
+    return [results for results in by_paper(everything) if results.figure.claims]
+
+
 def by_system(found: Sequence[Results]) -> dict[str, list[Results]]:
     """The figures by the title of their system and paper; our own figures come last."""
     groups: dict[str, list[Results]] = {}
     for results in by_paper(found):
-        paper = results.figure.paper.partition(";")[0] if results.figure.published else "ours"
+        paper = results.figure.paper.partition(";")[0] if results.figure.published else "our own claims"
         groups.setdefault(f"{label(_system(results.figure))} · {paper}", []).append(results)
     return groups
 
@@ -135,7 +151,11 @@ def _why(claim: ClaimResult) -> list[Html]:
     parts = []
     if claim.edge:
         parts.append(
-            tag("div", "The interval touches an edge of the band: another run may give another verdict.", class_="meta")
+            tag(
+                "div",
+                ENDS,
+                class_="meta",
+            )
         )
     if claim.held is not None:
         parts.append(tag("div", f"Holds in {claim.held} of {claim.draws} draws."))

@@ -24,6 +24,8 @@ nav ol { list-style: none; margin: 0; padding: 0; }
 nav li { padding: .2rem 0; }
 nav a { text-decoration: none; }
 nav a:hover { text-decoration: underline; }
+@media (max-width: 40rem) { table { font-size: .8rem; } th, td { padding: .2rem .3rem; }
+  td.text, th.text { min-width: 7rem; } }
 @media (max-width: 60rem) { .layout { grid-template-columns: minmax(0, 1fr); gap: 1rem; padding: 1rem; }
   nav { order: 1; position: static; max-height: none; } }
 h1 { font-size: 1.8rem; line-height: 1.2; margin: 0 0 .3rem; }

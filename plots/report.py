@@ -17,7 +17,7 @@ from cepbench.plots.agreement import Agreement, groups
 from cepbench.plots.capabilities import ANCHOR, HEADING, capability_section
 from cepbench.plots.censored import LABELS
 from cepbench.plots.changes import changes_section
-from cepbench.plots.claims import by_paper, overview, verdicts
+from cepbench.plots.claims import all_claims, by_paper, verdicts, what_holds
 from cepbench.plots.draw import all_styles, write_drawings
 from cepbench.plots.effects import effects
 from cepbench.plots.html import Cell, Html, join, table, tag, trusted
@@ -197,8 +197,6 @@ def _summary(everything: Sequence[Results], progress: tuple[int, int] | None) ->
     if not everything:
         parts.append(tag("p", "There are no results yet: run an experiment first.", class_="warning"))
         return join(parts)
-    sources = runs_table(everything)
-    parts += [] if sources is None else [sources]
     statuses = {status: sum(record.status is status for record in records) for status in Status}
     disagreeing = sum(group.agreement is Agreement.DISAGREE for group in inputs)
     agreeing = sum(group.agreement is Agreement.AGREE for group in inputs)
@@ -209,12 +207,14 @@ def _summary(everything: Sequence[Results], progress: tuple[int, int] | None) ->
         (agreeing, "inputs with equal answers"),
         (disagreeing, "inputs with unequal answers"),
     ]
-    parts.append(tag("ul", [tag("li", tag("b", number), tag("span", text)) for number, text in tiles], class_="tiles"))
     if disagreeing or statuses[Status.WRONG]:
         parts.append(
             tag("p", "Some answers are wrong. Their times are not drawn; see the red rows below.", class_="warning")
         )
-    parts += [part for part in (overview(everything, anchor), effects(everything)) if part is not None]
+    first = (what_holds(everything), effects(everything), runs_table(everything))
+    parts += [part for part in first if part is not None]
+    parts.append(tag("ul", [tag("li", tag("b", number), tag("span", text)) for number, text in tiles], class_="tiles"))
+    parts += all_claims(everything, anchor)
     parts.append(
         table(
             "Figures",

@@ -30,8 +30,10 @@ EVIDENCE_TEXT = """# What holds
 Made by `python scripts/evidence.py {name}`; all numbers are those of the pack `{name}`: {cells} cells of {figures}
 figures, measured on {machines}, commit {commits}.
 
-Each claim of a paper names the size at which it is judged. The interval of our number stands behind it.
-[Verdicts](measurement.md#verdicts) has the rules. The report with all drawings: `cepbench report {path}`.
+The column *Size* is where a claim is judged. Our number has its interval in parentheses; counts and bytes are exact.
+[Verdicts](measurement.md#verdicts) has the rules, and [Metrics](measurement.md#metrics) the names of the numbers. The
+cause of what does not hold is the *paper* (it contradicts itself), *text silent* (it does not state what decides), the
+*size* (this machine cannot measure a larger one), or *ours*. The report with all drawings: `cepbench report {path}`.
 
 ![Claimed against measured effects](images/effects.svg)
 
@@ -55,7 +57,7 @@ has their ratios.
 
 *Minutes* are the wall time of all cells. *Memory* is the most that a worker took beyond an empty one, of the limit of
 each worker. *Cells* are counted by status. *Verdicts* are those to expect; of the claims in brackets the interval
-touches an edge of the band, so that a repetition may end otherwise.
+has ends with different verdicts, so that another run may give another one.
 
 {table}
 
@@ -121,12 +123,12 @@ def _claims(everything: Sequence[Results]) -> Iterator[str]:
 
 def _claim(results: Results, claim: ClaimResult) -> tuple[str, ...]:
     shown, interval = words(claim)
-    why = [claim.reason, f"{claim.cause}: {claim.why}" if claim.cause else ""]
+    why = [claim.reason, f"{claim.cause}: {claim.why.rstrip('.')}" if claim.cause else ""]
     why += [f"{evidence.what}: {words(evidence)[0]}" for evidence in claim.evidence]
     if claim.held is not None:
         why.append(f"holds in {claim.held} of {claim.draws} draws")
     if claim.edge:
-        why.append("the interval touches an edge of the band")
+        why.append("the ends of the interval have different verdicts")
     return (
         f"{results.figure.id} ({results.figure.experiment})",
         f"{claim.text} ({claim.source})",
@@ -173,7 +175,7 @@ def _missing(everything: Sequence[Results]) -> str:
 
 
 def _verdicts(everything: Sequence[Results]) -> str:
-    """`3 holds (1), 1 open`: in brackets those whose interval touches an edge of the band."""
+    """`3 holds (1), 1 open`: in brackets those whose interval has ends with different verdicts."""
     claims = [claim for results in everything for claim in results.figure.claims]
     return _counted((str(c.verdict) for c in claims), Counter(str(c.verdict) for c in claims if c.edge))
 

@@ -9,7 +9,7 @@ import pytest
 
 from cepbench.metrics.figure import ClaimResult, Declared, Departure, Evidence, Verdict
 from cepbench.metrics.results import ResultsError, load_results
-from cepbench.plots.claims import claims_table
+from cepbench.plots.claims import ENDS, claims_table
 from cepbench.plots.effects import draw_effects
 from cepbench.plots.report import write_report
 from tests.plots.conftest import ONE
@@ -60,7 +60,7 @@ def test_a_cause_stands_with_its_evidence() -> None:
 
 
 def test_a_claim_whose_interval_touches_an_edge_is_marked() -> None:
-    marked = [claims_table([result(edge=edge)]).count("touches an edge of the band") for edge in (True, False)]
+    marked = [claims_table([result(edge=edge)]).count(ENDS) for edge in (True, False)]
     assert marked == [1, 0]
 
 
