@@ -85,9 +85,10 @@ def draw_trade(figure: Figure, found: Trade) -> Drawing:
             axis = figure.x_of(found.time)
             title = category(x, axis.unit)
             axes.set_title(title if isinstance(x, str) else f"{axis.label}: {title}", pad=3, loc="left")
-        for side, panel in ((grid[0, 0].xaxis, found.memory), (grid[0, 0].yaxis, found.time)):
-            side.axes.set(**{f"{side.axis_name}scale": "log"})
-            side.set_major_locator(LogLocator(numticks=4))
+        for side, panel, which in ((grid[0, 0].xaxis, found.memory, 1), (grid[0, 0].yaxis, found.time, 0)):
+            if any(values[which] > 0 for x in places for values in found.places[x].values()):
+                side.axes.set(**{f"{side.axis_name}scale": "log"})
+                side.set_major_locator(LogLocator(numticks=4))
             unit = panel.unit if panel.unit in ("s", "B") else ""
             side.set_major_formatter(FuncFormatter(lambda value, _, unit=unit: human(value, unit)))
             side.set_minor_formatter(NullFormatter())

@@ -1,7 +1,7 @@
 from cepbench.metrics.figure import Axis, Panel, Scale
 from cepbench.metrics.record import Status, Summary
 from cepbench.plots.censored import LABELS
-from cepbench.plots.draw import draw
+from cepbench.plots.draw import draw, render
 from cepbench.plots.pareto import BEATEN, draw_trade, trade
 from cepbench.plots.standings import rankings
 
@@ -125,3 +125,17 @@ def test_time_against_memory_is_drawn_at_each_point(figure, record):
     assert lines[0].get_xydata().tolist() == [[50, 2.0], [20, 3.0]]
     assert [text.get_text() for text in drawing.legends[0].get_texts()] == ["SASE", "GRETA", "COGRA"]
     assert trade(made, *reversed(panels), records) is None
+
+
+def test_algorithms_without_state_are_drawn_too(figure, record):
+    panels = (Panel(metric="service_total", label="CPU time"), Panel(metric="state_peak", label="State", unit="B"))
+    kinds = (("time", Summary(service_total=1.0)), ("memory", Summary(state_peak=0)))
+    records = [
+        record(name, {"n": 1}, cell=f"{name} {kind}", measurement=kind, summary=summary)
+        for name in ("greta", "cogra")
+        for kind, summary in kinds
+    ]
+    made = figure(paper="", x=Axis(name="n", label="n"), panels=panels)
+    found = trade(made, *panels, records)
+    assert found is not None
+    assert render(draw_trade(made, found), "svg")
