@@ -8,17 +8,19 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from cepbench.events.paths import local_path
 from cepbench.experiments.errors import SweepError
-from cepbench.metrics.figure import CELLS_FOLDER, FIGURE_FILE, SUPERSEDED, Figure
+from cepbench.metrics.figure import CELLS_FOLDER, FIGURE_FILE, SUPERSEDED, Declared, Figure
 from cepbench.metrics.files import write
 from cepbench.metrics.record import FORMAT, Record, Status
 from cepbench.metrics.record_files import NEXT_SUFFIX, SAMPLES_SUFFIX, SamplesError, read_record, write_record
 
 LOCK_FILE = ".lock"
+DECLARED_FILE = "declared.json"
 SAMPLES = (NEXT_SUFFIX, SAMPLES_SUFFIX)
+_CLAIMS = TypeAdapter(tuple[Declared, ...])
 
 
 @contextmanager
@@ -112,12 +114,15 @@ class CellFiles:
         """Stores one record."""
         write_record(self._cells, record)
 
-    def figure(self) -> Figure | None:
-        """The description of the figure; None if it does not exist or is unreadable."""
+    def declare(self, claims: tuple[Declared, ...], first: bool) -> tuple[Declared, ...]:
+        """The claims that were stored before the first cell; `claims` are stored if this is now (`first`)."""
+        place = self.folder / DECLARED_FILE
+        if first or not place.exists():
+            write(place, _CLAIMS.dump_json(claims, indent=1))
         try:
-            return Figure.model_validate_json((self.folder / FIGURE_FILE).read_bytes())
+            return _CLAIMS.validate_json(place.read_bytes())
         except (OSError, ValidationError):
-            return None
+            raise SweepError(f"{place}: unreadable claims; delete the folder to measure its cells again") from None
 
     def write_figure(self, figure: Figure) -> None:
         """Stores the description, also beside superseded cells that lack one because a sweep was killed."""

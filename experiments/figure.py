@@ -11,22 +11,23 @@ from cepbench.experiments.points import configuration, sweeps_of
 from cepbench.experiments.points import points as points_of
 from cepbench.experiments.schema import Experiment, SweptPanel
 from cepbench.experiments.store_data import departure, named
-from cepbench.experiments.verdicts.judge import declared, verdict
-from cepbench.metrics.figure import Figure, Panel
+from cepbench.experiments.verdicts.judge import declaration, verdict
+from cepbench.metrics.figure import Declared, Figure, Panel
 from cepbench.metrics.record import Record
 
 
-def figure(experiment: Experiment, profile: str, records: Sequence[Record], before: Figure | None = None) -> Figure:
+def figure(
+    experiment: Experiment, profile: str, records: Sequence[Record], declared: Sequence[Declared] | None = None
+) -> Figure:
     """The figure of an experiment from its `records`, of which there is at least one.
 
-    `before` is the figure of an earlier run with some of these cells; the claims that it declared stay the declared
-    ones.
+    `declared` are the claims that were stored before the first cell (by default those of the experiment).
     """
     plot = experiment.plot
     newest = max(records, key=lambda record: record.started)
     stream = configuration(experiment, next(points_of(experiment)))["stream"] if experiment.data is not None else {}
     on = f" on {named(stream)}" if stream else ""
-    current = tuple(map(declared, experiment.claims))
+    current = declarations(experiment)
     return Figure(
         id=experiment.figure,
         experiment=experiment.id,
@@ -47,10 +48,15 @@ def figure(experiment: Experiment, profile: str, records: Sequence[Record], befo
         departures=(*experiment.departures, *([departure(experiment, stream)] if stream else [])),
         draws=drawn_over(experiment),
         claims=tuple(verdict(claim, records, sweeps_of(experiment), experiment.absent) for claim in experiment.claims),
-        declared=(before and before.declared) or current,
+        declared=current if declared is None else tuple(declared),
         current=current,
         revised=experiment.revised,
     )
+
+
+def declarations(experiment: Experiment) -> tuple[Declared, ...]:
+    """The claims of an experiment, as far as they are known before it is measured."""
+    return tuple(map(declaration, experiment.claims))
 
 
 def _panel(experiment: Experiment, panel: SweptPanel) -> Panel:

@@ -22,7 +22,7 @@ from cepbench.experiments.cell_files import CellFiles, locked
 from cepbench.experiments.digests import judged
 from cepbench.experiments.early_stop import EarlyStop
 from cepbench.experiments.estimate import Estimate, bound, total_bound, words
-from cepbench.experiments.figure import figure
+from cepbench.experiments.figure import declarations, figure
 from cepbench.experiments.first_look import first_look
 from cepbench.experiments.load import experiments as experiment_files
 from cepbench.experiments.load import find, load
@@ -32,7 +32,7 @@ from cepbench.experiments.provenance import environment
 from cepbench.experiments.schema import Experiment
 from cepbench.experiments.store_data import check_axes
 from cepbench.experiments.streams import STREAMS_FOLDER, check_stream, prepare_stream
-from cepbench.metrics.figure import Figure
+from cepbench.metrics.figure import Declared
 from cepbench.metrics.notices import Notice, counted, noise, noisiest, notices_of, of_record
 from cepbench.metrics.record import Load, Record, Status
 from cepbench.pipeline.cluster import SparkCluster, TooFewExecutors
@@ -248,7 +248,7 @@ class _Sweep:
         self._bar: tqdm[Any] | None = None
         self.files: dict[str, CellFiles] = {}
         self._records: dict[str, dict[str, Record]] = {}
-        self._before: dict[str, Figure | None] = {}  # earlier figures of experiments with finished cells
+        self._declared: dict[str, tuple[Declared, ...]] = {}  # claims as they were before the first cell
         self._waiting: list[Cell] = []
         self._environment: dict[str, Any] | None = None
         self._checked: tuple[dict[str, str], list[Path]] | None = None  # the configuration and inputs of `_environment`
@@ -261,10 +261,9 @@ class _Sweep:
             if others := files.others(wanted):
                 self._notify(f"{entry.experiment.id}: {files.superseding(others)}")
             records = files.open(wanted)
+            self._declared[entry.experiment.id] = files.declare(declarations(entry.experiment), first=not records)
             for record in records.values():
                 self._slowed(record.load, record.hosts)
-            if records:
-                self._before[entry.experiment.id] = files.figure()
             if again_noisy:
                 records = _quiet(records)
             self.files[entry.experiment.id], self._records[entry.experiment.id] = files, records
@@ -424,9 +423,9 @@ class _Sweep:
         for group in {cell.group for cell in entry.cells}:
             self._agree(entry.experiment.id, group)
         if records:
-            before = self._before.get(entry.experiment.id)
+            declared = self._declared[entry.experiment.id]
             self.files[entry.experiment.id].write_figure(
-                figure(entry.experiment, entry.profile, list(records.values()), before)
+                figure(entry.experiment, entry.profile, list(records.values()), declared)
             )
 
     def _show(self, cell: Cell) -> None:

@@ -150,13 +150,7 @@ def _with_unit(given: float, unit: str) -> str:
 def _why(claim: ClaimResult) -> list[Html]:
     parts = []
     if claim.edge:
-        parts.append(
-            tag(
-                "div",
-                ENDS,
-                class_="meta",
-            )
-        )
+        parts.append(tag("div", ENDS, class_="meta"))
     if claim.held is not None:
         parts.append(tag("div", f"Holds in {claim.held} of {claim.draws} draws."))
     if claim.cause:

@@ -101,7 +101,7 @@ def _print(drawing: Drawing, kind: str, buffer: io.BytesIO) -> None:
     else:
         dpi = drawing.dpi
         drawing.set_dpi(rcParams["savefig.dpi"])
-        # The default compression takes half the time of a drawing; its files are a sixth smaller.
+        # The default compression would take half the time of a drawing, for files that are a sixth smaller.
         canvas.print_png(buffer, pil_kwargs={"compress_level": 3})
         drawing.set_dpi(dpi)
 

@@ -18,7 +18,7 @@ from cepbench.plots.units import human
 BAND = 2.0
 ALTERNATIVE = (
     "The effect that the paper claims against the measured effect, a point per claim. The numbers are in the tables "
-    "above."
+    "below."
 )
 
 

@@ -84,7 +84,7 @@ def expectation(claim: Effect | Limit) -> str:
     return f"{words} {what}{bound:g}{times}"
 
 
-def declared(claim: Claim) -> Declared:
+def declaration(claim: Claim) -> Declared:
     """What can be written down of a claim before it is measured."""
     over = f", median over {claim.draws}" if isinstance(claim, Effect) and claim.draws is not None else ""
     what = _what(claim) if isinstance(claim, Effect) else ""

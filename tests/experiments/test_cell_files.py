@@ -7,7 +7,7 @@ import pytest
 
 from cepbench.experiments.cell_files import CellFiles, locked
 from cepbench.experiments.errors import SweepError
-from cepbench.metrics.figure import Axis, Figure
+from cepbench.metrics.figure import Axis, Declared, Figure
 from cepbench.metrics.record import FORMAT, Samples, Status
 from cepbench.metrics.results import load_results
 from tests.experiments.records import record
@@ -231,3 +231,15 @@ def test_one_sweep_per_folder(tmp_path):
     other.join()
     with locked(tmp_path):
         assert (tmp_path / ".lock").read_text() == str(os.getpid())
+
+
+def test_claims_are_stored_before_the_first_cell_and_stay(tmp_path: Path) -> None:
+    files = CellFiles(tmp_path, "e", "quick")
+    files.open(["a"])
+    before, now = ((Declared(text="It grows.", expected=expected, size="n 1"),) for expected in ("more", "less"))
+    assert files.declare(now, first=True) == now
+    assert files.declare(before, first=True) == before  # nothing was measured in between
+    assert files.declare(now, first=False) == before
+    (tmp_path / "e/quick/declared.json").write_text("[{}]")
+    with pytest.raises(SweepError, match=r"declared\.json: unreadable claims"):
+        files.declare(now, first=False)

@@ -114,10 +114,10 @@ def test_what_a_claim_expects_is_declared_before_the_first_cell_and_changes_are_
     assert [(claim.expected, claim.size) for claim in first.declared] == [("at least 2", "the only size")]
     assert (first.dropped, first.added) == ((), ())
     other = {**CLAIM, "at_least": 1, "text": "It is large."}
-    later = figure(swept(tmp_path, claims=[other], revised=["The paper says one."]), "quick", records(), first)
+    later = figure(swept(tmp_path, claims=[other], revised=["The paper says one."]), "quick", records(), first.declared)
     assert [claim.expected for claim in later.dropped] == ["at least 2"]
     assert [(claim.expected, claim.text) for claim in later.added] == [("at least 1", "It is large.")]
     assert later.revised == ("The paper says one.",)
-    again = figure(swept(tmp_path, claims=[{**CLAIM, "text": "It grows a lot."}]), "quick", records(), later)
+    again = figure(swept(tmp_path, claims=[{**CLAIM, "text": "It grows a lot."}]), "quick", records(), later.declared)
     assert (again.dropped, again.added) == ((), ())
     assert figure(swept(tmp_path, claims=[other]), "quick", records()).added == ()

@@ -15,7 +15,7 @@ from cepbench.experiments.sweep import listing, plan, run_planned
 from cepbench.metrics.figure import Verdict
 from cepbench.metrics.record import Status
 from cepbench.metrics.results import read
-from tests.experiments.files import write
+from tests.experiments.files import SMALL, write
 from tests.pipeline.doubles import make
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -135,6 +135,7 @@ class TestSweeps:
                 record = json.loads(file.read_text())  # every record is whole
                 assert seen.setdefault(record["cell"], record["started"]) == record["started"]
         assert 2 <= len(seen) < 12
+        write(tmp_path, axes=axes, claims=[])  # also a sweep that was killed has stored its claims beforehand
         process = start(path, results)
         out, _ = process.communicate(timeout=300)
         assert process.returncode == 0
@@ -142,6 +143,8 @@ class TestSweeps:
         finished = {r.cell: r.started for r in read(results / "small-1.1/quick").records}
         assert len(finished) == 12
         assert finished.items() >= seen.items()
+        figure = read(results / "small-1.1/quick").figure
+        assert (len(figure.dropped), figure.added) == (len(SMALL["claims"]), ())
         assert not list(cells.glob(".*"))
 
 
