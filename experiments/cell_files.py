@@ -114,11 +114,13 @@ class CellFiles:
         """Stores one record."""
         write_record(self._cells, record)
 
-    def declare(self, claims: tuple[Declared, ...], first: bool) -> tuple[Declared, ...]:
-        """The claims that were stored before the first cell; `claims` are stored if this is now (`first`)."""
+    def declare(self, claims: tuple[Declared, ...]) -> None:
+        """Stores the claims; to be called before the first record is written."""
+        write(self.folder / DECLARED_FILE, _CLAIMS.dump_json(claims, indent=1))
+
+    def declared(self) -> tuple[Declared, ...]:
+        """The claims that were stored before the first record."""
         place = self.folder / DECLARED_FILE
-        if first or not place.exists():
-            write(place, _CLAIMS.dump_json(claims, indent=1))
         try:
             return _CLAIMS.validate_json(place.read_bytes())
         except (OSError, ValidationError):

@@ -261,7 +261,7 @@ class _Sweep:
             if others := files.others(wanted):
                 self._notify(f"{entry.experiment.id}: {files.superseding(others)}")
             records = files.open(wanted)
-            self._declared[entry.experiment.id] = files.declare(declarations(entry.experiment), first=not records)
+            self._declared[entry.experiment.id] = files.declared() if records else declarations(entry.experiment)
             for record in records.values():
                 self._slowed(record.load, record.hosts)
             if again_noisy:
@@ -310,6 +310,8 @@ class _Sweep:
     def _finish(self, cell: Cell, record: Record, stop: EarlyStop) -> None:
         """Stores a record, and updates the statuses of its group."""
         records, files = self._records[cell.experiment], self.files[cell.experiment]
+        if not records:
+            files.declare(self._declared[cell.experiment])
         files.write(record)
         records[cell.id] = record
         stop.add(record)
