@@ -13,7 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 from cepbench.events.paths import local_path
 from cepbench.experiments.errors import SweepError
 from cepbench.metrics.figure import CELLS_FOLDER, FIGURE_FILE, SUPERSEDED, Declared, Figure
-from cepbench.metrics.files import write
+from cepbench.metrics.files import TEMPORARY, write
 from cepbench.metrics.record import FORMAT, Record, Status
 from cepbench.metrics.record_files import NEXT_SUFFIX, SAMPLES_SUFFIX, SamplesError, read_record, write_record
 
@@ -78,6 +78,8 @@ class CellFiles:
         kept = self.superseded / CELLS_FOLDER
         try:
             self._cells.mkdir(parents=True, exist_ok=True)
+            for half_written in self._cells.glob(f".*{TEMPORARY}"):  # by a sweep that was killed
+                half_written.unlink()
             others = self.others(wanted)
             if others:
                 kept.mkdir(parents=True, exist_ok=True)

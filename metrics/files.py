@@ -8,13 +8,17 @@ from pathlib import Path
 from cepbench.events.errors import CepbenchError
 
 
+TEMPORARY = ".tmp"
+"""How the name of a file ends that is not whole yet; a process that was killed leaves it."""
+
+
 class Unwritable(CepbenchError):
     """A file that cannot be written: the message names it."""
 
 
 def write(path: Path, content: bytes) -> Path:
     """Writes next to `path` and moves the file into place. Raises `Unwritable`."""
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.tmp")
+    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}{TEMPORARY}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with temporary.open("wb") as file:

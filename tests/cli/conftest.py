@@ -32,6 +32,7 @@ def cepbench(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     Notices of kernel compilation are left out, since they depend on what is cached on disk.
     """
     monkeypatch.delenv("CEPBENCH_DEBUG", raising=False)
+    monkeypatch.setenv("CEPBENCH_PLUGINS", "")  # `--plugin` adds to it
 
     def run(*arguments: str | Path) -> Ended:
         with pytest.raises(SystemExit) as ended:

@@ -37,7 +37,11 @@ SPECIFICATIONS = (
 
 def all_decisions(seed: int) -> list[Algorithm]:
     """Hamlet with random decisions, and in every mode."""
-    return [*(Forced(seed, granularity) for granularity in GRANULARITIES), Apart(), *map(make, SPECIFICATIONS)]
+    return [
+        *(Forced(seed, granularity) for granularity in GRANULARITIES),
+        Apart(),
+        *(make(name) for name in SPECIFICATIONS),
+    ]
 
 
 class Apart(Hamlet):
