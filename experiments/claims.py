@@ -104,7 +104,8 @@ class Cause(Strict):
 class Effect(Quantity):
     """A quantity and what the paper claims about it. One of:
 
-    - `factor: 18`: 18 times; holds from half to twice the factor. `factor: 1` claims that there is no effect.
+    - `factor: 18`: 18 times; holds from half the factor, but at least its square root, to twice the factor. `factor: 1`
+      claims that there is no effect.
     - `orders: 4`: four orders of magnitude; holds within half an order.
     - `at_least`, `at_most`: a bound that the paper states.
     - `power: 2`: the exponent of a slope; holds within 0.3.

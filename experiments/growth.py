@@ -53,7 +53,7 @@ def predicted(
     - `base`: the feature of every model; `others`: lists of features that may replace it.
     - `middle`: the quantile of the predictions that is the value, from 0 for the least.
 
-    A model has at most two features, or two fewer than there are measurements.
+    A model has at most two features, or, if that is more, two fewer than there are measurements.
     """
     measured = np.maximum(np.array(values, np.float64), 1e-9)
     count = len(measured)

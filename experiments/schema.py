@@ -1,4 +1,4 @@
-"""The fields of an experiment file. One YAML file per figure of a paper; unknown fields and wrong values are errors.
+"""The fields of an experiment file, such as that of a figure of a paper; unknown fields and wrong values are errors.
 
 Any text of `stream`, `workload` and `algorithms` may name an axis as `${axis}`; a parameter that is only `${axis}`
 takes the axis value with its type. An algorithm has one name at all points: its specification without the parameters
@@ -77,7 +77,7 @@ def _monotone(value: Any) -> str | dict[str, str]:
 
 
 class Stream(Strict):
-    """The source of events: exactly one of a generator, a data set or a file."""
+    """The source of events: a generator, a data set with the `path` of its raw files, or the `path` of a file."""
 
     generator: str | None = None
     dataset: str | None = None
@@ -136,7 +136,7 @@ class Limits(Strict):
 
 
 class Exclude(Strict):
-    """Cells that the experiment does not run: of this algorithm, at points with these values (without any, at all)."""
+    """Cells of an algorithm that the experiment does not run: at points with these values, or at all points."""
 
     algorithm: str
     where: dict[str, Scalar] = Field(default_factory=dict)
@@ -178,7 +178,7 @@ class SweptPanel(Panel):
 
 
 class Plot(Strict):
-    """How the figure is drawn (`metrics.figure`)."""
+    """How the figure is drawn; `metrics.figure` documents axes and panels."""
 
     caption: str = ""
     x: Axis
@@ -189,7 +189,7 @@ class Plot(Strict):
 
 
 class Experiment(Strict):
-    """One figure of a paper with everything that its sweep needs, after a profile was applied."""
+    """One experiment with everything that its sweep needs, after a profile was applied."""
 
     id: str = Field(pattern=f"^{NAME}$")
     figure: str

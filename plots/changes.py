@@ -1,4 +1,4 @@
-"""Claims that were changed after cells had been measured, with the reasons, so that such decisions are visible."""
+"""The section of the report on claims that were changed after the first cell was measured, with the reasons."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from cepbench.plots.html import Cell, Html, join, table, tag
 
 ANCHOR, HEADING = "changes", "Changed after it was measured"
 EXPLAINED = (
-    "The number that a claim is about, what the claim expects of it, and at which size, are stored before the first "
-    "cell is measured. Here are the claims of which one of these was changed later, and the reasons."
+    "The number, the expectation and the size of each claim are stored before the first cell is measured. This table "
+    "lists claims in which one of them was changed later, with the reasons."
 )
 HEADS = ("Figure", "Change", "Claim", "Number", "Expected", "Size", "Reason")
 

@@ -12,11 +12,11 @@ LARGE = 0.1
 """The share of the harness in a time from which on the report mentions it."""
 LISTED = 5
 
-LINE = "The thin dotted line is an empty executor on the same events: the cost of the harness, a part of each time."
+LINE = "The thin dotted line is an operator that does nothing, on the same events: the harness, which is in every time."
 
 
 def share(record: Record) -> float:
-    """The service time of an empty executor as a share of that of the cell; 0 if unknown."""
+    """The service time of an operator that does nothing as a share of that of the cell; 0 if unknown."""
     idle, total = record.summary.idle_total, record.summary.service_total
     return idle / total if record.status is Status.OK and idle is not None and total else 0.0
 

@@ -56,7 +56,7 @@ def coincide(one: Curve, other: Curve, linear: bool) -> bool:
 
 
 def idle_points(curves: Sequence[Curve]) -> list[tuple[float, float]]:
-    """The time of an empty executor at each x, which is the same for all algorithms except for noise."""
+    """The time of operators that do nothing at each x, which is the same for all algorithms except for noise."""
     xs: dict[float, list[float]] = {}
     for curve in curves:
         for point in curve.points:
@@ -66,7 +66,7 @@ def idle_points(curves: Sequence[Curve]) -> list[tuple[float, float]]:
 
 
 def _draw_idle(axes: Axes, curves: Sequence[Curve]) -> None:
-    """Draws the time of an empty executor as a thin line, without changing the limits of the axis."""
+    """Draws the time of operators that do nothing as a thin line, without changing the limits of the axis."""
     found = idle_points(curves)
     if found:
         axes.plot(*zip(*found, strict=True), color="#999999", linewidth=0.6, linestyle=":", zorder=1, gid="idle")

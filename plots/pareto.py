@@ -19,12 +19,12 @@ from cepbench.plots.units import human
 MOST_PLACES = 12
 COLUMNS = 4
 HEIGHT = 1.45
-"""Inches of a row."""
+"""The height of a row in inches."""
 BEATEN = 0.35
-"""How opaque the points of beaten algorithms are."""
+"""The opacity of the points of beaten algorithms."""
 
 Costs = tuple[float, float]
-"""Of time and of memory: less is better."""
+"""Time and memory; less is better."""
 
 
 @dataclass(frozen=True)

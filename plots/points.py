@@ -35,8 +35,8 @@ class Failure:
 class Point:
     """All repetitions of one algorithm at one x; `estimate` is None if no repetition has a value or bound.
 
-    Repetitions are cells, or the runs of a single cell. `idle` is the shortest time of an empty executor. `run` is
-    False if the experiment runs other algorithms at this x, but not this one.
+    Repetitions are cells, or the runs of a single cell. `idle` is the shortest time of an operator that does nothing.
+    `run` is False if the experiment runs other algorithms at this x, but not this one.
     """
 
     x: Any

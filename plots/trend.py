@@ -59,7 +59,7 @@ class Change:
 
 
 def changes(kept: Sequence[Kept], metric: str | None = None) -> list[Change]:
-    """Figure by figure, algorithm by algorithm, commit by commit.
+    """The changes of all figures, in the order of figures, algorithms and commits.
 
     The first commit is, for each algorithm of a figure, the first one with numbers. `metric` is one of `COMPARED`; the
     default is the first such metric of a panel of the figure, otherwise the service time. Quantiles of cells with too

@@ -21,7 +21,7 @@ from cepbench.metrics.record import Record, Status
 from cepbench.metrics.values import unit
 
 FACTOR = 2.0
-"""A factor holds from half to twice its value."""
+"""A factor holds from half to twice its value; half of it counts as at least its square root."""
 ORDERS = 0.5
 """Orders of magnitude hold within half an order."""
 POWER = 0.3
@@ -92,7 +92,7 @@ def declaration(claim: Claim) -> Declared:
 
 
 def band(claim: Effect) -> Band:
-    """The band of a claim."""
+    """The numbers for which a claim holds, by the rules for bands in docs/measurement.md, Verdicts."""
     if claim.factor is not None:
         same = claim.neutral == 1 and claim.factor == 1
         low = claim.factor / FACTOR
