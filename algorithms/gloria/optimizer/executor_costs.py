@@ -24,7 +24,7 @@ class ExecutorCosts(EventCosts):
     """Costs in microseconds per time unit, fitted to 5 to 100 queries of four and six types, with 1 to 16 windows
     per event (`benchmarks/gloria_costs.py`).
 
-    The executor keeps running sums, so the cost of an event does not depend on the number of earlier ones. It grows with
+    The executor keeps running sums, so the cost of an event does not grow with earlier events. It grows with
     the windows that hold the event for a member, with the live snapshots for a Q-set (those of its longest window, even
     if only some members use them), and with both for an evaluation. Where paths end, the executor sums expressions, and
     evaluates the sum when a window closes. Predicates on adjacent events, which make it visit events, are not modeled.
