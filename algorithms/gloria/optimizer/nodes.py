@@ -25,7 +25,7 @@ Profile = tuple[Shared, ...]
 """The Q-sets of a node that continue to a later pool. Nodes of one profile have equal edges to it, up to a constant."""
 
 NARROWED = -1
-"""Takes the place of `Shared.snapshot` in a profile for the rest of a Q-set of which some members do not continue."""
+"""Replaces `Shared.snapshot` in a profile for the rest of a Q-set of which some members do not continue."""
 
 KEEP, LOCAL, MERGE = range(3)
 MOST_PARTS, FEW_PARTS = 5, 3
