@@ -349,7 +349,7 @@ class Algorithm(ABC):
     narrow
         It supports few kinds of queries. Tests do not require that it evaluates a quarter of the papers' examples.
     starts
-        It starts a process of its own, which cannot be prepared by another process.
+        It starts a separate process, which cannot be prepared by another process.
     counts_matches
         It evaluates COUNT(*) of matches within a span of their own (`PER MATCH`). False by default, since plug-ins may
         be older than these queries.

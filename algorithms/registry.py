@@ -92,7 +92,7 @@ def make(specification: str) -> Algorithm:
 
 
 def chosen(specifications: str | Iterable[str]) -> tuple[str, ...]:
-    """Splits comma-separated lists of specifications, expands `all`, and checks all. Raises `UnknownAlgorithm`.
+    """Splits comma-separated lists, expands `all`, and checks every specification. Raises `UnknownAlgorithm`.
 
     >>> chosen(["greta, cet[detect=time, memory=64MB]"])
     ('greta', 'cet[detect=time, memory=64MB]')

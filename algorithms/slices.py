@@ -1,4 +1,4 @@
-"""Parallel evaluation of slices of time: an optional protocol beside `base.Algorithm`."""
+"""Parallel evaluation of slices of time: an optional protocol in addition to `base.Algorithm`."""
 
 from __future__ import annotations
 

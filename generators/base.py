@@ -127,7 +127,7 @@ class Generator(ABC, Generic[P]):
 
     @property
     def _together(self) -> int:
-        """Consecutive events that are in one slice."""
+        """Number of consecutive events that one slice must contain together."""
         return 1
 
     def _arrival(self) -> Arrival:

@@ -5,10 +5,10 @@ from numpy.typing import NDArray
 
 
 def burst_numbers(random: np.random.Generator, n: int, mean: float) -> NDArray[np.int64]:
-    """The number of the burst (0, 0, .., 1, ..) of each of n > 0 events, int64[n]: memoryless lengths >= 1 with this
+    """The burst number (0, 0, .., 1, ..) of each of n > 0 events, int64[n]. Lengths are memoryless, >= 1, with this
     mean.
 
-    With mean 1 every event is a burst of its own. The last one is cut.
+    With mean 1, every burst has one event. The last burst is cut.
     """
     begins = random.random(n) < 1 / mean
     begins[0] = True

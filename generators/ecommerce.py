@@ -42,11 +42,11 @@ class ECommerceParameters(SelectiveParameters):
 class ECommerce(Generator[ECommerceParameters]):
     """Items that customers buy one after another; every item is an event type.
 
-    Attributes: `customer`, `item` (the number of the type), `price` (uniform 1..1000), and `score`, `bound` Items and
-    customers are drawn independently, as in dissertation 25.1; the price is our addition. Rates per item between 1 and
-    the number of items are those of the code that the authors of Sharon published. Items and customers are drawn
-    independently, as in dissertation 25.1; the price is not in the paper. Rates per item that are drawn from 1 to the
-    number of items are those of the code that the authors of Sharon published.
+    Attributes: `customer`, `item` (the number of the type), `price` (uniform 1..1000), and `score`, `bound`
+    (`generators.selectivity`).
+
+    Items and customers are drawn independently, as in dissertation 25.1; the price is not in the paper. Rates per item
+    that are drawn from 1 to the number of items are those of the code that the authors of Sharon published.
     """
 
     name = "ecommerce"

@@ -39,7 +39,7 @@ class FinancialParameters(StreamParameters):
     default_duration = Fraction(3 * 24 * 3600)
 
     rate: Rate = Field(Fraction(3500), description="events per second of the whole stream")
-    time_unit: TimeUnit = Field("us", description="unit of the time stamps; each relevant event needs one of its own")
+    time_unit: TimeUnit = Field("us", description="unit of the time stamps; each relevant event needs a separate one")
     compatibility: int = Field(3, ge=1, le=10**6, description="earlier events that each relevant event can follow (C)")
     selectivity: Share = Field(Fraction(1, 1000), description="share of the events that are relevant (S)")
     banks: int = Field(10_000, ge=2, le=10**9, description="banks; each recurs after as many groups")
@@ -61,7 +61,7 @@ class Financial(Generator[FinancialParameters]):
     Attributes: `source` and `destination` (numbers of banks), `covered` (1 or 0).
 
     The share S = `selectivity` of the events is relevant: `covered` is 0. They are evenly spaced, every 1/S-th event,
-    so n consecutive events contain n S of them, give or take one. The others are covered and go between random banks.
+    so n consecutive events contain n S of them, plus or minus one. The others are covered and go between random banks.
 
     Relevant events come in groups of C = `compatibility`, one group after the other. A group deposits from one bank
     into the bank from which the next group deposits. So with

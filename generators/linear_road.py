@@ -71,7 +71,7 @@ class LinearRoad(Generator[LinearRoadParameters]):
     Attributes: `vehicle`, `segment`, `position` (feet from segment 0), `direction` (0 or 1), `speed` (whole mph, the
     mean since the vehicle's last report), and `score`, `bound` (`generators.selectivity`).
 
-    A vehicle reports every 30 seconds, `trip` times, then another replaces it. It cruises at 20 to 50 mph, give or take
+    A vehicle reports every 30 seconds, `trip` times, then another replaces it. It cruises at 20 to 50 mph, +/- up to
     20, so it moves by at most one segment from report to report; from the last segment the ring leads to the first. The
     stream consists of rounds of 30 seconds: the j-th report of a round is from the j-th place on the road, and more
     places fill up as the rate rises. Which vehicle is in a place, where it entered and how fast it is are functions of

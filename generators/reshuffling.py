@@ -44,8 +44,8 @@ def reshuffled_types(p: ReshufflingParameters, codes: NDArray[np.int64], index: 
 
     Each `reshuffle` events, `reshuffled` types are drawn in random order, and each is replaced by the next one, the
     last one by the first, from the first events on. Where exchanges last, a slice does not depend on those of earlier
-    slices: all slices but the first one begin with a random permutation of all types, the limit of many exchanges. O(n
-    + y n / x).
+    slices: all slices but the first one begin with a random permutation of all types, the limit of many exchanges.
+    O(n + y n / x) for n events, x = `reshuffle` and y = `reshuffled`.
     """
     if p.reshuffle is None:
         return codes

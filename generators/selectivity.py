@@ -6,7 +6,7 @@ A stream of `SelectiveParameters` carries two attributes, independent of each ot
 - `bound`, uniform within min(s, 1 - s) around s, for the parameter `selectivity` s.
 
 So `E.score < NEXT(F).bound` holds for two random events with probability E[bound] = s, exactly, for each s in [0, 1],
-and neither score nor any other attribute changes with s. The same stream has all selectivities if the query
+and neither score nor any other attribute changes with s. The same stream serves all selectivities if the query
 varies instead, as the price predicate of dissertation 13.1 does: `f * E.score < NEXT(F).score` holds with probability
 1 - f/2 (f <= 1) or 1/(2f) (f >= 1), and `factor` returns the f of a given probability. That predicate is transitive
 (along a trend, scores grow by f), the one with `bound` is not.

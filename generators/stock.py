@@ -32,7 +32,7 @@ class StockParameters(ReshufflingParameters):
     rate: Rate = Field(Fraction(225_000, 12 * 3600), description="events per second, replicas included")
     companies: int = Field(19, ge=1, le=10**5, description="companies, without replicas")
     sectors: int = Field(10, ge=1, le=10**5, description="sectors, without replicas")
-    replicate: int = Field(0, ge=0, le=1000, description="replicas of each transaction beside the original")
+    replicate: int = Field(0, ge=0, le=1000, description="replicas of each transaction in addition to the original")
     volatility: float = Field(0.001, ge=0, le=0.1, description="standard deviation of the log price per transaction")
     company_skew: float = Field(0.0, ge=0, le=5, description="Zipf exponent of transactions per company; 0: equal")
     burst: float = Field(1.0, ge=1, le=10**5, description="mean number of consecutive transactions of one company")

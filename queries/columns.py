@@ -26,7 +26,7 @@ class ColumnSet:
     def matrices(self, events: EventBatch) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """`ints[I, n]` and `reals[F, n]` of a batch, as the tables number them; a view of it where that is possible.
 
-        O(n) per column. Rows that other sets contain, too, are computed once per batch.
+        O(n) per column. A column that several sets contain is computed once per batch.
         """
         ints = [_once(events, column) for column in self.ints]
         reals = [events.columns[column.attribute] for column in self.reals]

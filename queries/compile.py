@@ -136,7 +136,7 @@ class Workload:
 
     @cached_property
     def closing(self) -> tuple[Window, ...]:
-        """The time windows whose ends produce rows: without those of queries whose matches are decided by their last
+        """The time windows whose ends produce rows, without those of queries whose matches are decided by their last
         events.
         """
         timed = (query.window for query in self if not query.is_prompt)

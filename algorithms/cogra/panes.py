@@ -36,8 +36,8 @@ class PaneGrained(CellLanes):
     C <= P + 1 entries (`kernels.pane_tables`); O(q C P) space for q panes of the open windows that hold an event. With
     negation C columns and C + 1 rows: O(n C l + m C^3) time, O(q C^2) space.
 
-    Maps of panes lie on stacks, with rows of the windows that they make up. There is one key (`Cogra.operator`): all
-    lanes have the same room, and keys differ in how many panes they need.
+    The maps of panes lie on two stacks, so that a window is a product of their maps. There is one key, since all lanes
+    have the same space, but keys need different numbers of panes (`Cogra.operator`).
     """
 
     over = staticmethod(aggregate_panes_keys)
@@ -54,7 +54,7 @@ class PaneGrained(CellLanes):
         self.negations = negations
 
     def grow(self, key: int) -> None:
-        """Room for twice as many panes."""
+        """Doubles the space for panes."""
         more = len(self.fresh.back_first)
         entries, positions = self.tables.enters.shape
         for axis, name in enumerate(("fresh", "lanes")):
@@ -70,7 +70,7 @@ class PaneGrained(CellLanes):
 
     @property
     def kept(self) -> Ints:
-        """Cells of the current pane and of those of open windows, and cells that wait."""
+        """Number of cells of the current pane, of panes of open windows, and of waiting cells."""
         return live_cells(self.tables, self.lanes)
 
     def _only(self) -> PaneCells:
@@ -80,8 +80,8 @@ class PaneGrained(CellLanes):
         return state
 
     def open_rows(self, first: int, count: int) -> Cells:
-        """Rows of P cells of `count` windows of the only key from window `first` on, of which none has ended; the
-        evaluator is spent.
+        """Rows of P cells of `count` windows of the only key from window `first` on; none of them may have ended. The
+        evaluator is not used afterwards.
         """
         rows = empty_cells(count * len(self.tables.after), self.query.layout, self.query.arithmetic)
         if self._only().counters[BACK] == len(self.fresh.back_first):

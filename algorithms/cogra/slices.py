@@ -1,4 +1,4 @@
-"""One key in slices of time, side by side: `cogra[parallel=time]`."""
+"""Evaluates one key in parallel slices of time: `cogra[parallel=time]`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from cepbench.events.windows import END, FOREVER, TimeSlice, Window
 from cepbench.queries.compile import CompiledQuery, Part
 
 CrossingParts = dict[int, list[Crossing]]
-"""By query, and in the order of its parts."""
+"""The crossings of each query, in the order of its parts."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class TimeSlices(Slicing):
 
 
 class SlicedQueries(IndependentQueries, SliceExecutor):
-    """An evaluator per query, each of the same slice."""
+    """One evaluator per query, all on the same slice."""
 
     def __init__(self, plan: Plan, part: TimeSlice) -> None:
         super().__init__(plan.workload, partial(SliceGrained, time_slice=part))
@@ -75,8 +75,8 @@ class SliceGrained(Evaluator):
 
     Windows that lie in the slice are evaluated as usual. Of those that begin in it and end later it returns the rows of
     `kernels.slices`; of those that began before, the map of its events up to the end of each window, or of all. These
-    maps are made beside, event by event: an event costs twice as much if windows that begin before the slice hold it as
-    well as ones that begin in it, which few events do if slices are longer than windows. O(w (C P + P)) space in
+    maps are updated in addition, event by event: an event costs twice as much if it lies in windows that begin before
+    the slice and in windows that begin in it, which is rare if slices are longer than windows. O(w (C P + P)) space in
     addition, for at most w windows that hold an event.
     """
 

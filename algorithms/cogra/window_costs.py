@@ -1,4 +1,4 @@
-"""The selector of `cogra[windows=auto]`: each window, or panes, whichever costs less by the first events."""
+"""The selector of `cogra[windows=auto]`: by window or by panes, whichever costs less for the first events."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from cepbench.events.schema import Schema
 from cepbench.queries.compile import CompiledQuery, Part, Workload
 
 PER_EVENT = 3
-"""What an event costs by panes beside its rows, in updates of a cell (measured: `benchmarks/panes.py`)."""
+"""Cost of an event by panes in addition to its rows, in cell updates (measured: `benchmarks/panes.py`)."""
 PER_PRODUCT = 6
-"""What a product of two cells costs, in updates of a cell."""
+"""Cost of a product of two cells, in cell updates."""
 PER_CALL = 5000
-"""What a key with events in a batch costs by panes, which have an executor per key, in updates of a cell: about 15
-microseconds of 3 nanoseconds each, estimated and not fitted."""
+"""Cost by panes of a key with events in a batch, in cell updates of 3 ns: panes have an executor per key. About 15
+microseconds, estimated and not fitted."""
 
 
 class ChosenByCost(Operator):
-    """Becomes one of two operators with the first events, by the rate of a key."""
+    """Chooses one of two operators at the first events, by the rate of a key."""
 
     def __init__(self, workload: Workload, each: Callable[[], Operator], panes: Callable[[], Operator]) -> None:
         self.workload = workload
@@ -47,11 +47,11 @@ class ChosenByCost(Operator):
         return StateSize() if self.chosen is None else self.chosen.state()
 
     def details(self) -> Mapping[str, float]:
-        """`by_panes`: how many operators chose panes."""
+        """`by_panes`: number of operators that chose panes."""
         return {"by_panes": float(self.by_panes), **(self.chosen.details() if self.chosen else {})}
 
     def load(self) -> None:
-        """Runs both on an event: the few events of a warm-up choose one of them."""
+        """Runs both on one event, since a warm-up on few events chooses only one of them."""
         for made in (self.each(), self.panes()):
             made.load()
             made.process(KeyedBatch.of_one_key(_any_event(self.workload.schema)))

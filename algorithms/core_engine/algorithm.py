@@ -1,4 +1,4 @@
-"""The engine of CORE's authors (PyPI `pycer`), beside our `core`."""
+"""The engine of CORE's authors (PyPI `pycer`), in addition to our own implementation `core`."""
 
 from __future__ import annotations
 

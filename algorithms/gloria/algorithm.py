@@ -35,13 +35,13 @@ from cepbench.queries.compile import Workload
 from cepbench.queries.model import Query
 
 LIGHTEST, NONE = "gloria", "none"
-"""The optimizer that looks for the lightest plan, sharing nothing included; and the one that shares nothing at all."""
+"""The default optimizer, and the one that shares nothing."""
 FELL_BACK = "gloria: the search for a plan reached a limit; the plan is the greedy one"
 THINNED = "gloria: a transition has too many plans to look at them all; the plan is the best of those seen"
 
 
 class Gloria(Algorithm):
-    """Plans which queries share which transitions of their patterns, with whose snapshots, and carries the plan out.
+    """Decides which queries share which transitions, and with whose snapshots, and executes this plan.
 
     - `optimizer`: `gloria` (a lightest path of the Gloria graph, which is pruned safely), `exact` (a lightest path of
       the whole graph), `greedy` (one plan of each transition, by the lightest edge), `algorithm1` (pruning and path
@@ -50,14 +50,14 @@ class Gloria(Algorithm):
       nothing and runs the code of COGRA, or of GRETA at event granularity.
     - `granularity`: `event`, the paper's: all events are kept, and visited by later ones; `coarsest`, ours: events that
       no predicate selects one by one are sums.
-    - `costs`: `paper` (Equations 2-4), or `executor`, not in the paper: what events cost here; its plans run faster.
-      By it the optimizer `gloria` compares the plan of a set with sharing nothing, too, if the rates of the stream are
-      known and no events are visited one by one (`details.left_alone`: sets that share nothing therefore).
+    - `costs`: `paper` (Equations 2-4), or `executor` (not in the paper), the work of this executor. With the latter,
+      `gloria` also compares the plan of a set with sharing nothing, if the rates of the stream are known and
+      no events are visited one by one. `details.left_alone` is the number of sets that share nothing for this reason.
     - `seconds`: of the search. After them `exact` and `noprune` raise an error, and the others fall back to the greedy
       plan (`details.fell_back`).
-    - `substreams`: how many keys the rates of the stream are divided among; its statistics do not know.
-    - `block`: `all` queries are planned together, as in the paper; with a number, only every so many that follow one
-      another in the workload, as in the measurements that the authors published.
+    - `substreams`: the number of keys among which the rates are divided, since statistics do not contain it.
+    - `block`: `all` queries are planned together, as in the paper; with a number n, only blocks of n consecutive
+      queries of the workload, as in the measurements that the authors published.
 
     Time of the search: linear in nodes and edges where transitions form trees, otherwise exponential in how much they
     depend on one another; where a transition has too many plans, not all are compared (`details.thinned`). The number
@@ -91,7 +91,7 @@ class Gloria(Algorithm):
         return unsupported_under_any("Gloria", query)
 
     def plan(self, workload: Workload, statistics: Statistics) -> GloriaPlan:
-        """The optimizer, for each sharable set on its own."""
+        """Runs the optimizer for each sharable set separately."""
         planning = _Planning(self, statistics, SearchLimits(self.seconds))
         members = members_of(workload)
         sets: list[PlannedSet] = []

@@ -1,4 +1,4 @@
-"""The channels of a sharable set: an expression has one for all that its members add up at the states they share."""
+"""The channels of a sharable set: an expression has one for each sum of its members at the states they share."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class _Channel:
     members: set[int] = field(default_factory=set)
 
     def takes(self, m: int, column: int, counts: dict[TypeState, bool]) -> bool:
-        """Whether a member's channel can be this one: no event counts for one of them only."""
+        """Whether a member can use this channel: at common states, events count for both channels or for neither."""
         known = self.counts
         return column == self.column and m not in self.members and all(known.get(s, c) == c for s, c in counts.items())
 
@@ -31,9 +31,9 @@ class _Channel:
 def channels_of(
     tables: Sequence[Tables], states: Sequence[Sequence[TypeState]], order: Sequence[TypeState]
 ) -> tuple[MemberChannels, Weighing]:
-    """Few channels for some members, and at which of the states in `order` events count for them.
+    """The channels of members, shared where possible, and the states in `order` whose events count for each channel.
 
-    Members have a channel in common if they add up the same column at all states that both have. Behind the states,
+    Members share a channel if they sum the same column at all states that both have. After the states in `order`,
     every channel counts: so do the coefficients of an expression, wherever its events come from.
     """
     columns: list[tuple[int, ...]] = []

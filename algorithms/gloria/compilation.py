@@ -74,10 +74,10 @@ class CompiledPlan(CompiledMembers):
 
 
 def compile_sets(planned: PlannedSet, schema: Schema, granularity: str) -> tuple[CompiledPlan, ...]:
-    """A planned set, compiled; in halves, and halves of these, as long as there are too many counts and sums for the
-    flags of overflow in a cell.
+    """Compiles a planned set; splits it in halves repeatedly if it has more counts and sums than a cell has overflow
+    flags.
 
-    Members may sum the same attribute at different states: then they cannot have one sum in common.
+    Members that sum the same attribute at different states need separate sums.
     """
     found = _compile_set(planned, schema, granularity)
     if len(found.channels.columns[0]) <= MOST_RING or len(planned.members) == 1:

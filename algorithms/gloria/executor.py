@@ -1,4 +1,4 @@
-"""Executes a sharing plan of a workload, any valid one (Section 3.2)."""
+"""Executes any valid sharing plan of a workload (Section 3.2)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DETAILS = {
 
 
 _KNOWN: WeakKeyDictionary[PlannedSet, dict[str, tuple[CompiledPlan, ...]]] = WeakKeyDictionary()
-"""Sets that were compiled, by granularity: there is an executor of the same plan for every key."""
+"""Compiled sets by granularity, since the executors of all keys run the same plan."""
 
 
 class GloriaExecutor(SetsExecutor):
@@ -31,13 +31,13 @@ class GloriaExecutor(SetsExecutor):
 
     An event of Ej has, for a Q-set that shares a transition from Ej, one expression over the Q-set's snapshots. It is a
     new snapshot of what reaches the event, for each query and window, if the snapshots are those of Ej; otherwise it is
-    what reaches it. Queries that go alone, or on with others, evaluate the expression that reaches the event.
+    what reaches it. Queries that do not continue with the Q-set evaluate the expression that reaches the event.
 
-    What departs from Section 3.2 at the coarsest granularity, and the last point at event granularity, too:
+    Departures from Section 3.2 at the coarsest granularity; the last one at event granularity, too:
 
     - Per transition and Q-set the sum of what the events before have is kept, so that an event does not visit them,
       unless predicates on adjacent events select some: then it does, as GRETA's and all events of the paper do.
-    - Events in a row that the same events precede have one snapshot, and so have those that start trends between two
+    - Consecutive events that the same events precede have one snapshot, and so have those that start trends between two
       times at which windows open.
     - Trends that end are summed as expressions, and evaluated when a window closes.
     - An event that some queries of a Q-set match, or let follow other events than the others do, has a snapshot of its
@@ -73,7 +73,7 @@ def _once(planned: PlannedSet, plan: GloriaPlan) -> tuple[CompiledPlan, ...]:
 
 
 class PlanExecutor(SetRunner):
-    """A plan, whose kernels take batches as they come."""
+    """Executes the plan of one sharable set on one key."""
 
     def __init__(self, compiled: CompiledPlan, arithmetic: str) -> None:
         super().__init__(compiled, arithmetic, int(compiled.program.tables.whole["open"][0]))

@@ -1,4 +1,4 @@
-"""The plan of a workload: sets of members that share, how each of them does, and the members that share nothing."""
+"""The plan of a workload: sets of members that share, the sharing plan of each set, and members that do not share."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class GloriaPlan(Plan):
 
 
 def sharable_sets(members: Sequence[SetMember], block: int | None = None) -> tuple[tuple[SetMember, ...], ...]:
-    """The sharable sets of members, which partition them; one that shares with no other is a set of its own.
+    """The sharable sets, a partition of the members; a member that shares with no other is a set by itself.
 
     Members share if their aggregates are of one class and they have a transition in common (Definition 2.3), and if
-    their queries are of one `block`: every so many that follow one another.
+    their queries are in the same block of `block` consecutive queries.
     """
     blocks: dict[int, list[SetMember]] = {}
     for member in members:
@@ -64,7 +64,7 @@ def separated(planned: PlannedSet) -> tuple[tuple[PlannedSet, ...], tuple[SetMem
 
 
 def part_of(planned: PlannedSet, numbers: Sequence[int]) -> PlannedSet:
-    """Some members of a set, by number, which share as they did; a Q-set with one of them is no longer shared."""
+    """The members `numbers` of a set with their sharing plan; a Q-set that is left with one member does not share."""
     members = tuple(planned.members[m] for m in numbers)
     template, place = template_of(members), {m: n for n, m in enumerate(numbers)}
     plans = {t: _part(planned.sharing.transitions[t], place) for t in template.transitions}

@@ -39,9 +39,9 @@ class TypeTransition(NamedTuple):
 class GloriaTemplate:
     """Each state and transition once, with the members (numbered from 0) that have it.
 
-    - `transitions`: the members of each transition, never none.
+    - `transitions`: the members of each transition, at least one.
     - `start`, `end`: the members whose trends may start, or end, with an event of a state.
-    - `alone`: those of a transition's members that share it with no other, since it has negations.
+    - `alone`: the members of each transition that do not share it, since it has negations for them.
     - `states`: by member, the states of its automaton's positions.
     """
 
@@ -52,7 +52,7 @@ class GloriaTemplate:
     states: tuple[tuple[TypeState, ...], ...]
 
     def into(self, state: TypeState, members: Iterable[int]) -> tuple[TypeTransition, ...]:
-        """The transitions into a state that any of some members have: from pe(E, q)."""
+        """The transitions into a state that at least one of `members` has (from pe(E, q))."""
         wanted = frozenset(members)
         return tuple(t for t, having in self.transitions.items() if t.target == state and having & wanted)
 

@@ -30,7 +30,7 @@ from cepbench.queries.records import Records, records_of
 from cepbench.queries.tables import OPERATORS, Tables
 
 VERTICES = 256
-"""Vertices per block: sorted insertion moves at most so many; larger blocks were not faster to sum."""
+"""Vertices per block: a sorted insertion moves at most this many; larger blocks were not faster to sum."""
 FEWEST_VERTICES = 8
 OF_MANY_KEYS = 32
 """The same where there are many keys: one with an event has a block for each of its positions."""
@@ -45,7 +45,7 @@ class GraphGrained(PlaceLanes):
 
     O(n**2 k) time and O(n k) space for n kept events per window that lie in k windows each (Theorem 11.5);
     O(n (t + n_e) k) for COGRA with n_e kept events and t other positions (Theorem 15.4). Each key has O(K P) space for
-    K windows and P positions beside; the graphs of all keys take their blocks from one place.
+    K windows and P positions in addition; the graphs of all keys share one arena of blocks.
     """
 
     over = staticmethod(propagate_keys)

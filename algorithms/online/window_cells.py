@@ -43,9 +43,9 @@ class WindowLanes(CellLanes):
 
 
 class PlaceLanes(WindowLanes):
-    """Things of a key are linked lists of places.
+    """Lanes whose keys store events or blocks of them in linked lists of places of an arena that all keys share.
 
-    An arena of N places has a stack `free[N]` of those that are free, of which there are `left[0]`, and N times as
+    An arena of N places has a stack `free[N]` of the `left[0]` free places, and N times as
     many `cells`, `ints` and `reals` as a place has. The arrays of the names `by_place` have places as their first axis.
     """
 
@@ -56,7 +56,7 @@ class PlaceLanes(WindowLanes):
         """An arena whose places are all free."""
 
     def grow(self, key: int) -> None:
-        """Twice the places."""
+        """Doubles the number of places."""
         places, free = len(self.arena.free), self.arena.free[: self.arena.left[0]]
         self._move(2 * places, slice(places), self._of_places(), np.append(free, np.arange(places, 2 * places)))
 
@@ -71,7 +71,7 @@ class PlaceLanes(WindowLanes):
         return self.arena
 
     def _move(self, places: int, to: Ints | slice, kept: Sequence[NDArray[Any]], free: Ints) -> None:
-        """Another arena, with what is kept at these places."""
+        """Allocates an arena of `places`, and copies the kept contents to the places `to`."""
         self.arena = self.new_arena(places)
         for array, some in zip(self._of_places(), kept, strict=True):
             array[to] = some

@@ -38,7 +38,7 @@ def _converted(columns: ColumnSet, events: EventBatch) -> KernelEvents:
 
 @cache
 def no_events(ints: int, reals: int) -> KernelEvents:
-    """A batch without events of so many columns."""
+    """A batch without events, with the given numbers of columns."""
     arrays: tuple[NDArray[Any], ...] = (
         np.empty(0, np.int64), np.empty(0, np.int32), np.empty((ints, 0), np.int64), np.empty((reals, 0), np.float64),
         np.empty((1, 0), np.int64),
@@ -53,10 +53,10 @@ def sliding(window: Window) -> Sliding:
 
 @lru_cache(maxsize=64)
 def new_rows(capacity: int, layout: Layout, arithmetic: str) -> RowCells:
-    """Room for so many rows of closed windows.
+    """Space for `capacity` rows of closed windows.
 
     Evaluators of one layout share it, since rows are copied as soon as a kernel has written them: otherwise each would
-    have at least 256 KiB per channel of its own.
+    need at least 256 KiB per channel.
     """
     return RowCells(np.empty(capacity, np.int64), empty_cells(capacity, layout, arithmetic))
 

@@ -15,10 +15,10 @@ from cepbench.metrics.details import merged
 
 
 class CountWindows(Evaluator):
-    """Windows of n consecutive events: each is a whole stream of its own to a `fresh` evaluator.
+    """Windows of n consecutive events. A `fresh` evaluator processes each of them as a whole stream.
 
-    The state is noted when a window closes, which is not open any more, if the largest share of one so far since the
-    last call of `state` (`closed_bytes`) grows: to ask the others takes time.
+    When a window closes, the state is recorded only if this window is the largest closed one since the last call of
+    `state` (`closed_bytes`), since computing the state of all open windows takes time.
     """
 
     def __init__(self, window: Window, fresh: Callable[[], Evaluator]) -> None:

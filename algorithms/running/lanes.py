@@ -26,27 +26,27 @@ from cepbench.queries.columns import ColumnSet
 from cepbench.queries.compile import CompiledQuery, Part
 
 ROOM_FOR_ROWS = 1 << 15
-"""Rows of closed windows that a kernel may write before they are taken, if windows overlap less than that."""
+"""Rows of closed windows per call of a kernel, if windows overlap less than that."""
 
 Ints = NDArray[np.int64]
 
 
 class Lanes(ABC):
-    """Evaluates one query, or queries that share, on all keys over windows of time.
+    """Evaluates one query, or queries that share, on all keys over time windows.
 
     A subclass has a kernel `over`, its `over_keys` (`kernels.lanes`).
 
     Parameters
     ----------
     fixed
-        A named tuple of what does not change.
+        A named tuple of the constant inputs of the kernel.
     fresh
         The state of a key before its first event, a named tuple of arrays; `lanes` holds copies of it, with a first
         axis of keys.
     arena
         Named tuple of arrays that all keys share, which `grow` makes larger.
     window
-        Of time.
+        The time window.
     columns
         The attributes that the kernel reads.
     """
@@ -57,16 +57,16 @@ class Lanes(ABC):
         self.fixed, self.fresh, self.arena, self.timed, self.columns = fixed, fresh, arena, window, columns
         self.lanes = copies(fresh)
         self.ends: Ints = np.empty(0, np.int64)
-        """When the last window ends that holds an event of a key, or `NO_END` if it is closed."""
+        """By key: the end of the last window that holds one of its events, or `NO_END` if it is closed."""
         self.negations: Sequence[Negation] = ()
-        """Where there is one key only."""
-        self._closed = 0  # windows that end by then are closed
-        self._worked: Mapping[str, float] = {}  # by lanes that begin anew
+        """Only used if there is one key."""
+        self._closed = 0  # windows that end at or before this time are closed
+        self._worked: Mapping[str, float] = {}  # details of lanes that were reset by pickling
 
     def __getstate__(self) -> dict[str, Any]:
-        """Pickles keep the keys that have an open window with an event; the lanes of all others begin anew.
+        """Pickles keep the keys that have an open window with an event; the lanes of all others are reset.
 
-        What they did before stays in `details`; ask for `state` first, which knows how large they were.
+        Their work so far stays in `details`. Call `state` first, since their peaks are lost.
         """
         live = np.flatnonzero(self.ends != NO_END)
         lanes = mapped(lambda array: array[live], self.lanes)

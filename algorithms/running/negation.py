@@ -22,7 +22,7 @@ EVENT_BYTES = 24
 class Negation:
     """Follows one negated sub-pattern, and those nested in it, on one key.
 
-    `horizon` is the window length, beyond which events are forgotten, or None.
+    `horizon`: the window length, after which events are dropped, or None.
     """
 
     def __init__(self, part: Part, horizon: int | None, ints: int, reals: int) -> None:
@@ -44,7 +44,7 @@ class Negation:
         return int(max(self.clock[1], self.clock[2]))
 
     def take_most(self) -> int:
-        """The most events kept since this was last asked, here and in nested sub-patterns."""
+        """Peak number of kept events since the last call, including nested sub-patterns."""
         found, self.most = self.most, self.live
         return found + sum(nested.take_most() for nested in self.nested)
 
@@ -87,7 +87,7 @@ class Negation:
 
 
 def with_negated(negations: Sequence[Negation], events: KernelEvents) -> KernelEvents:
-    """`events` with what each negation says of them (`follow`), and of what comes behind them."""
+    """`events` with the results of `follow` for each negation, and a last row for later events."""
     negated = np.empty((len(events.time) + 1, len(negations)), np.int64)
     for j, negation in enumerate(negations):
         negated[:-1, j] = negation.follow(events)
@@ -97,13 +97,13 @@ def with_negated(negations: Sequence[Negation], events: KernelEvents) -> KernelE
 
 
 def negations_of(negated: Iterable[Part], window: Window, columns: ColumnSet) -> list[Negation]:
-    """Those of some negated sub-patterns; events are forgotten once they have left all windows."""
+    """A `Negation` per negated sub-pattern; events are dropped once they have left all windows."""
     horizon = None if window.within >= FOREVER else window.within
     return [Negation(part, horizon, len(columns.ints), len(columns.reals)) for part in negated]
 
 
 def largest_state(negations: Sequence[Negation]) -> StateSize:
-    """The most that negations kept since this was last asked: a batch is followed to its end before its rows appear."""
+    """Peak state of the negations since the last call; they process a whole batch before its rows are made."""
     events = sum(negation.take_most() for negation in negations)
     return StateSize(EVENT_BYTES * events, {"events": events})
 

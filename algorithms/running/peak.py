@@ -28,14 +28,14 @@ class Peak:
             self._largest = state
 
     def report(self, now: StateSize) -> StateSize:
-        """The largest state, that of now included; what was noted is forgotten."""
+        """The largest state, including the current one; clears the noted one."""
         self.note(now)
         found, self._largest = self._largest, StateSize()
         return found if found.bytes > now.bytes else now
 
 
 def largest_of_all(kept: Ints, clocks: Ints) -> tuple[int, int]:
-    """Windows and kept things of the largest state of S evaluators, that of now included; then nothing is noted.
+    """Windows and kept things of the largest state of S evaluators, including the current one; clears noted states.
 
     `kept` int64[S] are their things, `clocks` int64[S, 10] their clocks as `kernels.peak.new_clock` lays them out.
     """
@@ -49,8 +49,8 @@ def largest_of_all(kept: Ints, clocks: Ints) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Sizes:
-    """What a state is made of: `window_cells` per open window, and `kept_cells` and `kept_bytes` per thing that is kept
-    beside; a cell has `cell_bytes`. A thing with bytes of its own is an event.
+    """Sizes in a state: `window_cells` per open window; `kept_cells` and `kept_bytes` per kept thing (an event or
+    another object); `cell_bytes` per cell. Kept things with `kept_bytes` count as events.
     """
 
     cell_bytes: int
@@ -63,7 +63,7 @@ class Sizes:
         return new_clock(self.window_cells * self.cell_bytes, self.kept_cells * self.cell_bytes + self.kept_bytes)
 
     def largest(self, kept: Ints, clocks: Ints) -> StateSize:
-        """The largest state of all keys since this was last asked, with so many things kept now."""
+        """The largest state of all keys since the last call, given the number of things kept now."""
         windows, things = largest_of_all(kept, clocks)
         cells = windows * self.window_cells + things * self.kept_cells
         size = cells * self.cell_bytes + things * self.kept_bytes

@@ -9,7 +9,7 @@ from cepbench.queries.model import Local
 
 @dataclass(frozen=True)
 class Symbol:
-    """What one place of a sequence matches: events of a type that satisfy local predicates. Equal symbols are shared.
+    """What a place of a sequence matches: events of a type that satisfy local predicates. Equal symbols can be shared.
 
     `predicates` use the name of the type instead of aliases, so that queries with other aliases have equal symbols.
     """

@@ -37,7 +37,7 @@ class SetState(ABC):
         return self.totals.counts[0]
 
     def cells(self, count: int) -> Cells:
-        """So many cells with the channels of the set."""
+        """The given number of cells with the channels of the set."""
         return empty_cells(count, self.compiled.channels.layout, self.arithmetic)
 
     def fresh_totals(self, template: Template, cells: int, counts: Records) -> dict[str, Any]:
@@ -54,7 +54,7 @@ class SetState(ABC):
         }
 
     def fresh_vertices(self, record: type, lists: int) -> dict[str, Any]:
-        """The fields of a `VertexQueue` of so many lists, without room."""
+        """The fields of an empty `VertexQueue` with the given number of lists."""
         return {
             "event": np.zeros(0, records_of(record)),
             "last": np.full(lists, -1, np.int64),
@@ -63,7 +63,7 @@ class SetState(ABC):
         }
 
     def fresh_columns(self) -> dict[str, Any]:
-        """The attributes of kept events, without room."""
+        """Empty arrays for the attributes of kept events."""
         columns = self.compiled.columns
         return {
             "ints": np.zeros((len(columns.ints), 0), np.int64),
@@ -72,9 +72,9 @@ class SetState(ABC):
 
 
 def with_room(vertices: _Queue, counts: Any, more: int, cells: int) -> _Queue:
-    """The queue, once it is compact, wide enough for so many more vertices and cells of them.
+    """A compact queue, with space for the given number of further vertices and of their cells.
 
-    And for as many again as there are: otherwise it would be made compact repeatedly. It doubles at least.
+    Its capacity at least doubles the number of live vertices, so that it is not compacted too often.
     """
     short = 2 * int(counts["vertices"]) + more - len(vertices.event)
     if short > 0:

@@ -39,7 +39,7 @@ class SetMember:
 
 
 def members_of(workload: Workload) -> list[SetMember]:
-    """The members of all queries, but those whose windows count events: each window is a stream of its own."""
+    """The members of all queries except those with count windows, which do not share (`counts_events`)."""
     return [
         SetMember(query, side, window_of(query))
         for query in workload
@@ -49,7 +49,7 @@ def members_of(workload: Workload) -> list[SetMember]:
 
 
 def counts_events(query: CompiledQuery) -> bool:
-    """Whether a query's windows count events, so that each is a stream of its own."""
+    """Whether a query has count windows; each of them is evaluated as a separate stream."""
     return query.window is not None and query.window.counts_events
 
 
@@ -74,7 +74,7 @@ def aggregate_class(query: CompiledQuery) -> object:
 def connected(members: Sequence[SetMember], keys: Sequence[Iterable[Hashable]]) -> list[list[int]]:
     """A partition of members by the `keys` of each, if their aggregates are of one class.
 
-    A set takes no more members than have `MOST_RING` counts and sums together, one that all of them keep counted once.
+    The members of a set have at most `MOST_RING` different counts and sums, since a cell has an overflow flag for each.
     """
     root = list(range(len(members)))
     kept = [_counts_and_sums(member) for member in members]

@@ -13,7 +13,8 @@ from cepbench.queries.automaton import Automaton
 class MemberSlots:
     """The `count` slots of a member; the `compilation` of a system makes records of its lists.
 
-    - `feeds`: slots of each position; `direct`, `kept` and `late_kept`: what it is.
+    - `feeds`: slots of each position. `direct`: a match may end there without trailing negation. `kept`: its events are
+      kept; `late_kept`: they decide matches when the window closes.
     - `read`: the slot of each transition, 0 for those that are `visited` or shared with others. `void`: slots of each
       negation.
     - `late`: slots that are final when a window closes.
@@ -41,8 +42,8 @@ class MemberSlots:
 def slots_of(automaton: Automaton, granularity: str, shared: Set[int] = frozenset()) -> MemberSlots:
     """A slot per position that transitions read, and one per transition or END position with negations.
 
-    At event granularity transitions read none, and visit the events before. Those that are `shared` read none, and
-    visit nothing of the member alone: others have it in common.
+    At event granularity, transitions read no slots, and visit the events before. Transitions in `shared` read no slots
+    and visit no events, since the shared expressions replace both.
     """
     positions = len(automaton.positions)
     slots = MemberSlots([[] for _ in range(positions)], [False] * positions, [[] for _ in automaton.negations])

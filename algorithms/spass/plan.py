@@ -1,4 +1,4 @@
-"""Chooses the sub-sequences that SPASS constructs once (dissertation 21, 26; Kolchinsky and Schuster, VLDB 2019)."""
+"""Chooses the sub-sequences that SPASS constructs once (dissertation 21, 26; Kolchinsky and Schuster, SIGMOD 2019)."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class ChainedParameters(BaseModel):
     ends: int = Field(len(ENDS), ge=2, le=1000, description="types after those, for the ends of patterns")
     group_by: Names = Field(("Line_ID",), description="grouping attributes, or none")
     within: Names = Field(("5 min", "10 min", "15 min", "20 min"), description="lengths of windows, drawn per query")
-    slide: str | None = Field("5 min", description="slide of the windows; by default they do not overlap")
+    slide: str | None = Field("5 min", description="slide of the windows; without one, they do not overlap")
 
     @model_validator(mode="after")
     def _check_names(self) -> "ChainedParameters":

@@ -66,7 +66,7 @@ class DetectionParameters(BaseModel):
         None,
         ge=0,
         le=1,
-        description="difference of rates in a pattern as a share of the largest in the stream; without, any types",
+        description="difference of rates in a pattern as a share of the largest in the stream; by default any types",
     )
 
     @model_validator(mode="after")

@@ -18,7 +18,7 @@ class FlatParameters(ChainedParameters):
 
     complex: float = Field(0.0, ge=0, le=1, description="share of complex queries; the others are simple")
     length: int = Field(8, ge=SIMPLE, le=100, description="event types of a complex pattern")
-    kleene: int = Field(1, ge=1, le=1000, description="types under a Kleene plus, the first of the chain, in turn")
+    kleene: int = Field(1, ge=1, le=1000, description="number of Kleene types: the first of the chain, taken in turn")
     aggregate: str = Field("COUNT(*)", description="aggregate of all queries; {kleene} is its Kleene type")
     predicates: Names = Field(
         ("{kleene}.congestion = 0", "{kleene}.delay < 60", "{kleene}.delay < 120", "{kleene}.delay < 240"),

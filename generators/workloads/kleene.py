@@ -24,21 +24,21 @@ class KleeneParameters(BaseModel):
     kleene: Names = Field(("Travel",), description="event types under a Kleene plus")
     leading: Literal["first", "turns"] = Field(
         "first",
-        description="where a query's closures begin: first: with the first type; turns: with each in turn",
+        description="first type of a query's closures; first: the first of kleene; turns: each of kleene in turn",
     )
     kleene_length: int = Field(1, ge=1, le=100, description="most types under a Kleene plus in a query")
     types: Names = Field(TYPES[1:], description="event types around them")
     before: int = Field(2, ge=0, le=100, description="most types before")
-    least_before: int = Field(1, ge=0, le=100, description="minimum number of types before")
+    least_before: int = Field(1, ge=0, le=100, description="minimum number of types before, or before if that is less")
     after: int = Field(2, ge=0, le=100, description="most types after")
     aggregates: Names = Field(
         ("COUNT(*)",),
-        description="aggregates, in turn; {kleene} is a query's first Kleene type",
+        description="aggregates that queries take in turn; {kleene} is a query's first Kleene type",
     )
     predicates: Names = Field((NOTHING,), description="predicates, in turn; {kleene} as above; none for no predicate")
     group_by: Names = Field((NOTHING,), description="grouping attributes, one in turn, or none")
     within: Names = Field(("5 min",), description="lengths of windows, in turn")
-    slide: str | None = Field(None, description="slide of the windows; by default they do not overlap")
+    slide: str | None = Field(None, description="slide of the windows; without one, they do not overlap")
 
     @model_validator(mode="after")
     def _check(self) -> "KleeneParameters":
@@ -119,7 +119,7 @@ class Kleene(WorkloadGenerator[KleeneParameters]):
 
     @property
     def _leads(self) -> Names:
-        """The types with which closures begin, in turn."""
+        """The types with which closures begin; queries take them in turn."""
         p = self.parameters
         return p.kleene if p.leading == "turns" else p.kleene[:1]
 

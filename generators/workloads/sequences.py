@@ -79,10 +79,10 @@ class SequencesParameters(BaseModel):
     )
     equivalence: Names = Field(("customer",), description="attributes that the events of a match share")
     group_by: Names = Field((), description="grouping attributes")
-    within: str | None = Field("20 min", description="length of the windows; by default the stream is one window")
-    slide: str | None = Field("1 min", description="slide of the windows; by default they do not overlap")
+    within: str | None = Field("20 min", description="length of the windows; without one, the stream is one window")
+    slide: str | None = Field("1 min", description="slide of the windows; without one, they do not overlap")
     aggregates: Names = Field(
-        ("COUNT(*)",), description="aggregates, in turn; {first}, {last} are types of the pattern"
+        ("COUNT(*)",), description="aggregates that queries take in turn; {first}, {last} are types of the pattern"
     )
 
     @model_validator(mode="after")

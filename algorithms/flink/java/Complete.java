@@ -10,7 +10,7 @@ import java.util.Map;
  * The second step of complete matches: of all matches of a window, those whose events are no proper subset of
  * another's.
  *
- * There is a set of matches per event, longer ones first; the intersection of the sets of a match's events are the
+ * There is a set of matches per event, longer ones first; the intersection of the sets of a match's events has the
  * matches that contain it. O(m^2 l / 64) for m matches of length l, which is less than Flink takes to find them.
  */
 final class Complete {

@@ -1,4 +1,4 @@
-"""What a sharing plan costs: Equations 2-4, which make the weights of the Gloria graph (Sections 3.2 and 4)."""
+"""Costs of a sharing plan: Equations 2-4, the weights of the Gloria graph (Sections 3.2 and 4)."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def members_in(mask: Mask) -> list[int]:
 
 
 class EventCosts(ABC):
-    """The costs of the events of one type, for members that come to it by one transition; states are numbered.
+    """Costs of the events of one type for members that reach it by one transition. States are numbered.
 
-    `rates[state]` are events per unit of time. `windows[m]` is the length of member m's windows, and `overlaps[m]` how
-    many hold an event; `closings[m]` end in a unit of time. So |E| is the expected number of events of a type in a
+    `rates[state]`: events per time unit. For member m: `windows[m]`, the length of its windows; `overlaps[m]`, how
+    many of them hold an event; `closings[m]`, how many end per time unit. |E| is the expected number of events in a
     window. Members with different windows that share carry the snapshots of the longest. Costs of members that do not
     share are sums over them.
     """
@@ -56,7 +56,7 @@ class EventCosts(ABC):
         """Values of expressions at the events of a type, for each of some members (Equation 4)."""
 
     def renewed(self, source: int, target: int, members: Mask) -> float:
-        """A Q-set that comes back to the type of its own snapshots: what it costs unshared (Example 6.2)."""
+        """A Q-set that returns to the type of its own snapshots; the cost without sharing (Example 6.2)."""
         return self.alone(source, target, members)
 
     def ending(self, target: int, snapshot: int, members: Mask) -> float:
@@ -64,17 +64,17 @@ class EventCosts(ABC):
         return self.evaluation(target, snapshot, members)
 
     def making(self, state: int, members: Mask) -> float:
-        """Snapshots at the events of a type: relatively minimal (Section 3.2)."""
+        """Creating snapshots at the events of a type; 0 in the paper, which neglects it (Section 3.2)."""
         del state, members
         return 0.0
 
     def carried_out(self, weight: float, rate: float) -> float:
-        """What a plan of this weight costs with all that it does not weigh; `rate`: of all events of the stream."""
+        """The cost of executing a plan of this weight, with costs of any plan; `rate`: of all events of the stream."""
         del rate
         return weight
 
     def unshared(self, rate: float, matched: Sequence[float]) -> float:
-        """What it costs to share nothing and run the code of COGRA, of which the paper knows none.
+        """The cost of sharing nothing and running the code of COGRA; infinite in the paper, which has no such choice.
 
         `matched`: the rate of the events of the types of each member, once for each state.
         """
@@ -96,7 +96,7 @@ class EventCosts(ABC):
 
 
 class PaperCosts(EventCosts):
-    """Equations 2-4 as they are."""
+    """Equations 2-4 without changes."""
 
     def start(self, state: int, members: Mask) -> float:
         """|E| for each."""

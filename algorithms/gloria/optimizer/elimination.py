@@ -1,8 +1,8 @@
 """The lightest path through a Gloria graph of any shape: exact, by eliminating one pool after the other.
 
-A path has one node of each pool, so that two pools that follow the same one agree on its node. Where pools branch and
-join again, distances to the start nodes count what branches have in common twice (Equation 5), and the edge that is
-lightest for one branch may not be so for all. Here a pool is eliminated with all of its edges at once: what remains is
+A path has one node of each pool, so that two pools that follow the same pool agree on its node. If pools branch and
+join again, distances to the start nodes count the common part of branches twice (Equation 5), and the edge that is
+lightest for one branch may not be so for all. Here a pool is eliminated with all of its edges at once. The result is
 a table of the least weight for each choice of nodes in the pools next to it. In a tree of pools the tables are those of
 edges, so that it is Algorithm 1 with its edge pruning.
 """
@@ -19,15 +19,15 @@ from cepbench.algorithms.gloria.optimizer.limits import TablesTooLarge
 
 Weights = npt.NDArray[np.float64]
 MOST_ENTRIES = 2**22
-"""Of a table: 32 MiB."""
+"""Maximum number of entries of a table: 32 MiB."""
 MOST_COMPARED = 2**6
-"""Nodes of a pool that are compared with one another."""
+"""Maximum number of nodes of a pool that are compared with one another."""
 
 
 def lightest(graph: GloriaGraph, check: Callable[[], None], most: int = MOST_ENTRIES) -> list[int]:
     """The node of each pool on a path of least weight. Raises `TablesTooLarge`; `check` is called from time to time.
 
-    Where tables would be too large, nodes that another one of their pool replaces at no cost are taken out first.
+    If tables would be too large, nodes that another node of their pool replaces at no cost are removed first.
     """
     try:
         return _Elimination(graph, check, most).path()
@@ -38,7 +38,7 @@ def lightest(graph: GloriaGraph, check: Callable[[], None], most: int = MOST_ENT
 
 
 class _Elimination:
-    """`own[p]` are weights of the nodes of pool p, `near[p]` the tables that it is in, by the pools of each.
+    """`own[p]`: the weights of the nodes of pool p; `near[p]`: the tables with an axis of pool p, by their pools.
 
     A table has an axis per pool, in ascending order.
     """
@@ -90,7 +90,7 @@ class _Elimination:
 
     def _not_replaced(self, p: int) -> npt.NDArray[np.intp]:
         excess = self.own[p][None, :] - self.own[p][:, None]
-        """What node b costs more than node a at most, at [a, b]."""
+        """At [a, b]: the maximum extra cost of node b over node a."""
         apart: set[int] = set()
         for scope, table in self.near[p].items():
             rows = np.moveaxis(table, scope.index(p), 0).reshape(len(self.nodes[p]), -1)
@@ -131,7 +131,7 @@ class _Elimination:
         return tuple(sorted({q for scope in self.near[p] for q in scope} - {p}))
 
     def _entries(self, p: int) -> int:
-        """The entries of the table that eliminating a pool makes, before the least are taken."""
+        """The number of entries of the table that eliminates a pool, before the minimum over its nodes."""
         found = len(self.nodes[p])
         for q in self._others(p):
             found *= len(self.nodes[q])
@@ -139,7 +139,7 @@ class _Elimination:
 
 
 def _spread(table: Weights, scope: tuple[int, ...], wanted: Sequence[int]) -> Weights:
-    """A table with the axes of more pools; those of its own are in ascending order but for the last one wanted."""
+    """A table with axes of the pools `wanted`, in this order; axes of pools that are not in `scope` have length 1."""
     present = [q for q in wanted if q in scope]
     moved = table.transpose([scope.index(q) for q in present])
     return moved.reshape([moved.shape[present.index(q)] if q in scope else 1 for q in wanted])

@@ -1,4 +1,4 @@
-"""What events cost the executor as it is built here: weights that are not in the paper."""
+"""Costs of events in this executor: weights of the Gloria graph that are not in the paper."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ from collections.abc import Sequence
 from cepbench.algorithms.gloria.optimizer.costs import EventCosts, Mask, members_in
 
 EVENT, WINDOW = 0.014, 0.0072
-"""Of an event that a member has alone: for itself, and for each window that holds it."""
+"""Cost of an event of a member that does not share: of the event, and of each window that holds it."""
 EXPRESSION, COEFFICIENT = 0.066, 0.0003
-"""Of an event that a Q-set shares: for itself, and for each live snapshot (an estimate: too little to be fitted)."""
+"""Cost of an event that a Q-set shares: of the event, and of each live snapshot (estimated: too small to be fitted)."""
 EVALUATED, VALUE, TERM = 0.031, 0.010, 0.0003
-"""Of an event whose expression a member evaluates: for itself, for each window, and for each live snapshot there."""
+"""Cost of an evaluation at an event: of the event, of each window, and of each live snapshot in a window."""
 SET, CLOSING = 0.14, 0.24
-"""Of a sharable set, with any plan: for each event of the stream, and for each window of a member that closes."""
+"""Cost of a sharable set with any plan: of each event of the stream, and of each window of a member that closes."""
 LANE, LANE_EVENT, LANE_WINDOW = 0.0047, 0.0057, 0.0026
-"""Of a member that shares nothing, by lanes: for each event of the stream, for one that it matches, and for each window
-that holds that.
+"""Cost of a member that shares nothing, by lanes: of each event of the stream, of a matched one, and of each window
+that holds a matched one.
 """
 
 
 class ExecutorCosts(EventCosts):
-    """Microseconds per unit of time, fitted to counts of 5 to 100 queries of four and six types, with 1 to 16 windows
+    """Costs in microseconds per time unit, fitted to 5 to 100 queries of four and six types, with 1 to 16 windows
     per event (`benchmarks/gloria_costs.py`).
 
-    The executor keeps running sums, so that an event costs a member the windows that hold it, however many events came
-    before; a Q-set the live snapshots, those of its longest window, even if only some members use them; and an
-    evaluation both. Where paths end it adds expressions up, and evaluates their sum when a window closes. Predicates on
-    adjacent events, for which it has to visit the events before, are not weighed.
+    The executor keeps running sums, so the cost of an event does not grow with earlier events. It grows with
+    the windows that hold the event for a member, with the live snapshots for a Q-set (those of its longest window, even
+    if only some members use them), and with both for an evaluation. Where paths end, the executor sums expressions, and
+    evaluates the sum when a window closes. Predicates on adjacent events, which make it visit events, are not modeled.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class ExecutorCosts(EventCosts):
         self._holding: dict[Mask, tuple[int, int, float]] = {}
 
     def start(self, state: int, members: Mask) -> float:
-        """As an event alone."""
+        """As an event that is not shared."""
         return self._alone(state, members)
 
     def alone(self, source: int, target: int, members: Mask) -> float:
@@ -65,7 +65,7 @@ class ExecutorCosts(EventCosts):
         return self.rates[state] * WINDOW * self._held(members)[1]
 
     def renewed(self, source: int, target: int, members: Mask) -> float:
-        """It has to be evaluated."""
+        """The cost of evaluating the expressions."""
         del source
         return self.evaluation(target, target, members)
 
@@ -88,7 +88,7 @@ class ExecutorCosts(EventCosts):
         return self.rates[snapshot] * self.moments(members)[2]
 
     def _held(self, members: Mask) -> tuple[int, int, float]:
-        """How many members, windows that hold an event, and windows that close in a unit of time."""
+        """The numbers of members, of windows that hold an event, and of windows that close per time unit."""
         found = self._holding.get(members)
         if found is None:
             chosen = members_in(members)

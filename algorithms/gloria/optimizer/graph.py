@@ -14,7 +14,7 @@ from cepbench.algorithms.gloria.optimizer.nodes import NARROWED, Node, Profile, 
 from cepbench.algorithms.gloria.optimizer.pools import Link, Pool
 
 NONE = math.inf
-"""The weight of an edge that is not there."""
+"""The weight of a missing edge."""
 
 
 @dataclass(eq=False)
@@ -40,7 +40,7 @@ class Edges:
         return table + np.array(self.base, np.float64)[:, None]
 
     def nearest(self, distances: Sequence[float]) -> list[tuple[float, int]]:
-        """By profile, the least distance of a node before together with its base, and the node."""
+        """By profile, the least sum of a previous node's distance and its base, and this node."""
         found = [(NONE, -1)] * len(self.profiles)
         for i, (p, base) in enumerate(zip(self.profile_of, self.base, strict=True)):
             if distances[i] + base < found[p][0]:
@@ -49,18 +49,18 @@ class Edges:
 
     @property
     def void(self) -> bool:
-        """Whether the pool after it need not know the plan of the one before: that shares nothing, at one price."""
+        """Whether edges do not depend on the plan of the pool before: no Q-set continues, and all bases are equal."""
         return self.profiles == [()] and len(set(self.base)) == 1
 
     def __len__(self) -> int:
-        """How many edges there are."""
+        """Number of edges."""
         having = [len(row) - row.count(NONE) for row in self.table]
         return sum(having[p] for p in self.profile_of)
 
 
 @dataclass(eq=False)
 class PoolNodes:
-    """The nodes of a pool; `weights`: of edges from start nodes, to end nodes, and within a Kleene sub-graph."""
+    """The nodes of a pool; `weights[n]`: of its edges from start nodes, to end nodes, and in a Kleene sub-graph."""
 
     pool: Pool
     nodes: list[Node]
@@ -70,7 +70,7 @@ class PoolNodes:
     distances: list[float] = field(default_factory=list)
 
     def keep(self, kept: Sequence[int]) -> None:
-        """Leaves some nodes in, before any edge leaves them."""
+        """Keeps only the nodes `kept`; to be called before edges to later pools are made."""
         self.nodes = [self.nodes[n] for n in kept]
         self.weights = [self.weights[n] for n in kept]
         self.distances = [self.distances[n] for n in kept] if self.distances else []
@@ -86,7 +86,7 @@ class GloriaGraph:
 
     @property
     def edges(self) -> list[Edges]:
-        """Those of all links."""
+        """The edges of all links."""
         return [edges for nodes in self.pools for edges in nodes.entering]
 
     def weight(self, chosen: Sequence[int]) -> float:
@@ -98,10 +98,10 @@ class GloriaGraph:
 
 
 def leave(before: PoolNodes, link: Link, costs: EventCosts, every: bool = False) -> Edges:
-    """The edges of a link as far as they do not depend on the nodes after it.
+    """The part of a link's edges that does not depend on the nodes after it.
 
-    Nodes of one profile have one row of the table, since all but the nearest of them are pruned; with `every`, each has
-    a row of its own.
+    Nodes of one profile share one row of the table, since all but the nearest of them are pruned; with `every`, each
+    node has its own row.
     """
     several = link.common & (link.common - 1)
     found: list[Profile] = [profile(node, link) if several else () for node in before.nodes]

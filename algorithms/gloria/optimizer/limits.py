@@ -1,4 +1,4 @@
-"""How long the search for a plan may take, and how much room."""
+"""Limits of the search for a plan: time, and entries of tables."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 
 class SearchLimitReached(Exception):
-    """The search has used up its time or its room; the message says which."""
+    """The search reached its limit of time or of table entries; the message says which."""
 
 
 class TablesTooLarge(SearchLimitReached):
@@ -16,7 +16,7 @@ class TablesTooLarge(SearchLimitReached):
 
 @dataclass(frozen=True)
 class SearchLimits:
-    """Seconds from the making of the limits on; the most combinations of plans of the pools before a pool; and the most
+    """Seconds after the limits are created; the most combinations of plans of the pools before a pool; and the most
     entries of the tables of edges that come to one pool.
     """
 
@@ -26,6 +26,6 @@ class SearchLimits:
     started: float = field(default_factory=time.perf_counter)
 
     def check(self) -> None:
-        """Raises `SearchLimitReached` when the time is over."""
+        """Raises `SearchLimitReached` after `seconds`."""
         if time.perf_counter() - self.started > self.seconds:
             raise SearchLimitReached(f"{self.seconds:g} s")

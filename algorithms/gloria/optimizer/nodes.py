@@ -18,22 +18,22 @@ class Shared(NamedTuple):
 
 
 Node = tuple[Shared, ...]
-"""A candidate plan of a pool: its shared Q-sets, sorted; the other members go alone."""
+"""A candidate plan of a pool: its shared Q-sets, sorted; the other members do not share."""
 
 
 Profile = tuple[Shared, ...]
-"""What a node is for a pool after it. Nodes of one profile have the same edges to it, but for a constant."""
+"""The Q-sets of a node that continue to a later pool. Nodes of one profile have equal edges to it, up to a constant."""
 
 NARROWED = -1
-"""For snapshots, in a profile: some members of the Q-set do not continue, and these are the others."""
+"""Replaces `Shared.snapshot` in a profile for the rest of a Q-set of which some members do not continue."""
 
 KEEP, LOCAL, MERGE = range(3)
 MOST_PARTS, FEW_PARTS = 5, 3
-"""The most parts of a pool that choose apart from one another how to continue, and how many do if there are more."""
+"""The most parts of a pool that choose independently how to continue, and the number that do if there are more."""
 
 
 def profile(node: Node, link: Link) -> Profile:
-    """The Q-sets of a node as far as they continue by a link, those left out of which one member does."""
+    """The Q-sets of a node, restricted to the members that continue by a link, if there are several."""
     found = []
     for members, snapshot in node:
         going = members & link.common

@@ -29,7 +29,7 @@ from cepbench.algorithms.gloria.sharing_plan import QSet, WorkloadSharingPlan
 
 OPTIMIZERS = ("gloria", "exact", "greedy", "algorithm1", "noprune")
 WHOLE = ("exact", "noprune")
-"""Those that search the whole graph, or raise an error."""
+"""The optimizers that search the whole graph, and raise an error if a limit is reached."""
 COUNTS = ("nodes", "edges", "q_sets", "pruned_nodes", "pruned_edges", "bytes", "thinned", "fell_back")
 NODE, EDGE, Q_SET = 40, 32, 40
 """Bytes of objects as a Java program has them: a header of 16, and 8 for each reference and each number.
@@ -44,7 +44,7 @@ class SharingDecision:
 
     - `bytes`: of nodes, edges and their Q-sets at their peak, counted as `NODE`, `EDGE` and `Q_SET` say.
     - `graph_seconds`, `search_seconds`: construction with pruning, and path search.
-    - `thinned`: pools that had too many plans, or too many of the pools before them, so that not all were looked at.
+    - `thinned`: number of pools of which not all plans were compared, since they or the pools before had too many.
     - `fell_back`: 1 if the plan is the greedy one because a limit was reached.
     """
 
@@ -55,7 +55,7 @@ class SharingDecision:
 
 @dataclass(eq=False)
 class Construction:
-    """Builds a graph pool by pool, and counts what it does."""
+    """Builds a graph pool by pool, and counts its work."""
 
     pools: Pools
     costs: EventCosts
@@ -88,7 +88,7 @@ class Construction:
         return GloriaGraph(built)
 
     def _profiles(self, entering: Sequence[Edges], built: Sequence[PoolNodes]) -> list[list[Profile]]:
-        """The profiles of nodes before a pool; only the nearest where there are too many combinations of them."""
+        """The profiles of nodes before a pool; only the nearest ones if they have too many combinations."""
         found = [list(dict.fromkeys(edges.profiles)) for edges in entering]
         if self.optimizer in WHOLE or prod(map(len, found)) <= self.limits.combinations:
             return found
@@ -104,7 +104,7 @@ class Construction:
         return found
 
     def _few(self, nodes: list[Node], entering: Sequence[Edges]) -> list[Node]:
-        """Not more nodes than the tables of edges have room for; among them the one that shares nothing."""
+        """Keeps no more nodes than fit into the tables of edges; among them the one that shares nothing."""
         room = max(64, self.limits.entries // max(1, sum(len(edges.profiles) for edges in entering)))
         if len(nodes) <= room:
             return nodes
@@ -144,7 +144,7 @@ PRUNING: Mapping[str, Callable[[EventCosts], Pruning | PaperPruning | _NoPruning
 
 
 def optimize(pools: Pools, costs: EventCosts, optimizer: str, limits: SearchLimits) -> SharingDecision:
-    """The plan of one of `OPTIMIZERS`. Those of `WHOLE` raise `SearchLimitReached`, others use the greedy plan then."""
+    """The plan of one of `OPTIMIZERS`. At a limit, those of `WHOLE` raise `SearchLimitReached`, others are greedy."""
     construction = Construction(pools, costs, limits, optimizer)
     started = built = time.perf_counter()
     if optimizer == "greedy":
@@ -213,7 +213,7 @@ def _searched(graph: GloriaGraph, optimizer: str, construction: Construction) ->
 
 
 def _thin(graph: GloriaGraph, most: int) -> int:
-    """Leaves in the nodes of each pool that are nearest to the start, and the one that shares nothing."""
+    """Keeps the `most` nodes of each pool that are nearest to the start, among them the one that shares nothing."""
     thinned = 0
     _measure(graph.pools)
     for here in graph.pools:
@@ -246,7 +246,7 @@ def _counts_of_path(pools: Pools, nodes: Sequence[Node]) -> dict[str, float]:
 
 
 def plan_of(pools: Pools, nodes: Sequence[Node]) -> WorkloadSharingPlan:
-    """The sharing plan of a node of each pool."""
+    """The sharing plan that chooses the given node of each pool."""
     found: dict[tuple[int, int], list[QSet]] = {}
     for pool, node in zip(pools.pools, nodes, strict=True):
         alone = pool.members

@@ -1,4 +1,4 @@
-"""The pools of a Gloria graph and which follow which (Definition 4.1, Section 6), for any template."""
+"""The pools of a Gloria graph and their links (Definition 4.1, Section 6), for any template."""
 
 from __future__ import annotations
 
@@ -75,11 +75,11 @@ class Pools:
 def pools_of(template: GloriaTemplate) -> Pools:
     """The pools of a template.
 
-    A transition has a pool of SEQ for all members that pass it once, and a pool of its own for each member that must go
-    alone. Members whose trends go round the same transitions, and may share all of them, have a Kleene sub-graph.
-    So the assumptions of Section 6 need not hold: members with a Kleene sub-pattern share it with those that have the
-    same, and members that pass only a part of it share that part with others that do. Where several queries together,
-    but none of them alone, order transitions in a circle, members go alone on one of these transitions.
+    A transition has a pool of SEQ for all members that pass it once, and a separate pool for each member that must not
+    share it. Members whose trends repeat the same transitions, and may share all of them, have a Kleene sub-graph.
+    So the assumptions of Section 6 are not needed: members with a Kleene sub-pattern share it with those that have the
+    same, and members that pass only a part of it share that part with others that do. If several queries together,
+    but none of them alone, order transitions in a cycle, members do not share one of these transitions.
     """
     states = {state: n for n, state in enumerate(dict.fromkeys(s for t in template.transitions for s in t))}
     cells = _cells(template, states)

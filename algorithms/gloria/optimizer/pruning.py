@@ -73,7 +73,7 @@ class Pruning:
         return found
 
     def _rest(self, edges: Edges) -> list[float]:
-        """What the edges to a pool of one member, or a last pool, cost each node at least."""
+        """For each node, the least cost of the edges to a pool of one member or to a last pool."""
         after = edges.link.after
         if _alone(after):
             return edges.base
@@ -85,7 +85,7 @@ class Pruning:
         return [base + least[p] for p, base in zip(edges.profile_of, edges.base, strict=True)]
 
     def _without_dead(self, here: PoolNodes, kept: list[int]) -> list[int]:
-        """Without nodes whose new Q-sets have members that continue to different pools.
+        """Without nodes of one new Q-set whose members part, if a node that shares less instead is kept (`_better`).
 
         No pool can continue with the snapshots, so that a member that continues alone costs as much as without sharing,
         and propagation in addition. Members that continue together share at less cost without the others.
@@ -110,7 +110,7 @@ class Pruning:
         return (Shared(several[0], q.snapshot),) if several else ()
 
     def _branches(self, pool: Pool) -> list[Link]:
-        """The links by which paths of a pool continue: to pools of several members; to a last one if it is alone."""
+        """The links to pools of several members; if there are several links, without those to last pools (`_last`)."""
         edges = self.leaving[pool.number]
         several = [link for link in pool.after if not _alone(link.after) and not edges[link].void]
         return several if len(several) == 1 else [link for link in several if not _last(link)]
@@ -140,7 +140,7 @@ class Pruning:
         return [(step, link.common) for link in pool.after for step in link.steps] + list(pool.ends)
 
     def _slack(self, pool: Pool, fewer: Shared, more: Shared) -> float:
-        """What a Q-set may cost more on the next edges for its snapshots of a less frequent type."""
+        """The most that snapshots of `fewer` can cost more than those of `more` on the next edges."""
         costs = self.costs
         total = 0.0
         for (source, target), members in self._steps(pool):
@@ -164,5 +164,5 @@ def _alone(pool: Pool) -> bool:
 
 
 def _last(link: Link) -> bool:
-    """Whether the plan of a pool depends only on the pool before it, and of the pools after that no other shares."""
+    """Whether a link leads to a last pool, and all other pools before that one have a single member."""
     return not link.after.after and all(other is link or _alone(other.before) for other in link.after.before)
