@@ -83,7 +83,7 @@ def written(name: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """What a condition is about; as of `chosen`."""
+    """The rows that a condition is evaluated on; the fields are arguments of `chosen`."""
 
     columns: Mapping[str, pa.Array]
     times: Mapping[str, pa.Array]
@@ -168,7 +168,7 @@ def _compare(left: Any, operator: str, right: Any, rows: _Rows) -> pa.Array:
 
 
 def _moments(texts: pa.Array | pa.Scalar, known: pa.Array | None) -> pa.Array | pa.Scalar | None:
-    """The times, or those that `texts` are in ISO 8601, null where one is none; None for a constant that is none."""
+    """`known`, or `texts` parsed as ISO 8601 in UTC: null for a text, None for a constant, that is not a time."""
     if known is not None:
         return known
     alone = isinstance(texts, pa.Scalar)

@@ -38,7 +38,7 @@ from cepbench.events.time_formats import by_pattern
 
 FRAME = "the DataFrame"
 FIRST_ROWS = 1000
-"""The notation of times that are texts is inferred from this many."""
+"""The notation of times that are texts is inferred from this many rows."""
 
 
 @dataclass(frozen=True, eq=False)
