@@ -7,7 +7,6 @@ from pathlib import Path
 
 from cepbench.events.errors import CepbenchError
 
-
 TEMPORARY = ".tmp"
 """How the name of a file ends that is not whole yet; a process that was killed leaves it."""
 

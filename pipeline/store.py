@@ -203,7 +203,7 @@ def _described(path: Path) -> Stream:
                 )
         return stream
     except OSError as error:
-        raise InputError(f"{path}: no event store: {error.strerror or error}") from None
+        raise InputError(f"{path}: not an event store: {error.strerror or error}") from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{path}/{STREAM_FILE}: no description of a stream ({error!r})") from None
 

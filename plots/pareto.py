@@ -86,7 +86,8 @@ def draw_trade(figure: Figure, found: Trade) -> Drawing:
             title = category(x, axis.unit)
             axes.set_title(title if isinstance(x, str) else f"{axis.label}: {title}", pad=3, loc="left")
         for side, panel, which in ((grid[0, 0].xaxis, found.memory, 1), (grid[0, 0].yaxis, found.time, 0)):
-            if any(values[which] > 0 for x in places for values in found.places[x].values()):
+            least = min((values[which] for x in places for values in found.places[x].values()), default=0)
+            if least > 0:
                 side.axes.set(**{f"{side.axis_name}scale": "log"})
                 side.set_major_locator(LogLocator(numticks=4))
             unit = panel.unit if panel.unit in ("s", "B") else ""

@@ -40,8 +40,8 @@ def tracked(*suffixes: str) -> list[Path]:
 
 
 def test_every_package_has_a_floor() -> None:
-    floors = PROJECT["tool"]["importlinter"]["contracts"][0]["layers"]
-    assert sorted(name for floor in floors for name in floor.split(" | ")) == PACKAGES
+    layers = PROJECT["tool"]["importlinter"]["contracts"][0]["layers"]
+    assert sorted(name for layer in layers for name in layer.split(" | ")) == PACKAGES
 
 
 def test_import_contracts_name_every_system() -> None:

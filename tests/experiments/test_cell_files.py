@@ -240,5 +240,5 @@ def test_claims_are_stored_before_the_first_cell(tmp_path: Path) -> None:
     files.declare(claims)
     assert files.declared() == claims
     (tmp_path / "e/quick/declared.json").write_text("[{}]")
-    with pytest.raises(SweepError, match=r"declared\.json: unreadable claims"):
+    with pytest.raises(SweepError, match=r"declared\.json: missing or unreadable claims"):
         files.declared()

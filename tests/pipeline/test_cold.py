@@ -30,5 +30,5 @@ def test_seconds_come_from_a_process_of_its_own(job: MeasuredRun) -> None:
 
 def test_a_failure_is_one_line(job: MeasuredRun, tmp_path: Path) -> None:
     (tmp_path / "store" / "stream.json").unlink()
-    with pytest.raises(CepbenchError, match=r"kernels were not compiled: InputError: .*no event store"):
+    with pytest.raises(CepbenchError, match=r"kernels were not compiled: InputError: .*not an event store"):
         cold.compiled_anew(job)

@@ -180,7 +180,7 @@ def test_a_store_appears_whole_or_not_at_all(tmp_path: Path) -> None:
 
 
 def test_damaged_stores_are_refused_in_one_line(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no event store"):
+    with pytest.raises(InputError, match="not an event store"):
         read_stream(tmp_path)
     write(tmp_path / "store", events())
     stream = read_stream(tmp_path / "store")

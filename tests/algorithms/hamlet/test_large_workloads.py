@@ -1,7 +1,7 @@
 """Many queries on long streams with long bursts: every mode of Hamlet against COGRA, and GRETA where it is cheap.
 
-By default windows hold up to a thousand events. `CEPBENCH_HAMLET_STREAMS=100 CEPBENCH_HAMLET_EVENTS=40000` sets how many
-and how long the streams are; where events are visited one by one, they have a quarter.
+By default windows hold up to a thousand events. `CEPBENCH_HAMLET_STREAMS=100 CEPBENCH_HAMLET_EVENTS=40000` sets how
+many and how long the streams are; where events are visited one by one, they have a quarter.
 """
 
 import os
