@@ -135,6 +135,11 @@ class Evidence(Strict):
     bound: bool = False
     unit: str = ""
 
+    @property
+    def slope(self) -> bool:
+        """Whether the number is the exponent e of a growth n^e."""
+        return self.what.startswith("exponent of ")
+
 
 class ClaimResult(Strict):
     """A claim of the paper, the expected and the measured number.
@@ -161,6 +166,11 @@ class ClaimResult(Strict):
     cause: Literal["", "paper", "text silent", "size", "ours"] = ""  # the cause of a verdict other than holds
     why: str = ""  # the cause in a sentence
     evidence: tuple[Evidence, ...] = ()
+
+    @property
+    def slope(self) -> bool:
+        """Whether the number is the exponent e of a growth n^e; of numbers without a unit only it has a direction."""
+        return not self.unit and (self.expected in ("constant", "more", "less") or "n^" in self.expected)
 
 
 class Declared(Strict):

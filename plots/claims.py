@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 
-from cepbench.metrics.figure import ClaimResult, Evidence, Figure, Verdict
+from cepbench.metrics.figure import Axis, ClaimResult, Evidence, Figure, Verdict
 from cepbench.metrics.results import Results
 from cepbench.plots.html import Cell, Html, join, table, tag
 from cepbench.plots.style import label
@@ -19,14 +20,20 @@ KIND = {
     Verdict.OPPOSITE: "bad",
     Verdict.OPEN: "",
 }
+NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
+SIZE = re.compile(rf"\b(?P<name>\w+) (?P<first>{NUMBER})(?: to (?P<last>{NUMBER}))?(?=,|$)")
 ENDS = "The ends of the interval have different verdicts: another run may give another one."
 HEADS = ("Claim", "Paper", "Ours", "Verdict", "Cause, or why it is open")
+GROWTH = (
+    "Growth is shown as n^1.9; exponential growth is judged as steeper than cubic, at least n^3. The median alone "
+    "decides whether growth is at least or at most as steep as claimed, though its interval may reach beyond."
+)
 EXPLAINED = (
     "A claim holds if the interval of our number overlaps the band of the claim: from half of a factor (at least its "
     "square root) to twice the factor, an order of magnitude ± 0.5, an exponent ± 0.3. Beyond the band it is stronger "
     "or weaker; it is opposite if the effect has the other direction, and open if a limit, an incomplete search or the "
-    "size leaves it undecided. Causes: the paper contradicts itself, its text is silent on what decides, the size is "
-    "too small, or the difference is ours."
+    f"size leaves it undecided. {GROWTH} Causes: the paper contradicts itself, its text is silent on what decides, "
+    "the size is too small, or the difference is ours."
 )
 
 
@@ -52,7 +59,7 @@ def all_claims(everything: Sequence[Results], anchor: Callable[[Results], str]) 
                     *row(claim),
                 ]
                 for results in own
-                for claim in ordered(results.figure.claims)
+                for claim in ordered(in_units(results.figure))
             ],
             sortable=True,
         )
@@ -82,6 +89,23 @@ def ordered(results: Sequence[ClaimResult]) -> list[ClaimResult]:
     return sorted(results, key=lambda claim: rank[claim.verdict])
 
 
+def in_units(figure: Figure) -> list[ClaimResult]:
+    """The claims of a figure, with labels and units of its axes in their sizes."""
+    shown = (figure.series, figure.facet, *map(figure.x_of, figure.panels), figure.x)
+    axes = {axis.name: axis for axis in shown if axis}
+    return [
+        claim.model_copy(
+            update={
+                "size": _size_in_units(claim.size, axes),
+                "evidence": tuple(
+                    number.model_copy(update={"what": _what_in_units(number.what, axes)}) for number in claim.evidence
+                ),
+            }
+        )
+        for claim in figure.claims
+    ]
+
+
 def verdicts(results: Sequence[ClaimResult]) -> Html:
     """The number of claims with each verdict."""
     counts = [(verdict, sum(claim.verdict is verdict for claim in results)) for verdict in Verdict]
@@ -103,6 +127,8 @@ def words(result: ClaimResult | Evidence) -> tuple[str, str]:
     """The number and its interval as text; the interval is empty if there is none."""
     if result.measured is None:
         return "–", ""
+    if result.slope:
+        return _growth(result)
     shown = _with_unit(result.measured, result.unit)
     if result.bound and result.low and result.high:
         return f"{_with_unit(result.low, result.unit)} – {_with_unit(result.high, result.unit)}", ""
@@ -145,6 +171,37 @@ def _counts(found: Sequence[Results]) -> Html:
 
 def _with_unit(given: float, unit: str) -> str:
     return human(given, unit) if unit in ("s", "B", "events/s") else f"{plain(given, 3)} {unit}".strip()
+
+
+def _growth(result: ClaimResult | Evidence) -> tuple[str, str]:
+    """The exponent of a slope as `n^1.9`, and its interval, or its bound."""
+    ends = result.low, result.measured, result.high
+    low, shown, high = (None if end is None else f"n^{plain(end, 3)}" for end in ends)
+    if result.bound:
+        return f"{low} to {high}" if low and high else f"{'≤' if low is None else '≥'} {shown}", ""
+    return shown or "–", "" if low == high else f"{low or '0'} to {high or '∞'}"
+
+
+def _size_in_units(size: str, axes: Mapping[str, Axis]) -> str:
+    """`stream rate 20000 to 50000 events/s` for `rate 20000 to 50000`."""
+    return SIZE.sub(lambda found: _labelled(found, axes), size)
+
+
+def _what_in_units(what: str, axes: Mapping[str, Axis]) -> str:
+    quantity, at, size = what.rpartition(" at ")
+    return f"{quantity}{at}{_size_in_units(size, axes)}" if at else what
+
+
+def _labelled(found: re.Match[str], axes: Mapping[str, Axis]) -> str:
+    axis = axes.get(found["name"])
+    if axis is None:
+        return found[0]
+    ends = [end for end in (found["first"], found["last"]) if end]
+    if axis.unit in ("s", "B"):
+        values = " to ".join(human(float(end), axis.unit, digits=4) for end in ends)
+    else:
+        values = f"{' to '.join(ends)} {axis.unit}".strip()
+    return f"{axis.label[0].lower()}{axis.label[1:]} {values}"
 
 
 def _why(claim: ClaimResult) -> list[Html]:

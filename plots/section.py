@@ -11,7 +11,7 @@ from cepbench.metrics.results import Results
 from cepbench.metrics.values import measurement
 from cepbench.plots import harness, provenance, tables
 from cepbench.plots.agreement import Agreement, groups
-from cepbench.plots.claims import claims_table
+from cepbench.plots.claims import claims_table, in_units
 from cepbench.plots.draw import MAX_COLUMNS
 from cepbench.plots.html import Html, drawing, join, tag
 from cepbench.plots.points import curves, undrawn_axes
@@ -164,7 +164,7 @@ def _claims(figure: Figure) -> list[Html]:
         return []
     if not figure.claims:
         return [head, tag("p", "No claim is attached to this figure.", class_="note")]
-    return [head, claims_table(figure.claims)]
+    return [head, claims_table(in_units(figure))]
 
 
 def _agreement(figure: Figure, records: Sequence[Record]) -> list[Html]:

@@ -8,13 +8,14 @@ import argparse
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from textwrap import fill
 
 from cepbench.events.errors import CepbenchError
 from cepbench.experiments.load import experiments
 from cepbench.metrics.figure import ClaimResult, Verdict
 from cepbench.metrics.files import write
 from cepbench.metrics.results import Results, load_results
-from cepbench.plots.claims import by_paper, by_system, ordered, words
+from cepbench.plots.claims import GROWTH, by_paper, by_system, in_units, ordered, words
 from cepbench.plots.draw import all_styles, draw, render, write_drawings
 from cepbench.plots.effects import draw_effects
 from cepbench.plots.units import human
@@ -34,6 +35,8 @@ The column *Size* is where a claim is judged. Our number has its interval in par
 [Verdicts](measurement.md#verdicts) has the rules, and [Metrics](measurement.md#metrics) the names of the numbers. The
 cause of what does not hold is the *paper* (it contradicts itself), *text silent* (it does not state what decides), the
 *size* (this machine cannot measure a larger one), or *ours*. The report with all drawings: `cepbench report {path}`.
+
+{growth}
 
 ![Claimed against measured effects](images/effects.svg)
 
@@ -85,7 +88,9 @@ def texts(pack: Path) -> dict[str, str]:
     before, _, rest = readme.partition(BEGIN)
     return {
         README: f"{before}{BEGIN}\n\n{summary}\n{END}{rest.partition(END)[2]}",
-        EVIDENCE: EVIDENCE_TEXT.format(**known, summary=summary, tables="\n".join(_claims(everything))),
+        EVIDENCE: EVIDENCE_TEXT.format(
+            **known, growth=fill(GROWTH, 119), summary=summary, tables="\n".join(_claims(everything))
+        ),
         ARTIFACT: ARTIFACT_TEXT.format(**known, **_artifact(everything)) + _missing(everything),
     }
 
@@ -115,7 +120,7 @@ def _summary(everything: Sequence[Results]) -> str:
 def _claims(everything: Sequence[Results]) -> Iterator[str]:
     """A heading and a table for each paper."""
     for name, figures in by_system(everything).items():
-        rows = [_claim(results, claim) for results in figures for claim in ordered(results.figure.claims)]
+        rows = [_claim(results, claim) for results in figures for claim in ordered(in_units(results.figure))]
         if rows:
             yield f"## {name}\n"
             yield _table(("Figure", "Claim", "Paper", "Ours", "Size", "Verdict", "Cause, or why it is open"), rows)
