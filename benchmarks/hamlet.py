@@ -18,8 +18,7 @@ from cepbench.algorithms.base import Executor
 from cepbench.algorithms.hamlet.executor import HamletExecutor
 from cepbench.algorithms.hamlet.kernels.benefit import BenefitCosts
 from cepbench.algorithms.hamlet.kernels.stream import EVENTS, EXPECTED
-from cepbench.algorithms.hamlet.plan import HamletPlan
-from cepbench.algorithms.hamlet.sharing import Sharing
+from cepbench.algorithms.hamlet.sharing import COSTS
 from cepbench.algorithms.registry import make
 from cepbench.events.batch import EventBatch
 from cepbench.events.schema import Attribute, Kind, Schema
@@ -29,8 +28,9 @@ from cepbench.queries.parser import parse_query
 
 QUERIES, WINDOW, BURST = 50, 10_000, 120
 SPECIFICATIONS = ("hamlet", "hamlet[sharing=static]", "hamlet[sharing=never]", "cogra")
-APART = "apart"
-"""Hamlet's sharable sets, none of whose bursts is shared; not an option, since `sharing=never` is faster."""
+SHARED, APART = "shared", "apart"
+FORCED = {SHARED: COSTS._replace(alone=1e18), APART: COSTS._replace(graphlet=1e18)}
+"""Costs by which dynamic decisions share all bursts, or none: both test predicates once, as all such decisions do."""
 
 
 def bursts(events: int, burst: int, kinds: int = QUERIES, seed: int = 0) -> EventBatch:
@@ -45,14 +45,14 @@ def bursts(events: int, burst: int, kinds: int = QUERIES, seed: int = 0) -> Even
 
 def run(specification: str, queries: Sequence[str], events: EventBatch) -> tuple[float, Executor]:
     """CPU seconds of `process` and `finish`, and the spent executor; batches are as large as in measured runs."""
-    algorithm = make("hamlet" if specification == APART else specification)
+    algorithm = make("hamlet" if specification in FORCED else specification)
     workload = compile_workload([parse_query(f"q{n}: {text}") for n, text in enumerate(queries)], events.schema)
     plan = algorithm.plan(workload, Statistics())
-    if specification == APART:
-        assert isinstance(plan, HamletPlan)
-        executor: Executor = HamletExecutor(plan, Sharing(APART))
-    else:
-        executor = algorithm.executor(plan)
+    executor = algorithm.executor(plan)
+    if specification in FORCED:
+        assert isinstance(executor, HamletExecutor)
+        for one in executor.sets:
+            one.decisions = one.decisions._replace(costs=FORCED[specification])
     started = time.process_time()
     for first in range(0, len(events), 1 << 16):
         executor.process(events.slice(first, min(first + (1 << 16), len(events))))
@@ -126,7 +126,7 @@ def costs() -> None:
     """Fits `BenefitCosts`, all but `visit`, to times of sharing everything and nothing, in units of reading a sum."""
     terms, seconds = [], []
     for texts, events, reads in _calibrated():
-        rounds = timed_in_turn(("hamlet[sharing=static]", APART), texts, events, 3)
+        rounds = timed_in_turn((SHARED, APART), texts, events, 3)
         shared, alone = _terms(texts, events, reads)
         terms += [shared, alone]
         seconds += np.median(rounds, axis=0).tolist()
@@ -170,7 +170,7 @@ def _terms(texts: Sequence[str], events: EventBatch, reads: int) -> tuple[list[f
     matched = float((size - mixed / 2).sum()) * k
     products = float((mixed / 2 * propagated).sum()) * k
     shared = [k * reads * b, 0.0, float((size * propagated).sum()), k * b, 0.0, k * float(mixed.sum()), products]
-    alone = [k * reads * b, matched, 0.0, 0.0, k * b, 0.0, 0.0]
+    alone = [matched * reads, matched, 0.0, 0.0, k * b, 0.0, 0.0]
     return [*shared, float(len(events)), b], [*alone, float(len(events)), b]
 
 

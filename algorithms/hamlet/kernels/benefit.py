@@ -36,7 +36,6 @@ class KnownBurst(NamedTuple):
     """What is locally known of a burst of `size` events b, whose classes of queries are `ClassRecord`s.
 
     `reference`: the class that the others are compared with; `mixed`: events on which some class differs from it;
-    `summed`: a non-shared graphlet reads sums once, instead of for each event;
     `before`: events that are visited per event; `in_window`: events n of the type in a window so far, about;
     `snapshots`: those propagated besides the new ones.
     """
@@ -44,7 +43,6 @@ class KnownBurst(NamedTuple):
     size: int
     reference: int
     mixed: int
-    summed: bool
     before: int
     in_window: float
     snapshots: int
@@ -101,8 +99,7 @@ def _cost(classes: Records, burst: KnownBurst, costs: BenefitCosts, paper: bool)
         elif paper:
             alone += non_shared_cost(float(one.matched), n, one.contexts, search)
         else:
-            reading = 1 if burst.summed else one.matched
-            alone += reading * one.reads + one.contexts * (costs.alone + one.matched * costs.event)
+            alone += one.matched * one.reads + one.contexts * (costs.alone + one.matched * costs.event)
             if one.visits:
                 alone += one.matched * burst.before * one.contexts * costs.visit
     if sharing == 0:
