@@ -11,25 +11,25 @@ from cepbench.queries.records import Records
 
 
 class BenefitCosts(NamedTuple):
-    """What the executor does, in units of reading a sum for one query and window.
+    """What the executor does, in units of visiting an event before, or of adding one of its coefficients.
 
-    `event`: an event in a non-shared graphlet, besides what it reads; `shared_event`: one in a shared graphlet, per
-    snapshot. Per query and window, `graphlet`: beginning and ending a shared graphlet, besides what its snapshot reads;
-    `alone`: beginning and ending a non-shared graphlet; `snapshot`: the value of a snapshot at event level, and its
-    part in what the end evaluates; `product`: a further product of a coefficient and a value, for another snapshot at
-    event level. `visit`: testing an event before.
+    Per query and window, `read`: reading a sum; `event`: an event in a non-shared graphlet, besides what it reads;
+    `alone`: beginning a non-shared graphlet; `graphlet`: beginning and ending a shared one, besides what its snapshot
+    reads; `snapshot`: the value of a snapshot at event level, and its part in what the end evaluates; `product`: a
+    further product of a coefficient and a value, for another snapshot at event level. `shared_event`: an event in a
+    shared graphlet, per snapshot.
 
     Equation 8 has none of them: it weighs visits of single events, which this executor avoids at the coarsest
     granularity, and a snapshot costs as much as the whole burst.
     """
 
+    read: float
     event: float
     shared_event: float
     graphlet: float
     alone: float
     snapshot: float
     product: float
-    visit: float
 
 
 class KnownBurst(NamedTuple):
@@ -99,9 +99,9 @@ def _cost(classes: Records, burst: KnownBurst, costs: BenefitCosts, paper: bool)
         elif paper:
             alone += non_shared_cost(float(one.matched), n, one.contexts, search)
         else:
-            alone += one.matched * one.reads + one.contexts * (costs.alone + one.matched * costs.event)
+            alone += one.matched * one.reads * costs.read + one.contexts * (costs.alone + one.matched * costs.event)
             if one.visits:
-                alone += one.matched * burst.before * one.contexts * costs.visit
+                alone += one.matched * burst.before * one.contexts
     if sharing == 0:
         return alone
     created = _created(classes, burst)
@@ -112,14 +112,14 @@ def _cost(classes: Records, burst: KnownBurst, costs: BenefitCosts, paper: bool)
     for c in range(len(classes)):
         if classes[c].chosen:
             products += classes[c].contexts * propagated * _with_value(classes[c], burst, created)
-    cost = reads + k * (costs.graphlet + created * costs.snapshot)
+    cost = reads * costs.read + k * (costs.graphlet + created * costs.snapshot)
     cost += products * costs.product + b * propagated * costs.shared_event
     if visiting:
         within = burst.before if selecting else burst.size // 2  # those before the graphlet are in its snapshot
-        cost += b * within * (sharing * costs.visit + propagated)
+        cost += b * within * (sharing + propagated)
         if not selecting:
-            cost += k * burst.before * costs.visit
-        cost += created * k * burst.before * (costs.visit + propagated)
+            cost += k * burst.before
+        cost += created * k * burst.before * (1 + propagated)
     return cost + alone
 
 
