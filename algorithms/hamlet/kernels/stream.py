@@ -141,7 +141,7 @@ def _fits(size: int, g: int, kept: int, template: TemplateTables, groups: Groups
     return counts.snapshots + most <= len(graphlets.snapshot) and counts.graphlets < len(graphlets.among)
 
 
-@inner
+@inlined
 def _decide(
     n: int, burst: BurstRecord, scans: Records, program: HamletProgram, decisions: Decisions,
     state: HamletState,
@@ -203,7 +203,7 @@ def _note_changes(first: int, stop: int, graphlets: GraphletStore, count: Record
     count[0].merges += merged
 
 
-@inner
+@inlined
 def _known(
     burst: BurstRecord, scans: Records, classes: Records, program: HamletProgram, state: HamletState
 ) -> KnownBurst:

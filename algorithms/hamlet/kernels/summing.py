@@ -13,7 +13,7 @@ import numpy as np
 from cepbench.algorithms.hamlet.kernels.program import NONE, HamletProgram
 from cepbench.algorithms.hamlet.kernels.state import HamletState
 from cepbench.algorithms.kernels.arrays import Flags, Index, Ints
-from cepbench.algorithms.kernels.cells import ONE, counts_only
+from cepbench.algorithms.kernels.cells import ONE, ZERO, counts_only
 from cepbench.algorithms.kernels.compilation import inlined
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.online.kernels.appending import append
@@ -79,7 +79,11 @@ def _propagate(
     free = first_free(first, p, low, high, events, template)
     before = Predecessors(template.first_source, template.source, weights.ring, weights.real, weights.least)
     channels = Channels(weights.ring.column, weights.real.column, weights.least.column, ())
-    place, oldest, final = np.uint64(p), np.uint64(low) % span, np.uint64(template.member[position.member].final)
+    place, oldest, final = (
+        np.uint64(p),
+        np.uint64(low) % span if span > ONE else ZERO,
+        np.uint64(template.member[position.member].final),
+    )
     trends, empty = np.uint64(template.whole[0].most), np.uint64(template.whole[0].most) + ONE
     sole = position.feed_end - position.feed == 1
     slot = template.slot[template.lists[position.feed]] if sole else template.slot[0]
