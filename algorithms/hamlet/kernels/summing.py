@@ -79,14 +79,13 @@ def _propagate(
     free = first_free(first, p, low, high, events, template)
     before = Predecessors(template.first_source, template.source, weights.ring, weights.real, weights.least)
     channels = Channels(weights.ring.column, weights.real.column, weights.least.column, ())
-    place, oldest, final = (
-        np.uint64(p),
-        np.uint64(low) % span if span > ONE else ZERO,
-        np.uint64(template.member[position.member].final),
-    )
+    oldest = np.uint64(low) % span if span > ONE else ZERO  # a division per position is felt where bursts are short
+    place, final = np.uint64(p), np.uint64(template.member[position.member].final)
     trends, empty = np.uint64(template.whole[0].most), np.uint64(template.whole[0].most) + ONE
-    sole = position.feed_end - position.feed == 1
-    slot = template.slot[template.lists[position.feed]] if sole else template.slot[0]
+    sole, cell, pending = position.feed_end - position.feed == 1, ZERO, ZERO
+    if sole:
+        slot = template.slot[template.lists[position.feed]]
+        cell, pending = np.uint64(slot.cell), np.uint64(slot.pending)
     shown, kind, waits, within = events.time[first], events.kind[first], False, events.time[first] == counts.last
     known = position.unit != NONE and len(matches) > 0
     c = program.groups.unit[position.unit].alike if known else np.int64(NONE)
@@ -105,7 +104,7 @@ def _propagate(
         counts.visits += 1
         alone = not within and i + 1 < len(events.time) and events.time[i + 1] != shown
         waits |= not alone
-        to, row = np.uint64(slot.cell if alone else slot.pending), oldest
+        to, row = cell if alone else pending, oldest
         for k in range(low, high + 1):
             begun = cells.ring.dtype.type(position.start and k >= free)
             own, held = (to + row, to + row) if sole else (trends, empty)
