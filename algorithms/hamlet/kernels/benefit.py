@@ -83,7 +83,12 @@ def non_shared_cost(b: float, n: float, k: float, search: float) -> float:
 
 @inner
 def _cost(classes: Records, burst: KnownBurst, costs: BenefitCosts, paper: bool) -> float:
-    """The costs of a burst that the chosen classes share and the others do not."""
+    """The costs of a burst that the chosen classes share and the others do not.
+
+    Of each class that does not share: by Equation 8, or what it does in a graphlet of its own, by sums and, where it
+    has to, by visits. Of those that share: the same of their common graphlet, its snapshots and its end. The formulas
+    are in docs/algorithms/hamlet.md, Benefit.
+    """
     k, reads, alone, sharing = 0.0, 0.0, 0.0, 0
     visiting, selecting = False, False
     n, b = burst.in_window, float(burst.size)
