@@ -18,8 +18,7 @@ from cepbench.algorithms.base import Executor
 from cepbench.algorithms.hamlet.executor import HamletExecutor
 from cepbench.algorithms.hamlet.kernels.benefit import BenefitCosts
 from cepbench.algorithms.hamlet.kernels.stream import EVENTS, EXPECTED
-from cepbench.algorithms.hamlet.plan import HamletPlan
-from cepbench.algorithms.hamlet.sharing import Sharing
+from cepbench.algorithms.hamlet.sharing import COSTS
 from cepbench.algorithms.registry import make
 from cepbench.events.batch import EventBatch
 from cepbench.events.schema import Attribute, Kind, Schema
@@ -29,8 +28,11 @@ from cepbench.queries.parser import parse_query
 
 QUERIES, WINDOW, BURST = 50, 10_000, 120
 SPECIFICATIONS = ("hamlet", "hamlet[sharing=static]", "hamlet[sharing=never]", "cogra")
-APART = "apart"
-"""Hamlet's sharable sets, none of whose bursts is shared; not an option, since `sharing=never` is faster."""
+SHARED, APART = "shared", "apart"
+FORCED = {SHARED: COSTS._replace(alone=1e18), APART: COSTS._replace(graphlet=1e18)}
+"""Costs by which dynamic decisions share all bursts, or none: both test predicates once, as all such decisions do."""
+VISIT = 15e-9
+"""Seconds of visiting an event, the unit of costs; about those of 10 queries with a predicate on adjacent events."""
 
 
 def bursts(events: int, burst: int, kinds: int = QUERIES, seed: int = 0) -> EventBatch:
@@ -45,14 +47,14 @@ def bursts(events: int, burst: int, kinds: int = QUERIES, seed: int = 0) -> Even
 
 def run(specification: str, queries: Sequence[str], events: EventBatch) -> tuple[float, Executor]:
     """CPU seconds of `process` and `finish`, and the spent executor; batches are as large as in measured runs."""
-    algorithm = make("hamlet" if specification == APART else specification)
+    algorithm = make("hamlet" if specification in FORCED else specification)
     workload = compile_workload([parse_query(f"q{n}: {text}") for n, text in enumerate(queries)], events.schema)
     plan = algorithm.plan(workload, Statistics())
-    if specification == APART:
-        assert isinstance(plan, HamletPlan)
-        executor: Executor = HamletExecutor(plan, Sharing(APART))
-    else:
-        executor = algorithm.executor(plan)
+    executor = algorithm.executor(plan)
+    if specification in FORCED:
+        assert isinstance(executor, HamletExecutor)
+        for one in executor.sets:
+            one.decisions = one.decisions._replace(costs=FORCED[specification])
     started = time.process_time()
     for first in range(0, len(events), 1 << 16):
         executor.process(events.slice(first, min(first + (1 << 16), len(events))))
@@ -123,19 +125,19 @@ def timed_in_turn(
 
 
 def costs() -> None:
-    """Fits `BenefitCosts`, all but `visit`, to times of sharing everything and nothing, in units of reading a sum."""
+    """Fits `BenefitCosts` to times of sharing everything and nothing."""
     terms, seconds = [], []
     for texts, events, reads in _calibrated():
-        rounds = timed_in_turn(("hamlet[sharing=static]", APART), texts, events, 3)
+        rounds = timed_in_turn((SHARED, APART), texts, events, 3)
         shared, alone = _terms(texts, events, reads)
         terms += [shared, alone]
         seconds += np.median(rounds, axis=0).tolist()
     weights = 1 / np.array(seconds)  # relative errors count
     found = _not_negative(np.array(terms) * weights[:, None], np.ones(len(terms)))
     predicted = np.array(terms) @ found * weights
-    names = ("read", *BenefitCosts._fields[:6], "besides, per event", "besides, per burst")
+    names = (*BenefitCosts._fields, "besides, per event", "besides, per burst")
     for name, cost in zip(names, found, strict=True):
-        print(f"{name:<20} {cost * 1e9:>8.2f} ns {cost / found[0]:>8.2f}")
+        print(f"{name:<20} {cost * 1e9:>8.2f} ns {cost / VISIT:>8.2f}")
     print(f"predicted / measured: {np.quantile(predicted, (0, 0.1, 0.5, 0.9, 1)).round(2).tolist()}")
 
 
@@ -160,7 +162,7 @@ def _calibrated() -> Iterator[tuple[list[str], EventBatch, int]]:
 def _terms(texts: Sequence[str], events: EventBatch, reads: int) -> tuple[list[float], list[float]]:
     """What the model of `kernels.benefit` counts for half of the queries matching all events, the others some.
 
-    Of sharing all, and of sharing nothing; in the order of `BenefitCosts`, behind the sums that are read.
+    Of sharing all, and of sharing nothing; in the order of `BenefitCosts`.
     """
     executor = run("hamlet[trace=1000000]", texts, events)[1]
     assert isinstance(executor, HamletExecutor)
@@ -170,7 +172,7 @@ def _terms(texts: Sequence[str], events: EventBatch, reads: int) -> tuple[list[f
     matched = float((size - mixed / 2).sum()) * k
     products = float((mixed / 2 * propagated).sum()) * k
     shared = [k * reads * b, 0.0, float((size * propagated).sum()), k * b, 0.0, k * float(mixed.sum()), products]
-    alone = [k * reads * b, matched, 0.0, 0.0, k * b, 0.0, 0.0]
+    alone = [matched * reads, matched, 0.0, 0.0, k * b, 0.0, 0.0]
     return [*shared, float(len(events)), b], [*alone, float(len(events)), b]
 
 

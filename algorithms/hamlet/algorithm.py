@@ -35,9 +35,10 @@ class Hamlet(Algorithm):
     At the coarsest granularity, for s snapshots that are propagated, u queries times windows, and n live events of E: a
     shared graphlet keeps the running sum of its expressions, so an event costs O(s) and a snapshot O(u s). Where the
     loop has predicates on adjacent events, each event visits its predecessors, O(n s), and a snapshot costs O(u n s). A
-    graphlet that is not shared keeps a sum per query and window, O(u) per event, or visits predecessors, O(u n). Space:
-    O(s u) for values of snapshots, and O(n s) or O(u n) for events that are visited; only sums where there are no such
-    predicates. A decision costs O(b c) for a burst of b events and c classes of queries with the same predicates.
+    graphlet that is not shared keeps sums per query and window, O(u l) per event for l sums that it reads, or visits
+    predecessors, O(u n). Space: O(s u) for values of snapshots, and O(n s) or O(u n) for events that are visited; only
+    sums where there are no such predicates. A decision costs O(b c) for a burst of b events and c classes of queries
+    with the same predicates.
 
     Departures from the paper (docs/algorithms/hamlet.md): sums, where the paper visits all predecessors; a snapshot at
     the start of each burst; bursts that are cut by panes where a window starts or ends, by time stamps and at 4,096

@@ -20,12 +20,12 @@ from cepbench.algorithms.hamlet.kernels.program import (
     UnitRecord,
 )
 from cepbench.algorithms.hamlet.kernels.state import VALUES
-from cepbench.algorithms.hamlet.kernels.summing import NOTHING, ROWS, TRENDS
+from cepbench.algorithms.hamlet.kernels.summing import MORE
 from cepbench.algorithms.hamlet.workload import SharableSet
 from cepbench.algorithms.online.granularity import EVENT
 from cepbench.algorithms.online.kernels.type_tables import END
 from cepbench.algorithms.snapshots.channels import MemberChannels
-from cepbench.algorithms.snapshots.compilation import Row, SetCompiler, cell_bytes_of, records
+from cepbench.algorithms.snapshots.compilation import Row, SetCompiler, cell_bytes_of, offsets, records
 from cepbench.algorithms.snapshots.kernels.cells import Weighing
 from cepbench.algorithms.snapshots.kernels.records import (
     MemberRecord,
@@ -132,7 +132,7 @@ class _Merger(SetCompiler):
     def template(self, weights: Weighing) -> TemplateTables:
         """The records of members, once all are known."""
         most = max(member.window.overlap for member in self.members)
-        whole = {"most": most} | self.place_cells(ROWS * most)
+        whole = {"most": most} | self.place_cells(most + MORE)
         cell, attributes, contexts = cell_bytes_of(weights), self.attribute_bytes, max(self.contexts, default=0)
         whole |= {"contexts": contexts, "rows": VALUES + contexts, "cell_bytes": cell, "event_bytes": 16 + attributes}
         whole |= {"vertex_bytes": 16 + attributes + most * cell, "stored_bytes": 48 + attributes}
@@ -140,12 +140,16 @@ class _Merger(SetCompiler):
         whole["every"] = self.granularity == EVENT
         self.rows["kind"] += [self._type(code, own) for code, own in enumerate(self.bound)]
         self.add_windows(cell)
-        loops = [TRENDS if self._loops(p) else NOTHING for p in range(len(self.rows["position"]))]
+        cells = [
+            [self.rows["slot"][edge["read"]]["cell"] for edge in self._into(p) if not edge["visited"]]
+            for p in range(len(self.rows["position"]))
+        ]
         return TemplateTables(
             **self.arrays(TEMPLATE),
             lists=np.array(self.lists, np.int64),
             whole=records(SetRecord, [whole]),
-            sources=np.array([(0, row * most, END) for row in loops], np.uint64).ravel(),
+            first_source=np.array(offsets(len(own) + 1 for own in cells)[:-1], np.uint64),
+            source=np.array([cell for own in cells for cell in (*own, END)], np.uint64),
         )
 
     def _type(self, code: int, own: Sequence[int]) -> Row:
@@ -157,9 +161,6 @@ class _Merger(SetCompiler):
     def _into(self, p: int) -> list[Row]:
         position = self.rows["position"][p]
         return self.rows["transition"][position["enter"] : position["enter_end"]]
-
-    def _loops(self, p: int) -> bool:
-        return any(edge["source"] == p for edge in self._into(p))
 
     def _apart(self, p: int, own: Sequence[int]) -> bool:
         """Whether a position reads sums, and none that others of its type feed."""

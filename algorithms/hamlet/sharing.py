@@ -15,9 +15,9 @@ from cepbench.queries.records import Records, records_of
 MODES = {"dynamic": DYNAMIC, "static": STATIC, "apart": APART}
 """`apart`: sharable sets are evaluated together, but share no burst."""
 COSTS = BenefitCosts(
-    event=1.2, shared_event=1.3, graphlet=12.0, alone=9.8, snapshot=6.4, product=0.18, visit=1.0
+    read=0.07, event=0.75, shared_event=1.25, graphlet=11.0, alone=1.0, snapshot=9.0, product=0.2
 )  # fmt: skip
-"""Fitted by `benchmarks/hamlet.py costs` to the times of sharing everything and nothing; `visit` is an estimate."""
+"""Fitted by `benchmarks/hamlet.py costs` to the times of sharing everything and nothing."""
 
 
 Decide = Callable[[int], Sequence[bool]]

@@ -11,32 +11,31 @@ from cepbench.queries.records import Records
 
 
 class BenefitCosts(NamedTuple):
-    """What the executor does, in units of reading a sum for one query and window.
+    """What the executor does, in units of visiting an event before, or of adding one of its coefficients.
 
-    `event`: an event in a non-shared graphlet, besides what it reads; `shared_event`: one in a shared graphlet, per
-    snapshot. Per query and window, `graphlet`: beginning and ending a shared graphlet, besides what its snapshot reads;
-    `alone`: beginning and ending a non-shared graphlet; `snapshot`: the value of a snapshot at event level, and its
-    part in what the end evaluates; `product`: a further product of a coefficient and a value, for another snapshot at
-    event level. `visit`: testing an event before.
+    Per query and window, `read`: reading a sum; `event`: an event in a non-shared graphlet, besides what it reads;
+    `alone`: beginning a non-shared graphlet; `graphlet`: beginning and ending a shared one, besides what its snapshot
+    reads; `snapshot`: the value of a snapshot at event level, and its part in what the end evaluates; `product`: a
+    further product of a coefficient and a value, for another snapshot at event level. `shared_event`: an event in a
+    shared graphlet, per snapshot.
 
     Equation 8 has none of them: it weighs visits of single events, which this executor avoids at the coarsest
     granularity, and a snapshot costs as much as the whole burst.
     """
 
+    read: float
     event: float
     shared_event: float
     graphlet: float
     alone: float
     snapshot: float
     product: float
-    visit: float
 
 
 class KnownBurst(NamedTuple):
     """What is locally known of a burst of `size` events b, whose classes of queries are `ClassRecord`s.
 
     `reference`: the class that the others are compared with; `mixed`: events on which some class differs from it;
-    `summed`: a non-shared graphlet reads sums once, instead of for each event;
     `before`: events that are visited per event; `in_window`: events n of the type in a window so far, about;
     `snapshots`: those propagated besides the new ones.
     """
@@ -44,7 +43,6 @@ class KnownBurst(NamedTuple):
     size: int
     reference: int
     mixed: int
-    summed: bool
     before: int
     in_window: float
     snapshots: int
@@ -85,7 +83,12 @@ def non_shared_cost(b: float, n: float, k: float, search: float) -> float:
 
 @inner
 def _cost(classes: Records, burst: KnownBurst, costs: BenefitCosts, paper: bool) -> float:
-    """The costs of a burst that the chosen classes share and the others do not."""
+    """The costs of a burst that the chosen classes share and the others do not.
+
+    Of each class that does not share: by Equation 8, or what it does in a graphlet of its own, by sums and, where it
+    has to, by visits. Of those that share: the same of their common graphlet, its snapshots and its end. The formulas
+    are in docs/algorithms/hamlet.md, Benefit.
+    """
     k, reads, alone, sharing = 0.0, 0.0, 0.0, 0
     visiting, selecting = False, False
     n, b = burst.in_window, float(burst.size)
@@ -101,10 +104,9 @@ def _cost(classes: Records, burst: KnownBurst, costs: BenefitCosts, paper: bool)
         elif paper:
             alone += non_shared_cost(float(one.matched), n, one.contexts, search)
         else:
-            reading = 1 if burst.summed else one.matched
-            alone += reading * one.reads + one.contexts * (costs.alone + one.matched * costs.event)
+            alone += one.matched * one.reads * costs.read + one.contexts * (costs.alone + one.matched * costs.event)
             if one.visits:
-                alone += one.matched * burst.before * one.contexts * costs.visit
+                alone += one.matched * burst.before * one.contexts
     if sharing == 0:
         return alone
     created = _created(classes, burst)
@@ -115,14 +117,14 @@ def _cost(classes: Records, burst: KnownBurst, costs: BenefitCosts, paper: bool)
     for c in range(len(classes)):
         if classes[c].chosen:
             products += classes[c].contexts * propagated * _with_value(classes[c], burst, created)
-    cost = reads + k * (costs.graphlet + created * costs.snapshot)
+    cost = reads * costs.read + k * (costs.graphlet + created * costs.snapshot)
     cost += products * costs.product + b * propagated * costs.shared_event
     if visiting:
         within = burst.before if selecting else burst.size // 2  # those before the graphlet are in its snapshot
-        cost += b * within * (sharing * costs.visit + propagated)
+        cost += b * within * (sharing + propagated)
         if not selecting:
-            cost += k * burst.before * costs.visit
-        cost += created * k * burst.before * (costs.visit + propagated)
+            cost += k * burst.before
+        cost += created * k * burst.before * (1 + propagated)
     return cost + alone
 
 

@@ -71,7 +71,8 @@ class TemplateTables(NamedTuple):
     """Positions, transitions and windows of all members (Section 3.1).
 
     `kind[T]`, `position[P]`, `transition[E]`, `member[M]`, `window[W]`, `slot[S]`, `negation[J]`, `lists`; `whole[1]`;
-    `sources[3 P]`: lists of rows that an event extends (`summing`).
+    The events at position p extend the sums in row k % span of the cells in the list `source`, which begins at
+    `first_source[P]` (`summing`).
     """
 
     kind: Records
@@ -83,7 +84,8 @@ class TemplateTables(NamedTuple):
     negation: Records
     lists: Ints
     whole: Records
-    sources: Index
+    first_source: Index
+    source: Index
 
 
 class GroupRecord:

@@ -98,7 +98,10 @@ def propagate_shared(
             _store(i, g, graphlet, oldest, events, totals, graphlets)
     counts.now = shown
     note(size, program.template, totals)
-    end_graphlet(g, oldest, program, totals, graphlets, modular)
+    waits = events.time[first] == counts.last or stop == len(events.time) or events.time[stop] == shown
+    if not waits:  # no other event has the time of the last ones
+        add_run(cells, sums, fresh, counts.snapshots - oldest)
+    end_graphlet(g, oldest, waits, program, totals, graphlets, modular)
     if not stored:
         counts.snapshots = base
         counts.graphlets = graphlet

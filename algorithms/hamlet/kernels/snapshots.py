@@ -118,9 +118,12 @@ def event_snapshot(
 
 @inner
 def end_graphlet(
-    g: int, oldest: int, program: HamletProgram, totals: Totals, graphlets: GraphletStore, modular: bool
+    g: int, oldest: int, waits: bool, program: HamletProgram, totals: Totals, graphlets: GraphletStore, modular: bool
 ) -> None:
-    """Ends a graphlet: its sums, evaluated for each query and window, are what later graphlets see of it."""
+    """Ends a graphlet: its sums, evaluated for each query and window, are what later graphlets see of it.
+
+    FRESH `waits` until the time moves on, unless it is in SUMS.
+    """
     template, groups, reached = program.template, program.groups, totals.cells
     stop, only, most = totals.counts[0].snapshots, counts_only(totals.cells), len(graphlets.snapshot)
     for u in range(groups.group[g].unit, groups.group[g].unit_end):
@@ -132,7 +135,7 @@ def end_graphlet(
             continue
         span = template.window[position.window].span
         for k in range(totals.open[position.window].low, totals.open[position.window].high + 1):
-            for row in range(SUMS, FRESH + 1):
+            for row in range(SUMS, FRESH + 1 if waits else FRESH):
                 clear_cell(reached, row, only)
                 evaluate(
                     reached, row, graphlets.cells, row * most + oldest,
@@ -142,6 +145,7 @@ def end_graphlet(
                 add_cell(reached, template.slot[template.lists[n]].cell + k % span, reached, np.int64(SUMS), only)
             if position.direct:
                 add_cell(reached, template.member[position.member].final + k % span, reached, np.int64(SUMS), only)
-            wait(p, k % span, FRESH, template, totals, only)
-            if position.direct:
-                add_cell(reached, template.member[position.member].final + k % span, reached, np.int64(FRESH), only)
+            if waits:
+                wait(p, k % span, FRESH, template, totals, only)
+                if position.direct:
+                    add_cell(reached, template.member[position.member].final + k % span, reached, np.int64(FRESH), only)

@@ -82,7 +82,8 @@ def run_bursts(
             written = close_until(events.time[begin], events.negated[begin], template, state, rows, written)
             arrive(events.time[begin], events.negated[begin], template, groups, state.totals, state.graphlets)
         elif events.time[begin] > counts.now:
-            commit(events.negated[begin], template, state.totals)
+            if counts.touched > 0 or len(template.negation) > 0:
+                commit(events.negated[begin], template, state.totals)
             counts.now = events.time[begin]
         else:
             void(events.negated[begin], template, state.totals)  # by negated events within the burst before
@@ -92,7 +93,7 @@ def run_bursts(
             note(size, template, state.totals)
             sharing = counts.decided
             if sharing == 0:
-                sharing = _decide(n, burst, kind.summed, scans, program, decisions, state)
+                sharing = _decide(n, burst, scans, program, decisions, state)
                 counts.alone_graphlets += elsewhere - sharing
             counts.decided = 0
             if sharing > 0 and not fits_expressions(g, begin, end, size, events, decisions.matches, program, state):
@@ -140,9 +141,9 @@ def _fits(size: int, g: int, kept: int, template: TemplateTables, groups: Groups
     return counts.snapshots + most <= len(graphlets.snapshot) and counts.graphlets < len(graphlets.among)
 
 
-@inner
+@inlined
 def _decide(
-    n: int, burst: BurstRecord, summed: bool, scans: Records, program: HamletProgram, decisions: Decisions,
+    n: int, burst: BurstRecord, scans: Records, program: HamletProgram, decisions: Decisions,
     state: HamletState,
 ) -> int:  # fmt: skip
     """Decides which units share burst n, splitting or merging graphlets; returns how many do."""
@@ -152,7 +153,7 @@ def _decide(
     shared, alone = 0.0, 0.0
     if mode == DYNAMIC:
         classes = classes[: group.alike_end - group.alike]
-        known = _known(burst, summed, scans[n], classes, program, state)
+        known = _known(burst, scans[n], classes, program, state)
         shared, alone = choose(classes, known, decisions.costs, decisions.paper)
     sharing = 0
     for c in range(group.alike, group.alike_end):
@@ -202,9 +203,9 @@ def _note_changes(first: int, stop: int, graphlets: GraphletStore, count: Record
     count[0].merges += merged
 
 
-@inner
+@inlined
 def _known(
-    burst: BurstRecord, summed: bool, scans: Records, classes: Records, program: HamletProgram, state: HamletState
+    burst: BurstRecord, scans: Records, classes: Records, program: HamletProgram, state: HamletState
 ) -> KnownBurst:
     """What is locally known of a burst, and of the classes of its group."""
     counts, groups, template = state.totals.counts[0], program.groups, program.template
@@ -231,7 +232,6 @@ def _known(
         burst.size,
         group.reference - group.alike,
         burst.mixed,
-        summed,
         before,
         state.graphlets.group[burst.group].in_window,
         counts.snapshots - counts.oldest_snapshot,

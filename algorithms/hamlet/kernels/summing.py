@@ -1,7 +1,7 @@
-"""A burst that a position does not share, where its events extend sums: COGRA's loop, once per burst.
+"""A burst that a position does not share, where its events extend sums: COGRA's loop over the slots of a set.
 
 No other position of the burst's type precedes this one, so within a burst only the position's own trends change what
-its events extend. Slots are read once, and fed once, for each window.
+its events extend. Positions can therefore take the whole burst one after another.
 """
 
 from __future__ import annotations
@@ -10,21 +10,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepbench.algorithms.hamlet.kernels.alone import matches_alone
 from cepbench.algorithms.hamlet.kernels.program import NONE, HamletProgram
 from cepbench.algorithms.hamlet.kernels.state import HamletState
 from cepbench.algorithms.kernels.arrays import Flags, Index, Ints
-from cepbench.algorithms.kernels.cells import ONE, counts_only
-from cepbench.algorithms.kernels.compilation import inlined, inner
+from cepbench.algorithms.kernels.cells import ONE, ZERO, counts_only
+from cepbench.algorithms.kernels.compilation import inlined
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.online.kernels.appending import append
-from cepbench.algorithms.snapshots.kernels.alone import reach, wait
+from cepbench.algorithms.snapshots.kernels.alone import first_free, mark
+from cepbench.algorithms.snapshots.kernels.cells import fits
 from cepbench.algorithms.snapshots.kernels.counts import add_cell, clear_cell
 from cepbench.queries.tables import Weights
 
-TRENDS, WAITING, NOTHING, ROWS = 1, 2, 3, 4
-"""Rows of a cell per window: in row 0 the trends that the burst's first event extends; then those that end at its
-events before the current time, and at it; and one that stays empty."""
+MORE = 2
+"""Cells behind those of `reach`: the trends that end at one event, where a position feeds no slot or several; and a
+cell that stays empty."""
 
 
 class Predecessors(NamedTuple):
@@ -38,21 +38,21 @@ class Predecessors(NamedTuple):
 
 
 class Channels(NamedTuple):
-    """Numbers of channels, and of predecessors, as lengths."""
+    """Numbers of channels as lengths; those of predecessors vary."""
 
     ring: Ints
     real: Ints
     least: Ints
-    sources: tuple[bool, bool]
+    sources: tuple[()]
 
 
-@inner
+@inlined
 def propagate_sums(
     first: int, stop: int, events: KernelEvents, matches: Flags, program: HamletProgram, state: HamletState
 ) -> None:
     """Inserts a burst into a graphlet of each position that does not share it (Equations 1-3).
 
-    O(1) per event and window, and O(l) per window for l transitions into the position.
+    O(l) per event and window for l transitions into the position.
     """
     template = program.template
     bound = template.kind[events.kind[first]]
@@ -66,51 +66,70 @@ def propagate_sums(
 def _propagate(
     p: int, first: int, stop: int, events: KernelEvents, matches: Flags, program: HamletProgram, state: HamletState
 ) -> None:
-    """Inserts a burst into a graphlet of position p."""
+    """Inserts a burst into a graphlet of position p.
+
+    An event that is alone at its time feeds slots at once; what others add waits until the time moves on.
+    """
     template, totals, counts = program.template, state.totals, state.totals.counts[0]
-    position, cells, weights, most = template.position[p], totals.cells, program.weights, template.whole[0].most
+    position, cells, weights = template.position[p], totals.cells, program.weights
     low, high = totals.open[position.window].low, totals.open[position.window].high
     if low > high:
         return
-    span, windows, only = template.window[position.window].span, high - low + 1, counts_only(cells)
-    reach(first, p, 0, low, high, events, template, totals, only)
-    for n in range(windows):
-        clear_cell(cells, TRENDS * most + n, only)
-        clear_cell(cells, WAITING * most + n, only)
-    before = Predecessors(template.sources, template.sources, weights.ring, weights.real, weights.least)
-    channels = Channels(weights.ring.column, weights.real.column, weights.least.column, (False, False))
-    shown, kind, waits = events.time[first], events.kind[first], False
-    place, nothing = np.uint64(p), cells.ring.dtype.type(0)
-    finals, oldest = np.uint64(template.member[position.member].final), np.uint64(low % span)
+    span, only = np.uint64(template.window[position.window].span), counts_only(cells)
+    free = first_free(first, p, low, high, events, template)
+    before = Predecessors(template.first_source, template.source, weights.ring, weights.real, weights.least)
+    channels = Channels(weights.ring.column, weights.real.column, weights.least.column, ())
+    oldest = np.uint64(low) % span if span > ONE else ZERO  # a division per position is felt where bursts are short
+    place, final = np.uint64(p), np.uint64(template.member[position.member].final)
+    trends, empty = np.uint64(template.whole[0].most), np.uint64(template.whole[0].most) + ONE
+    sole, cell, pending = position.feed_end - position.feed == 1, ZERO, ZERO
+    if sole:
+        slot = template.slot[template.lists[position.feed]]
+        cell, pending = np.uint64(slot.cell), np.uint64(slot.pending)
+    shown, kind, waits, within = events.time[first], events.kind[first], False, events.time[first] == counts.last
+    known = position.unit != NONE and len(matches) > 0
+    c = program.groups.unit[position.unit].alike if known else np.int64(NONE)
     for i in range(first, stop):
         if events.kind[i] != kind:
             continue
         if events.time[i] != shown:
             shown = events.time[i]
             if waits:
-                for n in range(windows):
-                    add_cell(cells, TRENDS * most + n, cells, WAITING * most + n, only)
-                    clear_cell(cells, WAITING * most + n, only)
+                _show(p, low, high, program, state, only)
             waits = False
-        if position.selective and not matches_alone(i, p, events, matches, program):
-            continue
+        if position.selective:
+            passes = matches[i, c] if known else fits(program.predicates, p, events.ints, events.reals, i)
+            if not passes:
+                continue
         counts.visits += 1
-        last = i + 1 < stop and events.time[i + 1] != shown  # no later event has its time
-        waits |= not last
-        row = np.uint64((TRENDS if last else WAITING) * most)
-        final = finals + oldest
-        for n in range(windows):
-            at = np.uint64(n)
+        alone = not within and i + 1 < len(events.time) and events.time[i + 1] != shown
+        waits |= not alone
+        to, row = cell if alone else pending, oldest
+        for k in range(low, high + 1):
+            begun = cells.ring.dtype.type(position.start and k >= free)
+            own, held = (to + row, to + row) if sole else (trends, empty)
             append(
-                np.uint64(i), place, nothing, at, row + at, row + at, position.direct, final, events, before, channels,
+                np.uint64(i), place, begun, row, own, held, position.direct, final + row, events, before, channels,
                 cells,
             )  # fmt: skip
-            final += ONE
-            if final == finals + np.uint64(span):
-                final = finals
-    for n in range(windows):
-        row = (low + n) % span
-        for f in range(position.feed, position.feed_end):
-            add_cell(cells, template.slot[template.lists[f]].cell + row, cells, TRENDS * most + n, only)
-        if waits:
-            wait(p, row, WAITING * most + n, template, totals, only)
+            if not sole:
+                for f in range(position.feed, position.feed_end):
+                    fed = template.slot[template.lists[f]]
+                    add_cell(cells, (fed.cell if alone else fed.pending) + np.int64(row), cells, np.int64(trends), only)
+            row += ONE
+            if row == span:
+                row = np.uint64(0)
+    if waits:
+        mark(p, template, totals)
+
+
+@inlined
+def _show(p: int, low: int, high: int, program: HamletProgram, state: HamletState, only: bool) -> None:
+    """Lets later events see what waits in the slots that position p feeds, as `commit` does for all slots."""
+    template, cells = program.template, state.totals.cells
+    for f in range(template.position[p].feed, template.position[p].feed_end):
+        slot = template.slot[template.lists[f]]
+        for k in range(low, high + 1):
+            row = k % template.window[slot.window].span
+            add_cell(cells, slot.cell + row, cells, slot.pending + row, only)
+            clear_cell(cells, slot.pending + row, only)

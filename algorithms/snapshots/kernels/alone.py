@@ -28,21 +28,28 @@ def reach(
     O(l) per window for l transitions into the position.
     """
     position, cells = template.position[p], totals.cells
-    span, slide = template.window[position.window].span, template.window[position.window].slide
+    span = template.window[position.window].span
     for j in range(high - low + 1):
         clear_cell(cells, at + j, only)
     if position.start:
-        free = low
-        for n in range(position.leading, position.leading_end):
-            while free <= high and free * slide <= events.negated[i, template.lists[n]]:
-                free += 1
-        for k in range(free, high + 1):
+        for k in range(first_free(i, p, low, high, events, template), high + 1):
             begin(cells, at + k - low)
     for e in range(position.enter, position.enter_end):
         if not template.transition[e].visited:
             base = template.slot[template.transition[e].read].cell
             for k in range(low, high + 1):
                 add_cell(cells, at + k - low, cells, base + k % span, only)
+
+
+@inlined
+def first_free(i: int, p: int, low: int, high: int, events: KernelEvents, template: Template) -> int:
+    """The lowest window in low..high+1 that holds no earlier match of a leading negation of START position p."""
+    position = template.position[p]
+    free, slide = low, template.window[position.window].slide
+    for n in range(position.leading, position.leading_end):
+        while free <= high and free * slide <= events.negated[i, template.lists[n]]:
+            free += 1
+    return free
 
 
 @inlined
@@ -104,7 +111,7 @@ def deliver(
             if position.direct:
                 add_cell(cells, template.member[position.member].final + k % span, cells, j, only)
     if found and not at_once:
-        _mark(p, template, totals)
+        mark(p, template, totals)
     if found and position.kept:
         v, cell = counts.vertices, counts.vertex_cells
         counts.vertices += 1
@@ -122,7 +129,7 @@ def deliver(
 
 
 @inlined
-def _mark(p: int, template: Template, totals: SetTotals) -> None:
+def mark(p: int, template: Template, totals: SetTotals) -> None:
     """Notes that slots of a position have pending cells."""
     counts = totals.counts[0]
     for n in range(template.position[p].feed, template.position[p].feed_end):
@@ -138,4 +145,4 @@ def wait(p: int, row: int, j: int, template: Template, totals: SetTotals, only: 
     """Adds cell j, trends that end at a position now, to slots that later events read."""
     for n in range(template.position[p].feed, template.position[p].feed_end):
         add_cell(totals.cells, template.slot[template.lists[n]].pending + row, totals.cells, j, only)
-    _mark(p, template, totals)
+    mark(p, template, totals)

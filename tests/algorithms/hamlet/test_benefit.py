@@ -18,7 +18,7 @@ def burst(size: int = 100, mixed: int = 0, in_window: float = 500.0, snapshots: 
     classes = np.zeros(4, records_of(ClassRecord))
     for name, values in ({"contexts": 10.0, "reads": 20.0, "matched": size} | changes).items():
         classes[name] = values
-    return classes, KnownBurst(size, 0, mixed, True, 0, in_window, snapshots)
+    return classes, KnownBurst(size, 0, mixed, 0, in_window, snapshots)
 
 
 def chosen(known: Burst, paper: bool = False) -> tuple[list[bool], float, float]:

@@ -55,6 +55,29 @@ def test_shared_events_are_visited_once_however_many_queries_there_are(where: st
     assert apart["event_visits"] == 5 * 42
 
 
+@pytest.mark.parametrize("mode", ["apart", "static"])
+def test_only_trends_of_simultaneous_events_wait_for_the_next_time(mode: str) -> None:
+    """B9 ends the burst, since a window begins at 10."""
+    for text, waiting in (("A0/1 B8/1 B9/1 Z12/0", 0), ("A0/1 B8/1 B9/1 Z9/0 Z12/0", 2)):
+        events = batch(stream(text))
+        query = "RETURN COUNT(*) PATTERN SEQ(A, B+) WITHIN 20 s SLIDE 10 s"
+        workload = compile_workload([parse_query(f"q{n}: {query}") for n in range(2)], events.schema)
+        made = HamletExecutor(plan_of(workload), Sharing(mode))
+        made.process(events)
+        assert made.details()["bursts"] == 1
+        assert made.sets[0].state.counts["touched"] == waiting, "the slot of B+ of each query"
+
+
+@pytest.mark.parametrize(("size", "shared"), [(5, 0), (50, 10)])
+def test_long_bursts_are_shared_and_short_ones_are_not(size: int, shared: int) -> None:
+    """Without sharing an event costs a query a few sums: less than its part in a snapshot for five events."""
+    text = " ".join(f"A{first}/1 {burst('B', first + 1, size)}" for first in range(0, 10 * (size + 1), size + 1))
+    queries = [f"COUNT(*) PATTERN SEQ(A, B+) {where}" for where in ("", "WHERE B.x >= 3") for _ in range(10)]
+    details = executor(queries, text, Sharing()).details()
+    assert (details["bursts"], details["shared_bursts"]) == (10, shared)
+    assert details["event_snapshots"] == 0, "only queries that match the same events share"
+
+
 @pytest.mark.parametrize("mode", [*MODES, "apart"])
 @pytest.mark.parametrize(
     ("text", "counts"),
