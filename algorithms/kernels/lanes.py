@@ -88,7 +88,7 @@ def over_keys(
     rows: Any,
 ) -> tuple[int, int, int, int]:
     """Processes keys `at..`, the first of them from event `done` on; returns (next key, next event, rows written, why
-    it stopped). O(1) per key beside its events.
+    it stopped). O(1) per key in addition to its events.
     """
     written = _NONE
     keys, offsets, events, until, ends = calls.keys, calls.offsets, calls.events, calls.until, calls.ends

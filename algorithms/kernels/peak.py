@@ -1,6 +1,6 @@
 """The largest state of an evaluator, which rises and falls inside a call of its kernel.
 
-The state is that of open windows and of what is kept beside them: vertices, waiting events or pending cells. It only
+The state is that of open windows and of what else is kept: vertices, waiting events or pending cells. It only
 grows between two boundaries of windows or time stamps, so a kernel notes it there, before it drops anything.
 
 What is noted lies in the clock: another array among the arguments of small kernels slowed them down by a fifth.

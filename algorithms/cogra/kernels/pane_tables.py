@@ -27,13 +27,13 @@ EMPTY = 5
 class PaneTables(NamedTuple):
     """The automaton as linear maps read it; lists as in `TypeTables`, they end with END.
 
-    What may follow a trend depends on its last position alone, and positions that are followed alike are one *entry*:
-    `after[P]` is that of a position, END if nothing follows it; entry 0 is that of the trend of no event yet, which
-    START positions follow. `enters[C, P]`: which positions follow an entry. From `first_row` of a position on,
+    What can follow a trend depends on its last position alone. Positions with the same followers are one *entry*:
+    `after[P]` is that of a position, END if nothing follows it. Entry 0 is the trend without an event, which START
+    positions follow. `enters[C, P]`: which positions follow an entry. From `first_row` of a position on,
     `row` lists the first cells of the entries from which a path leads to it, and `begun` is 1 where it follows them.
 
-    Maps that negations empty (`Voids`) are `whole`: they have a column for each slot, a row for each of these besides
-    row 0, and begin as `enters`, in which a column continues as it is.
+    Maps that negations empty (see `Voids`) are `whole`: they have a column for each slot, row 0, and a row for each
+    slot. They begin as `enters`.
     """
 
     first_binding: Index
@@ -154,7 +154,7 @@ def pane_tables_of(tables: Tables) -> PaneTables:
 
 
 def voidable_tables_of(tables: Tables, negations: int) -> tuple[PaneTables, Voids]:
-    """The tables of an automaton with so many negations of single events, without predicates on adjacent events."""
+    """The tables of an automaton with `negations` negations of single events, without predicates on adjacent events."""
     positions = range(len(tables.start))
     every = np.ones(len(positions), np.bool_)
     slots = make_slots(tables, negations, every, every, contiguous=False)

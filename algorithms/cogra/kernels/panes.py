@@ -1,14 +1,14 @@
 """Type-grained aggregation by panes: an event changes the map of its pane alone, however many windows hold it.
 
-Under skip-till-any-match, without predicates on adjacent events and negation, an event at a position p adds to the
-trends that end at p a sum of those that end at the positions before, for any trends from before the pane: a linear
-map of the cells of type granularity, and an affine one with sums. The map of a pane has a row per entry
-(`pane_tables`), which an event at p changes in column p alone; the cells of a window are those of a product of the maps
-of its panes (`pane_products`). A pane ends where a window begins or ends.
+Under skip-till-any-match, without predicates on adjacent events, an event at a position p adds to the trends that end
+at p those that end at the positions before. This is a linear map of the cells of type granularity, and with sums an
+affine one, whatever trends came before the pane. The map of a pane has a row per entry (`pane_tables`), and an event at
+p changes column p alone. The cells of a window are those of a product of the maps of its panes (`pane_products`). A
+pane ends where a window begins or ends.
 
-Trends that an event comes after may not continue over a negation that the event matches; those that end at its time or
-later may. So when its time is over it empties the columns of the slots that the negation affects, the trends from
-before the pane among them: a linear map, too, for which a map has what comes from before as rows of its own (`Voids`).
+An event that matches a negation ends the trends before it: they cannot continue over the negation, those that end at
+its time or later can. So when its time is over it empties the columns of the slots that the negation affects, also of
+trends from before the pane. This is a linear map, too; the trends from before have rows of their own for it (`Voids`).
 """
 
 from __future__ import annotations

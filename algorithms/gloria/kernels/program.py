@@ -1,8 +1,8 @@
 """What the kernels of Gloria read of a sharable set: its template and its sharing plan as arrays of records.
 
 States are the event types of the template. A *place* is a member at a state. A *group* is a Q-set with its snapshots,
-wherever it shares transitions; what it has at a state is an *inlet*, the transitions into the state that it shares, and
-an *outlet*, those out of it. An *ending* are members of a group whose trends end at a state, all of them shared.
+wherever it shares transitions. At a state, its *inlet* are the transitions into the state that it shares, and its
+*outlet* those out of it. An *ending* are members of a group whose trends end at a state, all of them shared.
 
 What a record calls `x` to `x_end` is a run of the table that is named so, or of `GloriaTables.lists`.
 """
@@ -135,8 +135,8 @@ class VisitingLinkRecord:
 class OutletRecord:
     """The transitions of a `group` out of `state`.
 
-    - Rows of the group: `sums`, the running sum of the expressions of events before the current time, and behind it
-      that of the events at it. `test` to `test_end` in `lists`: the classes of its members; `share`: their places.
+    - Rows of the group: `sums`, the running sum of the expressions of events before the current time, followed
+      by that of the events at it. `test` to `test_end` in `lists`: the classes of its members; `share`: their places.
     - `local`: its events have snapshots of their own. Otherwise they continue with those of `inlet`, and `start` with
       one that is 1 for all. `mask`: where in `GloriaState.masks` the classes are that the last snapshot was for.
     - `own`: members start in different windows. `steady`: events in a row have the same snapshot, as neither

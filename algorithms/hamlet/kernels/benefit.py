@@ -13,8 +13,8 @@ from cepbench.queries.records import Records
 class BenefitCosts(NamedTuple):
     """What the executor does, in units of visiting an event before, or of adding one of its coefficients.
 
-    Per query and window, `read`: reading a sum; `event`: an event in a non-shared graphlet, besides what it reads;
-    `alone`: beginning a non-shared graphlet; `graphlet`: beginning and ending a shared one, besides what its snapshot
+    Per query and window, `read`: reading a sum; `event`: an event in a non-shared graphlet, without what it reads;
+    `alone`: beginning a non-shared graphlet; `graphlet`: beginning and ending a shared one, without what its snapshot
     reads; `snapshot`: the value of a snapshot at event level, and its part in what the end evaluates; `product`: a
     further product of a coefficient and a value, for another snapshot at event level. `shared_event`: an event in a
     shared graphlet, per snapshot.
@@ -37,7 +37,7 @@ class KnownBurst(NamedTuple):
 
     `reference`: the class that the others are compared with; `mixed`: events on which some class differs from it;
     `before`: events that are visited per event; `in_window`: events n of the type in a window so far, about;
-    `snapshots`: those propagated besides the new ones.
+    `snapshots`: those propagated in addition to the new ones.
     """
 
     size: int
