@@ -126,7 +126,7 @@ class CellFiles:
         try:
             return _CLAIMS.validate_json(place.read_bytes())
         except (OSError, ValidationError):
-            raise SweepError(f"{place}: missing or unreadable claims; delete the folder to measure its cells again") from None
+            raise SweepError(f"{place}: missing or unreadable claims; delete the folder to measure again") from None
 
     def write_figure(self, figure: Figure) -> None:
         """Stores the description, also beside superseded cells that lack one because a sweep was killed."""

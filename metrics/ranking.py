@@ -18,7 +18,8 @@ class Entry:
     """One algorithm. Seconds, events per second, bytes; None if not measured.
 
     - `seconds`: the median over `runs` of a whole run, with its interval from six runs on.
-    - `state`: the peak of the algorithm's state; `process`: the peak of its process above that of an operator that does nothing.
+    - `state`: the peak of the algorithm's state; `process`: the peak of its process above that of an operator that
+      does nothing.
     - `compile_seconds`: loading and compiling kernels, and `plan_seconds`: the optimizer, both outside of `seconds`.
     """
 

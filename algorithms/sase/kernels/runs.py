@@ -212,7 +212,7 @@ def _older(v: int, time: int, runs: Runs) -> int:
 
 @inlined
 def _barrier(p: int, time: int, tables: SpanTables, runs: Runs) -> int:
-    """The latest event that is negated before p and strictly older than `time`: its point at a START, otherwise its time."""
+    """The latest event that is negated before p and older than `time`: its point at a START, otherwise its time."""
     latest = NEVER
     for j in range(len(runs.negated)):
         if tables.before[j, p]:
