@@ -211,6 +211,7 @@ def test_batches_between_offsets_are_the_same_again(address: str, tmp_path: Path
 
 
 @needs_broker
+@pytest.mark.full
 @pytest.mark.spark("live")
 @pytest.mark.usefixtures("_spark_settings")
 def test_a_topic_becomes_rows_once(address: str, tmp_path: Path) -> None:
