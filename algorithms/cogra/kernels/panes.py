@@ -2,7 +2,7 @@
 
 Under skip-till-any-match, without predicates on adjacent events, an event at a position p adds to the trends that end
 at p those that end at the positions before. This is a linear map of the cells of type granularity, and with sums an
-affine one, whatever trends came before the pane. The map of a pane has a row per entry (`pane_tables`), and an event at
+affine one, for any trends from before the pane. The map of a pane has a row per entry (`pane_tables`), and an event at
 p changes column p alone. The cells of a window are those of a product of the maps of its panes (`pane_products`). A
 pane ends where a window begins or ends.
 
