@@ -78,7 +78,7 @@ class Burst(ArrivalModel):
         self._unit = seconds(1.0, time_unit)
 
     def steps(self, batches: Iterable[EventBatch]) -> Iterator[Step]:
-        """Implements `Arrival`."""
+        """See `ArrivalModel`."""
         if self._windows:
             return self._intervals(batches)
         return self._groups(batches)
@@ -142,7 +142,7 @@ class OpenRate(ArrivalModel):
         self._batch = batch
 
     def steps(self, batches: Iterable[EventBatch]) -> Iterator[Step]:
-        """Implements `Arrival`."""
+        """See `ArrivalModel`."""
         before = -1
         for batch, following in with_next(batches):
             start = 0

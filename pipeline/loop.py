@@ -80,7 +80,7 @@ class Loop:
         self.operator = operator
         self.keys = Keys(job.partition)
         self._emit, self._call, self._look, self._closing = emit, call, look, job.workload.closing
-        self._closed = 0  # closes windows that end by then
+        self._closed = 0  # windows that end by this time are closed
 
     def details(self) -> Mapping[str, float]:
         """The operator's details so far."""

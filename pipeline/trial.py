@@ -64,7 +64,7 @@ class Prefix:
 
 @dataclass(frozen=True)
 class Trial:
-    """The results of a trial up to its end: ok if it was not killed. `compiled`: whether kernels were compiled.
+    """The results of a trial up to its end: ok if it ended by itself. `compiled`: whether kernels were compiled.
 
     Without a `status` the time ended before the first events, so that nothing is known of the algorithm.
     """
