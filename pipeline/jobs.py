@@ -134,9 +134,7 @@ def prepare(
 
 
 def plan(workload: Workload, algorithm: Algorithm, statistics: Statistics) -> Prepared:
-    """Plans a compiled workload. Queries that split the stream in the same way are planned together, also if they group
-    differently.
-    """
+    """Plans a compiled workload. Queries with equal partition attributes are one job, however they group."""
     jobs = []
     seconds = 0.0
     for partition in dict.fromkeys(query.partition for query in workload):

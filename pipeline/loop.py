@@ -68,7 +68,7 @@ def into(answer: AnswerBuilder) -> Emit:
 
 
 class Loop:
-    """Hands the batches of a stream, in time order, to a fresh operator of a job.
+    """Passes the batches of a stream, in time order, to a fresh operator of a job.
 
     - `call` calls the operator, for instance under a clock; `emit` takes the rows of a call, if there are any.
     - With `look`, windows are closed in a separate call, and `look` is called before and after it.

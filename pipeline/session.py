@@ -59,7 +59,7 @@ _sessions: dict[SparkContext, SparkSession] = {}
 def session(
     cluster: SparkCluster | str | None = None, *, reuse_workers: bool = True, worker_memory: int | None = None
 ) -> SparkSession:
-    """The session with these options, with its executors; one with other options, or a stopped one, is replaced.
+    """The session with these options and its executors. Replaces our session if it has other options or has stopped.
 
     - `cluster`: or a master URL.
     - `reuse_workers`: False gives every task a fresh Python process, and a new Java the options for short jobs.
