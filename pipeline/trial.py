@@ -200,7 +200,7 @@ def _prefix(prepared: Prepared, events: EventBatch, left: float, seconds: float)
     alone = not psutil.Process().children()  # otherwise it waits for these
 
     def run(states: bool = False) -> tuple[Measured, AnswerBuilder, float, float]:
-        """Runs with elapsed seconds, and processor time of the process."""
+        """One run: its measurements, answer, seconds (without waiting for the processor), and processor seconds."""
         gc.collect()
         answer, started = AnswerBuilder(prepared.workload), time.process_time()
         arrival = Burst([burst_window(query) for query in prepared.workload], prepared.workload.schema.time_unit)
