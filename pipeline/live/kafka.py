@@ -100,13 +100,13 @@ class Messages(Piece):
             try:
                 known = pa.array([value]).type
             except _NOT_OF_A_KIND:
-                raise InputError(f"{self.named(event)}, field {name!r}: {value!r} is no attribute") from None
+                raise InputError(f"{self.named(event)}, field {name!r}: {value!r} cannot be an attribute") from None
             if pa.types.is_null(known) or (known, kind) == (pa.int64(), pa.float64()):
                 continue
             if wanted is None and (known, kind) == (pa.float64(), pa.int64()):
                 kind = known
             if kind not in (None, known):
-                raise InputError(f"{self.named(event)}, field {name!r}: {value!r} is not {kind}, as elsewhere")
+                raise InputError(f"{self.named(event)}, field {name!r}: {value!r} is not {kind}, as in other messages")
             kind = known
         # If a field has both, large integers become the nearest float, as in files.
         return pa.array([None if value is None else float(value) for value in values], pa.float64())

@@ -60,7 +60,7 @@ class _Reader(DataSourceStreamReader):
         for partition, offset in before.items():
             if ends.get(partition, 0) < offset:
                 raise CepbenchError(
-                    f"{self.topic}, partition {partition}: has fewer messages than were read; was it made anew?"
+                    f"{self.topic}, partition {partition}: has fewer messages than were read; was it created again?"
                 )
         return _named(limited(before, ends, self.most))
 
