@@ -3,7 +3,7 @@
     stream.json        the stream that the folder belongs to
     spark/             Spark's own log: the files or offsets of each batch
     state/00000012/    after batch 12: a file of the intake, and one per job and bucket
-    state/end/         the stream has ended
+    state/end/         the end of the stream: `begun` before its rows are written, `intake` after them
 
 A file of state is a line with the format, the fingerprint of the stream and a checksum, and then a pickle. Unpickling
 can run code, so others must not be able to write to the folder.
