@@ -1,5 +1,4 @@
-"""Arrival models (docs/measurement.md, Arrival): how the events of one bucket arrive at a worker, and when they are
-due.
+"""Arrival models (docs/measurement.md, Arrival): how events of a bucket arrive at a worker, and when they are due.
 
 The events that a worker gets together are an *arrival batch*: the events of one slide interval (burst), or a
 micro-batch (open). It may consist of several steps, so that a large one is never in memory as a whole; its last step
@@ -62,8 +61,7 @@ def intervals(time: NDArray[np.int64], windows: Sequence[Window | None]) -> NDAr
 
 
 class Burst(ArrivalModel):
-    """The events of each slide interval arrive together at its end, so that the latency of a window is their service
-    time.
+    """The events of each slide interval arrive together at its end: the latency of a window is their service time.
 
     With several slides, intervals end where any of them ends. An interval without events arrives at its end, as long as
     a window is open. Streams without time windows arrive in groups of the smallest SLIDE of their count windows;
@@ -78,7 +76,7 @@ class Burst(ArrivalModel):
         self._unit = seconds(1.0, time_unit)
 
     def steps(self, batches: Iterable[EventBatch]) -> Iterator[Step]:
-        """Implements `Arrival`."""
+        """See `ArrivalModel`."""
         if self._windows:
             return self._intervals(batches)
         return self._groups(batches)
@@ -142,7 +140,7 @@ class OpenRate(ArrivalModel):
         self._batch = batch
 
     def steps(self, batches: Iterable[EventBatch]) -> Iterator[Step]:
-        """Implements `Arrival`."""
+        """See `ArrivalModel`."""
         before = -1
         for batch, following in with_next(batches):
             start = 0

@@ -115,13 +115,13 @@ class Beacon:
         return max(times, default=0.0)
 
     def silent(self, seconds: float) -> Alive | None:
-        """A worker that should be alive but has not reported for `patience` seconds."""
+        """A worker that has not ended and has not reported for `seconds`; None if there is none."""
         with self._lock:
             now = time.monotonic()
             return next((alive for alive in self._alive.values() if now - alive.last_report > seconds), None)
 
     def living(self) -> int:
-        """The number of live workers."""
+        """The number of workers that have not ended."""
         with self._lock:
             return len(self._alive)
 

@@ -1,4 +1,4 @@
-"""How long the kernels of an algorithm take to compile on a machine that has none yet."""
+"""Measures the compilation of the kernels of an algorithm on a machine that has none compiled yet."""
 
 import multiprocessing
 import os
@@ -42,7 +42,7 @@ def compiled_anew(job: MeasuredRun) -> float:
 
 @contextmanager
 def _kernels_in(folder: str) -> Iterator[None]:
-    """For processes that start meanwhile."""
+    """In this context, new processes keep their compiled kernels in `folder`."""
     before = os.environ.get(_FOLDER)
     os.environ[_FOLDER] = folder
     try:

@@ -1,6 +1,6 @@
 """Evaluation on Spark: one task per bucket and job, which reads its bucket with pyarrow; the driver merges rows.
 
-Where an algorithm evaluates slices of time side by side, there is one per slice of a bucket.
+If an algorithm evaluates slices of time concurrently, there is one per slice of a bucket.
 """
 
 import tempfile

@@ -57,8 +57,8 @@ def generate(
     """Writes the generator's stream to a new store at `path`, to which every worker must be able to write.
 
     The stream does not depend on `buckets` (default: as many as cores; 1 without a key), on `partitions` (tasks), or on
-    whether tasks run on Spark or, when `spark` is None, in this process. Then `progress` gets the number of slices, and
-    then the number of slices written since its last call.
+    whether tasks run on Spark or, if `spark` is None, in this process. There `progress` gets two numbers: all
+    slices, and those written since its last call.
     """
     schema = generator.schema()
     buckets = buckets or default_buckets(spark, key)

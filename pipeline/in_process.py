@@ -100,8 +100,8 @@ def answer_of(
 ) -> AnswerBuilder:
     """As `evaluate`, with the digest, before the answer becomes a table.
 
-    `progress` gets the number of events to evaluate, once per way to split the stream, and then the number of events
-    evaluated since its last call.
+    `progress` gets two numbers: the events to evaluate, counted once per way to split the stream, and those evaluated
+    since its last call.
     """
     queries, made = parse_supported(workload_text, algorithm)
     source = open_events(events, reading)
@@ -148,7 +148,7 @@ def whole_stream(
     reading: Reading | str,
     notify: Callable[[str], None],
 ) -> tuple[Schema, EventBatch, Statistics, Callable[[Mapping[str, frozenset[str]]], None]]:
-    """Schema, all events in memory, and their statistics; the statistics refuse events that lack needed attributes.
+    """Schema, all events in memory, their statistics, and a check that refuses events that lack needed attributes.
 
     For a store only the attributes that compiled queries need are read.
     """

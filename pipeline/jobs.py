@@ -38,8 +38,8 @@ class Job:
 class Prepared:
     """A workload on an algorithm: picklable, runs anywhere.
 
-    `plan_seconds` is the planning time of all jobs; `unseen` lists event types that the stream lacks, and whether
-    events are in no window.
+    `plan_seconds` is the planning time of all jobs; `unseen` has the notices on event types that the stream lacks,
+    and on events in no window.
     """
 
     algorithm: Algorithm
@@ -60,7 +60,7 @@ class Prepared:
 
     @property
     def cut_off(self) -> bool:
-        """Whether a job intentionally leaves matches out."""
+        """Whether a job leaves matches out on purpose."""
         return any(job.plan.cut_off for job in self.jobs)
 
     @property
@@ -134,9 +134,7 @@ def prepare(
 
 
 def plan(workload: Workload, algorithm: Algorithm, statistics: Statistics) -> Prepared:
-    """Plans a compiled workload. Queries that split the stream in the same way are planned together, also if they group
-    differently.
-    """
+    """Plans a compiled workload. Queries with equal partition attributes are one job, however they group."""
     jobs = []
     seconds = 0.0
     for partition in dict.fromkeys(query.partition for query in workload):

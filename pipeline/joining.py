@@ -27,7 +27,7 @@ class _Join:
 
 
 def joined(spark: SparkSession | None, folder: Path, schema: Schema, written: Sequence[Written]) -> list[Written]:
-    """The result of the writers of a store in `folder`, with at most `MOST_PARTS` files in every bucket.
+    """What the writers of a store in `folder` wrote, with at most `MOST_PARTS` files in every bucket.
 
     Each file is written by a task, which reads its parts a row group at a time.
     """

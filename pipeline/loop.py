@@ -68,7 +68,7 @@ def into(answer: AnswerBuilder) -> Emit:
 
 
 class Loop:
-    """Hands the batches of a stream, in time order, to a fresh operator of a job.
+    """Passes the batches of a stream, in time order, to a fresh operator of a job.
 
     - `call` calls the operator, for instance under a clock; `emit` takes the rows of a call, if there are any.
     - With `look`, windows are closed in a separate call, and `look` is called before and after it.
@@ -80,7 +80,7 @@ class Loop:
         self.operator = operator
         self.keys = Keys(job.partition)
         self._emit, self._call, self._look, self._closing = emit, call, look, job.workload.closing
-        self._closed = 0  # closes windows that end by then
+        self._closed = 0  # windows that end by this time are closed
 
     def details(self) -> Mapping[str, float]:
         """The operator's details so far."""

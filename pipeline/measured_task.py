@@ -1,6 +1,6 @@
 """The work of one worker for a measured cell: it warms up, replays its bucket under the clock, and reports.
 
-The driver has compiled and planned the workload (`ready`), so that all workers run the same plan.
+The driver has read, compiled and planned the workload (`ready`), so that all workers run the same plan.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ from cepbench.queries.model import Query
 from cepbench.queries.workloads import parse_workload
 
 TRIES = 3
-"""Maximum warm-up runs of a bucket, until one finds all its kernels loaded."""
+"""Attempts at a run of a bucket, until one has to load no kernel."""
 IDLE_SECONDS = 0.03
 """Seconds for which operators that do nothing are repeated."""
 MEMORY_RUNS = 7
-"""Maximum runs that measure memory, if they are short: the fewest with which a ratio of two cells has an interval."""
+"""Maximum number of short runs that measure memory: the fewest with which a ratio of two cells has an interval."""
 MEMORY_SECONDS = 0.2
 """Maximum seconds of these runs together, unless a single one takes longer."""
 KEPT_EVENTS = 500_000
@@ -104,7 +104,7 @@ class Ready:
 
 
 def ready(job: MeasuredRun, spark: SparkSession | None = None) -> Ready:
-    """Prepares a job for its workers; Spark draws samples of the stream for optimizers.
+    """Prepares a job for its workers; Spark, if given, draws the samples that an optimizer requests.
 
     Raises `UnsupportedQuery` with the reason, `NotEnoughMemory` and `PlanningTooLong` of the optimizer, and
     `CepbenchError` for a workload or stream that cannot be used.
@@ -128,7 +128,7 @@ def ready(job: MeasuredRun, spark: SparkSession | None = None) -> Ready:
 
 @lru_cache(maxsize=4)
 def _compiled(queries: tuple[Query, ...], schema: Schema, arithmetic: str) -> Workload:
-    """Parses once for all algorithms at a point: a hundred queries take 0.3 s, which is not part of planning."""
+    """Compiles once for all algorithms at a point: a hundred queries take 0.3 s, which is not part of planning."""
     return compile_workload(queries, schema, arithmetic, summarised=True)
 
 
@@ -136,7 +136,7 @@ def _compiled(queries: tuple[Query, ...], schema: Schema, arithmetic: str) -> Wo
 class Report:
     """The report of a worker.
 
-    - `runs`: those that count, in order; `rows`: the number of rows of the answer, None if there is none.
+    - `runs`: those that count, in order; `rows`: those of the answer, None if there is none.
     - `crossings`: by job, partial rows of windows that cross the edges of a time slice.
     - `idle`: service time of operators that do nothing, in seconds. `load`: other load of the machine.
     - `host`, `began`, `ended`: where it ran and when, in seconds of that host's clock; `attempt`: Spark's, from 0.
@@ -208,7 +208,7 @@ class MeasuredTask:
             return self._connected(portion, fork)
 
     def _connected(self, portion: Portion, fork: Fork | None = None) -> Report:
-        """Runs while it reports to the driver."""
+        """Measures, and reports to the driver meanwhile."""
         try:
             with Pulse(self.beacon), closing(Signal(self.beacon, os.getpid())) as signal:
                 if self.together and fork is None:
@@ -310,7 +310,7 @@ class _Replays:
         return self._replay(nothing, AnswerBuilder(self._ready.prepared.workload), states)
 
     def idle_runs(self) -> list[Measured]:
-        """The time of the harness, from short repetitions."""
+        """Runs of the harness alone, repeated for a short time."""
         return repeated(self.idle, lambda run: sum(run.service), min(IDLE_SECONDS, self._ready.job.repeat))
 
     def memory_runs(self) -> tuple[list[Measured], list[int]]:
@@ -370,7 +370,7 @@ class _Replays:
         prepared = self._ready.prepared
         jobs = list(zip(prepared.jobs, operators, strict=True))
         measured = replay(self._batches(), self._arrival, jobs, into(answer), states, identify)
-        if self._portion.slice is not None:  # which precedes events that arrive at the same time: nothing was late
+        if self._portion.slice is not None:  # such cells have no latency (docs/measurement.md)
             measured.latency, measured.rows = [], []
         return measured
 

@@ -40,7 +40,7 @@ def cache_folder() -> Path:
 
 
 def private_folder() -> Path | None:
-    """`cache_folder`, if only this user can write to it: others could put code into it otherwise."""
+    """`cache_folder`, if it belongs to this user, and no other can write to it and so run code here."""
     folder = cache_folder()
     try:
         folder.mkdir(mode=0o700, exist_ok=True)

@@ -99,7 +99,7 @@ def opened(store: Path, part: StoreFile) -> Iterator[pq.ParquetFile]:
 
 
 def check_part(store: Path, part: StoreFile) -> None:
-    """`DamagedStore` if the file has changed by its size and footer; its pages are not read.
+    """`DamagedStore` if size or footer of the file have changed; its pages are not read.
 
     Raises `OSError` if it cannot be read.
     """
@@ -121,7 +121,7 @@ def _check_size(path: Path, part: StoreFile) -> None:
 
 
 def _digest(path: Path) -> str:
-    """The digest in the footer."""
+    """The digest of the footer."""
     with path.open("rb") as file:
         file.seek(-_TAIL, os.SEEK_END)
         tail = file.read(_TAIL)

@@ -69,7 +69,7 @@ class _Look:
 
 
 def this_worker() -> Worker:
-    """The driver."""
+    """The environment of this process."""
     return Worker(
         socket.gethostname(),
         os.getppid(),

@@ -1,8 +1,8 @@
 """A small process beside a worker that reports to the driver every second that the worker is alive, and its size.
 
-A worker inside a kernel cannot report itself: it holds the interpreter. The helper imports very little, since imports
-would take most of its time. The connection is its standard output; it ends with its standard input, that is, with the
-worker.
+A worker inside a kernel cannot report: the kernel holds the interpreter. The helper imports nothing of the project and
+little else, since imports would take most of its time. Its standard output is the connection. The helper ends when its
+standard input ends, that is, with the worker.
 """
 
 from __future__ import annotations

@@ -58,9 +58,7 @@ def files_of(dataset: Dataset, raw: Path) -> dict[RawLayout, list[Path]]:
 
 
 def judged(spark: SparkSession, dataset: Dataset, files: dict[RawLayout, list[Path]]) -> DataFrame:
-    """The raw rows that the declared filter keeps, with the reason if a row is bad (`_reason`, otherwise null) and
-    `_file`.
-    """
+    """The raw rows that the declared filter keeps, with `_file` and `_reason` (why a row is bad, or null)."""
     frames = [frame for layout, paths in files.items() for frame in _frames(spark, dataset, layout, paths)]
     whole = frames[0]
     for frame in frames[1:]:

@@ -17,7 +17,7 @@ MOST = 50
 WIDTH = 0.05
 """Runs suffice when the interval of their median reaches at most this share of it to either side."""
 FRESH = 0.05
-"""Share of a run's time in the system above which the run spends it on first use of memory."""
+"""A run that spends more than this share of its time in the system has used memory for the first time."""
 
 M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4  # malloc.h
 

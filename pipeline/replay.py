@@ -29,7 +29,7 @@ from cepbench.queries.compile import Workload
 
 @dataclass
 class Measured:
-    """What one worker measured.
+    """The measurements of one run of one worker.
 
     - `service`: seconds per arrival batch; `last`: position of the last event that arrived with it.
     - `latency`: seconds per result row, that is, per window of a query and group with matches on this worker.
@@ -62,7 +62,7 @@ def replay(
     states: bool = False,
     identify: bool = False,
 ) -> Measured:
-    """Hands the events of a bucket to the fresh operator of each job, on the schedule of `arrival`.
+    """Passes the events of a bucket to the fresh operator of each job, on the schedule of `arrival`.
 
     `emit` takes the rows, outside the clock. With `states`, operators report their state after every step, before
     windows are closed, which is then a separate call. With `identify`, rows are identified, since other workers may

@@ -85,7 +85,7 @@ def sampled(stream: Stream, spark: SparkSession | None, needs: Needs) -> EventSa
 
 @dataclass(frozen=True)
 class _SampleBucket:
-    """The task of one bucket. `bounds` has the largest drawn hash of each type, float64[types]."""
+    """The task of one bucket. Events with hashes below `bounds` are drawn, float64[types] by type code."""
 
     stream: Stream
     bounds: NDArray[np.float64]
@@ -98,7 +98,7 @@ class _SampleBucket:
 
 
 def _bounds(schema: Schema, counts: Mapping[str, int], needs: Needs) -> NDArray[np.float64]:
-    """By type code: a bound above the hashes of all events to be drawn, and few others; 0 for other types."""
+    """By type code: a bound above the hashes of the sample and of few other events; 0 for types that are not drawn."""
     bounds = np.zeros(len(schema.types))
     for code, name in enumerate(schema.types):
         if (name in needs or "*" in needs) and counts.get(name):

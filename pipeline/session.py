@@ -59,10 +59,10 @@ _sessions: dict[SparkContext, SparkSession] = {}
 def session(
     cluster: SparkCluster | str | None = None, *, reuse_workers: bool = True, worker_memory: int | None = None
 ) -> SparkSession:
-    """The session with these options, with its executors; one with other options, or a stopped one, is replaced.
+    """The session with these options and its executors. Replaces our session if it has other options or has stopped.
 
     - `cluster`: or a master URL.
-    - `reuse_workers`: False gives every task a fresh Python process, and a new Java process has options for short jobs.
+    - `reuse_workers`: False gives every task a fresh Python process, and a new Java the options for short jobs.
     - `worker_memory`: bytes of a Python worker, for which YARN and Kubernetes make their containers large enough.
 
     Raises `CepbenchError` if Java is missing or too old, the master does not answer, Spark does not start, or too few
@@ -198,7 +198,7 @@ def _wait_for_executors(spark: SparkSession, master: str) -> None:
 
 @contextmanager
 def _java_options(short_jobs: bool) -> Iterator[None]:
-    """Java options: quiet, with those for `short_jobs`, and those of an administrator or a user."""
+    """Sets options while Java starts: quiet, for `short_jobs` if true, and those of an administrator or a user."""
     before = os.environ.get("SPARK_SUBMIT_OPTS")
     logging = f"-Dlog4j2.configurationFile={(_scratch() / 'log4j2.properties').as_uri()}"
     given = [SHORT_JOBS] * short_jobs + ([] if before is None else [before]) + [logging]  # the last of a kind wins
@@ -253,7 +253,7 @@ def _on_loopback(master: str) -> bool:
 
 
 def _check_reachable(master: str) -> None:
-    """Whether the master accepts a connection; Spark itself would try for a minute."""
+    """Raises `CepbenchError` if the master accepts no connection; Spark itself would try for a minute."""
     if not master.startswith("spark://"):
         if not master.startswith(("local", "yarn", "k8s://")):
             raise CepbenchError(

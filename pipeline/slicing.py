@@ -45,7 +45,7 @@ def portions(stream: Stream, bucket: int, slicing: Slicing | None) -> list[Porti
 
 
 def time_slices(stream: Stream, bucket: int, count: int) -> list[TimeSlice]:
-    """At most `count` slices of all time. Each has an equal share of the bucket's events; slices begin at a time stamp.
+    """At most `count` slices of all time, with about equal shares of the bucket's events; equal times stay together.
 
     Reads the times of one row group per edge.
     """
@@ -66,9 +66,7 @@ def time_slices(stream: Stream, bucket: int, count: int) -> list[TimeSlice]:
 def portion_batches(
     stream: Stream, portion: Portion, rows: int = READ_ROWS, attributes: Collection[str] | None = None
 ) -> Iterator[EventBatch]:
-    """Events of a portion in time order, at most `rows` at a time; row groups at its edges may contain other events,
-    too.
-    """
+    """Events of a portion in time order, at most `rows` at a time. Reads whole row groups at the portion's edges."""
     part = portion.slice
     if part is None:
         yield from bucket_batches(stream, portion.bucket, rows, attributes)
@@ -104,8 +102,7 @@ def crossings_of(loop: Loop) -> Crossings:
 
 
 def join_slices(prepared: Prepared, job: Job, crossings: Iterable[Crossings], answer: AnswerBuilder) -> int:
-    """Adds the rows of windows that are not inside one slice, from those of all slices of a bucket in the order of
-    time.
+    """Adds the rows of windows that cross slices, from the crossings of a bucket's slices in the order of time.
 
     Returns the number of keys.
     """

@@ -64,7 +64,7 @@ class Prefix:
 
 @dataclass(frozen=True)
 class Trial:
-    """The results of a trial up to its end: ok if it was not killed. `compiled`: whether kernels were compiled.
+    """The results of a trial up to its end: ok if it ended by itself. `compiled`: whether kernels were compiled.
 
     Without a `status` the time ended before the first events, so that nothing is known of the algorithm.
     """
@@ -200,7 +200,7 @@ def _prefix(prepared: Prepared, events: EventBatch, left: float, seconds: float)
     alone = not psutil.Process().children()  # otherwise it waits for these
 
     def run(states: bool = False) -> tuple[Measured, AnswerBuilder, float, float]:
-        """Runs with elapsed seconds, and processor time of the process."""
+        """One run: its measurements, answer, seconds (without waiting for the processor), and processor seconds."""
         gc.collect()
         answer, started = AnswerBuilder(prepared.workload), time.process_time()
         arrival = Burst([burst_window(query) for query in prepared.workload], prepared.workload.schema.time_unit)

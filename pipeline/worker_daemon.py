@@ -43,8 +43,7 @@ def preload() -> None:
 
 
 def forget_archives() -> None:
-    """Drops the importers of zip files: in every worker all of them would read their file again, for a tenth of a
-    second.
+    """Drops the importers of zip files: in each worker, all of them would read their file again, for 0.1 s.
 
     Those that are still needed are created again, from the cached directory of the file.
     """

@@ -64,9 +64,7 @@ class Written:
 
 
 class BucketWriter:
-    """Part number `part` of every bucket of a store being created. A context manager; afterwards `written` returns the
-    counts.
-    """
+    """Writes part number `part` of every bucket of a new store. A context manager; later, `written` has its counts."""
 
     def __init__(self, folder: Path, schema: Schema, key: Sequence[str], buckets: int, part: int) -> None:
         check_key(schema, key, buckets)
@@ -236,9 +234,7 @@ def describe(
 
 
 def _fingerprint(schema: Schema, total: Written) -> str:
-    """The fingerprint of rows, attributes and time unit; independent of buckets, parts, key,
-    dictionaries and origin.
-    """
+    """The fingerprint: of rows, attributes and time unit, not of buckets, parts, key, dictionaries and origin."""
     attributes = sorted((a.name, str(a.kind)) for a in schema.attributes)
     holes = sorted((t, a, hole.events) for t, by in total.holes.items() for a, hole in by.items())
     content = json.dumps([schema.time_unit, attributes, sum(total.bucket_events), total.sums, holes])
@@ -250,9 +246,7 @@ def _add_types(a: TypeSummary, b: TypeSummary) -> TypeSummary:
 
 
 def options(schema: Schema) -> dict[str, Any]:
-    """Encodings of columns: times and positions as differences (a few bits each), codes by dictionary,
-    numbers plain.
-    """
+    """Encodings: times and positions as differences (a few bits each), codes by dictionary, other numbers plain."""
     coded = ["type", *(a.name for a in schema.attributes if a.kind == "string")]
     differences = {"time": "DELTA_BINARY_PACKED", POSITION: "DELTA_BINARY_PACKED"}
     return {"compression": "snappy", "use_dictionary": coded, "column_encoding": differences, "write_statistics": True}

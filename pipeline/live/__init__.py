@@ -1,1 +1,1 @@
-"""Queries on streams that do not end: Spark's Structured Streaming numbers the batches, files hold the state."""
+"""Queries on live streams, on Spark's Structured Streaming."""

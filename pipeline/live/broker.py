@@ -17,27 +17,27 @@ if TYPE_CHECKING:
     from confluent_kafka import Consumer
 
 Offsets = Mapping[int, int]
-"""By partition."""
+"""An offset by partition."""
 SCHEMA = pa.schema(
     [("partition", pa.int32()), ("offset", pa.int64()), ("timestamp", pa.int64()), ("value", pa.binary())]
 )
-"""Of messages: their times in milliseconds."""
+"""The schema of messages; `timestamp` is in milliseconds since 1970."""
 ANSWER_SECONDS = 10.0
-"""In which a broker has to answer."""
+"""Seconds in which a broker must answer."""
 WAIT_SECONDS = 120.0
-"""For messages that are known to be there, and for transactions that were open when a batch began."""
+"""Seconds to wait for messages that exist, and for transactions that were open when a batch began."""
 QUIET = {"log_level": 0}
-"""The client would write its own log to stderr."""
+"""Settings without which the client would write its own log to stderr."""
 MESSAGES_AT_ONCE = 10_000
 SETTING = "spark.cepbench.kafka."
-"""Settings of Spark that begin so are those of the Kafka client, such as `security.protocol`."""
+"""Prefix of those settings of Spark that are for the Kafka client, such as `security.protocol`."""
 
 
 @dataclass(frozen=True)
 class Topic:
-    """The topic `name` of the brokers `broker`, which are `host:port` or several of them, separated by commas.
+    """The topic `name` of `broker`: one `host:port` or several, separated by commas.
 
-    `client`: settings of the client, for instance of its security.
+    `client`: settings of the client, such as `security.protocol`.
     """
 
     broker: str
@@ -49,13 +49,13 @@ class Topic:
 
     @property
     def settings(self) -> dict[str, str]:
-        """What every client of the topic needs, whichever library it is of."""
+        """The settings that every client of the topic needs, of confluent-kafka and of Java."""
         return {"bootstrap.servers": self.broker, **self.client}
 
     def bounds(self, consumer: Consumer | None = None) -> dict[int, tuple[int, int]]:
-        """By partition, its first offset and that after its last message, open transactions included.
+        """By partition, the first offset and the offset after the last message, open transactions included.
 
-        A caller that asks often has a `consumer` of its own. Raises `CepbenchError`.
+        Frequent callers pass a `consumer`. Raises `CepbenchError` if there is no such topic or no answer.
         """
         from confluent_kafka import KafkaException, TopicPartition
 
@@ -74,9 +74,9 @@ class Topic:
             raise CepbenchError(f"{self}: the broker does not answer: {error.args[0].str()}") from None
 
     def read(self, partition: int, start: int, end: int) -> Iterator[pa.RecordBatch]:
-        """The messages of a partition from offset `start` to before `end`, also where some offsets have none.
+        """The messages of a partition from offset `start` to before `end`; some offsets may have no message.
 
-        Raises `CepbenchError`, also if messages are gone.
+        Batches have `SCHEMA`. Raises `CepbenchError`, for example if the broker has deleted messages.
         """
         from confluent_kafka import KafkaError, TopicPartition
 
@@ -118,7 +118,7 @@ class Topic:
 
         return Consumer(
             {
-                "group.id": "cepbench",  # which the client demands; offsets are in Spark's log, not there
+                "group.id": "cepbench",  # required by the client, but unused: Spark's log has the offsets
                 "enable.auto.commit": False,
                 "auto.offset.reset": "error",
                 "enable.partition.eof": True,
@@ -141,7 +141,7 @@ def topic_of(text: str, settings: Mapping[str, str]) -> Topic:
 
 
 def limited(start: Offsets, end: Offsets, most: int) -> dict[int, int]:
-    """Ends such that about `most` messages are before them: each partition has its share of what waits."""
+    """Ends between `start` and `end` with about `most` messages, from each partition in proportion to its messages."""
     waiting = {partition: end[partition] - start.get(partition, 0) for partition in end}
     total = sum(waiting.values())
     if total <= most:

@@ -1,4 +1,4 @@
-"""A bucket of the keys of a job: its operator takes a batch as a Spark task, between two files of its state."""
+"""The Spark task of a bucket of keys for one batch: it loads the operator, evaluates the events, and saves it."""
 
 import pickle
 from dataclasses import dataclass
@@ -14,9 +14,9 @@ from cepbench.queries.model import Aggregates
 
 @dataclass(frozen=True, eq=False)
 class Share:
-    """The events of a batch whose keys lie in bucket `bucket` of job `job`. The stream ends with those of a `last` one.
+    """The events of a batch whose keys are in bucket `bucket` of job number `job`. With `last`, the stream ends.
 
-    Every bucket gets its share of every batch, if only for the watermark, which closes the windows of idle keys.
+    Every bucket gets a share of every batch, even without events: the watermark closes the windows of idle keys.
     """
 
     job: int
@@ -27,9 +27,9 @@ class Share:
 
 @dataclass(frozen=True)
 class Buckets:
-    """Takes a share of batch `batch`, from the state after batch `before` (None: from the beginning).
+    """The task of batch `batch`: evaluates a share, from the state after batch `before` (None: a new stream).
 
-    It may be called any number of times, in any process: the state after the batch and the rows are the same.
+    Repeated calls, in any process, give the same state and the same rows.
     """
 
     prepared: Prepared
@@ -59,7 +59,7 @@ class Buckets:
 
 
 def check_live(prepared: Prepared) -> None:
-    """Refuses what cannot run on a live stream. Raises `UnsupportedQuery` with the reason."""
+    """Raises `UnsupportedQuery` with the reason if queries or algorithm cannot run on a live stream."""
     for job in prepared.jobs:
         for query in job.workload:
             counts = query.window is not None and query.window.counts_events and not query.detects

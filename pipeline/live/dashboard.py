@@ -1,6 +1,6 @@
 """A page on this machine that shows a live stream while it runs: rate, lag, latency, state, and the latest rows.
 
-The page asks for numbers each second. It loads nothing from elsewhere, and only this machine can open it.
+The page requests the numbers each second. It loads nothing from other hosts, and only this machine can open it.
 """
 
 import json
@@ -20,19 +20,19 @@ from cepbench.pipeline.live.sink import Sink, as_json
 
 HOST = "127.0.0.1"
 NAMES = (HOST, "localhost")
-"""By which a browser may call this machine: no page from elsewhere can give itself one of them."""
+"""Accepted names in `Host`: a page of another site that resolves its own name to this machine is refused."""
 BATCHES, ROWS = 600, 20
-"""That are kept to be shown."""
+"""Numbers of the latest batches and rows that are shown."""
 
 
 @dataclass(frozen=True)
 class Batch:
-    """What is shown of a batch.
+    """The numbers of a batch on the page.
 
     - `ended`: seconds since 1970.
-    - `events`, `late`: that arrived in it; `rows`: that it wrote.
-    - `rate`: events per second since the batch before.
-    - `lag`: seconds from the first arrival to the beginning of the batch; `latency`: to its end, with rows in the sink.
+    - `events`: all that arrived; `late`: the late ones of these; `rows`: written rows.
+    - `rate`: events per second since the end of the previous batch.
+    - `lag`: seconds from the first arrival to the start of the batch; `latency`: to its end, with rows in the sink.
     - `waiting`: events that wait for the watermark; `state`: bytes of the checkpoint after the batch.
     """
 
@@ -48,7 +48,7 @@ class Batch:
 
 
 class Dashboard(Sink):
-    """The page of a stream, which passes on rows to `sink` and keeps the latest. `facts` are texts by name."""
+    """The page of a stream; passes rows on to `sink` and keeps the latest. `facts` are texts to show, by name."""
 
     def __init__(self, sink: Sink, facts: Mapping[str, str]) -> None:
         self.sink, self.facts = sink, facts
@@ -67,12 +67,12 @@ class Dashboard(Sink):
         self.rows.extend(json.loads(row) for row in as_json(rows.slice(max(0, rows.num_rows - ROWS))))
 
     def note(self, batch: Batch, totals: Mapping[str, int]) -> None:
-        """Shows a batch that has ended."""
+        """Adds a finished batch and the new totals."""
         self.totals = dict(totals)
         self.batches.append(batch)
 
     def content(self) -> bytes:
-        """All that is shown, as JSON."""
+        """The content of the page as JSON."""
         shown = {
             "facts": self.facts,
             "totals": self.totals,
@@ -83,7 +83,7 @@ class Dashboard(Sink):
 
     @contextmanager
     def served(self, port: int) -> Iterator[str]:
-        """Serves the page; its address. Raises `CepbenchError` if something else has the port."""
+        """Serves the page and yields its address. Raises `CepbenchError` if the port cannot be used."""
         try:
             server = ThreadingHTTPServer((HOST, port), _handler(self))
         except OSError as error:

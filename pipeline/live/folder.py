@@ -1,7 +1,7 @@
-"""A folder into which files of events are moved, each whole, as the source of a live stream.
+"""The source of a live stream as a folder into which complete files of events are moved.
 
-A file is read once it is there; files count in the order of their times of modification, then of their names. Files
-whose names begin with a dot or an underscore are not looked at, so that a file may be written under such a name.
+A file is read once it is in the folder. Files arrive in the order of their modification times, then of their names.
+Files whose names begin with a dot or an underscore are ignored, so that a file may be written under such a name.
 """
 
 import json
@@ -25,9 +25,9 @@ from cepbench.pipeline.live.state import UnusableCheckpoint
 
 SUFFIXES = sources.CSV_SUFFIXES + sources.PARQUET_SUFFIXES
 BATCH_BYTES = 1 << 26
-"""Of the files of a batch, if it has several: where many wait, state is written in between."""
+"""Maximum bytes of the files of a batch with several files: so state is saved while many files wait."""
 FILES = "path STRING, modificationTime TIMESTAMP, length LONG, content BINARY"
-"""What Spark knows of files; contents that nobody asks for are not read."""
+"""The columns of Spark's source of files; it does not read contents that are not selected."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class File(Piece):
 
 
 class FolderSource(Source):
-    """`folder:PATH`. Raises `InputError` if there is no such folder."""
+    """The folder `path`. Raises `InputError` if there is no such folder."""
 
     nothing = "no CSV or Parquet file came"
 
@@ -92,13 +92,13 @@ class FolderSource(Source):
             .schema(FILES)
             .option("pathGlobFilter", f"*.{{{names}}}")
             .option("maxBytesPerTrigger", str(BATCH_BYTES))
-            .option("maxFileAge", "36500d")  # a file that was moved here may be of any age
+            .option("maxFileAge", "36500d")  # files of any age may be moved here
             .load(_escaped(self.path))
             .select("path")
         )
 
     def pieces(self, frame: DataFrame, batch: int, log: Path) -> Sequence[Piece]:
-        """The files that Spark's log names, also those that are gone; a frame lacks them without a word."""
+        """The files in Spark's log. The frame would lack removed files without an error."""
         try:
             files = _files_of(log, batch)
         except (OSError, ValueError, KeyError, TypeError):
@@ -109,15 +109,15 @@ class FolderSource(Source):
 
 
 def layout_of(file: Path, reading: Reading) -> FileLayout:
-    """The attributes of a file, which are those of the stream."""
+    """The layout of the first file, which is that of the stream."""
     return source_layout(_alone(file), reading)
 
 
 def _files_of(log: Path, batch: int) -> list[File]:
-    """The files of a batch in Spark's log, by time of modification and name.
+    """The files of a batch in Spark's log, in the order of modification time and name.
 
-    `offsets` has, for each batch, the last entry of `sources/0` that is in it. After a failure several may be. Some
-    files of `sources/0` repeat what those before had.
+    `offsets` has the last entry of `sources/0` in each batch. After a failure, a batch may have several entries. Files
+    `N.compact` of `sources/0` repeat all earlier entries.
     """
     first, last = _end(log, batch - 1), _end(log, batch)
     files = set()
@@ -141,5 +141,5 @@ def _alone(file: Path) -> sources.Source:
 
 
 def _escaped(folder: Path) -> str:
-    """A path in which nothing is a pattern."""
+    """The path with the special characters of Spark's patterns escaped."""
     return re.sub(r"([\[\]{}*?\\])", r"\\\1", str(folder))

@@ -1,4 +1,4 @@
-"""Events in the order in which they arrive become a stream in the order of time."""
+"""Turns events in the order of arrival into a stream in the order of time."""
 
 from dataclasses import dataclass, replace
 
@@ -12,11 +12,11 @@ from cepbench.pipeline.sampling import joined
 
 @dataclass(frozen=True, eq=False)
 class Intake:
-    """What is known after the events so far: the strings that occurred, and the events that wait for the watermark.
+    """The state after the events so far: the strings that occurred, and the events that wait for the watermark.
 
     The watermark is the largest time so far, less `delay`. An event that is older than the watermark was when it
-    arrived is late, and left out. All others leave in the order of time, and of arrival where times are equal, as soon
-    as the watermark reaches them. So what leaves depends on the order of arrival alone, not on how it is cut.
+    arrived is late, and left out. All others leave in the order of time (of arrival for equal times), as soon
+    as the watermark reaches them. So the events that leave depend only on the order of arrival, not on batches.
 
     - `waiting`: events in the order in which they leave.
     - `largest`: the largest time, or None before the first event.
@@ -37,11 +37,11 @@ class Intake:
 
     @property
     def watermark(self) -> int:
-        """No event that leaves later is older."""
+        """The watermark, at least 0: no event that leaves later is older."""
         return 0 if self.largest is None else max(0, self.largest - self.delay)
 
     def take(self, events: EventBatch) -> tuple["Intake", EventBatch, NDArray[np.int64]]:
-        """Takes events in the order of arrival: what is known then, which events leave, and which were late."""
+        """Takes events in the order of arrival; returns the new state, the leaving events, and indices of late ones."""
         if not len(events):
             return replace(self, waiting=with_schema(self.waiting, events.schema)), self._none(events.schema), _NONE
         first = int(events.time[0]) if self.largest is None else self.largest
@@ -63,12 +63,12 @@ class Intake:
         return known, self._numbered(pool.slice(0, leaving, known.watermark)), np.flatnonzero(late)
 
     def close(self) -> tuple["Intake", EventBatch]:
-        """The end of the stream: the events that still wait leave."""
+        """Ends the stream: returns the new state, and the events that waited."""
         nothing = self.waiting.slice(0, 0)
         return replace(self, waiting=nothing, left=self.left + len(self.waiting)), self._numbered(self.waiting)
 
     def _numbered(self, events: EventBatch) -> EventBatch:
-        """Leaving events with their places in the stream."""
+        """Leaving events with their positions in the stream."""
         return replace(events, position=np.arange(self.left, self.left + len(events), dtype=np.int64))
 
     def _none(self, schema: Schema) -> EventBatch:

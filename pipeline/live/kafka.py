@@ -1,7 +1,7 @@
 """A topic of Kafka as the source of a live stream: messages are JSON objects, whose fields are the columns of an event.
 
-The messages of a partition count in the order of their offsets, those of several partitions in the order of their
-times, as far as each partition's own order allows.
+The messages of a partition arrive in the order of their offsets. Within a batch, those of several partitions are merged
+by time, without changing the order of a partition.
 """
 
 import json
@@ -25,11 +25,11 @@ from cepbench.pipeline.live.source import Piece, Source, check_times, coded
 
 BATCH_MESSAGES = 200_000
 FIRST_MESSAGES = 1000
-"""They define the fields."""
+"""Maximum number of messages that define the attributes of the stream."""
 CONNECTOR = "spark-sql-kafka"
-"""In the name of the package of Spark's own connector."""
+"""A part of the name of the package of Spark's own connector."""
 _NOT_OF_A_KIND = (pa.ArrowException, TypeError, ValueError, OverflowError)
-"""What Arrow raises for it."""
+"""Errors of Arrow for a value that has no or another type."""
 PACKAGES = ("spark.jars.packages", "spark.jars")
 
 
@@ -38,7 +38,7 @@ class Messages(Piece):
     """Messages of a topic in the order of arrival.
 
     - `partition`: int32[n]; `offset`: int64[n].
-    - `value`: n texts, as bytes; None where a message has none.
+    - `value`: the n messages as bytes; None for a message without content.
     """
 
     since: float
@@ -58,12 +58,12 @@ class Messages(Piece):
         return f"{self.topic}/{self.partition[event]}", int(self.offset[event])
 
     def named(self, event: int) -> str:
-        """A message, for errors."""
+        """The place of a message, for errors."""
         partition, offset = self.place(event)
         return f"{partition}, offset {offset}"
 
     def batch(self, reading: Reading, layout: FileLayout | None = None) -> pa.RecordBatch:
-        """The fields that make an event, or all of them if there is no layout yet. Raises `InputError`."""
+        """A column per field of `layout`, or per field that occurs if there is no layout yet. Raises `InputError`."""
         objects = [self._object(event) for event in range(len(self.value))]
         if layout is None:
             names = dict.fromkeys(name for one in objects for name in one)
@@ -88,9 +88,9 @@ class Messages(Piece):
         return found
 
     def _array(self, values: list[Any], name: str, wanted: pa.DataType | None) -> pa.Array:
-        """A field of all messages, of the kind that it has in the stream. Integers may stand among floats."""
+        """A field of all messages, as type `wanted` if given. Integers among floats become floats."""
         try:
-            array = pa.array(values)  # of the kind that is seen: where it is given, Arrow cuts floats to integers
+            array = pa.array(values)  # inferred: with a given type, Arrow truncates floats to integers
             if wanted in (None, array.type) or pa.types.is_null(array.type):
                 return array if wanted is None else array.cast(wanted)
         except _NOT_OF_A_KIND:
@@ -100,15 +100,15 @@ class Messages(Piece):
             try:
                 known = pa.array([value]).type
             except _NOT_OF_A_KIND:
-                raise InputError(f"{self.named(event)}, field {name!r}: {value!r} is no attribute") from None
+                raise InputError(f"{self.named(event)}, field {name!r}: {value!r} cannot be an attribute") from None
             if pa.types.is_null(known) or (known, kind) == (pa.int64(), pa.float64()):
                 continue
             if wanted is None and (known, kind) == (pa.float64(), pa.int64()):
                 kind = known
             if kind not in (None, known):
-                raise InputError(f"{self.named(event)}, field {name!r}: {value!r} is not {kind}, as elsewhere")
+                raise InputError(f"{self.named(event)}, field {name!r}: {value!r} is not {kind}, as in other messages")
             kind = known
-        # Large integers become the nearest float where a field mixes both, as everywhere.
+        # If a field has both, large integers become the nearest float, as in files.
         return pa.array([None if value is None else float(value) for value in values], pa.float64())
 
 
@@ -177,11 +177,11 @@ class KafkaSource(Source):
 
 
 def messages_of(topic: str, table: pa.Table) -> Messages:
-    """Rows of a topic, in any order, in the order of arrival."""
+    """The rows of a table with `broker.SCHEMA`, in any order, as messages in the order of arrival."""
     partition, offset, timestamp = (table[name].to_numpy() for name in ("partition", "offset", "timestamp"))
     order = np.lexsort((offset, partition))
     sent = timestamp[order]
-    for number in np.unique(partition):  # no message arrives before one with a smaller offset
+    for number in np.unique(partition):  # no message precedes one with a smaller offset
         mine = partition[order] == number
         sent[mine] = np.maximum.accumulate(sent[mine])
     order = order[np.argsort(sent, kind="stable")]

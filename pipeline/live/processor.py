@@ -1,7 +1,7 @@
-"""What becomes of a batch of files or messages: events in order, their shares to the buckets, rows to the sink.
+"""Processes a batch of files or messages: orders its events, divides them over buckets, and writes rows to the sink.
 
-The state after a batch is a function of the state before it and of what is in the batch, and so are its rows. A batch
-that was cut off anywhere is run again, on the same. Nothing is undone: what it had written is written once more.
+The state and the rows after a batch depend only on the state before it and on the content of the batch. A batch that
+was interrupted runs again on the same content. Nothing is undone: the second run overwrites the files of the first.
 """
 
 from collections.abc import Iterator, Sequence
@@ -30,7 +30,7 @@ INTAKE = "intake"
 
 @dataclass(frozen=True)
 class Totals:
-    """What a stream met so far: events that arrived, late ones among them, rows, and batches."""
+    """Counts of a stream so far: events that arrived (late ones included), late events, rows, and batches."""
 
     events: int = 0
     late: int = 0
@@ -40,12 +40,12 @@ class Totals:
 
 @dataclass
 class Processor:
-    """Runs batches, in order, and the end of the stream. The rows of a window of a group all come in one batch.
+    """Runs batches in order, and the end of the stream. All rows of a window of a group are written in one batch.
 
-    - `buckets`: of the keys of each job that has any.
-    - `delay`: how far the watermark is behind the largest time, in the stream's unit.
-    - `late`: where late events are noted.
-    - `spark`: None runs tasks in this process.
+    - `buckets`: the number of buckets of each job that splits the stream by keys; other jobs have one.
+    - `delay`: the difference of the largest time and the watermark, in the stream's unit.
+    - `late`: the sink for the list of late events.
+    - `spark`: if None, tasks run in this process.
     """
 
     prepared: Prepared
@@ -59,7 +59,7 @@ class Processor:
     _known: tuple[int, Intake, Totals] | None = None
 
     def run(self, batch: int, pieces: Sequence[Piece]) -> Totals:
-        """Batch number `batch` (from 0): pieces in the order of arrival. Raises `CepbenchError`."""
+        """Runs batch number `batch` (from 0), with `pieces` in the order of arrival. Raises `CepbenchError`."""
         before, intake, totals = self._before(batch)
         arrived = read(pieces, self.layout, self.prepared.workload, intake.schema)
         intake, leaving, late = intake.take(
@@ -76,7 +76,7 @@ class Processor:
         return totals
 
     def finish(self) -> Totals:
-        """The end of the stream, after the last batch that was finished."""
+        """Ends the stream after its last finished batch: all open windows get their rows."""
         self.checkpoint.begin_end()
         latest = self.checkpoint.latest()
         before, intake, totals = self._before(0 if latest is None else latest + 1)
@@ -92,7 +92,7 @@ class Processor:
         return 0 if self._known is None else len(self._known[1].waiting)
 
     def totals(self) -> Totals:
-        """What the stream met until now, or until its end."""
+        """The counts up to the last finished batch, or to the end of the stream."""
         if self.checkpoint.ended:
             found: Totals = self.checkpoint.load(END, INTAKE)[1]
             return found
@@ -100,7 +100,7 @@ class Processor:
         return self._before(0 if latest is None else latest + 1)[2]
 
     def _before(self, batch: int) -> tuple[str | None, Intake, Totals]:
-        """The state before a batch: under which name it is, the intake and the totals."""
+        """The state before a batch: its name (None before the first batch), the intake and the totals."""
         if self._known is not None and self._known[0] == batch - 1:
             return batch_name(batch - 1), *self._known[1:]
         latest = self.checkpoint.latest()
@@ -115,7 +115,7 @@ class Processor:
         return name, *self.checkpoint.load(name, INTAKE)
 
     def _rows(self, before: str | None, batch: str, events: EventBatch, last: bool = False) -> int:
-        """Hands out events, and puts the rows that come of it; how many there are."""
+        """Runs the tasks of all buckets on `events` and writes their rows; returns the number of rows."""
         task = Buckets(self.prepared, self.checkpoint, before, batch)
         answer = AnswerBuilder(self.prepared.workload)
         for parts in run_tasks(self.spark, task, list(self._shares(events, last))):
@@ -138,7 +138,7 @@ class Processor:
 
 
 def late_rows(pieces: Sequence[Piece], arrived: Sequence[EventBatch], late: NDArray[np.int64]) -> pa.Table:
-    """Late events by place, time and type. `late` has their numbers among all that `arrived`."""
+    """Late events as a table of `file`, `row`, `time` and `type`; `late` has their indices in `arrived` together."""
     before = np.cumsum([0, *map(len, arrived)])
     piece = np.searchsorted(before, late, side="right") - 1
     events = (late - before[piece]).tolist()

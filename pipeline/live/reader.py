@@ -1,6 +1,6 @@
 """A topic of Kafka as a data source of Spark in Python, for sessions without Spark's own connector.
 
-Spark keeps the offsets of each batch in its log, and asks for the messages between them again if the batch is repeated.
+Spark keeps the offsets of each batch in its log, and reads the messages between them again if it repeats the batch.
 """
 
 import json
@@ -20,7 +20,7 @@ from cepbench.pipeline.live.broker import Topic, limited
 
 @dataclass
 class Messages(InputPartition):
-    """The messages of a partition between two offsets."""
+    """The messages of a partition from offset `start` to before `end`."""
 
     partition: int
     start: int
@@ -28,7 +28,7 @@ class Messages(InputPartition):
 
 
 class TopicSource(DataSource):
-    """A topic, by the options `broker`, `topic`, `client` (JSON) and `most`, the messages of a batch."""
+    """A topic. Options: `broker`, `topic`, `client` (settings as JSON), and `most`: messages per batch, about."""
 
     @classmethod
     def name(cls) -> str:
@@ -48,7 +48,7 @@ class _Reader(DataSourceStreamReader):
 
     @cached_property
     def consumer(self) -> Consumer:
-        """Spark asks for the last offsets all the time, always from the same process."""
+        """Kept, because Spark requests the latest offsets continuously, always in the same process."""
         return self.topic.consumer()
 
     def initialOffset(self) -> dict[str, int]:
@@ -60,7 +60,7 @@ class _Reader(DataSourceStreamReader):
         for partition, offset in before.items():
             if ends.get(partition, 0) < offset:
                 raise CepbenchError(
-                    f"{self.topic}, partition {partition}: has fewer messages than were read; was it made anew?"
+                    f"{self.topic}, partition {partition}: has fewer messages than were read; was it created again?"
                 )
         return _named(limited(before, ends, self.most))
 

@@ -1,4 +1,4 @@
-"""Where the rows of a live stream go: a file per batch, which a repeated batch replaces by the same file; messages,
+"""Sinks for the rows of a live stream: a file per batch, which a repeated batch replaces by an equal one; messages,
 whose keys a repeated batch repeats; or stdout.
 """
 
@@ -26,22 +26,22 @@ if TYPE_CHECKING:
 class Sink(ABC):
     """Takes the rows of batches. A batch that is written again has the same rows.
 
-    `str` of a sink is how a checkpoint names it.
+    `str` of a sink is its name in a checkpoint.
     """
 
     def check_new(self) -> None:
-        """Refuses a place that has rows of another stream. Raises `CepbenchError`."""
+        """Raises `CepbenchError` if the sink has rows of another stream."""
         return
 
     @abstractmethod
     def put(self, batch: str, rows: pa.Table) -> None:
-        """Writes the rows of a batch, at least one."""
+        """Writes the rows of a batch, at least one; `batch` is its name (`state.batch_name`)."""
 
 
 class Folder(Sink):
-    """A folder with a Parquet file for each batch that has rows: every row is there once.
+    """A folder with a Parquet file for each batch that has rows, so that every row is in it once.
 
-    `stem` begins the names of files.
+    Files are named `STEM-BATCH.parquet`.
     """
 
     def __init__(self, path: Path, stem: str = "rows") -> None:
@@ -63,7 +63,7 @@ class Folder(Sink):
 class Messages(Sink):
     """A topic with a JSON message per row. Its key, `batch/row`, is the same if the batch is repeated after a failure.
 
-    So a reader has every row once that leaves out messages whose key it has had.
+    So a reader that leaves out messages with a known key sees every row once.
     """
 
     def __init__(self, topic: Topic) -> None:
@@ -119,7 +119,7 @@ class Console(Sink):
 
 
 def as_json(rows: pa.Table) -> Iterator[str]:
-    """Each row as a JSON object, without what is null in it."""
+    """Each row as a JSON object without the columns that are null."""
     for row in rows.to_pylist():
         yield json.dumps({name: value for name, value in row.items() if value is not None}, default=_text)
 

@@ -1,4 +1,4 @@
-"""Where a live stream comes from: what a source must do, and how what arrives becomes events of one schema."""
+"""The interface of sources of live streams, and the conversion of their input into events of one schema."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -21,59 +21,59 @@ from cepbench.queries.compile import Workload
 from cepbench.queries.model import Local, Query, occurrences
 
 OTHER = "another type"
-"""Stands for all types that no query names; it is no name of a query language."""
+"""The type of all events whose type no query names; no query can contain this name, which has spaces."""
 
 
 class Piece(ABC):
-    """A part of what arrived in a batch: a file, or messages of a topic.
+    """A part of the input of a batch: a file, or messages of a topic.
 
-    - `since`: when the first of it arrived, in seconds since 1970, by the clock of who wrote it.
+    - `since`: the arrival of its first event, in seconds since 1970, by the clock of the writer of the file or message.
     """
 
     since: float
 
     @abstractmethod
     def events(self, layout: FileLayout, schema: Schema) -> InputEvents:
-        """The events in the order of arrival, in a schema whose strings are those of `schema` and more.
+        """The events in the order of arrival; their schema has the strings of `schema`, and new ones after them.
 
         Raises `InputError`.
         """
 
     @abstractmethod
     def place(self, event: int) -> tuple[str, int]:
-        """Where an event stands: a file and its row (from 1), or a partition of a topic and the offset."""
+        """The place of an event: a file and its row (from 1), or `topic/partition` and the offset."""
 
 
 class Source(ABC):
-    """A place to which events come, and of which Spark's log says what belongs to which batch.
+    """A place at which events arrive; Spark's log has the content of each batch.
 
-    `str` of a source is how a checkpoint names it.
+    `str` of a source is its name in a checkpoint.
     """
 
     nothing: str
-    """What to say if no event comes at all."""
+    """The message if no event arrives."""
 
     @abstractmethod
     def first_layout(self, reading: Reading) -> FileLayout | None:
-        """The layout of what came first, which is that of the stream; None if nothing came yet."""
+        """The layout of the first input, which is that of the stream; None if nothing has arrived yet."""
 
     @abstractmethod
     def stream(self, spark: SparkSession) -> DataFrame:
-        """What arrives, as Spark's stream."""
+        """The input as a streaming DataFrame."""
 
     @abstractmethod
     def pieces(self, frame: DataFrame, batch: int, log: Path) -> Sequence[Piece]:
-        """What is in a batch, in the order of arrival. `log` is Spark's own. Raises `CepbenchError`."""
+        """A batch in the order of arrival; `log` is the folder of Spark's log. Raises `CepbenchError`."""
 
 
 def layout_from(description: Mapping[str, Any], reading: Reading) -> FileLayout:
-    """A layout that a checkpoint keeps."""
+    """The layout in the description of a checkpoint."""
     kinds = {name: Kind(kind) for name, kind in description["attributes"].items()}
     return FileLayout(kinds, (), description["whole times"], reading, description["zone"])
 
 
 def schema_of(queries: Sequence[Query], layout: FileLayout) -> Schema:
-    """The schema of a stream of which no event is known: types and strings are those that queries name."""
+    """The schema of a stream before its first event: the types and strings that queries name, and `OTHER`."""
     types = dict.fromkeys(event.type for query in queries for event in occurrences(query.pattern))
     locals_ = [one for query in queries for one in query.predicates if isinstance(one, Local)]
     strings = dict.fromkeys(["", *(one.constant for one in locals_ if isinstance(one.constant, str))])
@@ -89,14 +89,14 @@ def no_events(workload: Workload) -> EventBatch:
 
 
 def needed(workload: Workload) -> list[str]:
-    """The attributes that queries need, of any events."""
+    """The attributes that queries need, of events of any type."""
     return sorted(frozenset[str]().union(*workload.needs.values()))
 
 
 def read(pieces: Sequence[Piece], layout: FileLayout, workload: Workload, schema: Schema) -> list[EventBatch]:
-    """The events of each piece in the order of arrival, in a schema whose strings are those of `schema` and more.
+    """The events of each piece in the order of arrival; their schema has the strings of `schema`, and new ones.
 
-    Raises `InputError`, also where an attribute is null that a query needs.
+    Raises `InputError`, for example if an attribute that a query needs is null.
     """
     names = needed(workload)
     narrow = replace(layout, kinds={name: kind for name, kind in layout.kinds.items() if name in names})
@@ -110,7 +110,7 @@ def read(pieces: Sequence[Piece], layout: FileLayout, workload: Workload, schema
 
 
 def coded(blocks: Sequence[Block], layout: FileLayout, schema: Schema, name: str) -> InputEvents:
-    """Blocks of the piece `name` as events in the same order; types that no query names are one."""
+    """Blocks of the piece `name` as events in the same order; types that no query names become `OTHER`."""
     time = np.concatenate([block.time for block in blocks])
     names = pa.chunked_array([block.type for block in blocks], pa.string())
     columns = {n: pa.chunked_array([b.columns[n] for b in blocks], ARROW[k]) for n, k in layout.kinds.items()}
@@ -124,13 +124,13 @@ def coded(blocks: Sequence[Block], layout: FileLayout, schema: Schema, name: str
 
 
 def check_times(zone: str | None, layout: FileLayout, place: str) -> None:
-    """`InputError` if times are timestamps in one place of a stream, and numbers in another (`Schema.zone`)."""
+    """Raises `InputError` if times of `place` are timestamps and those of the stream numbers, or the reverse."""
     if (zone is None) is not (layout.zone is None):
         here, began = ("numbers" if found is None else "timestamps" for found in (zone, layout.zone))
         raise InputError(f"{place}: times are {here}, and {began} where the stream began")
 
 
 def _with_strings(schema: Schema, strings: Sequence[str]) -> Schema:
-    """The schema with more strings after those that it has, whose codes stay."""
+    """The schema with new strings after its own, whose codes do not change."""
     more = [text for text in strings if schema.string_code(text) < 0]
     return replace(schema, strings=(*schema.strings, *more)) if more else schema

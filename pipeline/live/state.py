@@ -1,12 +1,12 @@
-"""The checkpoint of a live stream: which stream it is of, and what must be known after each batch.
+"""The checkpoint of a live stream: the description of the stream, and the state after each batch.
 
     stream.json        the stream that the folder belongs to
-    spark/             Spark's own log: which files are in which batch
+    spark/             Spark's own log: the files or offsets of each batch
     state/00000012/    after batch 12: a file of the intake, and one per job and bucket
-    state/end/         the stream has ended
+    state/end/         the end of the stream: `begun` before its rows are written, `intake` after them
 
-A file of state is pickled, below a line with the format, the fingerprint of the stream and a checksum. So only a folder
-that nobody else writes to may be a checkpoint.
+A file of state is a line with the format, the fingerprint of the stream and a checksum, and then a pickle. Unpickling
+can run code, so others must not be able to write to the folder.
 """
 
 import fcntl
@@ -27,10 +27,10 @@ from cepbench.metrics.files import write
 FORMAT = 1
 DESCRIPTION, SPARK, STATE, LOCK = "stream.json", "spark", "state", "lock"
 MOST_SHOWN = 120
-"""Characters of what differs."""
+"""Maximum characters of two values that an error shows."""
 END = "end"
 BEGUN = "begun"
-"""The name of what comes after the last batch."""
+"""A file of `END`: the stream is ending, and no further batch runs."""
 
 
 class UnusableCheckpoint(CepbenchError):
@@ -43,9 +43,9 @@ def batch_name(batch: int) -> str:
 
 
 class Checkpoint:
-    """The state of a stream by batch. Nothing in it is changed once it is there, and a batch may be written again.
+    """The state of a stream by batch. Files do not change; a repeated batch writes its files again.
 
-    `description` is what must not change from one start to the next, by name; as JSON has it.
+    `description`: the properties that must be equal at every start, by name, as JSON values.
     """
 
     def __init__(self, path: Path, description: Mapping[str, Any]) -> None:
@@ -73,25 +73,25 @@ class Checkpoint:
 
     @property
     def spark(self) -> Path:
-        """Where Spark keeps its log."""
+        """The folder of Spark's log."""
         return self.path / SPARK
 
     @property
     def ended(self) -> bool:
-        """Whether the stream has come to its end."""
+        """Whether the stream has ended."""
         return self._file(END, "intake").exists()
 
     @property
     def ending(self) -> bool:
-        """Whether the stream has begun to come to its end: no file counts any more."""
+        """Whether the end of the stream has begun: later input is ignored."""
         return self._file(END, BEGUN).exists()
 
     def begin_end(self) -> None:
-        """Before the rows of the end are written."""
+        """Marks the stream as `ending`; called before the rows of the end are written."""
         write(self._file(END, BEGUN), b"")
 
     def latest(self) -> int | None:
-        """The last batch that was finished."""
+        """The last batch that finished; None if there is none."""
         done = [int(name) for name in self._batches() if self._file(name, "intake").exists()]
         return max(done, default=None)
 
@@ -101,7 +101,7 @@ class Checkpoint:
         write(self._file(batch, name), f"{self._header(content)}\n".encode() + content)
 
     def load(self, batch: str, name: str) -> Any:
-        """A part of the state after a batch. Raises `UnusableCheckpoint` if it is not what was written."""
+        """A part of the state after a batch. Raises `UnusableCheckpoint` if it is missing or has changed."""
         file = self._file(batch, name)
         try:
             header, _, content = file.read_bytes().partition(b"\n")
@@ -118,14 +118,14 @@ class Checkpoint:
         return sum(file.stat().st_size for file in (self.path / STATE / batch).iterdir())
 
     def forget(self, batch: int) -> None:
-        """Removes the state of all batches before the last two up to `batch`: Spark may repeat that one."""
+        """Keeps the state after `batch` and after the one before it: Spark may repeat `batch`. Removes older ones."""
         for name in self._batches():
             if int(name) < batch - 1:
                 shutil.rmtree(self.path / STATE / name, ignore_errors=True)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Keeps other processes out. Raises `UnusableCheckpoint` if one is in."""
+        """Locks the checkpoint. Raises `UnusableCheckpoint` if another process has locked it."""
         self.path.mkdir(parents=True, exist_ok=True)
         with (self.path / LOCK).open("a") as file:
             try:
@@ -148,7 +148,7 @@ class Checkpoint:
 
 
 def read_description(path: Path) -> dict[str, Any] | None:
-    """The stream that a checkpoint is of; None if there is no checkpoint. Raises `UnusableCheckpoint`."""
+    """The description in a checkpoint; None if there is no checkpoint. Raises `UnusableCheckpoint`."""
     file = path / DESCRIPTION
     try:
         read = json.loads(file.read_bytes())
@@ -168,8 +168,8 @@ def read_description(path: Path) -> dict[str, Any] | None:
 def _check_log(folder: Path) -> None:
     """Compares the files of Spark's log with their checksums, which Spark itself writes but does not read.
 
-    Next to `name` is `.name.crc`: "crc" and a zero, a length, and the CRC-32 of each piece of that length. It comes
-    after its file and goes before it, so that a process that was killed leaves no such file alone.
+    Next to `name` is `.name.crc`: "crc" and a zero byte, a length (4 bytes), and the CRC-32 of each piece of that
+    length. Spark creates it after its file and removes it before, so none is without its file, even after a kill.
     """
     for sums in folder.rglob(".*.crc"):
         file = sums.with_name(sums.name[1:].removesuffix(".crc"))

@@ -1,8 +1,8 @@
 """Queries on a live stream, on Spark's Structured Streaming.
 
-Spark puts what arrives into numbered batches, and keeps in its log what is in which batch: files, or offsets of
-messages. A batch that was not finished is run again on the same. What it leaves, state and rows, is named by its number
-(`state`, `sink`). So every row is there once, even if processes are killed.
+Spark divides the input into numbered batches, and logs the content of each batch: its files, or the offsets of its
+messages. A batch that did not finish runs again on the same content. Its state and its rows are named by its number
+(`state`, `sink`), so a repeated batch replaces them. So every row is written once, even if processes are killed.
 """
 
 import re
@@ -41,12 +41,12 @@ from cepbench.pipeline.session import session
 from cepbench.pipeline.tasks import failure
 
 TRIES = 4
-"""Of a task whose worker died, where all workers are on this machine; a cluster has its own number."""
+"""Attempts at a task whose worker died, if all workers are on this machine; a cluster has its own setting."""
 LOG_BATCHES = 10
-"""That Spark keeps in its log."""
+"""Number of batches that Spark keeps in its log."""
 POLL_SECONDS = 0.1
 LONGEST = 1 << 61
-"""Watermark, so that times and it together are 64-bit numbers."""
+"""Maximum delay of the watermark, so that sums of it and a time fit into 64 bits."""
 DAEMON = "spark.python.daemon.module"
 
 
@@ -88,8 +88,8 @@ def stream(
     checkpoint
         Folder for the state. Anyone who can write to it can run code as you.
     watermark
-        How much older than the newest event an event may be, such as `500ms` or `10 s`. Older events are late and left
-        out.
+        How much older than the newest event an event may be when it arrives, such as `500ms` or `10 s`. Older events
+        are late and left out.
     late
         Folder that lists late events; by default `late` in the checkpoint.
     until_idle
@@ -108,7 +108,7 @@ def stream(
     Returns
     -------
     Totals
-        Events, late ones among them, rows and batches over all starts.
+        Numbers of events (late ones included), late events, rows and batches, over all starts.
 
     Raises
     ------
@@ -126,7 +126,7 @@ def stream(
     origin, target = source_of(source, cluster.settings), sink_of(sink, cluster.settings)
     place, reading = Path(checkpoint).resolve(), reading_of(reading)
     if reading.where is not None:
-        raise InputError("where: a stream has all events of its source; leave events out before they come there")
+        raise InputError("where: a stream has all events of its source; filter events before they reach it")
     delay = delay_of(watermark, reading.unit)
     interval = None if trigger is None else delay_of(trigger, "ms", "trigger")
     store = Checkpoint(place, {})
@@ -186,7 +186,7 @@ def source_of(text: str, settings: Mapping[str, str]) -> Source:
 
 
 def delay_of(text: str, unit: str, option: str = "watermark") -> int:
-    """A length of time in a unit. Raises `InputError`."""
+    """A length of time, such as `10s`, in `unit`. Raises `InputError`, which names the `option`."""
     found = re.fullmatch(r"\s*(\d{1,18}(?:\.\d{1,9})?)\s*([a-z]+)\s*", text)
     if found is None or found[2] not in NANOSECONDS:
         raise InputError(f"{option} {text!r}: expected a length such as 10s, in {', '.join(NANOSECONDS)}")
@@ -197,7 +197,7 @@ def delay_of(text: str, unit: str, option: str = "watermark") -> int:
 
 
 class _Run:
-    """Spark's query over a source, and its batches, which Spark calls from a thread of its own."""
+    """Spark's query over a source; Spark calls `_batch` for each batch, from its own thread."""
 
     def __init__(
         self,
@@ -277,7 +277,7 @@ class _Run:
         page.note(batch, asdict(self.totals))
 
     def _is_idle(self, query: StreamingQuery) -> bool:
-        """Whether nothing came for long enough; then no batch begins any more."""
+        """Whether no batch ran for `until_idle` seconds and none is due; if so, later batches are refused."""
         if self.until_idle is None or time.monotonic() - self.active < self.until_idle:
             return False
         status = query.status
@@ -295,7 +295,7 @@ class _Run:
 
 
 def _layout(source: Source, reading: Reading, until_idle: float | None) -> FileLayout:
-    """The layout of what comes first, when it is there. Raises `InputError` if nothing comes."""
+    """Waits for the first events; returns their layout. Raises `InputError` if none arrive for `until_idle` seconds."""
     began = time.monotonic()
     while (layout := source.first_layout(reading)) is None:
         if until_idle is not None and time.monotonic() - began > until_idle:
@@ -305,9 +305,9 @@ def _layout(source: Source, reading: Reading, until_idle: float | None) -> FileL
 
 
 def _patient(master: SparkCluster | str | None) -> SparkCluster:
-    """With tasks that are tried again after their worker died, which Spark does not do by itself on one machine.
+    """The cluster, with tasks that run again after their worker died: by default Spark does not do so on one machine.
 
-    There, workers load what their tasks need, once: those that have all algorithms loaded are for short jobs.
+    There, workers come from the daemon of PySpark: ours, which loads all algorithms first, is for short jobs.
     """
     cluster = master if isinstance(master, SparkCluster) else SparkCluster(master)
     found = re.fullmatch(r"local(?:\[(\d+|\*)\])?", cluster.url)
