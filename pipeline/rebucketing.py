@@ -54,10 +54,10 @@ def rebucket(stream: Stream, key: Sequence[str], buckets: int, *, spark: SparkSe
     for path in places:
         try:
             return _copy(stream, tuple(key), buckets, path, spark)
-        except CepbenchError as problem:
+        except (CepbenchError, OSError) as problem:
             if (kept := _kept(path, stream)) is not None:
                 return kept  # another process was faster
-            error = problem
+            error = problem if isinstance(problem, CepbenchError) else CepbenchError(f"{path}: {problem.strerror}")
     raise error
 
 

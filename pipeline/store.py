@@ -248,8 +248,9 @@ def stream_batches(
     stop = stream.events if stop is None else min(stop, stream.events)
     if stream.buckets == 1:
         for batch in bucket_batches(stream, 0, rows, attributes, start):
-            if batch.position[0] < stop:
-                yield batch.slice(0, int(np.searchsorted(batch.position, stop)))
+            if batch.position[0] >= stop:
+                return
+            yield batch.slice(0, int(np.searchsorted(batch.position, stop)))
         return
     cursors = [_Cursor(bucket_batches(stream, b, rows, attributes, start)) for b in range(stream.buckets)]
     for low in range(start, stop, rows):

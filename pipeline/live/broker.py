@@ -57,7 +57,7 @@ class Topic:
 
         Frequent callers pass a `consumer`. Raises `CepbenchError` if there is no such topic or no answer.
         """
-        from confluent_kafka import KafkaException, TopicPartition
+        from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
         if consumer is None:
             with closing(self.consumer()) as made:
@@ -65,13 +65,18 @@ class Topic:
         try:
             found = consumer.list_topics(self.name, ANSWER_SECONDS).topics[self.name]
             if found.error is not None:
-                raise CepbenchError(f"{self}: the broker has no such topic; create it first")
-            return {
+                missing = found.error.code() == KafkaError.UNKNOWN_TOPIC_OR_PART
+                reason = "the broker has no such topic; create it first" if missing else found.error.str()
+                raise CepbenchError(f"{self}: {reason}")
+            bounds = {
                 number: consumer.get_watermark_offsets(TopicPartition(self.name, number), ANSWER_SECONDS)
                 for number in sorted(found.partitions)
             }
         except KafkaException as error:
             raise CepbenchError(f"{self}: the broker does not answer: {error.args[0].str()}") from None
+        if None in bounds.values():
+            raise CepbenchError(f"{self}: the broker does not answer within {ANSWER_SECONDS:g} s")
+        return bounds
 
     def read(self, partition: int, start: int, end: int) -> Iterator[pa.RecordBatch]:
         """The messages of a partition from offset `start` to before `end`; some offsets may have no message.
@@ -113,20 +118,23 @@ class Topic:
                     )
 
     def consumer(self, isolation: str = "read_uncommitted") -> Consumer:
-        """A client that reads; the caller closes it."""
-        from confluent_kafka import Consumer
+        """A client that reads; the caller closes it. Raises `CepbenchError` if a setting is wrong."""
+        from confluent_kafka import Consumer, KafkaException
 
-        return Consumer(
-            {
-                "group.id": "cepbench",  # required by the client, but unused: Spark's log has the offsets
-                "enable.auto.commit": False,
-                "auto.offset.reset": "error",
-                "enable.partition.eof": True,
-                "isolation.level": isolation,
-                **QUIET,
-                **self.settings,
-            }
-        )
+        try:
+            return Consumer(
+                {
+                    "group.id": "cepbench",  # required by the client, but unused: Spark's log has the offsets
+                    "enable.auto.commit": False,
+                    "auto.offset.reset": "error",
+                    "enable.partition.eof": True,
+                    "isolation.level": isolation,
+                    **QUIET,
+                    **self.settings,
+                }
+            )
+        except KafkaException as error:
+            raise CepbenchError(f"{self}: {error.args[0].str()}") from None
 
 
 def topic_of(text: str, settings: Mapping[str, str]) -> Topic:

@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from functools import cached_property
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -84,6 +85,8 @@ class Messages(Sink):
         return Producer({"enable.idempotence": True, "linger.ms": 0, **QUIET, **self.topic.settings})
 
     def put(self, batch: str, rows: pa.Table) -> None:
+        from confluent_kafka import KafkaException
+
         failed: list[str] = []
 
         def delivered(error: object, message: object) -> None:
@@ -97,6 +100,8 @@ class Messages(Sink):
                     break
                 except BufferError:
                     self._producer.poll(1.0)
+                except KafkaException as error:  # a message that is too large, or a wrong setting
+                    raise CepbenchError(f"{self.topic}: rows could not be written: {error.args[0].str()}") from None
         if self._producer.flush(WAIT_SECONDS) or failed:
             raise CepbenchError(
                 f"{self.topic}: rows could not be written: {(failed or ['the broker does not answer'])[0]}"
@@ -119,9 +124,16 @@ class Console(Sink):
 
 
 def as_json(rows: pa.Table) -> Iterator[str]:
-    """Each row as a JSON object without the columns that are null."""
+    """Each row as a JSON object without the columns that are null.
+
+    JSON has no numbers that are not finite; they become texts, such as "inf".
+    """
     for row in rows.to_pylist():
-        yield json.dumps({name: value for name, value in row.items() if value is not None}, default=_text)
+        yield json.dumps({name: _finite(value) for name, value in row.items() if value is not None}, default=_text)
+
+
+def _finite(value: object) -> object:
+    return str(value) if isinstance(value, float) and not isfinite(value) else value
 
 
 def _text(value: datetime) -> str:
