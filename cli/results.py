@@ -15,13 +15,20 @@ folder = Place(exists=True)
 @click.argument("experiments", metavar="[EXPERIMENT]...", nargs=-1)
 @measured
 @click.option("-o", "--output", type=Place(file_okay=False), help="Folder for the drawings.")
-@click.option("--width", type=click.FloatRange(0.5, 50), metavar="INCHES", help="Width of a figure; by default a column.")
 @click.option(
-    "--height", type=click.FloatRange(0.3, 50), default=1.75, show_default=True, metavar="INCHES", help="Height of a panel."
+    "--width", type=click.FloatRange(0.5, 50), metavar="INCHES", help="Width of a figure; by default that of a column."
+)
+@click.option(
+    "--height",
+    type=click.FloatRange(0.3, 50),
+    default=1.75,
+    show_default=True,
+    metavar="INCHES",
+    help="Height of a panel.",
 )
 @click.option("--style", "sheet", type=Place(exists=True, dir_okay=False), help="A matplotlib style file.")
 @click.option("--font", metavar="NAME", help="Font family.")
-@click.option("--format", "formats", type=click.Choice(["pdf", "svg", "png"]), multiple=True, help="By default all three.")
+@click.option("--format", "formats", type=click.Choice(["pdf", "svg", "png"]), multiple=True, help="By default all.")
 def plot(
     experiments: tuple[str, ...],
     results: Path,

@@ -205,8 +205,8 @@ class Figure(Strict):
     departures: tuple[Departure, ...] = ()  # of the workload, from the paper's
     claims: tuple[ClaimResult, ...] = ()
     declared: tuple[Declared, ...] = ()  # the claims before the first of the cells was measured
-    current: tuple[Declared, ...] = ()  # and when they were judged
-    revised: tuple[str, ...] = ()  # why these differ
+    current: tuple[Declared, ...] = ()  # the claims when they were judged
+    revised: tuple[str, ...] = ()  # reasons why `current` differs from `declared`
     draws: tuple[str, ...] = ()  # axes over which claims, and points of the drawing, are medians
 
     @property

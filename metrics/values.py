@@ -63,7 +63,7 @@ def value(record: Record, metric: str) -> float | None:
 
 
 def idle(record: Record, metric: str) -> float | None:
-    """The part of a time that executors that do nothing take: for the whole stream, a window, or an arrival batch.
+    """The time of executors that do nothing: of the whole stream, or the mean of a window or an arrival batch.
 
     None if it was not measured, and for metrics that are not such times.
     """
