@@ -105,7 +105,7 @@ def verify(
     Returns
     -------
     VerifyReport
-        `clean`: cases were compared, and all answers were right. `str` of it describes what was compared and the smallest
+        `clean`: cases were compared, and all answers were right. Its `str` describes what was compared and the smallest
         failing case.
 
     Examples
