@@ -43,7 +43,7 @@ def timestamps(column: pa.Array, form: str, place: "Place") -> pa.Array:
 
 
 def by_pattern(column: pa.Array, pattern: str) -> pa.Array:
-    """Texts as timestamps in UTC; null where one does not follow the pattern. Raises `InputError` for an invalid one."""
+    """Texts as timestamps in UTC; null where the pattern does not fit. Raises `InputError` for an invalid pattern."""
     return pa.array(_parsed(pc.cast(column, pa.string()).to_pandas(), pattern), pa.timestamp("ns", "UTC"))
 
 

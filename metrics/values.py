@@ -33,7 +33,7 @@ def measurement(metric: str) -> str | None:
 
 
 def unit(metric: str) -> str:
-    """The unit of `value`: "s", "B", "events/s", or none for counts."""
+    """The unit of `value`: "s", "B", "events/s", or "" for counts and ratios."""
     if metric.startswith(("latency", "service", "makespan", "idle")) or metric.endswith("_seconds"):
         return "s"
     if metric.startswith(("throughput", SUSTAINABLE)):
