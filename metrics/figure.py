@@ -72,7 +72,7 @@ class Panel(Strict):
     "state_peak", ...), "state_kinds.<kind>", "realised.<field>", or "sustainable". `where` keeps only the records whose
     point has these values, so that panels may show different slices of one sweep, and `algorithms` only theirs, if
     there are any. `x` replaces the figure's x axis. Lines become bars where x values have no order; `kind` asks for
-    bars in any case, or for a heat map with a row per algorithm. `published` curves are thin lines; they are drawn where
+    bars in any case, or for a heat map with a row per algorithm. `published` curves are thin lines, drawn only where
     the axis has been measured.
 
     With `over`, the metric is divided by that algorithm's median at the same point: a gain.

@@ -48,7 +48,7 @@ Progress = Callable[[int], None]
 
 @dataclass(frozen=True)
 class VerifyReport:
-    """The result of a verification.
+    """The result of `verify`.
 
     `refused` counts cases by the algorithm's reason, `left_out` those that do not compile or are too large for the
     oracle or the algorithm, and `missed` those without the features for which they were drawn.
